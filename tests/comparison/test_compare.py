@@ -341,3 +341,24 @@ def test_other_options_of_compare_change_no_number(name, tmp_path):
         "compat": "sacrebleu",
     }
     assert replace(compare(evaluation, **options, **{name: given[name]}), compat=()) == plain
+
+
+def test_exact_permutation_test_of_scipy():
+    a, b = [3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]
+    expected = scipy.stats.permutation_test(
+        (a, b), lambda x, y: np.mean(x) - np.mean(y), permutation_type="samples", n_resamples=np.inf, vectorized=False
+    )
+    assert permutation_test(a, b).p_value == expected.pvalue
+
+
+def test_a_large_value_in_another_system_changes_no_decision():
+    rng = np.random.default_rng(0)
+    a = rng.gamma(2.0, 10.0, 5000)
+    arrays = {"A": a, "B": 0.999 * a}
+    options = {"test": "permutation", "resamples": 500, "method": "montecarlo", "interval": "none"}
+    (alone,) = compare(Evaluation.from_arrays(arrays), **options)
+    third = a.copy()
+    third[0] = 1e6
+    first, *_ = compare(Evaluation.from_arrays(arrays | {"C": third}), **options)
+    assert first.delta == pytest.approx(alone.delta, rel=1e-6)
+    assert first.exceed == alone.exceed == 0

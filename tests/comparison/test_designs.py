@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from oracles import extreme, f1, montecarlo_error, random_counts
-from scipy.stats import chisquare, hypergeom
+from scipy.stats import binom, chisquare, hypergeom
 from scipy.stats import permutation_test as scipy_test
 from test_laws import REGISTRY, make_arrays
 
@@ -326,3 +326,88 @@ MIXED = Evaluation.from_arrays(
 def test_designs_that_cannot_be_had(evaluation, options, message):
     with pytest.raises(InputError, match=message):
         compare(evaluation, **options)
+
+
+def test_many_runs_of_one_instance():
+    """More sets than a double can count."""
+    a, b = np.arange(550) % 9 == 0, np.arange(550) % 12 == 0
+    evaluation = repeated({"A": a * 1, "B": b * 1}, [550])
+    (found,) = compare(evaluation, design="crossed", method="exact", alternative="greater", interval="none")
+    expected = hypergeom(1100, int(a.sum() + b.sum()), 550).sf(a.sum() - 1)
+    assert (found.method, found.p_value) == ("exact", pytest.approx(expected, rel=1e-9))
+
+
+def rejections(make, design, *, trials=400, seed=0):
+    """How many of so many tests without a difference have p <= 0.05."""
+    rng = np.random.default_rng(seed)
+    count = 0
+    for trial in range(trials):
+        a, b = make(rng)
+        evaluation = repeated({"A": a.ravel(), "B": b.ravel()}, [a.shape[1]] * len(a))
+        report = compare(
+            evaluation, design=design, method="montecarlo", resamples=199, seed=trial, interval="none", device="numpy"
+        )
+        count += report.comparisons[0].p_value <= 0.05
+    return count
+
+
+def own_runs(rng):
+    """Instances differ, and every output varies by itself, more on some instances than on others."""
+    scale = rng.gamma(1.0, 2.0, (12, 1))
+    return rng.normal(0, 3, (12, 1)) + scale * rng.standard_t(3, (2, 12, 3)).round(3)
+
+
+def shared_runs(rng):
+    """What a run has in common (a prompt, a seed) is the same of both systems."""
+    return rng.normal(0, 3, (12, 3)) + rng.normal(0, 1, (2, 12, 3)).round(3)
+
+
+def test_crossed_keeps_its_level():
+    """Exactly where outputs vary by themselves, and more than that where runs are shared; see the last test."""
+    low, high = binom.ppf([1e-4, 1 - 1e-4], 400, 0.05)
+    assert low <= rejections(own_runs, "crossed") <= high
+    assert rejections(shared_runs, "crossed") <= high
+
+
+def test_identical_systems_whose_outputs_vary_have_p_1_in_two_sided_tests_only():
+    """Both have the outputs 1, 0, 0: of 20 exchanges, 16 give the first system at least one of the two successes."""
+    evaluation = repeated({"A": [1, 0, 0], "B": [1, 0, 0]}, [3], metric="accuracy")
+    found = [compare(evaluation, design="crossed", alternative=each) for each in ("two-sided", "greater", "less")]
+    assert [report.comparisons[0].p_value for report in found] == pytest.approx([1.0, 0.8, 0.8], rel=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_units_with_equal_sums_have_p_1_whatever_differs_inside_them(alternative):
+    values = {"A": [1, 0, 0, 1, 1, 1], "B": [0, 1, 1, 0, 1, 1]}
+    clustered = Evaluation.from_arrays(values, metric="accuracy", clusters=list("xxyyzz"))
+    for evaluation in (clustered, repeated(values, [2, 2, 2], metric="accuracy")):
+        for mid_p in (False, True):
+            (found,) = compare(evaluation, method="exact", alternative=alternative, mid_p=mid_p)
+            assert (found.p_value, found.reason) == (1.0, "no unit differs")
+        assert not any("identical" in note for note in compare(evaluation).notes)
+
+
+@pytest.mark.parametrize("design", ["crossed", "nested"])
+def test_a_cluster_does_not_cut_through_the_runs_of_an_instance(design):
+    arrays = {"A": [1, 0, 1, 1], "B": [0, 0, 1, 0]}
+    evaluation = Evaluation.from_arrays(
+        arrays, metric="accuracy", ids=[1, 1, 2, 2], runs=["x", "y", "x", "y"], clusters=["x", "y", "x", "y"]
+    )
+    with pytest.raises(InputError, match="runs of instance '1' lie in the clusters 'x' and 'y'"):
+        compare(evaluation, design=design)
+    assert compare(evaluation).num_units == 2
+
+
+@pytest.mark.parametrize("budget", [1e-2, 3e-3])
+def test_exact_p_values_stand_beside_their_pairs_where_others_are_sampled(budget):
+    """Some pairs are over the budget, and they are not the first ones."""
+    rng = np.random.default_rng(0)
+    answers = rng.integers(0, 2, (2, 8, 3))
+    values = {"A": (rng.integers(0, 1000, (8, 3)) / 1000).ravel(), "B": answers[0].ravel(), "C": answers[1].ravel()}
+    ids, runs = np.indices((8, 3)).reshape(2, -1).tolist()
+    evaluation = Evaluation.from_arrays(values, ids=ids, runs=runs)
+    options = {"design": "crossed", "device": "numpy", "interval": "none"}
+    some, every = compare(evaluation, budget=budget, **options), compare(evaluation, method="exact", **options)
+    assert {one.method for one in some} == {"exact", "montecarlo"}
+    for one, exact in zip(some, every, strict=True):
+        assert one.p_value == pytest.approx(exact.p_value, abs=0.0 if one.method == "exact" else 0.02)

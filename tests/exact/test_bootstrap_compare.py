@@ -88,3 +88,25 @@ def test_a_p_value_of_zero_is_sampled(variant):
     assert result.standard_error == 0.0
     with pytest.raises(InputError, match="no exact test for 'a' and 'b': no resample at all is as extreme"):
         bootstrap_test(a, b, alternative="greater", variant=variant, method="exact")
+
+
+def test_systems_have_the_law_of_their_own_mean():
+    values = np.array([1, 0, 1, 1, 0, 1])
+    report = compare(Evaluation.from_arrays({"a": values, "b": 1 - values}, metric="accuracy"), interval="percentile")
+    draws = np.array(list(itertools.product(values, repeat=6))).mean(axis=1)
+    best = report.systems[0]
+    assert best.standard_error == pytest.approx(draws.std(), rel=1e-10)
+    assert tuple(best.interval or ()) == tuple(np.quantile(draws, [0.025, 0.975], method="inverted_cdf"))
+
+
+def test_a_score_that_falls_with_its_statistic():
+    """Errors instead of right answers: the same p-value, and delta with the other sign."""
+    a, b = np.random.default_rng(1).integers(0, 2, (2, 30, 1))
+    for alternative, other in (("two-sided", "two-sided"), ("greater", "less")):
+        right = bootstrap_test(a, b, metric=lambda sums: sums[..., 0] / 30, alternative=alternative)
+        wrong = bootstrap_test(a, b, metric=lambda sums: 1 - sums[..., 0] / 30, alternative=other)
+        assert (right.method, wrong.method) == ("exact", "exact")
+        assert wrong.p_value == pytest.approx(right.p_value, rel=1e-12)
+        low, high = right.interval or (0.0, 0.0)
+        # Quantiles of a discrete law are not symmetric: the generalised inverse jumps at the other side of a step.
+        assert tuple(wrong.interval or ()) == pytest.approx((-high, -low), abs=1 / 30 + 1e-12)

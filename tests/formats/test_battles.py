@@ -183,3 +183,10 @@ def test_damaged_battles_are_read_or_refused_in_one_line(tmp_path):
     samples = [mutations.of_text(t=content, options={"missing": "drop", "cluster": "user"})]
     ends = {mutations.attempt("csv", samples, tmp_path, f"battles {i}") for i in range(300)}
     assert ends == {"read", "refused"}
+
+
+def test_scores_named_like_sides_are_no_battles(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("id,model_a,model_b,winner\nx,1,0,model_a\ny,0,1,model_b\nz,1,1,tie\n")
+    assert read(path).metric.name == "mean"
+    assert read(path).systems == ("model_a", "model_b")

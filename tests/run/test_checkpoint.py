@@ -1,5 +1,6 @@
 """A run that was killed goes on and gives the same report."""
 
+import contextlib
 import json
 import os
 import random
@@ -269,3 +270,34 @@ def test_a_full_disk_does_not_end_the_run(tmp_path, monkeypatch, expected):
     monkeypatch.setattr(np, "savez", lambda *args, **arrays: next(writes, fail)(*args, **arrays))
     with pytest.warns(RuntimeWarning, match=r"run\.ckpt: the checkpoint cannot be written \(No space left on device\)"):
         assert report(name, checkpoint=path) == expected[name]
+
+
+SHARED = """
+import sys
+from sigjax.run import checkpoint
+from sigjax.cli import main
+checkpoint._SECONDS, checkpoint._FRACTION = 0.0, 1e9
+main(sys.argv[1:])
+"""
+
+
+def test_processes_that_run_the_same_may_share_a_checkpoint(tmp_path):
+    """Each writes a file of its own and renames it: the last one wins, and none writes into another's."""
+    table, path = tmp_path / "table.tsv", tmp_path / "run.ckpt"
+    rows = [f"i{i}\t{i * 7 % 11 / 3}\t{i * 5 % 13 / 7}\n" for i in range(200)]
+    table.write_text("id\tA\tB\n" + "".join(rows))
+    command = ["compare", str(table), "--device", "numpy", "--method", "montecarlo", "--resamples", "200000"]
+    outputs = [tmp_path / f"{k}.json" for k in range(6)]
+    arguments = [sys.executable, "-c", SHARED, *command, "--checkpoint", str(path), "-o"]
+    with contextlib.ExitStack() as stack:
+        processes = [
+            stack.enter_context(subprocess.Popen([*arguments, str(output)], stderr=subprocess.PIPE, text=True))
+            for output in outputs
+        ]
+        said = [process.communicate()[1] for process in processes]
+    assert [process.returncode for process in processes] == [0] * 6
+    assert not any("cannot be written" in each for each in said), said
+    assert len({output.read_bytes() for output in outputs}) == 1
+    assert header(path)["schema"] == "sigjax-checkpoint/1"
+    assert set(done(path).values()) - {0} == {200_000}
+    assert [name for name in os.listdir(tmp_path) if name.endswith(".tmp")] == []

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import extreme
-from scipy.stats import fisher_exact, permutation_test
+from oracles import extreme, montecarlo_error
+from scipy.stats import binom, binomtest, fisher_exact, permutation_test
 
 from sigjax import InputError
 from sigjax.cli import _run
@@ -241,3 +241,47 @@ def test_what_the_command_refuses(capsys, tmp_path):
     code, out, err = run(capsys, *label_files(tmp_path), "-o", files[0])
     assert (code, out) == (2, "")
     assert "is read and would be written over" in err
+
+
+@pytest.mark.parametrize("statistic", ["agreements", kappa, chi_square])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_montecarlo_agrees_with_exact(statistic, alternative):
+    gold, labels = random_labels(1, 21, 3, 0.3)
+    options = {"statistic": statistic, "alternative": alternative}
+    exact = association_test(gold, labels, method="exact", **options)
+    sampled = association_test(gold, labels, method="montecarlo", resamples=20_000, **options)
+    assert (sampled.method, sampled.reason, sampled.resamples) == ("montecarlo", "as asked", 20_000)
+    sides = 2 if alternative == "two-sided" else 1
+    assert sampled.p_value == sides * (sampled.exceed + 1) / 20_001
+    assert sampled.log10_p == pytest.approx(math.log10(sampled.p_value))
+    assert abs(sampled.p_value - exact.p_value) < 4.5 * sides * montecarlo_error(exact.p_value / sides, 20_000)
+    reference = binomtest(sampled.exceed, 20_000).proportion_ci(0.95, method="exact")
+    assert sampled.p_interval == pytest.approx((sides * reference.low, sides * reference.high), rel=1e-6)
+
+
+@pytest.mark.parametrize("rank", [0, 14, 180, 345, 358, 359, 361, 705])
+def test_two_sided_intervals_keep_their_level(rank):
+    """Also where the smaller tail is a toss-up. The 720 assignments have different values, so ranks tell p."""
+    weights = np.random.default_rng(0).random((6, 6))
+    order = sorted(itertools.permutations(range(6)), key=lambda labels: weights[range(6), labels].sum())
+    expected = min(2 * (rank + 1), 2 * (720 - rank), 720) / 720
+    test = partial(association_test, range(6), order[rank], alternative="two-sided")
+    test = partial(test, statistic=lambda counts: (counts * weights).sum(axis=(-2, -1)))
+    assert test(method="exact").p_value == expected
+    intervals = [test(method="montecarlo", resamples=299, seed=seed).p_interval for seed in range(200)]
+    missed = sum(not (interval and interval.low <= expected <= interval.high) for interval in intervals)
+    assert missed <= binom.isf(1e-6, 200, 0.05)
+
+
+@pytest.mark.parametrize("statistic", ["agreements", chi_square])
+def test_seeds_and_blocks(monkeypatch, statistic):
+    gold, labels = random_labels(2, 31, 3, 0.1)
+    options = {"statistic": statistic, "method": "montecarlo", "resamples": 3001, "alternative": "two-sided"}
+    first = association_test(gold, labels, seed=0, **options)
+    assert association_test(gold, labels, seed=0, **options) == first
+    assert association_test(gold, labels, seed=1, **options).exceed != first.exceed
+    order = np.random.default_rng(0).permutation(31)
+    assert association_test(gold[order], labels[order], seed=0, **options) == first
+    for entries in (1, 1000, 2**30):
+        monkeypatch.setattr(association, "_BLOCK_ENTRIES", entries)
+        assert association_test(gold, labels, seed=0, **options) == first

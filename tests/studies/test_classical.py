@@ -375,3 +375,30 @@ def test_the_command(capsys, table, tmp_path):
         assert test.name in text
     assert "permutation (exact)" in text
     assert max(map(len, str(result).splitlines()[:-1])) <= 100
+
+
+def test_rounded_reals_keep_their_ties():
+    """scipy#7882: ranks decided by rounding. Thirds differ by the same amount, as real numbers."""
+    a = np.array([1 / 3, 2 / 3, 1.0, 4 / 3, 2.0])
+    b = np.array([0.0, 1 / 3, 2 / 3, 5 / 3, 4 / 3])
+    result = classical_tests(a, b)
+    assert len({abs(x) for x in (a - b)[:4]}) > 1
+    assert result["Wilcoxon signed rank"].statistic == 2.5 * 3 + 5
+    whole = classical_tests((3 * a).round(), (3 * b).round())
+    for test in whole:
+        assert result[test.name].p_value == pytest.approx(test.p_value, rel=1e-9)
+
+
+def test_clusters_may_be_folds():
+    """F1 has no paired t over instances, but over the F1 of each fold."""
+    rng = np.random.default_rng(4)
+    gold = rng.integers(1, 6, 60)
+    arrays = {name: np.stack([rng.binomial(gold, q), gold + rng.integers(0, 3, 60), gold], -1) for name, q in
+              (("A", 0.8), ("B", 0.7))}  # fmt: skip
+    fold = np.arange(60) % 6
+    evaluation = Evaluation.from_arrays(arrays, metric="fscore", clusters=[str(each) for each in fold])
+    result = classical_tests(evaluation, resamples=200)
+    sums = {name: np.array([x[fold == k].sum(axis=0) for k in range(6)]) for name, x in arrays.items()}
+    f1 = [2 * x[:, 0] / (x[:, 1] + x[:, 2]) for x in sums.values()]
+    assert result["paired t over clusters"].p_value == pytest.approx(scipy.stats.ttest_rel(*f1).pvalue, rel=1e-10)
+    assert "paired t" in {each.name for each in result.left_out}

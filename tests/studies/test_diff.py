@@ -250,3 +250,27 @@ def test_the_decisions_fit_a_terminal():
         assert "Decisions that changed, 4 of 9 pairs:" in lines
         assert max(map(len, lines)) <= width
         assert head.count(" p") == numbers
+
+
+def test_an_interval_that_ends_at_a_bound_of_the_metric_does_not_shrink():
+    """Without the bound it would end farther away, and so would that of the lower level."""
+    sides = []
+    for score, interval in ((0.9, Interval(0.7, 1.0)), (0.95, Interval(0.75, 1.0))):
+        one = report("mean", A=np.full(40, score) + np.tile([0.01, -0.01], 20), B=np.arange(40.0))
+        first = next(each for each in one.systems if each.name == "A")
+        sides.append(replace(one, systems=(replace(first, interval=interval),)))
+    (one,) = diff(*sides, margin=1.0).changes
+    shorter = Z / 1.959963984540054
+    expected = [0.05 - np.hypot(0.2 * shorter, 0.1), 0.05 + np.hypot(0.05, 0.2 * shorter)]
+    np.testing.assert_allclose(one.limits, expected, rtol=1e-9)
+
+
+def test_of_many_systems_all_must_be_no_worse_and_any_is_worse_with_5_percent_in_all():
+    rng = np.random.default_rng(11)
+    verdicts = []
+    for _ in range(100):
+        old = {f"{k}": rng.normal(size=30) for k in range(8)}
+        new = {name: values - 0.5 + rng.normal(size=30) for name, values in old.items()}
+        verdicts.append(diff(evaluation("mean", **old), evaluation("mean", **new), margin=0.5).verdict)
+    assert rates(verdicts)["worse"] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100)
+    assert rates(verdicts)["no worse"] <= 0.02

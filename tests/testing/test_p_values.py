@@ -166,3 +166,14 @@ def test_the_ends_are_right_to_the_last_digits_in_rational_arithmetic(count, tri
     tail = Fraction((1.0 - 0.95) / 2.0)
     below, above = (Fraction(float(low[0])) * (1 + Fraction(sign, 10**13)) for sign in (-1, 1))
     assert at_least(below) < tail < at_least(above)
+
+
+@pytest.mark.parametrize("trials", [7, 999, 1_048_576])
+def test_a_count_has_the_same_interval_whatever_others_are_there(trials):
+    counts = many(trials)
+    low, high = clopper_pearson(counts, trials, 0.95)
+    for place in range(0, len(counts), max(1, len(counts) // 40)):
+        alone = clopper_pearson(counts[place : place + 1], trials, 0.95)
+        assert (alone[0][0], alone[1][0]) == (low[place], high[place])
+    backwards = clopper_pearson(counts[::-3], trials, 0.95)
+    np.testing.assert_array_equal(backwards, [low[::-3], high[::-3]])
