@@ -290,3 +290,16 @@ def test_a_window_holds_all_that_counts():
     assert len(heads) < 3_000
     np.testing.assert_allclose(chances, binom.pmf(heads, 20_000, 0.5), rtol=0, atol=1e-14)
     assert chances.sum() == pytest.approx(1.0, abs=1e-11)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less"])
+@pytest.mark.parametrize("most", [1, 2, 6, 300])
+def test_all_pairs_are_enumeration(most, alternative):
+    """Lattices of all pairs at once: 0/1, few values, a common divisor, and too many values to count."""
+    values = np.random.default_rng(most).integers(0, most + 1, (5, 11)) * (3 if most == 6 else 1)
+    values[4] = values[3]
+    arrays = {name: each[:, None] for name, each in zip("abcde", values, strict=True)}
+    report = compare(Evaluation.from_arrays(arrays), method="exact", interval="none", alternative=alternative)
+    for one in report:
+        expected = enumerate_swaps(arrays[one.a], arrays[one.b], lambda sums: sums[..., 0], alternative)
+        assert one.p_value == pytest.approx(expected, rel=1e-12), (one.a, one.b)

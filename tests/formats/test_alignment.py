@@ -108,3 +108,28 @@ def test_every_spelling_gives_the_counts_of_sets(write, metric, seed):
     from_one = both(write, {name: pharaoh(links, first=1) for name, links in systems.items()})
     evaluation = read(write("gold", naacl(sure, more)), input=from_one, metric=metric, one_based=True)
     assert evaluation.stats.tolist() == expected
+
+
+def test_naacl_files_of_systems_and_a_forgotten_swap(data, compared):
+    folder = data / "align_enfr"
+    files = [*sorted((folder / "systems").glob("uva.*")), folder / "systems" / "giza.reverse.talp"]
+    report = compared(folder / "gold.test.wa.nonullalign", "-i", *files, "--baseline", "uva.ibm1.mle")
+    scores = {each["name"]: round(100 * each["score"], 1) for each in report["systems"]}
+    assert [scores[f"uva.{name}"] for name in ("ibm1.mle", "ibm1.vb", "ibm2.mle", "ibm2.vb")] == [
+        28.5,
+        28.6,
+        20.5,
+        20.4,
+    ]
+    note, _ = report["notes"]
+    assert note.startswith("system 'giza.reverse': ")
+    assert note.endswith("links match the gold when read the other way; check --swap")
+
+
+def test_links_counted_from_one_are_noticed(write):
+    files = both(write, {"a": "1-1\n1-1\n3-2\n", "b": "0-0\n\n2-1\n"})
+    evaluation = read(write("gold.talp", GOLD), input=files)
+    note, _ = evaluation.notes
+    assert note == "system 'a': 2 instead of 1 links match the gold when read the other way; check --one-based"
+    files.append(write("c.talp", "0-1\n\n2-1\n"))
+    assert read(write("gold.talp", GOLD), input=files, systems=["b", "c"]).notes == ("gold standard: gold.talp",)

@@ -474,3 +474,22 @@ def test_details_of_instances(write):
         "b": {"org__repo-0": 1, "org__repo-1": 1},
     }
     assert read(*files, metric="cost").stats[:, 1, 0].tolist() == [0.5, 0.5]
+
+
+def test_lm_eval_documents_must_be_the_same(write):
+    a, b = write("a.jsonl", logs.lm_eval(A)), write("b.jsonl", logs.lm_eval(B).replace('"h2"', '"other"'))
+    with pytest.raises(InputError, match=r"b.jsonl: instance '2' of 'b' has another document \(doc_hash\) than of 'a'"):
+        read(a, b)
+
+
+def test_attempts_of_terminal_bench_are_runs_and_those_without_an_outcome_failed(write):
+    a = write("a.json", logs.terminal_bench([[1, None], [0, 1]]))
+    b = write("b.json", logs.terminal_bench([[0, 0], [1, 0]]))
+    evaluation = read(a, b)
+    assert (evaluation.ids, evaluation.runs) == (("task0", "task0", "task1", "task1"), ("1", "2", "1", "2"))
+    assert means(evaluation) == {"a": 0.5, "b": 0.25}
+    assert evaluation.notes[0].endswith(
+        "a.json: 1 of 4 trials have no outcome (is_resolved null); they count as not resolved"
+    )
+    wrong = read(a, write("c.json", logs.terminal_bench([[0, 0], [1, 0]], accuracy=0.5)))
+    assert any(note.endswith("c.json: the mean of resolved is 0.25, but its accuracy is 0.5") for note in wrong.notes)

@@ -232,3 +232,13 @@ def test_other_files_are_not_taken(write, content):
     files = [write(name, content) for name in "gab"]
     with pytest.raises(InputError, match="looks like a table|lines of text could be many things"):
         read(files[0], input=files[1:])
+
+
+def test_missing_answers(write):
+    gold, files = write("g", GOLD), [write("a", "1 yes\n3 yes\n4 yes\n"), write("b", "2 yes\n1 no\n4 no\n")]
+    with pytest.raises(InputError, match=r"'a' lacks 1 of 4 \(first: '2'\), 'b' lacks 1 of 4 \(first: '3'\)"):
+        read(gold, input=files)
+    assert read(gold, input=files, missing="drop").stats[:, :, 0].tolist() == [[1, 0], [0, 1]]
+    zero = read(gold, input=files, missing="zero", metric="macro-recall")
+    assert zero.metric.score(zero.stats.sum(axis=1)).tolist() == [0.5, 0.25]
+    assert read(gold, input=["a", write("c", "3 yes\n1 yes\n4 no\n")], missing="zero").num_instances == 4

@@ -384,3 +384,24 @@ def test_the_example_of_yeh_by_the_command_line(data, compared, metric, score, o
         np.testing.assert_allclose([scores["yeh.s1"], scores["yeh.s2"]], score, atol=5e-5)
         assert pair["p_value"] == pytest.approx(expected, rel=5e-9)
         assert pair["resamples"] is None
+
+
+def test_all_parsers_of_the_shared_task(data):
+    """Every count of every sentence is that of a table made with the official script's figures."""
+    folder = data / "conll18_en_ewt"
+    systems = sorted((folder / "systems").iterdir())
+    for metric in ("las", "uas", "upos"):
+        counts = {"tp": f"{metric}_correct", "predicted": "sys_words", "gold": "gold_words"}
+        expected = read(folder / "per_sentence_stats.tsv.gz", metric="fscore", counts=counts, cluster="doc_id")
+        found = read(folder / "gold.conllu.gz", input=systems, metric=metric, cluster="document")
+        assert (found.ids, found.clusters) == (expected.ids, expected.clusters)
+        order = [expected.systems.index(name) for name in found.systems]
+        np.testing.assert_array_equal(found.stats, expected.stats[order])
+
+
+def test_a_sentence_that_one_parser_failed_on(write):
+    one, two = write("one", evalb([(3, 4, 4), (2, 5, 3)])), write("two", evalb([(4, 4, 4), None]))
+    with pytest.raises(InputError, match=r"'two' lacks 1 of 2 \(first: '2'\); use missing=.drop. or missing=.zero."):
+        read(one, two)
+    assert read(one, two, missing="drop").stats.tolist() == [[[3, 4, 4]], [[4, 4, 4]]]
+    assert read(one, two, missing="zero").stats.tolist() == [[[3, 4, 4], [2, 3, 5]], [[4, 4, 4], [0, 0, 5]]]

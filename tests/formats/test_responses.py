@@ -267,3 +267,14 @@ def test_what_draws_instances_refuses_responses(write):
     assert ("bootstrap", "responses are not a random sample of instances") in [
         (each.name, each.reason) for each in found.left_out
     ]
+
+
+def test_sums_are_those_of_sentences_on_real_data(data):
+    hipe, align = data / "hipe_fr_coarse" / "raw", data / "align_enfr"
+    files = {name: hipe / f"{name}_hipe2020_fr_1.tsv.gz" for name in ("neurbsl_bundle3", "team4_bundle4")}
+    links = sorted((align / "systems").iterdir())
+    given = [(hipe / "gold.tsv.gz", files, metric) for metric in ("fscore", "precision", "recall")]
+    given += [(align / "gold.test.wa.nonullalign", links, metric) for metric in METRICS["alignment"].values()]
+    for gold, systems, metric in given:
+        one, two = (read(gold, input=systems, metric=metric, unit=unit) for unit in ("instance", "response"))
+        assert one.stats.sum(axis=1).tolist() == two.stats.sum(axis=1).tolist()

@@ -227,3 +227,15 @@ def test_alternatives_and_optional_words_of_trn(write):
         read(gold, input=systems, metric="wer")
     with pytest.raises(InputError, match=r"g.trn, line 1: expected alternatives as { a / b }, got 'a { b'"):
         read(write("g.trn", "a { b (s1-u1)\nf (s2-u1)\n"), input=systems, metric="wer-sclite")
+
+
+def test_utterances_that_a_system_lacks(write):
+    gold = write("g.trn", "a b (x1)\nc (x2)\nd e f (x3)\n")
+    files = [write("a", "d e (x3)\n(x1)\n"), write("b", "c (x2)\na b (x1)\nd (x3)\n")]
+    with pytest.raises(InputError, match=r"'a' lacks 1 of 3 \(first: 'x2'\)"):
+        read(gold, input=files)
+    dropped = read(gold, input=files, missing="drop")
+    assert (dropped.ids, dropped.stats.tolist()) == (("x1", "x3"), [[[2, 2], [1, 3]], [[0, 2], [2, 3]]])
+    empty = read(gold, input=files, missing="zero")
+    assert empty.stats.tolist() == [[[2, 2], [1, 1], [1, 3]], [[0, 2], [0, 1], [2, 3]]]
+    assert "a: 1 of 3 utterances are missing, and count as empty" in empty.notes

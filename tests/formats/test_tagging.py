@@ -371,3 +371,14 @@ def test_other_texts_are_refused(write, words, message):
     gold = write("gold.tsv", table(WORDS, TAGS_OF_HIPE))
     with pytest.raises(InputError, match=message):
         read(gold, input={"a": write("a.tsv", table(words, ["O"] * len(words))), "b": gold}, tolerant=True)
+
+
+def test_other_annotation_is_no_guess(write):
+    """CoNLL-2003 before it is tagged: words, parts of speech, chunks, entities."""
+    files = (
+        write("gold.txt", "EU NNP B-NP B-ORG\nleft VBD B-VP O\n"),
+        write("a.txt", "EU NNP B-NP O\nleft VBD B-VP B-PER\n"),
+    )
+    with pytest.raises(InputError, match=r"gold.txt: the last column has types such as 'ORG', the one before it 'NP'"):
+        read(*files)
+    assert read(files[0], input=files).stats.tolist() == [[[1, 1, 1]], [[0, 1, 1]]]

@@ -117,3 +117,10 @@ def test_tables_are_no_texts(write, ending, rows, metric):
     gold = write("gold.txt", "One.\nTwo.\n" if metric == "bleu" else "yes\nno\n")
     with pytest.raises(InputError, match=r"[/\\]a\.\w+: looks like a table, which is read alone"):
         read_files([gold, *files[1:]], metric="accuracy" if metric == "fscore" else metric)
+
+
+def test_only_line_feeds_end_a_line(write):
+    """Other separators stand within segments, as in the files of WMT; and the last segment of B is empty."""
+    texts = {"ref": "a\u2028b c\nd\x85e\rf\ng\n", "A": "a b c\nd e f\ng\n", "B": "a b\nd f\n\n"}
+    files = [write(f"{name}.txt", text) for name, text in texts.items()]
+    assert read_files(files, metric="wer").stats.tolist() == [[[0, 3], [0, 3], [0, 1]], [[1, 3], [1, 3], [1, 1]]]

@@ -367,3 +367,19 @@ def test_functions_of_the_order_are_refused():
     first = SampleMetric("first", lambda x: x[0], ("x",))
     with pytest.raises(InputError, match="metric 'first' differs by .* two orders of the same instances"):
         permutation_test([1.0, 2.0, 3.0], [5.0, 1.0, 2.0], metric=first)
+
+
+def test_equal_but_for_scale():
+    """They are identical for the metric."""
+    values, gold = np.random.default_rng(1).normal(size=(2, 30)).round(4)
+    a, b = (np.column_stack([column, gold]) for column in (values, (3.0 * values + 1.0).round(4)))
+    result = permutation_test(a, b, metric="correlation")
+    assert (result.p_value, result.exceed) == (1.0, None)
+    assert result.reason == "the systems are identical; z-scores within each system are exchanged"
+
+
+def test_own_rounding_is_taken():
+    coarse = SampleMetric("coarse", lambda x: x.mean(), ("x",), rounding=lambda x: 0.3)
+    a, b = [1.0, 2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 0.0]
+    assert permutation_test(a, b, metric=coarse).p_value == 0.375  # 2.5, 2 and 1.5 are within four times 0.3
+    assert permutation_test(a, b, metric=replace(coarse, rounding=None)).p_value == 0.125

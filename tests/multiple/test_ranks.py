@@ -350,3 +350,10 @@ def test_positions_do_not_depend_on_the_unit_of_the_scores(exponent):
 def test_studentized_replicates_rank_systems_too():
     data = Evaluation.from_arrays(random_counts(np.random.default_rng(2), 4, 40), metric="fscore")
     assert told(run(data, interval="studentized")) == told(run(data))
+
+
+def test_where_lower_is_better_the_lowest_ranks_first():
+    errors = Evaluation.from_arrays({name: [1 - each for each in values] for name, values in RIGHT.items()})
+    flipped = replace(errors, metric=replace(errors.metric, higher_is_better=False))
+    ranks = [(one.name, one.rank_interval) for one in compare(flipped).systems]
+    assert ranks == [("top", (1, 2)), ("near", (1, 2)), ("mid", (3, 3)), ("low", (4, 4))]

@@ -259,3 +259,31 @@ def test_pairs_with_exact_p_values_take_part_in_the_correction():
 def test_what_cannot_stop_by_itself_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=12), st.sampled_from(OF_P_VALUES))
+def test_no_adjusted_p_value_falls_when_p_values_rise(pairs, correction):
+    low, high = np.sort(np.array(pairs), axis=1).T
+    assert np.all(adjust(low, correction) <= adjust(high, correction))
+
+
+def test_a_pair_at_the_threshold_reaches_the_cap_and_the_report_says_so(monkeypatch):
+    """With alpha the exact p-value itself, nothing can settle the decision."""
+    monkeypatch.setattr(stopping, "LOOKS", SHORT)
+    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(5), 2, 60), metric="fscore")
+    (exact,) = compare(evaluation, method="exact", interval="none")
+    report = run(evaluation, level=1.0 - exact.p_value)
+    (one,) = report
+    assert (one.resamples, one.settled) == (SHORT[-1], False)
+    assert one.p_value == (one.exceed + 1) / (SHORT[-1] + 1) / CONFIDENCE
+    assert report.notes == ("fscore: not settled at 1,024 resamples: s0 - s1",)
+    assert "is not settled: more resamples could change it; about" in " ".join(str(report).split())
+    assert "99.9% interval of p" in str(report)
+
+
+def test_a_run_goes_on_from_its_checkpoint(report, tmp_path):
+    """The second run finds all counts in the file, whichever pairs each of them is of."""
+    path = tmp_path / "run.ckpt"
+    for _ in range(2):
+        assert run(leaderboard(), checkpoint=path).to_json() == report.to_json()

@@ -224,3 +224,13 @@ def test_damaged_gzip_data_are_taken_or_refused(tmp_path_factory, changes):
     for position, value in changes:
         data[position % len(data)] = value
     read_quietly(tmp_path_factory.getbasetemp() / "damaged", bytes(data))
+
+
+def test_very_many_columns_are_refused_in_one_line(tmp_path):
+    names = [f"n{i}" for i in range(100_000)]
+    (tmp_path / "t.csv").write_text(",".join(names) + "\n" + ",".join("1" * len(names)) + "\n")
+    with pytest.raises(InputError, match="has 100000 columns of systems, expected at most 10000: one row per inst"):
+        read(tmp_path / "t.csv")
+    with pytest.raises(InputError, match="id: no column 'nn'"):
+        read(tmp_path / "t.csv", id="nn")
+    assert read(tmp_path / "t.csv", systems=["n5", "n99999"]).stats.shape == (2, 1, 2)

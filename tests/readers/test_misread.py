@@ -384,3 +384,38 @@ def test_folds_are_warned_of(capsys, given, compared, name):
 
 
 # Judges.
+
+
+@pytest.mark.parametrize("metric", ["fscore", "precision"])
+def test_a_row_of_the_sums_of_counts_is_no_instance(given, refused, metric):
+    counts = {
+        "tp": [*classes(1), sum(classes(1))],
+        "predicted": [9] * ROWS + [9 * ROWS],
+        "gold": [8] * ROWS + [8 * ROWS],
+    }
+    files = {f"{x}.csv": {"id": [*IDS, "total"], **counts} for x in "ab"}
+    assert "'total' is the sum of the other rows" in refused(*given(**files), metric=metric)
+
+
+def annotations(model, annotators):
+    rows = [
+        {"dataset": "koala", "instruction": f"say {i}", "generator_1": "gpt4", "generator_2": model, "output_2": "x"}
+        | {"preference": 1 + number}
+        | ({} if annotator is None else {"annotator": annotator})
+        for annotator in annotators
+        for i, number in enumerate(reals(f"{model}{annotator}"))
+    ]
+    return json.dumps(rows)
+
+
+def test_different_judges_are_not_compared(write, refused):
+    write("a.json", annotations("a", ["weighted_gpt4"]))
+    write("b.json", annotations("b", ["claude"]))
+    assert refused("a.json", "b.json") == (
+        "a.json: the systems differ in the annotator: 'weighted_gpt4', 'claude'; compare models by preferences of the "
+        "same one; annotate all outputs with it"
+    )
+    write("b.json", annotations("b", ["claude", "weighted_gpt4"]))
+    assert "say which with --filter NAME" in refused("a.json", "b.json")
+    assert "no annotator 'claude'" in refused("a.json", "b.json", filter="claude")
+    assert read("a.json", "b.json", filter="weighted_gpt4").systems == ("a", "b")

@@ -256,3 +256,17 @@ def test_numerals_are_what_decimals_say(text):
         assert value == exact
     bulk = parse_numbers([text, "1"])
     assert bulk is None or bulk.tolist() == [value, 1.0]
+
+
+def test_ids_may_be_whole_numbers_beyond_doubles(write):
+    ids = np.array([1234567890123456789, -1234567890123456788])
+    assert read(write("t.npz", pack(**AB, ids=ids))).ids == tuple(map(str, ids.tolist()))
+
+
+def test_names_of_arrays_are_no_paths(tmp_path):
+    (tmp_path / "in").mkdir()
+    with zipfile.ZipFile(tmp_path / "in" / "t.npz", "w") as archive:
+        for name in ("../A.npy", "/etc/B.npy"):
+            archive.writestr(name, zipfile.ZipFile(io.BytesIO(pack(**AB))).read("A.npy"))
+    assert read(tmp_path / "in" / "t.npz").systems == ("../A", "/etc/B")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["in", "t.npz"]

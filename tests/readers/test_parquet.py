@@ -133,3 +133,20 @@ def test_all_fields_of_an_object_count(write, monkeypatch, limit, refused):
             read(*paths)
     else:
         assert read(*paths).num_instances == 1000
+
+
+WIDE = 10_001
+
+
+def test_a_table_of_too_many_columns_is_refused_before_it_is_decoded(tmp_path, monkeypatch):
+    """As CSV is; who names the systems, or their column, gets them."""
+    path = tmp_path / "t.parquet"
+    columns = {"id": ["x", "y"]} | {f"c{i}.{i % 7}": [i % 2, 1] for i in range(WIDE)}
+    path.write_bytes(packed(columns))
+    names = ["c3.3", "c4.4"]
+    found = read(path, systems=names)
+    assert (found.systems, found.ids) == (tuple(names), ("x", "y"))
+    assert found.stats[:, :, 0].tolist() == [[1, 1], [0, 1]]
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", None)
+    with pytest.raises(InputError, match=f"has {WIDE + 1} columns of systems, expected at most 10000: one row per"):
+        read(path)

@@ -373,3 +373,27 @@ def test_runs_of_an_instance_are_kept_together(tmp_path, write, content):
 def test_runs_that_cannot_be_used(write, content, options, message):
     with pytest.raises(InputError, match=message):
         read(write("t.csv", content), **options)
+
+
+def test_counts_by_id_and_missing_results():
+    counts = {"A": {1: (1, 2, 3), 2: (0, 1, 1)}, "B": {2: np.array([1, 1, 1])}}
+    with pytest.raises(InputError, match="'B' lacks 1 of 2 .first: '1'"):
+        Evaluation.from_arrays(counts, metric="fscore")
+    assert Evaluation.from_arrays(counts, metric="fscore", missing="drop").stats.tolist() == [[[0, 1, 1]], [[1, 1, 1]]]
+    filled = Evaluation.from_arrays(counts, metric="fscore", missing="zero")
+    assert filled.stats[1].tolist() == [[0, 0, 3], [1, 1, 1]]
+    assert filled.notes == ("counted 1 missing result as 0: 'B' lacks 1 of 2 (first: '1')",)
+    assert Evaluation.from_arrays({"A": {"x": 1}, "B": {}}, missing="zero").stats[:, 0, 0].tolist() == [1, 0]
+
+
+def test_series_are_taken_by_position():
+    pandas = pytest.importorskip("pandas")
+    a, b = pandas.Series([1, 2, 3], index=[2, 1, 0]), pandas.Series([1.5, 2, 3])
+    assert Evaluation.from_arrays({"A": a, "B": b}).stats[:, :, 0].tolist() == [[1, 2, 3], [1.5, 2, 3]]
+
+
+def test_instances_that_only_other_systems_have_are_left_out(write):
+    content = "system,id,value\nA,x,1\nB,x,0\nC,w,1\nA,y,1\nB,y,0\nC,y,0\n"
+    labels = write("labels.txt", "1\n2\n3\n")
+    evaluation = read(write("t.csv", content), systems=["A", "B"], cluster=str(labels))
+    assert (evaluation.ids, evaluation.clusters) == (("x", "y"), ("1", "3"))

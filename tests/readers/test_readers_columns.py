@@ -160,3 +160,23 @@ def test_what_stands_for_a_missing_result_is_missing_in_any_table(write, kind, w
     dropped, zero = (read(source, missing=missing) for missing in ("drop", "zero"))
     assert (dropped.ids, dropped.stats[:, :, 0].tolist()) == (("x", "z"), [[1, 0], [0, 1]])
     assert zero.stats[:, :, 0].tolist() == [[1, 0, 0], [0, 1, 1]]
+
+
+@pytest.mark.parametrize("kind", ["frame", "parquet", "pyarrow"])
+def test_an_index_of_pandas_is_no_system(tmp_path, kind):
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+
+    def made(index):
+        indexed = frame(SCORES).set_index(index)
+        if kind == "parquet":
+            indexed.to_parquet(tmp_path / "t.parquet", engine="pyarrow")
+            return read(tmp_path / "t.parquet")
+        return read(indexed if kind == "frame" else pyarrow.Table.from_pandas(indexed))
+
+    for name in ("foo", None, "id"):
+        for labels in (SHUFFLED, TEXTS):
+            evaluation = made(pandas.Index(labels, name=name))
+            assert (evaluation.systems, evaluation.ids) == (("A", "B"), tuple(map(str, labels)))
+    repeated = made(pandas.Index([*range(6)] * 2))  # of frames that were put together
+    assert (repeated.systems, repeated.ids) == (("A", "B"), tuple(map(str, range(1, ROWS + 1))))
+    assert made(pandas.RangeIndex(ROWS)).ids == repeated.ids

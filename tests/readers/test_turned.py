@@ -105,3 +105,18 @@ def test_possible_links_of_a_system_alone_are_told(tmp_path):
         read(files[0], input=[gold, files[1]])
     notes = read(gold, input=files).notes
     assert notes[0].endswith("has links that are only possible, but the gold standard has none: are they swapped?")
+
+
+def test_gold_among_the_systems_is_a_warning(tmp_path):
+    """As after -i *.txt, or where it stands there under another name, or where -i is forgotten."""
+    for name in ("a.txt", "b.txt", "truth.txt"):
+        (tmp_path / name).write_text("1\n0\n" if name == "truth.txt" else "0\n0\n")
+    (tmp_path / "c.txt").write_text("1\n0\n")
+    a, b, c, truth = (tmp_path / f"{name}.txt" for name in ("a", "b", "c", "truth"))
+    note = "warning: gold standard: truth.txt, but 'truth.txt' of the systems is it: leave one of them out"
+    assert read(truth, input=[a, truth], reader="labels").notes[-1] == note
+    note = "warning: gold standard: truth.txt, but 'c.txt' of the systems is the same as it: leave one of them out"
+    assert read(truth, input=[a, c], reader="labels").notes[-1] == note
+    note = "warning: 'truth.txt' is compared as a system; if it is the gold standard, it stands before -i"
+    assert read(truth, a, b).notes[-1] == note
+    assert read(a, b).notes == ()

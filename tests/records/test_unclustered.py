@@ -127,3 +127,15 @@ def test_reports_show_it_beside_the_other(count):
     assert [row["standard_error_unclustered"] for row in parsed["pairs"]] == expected
     assert [float(row["standard_error_unclustered"]) for row in rows] == expected
     assert report.to_dataframe()["standard_error_unclustered"].tolist() == expected
+
+
+def test_runs_of_an_instance_stay_together():
+    rng = np.random.default_rng(3)
+    values = {name: rng.integers(0, 9, (20, 3)) for name in "ab"}
+    ids, runs = np.repeat(np.arange(20), 3).tolist(), [0, 1, 2] * 20
+    flat = {name: each.ravel() for name, each in values.items()}
+    evaluation = Evaluation.from_arrays(flat, ids=ids, runs=runs, clusters=[i // 5 for i in ids])
+    found = errors(run(evaluation))
+    for name, each in values.items():
+        assert found[name] == pytest.approx(np.std(each.mean(axis=1)) / 20**0.5, rel=1e-9)
+    assert set(errors(run(Evaluation.from_arrays(flat, ids=ids, runs=runs))).values()) == {None}

@@ -216,3 +216,12 @@ def test_verify_notes_other_files(written, capsys):
     assert verified(capsys, "t.tsv", "t.tsv")[2] == (
         "sigjax: error: t.tsv: not JSON; give a report that was written as JSON\n"
     )
+
+
+def test_it_can_be_extended_with_the_data():
+    evaluation = Evaluation.from_arrays({"A": [1, 1, 0, 1, 1, 0], "B": [0, 0, 1, 0, 1, 0]})
+    options = {"device": "numpy", "progress": False, "method": "montecarlo"}
+    old = Report.from_json(compare(evaluation, resamples=300, **options).to_json())
+    assert compare(evaluation, resamples=500, extend=old, **options) == compare(evaluation, resamples=500, **options)
+    with pytest.raises(InputError, match="this report has no data any more"):
+        old.extend(500)

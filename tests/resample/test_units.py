@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
-from sigjax import Evaluation, InputError, permutation_test
+from sigjax import Evaluation, InputError, compare, permutation_test
 from sigjax.metrics import MEAN
 from sigjax.resample.units import make_units, observed_scores
 
@@ -78,3 +79,20 @@ def test_a_cluster_lies_in_one_stratum():
     evaluation = Evaluation.from_arrays({"a": [1, 2], "b": [0, 0]}, clusters=["x", "x"], strata=["r", "s"])
     with pytest.raises(InputError, match="cluster 'x' lies in two strata"):
         make_units(evaluation)
+
+
+@pytest.mark.parametrize("size", [0.05, 5.0, 1e3])
+def test_a_system_of_small_numbers_changes_nothing_between_others(size):
+    rng = np.random.default_rng(1)
+    a = 1e4 + rng.normal(0, 1e-3, 30)
+    b = a - 4e-4 + rng.normal(0, 1e-3, 30)
+    two, three = {"A": a, "B": b}, {"A": a, "B": b, "C": size * (rng.random(30) + 0.5)}
+    (alone,) = compare(two, correction="none")
+    beside = compare(three, correction="none")["A", "B"]
+    # Beside C there is no near origin: a and b are held in steps of 2e-9.
+    assert beside.p_value == pytest.approx(alone.p_value, rel=0.01)  # the bracket of p is up to 1% wide
+    for name in ("delta", "standard_error"):
+        assert getattr(beside, name) == pytest.approx(getattr(alone, name), rel=1e-5)
+    assert beside.interval == pytest.approx(alone.interval, rel=1e-5)
+    normal = 2 * norm.sf(abs(np.sum(a - b)) / np.sqrt(np.sum((a - b) ** 2)))
+    assert alone.p_value == pytest.approx(normal, rel=0.2)

@@ -234,3 +234,33 @@ def test_other_errors_of_a_device_are_raised_at_once(monkeypatch):
     with pytest.raises(RuntimeError, match="INTERNAL"):
         compare(COUNTS, device="cpu", **SAMPLED)
     assert len(calls) <= 4
+
+
+NORMAL = dict(zip("ABC", np.random.default_rng(0).normal(size=(3, 70)).round(2), strict=True))
+MEANS = Evaluation.from_arrays(NORMAL)
+EVERYWHERE = {
+    "adaptive": lambda **on: compare(COUNTS, resamples="auto", method="montecarlo", **on).to_json(),
+    "studentized": lambda **on: compare(COUNTS, **(SAMPLED | {"interval": "studentized"}), **on).to_json(),
+    "whole columns": lambda **on: compare(
+        Evaluation.from_arrays(NORMAL, metric="variance"), test=["permutation", "bootstrap"], resamples=20_000, **on
+    ).to_json(),
+    "clusters": lambda **on: compare(replace(COUNTS, clusters=[i // 4 for i in range(300)]), **SAMPLED, **on).to_json(),
+    "equivalence": lambda **on: sigjax.equivalence(MEANS, margin=0.4, method="bootstrap", resamples=3000, **on),
+    "power": lambda **on: sigjax.power(
+        MEANS,
+        systems=["A", "B"],
+        instances=[70],
+        repetitions=15,
+        resamples=99,
+        test=["permutation", "bootstrap"],
+        **on,
+    ),
+    "audit": lambda **on: sigjax.audit(
+        MEANS, systems=["A", "B"], null=["swaps", "splits"], classical=True, repetitions=20, resamples=99, **on
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_results_are_the_same_on_every_device(name):
+    assert EVERYWHERE[name](device="numpy") == EVERYWHERE[name](device="cpu")

@@ -9,7 +9,9 @@ from scipy import stats
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.metrics.columns import MEDIAN
+from sigjax.resample.draws import draws_from_strata, row_keys, swap
 from sigjax.studies.formulas import uniformity
+from sigjax.studies.trials import make_pilot, swapped
 
 
 def few_reals(size, seed=0):
@@ -106,3 +108,17 @@ def test_bad_input():
     with pytest.raises(InputError, match="'median' is computed from all instances"):
         sigjax.audit(Evaluation.from_arrays(few_reals(9), metric=MEDIAN))
     assert sigjax.audit(evaluation, systems=["C", "A"], repetitions=5, resamples=99).systems == ("C", "A")
+
+
+def test_trials_swap_whole_units_and_share_no_bits_with_tests():
+    evaluation = counts(64)
+    pilot = make_pilot(evaluation)
+    made = swapped(pilot, 7)(np.arange(400))
+    assert (made.sum(axis=1) == pilot.units.values.sum(axis=0)).all()
+    changed = (made[:, 0] != pilot.units.values[0]).any(axis=-1)
+    differ = (pilot.units.values[0] != pilot.units.values[1]).any(axis=-1)
+    assert (changed[:, ~differ] == 0).all()
+    shares = changed[:, differ].mean(axis=0)
+    assert np.abs(shares - 0.5).max() < 4.5 * 0.5 / 20
+    tested = swap(row_keys(7, np.arange(400)), draws_from_strata(np.zeros(64, int)), np.bool_)[:, :64]
+    assert not (tested[:, None, differ] == changed[None, :, differ]).all(axis=-1).any()

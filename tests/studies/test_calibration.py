@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from scipy.stats import norm
+from statsmodels.stats.proportion import proportion_confint
 
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.resample.draws import Draws, row_keys
 from sigjax.studies import calibration
+from sigjax.studies.formulas import clustered_proportion
 from sigjax.studies.trials import _FIRST_ROW, make_pilot, winners
 
 
@@ -107,3 +109,38 @@ def test_clusters_are_drawn_whole_and_strata_keep_their_shares():
 def test_what_is_refused(options, message):
     with pytest.raises(InputError, match=message):
         calibration(population(20), **({"instances": 10, "resamples": 99} | options))
+
+
+def test_lower_is_better_makes_no_difference_and_equal_systems_are_left_out():
+    values = population(400).stats[:, :, 0].round(1) + 5.0
+    study = calibration(
+        Evaluation.from_arrays({"A": values[0], "B": values[2], "C": values[0]}),
+        instances=40,
+        repetitions=20,
+        resamples=199,
+    )
+    assert (study.num_pairs, study.pairs) == (3, {"mean": 2})
+    assert sum(one.tests for one in study.ranges[1:9]) >= 2 * 20 - 2
+    assert "mean: 1 pair with equal scores left out" in str(study)
+
+
+def test_the_interval_of_a_share_covers_it():
+    rng, share, held = np.random.default_rng(8), 0.9, 0
+    for _ in range(2000):
+        # Half of the clusters answer as one: trials depend on each other.
+        trials = rng.integers(0, 9, 200)
+        alone = rng.binomial(trials, share)
+        together = trials * (rng.random(200) < share)
+        low, high = clustered_proportion(np.where(rng.random(200) < 0.5, alone, together), trials, 0.95)
+        held += low <= share <= high
+    assert 0.92 < held / 2000 < 0.98
+    assert clustered_proportion(np.array([1, 0]), np.array([1, 0]), 0.95) == pytest.approx((0.2065, 1.0), abs=1e-4)
+
+
+def test_clusters_of_one_size_count_by_the_variance_of_their_shares():
+    """Wilson's interval for the trials that give the variance (ddof = 1) of the mean share of a cluster."""
+    successes = np.array([3, 5, 1, 4, 2])
+    variance = np.var(successes / 6, ddof=1) / 5
+    trials = 0.5 * 0.5 / variance
+    expected = proportion_confint(trials / 2, trials, method="wilson")
+    assert clustered_proportion(successes, np.full(5, 6), 0.95) == pytest.approx(expected, rel=1e-12)

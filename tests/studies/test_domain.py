@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -121,3 +122,32 @@ def test_the_command_takes_one_file_per_test_set_or_strata(capsys, tmp_path, as_
     assert _run(["study", "domain", str(table), "--strata", str(labels), "-m", "mean", "accuracy"], debug=False) == 2
     assert "this study takes one metric, got 2" in capsys.readouterr().err
     assert len(study.to_frame()) == 9
+
+
+def test_lower_is_better():
+    """The same shares by errors as by right answers."""
+    wrong = {}
+    for name, each in (("news", NEWS), ("mail", MAIL)):
+        stats = each.stats * (-1, 1) + (1, 0)
+        wrong[name] = replace(each, stats=stats, metric=replace(each.metric, higher_is_better=False))
+    right = domain({"news": NEWS, "mail": MAIL}, test="permutation")
+    assert domain(wrong, test="permutation").ranges == right.ranges
+
+
+@pytest.mark.slow
+def test_the_interval_covers_the_share_of_infinitely_many_systems():
+    rng, held = np.random.default_rng(0), 0
+
+    def drawn(size):
+        own = rng.normal(size=size)
+        elsewhere = 0.8 * own + 0.6 * rng.normal(size=size)
+        a, b = np.triu_indices(size, 1)
+        inside = (abs(own[a] - own[b]) > 0.5) & (abs(own[a] - own[b]) < 1.0)
+        right = np.sign(own[a] - own[b]) == np.sign(elsewhere[a] - elsewhere[b])
+        return right[inside], np.stack([a, b], axis=1)[inside]
+
+    share = np.mean([drawn(300)[0].mean() for _ in range(50)])
+    for _ in range(1000):
+        low, high = paired_proportion(*drawn(25), 0.95)
+        held += low <= share <= high
+    assert 0.91 < held / 1000 < 0.98

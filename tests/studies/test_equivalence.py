@@ -156,3 +156,36 @@ def test_command(capsys, table):
     assert (found["schema"], found["pairs"][0]["p_value"]) == ("sigjax-equivalence/1", known.p_value)
     assert _run(["equivalence", str(table), "--margin", "-1"], debug=False) == 2
     assert "margin must be a number above 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("variant", ["shift", "flip"])
+def test_the_claim_holds_where_the_interval_is_within_the_margins(variant):
+    rng = np.random.default_rng(3)
+    a = rng.exponential(size=60)
+    b = a + rng.exponential(size=60) - 1.1
+    free = sigjax.equivalence_test(a, b, margin=1.0, method="bootstrap", variant=variant)
+    assert free.interval_level == 0.9
+    reach = max(-free.interval.low, free.interval.high)
+    for margin, holds in ((reach * 1.02, True), (reach * 0.98, False)):
+        found = sigjax.equivalence_test(a, b, margin=margin, method="bootstrap", variant=variant)
+        assert found.holds is holds
+
+
+def test_non_inferiority_knows_which_score_is_better():
+    a, b = normal_pair(200, -0.3)
+    claim = {"claim": "non-inferiority", "margin": 0.1, "resamples": 999}
+    worse = sigjax.equivalence_test(a, b, **claim)
+    better = sigjax.equivalence_test(b, a, **claim)
+    assert (worse.holds, worse.p_value) == (False, worse.p_lower)
+    assert (better.holds, better.p_value) == (True, better.p_lower)
+    mean = sigjax.Metric("cost", lambda s: s[..., 0], ("x",), lambda x: x[:, None], ("x",), higher_is_better=False)
+    cheap = sigjax.equivalence_test(a / 200, b / 200, metric=mean, **claim)
+    assert (cheap.holds, cheap.p_value) == (True, cheap.p_upper)
+
+
+def test_identical_systems_are_equivalent_by_the_bootstrap_and_ties_count():
+    options = {"method": "bootstrap", "resamples": 99}
+    found = sigjax.equivalence_test([1, 2, 3], [1, 2, 3], margin=1e-9, **options)
+    assert (found.p_value, found.holds) == (0.01, True)
+    tied = sigjax.equivalence_test([2, 1, 1], [1, 0, 0], margin=1.0, **options)
+    assert (tied.p_value, tied.p_upper, tied.p_lower) == (1.0, 1.0, 0.01)

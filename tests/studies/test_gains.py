@@ -11,7 +11,7 @@ import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.readers.options import system_groups
 from sigjax.studies import gains
-from sigjax.studies.thresholds import PairsOptions, system_draws
+from sigjax.studies.thresholds import PairsOptions, make_threshold, system_draws
 from sigjax.studies.thresholds import weighted_quantiles as quantiles
 
 
@@ -192,3 +192,26 @@ def test_figure():
     assert panel.get_ylabel() == "confidence (1 - p, one-sided)"
     shown = {line.get_label(): len(line.get_xdata()) for line in panel.lines}
     assert shown["same group"] + shown["different groups"] == 276
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("systems", "least"), [(12, 0.95), (50, 0.95), (100, 0.9)])
+def test_intervals_of_thresholds_cover_those_of_infinitely_many_systems(systems, least):
+    """Systems are random, and so are the standard errors of their pairs; the truth is that of 4,000 systems."""
+    rng = np.random.default_rng(systems)
+    options = PairsOptions(quantile=0.95, level=0.95)
+
+    def close_pairs(count):
+        means, spreads = rng.normal(0.0, 1.2, count), np.exp(0.3 * rng.normal(size=count))
+        a, b = np.triu_indices(count, 1)
+        values = np.abs(means[a] - means[b])
+        p_values = stats.norm.sf(values / np.sqrt((spreads[a] + spreads[b]) / 2))
+        chosen = np.flatnonzero((p_values >= 0.04) & (p_values <= 0.06))
+        order = chosen[np.argsort(values[chosen])]
+        return np.stack([a[order], b[order]], axis=1), values[order]
+
+    truth, hits, trials = np.quantile(close_pairs(4_000)[1], 0.95), 0, 200
+    for trial in range(trials):
+        one, _ = make_threshold("all", *close_pairs(systems), system_draws(trial, systems, 400), 0, options)
+        hits += (one.low is None or one.low <= truth) and (one.high is None or truth <= one.high)
+    assert hits / trials >= least - 3 * math.sqrt(least * (1 - least) / trials)

@@ -116,3 +116,35 @@ def test_bad_input():
         sigjax.audit(evaluation, systems=["D"], null="splits")
     with pytest.raises(InputError, match="two systems, got 1"):
         sigjax.audit(evaluation, systems=["A"], null=["swaps", "splits"])
+
+
+def correlated(r, size, seed=0):
+    """Two systems with means of 0, variances of 1 and this correlation, just so."""
+    x, y = np.random.default_rng(seed).normal(size=(2, size))
+    x = (x - x.mean()) / x.std()
+    y -= y.mean() + x * (x @ y) / size
+    return {"A": x, "B": r * x + np.sqrt(1 - r * r) * y / y.std()}
+
+
+@pytest.mark.parametrize(("r", "verdict"), [(0.6, "conservative"), (-0.6, "too many false positives")])
+def test_tests_of_independent_systems_lose_their_level_under_swaps_alone(r, verdict):
+    """Their standard error is too large by 1 / sqrt(1 - r), or too small; halves of one system are independent."""
+    repetitions = 600
+    study = sigjax.audit(
+        Evaluation.from_arrays(correlated(r, 600)),
+        test="permutation",
+        null=["swaps", "splits"],
+        classical=True,
+        repetitions=repetitions,
+        resamples=199,
+        device="numpy",
+    )
+    for place, alpha in enumerate(ALPHAS):
+        size = 2 * stats.norm.sf(stats.norm.isf(alpha / 2) / np.sqrt(1 - r))
+        assert agrees(rates(study, "two-sample t")[place], size, repetitions)
+        assert agrees(rates(study, "paired t")[place], alpha, repetitions)
+        for system in ("A", "B"):
+            assert agrees(rates(study, "two-sample t", system)[place], alpha, repetitions)
+            assert agrees(rates(study, "paired t", system)[place], alpha, repetitions)
+    (line,) = [line for line in str(study).splitlines() if verdict in line and line.endswith(": two-sample t")]
+    assert "5%" in line

@@ -2,6 +2,7 @@
 
 import json
 
+import logs
 import numpy as np
 import pytest
 from scipy import stats
@@ -116,3 +117,58 @@ def test_frame_and_axes_of_the_caller():
     assert axes[0].lines
     with pytest.raises(InputError, match="ax must be 2 axes of matplotlib, one per panel, got 1"):
         study.plot(axes[0])
+
+
+def test_the_detectable_effect_has_the_power_asked_for():
+    for alternative in ("two-sided", "greater"):
+        effect = detectable_effect(0.7, 0.01, 0.9, alternative)
+        assert normal_power(effect, 0.7, 0.01, alternative) == pytest.approx(0.9, abs=1e-6)
+
+
+def test_power_without_an_effect_is_the_level():
+    study = sigjax.power(pilot(effect=0.0), instances=[60], repetitions=2000)
+    assert stats.binomtest(study.points[0].rejected, 2000, 0.05).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(("one", "other"), [("greater", "less"), ("two-sided", "two-sided")])
+def test_a_pilot_turned_upside_down_has_the_same_power(one, other):
+    """Differences are skewed: what is detectable upwards is not what is detectable downwards."""
+    gain = np.random.default_rng(4).exponential(size=60) - 0.6
+    up, down = (
+        sigjax.power(
+            Evaluation.from_arrays({"A": sign * gain, "B": 0 * gain}),
+            instances=[30],
+            repetitions=400,
+            resamples=199,
+            alternative=alternative,
+        ).points[0]
+        for sign, alternative in ((1, one), (-1, other))
+    )
+    assert (up.power, up.detectable) == (down.power, down.detectable)
+    assert up.simulated_detectable == pytest.approx(down.simulated_detectable, rel=1e-9)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_simulated_effect_of_two_sided_tests_has_the_sign_of_the_pilot(sign):
+    """Of 30 draws X, binomial, have a gain of 30: the errors are X - 2, of which 90% are within 2 and 35% up to -1."""
+    chances = stats.binom.cdf([0, 1, 2, 3, 4], 30, 4 / 60)
+    assert chances[3] - chances[0] < 0.88 < 0.92 < chances[4]
+    assert chances[0] < 0.32 < 0.38 < chances[1]
+    gains = Evaluation.from_arrays({"A": sign * 30 * np.repeat([1, 0], [4, 56]), "B": np.zeros(60, int)})
+    study = sigjax.power(gains, instances=[30], repetitions=4000, resamples=99, level=0.9, target=0.65)
+    assert study.points[0].simulated_detectable == 3.0
+
+
+@pytest.mark.parametrize("pair", [("b", "c"), ("c", "b"), ("c", "a")])
+def test_systems_may_be_chosen_when_reading_or_later(tmp_path, pair):
+    """Resamples go by the order of the instances, which depends on the files that are given, not on who is compared."""
+    rng = np.random.default_rng(4)
+    files = [tmp_path / f"{name}.jsonl" for name in "abc"]
+    for file, right in zip(files, rng.random((3, 80)) < np.array([[0.7], [0.55], [0.6]]), strict=True):
+        lines = logs.lm_eval(right.astype(int).tolist()).splitlines(keepends=True)
+        file.write_text("".join(rng.permutation(lines)))  # as harnesses that run in parallel write
+    options = {"instances": [30, 60], "repetitions": 100, "device": "numpy", "progress": False}
+    later = sigjax.power(sigjax.read(*files), systems=pair, **options)
+    at_once = sigjax.power(sigjax.read(*files, systems=pair), **options)
+    assert (at_once.points, at_once.pilots) == (later.points, later.pilots)
+    assert 0.0 < at_once.points[0].power < 1.0

@@ -13,6 +13,7 @@ from sigjax import Evaluation, InputError, read, unpaired
 from sigjax.cli import _run
 from sigjax.exact.choices import sample_distribution
 from sigjax.metrics import METRICS
+from sigjax.resample import engine
 from sigjax.studies.samples import unpaired_text
 
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -228,3 +229,37 @@ def test_the_command_takes_one_file_per_system(capsys, tmp_path):
     capsys.readouterr()
     assert _run(["unpaired", str(tmp_path / "a.npz"), str(tmp_path / "b.npz")], debug=False) == 0
     assert capsys.readouterr().out.splitlines()[:4] == text.splitlines()[:4]
+
+
+def test_tiny_probabilities_of_large_samples_have_their_logarithm():
+    answers = {"A": np.repeat([1, 0], [3900, 100]), "B": np.repeat([1, 0], [3000, 3000])}
+    (one,) = unpaired(answers, metric="accuracy", alternative="greater")
+    known = stats.hypergeom.logsf(3899, 10_000, 6_900, 4_000) / math.log(10)
+    assert one.p_value == 0.0
+    assert one.log10_p == pytest.approx(known, rel=1e-10)
+
+
+def test_samples_do_not_depend_on_the_device_nor_on_how_many_are_drawn_at_a_time(monkeypatch):
+    rng = np.random.default_rng(3)
+    data = {"A": rng.normal(size=20), "B": rng.normal(size=30)}
+    (one,) = unpaired(data, resamples=2_000, method="montecarlo", device="numpy")
+    assert unpaired(data, resamples=2_000, method="montecarlo", device="cpu") == (one,)
+    monkeypatch.setattr(engine, "_TILE_ELEMENTS", {"numpy": 50 * 7})
+    assert unpaired(data, resamples=2_000, method="montecarlo", device="numpy") == (one,)
+    assert unpaired(data, resamples=2_000, method="montecarlo", device="numpy", seed=1) != (one,)
+    turned = dict(reversed(data.items()))
+    assert unpaired(turned, resamples=2_000, method="montecarlo", device="numpy")[0].p_value == one.p_value
+
+
+@pytest.mark.slow
+def test_the_tests_keep_their_level():
+    """Systems that do not differ, on samples of unequal size: at most 5% of 1,000 have p <= 0.05, up to chance."""
+    rng = np.random.default_rng(8)
+    rejected = np.zeros(3)
+    for _ in range(1_000):
+        a, b = rng.exponential(size=12).round(2), rng.exponential(size=25).round(2)
+        (one,) = unpaired({"A": a, "B": b}, resamples=199)
+        (right,) = unpaired({"A": a > 1, "B": b > 1}, metric="accuracy")
+        rejected += np.array([one.p_value, one.rank_sum.p_value, right.p_value]) <= 0.05
+    assert (rejected < stats.binom.ppf(0.9999, 1_000, 0.05)).all()
+    assert (rejected[:2] > stats.binom.ppf(0.0001, 1_000, 0.04)).all()

@@ -114,3 +114,38 @@ def test_without_enough_memory_it_is_refused():
     with pytest.raises(InputError, match=r"give memory=0\.01 \(GiB\)"):
         compare(evaluation, memory=1e-3, **(SAMPLED | {"resamples": 100_000}))
     compare(evaluation, memory=0.01, **(SAMPLED | {"resamples": 100_000}))
+
+
+@pytest.mark.parametrize("exponent", [-700, 700])
+def test_very_small_and_very_large_numbers_have_the_same_interval(exponent):
+    """Their squares are no doubles."""
+    scores = np.random.default_rng(2).gamma(0.5, size=(2, 20))
+    (plain,), (scaled,) = (
+        compare(Evaluation.from_arrays({"A": a, "B": b}), **SAMPLED) for a, b in (scores, np.ldexp(scores, exponent))
+    )
+    assert list(np.ldexp(scaled.interval, -exponent)) == pytest.approx(list(plain.interval), rel=1e-6)
+
+
+def test_no_interval_where_many_resamples_do_not_vary():
+    """One unit of 20 differs: a resample without it has no variance, and those are more than a third."""
+    report = compare(Evaluation.from_arrays({"A": [1] * 20, "B": [1] * 19 + [0]}), **SAMPLED)
+    assert report.comparisons[0].interval is None
+    text = "no interval of this kind for 1 system and 1 pair: too many resamples have a standard error of 0; "
+    assert any(text in note for note in report.notes)
+
+
+def test_studentized_intervals_cover_the_mean_of_few_skewed_units():
+    """400 samples of 12 pairs whose difference is exponential with mean 1: the level is 0.9, and percentile intervals
+    have about 0.82."""
+    rng = np.random.default_rng(9)
+    covered = {"studentized": 0, "percentile": 0}
+    simulations = 400
+    for _ in range(simulations):
+        a = rng.exponential(size=12)
+        evaluation = Evaluation.from_arrays({"A": a, "B": np.zeros(12)})
+        for kind in covered:
+            (found,) = compare(evaluation, **(SAMPLED | {"resamples": 500, "interval": kind, "level": 0.9}))
+            covered[kind] += found.interval.low <= 1.0 <= found.interval.high
+    error = math.sqrt(0.9 * 0.1 / simulations)
+    assert abs(covered["studentized"] / simulations - 0.9) < 4 * error
+    assert covered["percentile"] / simulations < 0.9 - 2 * error
