@@ -144,6 +144,11 @@ compared(rounding=3, checkpoint="run")
 with open("table.csv", "w") as file:
     print("A,B,C,D", *map(",".join, zip(*[map(str, scores[name]) for name in "ABCD"])), sep="\\n", file=file)
 written = run("compare", "table.csv", "-m", "accuracy", "--rounding", "3", "-o", "report.json")
+run("compare", "table.csv", "-m", "accuracy", "-o", "plain.json")
+older = json.load(open("plain.json"))
+del older["settings"]["rounding"]
+with open("older.json", "w") as file:
+    json.dump(older, file)
 print(json.dumps({
     "signatures": [plain.signature, other.signature],
     "json": [plain.to_json(), other.to_json()],
@@ -155,6 +160,10 @@ print(json.dumps({
     "extend": refused(extend=other, resamples=199),
     "domain": refused(rounding=99),
     "written": written, "verified": run("verify", "report.json", "table.csv"),
+    "older": [run(*words) for words in (
+        ["show", "older.json"], ["verify", "older.json", "table.csv"],
+        ["diff", "older.json", "plain.json"], ["diff", "older.json", "report.json"],
+    )],
     "flag": run("compare", "table.csv", "--rounding", "99"), "help": run("compare", "--help"),
     "doc": sigjax.compare.__doc__,
 }))
@@ -190,6 +199,14 @@ def test_an_added_option_fits_the_schema_and_is_read_back(rounding):
 def test_runs_with_an_added_option_are_told_apart(rounding):
     assert ["rounding is 3" in message for message in (*rounding["checkpoint"], rounding["extend"])] == [True] * 3
     assert (rounding["written"][0], rounding["verified"][0]) == (0, 0)
+
+
+def test_reports_older_than_an_option_had_its_default(rounding):
+    shown, verified, same, other = rounding["older"]
+    assert (shown[0], shown[2]) == (0, "")
+    assert [code for code, *_ in (verified, same, other)] == [0, 0, 0]
+    assert "rounding" not in same[1]
+    assert "rounding none -> 3" in other[1]
 
 
 def test_an_added_option_is_a_flag_with_its_domain_and_help(rounding):

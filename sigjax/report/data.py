@@ -40,7 +40,7 @@ from sigjax.records.display import visible, visible_json
 from sigjax.records.metric import Fact, facts_of, with_facts
 from sigjax.records.options import Option, check, options_of, types_of
 from sigjax.report.sections import peer_rows
-from sigjax.run.checkpoint import SCHEMA, parse_report
+from sigjax.run.checkpoint import DEFAULTS, SCHEMA, parse_report
 from sigjax.run.files import naming, read_bytes
 
 _BLOCK = 2**12
@@ -476,12 +476,11 @@ def _noted(notes: tuple[str, ...], facts: Sequence[Fact]) -> tuple[str, ...]:
 
 def _settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
     """What the settings were used on, and the settings."""
-    names = {field.name for field in fields(Settings)}
-    for name in sorted(given.keys() ^ (names | USED_ON.keys())):
-        is_there = "has no option" if name in given else "expected the option"
-        raise InputError(f"settings: this version of sigjax {is_there} {name!r}; compare anew with it")
+    given = {**DEFAULTS, **given}  # a setting newer than a report had its default there
+    for name in sorted(given.keys() - DEFAULTS.keys() - USED_ON.keys()):
+        raise InputError(f"settings: this version of sigjax has no option {name!r}; compare anew with it")
     tests = _value(given, "tests", list[str], "settings")
-    settings = Settings(test=tests, **{name: given[name] for name in names - {"tests"}})
+    settings = Settings(test=tests, **{name: given[name] for name in DEFAULTS.keys() - {"tests"}})
     with naming("settings"):
         check(settings)
     return {name: _value(given, name, kind, "settings") for name, kind in USED_ON.items()}, settings

@@ -20,6 +20,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
 from typing import IO, Any, cast
 
 import numpy as np
@@ -31,8 +32,8 @@ from sigjax.version import __version__
 
 SCHEMA = "sigjax/1"
 """Of reports in JSON."""
-_ADDED = {"family": "metric", "leaderboard": False}
-"""Values, in earlier runs, of settings that were added later."""
+DEFAULTS: Mapping[str, Any] = MappingProxyType(json.loads(json.dumps(asdict(Settings()))))
+"""Of the settings, as JSON has them: what a run had that is older than a setting."""
 Key = tuple[str, ...]
 """Of a state: the metric, the test, and what it consists of."""
 Identity = dict[str, Any]
@@ -84,10 +85,10 @@ def difference(there: Identity, here: Identity) -> str | None:
         >>> difference({"seed": 7, "data": "ab"}, {"seed": 7, "data": "cd"})
         'the data (numbers, ids, clusters, strata, or the order of the systems) are others'
     """
-    # A setting newer than a report had its default there.
-    there, here = (json.loads(json.dumps(asdict(Settings()))) | each for each in (there, here))
+    there, here = ({**DEFAULTS, **each} for each in (there, here))
     for name in dict.fromkeys((*here, *there)):
-        old, new = (run.get(name, _ADDED.get(name)) for run in (there, here))
+        old: Any = there.get(name)
+        new: Any = here.get(name)
         if old == new:
             continue
         if name == "data":

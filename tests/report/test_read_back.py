@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import jsonschema
@@ -15,7 +15,7 @@ from test_load import REPORTS
 from sigjax import Evaluation, InputError, Report, compare, read
 from sigjax.cli import _run
 from sigjax.metrics import MEAN
-from sigjax.records import Interval
+from sigjax.records import Interval, Settings
 
 SCHEMA = Report.json_schema()
 TERRIBLE = ("\ud800", 'quote " and \\', "line\nbreak\u2028", "{", "", "名")
@@ -110,7 +110,7 @@ REFUSED = {
     "a pair as a number": (changed(["pairs", 0], 7), r"'pairs' is \[7, .*; expected a list of objects"),
     "unknown system": (changed(["pairs", 0, "b"], "X"), "pairs, entry 1: 'X' has no score by 'accuracy' in systems"),
     "newer option": (changed(["settings", "power"], 1), "settings: this version of sigjax has no option 'power'"),
-    "older option": (changed(["settings", "family"], None), "settings: this version of sigjax expected the option"),
+    "no units": (changed(["settings", "units"], None), "settings: has no 'units'; expected a report"),
     "level": (changed(["settings", "level"], 95), "settings: level must be a number between 0 and 1"),
     "tests": (changed(["settings", "tests"], ["t"]), "settings: test must be one or more of permutation, bootstrap"),
     "tests as a number": (changed(["settings", "tests"], 1), "settings: 'tests' is 1; expected a list of text"),
@@ -128,6 +128,16 @@ def test_what_is_no_report_is_refused_in_one_line(text, message, tmp_path, capsy
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert re.match(f"sigjax: error: {re.escape(str(path))}: ", err)
+
+
+@pytest.mark.parametrize("name", asdict(Settings()))
+def test_a_setting_that_an_earlier_version_did_not_have_had_its_default(name):
+    report = make_report(3)
+    older = json.loads(report.to_json())
+    older["settings"][name] = json.loads(json.dumps(asdict(Settings())))[name]
+    expected = Report.from_json(json.dumps(older))
+    del older["settings"][name]
+    assert Report.from_json(json.dumps(older)) == expected
 
 
 def test_show_writes_what_compare_writes(tmp_path, monkeypatch, capsys):
