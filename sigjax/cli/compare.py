@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +15,6 @@ from sigjax.comparison.options import CompareOptions
 from sigjax.readers import Evaluation
 from sigjax.records.display import visible
 from sigjax.records.options import option, required, values
-from sigjax.run.checkpoint import kept_in
 from sigjax.run.shards import joined
 
 
@@ -59,11 +60,31 @@ def run(evaluations: Sequence[Evaluation], asked: CompareOptions, output: Output
     """Compare; the first process shows the progress and writes the report."""
     from sigjax.comparison import compare  # `--help` does not need it
 
-    if first and asked.checkpoint is not None and (kept := kept_in(asked.checkpoint)):
-        print(f"sigjax: goes on from {visible(str(asked.checkpoint))}: {visible(kept)}", file=sys.stderr)
-    report = compare.compare(evaluations, **values(asked, progress=first))
+    with _shown_log() if first else nullcontext():
+        report = compare.compare(evaluations, **values(asked, progress=first))
     if first:
         output.write(report)
+
+
+class _Log(logging.Handler):
+    """Shows what is logged, one line on stderr each."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show one line."""
+        print(visible(record.getMessage()), file=sys.stderr)
+
+
+@contextmanager
+def _shown_log() -> Iterator[None]:
+    """Show what a run logs, such as the checkpoint that it goes on from."""
+    log, handler = logging.getLogger("sigjax"), _Log()
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(logging.NOTSET)
 
 
 @flags(Inputs, Saved)

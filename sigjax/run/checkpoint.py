@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import logging
 import os
 import time
 import warnings
@@ -30,6 +31,7 @@ from sigjax.run.files import read_bytes, remove_leftovers, replacing
 from sigjax.run.shards import Shard
 from sigjax.version import __version__
 
+_LOG = logging.getLogger("sigjax")
 SCHEMA = "sigjax/1"
 """Of reports in JSON."""
 DEFAULTS: Mapping[str, Any] = MappingProxyType(json.loads(json.dumps(asdict(Settings()))))
@@ -143,7 +145,10 @@ class CheckpointFile:
             return
         remove_leftovers(path)
         if os.path.lexists(path):
-            self.states |= _load(path, identity)
+            earlier = _load(path, identity)
+            self.states |= earlier
+            if kept := _in_words(earlier):
+                _LOG.info("sigjax: goes on from %s: %s", path, kept)
             return
         try:
             self._write()
@@ -295,9 +300,13 @@ def kept_in(path: str | os.PathLike[str]) -> str:
     """What a checkpoint keeps, in words: the resamples of each test; nothing where it is none or has just begun."""
     try:
         with open(path, "rb") as file:
-            states = unpack(file)[1]
+            return _in_words(unpack(file)[1])
     except Exception:  # the run itself says what is wrong with the file
         return ""
+
+
+def _in_words(states: Mapping[Key, State]) -> str:
+    """The resamples of each test."""
     done = {key: state.done for key, state in states.items() if state.done}
     named = {" ".join(name for name in key if not name.startswith("from ")): count for key, count in done.items()}
     return ", ".join(f"{name} {count:,} resamples" for name, count in named.items())

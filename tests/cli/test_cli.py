@@ -191,6 +191,9 @@ def test_what_is_interrupted_says_what_was_kept_and_goes_on(capsys, wide, tmp_pa
     assert (code, err) == (130, f"\nsigjax: interrupted; {state} keeps {kept}; the same command goes on from there\n")
     code, _, err = run(capsys, *command, "--checkpoint", state)
     assert (code, err) == (0, f"sigjax: goes on from {state}: {kept}\n")
+    code, _, err = run(capsys, *command, "--checkpoint", state, "--seed", "1")
+    refused = f"sigjax: error: {state}: the checkpoint is of another run: seed is 12345 there and 1 here;"
+    assert (code, err.count("\n"), err.startswith(refused)) == (2, 1, True)
 
 
 def test_a_forgotten_input_option_is_asked_about(capsys, tmp_path):
