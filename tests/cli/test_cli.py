@@ -13,7 +13,9 @@ import pytest
 import sigjax
 from sigjax.cli import _run
 from sigjax.cli.flags import OTHER_OPTIONS
+from sigjax.cli.output import OUTPUTS, REPORTS
 from sigjax.formats.trec import parse_measure
+from sigjax.guide import page
 from sigjax.metrics import METRICS
 
 LONG = "system\tid\tok\tsys\tref\n" + "".join(
@@ -55,10 +57,9 @@ def test_json_by_the_contract(capsys, wide):
 
 
 def test_the_ending_of_each_output_is_its_format(capsys, wide, tmp_path):
-    files = {
-        **{"r.json": "json", "r.txt": "text", "r.md": "markdown", "r.tex": "latex", "r.HTML": "html"},
-        **{"r.csv": "csv", "r.systems.csv": "systems-csv"},
-    }
+    files = {f"r{end}": name for name in REPORTS for end in OUTPUTS[name].endings} | {"R.HTML": "html"}
+    shown = page("output")
+    assert all(each.endings[0] in shown for each in OUTPUTS.values())
     outputs = [word for name in files for word in ("-o", tmp_path / name)]
     assert run(capsys, "compare", wide, *outputs, "--leaderboard") == (0, "", "")
     for name, format in files.items():
