@@ -46,7 +46,8 @@ def main() -> None:
             sum(module in others for others in graph.values()) == 1 for module in graph
         ),
         "modules that `sigjax demo` loads": _loaded(),
-        "types": f"{names.total()} ({', '.join(sorted(each for each in names if names[each] > 1))} more than once)",
+        "types": names.total(),
+        "names of types used more than once": ", ".join(sorted(name for name in names if names[name] > 1)) or "none",
         "isinstance": sum(isinstance(node, ast.Name) and node.id == "isinstance" for node in nodes),
         "functions of one statement": len(functions_of_one),
         "first circle of imports": _circle(graph_of_imports(everything=True)),

@@ -19,7 +19,7 @@ from sigjax.exact.null import ExactP
 from sigjax.metrics.suites import in_suite
 from sigjax.multiple.adjustment import count_until_settled, most_resamples
 from sigjax.multiple.ranks import bootstrap_ranks
-from sigjax.records import CORRECTIONS, Comparisons, Evaluation, InputError, Settings, Test
+from sigjax.records import CORRECTIONS, Comparisons, EvaluationRecord, InputError, Settings, Test
 from sigjax.run.context import Context, Run
 from sigjax.testing.bootstrap import Sampled, bootstrap_outcomes, linear_intervals, sampled_bootstrap
 from sigjax.testing.exact import exact_budget
@@ -34,7 +34,7 @@ from sigjax.testing.uncertainty import Pieces, Uncertainty
 class Subset:
     """The pairs and systems that are on the same instances."""
 
-    whole: Evaluation
+    whole: EvaluationRecord
     systems: list[int]
     """Positions of its systems, all of which have the instances."""
     members: np.ndarray
@@ -53,7 +53,7 @@ class Subset:
     """None where it is the whole evaluation."""
 
     @property
-    def evaluation(self) -> Evaluation:
+    def evaluation(self) -> EvaluationRecord:
         """Its systems on its instances, made anew each time."""
         if self.number is None:
             return self.whole
@@ -61,14 +61,14 @@ class Subset:
         return _on(self.whole, self.systems, np.flatnonzero(bits))
 
 
-def common(evaluation: Evaluation, a: str, b: str) -> Evaluation:
+def common(evaluation: EvaluationRecord, a: str, b: str) -> EvaluationRecord:
     """The evaluation of two systems on the instances that both have."""
     systems = [evaluation.systems.index(name) for name in (a, b)]
     present = np.ones((1, evaluation.num_instances)) if evaluation.present is None else evaluation.present[systems]
     return _on(evaluation, systems, np.flatnonzero(present.all(axis=0)))
 
 
-def _on(evaluation: Evaluation, systems: list[int], places: np.ndarray) -> Evaluation:
+def _on(evaluation: EvaluationRecord, systems: list[int], places: np.ndarray) -> EvaluationRecord:
     """The evaluation of some systems on the instances at some positions, which they all have."""
     labels = {
         name: tuple(own[i] for i in places.tolist())
@@ -82,7 +82,7 @@ def _on(evaluation: Evaluation, systems: list[int], places: np.ndarray) -> Evalu
     return replace(evaluation, systems=names, stats=stats, present=None, notes=(), **labels)
 
 
-def subsets_of(evaluation: Evaluation, settings: Settings) -> list[Subset]:
+def subsets_of(evaluation: EvaluationRecord, settings: Settings) -> list[Subset]:
     """The subsets of an evaluation, those with pairs first, in the order of the pairs.
 
     Raises:
@@ -129,7 +129,7 @@ def _settings(settings: Settings, share: float) -> Settings:
     return replace(settings, budget=exact_budget(settings) * share) if share < 1.0 else settings
 
 
-def check_subsets(evaluations: Sequence[Evaluation], settings: Settings, *, extends: bool, peers: bool) -> None:
+def check_subsets(evaluations: Sequence[EvaluationRecord], settings: Settings, *, extends: bool, peers: bool) -> None:
     """Refuse what needs all pairs on the same instances.
 
     Raises:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from sigjax.metrics.suites import in_suite
 from sigjax.multiple.adjustment import LOOKS
-from sigjax.records import CORRECTIONS, DESIGNS, Design, Evaluation, Hint, InputError, SampleMetric, Settings
+from sigjax.records import CORRECTIONS, DESIGNS, Design, EvaluationRecord, Hint, InputError, SampleMetric, Settings
 from sigjax.records.display import meant
 from sigjax.run.context import NotTraceable
 from sigjax.run.host import gib
@@ -66,7 +66,7 @@ def _check_resampled(settings: Settings) -> None:
         raise InputError(f"{name} needs all pairs on the same resamples; give a number of resamples, not auto")
 
 
-def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> None:
+def check_evaluations(evaluations: Sequence[EvaluationRecord], settings: Settings) -> None:
     """Refuse evaluations that do not fit together or to the settings, and an unknown baseline."""
     if not evaluations:
         raise InputError("there is no evaluation to compare on")
@@ -124,7 +124,7 @@ def _check_sample(metric: str, settings: Settings) -> None:
             raise InputError(f"{option} {value} needs a metric of sums, and {metric!r} is none; use {instead}")
 
 
-def _check_responses(evaluation: Evaluation, settings: Settings) -> None:
+def _check_responses(evaluation: EvaluationRecord, settings: Settings) -> None:
     """Refuse options that draw responses or group them."""
     if "bootstrap" in settings.tests:
         raise InputError(
@@ -141,7 +141,7 @@ def _check_responses(evaluation: Evaluation, settings: Settings) -> None:
             raise InputError(f"responses are swapped one by one; leave out {labels}, or read without unit response")
 
 
-def _check_runs(evaluation: Evaluation, design: Design) -> None:
+def _check_runs(evaluation: EvaluationRecord, design: Design) -> None:
     """Refuse an evaluation without runs, or whose runs of one instance lie in several clusters."""
     if evaluation.runs is None:
         raise InputError(
@@ -157,7 +157,7 @@ def _check_runs(evaluation: Evaluation, design: Design) -> None:
             )
 
 
-def _check_models(evaluation: Evaluation) -> None:
+def _check_models(evaluation: EvaluationRecord) -> None:
     """Refuse missing results: a trained model has one on every instance."""
     ids, runs = evaluation.ids or (), evaluation.runs or ()
     labels = dict.fromkeys(runs)
@@ -174,7 +174,7 @@ def _check_models(evaluation: Evaluation) -> None:
 
 
 @contextmanager
-def named_errors(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[None]:
+def named_errors(evaluations: Sequence[EvaluationRecord], settings: Settings) -> Iterator[None]:
     """Turn errors of tests into messages; several metrics are those tested together.
 
     Raises:
@@ -267,7 +267,7 @@ class Workload(NamedTuple):
         return f"{self.pairs:,} pairs of {self.systems:,} systems: about {number:.0f} {unit} and {memory:.1f} GiB"
 
 
-def check_workload(evaluations: Sequence[Evaluation], settings: Settings, *, warns: bool) -> None:
+def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, *, warns: bool) -> None:
     """Refuse more pairs than the memory holds; log a warning of work that takes long, if asked.
 
     Raises:
@@ -287,7 +287,7 @@ def check_workload(evaluations: Sequence[Evaluation], settings: Settings, *, war
         logging.getLogger("sigjax").warning("%s", load)
 
 
-def workload(evaluations: Sequence[Evaluation], settings: Settings) -> Workload:
+def workload(evaluations: Sequence[EvaluationRecord], settings: Settings) -> Workload:
     """Estimate what a comparison will take; no array with one entry per pair is made."""
     count = len(evaluations[0].systems)
     pairs = count * (count - 1) // 2 if settings.baseline is None else count - 1
@@ -315,7 +315,7 @@ class _MetricWork(NamedTuple):
     """Number of instances whose influences give the intervals; 0 where intervals are of another kind."""
 
 
-def _work(evaluation: Evaluation, pairs: int, settings: Settings) -> _MetricWork:
+def _work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> _MetricWork:
     drawn, swapped = draws_intervals(evaluation.metric, settings), "permutation" in settings.tests
     drawn |= "bootstrap" in settings.tests
     moved = evaluation.stats.shape[1] if in_closed_form(evaluation.metric, settings) else 0

@@ -28,7 +28,7 @@ from sigjax.records import (
     Comparison,
     Comparisons,
     Distribution,
-    Evaluation,
+    EvaluationRecord,
     Measured,
     Settings,
     Test,
@@ -57,7 +57,7 @@ _AFTER_DATA = ("baseline", "correction", "family", "leaderboard", "interval", "l
 
 
 def signature_of(
-    evaluations: Sequence[Evaluation], settings: Settings, num_units: int, *, of_suite: bool = False
+    evaluations: Sequence[EvaluationRecord], settings: Settings, num_units: int, *, of_suite: bool = False
 ) -> str:
     """One line from which the numbers can be made again, in the manner of sacrebleu."""
     first, chosen = evaluations[0], _written(settings)
@@ -107,7 +107,7 @@ class Distributions:
     Bootstrap scores of all systems are drawn once, and kept for the metric that was asked for last.
     """
 
-    def __init__(self, evaluations: Sequence[Evaluation], settings: Settings) -> None:
+    def __init__(self, evaluations: Sequence[EvaluationRecord], settings: Settings) -> None:
         self._evaluations = {each.metric.name: each for each in evaluations}
         self._settings = settings
         self._problem = lru_cache(1)(self._drawing)
@@ -193,7 +193,7 @@ def compare(data: Any, options: DataOptions) -> Report:
     return _compared(evaluations_of(data, options), options)
 
 
-def _settled(evaluations: Sequence[Evaluation], options: CompareOptions) -> Settings:
+def _settled(evaluations: Sequence[EvaluationRecord], options: CompareOptions) -> Settings:
     """The settings for some evaluations, by options that are in their domains.
 
     Raises:
@@ -213,7 +213,7 @@ def _settled(evaluations: Sequence[Evaluation], options: CompareOptions) -> Sett
     return settings
 
 
-def _context(evaluations: Sequence[Evaluation], settings: Settings, options: CompareOptions) -> Context:
+def _context(evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions) -> Context:
     """The context of the tests, with the states of an earlier run."""
     names, pairs, shard = evaluations[0].systems, (), current_shard()
     if options.extend is not None:
@@ -223,7 +223,7 @@ def _context(evaluations: Sequence[Evaluation], settings: Settings, options: Com
     return Context(options.device, options.progress, checkpoint, shard)
 
 
-def _compared(evaluations: Sequence[Evaluation], options: CompareOptions) -> Report:
+def _compared(evaluations: Sequence[EvaluationRecord], options: CompareOptions) -> Report:
     """`compare` of evaluations."""
     settings, of_suite = _settled(evaluations, options), in_suite(evaluations[0])
     context = _context(evaluations, settings, options)
@@ -248,13 +248,15 @@ def _compared(evaluations: Sequence[Evaluation], options: CompareOptions) -> Rep
     )
 
 
-def _peer_tests(evaluations: Sequence[Evaluation], settings: Settings, options: CompareOptions) -> tuple[PeerTest, ...]:
+def _peer_tests(
+    evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions
+) -> tuple[PeerTest, ...]:
     from sigjax.comparison.compat import peer_tests  # few comparisons need it
 
     return peer_tests(evaluations, settings, Context(options.device, options.progress))
 
 
-def _measured(evaluations: Sequence[Evaluation], results: Sequence[MetricResults]) -> tuple[Measured, ...]:
+def _measured(evaluations: Sequence[EvaluationRecord], results: Sequence[MetricResults]) -> tuple[Measured, ...]:
     both = [(one, each.num_units) for one, each in zip(evaluations, results, strict=True)]
     return tuple([Measured(one.metric.name, one.title, one.num_instances, units) for one, units in both if one.title])
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from sigjax.comparison.checks import named_errors
 from sigjax.multiple.westfall_young import num_columns
-from sigjax.records import Evaluation, Hint, InputError, Settings
+from sigjax.records import EvaluationRecord, Hint, InputError, Settings
 from sigjax.records.comparison import PeerName, PeerTest
 from sigjax.resample.engine import deltas_of, swapped_sums
 from sigjax.run.context import Context
@@ -58,7 +58,7 @@ def paired_bs(replicates: np.ndarray, delta: float) -> float:
     return (int(np.count_nonzero(sizes - sizes.mean() > abs(delta))) + 1) / (len(sizes) + 1)
 
 
-def peer_tests(evaluations: Sequence[Evaluation], settings: Settings, context: Context) -> tuple[PeerTest, ...]:
+def peer_tests(evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context) -> tuple[PeerTest, ...]:
     """Sacrebleu's test beside each of ours, metric by metric.
 
     Raises:

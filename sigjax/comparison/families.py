@@ -25,7 +25,7 @@ from sigjax.records import (
     Column,
     Comparisons,
     Design,
-    Evaluation,
+    EvaluationRecord,
     Hint,
     Interval,
     Metric,
@@ -70,7 +70,7 @@ class MetricResults:
 
 
 def metric_results(
-    evaluations: Sequence[Evaluation], settings: Settings, context: Context, *, of_suite: bool
+    evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context, *, of_suite: bool
 ) -> list[MetricResults]:
     """Test the pairs of all evaluations, which may be the tasks of a suite, and then adjust their p-values.
 
@@ -83,7 +83,7 @@ def metric_results(
     return [_of_metric(evaluation, settings, subsets, pairs_by) for evaluation, subsets, pairs_by in each]
 
 
-def comparisons_of(evaluation: Evaluation, settings: Settings, context: Context) -> Comparisons:
+def comparisons_of(evaluation: EvaluationRecord, settings: Settings, context: Context) -> Comparisons:
     """The comparisons of the pairs of one evaluation by the first test, without ranks and notes.
 
     Raises:
@@ -94,7 +94,7 @@ def comparisons_of(evaluation: Evaluation, settings: Settings, context: Context)
 
 
 def _test_all(
-    evaluations: Sequence[Evaluation], settings: Settings, context: Context, *, of_suite: bool
+    evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context, *, of_suite: bool
 ) -> list[list[SubsetResults]]:
     """All tests of the subsets of all evaluations."""
     subsets = [subsets_of(each, settings) for each in evaluations]
@@ -115,7 +115,7 @@ def _test_all(
     return tested
 
 
-def _problem(subset: Subset, evaluation: Evaluation) -> Problem:
+def _problem(subset: Subset, evaluation: EvaluationRecord) -> Problem:
     """The problem of a subset, whose evaluation is this."""
     with named_errors([evaluation], subset.settings):
         return problem_of(evaluation, subset.settings, subset.members)
@@ -170,7 +170,12 @@ def _test(
 
 
 def _named(
-    subset: Subset, evaluation: Evaluation, problem: Problem, scores: np.ndarray, results: TestResults, asked: Settings
+    subset: Subset,
+    evaluation: EvaluationRecord,
+    problem: Problem,
+    scores: np.ndarray,
+    results: TestResults,
+    asked: Settings,
 ) -> SubsetResults:
     """The results of a subset, whose evaluation and observed scores these are, as named columns and records.
 
@@ -225,7 +230,7 @@ def _named(
 
 
 def _columns(
-    evaluation: Evaluation, problem: Problem, scores: np.ndarray, results: TestResults, unclustered: np.ndarray
+    evaluation: EvaluationRecord, problem: Problem, scores: np.ndarray, results: TestResults, unclustered: np.ndarray
 ) -> dict[str, Column]:
     """The columns of the pairs of a subset that are the same for all tests."""
     higher, names, members = evaluation.metric.higher_is_better, evaluation.systems, problem.hypotheses.members
@@ -249,7 +254,7 @@ def _columns(
 
 
 def _adjusted(
-    evaluations: Sequence[Evaluation],
+    evaluations: Sequence[EvaluationRecord],
     tested: Sequence[Sequence[SubsetResults]],
     settings: Settings,
     context: Context,
@@ -291,7 +296,10 @@ def _joined(tested: Sequence[SubsetResults], settings: Settings) -> dict[Test, C
 
 
 def _of_metric(
-    evaluation: Evaluation, settings: Settings, tested: Sequence[SubsetResults], pairs_by: Mapping[Test, Comparisons]
+    evaluation: EvaluationRecord,
+    settings: Settings,
+    tested: Sequence[SubsetResults],
+    pairs_by: Mapping[Test, Comparisons],
 ) -> MetricResults:
     """What the report says of one metric."""
     systems = _ranked(evaluation, settings, tested, pairs_by[settings.tests[0]])
@@ -303,7 +311,7 @@ def _of_metric(
 
 
 def _ranked(
-    evaluation: Evaluation, settings: Settings, tested: Sequence[SubsetResults], pairs: Comparisons
+    evaluation: EvaluationRecord, settings: Settings, tested: Sequence[SubsetResults], pairs: Comparisons
 ) -> tuple[SystemScore, ...]:
     """The systems with what decisions on all pairs say of them, best first (ties in the order of the data)."""
     by_name = {system.name: system for each in tested for system in each.systems}
@@ -325,7 +333,9 @@ def _ranked(
     return tuple(replace(system, **each._asdict()) for system, each in zip(systems, ranks, strict=True))
 
 
-def unclustered_errors(evaluation: Evaluation, members: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray]:
+def unclustered_errors(
+    evaluation: EvaluationRecord, members: np.ndarray, design: Design
+) -> tuple[np.ndarray, np.ndarray]:
     """Standard errors `[system]` and `[pair]` as if instances were independent; NaN where they are not finite.
 
     Instances are the units then, or ids with all their runs; where the design draws runs within units (nested), the
@@ -343,7 +353,7 @@ def unclustered_errors(evaluation: Evaluation, members: np.ndarray, design: Desi
     return _errors(evaluation, members, design)
 
 
-def _errors(evaluation: Evaluation, members: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray]:
+def _errors(evaluation: EvaluationRecord, members: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray]:
     """The same of numbers that are not large."""
     metric, pairs = evaluation.metric, [(a, b) for a, b in members.tolist()]
     assert isinstance(metric, Metric)
@@ -361,7 +371,7 @@ def _errors(evaluation: Evaluation, members: np.ndarray, design: Design) -> tupl
     return of_systems, of_pairs
 
 
-def _independent(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
+def _independent(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
     """Statistics `[system, unit, stat]` and strata `[unit]` without the clusters, units of a stratum together."""
     unit, strata = units_of_instances(replace(evaluation, clusters=None))
     stats = evaluation.stats
@@ -370,7 +380,7 @@ def _independent(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
     return values, strata
 
 
-def _within(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
+def _within(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
     """Statistics `[system, output, stat]`, and the id `[output]` of each as its stratum, outputs of an id together."""
     unit, _ = units_of_instances(replace(evaluation, clusters=None, strata=None))
     order = np.argsort(unit, kind="stable")

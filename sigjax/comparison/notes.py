@@ -14,7 +14,7 @@ import numpy as np
 
 from sigjax.comparison.analysis import CostIfExact
 from sigjax.multiple.adjustment import most_resamples
-from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, Evaluation, Note, Settings, Test
+from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Note, Settings, Test
 from sigjax.records.corrections import adjust
 from sigjax.resample.units import units_of_instances
 from sigjax.run.host import gib, memory_for
@@ -62,7 +62,7 @@ class Draft:
         of_suite: whether these are tasks of a suite.
     """
 
-    evaluation: Evaluation
+    evaluation: EvaluationRecord
     settings: Settings
     pairs: Mapping[Test, Comparisons]
     subsets: Sequence[Precision]
@@ -150,7 +150,7 @@ def _common_instances(draft: Draft) -> list[str]:
     return notes + _apart(evaluation, common, pairs[0].settings.baseline)
 
 
-def _apart(evaluation: Evaluation, common: np.ndarray, baseline: str | None) -> list[str]:
+def _apart(evaluation: EvaluationRecord, common: np.ndarray, baseline: str | None) -> list[str]:
     """A note on pairs that have no instance in common `[system, system]`, and so no comparison."""
     apart = np.argwhere(np.triu(common == 0, 1)).tolist()
     names = [(evaluation.systems[i], evaluation.systems[j]) for i, j in apart]
@@ -161,7 +161,7 @@ def _apart(evaluation: Evaluation, common: np.ndarray, baseline: str | None) -> 
     return [f"warning: not compared, since they have no instance in common: {', '.join(shown)}"]
 
 
-def lone_strata(evaluation: Evaluation) -> list[str]:
+def lone_strata(evaluation: EvaluationRecord) -> list[str]:
     """The strata with one unit, which every draw within strata takes as it is."""
     if evaluation.strata is None:
         return []

@@ -11,8 +11,7 @@ from sigjax.formats import read, read_metrics
 from sigjax.metrics.suites import suite_of
 from sigjax.readers import Evaluation
 from sigjax.readers.options import FileOptions, FrameOptions
-from sigjax.records import Evaluation as EvaluationRecord
-from sigjax.records import Hint, InputError, Settings
+from sigjax.records import EvaluationRecord, Hint, InputError, Settings
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import option, options_of, same, values
 from sigjax.records.settings import Alternative, Device, IntervalKind, Method, Resamples, Variant

@@ -29,7 +29,7 @@ from sigjax.metrics import TOKEN_ACCURACY
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, chosen_metric, quote, suggest
 from sigjax.readers.sheets import Reading, Sheet, Sources, count_responses
-from sigjax.records import Evaluation, Hint, InputError, Line, Match
+from sigjax.records import EvaluationRecord, Hint, InputError, Line, Match
 from sigjax.run.files import read_text
 
 _MOST_SPELLINGS = 20
@@ -142,7 +142,7 @@ def match_tokens(gold: Sequence[str], tokens: Tokens) -> np.ndarray:
 
 def evaluate_tags(
     gold: Tokens, systems: Mapping[str, Tokens], options: Options, *, notes: tuple[str, ...] = ()
-) -> Evaluation:
+) -> EvaluationRecord:
     """The evaluation of systems with the tokens of `gold`, counted by its sentences, or by span (`responses`)."""
     codes: dict[str, int] = {}
     encoded = {tokens: encode(tokens.tags, codes) for tokens in (gold, *systems.values())}

@@ -20,7 +20,7 @@ import numpy as np
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, chosen_metric, quote
 from sigjax.readers.sheets import Reading, Sheet, Sources
-from sigjax.records import Evaluation, InputError, Line
+from sigjax.records import EvaluationRecord, InputError, Line
 from sigjax.records.display import shared_length
 from sigjax.run.files import decode_text, read_bytes
 
@@ -410,7 +410,7 @@ def read_trees(sources: Sources, options: Options) -> Reading:
     counts = {name: count_words(gold, parse_conllu(path, read_bytes(path))) for name, path in files.items()}
     labels = {} if documents is None else {"document": documents}
 
-    def evaluate(options: Options) -> Evaluation:
+    def evaluate(options: Options) -> EvaluationRecord:
         name = chosen_metric(options).name
         right = name if name in next(iter(counts.values())) else "las"
         sheets = [

@@ -16,7 +16,7 @@ from sigjax.metrics import METRICS
 from sigjax.readers.join import labels_of
 from sigjax.readers.options import Options
 from sigjax.readers.sheets import Reading, Sheet, Sources, Tasks
-from sigjax.records import Evaluation, InputError
+from sigjax.records import EvaluationRecord, InputError
 from sigjax.run.files import keeping_pipes, read_head
 
 _FIRST = ("accuracy", "fscore", "mean")
@@ -96,7 +96,7 @@ class Parsed:
         """What the files say of each system."""
         return self.options.seen or []
 
-    def evaluate(self, metric: str) -> Evaluation | Refusal:
+    def evaluate(self, metric: str) -> EvaluationRecord | Refusal:
         """The evaluation by a metric; of several tasks that of the first."""
         try:
             return _first_task(self.tasks)(replace(self.options, metric=metric))
@@ -170,7 +170,7 @@ def _read_as(
             evaluation is None
             and metric is None
             and metrics
-            and isinstance(own := parsed.evaluate(metrics[0]), Evaluation)
+            and isinstance(own := parsed.evaluate(metrics[0]), EvaluationRecord)
         ):
             evaluation, refusal = own, None
     refusal = unserved or refusal
@@ -198,14 +198,14 @@ def _read_as(
 
 def _tolerant(
     format: Format, sources: Sources, metric: str, options: Options
-) -> tuple[Parsed | None, Evaluation | None, Refusal | None]:
+) -> tuple[Parsed | None, EvaluationRecord | None, Refusal | None]:
     """What files hold, and the first refusal; where they are refused, without what some system lacks."""
     known, refusal, sheets = None, None, list[Sheet]()
     for missing in dict.fromkeys((options.missing, "drop")):
         parsed = parse(format, sources, replace(options, missing=missing, seen=sheets))
         evaluation = parsed if isinstance(parsed, Refusal) else parsed.evaluate(metric)
         known = known if isinstance(parsed, Refusal) else parsed
-        if isinstance(evaluation, Evaluation):
+        if isinstance(evaluation, EvaluationRecord):
             return known, evaluation, refusal
         refusal = refusal or evaluation
     return known, None, refusal
@@ -220,7 +220,7 @@ def _possible(parsed: Parsed, usual: str) -> tuple[str, ...]:
     possible: dict[Any, str] = {}  # a metric that only has another name for other formats is left out
     for name in dict.fromkeys((*(_FIRST if usual == "mean" else [usual]), *scores, *METRICS)):
         evaluation = parsed.evaluate(name)
-        if isinstance(evaluation, Evaluation):
+        if isinstance(evaluation, EvaluationRecord):
             metric = evaluation.metric
             possible.setdefault((metric.inputs, metric.extract, getattr(metric, "score", metric)), metric.name)
     return tuple(possible.values())
@@ -229,9 +229,9 @@ def _possible(parsed: Parsed, usual: str) -> tuple[str, ...]:
 def _first_task(reading: Tasks) -> Reading:
     """The evaluation; of several tasks that of the first."""
 
-    def read(options: Options) -> Evaluation:
+    def read(options: Options) -> EvaluationRecord:
         found = reading(options)
-        if isinstance(found, Evaluation):
+        if isinstance(found, EvaluationRecord):
             return found
         name, first = next((name, each) for name, each in found.items() if each is not None)
         return replace(first, notes=(*first.notes, f"tasks: {', '.join(found)}; the instances are those of {name}"))
@@ -245,7 +245,7 @@ def _metrics_of_tasks(reading: Tasks, options: Options, metrics: Sequence[str]) 
     for name in metrics:
         with suppress(InputError):
             found = reading(replace(options, metric=name))
-            if isinstance(found, Evaluation):
+            if isinstance(found, EvaluationRecord):
                 break
             lacking = {task for task, own in found.items() if own is None}
             if without is not None and not without <= lacking:
@@ -254,7 +254,7 @@ def _metrics_of_tasks(reading: Tasks, options: Options, metrics: Sequence[str]) 
     return chosen
 
 
-def _ids(sheets: Sequence[Sheet], evaluation: Evaluation | None, *, in_table: bool) -> str:
+def _ids(sheets: Sequence[Sheet], evaluation: EvaluationRecord | None, *, in_table: bool) -> str:
     """How instances are joined; rows of a table without ids are numbered."""
     if not sheets and evaluation is None:
         return ""
@@ -278,7 +278,7 @@ def _fields(sheets: Sequence[Sheet], numbers: Sequence[str]) -> dict[str, int]:
     return fields
 
 
-def _equal_systems(evaluation: Evaluation | None) -> tuple[tuple[str, ...], ...]:
+def _equal_systems(evaluation: EvaluationRecord | None) -> tuple[tuple[str, ...], ...]:
     """Groups of systems whose statistics are the same on all instances."""
     groups: dict[bytes, list[str]] = {}
     for name, own in () if evaluation is None else zip(evaluation.systems, evaluation.stats, strict=True):

@@ -26,7 +26,7 @@ from sigjax.readers.plain import csv_records, unquote
 from sigjax.readers.roles import is_id_name
 from sigjax.readers.sheets import Reading, Sheet, Sources, read_lines
 from sigjax.readers.table import is_text
-from sigjax.records import Evaluation, Hint, InputError, Line
+from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import naming, read_head, read_text
 
 _MOST_NUMBERS = 2**27
@@ -42,7 +42,7 @@ def evaluate_labels(
     ids: Sequence[str] | None = None,
     fields: Mapping[str, Sequence[str]] | None = None,
     notes: tuple[str, ...] = (),
-) -> Evaluation:
+) -> EvaluationRecord:
     """The evaluation of `systems`, file and labels `[instance]` by name; a label is None where a system lacks it."""
     codes: dict[str, int] = {}
     truth = encode(gold, codes)

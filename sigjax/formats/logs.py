@@ -18,7 +18,7 @@ from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import text
 from sigjax.readers.options import Options, listing, quote, suggest
 from sigjax.readers.sheets import Reading, Sheet, Sources, Tasks
-from sigjax.records import Evaluation, Hint, InputError, Metric, SampleMetric
+from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric
 from sigjax.run.files import naming
 
 
@@ -94,7 +94,7 @@ class Log:
         if len(tasks) == 1:
             return next(iter(tasks.values())).evaluate
 
-        def evaluate(options: Options) -> dict[str, Evaluation | None]:
+        def evaluate(options: Options) -> dict[str, EvaluationRecord | None]:
             having = {name for name, task in tasks.items() if options.metric in task.sheets[0].numbers} or set(tasks)
             return {name: task.evaluate(options) if name in having else None for name, task in tasks.items()}
 
@@ -134,7 +134,7 @@ class LoggedTask:
     """[result] name of a score that is no number -> why."""
     reading: Reading
 
-    def evaluate(self, options: Options) -> Evaluation:
+    def evaluate(self, options: Options) -> EvaluationRecord:
         """The evaluation by a score, or by a metric of several."""
         if options.metric == "mean" and options.counts is None:
             options = replace(options, metric=self.log.main)
@@ -309,7 +309,9 @@ def _check_content(sheets: Sequence[Sheet], contents: Iterable[Sequence[object]]
                 )
 
 
-def _compare_published(evaluation: Evaluation, sheets: Sequence[Sheet], results: Sequence[SystemLog]) -> Evaluation:
+def _compare_published(
+    evaluation: EvaluationRecord, sheets: Sequence[Sheet], results: Sequence[SystemLog]
+) -> EvaluationRecord:
     """The evaluation with the direction that the logs' program published, and notes where its means differ."""
     metric, notes = evaluation.metric, []
     for sheet, result in zip(sheets, results, strict=True):

@@ -30,8 +30,7 @@ from sigjax.readers.options import (
     quote,
 )
 from sigjax.readers.sheets import Sources, Tasks, directed
-from sigjax.records import Evaluation as EvaluationRecord
-from sigjax.records import Hint, InputError
+from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import takes, values

@@ -22,7 +22,7 @@ from sigjax.metrics.ratios import FBETA
 from sigjax.readers.options import FileOptions, Options, suggest
 from sigjax.readers.sheets import Sources, Tasks
 from sigjax.readers.table import is_missing, is_text
-from sigjax.records import Evaluation, InputError
+from sigjax.records import EvaluationRecord, InputError
 from sigjax.run.files import ZIP_MAGIC, head_lines
 
 if TYPE_CHECKING:
@@ -188,11 +188,11 @@ class Format:
             if not callable(reading):
                 raise TypeError(f"{self.reader} returned {type(reading).__name__}; expected what join_sheets returns")
 
-        def evaluate(options: Options) -> Evaluation | dict[str, Evaluation | None]:
+        def evaluate(options: Options) -> EvaluationRecord | dict[str, EvaluationRecord | None]:
             with self._failing(sources):
                 evaluated: Any = reading(options)
                 by_task = isinstance(evaluated, dict)
-                expected = Evaluation | None if by_task else Evaluation
+                expected = EvaluationRecord | None if by_task else EvaluationRecord
                 if not all(isinstance(each, expected) for each in (evaluated.values() if by_task else [evaluated])):
                     raise TypeError(f"{self.reader} gives {type(evaluated).__name__}; expected Evaluation")
                 return evaluated

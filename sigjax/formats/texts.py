@@ -29,7 +29,7 @@ from sigjax.readers.json_files import Item, load_item, text, type_of
 from sigjax.readers.options import Options, name_systems, quote, select_systems
 from sigjax.readers.sheets import Reading, Sheet, Sources, file_labels, option_labels
 from sigjax.readers.table import DataColumn, DataTable, number_column
-from sigjax.records import Evaluation, InputError, Line
+from sigjax.records import EvaluationRecord, InputError, Line
 from sigjax.run.files import naming, read_segments, read_text
 
 
@@ -44,7 +44,7 @@ def read_texts(sources: Sources, options: Options) -> Reading:
     source = texts[len(gold)] if options.source else None
     labels = option_labels(options, partial(file_labels, first, known=(), num_instances=len(gold[0])))
 
-    def evaluate(options: Options) -> Evaluation:
+    def evaluate(options: Options) -> EvaluationRecord:
         metric = metric_name(options)
         by_file = {sources.systems[name]: own for name, own in zip(chosen, outputs, strict=True)}
         check_lengths(metric, dict(zip(sources.files, gold, strict=True)), by_file, place="line")
@@ -85,7 +85,7 @@ def metric_name(options: Options) -> str:
 
 def count_texts(
     systems: Mapping[str, Sequence[str]], references: Sequence[Any], options: Options, **more: Any
-) -> Evaluation:
+) -> EvaluationRecord:
     """The evaluation of texts by the metric, and otherwise as the options say."""
     same = {name: getattr(options, name) for name in ("tokenize", "lowercase", "cache", "progress")}
     return evaluation_from_texts(systems, references, metric=metric_name(options), **same, **more)

@@ -30,7 +30,7 @@ from sigjax.metrics.texts import check_lengths
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, quote
 from sigjax.readers.sheets import Reading, Sheet, Sources
-from sigjax.records import Evaluation, Hint, InputError, Line, Transcripts
+from sigjax.records import EvaluationRecord, Hint, InputError, Line, Transcripts
 from sigjax.run.files import head_lines, read_head, read_text
 
 _ALTERNATIVES = re.compile(r"\{[^{}/]*/[^{}]*\}")
@@ -133,7 +133,7 @@ def _check_words(metric: str, side: Utterances) -> None:
 
 def evaluate(
     gold: Utterances, systems: Mapping[str, Utterances], options: Options, *, alternatives: bool = True
-) -> Evaluation:
+) -> EvaluationRecord:
     """Counts as of plain texts in the order of the gold file; with --missing zero what is missing is empty."""
     metric, ids = metric_name(options), list(gold.words)
     for own in (gold, *systems.values()) if alternatives else ():

@@ -21,7 +21,7 @@ from sigjax.readers.json_files import item_at, number, parse_json, text
 from sigjax.readers.options import Options, quote
 from sigjax.readers.sheets import Reading, Sheet, Sources
 from sigjax.readers.table import parse_number
-from sigjax.records import Evaluation, Hint, InputError, Line
+from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import head_lines, naming, read_text
 
 Judgments = Mapping[str, Mapping[str, float]]
@@ -157,7 +157,7 @@ def read_runs(sources: Sources, options: Options) -> Reading:
     return partial(_evaluate, judged, runs)
 
 
-def _evaluate(judged: Judgments, runs: Mapping[str, tuple[str, Judgments]], options: Options) -> Evaluation:
+def _evaluate(judged: Judgments, runs: Mapping[str, tuple[str, Judgments]], options: Options) -> EvaluationRecord:
     name = options.metric
     measure = parse_measure(name) if isinstance(name, str) else None
     if measure is None or not isinstance(name, str):

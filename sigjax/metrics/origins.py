@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.metrics.ratios import mean_score, ratio_score
-from sigjax.records import Evaluation
+from sigjax.records import EvaluationRecord
 
 _SMALL, _TIES = 2.0**22, 2.0**42
 """Up to the first sum of whole numbers, rounding is far below a step; from the second on, ties may be taken for it."""
@@ -34,11 +34,11 @@ _ANY = (-math.inf, math.inf)
 class Origins(NamedTuple):
     """An evaluation whose numbers are large, from three kinds of origins."""
 
-    deltas: Evaluation
+    deltas: EvaluationRecord
     """Every instance measured from a number that all systems share: deltas are those of the evaluation."""
-    spreads: Evaluation
+    spreads: EvaluationRecord
     """The same, with each system less by a number of its own: how deltas vary is as before."""
-    scores: Evaluation
+    scores: EvaluationRecord
     """Every system measured from a number of its own: scores are less by `offsets`."""
     offsets: np.ndarray
     """[system] float64."""
@@ -46,7 +46,7 @@ class Origins(NamedTuple):
     """[system] float64: the scores themselves; of whole numbers and decimals rounded once."""
 
 
-def origins(evaluation: Evaluation) -> Origins | None:
+def origins(evaluation: EvaluationRecord) -> Origins | None:
     """An evaluation from nearer origins; None where its numbers are not large, or its score does not move with them.
 
     Example:
@@ -79,7 +79,7 @@ def origins(evaluation: Evaluation) -> Origins | None:
     return Origins(_subtracted(evaluation, numbers, nearest), spreads, scores, offsets, means)
 
 
-def _shared(evaluation: Evaluation, values: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
+def _shared(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
     """An origin `[instance]` of what all systems have on an instance, whatever the run; None where counts differ."""
     if (counts != (counts[:1] if evaluation.runs is None else 1)).any():
         return None
@@ -92,7 +92,7 @@ def _shared(evaluation: Evaluation, values: np.ndarray, counts: np.ndarray) -> n
     return middle[first][which]
 
 
-def measured_from(evaluation: Evaluation, offset: float) -> Evaluation:
+def measured_from(evaluation: EvaluationRecord, offset: float) -> EvaluationRecord:
     """An evaluation by a mean, every number measured from `offset`, one of those that `origins` finds."""
     numbers = _numbers_of(evaluation)
     step = np.rint(offset * numbers.scale).astype(np.int64) if numbers.values.dtype.kind == "i" else offset
@@ -109,7 +109,7 @@ class _Numbers(NamedTuple):
     scale: int
 
 
-def _numbers_of(evaluation: Evaluation) -> _Numbers:
+def _numbers_of(evaluation: EvaluationRecord) -> _Numbers:
     values, counts = np.moveaxis(evaluation.stats, -1, 0)
     if (counts == np.rint(counts)).all():
         counts = counts.astype(np.int64)
@@ -139,7 +139,7 @@ def _middles(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.partition(values, place, axis=1)[:, place : place + 1]
 
 
-def _subtracted(evaluation: Evaluation, numbers: _Numbers, origin: np.ndarray) -> Evaluation:
+def _subtracted(evaluation: EvaluationRecord, numbers: _Numbers, origin: np.ndarray) -> EvaluationRecord:
     """The evaluation with origins `[..., instance]` subtracted from its values."""
     left = numbers.values - origin
     stats = evaluation.stats.copy()

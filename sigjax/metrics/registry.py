@@ -17,7 +17,7 @@ from sigjax.metrics.edits import ERROR_RATES
 from sigjax.metrics.ratios import MATCHES, MEAN, RATIOS, fbeta, restore_class_metric
 from sigjax.metrics.rouge import ROUGE, SARI
 from sigjax.metrics.textmetric import SACREBLEU
-from sigjax.records import Evaluation, InputError, Metric, SampleMetric
+from sigjax.records import EvaluationRecord, InputError, Metric, SampleMetric
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric, stack_inputs
 
@@ -131,7 +131,7 @@ def evaluation_from_arrays(
     strata: Sequence[object] | None = None,
     runs: Sequence[object] | None = None,
     notes: tuple[str, ...] = (),
-) -> Evaluation:
+) -> EvaluationRecord:
     """Check and assemble; see `Evaluation.from_arrays`."""
     check_mapping(arrays, "numbers by system, such as {'A': [1, 0], 'B': [1, 1]}")
     tables = {str(name): _numbers(str(name), values) for name, values in arrays.items()}
@@ -149,7 +149,7 @@ def evaluation_from_arrays(
     resolved = resolve_metric(metric, num_inputs=num_inputs)
     labels, trials = _labels("ids", ids, num_instances), _labels("runs", runs, num_instances)
     _refuse_repeats(labels, trials)
-    return Evaluation(
+    return EvaluationRecord(
         systems=tuple(tables),
         stats=_whole(np.stack([_extract(resolved, name, values) for name, values in tables.items()])),
         ids=labels,

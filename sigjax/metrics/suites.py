@@ -13,14 +13,14 @@ import numpy as np
 
 from sigjax.metrics.origins import origins
 from sigjax.metrics.ratios import MEAN, mean_score
-from sigjax.records import Array, Evaluation, InputError, Note, Score
+from sigjax.records import Array, EvaluationRecord, InputError, Note, Score
 
 SUITE = "suite"
 _LARGEST = 2**40
 """Weighted sums up to here are whole numbers, so that exact tests have a grid; beyond, weights are fractions."""
 
 
-def suite_of(tasks: Mapping[str, Sequence[Evaluation]]) -> list[Evaluation]:
+def suite_of(tasks: Mapping[str, Sequence[EvaluationRecord]]) -> list[EvaluationRecord]:
     """The evaluations of one report of several tasks: those of the suite, then those of each task.
 
     Metrics are named "TASK: METRIC", by the log's name of the score, and "suite: METRIC". A metric that all tasks have
@@ -48,7 +48,7 @@ def suite_of(tasks: Mapping[str, Sequence[Evaluation]]) -> list[Evaluation]:
     return [*pooled, *titled]
 
 
-def of_tasks(tasks: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str]) -> list[Evaluation]:
+def of_tasks(tasks: Mapping[str, Sequence[EvaluationRecord]], metrics: Sequence[str]) -> list[EvaluationRecord]:
     """The suite of the tasks that have some of the metrics, or the only such task; a note names the others."""
     having = {task: evaluations for task, evaluations in tasks.items() if evaluations}
     evaluations = suite_of(having) if len(having) > 1 else [each for only in having.values() for each in only]
@@ -59,13 +59,13 @@ def of_tasks(tasks: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str]) 
     return [replace(evaluations[0], notes=(note, *evaluations[0].notes)), *evaluations[1:]]
 
 
-def in_suite(evaluation: Evaluation) -> bool:
+def in_suite(evaluation: EvaluationRecord) -> bool:
     """Whether an evaluation is of a suite: one of its tasks, or the suite itself."""
     title = evaluation.title or ""
     return title == evaluation.metric.name or title.startswith(f"{evaluation.metric.name}, mean of ")
 
 
-def instance_scores(evaluation: Evaluation) -> np.ndarray | None:
+def instance_scores(evaluation: EvaluationRecord) -> np.ndarray | None:
     """Scores `[system, instance]` of single instances where their mean is the score of each system; else None."""
     evaluation.check_complete()
     metric = evaluation.metric
@@ -78,18 +78,18 @@ def instance_scores(evaluation: Evaluation) -> np.ndarray | None:
     return values if np.allclose(values.mean(axis=1), scores, rtol=1e-12, atol=0.0) else None
 
 
-def _score_name(evaluation: Evaluation) -> str:
+def _score_name(evaluation: EvaluationRecord) -> str:
     """The name of the score, as the log names it."""
     return evaluation.metric.name if evaluation.title is None else evaluation.title.rpartition(": ")[2]
 
 
-def _titled(task: str, evaluation: Evaluation) -> Evaluation:
+def _titled(task: str, evaluation: EvaluationRecord) -> EvaluationRecord:
     title = f"{task}: {_score_name(evaluation)}"
     notes = tuple(Note.after(title, note) for note in evaluation.notes)
     return replace(evaluation, metric=replace(evaluation.metric, name=title), title=title, notes=notes)
 
 
-def _reason_against(tasks: Sequence[str], evaluations: Sequence[Evaluation]) -> str | None:
+def _reason_against(tasks: Sequence[str], evaluations: Sequence[EvaluationRecord]) -> str | None:
     """Why there is no suite score of these tasks; None where there is one."""
     for task, each in zip(tasks, evaluations, strict=True):
         if instance_scores(each) is None or each.unit == "response":
@@ -105,7 +105,7 @@ def _reason_against(tasks: Sequence[str], evaluations: Sequence[Evaluation]) -> 
     return None
 
 
-def _pooled(name: str, tasks: Sequence[str], evaluations: Sequence[Evaluation]) -> Evaluation:
+def _pooled(name: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRecord]) -> EvaluationRecord:
     """The suite as one evaluation, with tasks as strata."""
     ids, clusters, strata, runs = (
         _labels(label, tasks, evaluations) for label in ("ids", "clusters", "strata", "runs")
@@ -125,7 +125,7 @@ def _pooled(name: str, tasks: Sequence[str], evaluations: Sequence[Evaluation]) 
     )
 
 
-def _labels(label: str, tasks: Sequence[str], evaluations: Sequence[Evaluation]) -> tuple[str, ...] | None:
+def _labels(label: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRecord]) -> tuple[str, ...] | None:
     """Labels of all instances, those of a task with its name; None where no task has any."""
     if label != "strata" and all(getattr(each, label) is None for each in evaluations):
         return None
@@ -141,7 +141,7 @@ def _labels(label: str, tasks: Sequence[str], evaluations: Sequence[Evaluation])
     return tuple(labels)
 
 
-def _is_even(evaluation: Evaluation) -> bool:
+def _is_even(evaluation: EvaluationRecord) -> bool:
     """Whether all units have equally many instances, so that no draw changes the number of instances."""
     units = evaluation.clusters or (evaluation.ids if evaluation.runs is not None else None)
     return units is None or len(set(Counter(units).values())) == 1

@@ -25,7 +25,7 @@ import numpy as np
 
 from sigjax.metrics.registry import TEXT_METRICS, check_mapping, evaluation_from_arrays
 from sigjax.metrics.textmetric import Recipe, Texts, sacrebleu_signature
-from sigjax.records import Evaluation, Hint, InputError, Note, Transcripts
+from sigjax.records import EvaluationRecord, Hint, InputError, Note, Transcripts
 from sigjax.run.context import progress_bar
 from sigjax.run.files import replacing
 from sigjax.run.host import num_cores
@@ -258,7 +258,7 @@ def evaluation_from_texts(
     strata: Sequence[object] | None = None,
     cache: bool,
     progress: bool,
-) -> Evaluation:
+) -> EvaluationRecord:
     """Check, extract and assemble; see `Evaluation.from_texts`."""
     recipe = _recipe(metric, tokenize, lowercase=lowercase)
     check_mapping(systems, "texts by system, such as {'A': ['Hello.']}")

@@ -11,8 +11,7 @@ from sigjax.metrics import check_enough, evaluation_from_arrays
 from sigjax.readers.join import evaluation_from_mappings
 from sigjax.readers.options import FrameOptions, Options, TableOptions
 from sigjax.readers.roles import check_systems
-from sigjax.records import Evaluation as EvaluationRecord
-from sigjax.records import InputError, Missing
+from sigjax.records import EvaluationRecord, InputError, Missing
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import takes, values
 

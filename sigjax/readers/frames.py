@@ -26,7 +26,7 @@ from sigjax.readers.layouts import check_width, read_table, read_tables
 from sigjax.readers.options import Options, check_options, quote
 from sigjax.readers.sheets import directed
 from sigjax.readers.table import DataColumn, DataTable, Lazy, Nested, Numbers, check_characters, check_filled
-from sigjax.records import Evaluation, Hint, InputError
+from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import visible
 from sigjax.records.metric import AnyMetric
 from sigjax.run.files import growth_limit, naming, read_bytes, read_text
@@ -34,7 +34,7 @@ from sigjax.run.files import growth_limit, naming, read_bytes, read_text
 FRAME = "data frame"
 
 
-def read_frame(frame: Any, metric: AnyMetric | None, options: Options) -> Evaluation:
+def read_frame(frame: Any, metric: AnyMetric | None, options: Options) -> EvaluationRecord:
     """The evaluation of a data frame; the options have no metric yet."""
     options = replace(options, metric="mean" if metric is None else metric)
     check_options(options)

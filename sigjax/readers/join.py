@@ -29,7 +29,7 @@ from sigjax.readers.sheets import (
     sheet_metric,
 )
 from sigjax.readers.table import as_float, check_filled
-from sigjax.records import Array, Evaluation, Hint, InputError, Metric, Missing, Note, SampleMetric
+from sigjax.records import Array, EvaluationRecord, Hint, InputError, Metric, Missing, Note, SampleMetric
 from sigjax.run.files import naming
 
 MOST_SYSTEMS = 3
@@ -72,7 +72,7 @@ def join_sheets(
     ids = None if sheets[0].ids is None else [key if sheets[0].runs is None else key[0] for key in keys]
     totals = summary_rows(ids)
 
-    def evaluate(options: Options) -> Evaluation:
+    def evaluate(options: Options) -> EvaluationRecord:
         metric = sheet_metric(sheets, options) if scores else chosen_metric(options)
         values = np.full((len(sheets), len(keys), len(metric.inputs)), np.nan)
         columns = metric_columns(sheets, metric, options, scores=scores)
@@ -399,7 +399,7 @@ def evaluation_from_mappings(
     clusters: object = None,
     strata: object = None,
     missing: Missing = "error",
-) -> Evaluation:
+) -> EvaluationRecord:
     """Join by id; see `Evaluation.from_arrays`. `clusters` and `strata` are id -> label.
 
     Example:

@@ -46,7 +46,7 @@ from sigjax.readers.roles import (
 )
 from sigjax.readers.sheets import Reading, Sheet, Sources
 from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, label_column, locate, number_column
-from sigjax.records import Evaluation, Hint, InputError, Line, Metric, SampleMetric
+from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, SampleMetric
 
 MOST_SYSTEMS = 10_000
 """A table with more columns than this has rows and columns exchanged."""
@@ -112,7 +112,7 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
 
         return join_sheets(list(map(sheet, systems)), options, notes=(note, *fold_notes(table)))
 
-    def evaluate(options: Options) -> Evaluation:
+    def evaluate(options: Options) -> EvaluationRecord:
         metric = chosen_metric(options)
         if len(metric.inputs) != 1:
             raise InputError(
@@ -276,7 +276,7 @@ def _read_rows(parts: Sequence[tuple[str, DataTable, np.ndarray]], options: Opti
             order = order if options.runs is None else list(zip(order, names[tables[0]][options.runs], strict=True))
         return join_sheets([sheet(*part) for part in parts], options, order=order)
 
-    def evaluate(options: Options) -> Evaluation:
+    def evaluate(options: Options) -> EvaluationRecord:
         options = with_score(tables[0].file, options, metric := chosen_metric(options))
         roles = _roles(tables, options, metric, system)
         evaluation = join(roles)(replace(options, metric=metric))
@@ -472,7 +472,7 @@ def read_battles(table: DataTable, columns: BattleColumns, options: Options) -> 
         sheets, replace(options, missing="pairwise"), scores=True, order=[ids[row] for row in rows.tolist()]
     )
 
-    def evaluate(options: Options) -> Evaluation:
+    def evaluate(options: Options) -> EvaluationRecord:
         if options.metric == "mean":
             options = replace(options, metric=WIN_RATE)
         return replace(reading(replace(options, missing="pairwise")), notes=notes)

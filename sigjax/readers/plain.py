@@ -21,7 +21,7 @@ from sigjax.readers.layouts import read_tables
 from sigjax.readers.options import Options, chosen_metric, quote
 from sigjax.readers.sheets import Reading, Sheet, Sources
 from sigjax.readers.table import DataColumn, DataTable, is_missing, is_text, parse_number, parse_numbers
-from sigjax.records import Evaluation, Hint, InputError, Line
+from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import naming, read_text
 
 _CHUNK = 1024
@@ -259,7 +259,9 @@ def read_paired(sources: Sources, _: Options) -> Reading:
     return partial(_evaluate, {"A": (file, a), "B": (file, b)}, _PAIRED)
 
 
-def _evaluate(tables: Mapping[str, tuple[str, np.ndarray]], usual: Mapping[int, str], options: Options) -> Evaluation:
+def _evaluate(
+    tables: Mapping[str, tuple[str, np.ndarray]], usual: Mapping[int, str], options: Options
+) -> EvaluationRecord:
     """The evaluation of numbers `[line, number]` of each system, by default as `usual` says for so many."""
     (first, table), *others = tables.values()
     width = table.shape[1]

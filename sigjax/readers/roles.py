@@ -20,7 +20,7 @@ import numpy as np
 from sigjax.metrics import METRICS
 from sigjax.readers.options import Options, listing, quote
 from sigjax.readers.table import DataColumn, DataTable, is_missing, is_text, locate
-from sigjax.records import Evaluation, Hint, InputError
+from sigjax.records import EvaluationRecord, Hint, InputError
 
 _IDS = frozenset(
     """
@@ -365,7 +365,7 @@ def check_measures(table: DataTable, id_column: str | None, ids: Sequence[str], 
         )
 
 
-def check_systems(evaluation: Evaluation, file: str = "") -> None:
+def check_systems(evaluation: EvaluationRecord, file: str = "") -> None:
     """Refuse arrays of systems that are named like gold labels, predictions or metrics."""
     single = len(evaluation.metric.inputs) == 1
     numbers = [NumberProfile(own[:, 0].astype(float)) if single else None for own in evaluation.stats]

@@ -20,7 +20,7 @@ from sigjax.metrics import METRICS, evaluation_from_arrays, known_metric
 from sigjax.readers.options import Options, listing, quote, select_systems, suggest
 from sigjax.readers.roles import check_systems
 from sigjax.readers.sheets import Reading, Sources, file_labels, option_labels
-from sigjax.records import Evaluation, Hint, InputError, Metric, SampleMetric, Unit
+from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric, Unit
 from sigjax.records.metric import Fact, facts_of, stack_inputs, with_facts
 from sigjax.run.files import growth_limit, naming, read_bytes, refusing_unwritable, replacing, text_or_file
 
@@ -29,7 +29,7 @@ _FRAME = ("ids", "clusters", "strata", "runs")
 """What all metrics of a file share, `[instance]` each, or null."""
 
 
-def save_evaluations(path: str, evaluations: Sequence[Evaluation]) -> None:
+def save_evaluations(path: str, evaluations: Sequence[EvaluationRecord]) -> None:
     """Save evaluations of the same systems on the same instances in one file.
 
     Raises:
@@ -65,7 +65,7 @@ def save_evaluations(path: str, evaluations: Sequence[Evaluation]) -> None:
         np.savez_compressed(file, header=encoded, **arrays)  # pyright: ignore[reportArgumentType]
 
 
-def save_table(path: str, evaluation: Evaluation) -> None:
+def save_table(path: str, evaluation: EvaluationRecord) -> None:
     """Save an evaluation as a long table, with commas if the name ends in .csv, else tabs.
 
     Raises:
@@ -98,7 +98,7 @@ def saved_metrics(file: str, arrays: Mapping[str, np.ndarray]) -> tuple[str, ...
         return tuple(metric["name"] for metric in _header(arrays)["metrics"])
 
 
-def read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> Evaluation:
+def read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:
     """The evaluation of the metric asked for, or of the first."""
     with naming(file):
         header = _header(arrays)
@@ -219,7 +219,7 @@ NPY_MAGIC = b"\x93NUMPY"
 RESERVED = ("ids", "clusters", "strata")
 
 
-def _evaluate(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> Evaluation:
+def _evaluate(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:
     """The evaluation of the arrays of an .npz archive."""
     if options.counts:
         raise InputError(
@@ -267,7 +267,7 @@ def _check_sizes(archive: zipfile.ZipFile, limit: int) -> None:
                 raise InputError(f"array {quote(member.filename)} claims the shape {shape}, but the data end before")
 
 
-def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> Evaluation:
+def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:
     for name in (*options.ignore, *([options.id] if options.id else [])):
         if name not in arrays:
             raise InputError(f"{file}: no array {quote(name)}; {suggest(name, arrays, 'arrays')}")

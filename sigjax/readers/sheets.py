@@ -13,12 +13,12 @@ import numpy as np
 
 from sigjax.metrics import MEAN, METRICS, known_metric
 from sigjax.readers.options import Options, chosen_metric, listing, quote, select_systems, suggest
-from sigjax.records import Evaluation, Hint, InputError, Line, Metric, SampleMetric
+from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, SampleMetric
 from sigjax.run.files import read_text
 
-Reading = Callable[[Options], Evaluation]
+Reading = Callable[[Options], EvaluationRecord]
 """What files hold: a function of the options, with one metric, that gives the evaluation."""
-Tasks = Callable[[Options], Evaluation | dict[str, Evaluation | None]]
+Tasks = Callable[[Options], EvaluationRecord | dict[str, EvaluationRecord | None]]
 """The same where files may be of several tasks: then it gives the evaluation of each that has the metric, by name."""
 
 
@@ -83,7 +83,7 @@ class Sheet:
         return Line(self.file, row + 1, "row") if self.lines is None else Line(self.file, int(self.lines[row]))
 
 
-def directed(evaluation: Evaluation, options: Options) -> Evaluation:
+def directed(evaluation: EvaluationRecord, options: Options) -> EvaluationRecord:
     """The evaluation with the direction of its metric as in `lower_is_better`."""
     if not options.lower_is_better:
         return evaluation

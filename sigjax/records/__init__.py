@@ -17,7 +17,7 @@ from sigjax.records.corrections import CORRECTIONS as CORRECTIONS
 from sigjax.records.corrections import Correction as Correction
 from sigjax.records.designs import DESIGNS as DESIGNS
 from sigjax.records.designs import TESTS as TESTS
-from sigjax.records.metric import Evaluation as Evaluation
+from sigjax.records.metric import EvaluationRecord as EvaluationRecord
 from sigjax.records.metric import Metric as Metric
 from sigjax.records.metric import Note as Note
 from sigjax.records.metric import SampleMetric as SampleMetric

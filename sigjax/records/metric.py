@@ -203,7 +203,7 @@ class Transcripts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(Brief):
+class EvaluationRecord(Brief):
     """The statistics of several systems on the same instances, for one metric.
 
     `sigjax.Evaluation` says what the fields hold.
@@ -225,9 +225,11 @@ class Evaluation(Brief):
 
     def __eq__(self, other: object) -> bool:
         """Whether the other one has the same numbers, names, labels and metric."""
-        if not isinstance(other, Evaluation):
+        if not isinstance(other, EvaluationRecord):
             return NotImplemented
-        pairs = ((getattr(self, each.name), getattr(other, each.name)) for each in fields(Evaluation) if each.compare)
+        pairs = (
+            (getattr(self, each.name), getattr(other, each.name)) for each in fields(EvaluationRecord) if each.compare
+        )
         return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
     def __hash__(self) -> int:

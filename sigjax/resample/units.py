@@ -20,7 +20,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from sigjax.records import DESIGNS, Design, Evaluation, Hint, InputError, Metric
+from sigjax.records import DESIGNS, Design, EvaluationRecord, Hint, InputError, Metric
 
 _ROWS = 32
 """Rows that are added at a time."""
@@ -111,7 +111,7 @@ def fixed_point(column: np.ndarray, limit: int) -> FixedPoint:
     return FixedPoint(whole.astype(np.int64), divisor, error)
 
 
-def units_of_instances(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
+def units_of_instances(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
     """The unit of each instance `[instance]`, and the stratum of each unit `[unit]`, ascending.
 
     Units of a stratum are in the order of their first instances.
@@ -182,7 +182,7 @@ class Sample:
         return self._by_unit[np.repeat(first - before, sizes) + np.arange(sizes.sum())]
 
 
-def make_sample(evaluation: Evaluation) -> Sample:
+def make_sample(evaluation: EvaluationRecord) -> Sample:
     """The inputs of an evaluation as they are, with the units of the instances.
 
     Raises:
@@ -251,7 +251,7 @@ class Units:
         return sums if self.divisors is None else sums / self.divisors
 
 
-def make_units(evaluation: Evaluation, design: Design = "together") -> Units:
+def make_units(evaluation: EvaluationRecord, design: Design = "together") -> Units:
     """Sum the statistics of each cluster (or keep the instances), in fixed point, sorted by stratum.
 
     Raises:
@@ -297,7 +297,7 @@ def make_units(evaluation: Evaluation, design: Design = "together") -> Units:
     )
 
 
-def check_steps(evaluation: Evaluation, units: Units) -> None:
+def check_steps(evaluation: EvaluationRecord, units: Units) -> None:
     """Refuse whole numbers that `units` hold in steps above 1, if systems differ by not much more than a step.
 
     Raises:
@@ -317,7 +317,7 @@ def check_steps(evaluation: Evaluation, units: Units) -> None:
             )
 
 
-def outputs_of(evaluation: Evaluation, values: np.ndarray, unit: np.ndarray) -> Outputs:
+def outputs_of(evaluation: EvaluationRecord, values: np.ndarray, unit: np.ndarray) -> Outputs:
     """Sum statistics `[system, instance, stat]` over the instances of each unit `[instance]` and run.
 
     The outputs of a unit are in the order in which their runs first appear in the data.
@@ -340,7 +340,7 @@ def outputs_of(evaluation: Evaluation, values: np.ndarray, unit: np.ndarray) -> 
     return Outputs(_added(values, index), sizes)
 
 
-def _check_runs(evaluation: Evaluation, unit: np.ndarray, sizes: np.ndarray) -> None:
+def _check_runs(evaluation: EvaluationRecord, unit: np.ndarray, sizes: np.ndarray) -> None:
     names, instance = np.unique(np.array(evaluation.ids), return_inverse=True)
     num_instances = np.bincount(np.unique(unit * len(names) + instance) // len(names))
     # No run of an instance occurs twice, so that there are at most instances times runs rows.

@@ -26,7 +26,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from sigjax.records import Evaluation, InputError, Settings
+from sigjax.records import EvaluationRecord, InputError, Settings
 from sigjax.run.files import read_bytes, remove_leftovers, replacing
 from sigjax.run.shards import Shard
 from sigjax.version import __version__
@@ -49,7 +49,7 @@ _SAME_SCORE = 1e-9
 """Relative difference above which two scores are of different metrics; rounding is far below."""
 
 
-def data_hash(evaluations: Sequence[Evaluation]) -> str:
+def data_hash(evaluations: Sequence[EvaluationRecord]) -> str:
     """The first 16 hexadecimal digits of a SHA-256 hash of evaluations, without notes and functions.
 
     Example:
@@ -69,7 +69,7 @@ def data_hash(evaluations: Sequence[Evaluation]) -> str:
     return digest.hexdigest()[:16]
 
 
-def identity_of(evaluations: Sequence[Evaluation], settings: Settings) -> Identity:
+def identity_of(evaluations: Sequence[EvaluationRecord], settings: Settings) -> Identity:
     """The fingerprint of a run."""
     first = evaluations[0]
     identity = {"sigjax": __version__} | asdict(settings)

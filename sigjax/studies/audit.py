@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sigjax.comparison.options import list_evaluations
-from sigjax.records import Evaluation, InputError, Interval, Settings, Test
+from sigjax.records import EvaluationRecord, InputError, Interval, Settings, Test
 from sigjax.records.display import Brief
 from sigjax.records.options import check, option, same, takes
 from sigjax.report.words import count, format_p, middle_cut, percent
@@ -201,7 +201,7 @@ class Audit(Study):
 
 
 @takes(AuditOptions)
-def audit(evaluation: Evaluation | Sequence[Evaluation], options: AuditOptions) -> Audit:
+def audit(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: AuditOptions) -> Audit:
     r"""Measure the type-I error of tests on the user's own data, with pairs for which the null hypothesis is true.
 
     *Swaps.* Each repetition swaps the outputs of two systems on each unit with probability 1/2, and tests the two
@@ -257,7 +257,7 @@ def audit(evaluation: Evaluation | Sequence[Evaluation], options: AuditOptions) 
 
 
 def _of_metric(
-    evaluation: Evaluation, nulls: tuple[Null, ...], settings: Settings, options: AuditOptions
+    evaluation: EvaluationRecord, nulls: tuple[Null, ...], settings: Settings, options: AuditOptions
 ) -> Iterator[AuditedTest]:
     repetitions, progress = options.repetitions, options.progress
     data = {"clustered": evaluation.clusters is not None, "proportions": is_proportion(evaluation)}
@@ -273,7 +273,7 @@ def _of_metric(
 
 
 def _trials(
-    evaluation: Evaluation, nulls: tuple[Null, ...], seed: int, *, unpaired: bool
+    evaluation: EvaluationRecord, nulls: tuple[Null, ...], seed: int, *, unpaired: bool
 ) -> Iterator[tuple[Null, str | None, tuple[Pilot, Maker, np.ndarray]]]:
     """Swaps, for tests some of which may be `unpaired`, and splits of each system; with the strata of the pairs."""
     if "swaps" in nulls:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sigjax.comparison.options import CompareOptions, list_evaluations
-from sigjax.records import Device, Evaluation, InputError, Interval, Settings, Test, Variant
+from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Test, Variant
 from sigjax.records.options import check, option, required, same, takes
 from sigjax.report.words import count, format_interval
 from sigjax.studies.formulas import PROPORTION_LEVEL, clustered_proportion
@@ -183,7 +183,7 @@ class Calibration(Study):
 
 
 @takes(CalibrationOptions)
-def calibration(evaluation: Evaluation | Sequence[Evaluation], options: CalibrationOptions) -> Calibration:
+def calibration(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: CalibrationOptions) -> Calibration:
     r"""Take all data as the population, draw test sets from it, and ask how often their winners are right.
 
     A test set is `instances` units drawn with replacement (from each stratum its share). All pairs are tested on it;
@@ -251,7 +251,7 @@ def calibration(evaluation: Evaluation | Sequence[Evaluation], options: Calibrat
     )
 
 
-def _checked(evaluations: Sequence[Evaluation], options: CalibrationOptions) -> Settings:
+def _checked(evaluations: Sequence[EvaluationRecord], options: CalibrationOptions) -> Settings:
     """The settings of the tests, after everything is checked.
 
     Raises:
@@ -278,7 +278,7 @@ def _named(test: Test, variant: Variant | None, form: str = " {}") -> str:
 
 
 def _all_trials(
-    evaluation: Evaluation,
+    evaluation: EvaluationRecord,
     tests: Sequence[tuple[Test, Variant | None]],
     settings: Settings,
     options: CalibrationOptions,

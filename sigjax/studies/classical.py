@@ -18,7 +18,7 @@ from sigjax.records import (
     Alternative,
     Comparison,
     Device,
-    Evaluation,
+    EvaluationRecord,
     Hint,
     InputError,
     Metric,
@@ -69,7 +69,7 @@ TestOrReason = ClassicalTest | LeftOut
 
 
 def all_tests(
-    evaluation: Evaluation, alternative: Alternative
+    evaluation: EvaluationRecord, alternative: Alternative
 ) -> tuple[list[TestOrReason], int, tuple[float | None, float | None]]:
     """All classical tests or why they do not apply, the number of units with content, and how the systems depend."""
     metric = evaluation.metric
@@ -87,7 +87,7 @@ def all_tests(
     return results, units.values.shape[1], _dependence(alone or units, metric)
 
 
-def is_proportion(evaluation: Evaluation) -> bool:
+def is_proportion(evaluation: EvaluationRecord) -> bool:
     """Whether the two statistics are the number of right items and the number of all items."""
     stats = evaluation.stats
     if stats.dtype.kind != "i" or stats.shape[2] != 2:
@@ -179,7 +179,7 @@ def _paired(values: np.ndarray | str, alternative: Alternative, *, binary: bool,
     return [*tests, *mcnemar(int((d > 0).sum()), int((d < 0).sum()), alternative)]
 
 
-def _mapsswe(evaluation: Evaluation, alternative: Alternative) -> TestOrReason:
+def _mapsswe(evaluation: EvaluationRecord, alternative: Alternative) -> TestOrReason:
     texts = evaluation.transcripts
     if texts is None or len(texts.references) != evaluation.num_instances:
         return LeftOut(
@@ -390,15 +390,15 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
     )
 
 
-def _two_systems(systems: Sequence[Any], metric: AnyMetric | None) -> Evaluation:
-    if not any(isinstance(each, Evaluation) for each in systems):
+def _two_systems(systems: Sequence[Any], metric: AnyMetric | None) -> EvaluationRecord:
+    if not any(isinstance(each, EvaluationRecord) for each in systems):
         if len(systems) != 2:
             raise InputError(f"expected an Evaluation of two systems, or two arrays a and b; got {len(systems)} arrays")
         named = dict(zip("ab", systems, strict=True))
         return evaluation_from_arrays(named, metric="mean" if metric is None else metric)
     if len(systems) > 1 or metric is not None:
         raise InputError("an Evaluation has both systems and their metric; give nothing else beside it")
-    evaluation: Evaluation = systems[0]
+    evaluation: EvaluationRecord = systems[0]
     names = evaluation.systems
     if len(names) != 2:
         some = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")

@@ -17,7 +17,7 @@ import numpy as np
 
 from sigjax.formats import read_metrics
 from sigjax.readers.options import TableOptions, listing
-from sigjax.records import Evaluation, InputError, Interval, Settings, SystemScore
+from sigjax.records import EvaluationRecord, InputError, Interval, Settings, SystemScore
 from sigjax.records.options import check, option, same, takes
 from sigjax.report.markup import MARKDOWN, escape_markdown, render_table
 from sigjax.report.report import Report
@@ -208,7 +208,7 @@ def _arms(one: SystemScore, report: Report, tail: float) -> tuple[float, float] 
     return below * max(one.score - one.interval.low, 0.0), above * max(one.interval.high - one.score, 0.0)
 
 
-def _of_evaluations(old: Sequence[Evaluation], new: Sequence[Evaluation]) -> tuple[Compared, bool]:
+def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRecord]) -> tuple[Compared, bool]:
     """The scores of evaluations of the same instances, with limits by the paired test; and whether all are the same.
 
     Raises:
@@ -232,13 +232,13 @@ def _of_evaluations(old: Sequence[Evaluation], new: Sequence[Evaluation]) -> tup
     return compared, same
 
 
-def _pair(name: str, old: Evaluation, new: Evaluation) -> Evaluation:
+def _pair(name: str, old: EvaluationRecord, new: EvaluationRecord) -> EvaluationRecord:
     """The new and the old results of a system as two systems."""
     stats = np.stack([side.stats[side.systems.index(name)] for side in (new, old)])
     return replace(old, systems=("new", "old"), stats=stats, notes=())
 
 
-def _aligned(old: Evaluation, new: Evaluation) -> Evaluation:
+def _aligned(old: EvaluationRecord, new: EvaluationRecord) -> EvaluationRecord:
     """The new evaluation with its instances in the order of the old one."""
     _check_direction(old.metric.name, not old.metric.higher_is_better, not new.metric.higher_is_better)
     if old.metric.stat_names != new.metric.stat_names:
@@ -260,7 +260,7 @@ def _aligned(old: Evaluation, new: Evaluation) -> Evaluation:
     return replace(new, stats=new.stats[:, order])
 
 
-def _instances(evaluation: Evaluation) -> list[str]:
+def _instances(evaluation: EvaluationRecord) -> list[str]:
     """What tells instances apart: ids, with the run where there are some, or else their positions."""
     ids = evaluation.ids or tuple(f"number {number}" for number in range(1, evaluation.num_instances + 1))
     return (
@@ -268,7 +268,7 @@ def _instances(evaluation: Evaluation) -> list[str]:
     )
 
 
-def _paired(pair: Evaluation, tail: float) -> Interval | None:
+def _paired(pair: EvaluationRecord, tail: float) -> Interval | None:
     """Limits of new - old by `equivalence_test`; none where all units differ alike, which says nothing of others."""
     (one,) = equivalence(pair, margin=1.0, level=1.0 - tail)
     return None if one.method == "wide-t" and one.standard_error == 0.0 else one.interval
@@ -364,15 +364,17 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
     )
 
 
-def _side(given: Any, name: str) -> Report | list[Evaluation]:
+def _side(given: Any, name: str) -> Report | list[EvaluationRecord]:
     if isinstance(given, str | os.PathLike) and os.fspath(given).endswith(".npz"):
         return list(read_metrics(given))
     if isinstance(given, str | os.PathLike):
         return Report.from_json(given)
     if isinstance(given, Report):
         return given
-    evaluations = [given] if isinstance(given, Evaluation) else list(given) if isinstance(given, list | tuple) else []
-    if not evaluations or not all(isinstance(each, Evaluation) for each in evaluations):
+    evaluations = (
+        [given] if isinstance(given, EvaluationRecord) else list(given) if isinstance(given, list | tuple) else []
+    )
+    if not evaluations or not all(isinstance(each, EvaluationRecord) for each in evaluations):
         raise InputError(f"{name} must be a Report, an Evaluation, or the path of one (.json, .npz), got {given!r:.40}")
     return evaluations
 

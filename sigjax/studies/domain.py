@@ -9,7 +9,7 @@ from itertools import cycle, groupby
 import numpy as np
 from rich.cells import cell_len
 
-from sigjax.records import Evaluation, Hint, InputError, Interval, Settings, Test
+from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings, Test
 from sigjax.records.display import visible
 from sigjax.records.options import check, option, same, takes
 from sigjax.report.plots import plain
@@ -181,7 +181,7 @@ class Domain(Study):
 
 
 @takes(DomainOptions)
-def domain(test_sets: Evaluation | Mapping[str, Evaluation], options: DomainOptions) -> Domain:
+def domain(test_sets: EvaluationRecord | Mapping[str, EvaluationRecord], options: DomainOptions) -> Domain:
     """Test all pairs on one test set, and ask how often their winners win on other test sets.
 
     A test says what to expect of other samples of the same population. Other domains are other populations: there
@@ -236,17 +236,19 @@ def domain(test_sets: Evaluation | Mapping[str, Evaluation], options: DomainOpti
     )
 
 
-def _named_sets(given: Evaluation | Mapping[str, Evaluation], options: DomainOptions) -> dict[str, Evaluation]:
+def _named_sets(
+    given: EvaluationRecord | Mapping[str, EvaluationRecord], options: DomainOptions
+) -> dict[str, EvaluationRecord]:
     """The test sets by name, the source first, with the same systems in the same order.
 
     Raises:
         InputError: fewer than two, not the same systems or metric, or an unknown source.
     """
-    if not isinstance(given, Evaluation | Mapping) or not all(
-        isinstance(each, Evaluation) for each in (given.values() if isinstance(given, Mapping) else ())
+    if not isinstance(given, EvaluationRecord | Mapping) or not all(
+        isinstance(each, EvaluationRecord) for each in (given.values() if isinstance(given, Mapping) else ())
     ):
         raise InputError('expected an Evaluation with strata, or one per test set, such as {"news": ..., "web": ...}')
-    named = _by_strata(given) if isinstance(given, Evaluation) else dict(given)
+    named = _by_strata(given) if isinstance(given, EvaluationRecord) else dict(given)
     if len(named) < 2:
         raise InputError(
             f"domain needs two test sets or more, got {len(named)}: give one file per test set, or {Hint('strata')} "
@@ -270,7 +272,7 @@ def _named_sets(given: Evaluation | Mapping[str, Evaluation], options: DomainOpt
     return {name: on_instances(select(each, first.systems), chosen) for name, each in named.items()}
 
 
-def _by_strata(evaluation: Evaluation) -> dict[str, Evaluation]:
+def _by_strata(evaluation: EvaluationRecord) -> dict[str, EvaluationRecord]:
     """The instances of each stratum, in the order of the data."""
     strata = np.array(evaluation.strata or ())
     return {
@@ -279,7 +281,7 @@ def _by_strata(evaluation: Evaluation) -> dict[str, Evaluation]:
     }
 
 
-def _tested(name: str, evaluation: Evaluation, settings: Settings, options: DomainOptions) -> TestedPairs:
+def _tested(name: str, evaluation: EvaluationRecord, settings: Settings, options: DomainOptions) -> TestedPairs:
     """All pairs on one test set, which errors name."""
     try:
         check_pairs([evaluation], options)

@@ -15,7 +15,7 @@ import numpy as np
 from sigjax.comparison.checks import baseline_of, check_evaluations, check_units, named_errors
 from sigjax.comparison.options import BootstrapOptions, CompareOptions, list_evaluations
 from sigjax.metrics import evaluation_from_arrays
-from sigjax.records import Device, Evaluation, InputError, Interval, Settings, Variant
+from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Variant
 from sigjax.records.corrections import PValueCorrection
 from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
@@ -298,7 +298,7 @@ def equivalence_test(a: Any, b: Any, options: EquivalencePairOptions) -> Equival
 
 @takes(EquivalencePairsOptions)
 def equivalence(
-    evaluation: Evaluation | Sequence[Evaluation], options: EquivalencePairsOptions
+    evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: EquivalencePairsOptions
 ) -> tuple[Equivalence, ...]:
     """`equivalence_test` of all pairs of systems, or of each system against a baseline, on the same resamples.
 
@@ -326,7 +326,7 @@ def equivalence(
         return tuple(one for each in evaluations for one in _of_metric(each, settings, options))
 
 
-def _of_metric(evaluation: Evaluation, settings: Settings, options: EquivalencePairsOptions) -> list[Equivalence]:
+def _of_metric(evaluation: EvaluationRecord, settings: Settings, options: EquivalencePairsOptions) -> list[Equivalence]:
     margin = float(options.margin)
     with named_errors([evaluation], settings):
         case = problem_of(evaluation, settings)

@@ -12,7 +12,7 @@ import numpy as np
 
 from sigjax.comparison.options import list_evaluations
 from sigjax.readers.options import check_groups, system_groups
-from sigjax.records import Evaluation, InputError, Settings, Test
+from sigjax.records import EvaluationRecord, InputError, Settings, Test
 from sigjax.records.options import check, option, takes
 from sigjax.report.plots import BLUE, VERMILION, draw_points, limit_gains
 from sigjax.report.words import count, format_number, number_spec, percent
@@ -205,7 +205,7 @@ def _columns(pairs: Sequence[PairGain], same_group: Set[bool | None]) -> tuple[n
 
 
 @takes(GainsOptions)
-def gains(evaluation: Evaluation | Sequence[Evaluation], options: GainsOptions) -> Gains:
+def gains(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: GainsOptions) -> Gains:
     r"""Relate the gain of one system over another to its p-value, for all pairs of systems on the same resamples.
 
     The threshold is the 95th percentile of the gains of the pairs with p from 0.04 to 0.06: a larger gain is almost

@@ -11,7 +11,7 @@ import numpy as np
 
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import list_evaluations
-from sigjax.records import Device, Evaluation, InputError, Interval, Settings, Test
+from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Test
 from sigjax.records.options import check, option, required, same, takes
 from sigjax.report.plots import BLUES
 from sigjax.report.words import DASH, count, format_interval, format_number, number_spec, percent
@@ -209,7 +209,7 @@ class Power(Study):
 
 
 @takes(PowerOptions)
-def power(evaluation: Evaluation | Sequence[Evaluation], options: PowerOptions) -> Power:
+def power(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: PowerOptions) -> Power:
     r"""Estimate the power of tests for other numbers of instances, and the smallest difference that they detect.
 
     Each repetition draws this number of instances from the pilot data, with replacement (from each stratum its share),
@@ -270,7 +270,7 @@ def power(evaluation: Evaluation | Sequence[Evaluation], options: PowerOptions) 
     )
 
 
-def _pilot_delta(evaluation: Evaluation, seed: int, device: Device) -> PilotDelta:
+def _pilot_delta(evaluation: EvaluationRecord, seed: int, device: Device) -> PilotDelta:
     options = {"test": "bootstrap", "resamples": _PILOT_RESAMPLES, "seed": seed, "device": device, "progress": False}
     (one,) = compare(evaluation, **options)
     return PilotDelta(evaluation.metric.name, one.delta, one.standard_error or 0.0)

@@ -24,7 +24,7 @@ from sigjax.comparison.options import CompareOptions
 from sigjax.formats import read_metrics
 from sigjax.metrics import evaluation_from_arrays, measured_from, origins
 from sigjax.metrics.ratios import ACCURACY, mean_score
-from sigjax.records import Alternative, Device, Evaluation, Hint, InputError, Interval, SampleMetric, Settings
+from sigjax.records import Alternative, Device, EvaluationRecord, Hint, InputError, Interval, SampleMetric, Settings
 from sigjax.records.corrections import PValueCorrection
 from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
@@ -71,7 +71,7 @@ from sigjax.testing.problem import SumsProblem, problem_of
 from sigjax.testing.uncertainty import Uncertainty
 
 
-def samples_of(data: Any, metric: AnyMetric | None, *, what: str) -> dict[str, Evaluation]:
+def samples_of(data: Any, metric: AnyMetric | None, *, what: str) -> dict[str, EvaluationRecord]:
     """The evaluation of each system alone, by name.
 
     Args:
@@ -94,7 +94,7 @@ def samples_of(data: Any, metric: AnyMetric | None, *, what: str) -> dict[str, E
         if others:
             raise InputError(f"{what} takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
         metric = None
-    if isinstance(data, Evaluation):
+    if isinstance(data, EvaluationRecord):
         _refuse_metric(metric)
         if data.ids is None and len(data.systems) > 1:  # joined by position
             data = replace(data, ids=tuple(map(str, range(1, data.num_instances + 1))))
@@ -117,9 +117,9 @@ def _refuse_metric(metric: AnyMetric | None) -> None:
         raise InputError(f"an Evaluation has its metric; leave out {Hint('metric')}")
 
 
-def _single(name: str, given: Any, metric: AnyMetric | None) -> Evaluation:
+def _single(name: str, given: Any, metric: AnyMetric | None) -> EvaluationRecord:
     """What is given for one system."""
-    if not isinstance(given, Evaluation):
+    if not isinstance(given, EvaluationRecord):
         ids, numbers = (list(given), list(given.values())) if isinstance(given, Mapping) else (None, given)
         return evaluation_from_arrays({name: numbers}, metric="mean" if metric is None else metric, ids=ids)
     _refuse_metric(metric)
@@ -128,7 +128,7 @@ def _single(name: str, given: Any, metric: AnyMetric | None) -> Evaluation:
     return _alone(given, 0)
 
 
-def _alone(evaluation: Evaluation, index: int) -> Evaluation:
+def _alone(evaluation: EvaluationRecord, index: int) -> EvaluationRecord:
     """One system, with the instances that it has."""
     rows = np.arange(evaluation.num_instances)
     if evaluation.present is not None:
@@ -145,7 +145,7 @@ def _alone(evaluation: Evaluation, index: int) -> Evaluation:
     )
 
 
-def _check(samples: Sequence[Evaluation], what: str) -> None:
+def _check(samples: Sequence[EvaluationRecord], what: str) -> None:
     first = samples[0].metric
     for one in samples:
         if isinstance(one.metric, SampleMetric):
@@ -162,7 +162,7 @@ def _check(samples: Sequence[Evaluation], what: str) -> None:
             raise InputError(f"{what} takes one task, and this is a suite of several")
 
 
-def notes_of(name: str, sample: Evaluation, num_units: int, interval: Interval | None) -> tuple[str, ...]:
+def notes_of(name: str, sample: EvaluationRecord, num_units: int, interval: Interval | None) -> tuple[str, ...]:
     """The notes of a system, what its units are where they are not its instances, and whether all are alike."""
     notes = sample.notes
     if num_units != sample.num_instances:
@@ -173,7 +173,7 @@ def notes_of(name: str, sample: Evaluation, num_units: int, interval: Interval |
     return notes
 
 
-def are_binary(samples: Iterable[Evaluation]) -> bool:
+def are_binary(samples: Iterable[EvaluationRecord]) -> bool:
     """Whether all numbers of all systems are 0 or 1: beside other ratings, those of a system may all be 1.
 
     Example:
@@ -183,7 +183,7 @@ def are_binary(samples: Iterable[Evaluation]) -> bool:
     return all(bool(np.isin(one.stats[0, :, 0], (0, 1)).all()) for one in samples)
 
 
-def uncertainty_of(sample: Evaluation, settings: Settings, *, answers: bool) -> tuple[SumsProblem, Uncertainty]:
+def uncertainty_of(sample: EvaluationRecord, settings: Settings, *, answers: bool) -> tuple[SumsProblem, Uncertainty]:
     """The units of a system with its score, and the standard error and default interval of that.
 
     `answers`: whether 0 and 1 are answers right or wrong.
@@ -200,7 +200,7 @@ def uncertainty_of(sample: Evaluation, settings: Settings, *, answers: bool) -> 
     return case, jackknife_intervals(case, answers=answers)[0][0]
 
 
-def common_offset(samples: Sequence[Evaluation]) -> float:
+def common_offset(samples: Sequence[EvaluationRecord]) -> float:
     """A number from which the numbers of all samples are measured; 0 where those of none are large."""
     nearer = (origins(one) for one in samples)
     return next((float(each.offsets[0]) for each in nearer if each is not None), 0.0)
@@ -215,7 +215,7 @@ TestFields = dict[str, Any]
 """Fields of `OneSample` that a test gives."""
 
 
-def is_right_or_wrong(samples: Iterable[Evaluation], against: float) -> bool:
+def is_right_or_wrong(samples: Iterable[EvaluationRecord], against: float) -> bool:
     """Whether 0 and 1 are answers right or wrong, and not ratings that happen to be these."""
     samples = list(samples)
     if samples[0].metric.name == ACCURACY.name and not 0 < against < 1:
@@ -226,7 +226,7 @@ def is_right_or_wrong(samples: Iterable[Evaluation], against: float) -> bool:
 
 
 def against_number(
-    sample: Evaluation, case: SumsProblem, spread: Uncertainty, against: float, device: Device, *, answers: bool
+    sample: EvaluationRecord, case: SumsProblem, spread: Uncertainty, against: float, device: Device, *, answers: bool
 ) -> TestFields:
     """The test of one system, whose units are those of `case`."""
     number = Fraction(repr(against))  # the decimal that was written: 14 of 20 is 0.7
@@ -246,7 +246,7 @@ def distance(case: SumsProblem, against: float) -> float:
     return score + float(Fraction(repr(offset)) - Fraction(repr(against)))  # decimals, as they were written
 
 
-def _are_proportions(sample: Evaluation, *, answers: bool) -> bool:
+def _are_proportions(sample: EvaluationRecord, *, answers: bool) -> bool:
     """Whether each unit has some of so many answers right."""
     numbers = sample.stats[0]
     if not answers and (numbers[:, 1] == 1).all():
@@ -272,7 +272,7 @@ def _binomial(case: SumsProblem, number: Fraction) -> TestFields:
     return _fields("binomial", "exact", log_p, math.exp(log_p))
 
 
-def _sign_flip(sample: Evaluation, number: Fraction, case: SumsProblem, device: Device) -> TestFields:
+def _sign_flip(sample: EvaluationRecord, number: Fraction, case: SumsProblem, device: Device) -> TestFields:
     """The permutation test against a system that has the number on every instance."""
     counts, group = np.unique(sample.stats[0, :, 1], return_inverse=True)
     sums = np.array([float(number * Fraction(count)) for count in counts.tolist()])[group]
@@ -287,7 +287,7 @@ def _sign_flip(sample: Evaluation, number: Fraction, case: SumsProblem, device: 
 
 
 def _doubts(
-    sample: Evaluation, case: SumsProblem, spread: Uncertainty, against: float, p_value: float
+    sample: EvaluationRecord, case: SumsProblem, spread: Uncertainty, against: float, p_value: float
 ) -> tuple[str, ...]:
     """What speaks against sign flips: t, which needs no symmetry, decides otherwise; or a number of another scale."""
     (name,), notes, alpha = sample.systems, (), case.settings.alpha
@@ -443,7 +443,7 @@ def one_sample(data: Any, options: OneSampleOptions) -> tuple[OneSample, ...]:
         ('sign-flip', 0.125)
     """
     check(options)
-    if not isinstance(data, Evaluation | Mapping | str | os.PathLike):
+    if not isinstance(data, EvaluationRecord | Mapping | str | os.PathLike):
         data = {"a": data}
     settings = Settings(**values(options, Settings))
     samples = samples_of(data, options.metric, what=_WHAT)
@@ -453,7 +453,9 @@ def one_sample(data: Any, options: OneSampleOptions) -> tuple[OneSample, ...]:
     return tuple(with_adjusted_p(results, settings.correction))
 
 
-def _test(name: str, sample: Evaluation, settings: Settings, options: OneSampleOptions, *, answers: bool) -> OneSample:
+def _test(
+    name: str, sample: EvaluationRecord, settings: Settings, options: OneSampleOptions, *, answers: bool
+) -> OneSample:
     against = float(options.against)
     with named_errors([sample], settings):
         case, spread = uncertainty_of(sample, settings, answers=answers)
@@ -601,7 +603,7 @@ def unpaired(data: Any, options: UnpairedOptions) -> tuple[Unpaired, ...]:
     return tuple(with_adjusted_p(results, settings.correction))
 
 
-def _check_pair(a: str, b: str, samples: dict[str, Evaluation], options: UnpairedOptions) -> tuple[str, ...]:
+def _check_pair(a: str, b: str, samples: dict[str, EvaluationRecord], options: UnpairedOptions) -> tuple[str, ...]:
     """Refuse a pair that has instances in common, unless that is asked for; what to say of it."""
     first, second = samples[a], samples[b]
     for one in (first, second):
@@ -629,7 +631,7 @@ def _check_pair(a: str, b: str, samples: dict[str, Evaluation], options: Unpaire
 
 def _unpaired_test(
     names: tuple[str, str],
-    samples: tuple[Evaluation, Evaluation],
+    samples: tuple[EvaluationRecord, EvaluationRecord],
     settings: Settings,
     context: Context,
     notes: tuple[str, ...],
@@ -657,7 +659,7 @@ def _unpaired_test(
     )
 
 
-def _both(names: tuple[str, str], samples: Sequence[Evaluation]) -> Evaluation:
+def _both(names: tuple[str, str], samples: Sequence[EvaluationRecord]) -> EvaluationRecord:
     """An evaluation of both, each with nothing on the instances of the other; units of the first come first."""
     a, b = samples
     nothing = [np.zeros_like(one.stats) for one in samples]
@@ -666,7 +668,7 @@ def _both(names: tuple[str, str], samples: Sequence[Evaluation]) -> Evaluation:
     for side, one in enumerate(samples):
         named = one.clusters or (None if one.runs is None else one.ids)
         labels += [f"{side}:{label}" for label in named or map(str, range(one.num_instances))]
-    return Evaluation(names, np.concatenate(rows), None, a.metric, clusters=tuple(labels))
+    return EvaluationRecord(names, np.concatenate(rows), None, a.metric, clusters=tuple(labels))
 
 
 def _difference(a: float, of_a: Interval | None, b: float, of_b: Interval | None) -> Interval | None:

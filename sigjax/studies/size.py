@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from sigjax.comparison.options import list_evaluations
-from sigjax.records import Evaluation, InputError, Settings, Test
+from sigjax.records import EvaluationRecord, InputError, Settings, Test
 from sigjax.records.options import check, option, takes
 from sigjax.report.plots import BLUES
 from sigjax.report.words import count, format_number, number_spec, percent
@@ -237,7 +237,7 @@ class Size(Study):
 
 
 @takes(SizeOptions)
-def size(evaluation: Evaluation | Sequence[Evaluation], options: SizeOptions) -> Size:
+def size(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: SizeOptions) -> Size:
     r"""Relate the threshold of gains (see `gains`) to the size of the test set.
 
     The systems are compared on growing initial segments of the instances, or on growing random subsets. If instances
@@ -293,7 +293,7 @@ def size(evaluation: Evaluation | Sequence[Evaluation], options: SizeOptions) ->
     )
 
 
-def _orders(evaluation: Evaluation, options: SizeOptions) -> list[list[np.ndarray]]:
+def _orders(evaluation: EvaluationRecord, options: SizeOptions) -> list[list[np.ndarray]]:
     """The instances of each unit, unit by unit in each order."""
     unit, _ = units_of_instances(evaluation)
     first = np.unique(unit, return_index=True)[1]
@@ -320,7 +320,7 @@ def _sizes(given: Sequence[int] | None, num_units: int) -> list[int]:
 
 
 def _series(
-    evaluations: Sequence[Evaluation],
+    evaluations: Sequence[EvaluationRecord],
     orders: Sequence[Sequence[np.ndarray]],
     sizes: Sequence[int],
     settings: Settings,
@@ -357,7 +357,7 @@ def _threshold_at(
     return at, drawn
 
 
-def _gain(evaluation: Evaluation, settings: Settings, options: SizeOptions) -> float | None:
+def _gain(evaluation: EvaluationRecord, settings: Settings, options: SizeOptions) -> float | None:
     """The gain that is to be significant; None where no system is better than another."""
     if options.gain is not None:
         return options.gain

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from sigjax.metrics import METRICS
-from sigjax.readers import Evaluation as PublicEvaluation
-from sigjax.records import Evaluation, InputError, Metric, Settings
+from sigjax.readers import Evaluation
+from sigjax.records import EvaluationRecord, InputError, Metric, Settings
 from sigjax.records.options import check, option, same, takes
 
 Generator = Literal["mixtures", "words", "runs"]
@@ -56,7 +56,7 @@ class SyntheticOptions:
 
 
 @takes(SyntheticOptions)
-def synthetic(evaluation: Evaluation | None, options: SyntheticOptions) -> PublicEvaluation:
+def synthetic(evaluation: EvaluationRecord | None, options: SyntheticOptions) -> Evaluation:
     r"""Make systems whose outputs are as correlated as asked, or systems by the generators of the papers.
 
     *Mixtures* stand in for the variants of a system that resampled training sets give. A mixture of a system with
@@ -89,7 +89,7 @@ def synthetic(evaluation: Evaluation | None, options: SyntheticOptions) -> Publi
         ('A~1', 'A~2', 'B~1', 'B~2')
     """
     check(options)
-    if evaluation is not None and not isinstance(evaluation, Evaluation):
+    if evaluation is not None and not isinstance(evaluation, EvaluationRecord):
         raise InputError(f"expected an Evaluation of the systems to mix, got {type(evaluation).__name__}")
     if options.generator == "mixtures":
         if evaluation is None:
@@ -99,7 +99,7 @@ def synthetic(evaluation: Evaluation | None, options: SyntheticOptions) -> Publi
         raise InputError(f"the generator {options.generator} takes no data; leave the data out, or take mixtures")
     make, name = _GENERATORS[options.generator]
     counts = make(options.instances, options.count, options.step, options.seed)
-    return PublicEvaluation.from_arrays(dict(zip(_names(options.count), counts, strict=True)), metric=METRICS[name])
+    return Evaluation.from_arrays(dict(zip(_names(options.count), counts, strict=True)), metric=METRICS[name])
 
 
 def tagged_words(instances: int, systems: int, step: float, seed: int) -> np.ndarray:
@@ -144,7 +144,7 @@ def _names(count: int) -> list[str]:
     return [chr(ord("A") + i) if count <= 26 else f"system {i + 1:0{width}}" for i in range(count)]
 
 
-def _mixtures(evaluation: Evaluation, options: SyntheticOptions) -> PublicEvaluation:
+def _mixtures(evaluation: EvaluationRecord, options: SyntheticOptions) -> Evaluation:
     """Families of mixtures, one per system."""
     evaluation.check_complete()
     systems, stats, metric = evaluation.systems, evaluation.stats, evaluation.metric
@@ -166,7 +166,7 @@ def _mixtures(evaluation: Evaluation, options: SyntheticOptions) -> PublicEvalua
             names.append(f"{systems[base]}~{number + 1}")
             mixed.append(np.where(first[:, None], stats[base], stats[partner]))
     note = f"{len(names)} mixtures of {len(systems)} systems, correlation {options.correlation:g}, seed {options.seed}"
-    return PublicEvaluation(
+    return Evaluation(
         systems=tuple(names),
         stats=np.stack(mixed),
         ids=evaluation.ids,

@@ -20,7 +20,18 @@ import numpy as np
 from sigjax.comparison.checks import check_evaluations, check_together, named_errors
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
-from sigjax.records import Alternative, Column, Design, Device, Evaluation, InputError, Method, Settings, Test, Variant
+from sigjax.records import (
+    Alternative,
+    Column,
+    Design,
+    Device,
+    EvaluationRecord,
+    InputError,
+    Method,
+    Settings,
+    Test,
+    Variant,
+)
 from sigjax.records.options import option, same, values
 from sigjax.report import Report
 from sigjax.report.words import DASH, percent
@@ -308,7 +319,7 @@ def in_ranges(p_values: np.ndarray, p_range: Sequence[float]) -> Iterator[tuple[
         yield low, high, (p_values > low if low else p_values >= low) & (p_values <= high)
 
 
-def check_pairs(evaluations: Sequence[Evaluation], options: TestedOptions) -> Settings:
+def check_pairs(evaluations: Sequence[EvaluationRecord], options: TestedOptions) -> Settings:
     """The settings of the tests; each option by itself has been checked.
 
     Raises:
@@ -376,7 +387,7 @@ class TestedPairs:
     signature: str
 
 
-def compared_pairs(evaluations: Sequence[Evaluation], settings: Settings, options: TestedOptions) -> TestedPairs:
+def compared_pairs(evaluations: Sequence[EvaluationRecord], settings: Settings, options: TestedOptions) -> TestedPairs:
     """Test all pairs by `compare`: those of one metric share their resamples.
 
     One-sided tests are those for the winner, and `compare` tests the first system of a pair against the second. So
@@ -395,7 +406,7 @@ def compared_pairs(evaluations: Sequence[Evaluation], settings: Settings, option
     return TestedPairs(columns, reports[0].num_units, tuple(notes), signature)
 
 
-def scores_of(evaluation: Evaluation, settings: Settings) -> np.ndarray:
+def scores_of(evaluation: EvaluationRecord, settings: Settings) -> np.ndarray:
     """The score of each system, `[system]`.
 
     Raises:
@@ -405,7 +416,7 @@ def scores_of(evaluation: Evaluation, settings: Settings) -> np.ndarray:
         return np.array(problem_of(evaluation, settings).hypotheses.scores)
 
 
-def _columns(report: Report, evaluation: Evaluation) -> list[PairColumns]:
+def _columns(report: Report, evaluation: EvaluationRecord) -> list[PairColumns]:
     """The pairs of a report of one metric, test by test."""
     index = {name: position for position, name in enumerate(evaluation.systems)}
     higher, comparisons = evaluation.metric.higher_is_better, report.comparisons

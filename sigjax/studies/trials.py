@@ -19,7 +19,7 @@ from sigjax.comparison.analysis import run_tests
 from sigjax.comparison.checks import check_evaluations, check_together, check_units
 from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import check_score, measured_from, origins
-from sigjax.records import Alternative, Comparisons, Device, Evaluation, Hint, InputError, Metric, Settings, Test
+from sigjax.records import Alternative, Comparisons, Device, EvaluationRecord, Hint, InputError, Metric, Settings, Test
 from sigjax.records.options import option, same, values
 from sigjax.resample.draws import Draws, row_keys, swap, words
 from sigjax.resample.units import Units, make_units, observed_scores
@@ -48,7 +48,7 @@ class Pilot:
     units: Units
 
 
-def select_pair(evaluation: Evaluation, systems: Sequence[str] | None) -> Evaluation:
+def select_pair(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> EvaluationRecord:
     """The evaluation of two systems, which need no names if there are only two.
 
     Raises:
@@ -63,7 +63,7 @@ def select_pair(evaluation: Evaluation, systems: Sequence[str] | None) -> Evalua
     return select(evaluation, names)
 
 
-def select(evaluation: Evaluation, systems: Sequence[str] | None) -> Evaluation:
+def select(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> EvaluationRecord:
     """The evaluation of some systems, or of all.
 
     Raises:
@@ -79,7 +79,7 @@ def select(evaluation: Evaluation, systems: Sequence[str] | None) -> Evaluation:
     return replace(evaluation, systems=names, stats=evaluation.stats[rows])
 
 
-def on_instances(evaluation: Evaluation, chosen: np.ndarray | slice, **changes: Any) -> Evaluation:
+def on_instances(evaluation: EvaluationRecord, chosen: np.ndarray | slice, **changes: Any) -> EvaluationRecord:
     """The evaluation on some instances (positions), with some changes."""
     index = np.arange(evaluation.num_instances)[chosen]
     labels = {
@@ -90,7 +90,7 @@ def on_instances(evaluation: Evaluation, chosen: np.ndarray | slice, **changes: 
     return replace(evaluation, **({"stats": evaluation.stats[:, index]} | labels | changes))
 
 
-def make_pilot(evaluation: Evaluation, *, alone: bool = False) -> Pilot:
+def make_pilot(evaluation: EvaluationRecord, *, alone: bool = False) -> Pilot:
     """The units of an evaluation: in pairs, or with the instances of a system in any order (`alone`).
 
     Raises:
@@ -220,7 +220,7 @@ class StudyOptions:
 
 
 def checked_settings(
-    evaluations: Sequence[Evaluation], options: Any, least_p: float, *, drawing: str = "", **changes: Any
+    evaluations: Sequence[EvaluationRecord], options: Any, least_p: float, *, drawing: str = "", **changes: Any
 ) -> Settings:
     """The settings of the tests of a study, whose p-values can be as small as `least_p`; each option has been checked.
 
@@ -370,6 +370,6 @@ def _input_errors(pilot: Pilot, device: Device) -> Iterator[None]:
         ) from None
 
 
-def num_strata(evaluation: Evaluation) -> int | None:
+def num_strata(evaluation: EvaluationRecord) -> int | None:
     """The number of strata, if there are any."""
     return None if evaluation.strata is None else len(set(evaluation.strata))

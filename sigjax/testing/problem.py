@@ -37,7 +37,7 @@ from sigjax.metrics import (
     system_roundings,
     what_is_exchanged,
 )
-from sigjax.records import Evaluation, InputError, Metric, SampleMetric, Settings
+from sigjax.records import EvaluationRecord, InputError, Metric, SampleMetric, Settings
 from sigjax.resample.engine import deltas_of, swapped_sums
 from sigjax.resample.gathered import (
     Function,
@@ -113,7 +113,7 @@ def drawn(deltas: np.ndarray) -> DeltaDistribution:
     return DeltaDistribution(deltas, np.ones(len(deltas)), len(deltas))
 
 
-def problem_of(evaluation: Evaluation, settings: Settings, members: np.ndarray | None = None) -> Problem:
+def problem_of(evaluation: EvaluationRecord, settings: Settings, members: np.ndarray | None = None) -> Problem:
     """What is asked of the units of an evaluation, with the observed scores; of all pairs, or of `members` `[pair, 2]`.
 
     Raises:
@@ -125,7 +125,7 @@ def problem_of(evaluation: Evaluation, settings: Settings, members: np.ndarray |
     return make(evaluation, settings, members)
 
 
-def pairs_of(evaluation: Evaluation, settings: Settings) -> np.ndarray:
+def pairs_of(evaluation: EvaluationRecord, settings: Settings) -> np.ndarray:
     """Positions (a, b) `[pair, 2]` int32: all pairs in the order of the data, or each system against the baseline.
 
     Pairs without any instance in common are left out.
@@ -161,7 +161,7 @@ class SumsProblem(SumsData):
     bootstraps = cached_property(_bootstraps)
 
     @classmethod
-    def of_evaluation(cls, evaluation: Evaluation, settings: Settings, members: np.ndarray) -> SumsProblem:
+    def of_evaluation(cls, evaluation: EvaluationRecord, settings: Settings, members: np.ndarray) -> SumsProblem:
         """As `problem_of`."""
         metric = evaluation.metric
         assert isinstance(metric, Metric)
@@ -367,7 +367,7 @@ class ColumnsProblem(PairedProblem):
     compiles = own_scales = recentred = None
 
     @classmethod
-    def of_evaluation(cls, evaluation: Evaluation, settings: Settings, members: np.ndarray) -> ColumnsProblem:
+    def of_evaluation(cls, evaluation: EvaluationRecord, settings: Settings, members: np.ndarray) -> ColumnsProblem:
         """As `problem_of`."""
         metric, given = evaluation.metric, make_sample(evaluation)
         assert isinstance(metric, SampleMetric)
