@@ -28,7 +28,7 @@ from sigjax.cli.app import COMMANDS
 RESAMPLES = 10_000
 REPEATS = 9
 SCIPY, DECIMALS = 'python -c "import scipy.stats"', "compare TABLE (six decimals)"
-PAGES = ("--version", "--help", "help", "info metrics", *(f"{command} --help" for command in COMMANDS))
+PAGES = ("--version", "--help", "help", "help metrics", *(f"{command} --help" for command in COMMANDS))
 
 
 def command_line(repeats: int) -> list[Row]:

@@ -63,10 +63,7 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
     },
     "unpaired": {"systems tested on different instances": "sigjax unpaired old.scores new.scores"},
     "association": {"one label per line": "sigjax association a.labels gold.labels"},
-    "info": {
-        "all metrics": "sigjax info metrics",
-        "all formats": "sigjax info formats",
-    },
+    "info": {"what is installed, and is there a GPU?": "sigjax info"},
 }
 """Command -> what an example shows -> the example."""
 
@@ -133,10 +130,7 @@ COMMANDS = {
         "info:show_help",
         "Explain a topic, such as exact, intervals or formats; without one, list the topics.",
     ),
-    "info": (
-        "info:info",
-        "Show versions and devices, and all metrics and formats; or `info metrics`, `info formats` alone.",
-    ),
+    "info": ("info:info", "Show versions and devices, and why no GPU is used."),
     "extract": ("compare:extract", "Save the statistics of files once (.npz), for every later command."),
     "show": ("reports:show", "Show a report again, or write it in other formats, from its JSON: nothing is computed."),
     "verify": (

@@ -47,7 +47,7 @@ def compare(paths: Files, inputs: Inputs, asked: CompareOptions, output: Output,
     The files are one table (wide: one row per instance, one column per system; long: columns `system`, an instance id,
     and one or more numbers); or one file per system; or gold files, and after -i one file per system. All may be packed
     (.gz). Folders of logs may hold several tasks: then the report has a section for each, and a suite score, the mean
-    of the task means. `sigjax info` lists the formats, which are recognized automatically.
+    of the task means. `sigjax help formats` lists the formats, which are recognized automatically.
     """
     # Before the data are read: one process that cannot read them ends the run.
     with joined(processes.coordinator, processes.num_processes, processes.process_id) as share:

@@ -1,4 +1,4 @@
-"""Commands for a start: `info` (what is installed, metrics, formats), `help`, `doctor` (how files are read), `demo`."""
+"""Commands for a start: `info` (what is installed), `help`, `doctor` (how files are read), `demo`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from sigjax.cli.compare import run
 from sigjax.cli.flags import SHORT, flags
 from sigjax.cli.output import Files, Inputs, Output, Results, entry, text_options, text_width, write_text
 from sigjax.comparison.options import CompareOptions
 from sigjax.formats import read
-from sigjax.formats.table import Takes, all_formats
-from sigjax.metrics import CLASS_METRICS, METRICS, TEXT_METRICS
 from sigjax.readers.options import FileOptions, Options
 from sigjax.records import InputError
 from sigjax.records.display import meant, visible, visible_json
@@ -25,62 +25,17 @@ from sigjax.run.files import replacing
 if TYPE_CHECKING:
     from sigjax.formats.doctor import Diagnosis
 
-Topic = Literal["metrics", "formats"]
-TAKES: dict[Takes, str] = {
-    "file": "sigjax compare FILE: all systems in one file",
-    "systems": "sigjax compare FILE FILE ...: one file per system",
-    "gold": "sigjax compare GOLD [GOLD ...] -i FILE FILE ...: one file per system, after the gold files",
-}
 _INDENT = 24
 
 
-def info(topic: Topic | None = None, /) -> None:
-    """Show versions and devices, and all metrics and formats; or `info metrics`, `info formats` alone.
-
-    Args:
-        topic: What to show alone.
-    """
-    parts = {"versions": _versions, "metrics": _metrics, "formats": _formats}
-    shown = [parts[topic]] if topic else parts.values()
-    write_text("\n\n".join("\n".join(part()) for part in shown), "text", None)
-
-
-def _versions() -> Iterator[str]:
+def info(topic: Annotated[str | None, Parameter(show=False)] = None, /) -> None:
+    """Show versions and devices, and why no GPU is used."""
+    if topic is not None:
+        raise InputError("info takes nothing; see `sigjax help metrics` and `sigjax help formats`")
     from sigjax.run.host import installed
 
-    for name, value in installed().items():
-        yield _row(f"{name}:", value)
-
-
-def _metrics() -> Iterator[str]:
-    """A line for each metric: what it takes for each instance, and its direction where lower is better."""
-    yield _row("metrics (-m NAME)", "what they take for each instance (columns of a table: see --counts)")
-    for name, metric in METRICS.items():
-        of_texts = TEXT_METRICS.get(name)
-        takes = ", ".join(metric.inputs) if of_texts is None else "references, outputs" + of_texts.source * ", --source"
-        extra = f" (needs sigjax[{of_texts.extra}])" if of_texts and of_texts.extra else ""
-        yield _row(f"  {name}", f"{takes}{'' if metric.higher_is_better else '; lower is better'}{extra}")
-        if name == "fscore":
-            yield _row("  f2, f0.5, ...", ", ".join(metric.inputs))
-    for name in CLASS_METRICS:
-        yield _row(f"  {name}", "gold and predicted label")
-    yield _row("  p@5, ap(rel=2), ...", "judgments and runs: the measures of trec_eval (needs sigjax[ir])")
-
-
-def _formats() -> Iterator[str]:
-    """A line for each format, by the files it takes, and the metrics where it has its own."""
-    yield _row("formats", "recognized from name and content, or named with --reader NAME")
-    for takes, command in TAKES.items():
-        yield _row("", "")
-        yield entry("", command, width=text_width(), indent=4)
-        for each in all_formats().values():
-            if each.takes == takes or (each.parts and takes == "systems"):
-                title = f"{each.title} (of {each.package})" if each.package else each.title
-                yield _row(f"  {each.name}", title + (f": {', '.join(each.metrics)}" if each.metrics else ""))
-
-
-def _row(name: str, said: str) -> str:
-    return entry(name, said, width=text_width(), indent=_INDENT)
+    rows = (entry(f"{name}:", value, width=text_width(), indent=_INDENT) for name, value in installed().items())
+    write_text("\n".join(rows), "text", None)
 
 
 def show_help(topic: str | None = None, /) -> None:

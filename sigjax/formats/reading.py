@@ -181,7 +181,7 @@ _GOLD_NAME = re.compile(r"(?:^|[^a-z])(?:gold|golds|refs?|references?|truth|qrel
 def read(*paths: Any, options: ReadOptions) -> Evaluation:
     r"""Read the results of systems: a table; one file per system; or gold files and one file per system.
 
-    The format is recognized from names and content (`sigjax info formats` lists all). Any file may be packed with
+    The format is recognized from names and content (`sigjax help formats` lists all). Any file may be packed with
     gzip.
 
     A table (tsv, csv, jsonl, json, parquet, or with blanks between columns) with a column of systems (named `system`,

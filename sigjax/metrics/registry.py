@@ -58,7 +58,7 @@ def resolve_metric(metric: AnyMetric, *, num_inputs: int) -> Metric | SampleMetr
         if found is None:
             close = " or ".join(map(repr, meant(metric, METRICS)))
             known = f"did you mean {close}?" if close else f"known: {', '.join(sorted(METRICS))};"
-            raise InputError(f"unknown metric {metric!r}; {known} `sigjax info` lists all")
+            raise InputError(f"unknown metric {metric!r}; {known} `sigjax help metrics` lists all")
         metric = found
     elif not isinstance(metric, Metric | SampleMetric):
         if not callable(metric):

@@ -66,8 +66,8 @@ class Evaluation(EvaluationRecord):
 
         Args:
             arrays: name of each system -> its numbers; every system has the same instances in the same order, or ids.
-            metric: a name (`sigjax info` lists them), a `Metric`, a `SampleMetric`, or a function of sums `[..., stat]
-                -> [...]`.
+            metric: a name (`sigjax help metrics` lists them), a `Metric`, a `SampleMetric`, or a function of sums
+                `[..., stat] -> [...]`.
             ids: `[instance]` names of the instances; known by their positions when left out.
             clusters: `[instance]` labels; instances of one cluster are resampled together.
             strata: `[instance]` labels; the bootstrap draws within each stratum.

@@ -138,7 +138,7 @@ class ReadOptions(FileOptions):
     )
     metric: AnyMetric | None = option(
         None,
-        "Metrics (`sigjax info` lists them); default: the first of the format.",
+        "Metrics (`sigjax help metrics` lists them); default: the first of the format.",
         "A name, a `Metric`, a `SampleMetric`, or a function of sums `[..., stat] -> [...]`.",
         group="Main options",
     )

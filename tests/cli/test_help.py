@@ -1,4 +1,4 @@
-"""`--help`, `--help-all`, `info` and TAB: every option, metric and format is found there, and every example works."""
+"""`--help`, `--help-all`, and TAB: every option is found there, and every example works."""
 
 import io
 import itertools
@@ -67,3 +67,9 @@ def test_examples_work_as_they_stand_and_without_utf8(capsys, folder, monkeypatc
     assert not re.search(r"\\x[89a-f]|\\u[0-9a-f]{4}", shown)
     command = "" if example in EXAMPLES[""].values() else arguments[0]
     assert f"\n  {example}\n" in page(capsys, *filter(None, [command]), "--help")
+
+
+def test_info_has_no_topics_and_names_the_pages(capsys):
+    assert _run(["info", "metrics"], debug=False) == 2
+    assert "see `sigjax help metrics` and `sigjax help formats`" in capsys.readouterr().err
+    assert "metrics" not in page(capsys, "info")

@@ -193,11 +193,11 @@ def test_formats_of_one_name_are_refused(install, files):
         assert "votes" not in table.all_formats()
 
 
-def test_info_names_the_package(install, capsys):
+def test_the_page_of_formats_names_the_package(install, capsys):
     from sigjax.cli import _run
 
     install("jury", {"votes": POINTS["votes"]})
-    _run(["info", "formats"], debug=True)
+    _run(["help", "formats"], debug=True)
     assert "votes of a jury (of jury)" in capsys.readouterr().out
 
 

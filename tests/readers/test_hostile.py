@@ -109,7 +109,7 @@ BAD = [
     ("t.csv", LONG + "A,y,1,1,\n", {"metric": "fscore", "missing": "zero"}, r"no system has instance 'y', so its gold"),
     ("t.csv", WIDE, {"missing": "keep"}, r"missing must be one of error, drop, zero, pairwise, got 'keep'"),
     # options
-    ("t.csv", WIDE, {"metric": "blue"}, r"unknown metric 'blue'; did you mean .*'bleu'\? `sigjax info`"),
+    ("t.csv", WIDE, {"metric": "blue"}, r"unknown metric 'blue'; did you mean .*'bleu'\? `sigjax help metrics`"),
     ("t.csv", WIDE, {"metric": 7}, r"metric must be a name"),
     ("t.csv", WIDE, {"reader": "xls"}, r"reader: no format 'xls'; expected one of .*npz, "),
     (
