@@ -1,4 +1,4 @@
-"""Metrics that are no functions of sums, with somebody else's functions for them, and data to try them on."""
+"""Metrics that are no functions of sums, with somebody else's functions for them, and data to try methods on."""
 
 import numpy as np
 import scipy.stats
@@ -62,3 +62,13 @@ def numbers(report):
     """What does not hang on the last digit."""
     spreads = [(c.standard_error, *(c.interval or ())) for c in report]
     return [(c.a, c.b, c.test, c.exceed, c.p_value) for c in report], np.array(spreads, float)
+
+
+def with_covariance(covariance, num_units, seed, metric="mean"):
+    """Systems whose values have this covariance (ddof = 1), and means of their own."""
+    size = len(covariance)
+    values = np.random.default_rng(seed).normal(size=(size, num_units))
+    values -= values.mean(axis=1, keepdims=True)
+    values = np.linalg.solve(np.linalg.cholesky(np.cov(values)), values)
+    values = np.linalg.cholesky(covariance) @ values + np.arange(size)[:, None]
+    return Evaluation.from_arrays({f"s{k}": row for k, row in enumerate(values)}, metric=metric)

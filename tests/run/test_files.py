@@ -96,13 +96,3 @@ def test_a_dash_is_standard_input(tmp_path, kind, arguments, content, systems):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, **given)
     assert done.returncode == 0, done.stderr
     assert sorted(each["name"] for each in json.loads(done.stdout)["systems"]) == systems
-
-
-def test_a_hundred_thousand_columns_are_refused_in_one_line(tmp_path):
-    names = [f"n{i}" for i in range(100_000)]
-    (tmp_path / "t.csv").write_text(",".join(names) + "\n" + ",".join("1" * len(names)) + "\n")
-    with pytest.raises(InputError, match="has 100000 columns of systems, expected at most 10000: one row per inst"):
-        read(tmp_path / "t.csv")
-    with pytest.raises(InputError, match="id: no column 'nn'"):
-        read(tmp_path / "t.csv", id="nn")
-    assert read(tmp_path / "t.csv", systems=["n5", "n99999"]).stats.shape == (2, 1, 2)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from oracles import f1, random_counts
+from samples import with_covariance
 
 from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.records import Settings
@@ -80,16 +81,6 @@ def test_clusters_are_drawn_whole():
     assert [one.interval for one in found[0].systems] == [one.interval for one in found[1].systems]
 
 
-def with_covariance(covariance, num_units, seed):
-    """Systems whose values have this covariance (ddof = 1), and means of their own."""
-    size = len(covariance)
-    values = np.random.default_rng(seed).normal(size=(size, num_units))
-    values -= values.mean(axis=1, keepdims=True)
-    values = np.linalg.solve(np.linalg.cholesky(np.cov(values)), values)
-    values = np.linalg.cholesky(covariance) @ values + np.arange(size)[:, None]
-    return Evaluation.from_arrays({f"s{place}": each for place, each in enumerate(values)}, metric=MEAN)
-
-
 def critical(record, value):
     """Half the interval, in standard errors; the other half is as long."""
     low, high = record.interval
@@ -114,9 +105,9 @@ def test_critical_values_are_those_of_normal_laws():
     Pairs with a baseline: Dunnett's, whose correlations are a half."""
     options = SAMPLED | {"resamples": 20_000}
     covariance = 0.6 ** np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
-    one = compare(with_covariance(covariance, 2000, 3), **options).systems[0]
+    one = compare(with_covariance(covariance, 2000, 3, MEAN), **options).systems[0]
     assert near_level(box(critical(one, one.score), covariance), 20_000)
-    alike = with_covariance(np.eye(4), 2000, 4)
+    alike = with_covariance(np.eye(4), 2000, 4, MEAN)
     pair = compare(alike, **options).comparisons[5]
     tukey = scipy.stats.studentized_range.cdf(critical(pair, pair.delta) * math.sqrt(2.0), 4, np.inf)
     assert near_level(tukey, 20_000)

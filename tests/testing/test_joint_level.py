@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from samples import with_covariance
 from scipy import stats
 
 from sigjax import Evaluation, compare
@@ -22,16 +23,6 @@ OPTIONS = {
     "resamples": DRAWS,
     "device": "numpy",
 }
-
-
-def with_covariance(covariance, num_units, seed):
-    """Systems whose values have this covariance (ddof = 1), and means of their own."""
-    size = len(covariance)
-    values = np.random.default_rng(seed).normal(size=(size, num_units))
-    values -= values.mean(axis=1, keepdims=True)
-    values = np.linalg.solve(np.linalg.cholesky(np.cov(values)), values)
-    values = np.linalg.cholesky(covariance) @ values + np.arange(size)[:, None]
-    return Evaluation.from_arrays({f"s{place}": each for place, each in enumerate(values)})
 
 
 def critical(record, degrees):
