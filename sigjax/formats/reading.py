@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import PurePath
 from typing import Any
 
-from sigjax.formats.table import FORMATS, Format, Takes, all_formats, fits, is_scored, looks_tabular
+from sigjax.formats.table import FORMATS, Format, Takes, all_formats, fits, gathered, is_scored, looks_tabular
 from sigjax.metrics import TEXT_METRICS
 from sigjax.metrics.suites import in_suite, of_tasks
 from sigjax.readers.evaluation import Evaluation
@@ -268,22 +268,15 @@ def sources_of(paths: Sequence[Path], input: Sequence[Path] | Mapping[str, Path]
     for path in paths:
         if not isinstance(path, str | os.PathLike | bytes):
             raise InputError(f"expected the paths of files, got {type(path).__name__}; a data frame is given alone")
-    files = _gathered(_unfolded(tuple(os.fsdecode(path) for path in paths)))
+    files = tuple(gathered(_unfolded(tuple(os.fsdecode(path) for path in paths))))
     if isinstance(input, Mapping):
         outputs = {str(name): os.fsdecode(path) for name, path in input.items()}
         sources = Sources(files, outputs, frozenset(outputs))
     else:
-        sources = Sources(files, *name_systems(_gathered([os.fsdecode(path) for path in input])))
+        sources = Sources(files, *name_systems(gathered([os.fsdecode(path) for path in input])))
     if not (sources.files or sources.systems):
         raise InputError("no file is given; expected a table, one file per system, or gold files and systems")
     return sources
-
-
-def _gathered(files: Sequence[str]) -> tuple[str, ...]:
-    """The samples of each system, where all files of its folder are given."""
-    for each in FORMATS.values():
-        files = each.gathered(files)
-    return tuple(files)
 
 
 def _unfolded(files: tuple[str, ...]) -> tuple[str, ...]:
@@ -355,12 +348,14 @@ def read_as(format: Format, sources: Sources, options: Options) -> Tasks:
         sources = replace(sources, systems={name: files[0] for name, files in inside.items()}, parts=inside)
     reading = format.read(sources, options)
     notes = (gold_note(sources),) if format.takes == "gold" else _gold_among(sources)
+    if format.package:
+        notes += (f"read as {format.name} by the package {format.package}",)
 
     def with_notes(options: Options) -> EvaluationRecord | dict[str, EvaluationRecord | None]:
-        evaluation = reading(options)
-        if not isinstance(evaluation, EvaluationRecord):
-            return evaluation
-        return replace(evaluation, notes=(*evaluation.notes, *notes))
+        read = reading(options)
+        if isinstance(read, EvaluationRecord):
+            return replace(read, notes=(*read.notes, *notes))
+        return {task: own and replace(own, notes=(*own.notes, *notes)) for task, own in read.items()}
 
     return with_notes if notes else reading
 

@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import PurePath
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from sigjax.metrics import CLASS_METRICS, METRICS, TEXT_METRICS, known_metric
 from sigjax.metrics.ratios import FBETA
@@ -28,6 +28,7 @@ from sigjax.run.files import ZIP_MAGIC, head_lines
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+_Value = TypeVar("_Value")
 Takes = Literal["file", "systems", "gold"]
 """One file with all systems; one file per system; or gold files and then one file per system."""
 Looks = Callable[[str, bytes], bool]
@@ -119,7 +120,7 @@ class Format:
         names: regular expression of the names of its files, without the folder and in lower case.
         begins: what its files begin with after white space, one of these.
         parts: whether a file may as well have one system only, so that there is one for each.
-        package: the package that adds the format; empty for those of sigjax.
+        package: the package that adds the format, with its version; empty for those of sigjax.
     """
 
     name: str
@@ -177,7 +178,10 @@ class Format:
         pattern, function = self.gathers
         if not function or not any(re.fullmatch(pattern, PurePath(file).name) for file in files):
             return files
-        return self._function(function)(files)
+        found = self._function(function)(files)
+        if isinstance(found, str) or not all(isinstance(file, str) for file in found):
+            raise TypeError(f"{function} gives {found!r}; expected a list of files")
+        return found
 
     def read(self, sources: Sources, options: Options) -> Tasks:
         """What files of this format hold."""
@@ -793,7 +797,7 @@ def added_formats() -> dict[str, Format]:
     count = Counter(point.name for point in points)
     added: dict[str, Format] = {}
     for point in points:
-        package = point.dist.name if point.dist is not None else "another package"
+        package = f"{point.dist.name} {point.dist.version}" if point.dist is not None else "another package"
         try:
             if point.name in FORMATS:
                 raise InputError("sigjax has a format of that name; rename it")
@@ -805,17 +809,27 @@ def added_formats() -> dict[str, Format]:
     return added
 
 
-def fits(each: Format, name: str, head: bytes, files: Sequence[str], outputs: Sequence[str]) -> bool:
+def fits(format: Format, name: str, head: bytes, files: Sequence[str], outputs: Sequence[str]) -> bool:
     """Whether files look like a format, the first one by its name and first bytes; see `Format.fits`."""
-    if not each.package:
-        return each.fits(name, head) and each.confirmed(files, outputs)
+    return _guarded(format, lambda: format.fits(name, head) and format.confirmed(files, outputs), otherwise=False)
+
+
+def gathered(files: Sequence[str]) -> Sequence[str]:
+    """The files, with folders in place of those that are all of a system; see `Format.gathers`."""
+    for format in all_formats().values():
+        files = _guarded(format, partial(format.gathered, files), otherwise=files)
+    return files
+
+
+def _guarded(format: Format, call: Callable[[], _Value], *, otherwise: _Value) -> _Value:
+    """What a call of a format gives; where the code of another package fails, a warning, and something else."""
     try:
-        return each.fits(name, head) and each.confirmed(files, outputs)
-    except InputError:
-        raise
-    except Exception as error:  # whatever another package raises
-        _warn(each.name, each.package, error)
-        return False
+        return call()
+    except Exception as error:
+        if not format.package or isinstance(error, InputError):
+            raise
+        _warn(format.name, format.package, error)
+        return otherwise
 
 
 def _warn(name: str, package: str, error: Exception) -> None:

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 import sigjax
-from sigjax.formats import table
+from sigjax.formats import read_metrics, table
 from sigjax.records import InputError
 
 RECORD = """
@@ -31,9 +31,18 @@ FAULTS = {
     ),
 }
 globals().update(FAULTS)
+FOLDED = Format(
+    "folded", "votes of a jury, by town", "systems", "jury_files.reader:read_towns", looks_like(rb"^VOTES\\n"),
+    ("accuracy",), folder="*.votes", tasks=True, gathers=(r".*\\.votes", "jury_files.reader:gather"),
+)
+UNFOLDED = Format(
+    "unfolded", "", "systems", "nowhere:read", looks_like(), gathers=(r".*\\.votes", "jury_files.reader:gather_none")
+)
 TSV = Format("tsv", "tables of a jury", "file", "jury_files.reader:read_votes", looks_like())
 """
 READER = """
+import os
+
 import numpy as np
 
 from sigjax.readers import Sheet, join_sheets, read_lines
@@ -66,6 +75,24 @@ def empty(sources, options):
     return lambda options: None
 
 
+def gather(files):
+    return list(dict.fromkeys(os.path.dirname(file) for file in files))
+
+
+def gather_none(files):
+    return [1 for file in files]
+
+
+def read_towns(sources, options):
+    tasks = {}
+    for name, files in sources.parts.items():
+        for file in files:
+            values = np.array([vote == "yes" for vote in read_lines(file)[1:]], float)
+            tasks.setdefault(os.path.basename(file), []).append(Sheet(name, file, {"value": values}))
+    readings = {task: join_sheets(sheets, options) for task, sheets in tasks.items()}
+    return lambda options: {task: reading(options) for task, reading in readings.items()}
+
+
 def is_verdict(name):
     return name == "verdict"
 """
@@ -90,7 +117,10 @@ def install(tmp_path, monkeypatch):
             archive.writestr("jury_files/__init__.py", RECORD)
             archive.writestr("jury_files/reader.py", READER)
             lines = [f"[{table.GROUP}]", *(f"{name} = {value}" for name, value in points.items())]
-            about = {"METADATA": f"Metadata-Version: 2.1\nName: {package}\n", "entry_points.txt": "\n".join(lines)}
+            about = {
+                "METADATA": f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n",
+                "entry_points.txt": "\n".join(lines),
+            }
             for name, content in about.items():
                 archive.writestr(f"{package}-1.0.dist-info/{name}", content)
         monkeypatch.syspath_prepend(path)
@@ -121,6 +151,35 @@ def test_a_format_is_recognized_and_its_reader_imported_then(install, files):
     assert sigjax.read(files["a.votes"], files["b.votes"], reader="votes").metric.name == "accuracy"
 
 
+def test_a_report_says_which_package_read_the_files(install, files):
+    install("jury", {"votes": POINTS["votes"]})
+    note = "read as votes by the package jury 1.0"
+    assert note in sigjax.compare(sigjax.read(files["a.votes"], files["b.votes"]), device="numpy").notes
+    assert not any("package" in each for each in sigjax.read(files["t.tsv"]).notes)
+
+
+def test_a_format_gathers_files_into_folders(install, tmp_path):
+    towns = {"a": ("yes\nno", "no\nno\nyes"), "b": ("no\nno", "yes\nno\nyes")}
+    files = [tmp_path / system / f"{town}.votes" for system in towns for town in ("graz", "linz")]
+    for file, votes in zip(files, [each for own in towns.values() for each in own], strict=True):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"VOTES\n{votes}\n")
+    install("jury", {"folded": "jury_files:FOLDED"})
+    report = sigjax.compare(read_metrics(*files), device="numpy")
+    assert {each.name for each in report.systems} == {"a", "b"}
+    assert {"graz.votes: accuracy", "linz.votes: accuracy"} <= {pair.metric for pair in report}
+    assert [note for note in report.notes if "package" in note] == [
+        "graz.votes: accuracy, linz.votes: accuracy: read as folded by the package jury 1.0"
+    ]
+
+
+def test_gathering_that_fails_is_named_and_leaves_the_files(install, files):
+    install("jury", {"votes": POINTS["votes"], "unfolded": "jury_files:UNFOLDED"})
+    with pytest.warns(RuntimeWarning, match="format unfolded of jury 1.0 is left out: TypeError: jury_files") as said:
+        assert sigjax.read(files["a.votes"], files["b.votes"]).systems == ("a.votes", "b.votes")
+    assert "gather_none gives [1, 1]; expected a list of files" in str(said[0].message)
+
+
 def test_refusals_are_those_of_our_formats(install, files):
     install("jury", {"votes": POINTS["votes"]})
     with pytest.raises(InputError, match="c.votes: expected votes, yes or no"):
@@ -141,14 +200,14 @@ def test_a_broken_format_is_named_in_one_line_and_breaks_no_other(install, files
     messages = [str(each.message) for each in (*said, *more)]
     assert all("\n" not in message for message in messages)
     expected = (
-        "format tsv of jury is left out: sigjax has a format of that name; rename it",
-        "format absent of jury is left out: ModuleNotFoundError: No module named 'jury_files.nothing'",
-        "format number of jury is left out: math:pi is float; expected a sigjax.formats.Format",
-        "format renamed of jury is left out: its Format is named 'votes'; name both alike",
-        "format crash of jury is left out: ZeroDivisionError: division by zero",
+        "format tsv of jury 1.0 is left out: sigjax has a format of that name; rename it",
+        "format absent of jury 1.0 is left out: ModuleNotFoundError: No module named 'jury_files.nothing'",
+        "format number of jury 1.0 is left out: math:pi is float; expected a sigjax.formats.Format",
+        "format renamed of jury 1.0 is left out: its Format is named 'votes'; name both alike",
+        "format crash of jury 1.0 is left out: ZeroDivisionError: division by zero",
     )
     assert {*expected} <= {*messages}
-    with pytest.raises(InputError, match="a.lost, .*b.lost: format lost of the package jury failed: ModuleN"):
+    with pytest.raises(InputError, match="a.lost, .*b.lost: format lost of the package jury 1.0 failed: ModuleN"):
         sigjax.read(files["a.lost"], files["b.lost"], reader="lost")
 
 
@@ -167,7 +226,7 @@ def test_a_reader_that_fails_is_named_with_its_package_and_files(install, files,
     install("jury", {name: f"jury_files:{name}"})
     a, b = str(files["a.votes"]), str(files["b.votes"])
     assert _run(["compare", a, b, "--reader", name], debug=False) == 2
-    expected = f"sigjax: error: {a}, {b}: format {name} of the package jury failed: {reason}\n"
+    expected = f"sigjax: error: {a}, {b}: format {name} of the package jury 1.0 failed: {reason}\n"
     assert capsys.readouterr().err == expected
     with pytest.raises(InputError) as error:
         _run(["compare", a, b, "--reader", name], debug=True)
@@ -180,9 +239,9 @@ def test_names_of_metrics_and_options_are_checked_when_a_format_is_loaded(instal
     with pytest.warns(RuntimeWarning) as said:
         assert {*names} & {*table.all_formats()} == {"offered"}
     assert {str(each.message) for each in said} == {
-        "format metric of jury is left out: no metric 'acuracy'; did you mean 'accuracy'?",
-        "format comma of jury is left out: metrics is 'accuracy'; expected names, such as ('accuracy',)",
-        "format option of jury is left out: read has no option 'lowcase'; did you mean 'lowercase'?",
+        "format metric of jury 1.0 is left out: no metric 'acuracy'; did you mean 'accuracy'?",
+        "format comma of jury 1.0 is left out: metrics is 'accuracy'; expected names, such as ('accuracy',)",
+        "format option of jury 1.0 is left out: read has no option 'lowcase'; did you mean 'lowercase'?",
     }
 
 
@@ -198,7 +257,7 @@ def test_the_page_of_formats_names_the_package(install, capsys):
 
     install("jury", {"votes": POINTS["votes"]})
     _run(["help", "formats"], debug=True)
-    assert "votes of a jury (of jury)" in capsys.readouterr().out
+    assert "votes of a jury (of jury 1.0)" in capsys.readouterr().out
 
 
 def test_no_other_format_is_imported(files):
