@@ -196,6 +196,10 @@ def test_an_added_option_fits_the_schema_and_is_read_back(rounding):
     assert rounding["again"] == [True, True]
 
 
+def test_the_methods_paragraph_names_an_added_option(rounding):
+    assert r"We set \texttt{rounding} to 3." in rounding["methods"]
+
+
 def test_runs_with_an_added_option_are_told_apart(rounding):
     assert ["rounding is 3" in message for message in (*rounding["checkpoint"], rounding["extend"])] == [True] * 3
     assert (rounding["written"][0], rounding["verified"][0]) == (0, 0)

@@ -10,12 +10,19 @@ import numpy as np
 
 from sigjax.records import CORRECTIONS, DESIGNS, TESTS, Comparisons, Note, ReportRecord, Settings
 from sigjax.records.display import visible
+from sigjax.records.options import options_of
 from sigjax.report.latex import escape_latex
 from sigjax.report.sections import blocks, lone_sentence, pair_sentence
 from sigjax.report.words import ALTERNATIVES, count, joined, percent
 from sigjax.testing.intervals import INTERVALS
 
 NULLS = {"shift": r"\delta^*-\delta", "flip": r"\delta-\delta^*"}
+_WORDED = frozenset(
+    ("test", "method", "resamples", "seed", "alternative", "baseline", "correction", "level", "interval", "variant")
+    + ("mid_p", "family", "design")  # these have sentences below
+    + ("budget", "memory", "leaderboard")  # these change no number that the paragraph is about
+)
+"""Settings that need no sentence of their own; any other that is not its default is named with its value."""
 
 
 def to_methods(report: ReportRecord) -> str:
@@ -63,6 +70,7 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
         [len(each) for each in groups.values()], len(report.comparisons) // max(1, len(settings.tests)), settings
     )
     yield from _intervals(report)
+    yield from _other_settings(settings)
     version = re.search(r"sigjax:([^|]+)", report.signature)
     yield rf"We used sigjax{f' {escape_latex(version[1])}' if version else ''}~\cite{{sigjax}}."
 
@@ -135,3 +143,10 @@ def _intervals(report: ReportRecord) -> Iterator[str]:
         drawn = drawn if any(INTERVALS[kind].needs == "replicates" for kind in (*of_scores, *of_deltas)) else ""
         together = ", at a level at which they hold together" if report.settings.interval == "simultaneous" else ""
         yield f"The {escape_latex(percent(report.settings.level))} intervals {joined(said)}{drawn}{together}."
+
+
+def _other_settings(settings: Settings) -> Iterator[str]:
+    """Settings that have no words here, where they are not the default."""
+    for name, field in options_of(Settings).items():
+        if name not in _WORDED and (value := getattr(settings, name)) != field.default:
+            yield rf"We set \texttt{{{escape_latex(name)}}} to {escape_latex(str(value))}."
