@@ -132,15 +132,14 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
 def _wide_columns(table: DataTable, options: Options) -> tuple[str | None, Sequence[str], str]:
     """The column of instance ids, those of the systems to compare, and the note on them."""
     check_width(table.file, len(unused(table, options)), options)
-    roles = wide_roles(table, options)
-    used = {roles.ids, options.cluster, options.strata, options.runs, *options.ignore}
-    known = roles.systems if options.systems is None else [name for name in table.columns if name not in used]
+    id_column, systems, others = wide_roles(table, options)
+    known = systems if options.systems is None else unused(table, options, [id_column])
     systems = select_systems(table.file, known, options)
-    _check_header(table, roles.ids, systems, options)
+    _check_header(table, id_column, systems, options)
     if options.systems is None:
         check_turned(table, systems)
-    about = {"instance ids": ids_from(roles.ids), "systems": listing(systems, SHOWN)}
-    return roles.ids, systems, columns_note(about, roles.others, "id, systems, ignore")
+    about = {"instance ids": ids_from(id_column), "systems": listing(systems, SHOWN)}
+    return id_column, systems, columns_note(about, others, "id, systems, ignore")
 
 
 def check_width(file: str, count: int, options: Options) -> None:

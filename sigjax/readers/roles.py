@@ -9,11 +9,10 @@ What would pass for systems on instances is refused: metrics, gold labels, predi
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, repeat
 from string import digits
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -21,53 +20,82 @@ from sigjax.metrics import METRICS
 from sigjax.readers.options import Options, listing, quote
 from sigjax.readers.table import DataColumn, DataTable, is_missing, is_text, locate
 from sigjax.records import EvaluationRecord, Hint, InputError
+from sigjax.run.files import naming
 
-_IDS = frozenset(
-    """
-    case doc docno document example instance item key line lineno name problem prompt query question row sample seg
-    segment sent sentence task topic utt utterance word
-    """.split()
+
+def _lower(name: str) -> str:
+    """A name in lower case."""
+    return name.strip().lower()
+
+
+def _squeezed(name: str) -> str:
+    """A name in lower case, without what separates words."""
+    return re.sub(r"[\W_]+", "", name).lower()
+
+
+def _named(pattern: str, spelling: Callable[[str], str] = _squeezed) -> Callable[[str], bool]:
+    """Whether a whole name, in this spelling, matches."""
+    matches = re.compile(pattern).fullmatch
+    return lambda name: matches(spelling(name)) is not None
+
+
+def _any_of(words: str) -> str:
+    """The pattern of some words."""
+    return "|".join(words.split())
+
+
+_has_id_word = _named(
+    _any_of(
+        """
+        case doc docno document example instance item key line lineno name problem prompt query question row sample seg
+        segment sent sentence task topic utt utterance word
+        """
+    ),
+    _lower,
 )
-_PROPERTIES = frozenset(
-    """
-    category cluster difficulty epoch group label len length n_chars n_tokens n_words num_chars num_tokens
-    num_words seed split stratum timestamp weight year
-    """.split()
+"""Named like ids; like properties below, systems may have these names, too."""
+_is_property_word = _named(
+    _any_of(
+        """
+        category cluster difficulty epoch group label len length n_chars n_tokens n_words num_chars num_tokens
+        num_words seed split stratum timestamp weight year
+        """
+    ),
+    _lower,
 )
-"""Names of what instances have, in lower case; like those of ids above, systems may have them, too."""
-_SURE_IDS = re.compile(r"(.*[ _.-]|doc|seg|sent|topic|task|item|case|user|query|row|line|utt|gu|uu|[cipqrstu])?id|idx")
-_CAMEL_IDS = re.compile(r".*[a-z]I[dD]")
-_NUMBERING = re.compile(r"|#|index|ix|no|nr|num|number|unnamed: \d+|level_\d+|__index_level_\d+__")
-"""Names of row numbers, which are the ids where no other column is."""
+is_numbering = _named(r"|#|index|ix|no|nr|num|number|unnamed: \d+|level_\d+|__index_level_\d+__", _lower)
+"""Whether row numbers have this name: they are the ids where no other column is."""
+_is_id = _named(r"(.*[ _.-]|doc|seg|sent|topic|task|item|case|user|query|row|line|utt|gu|uu|[cipqrstu])?id|idx", _lower)
+_is_camel_id = _named(r".*[a-z]I[dD]", str.strip)
 
 # Gold labels and predictions. Names are compared in lower case without blanks, dots, hyphens and underscores, whole: a
 # system may well be called gold-standard-model, predictor or output-v2.
 _WHAT = r"(label|class|value|answer|choice|category|output|response|target|index|idx|tag|y)"
 _TRUTH = rf"(true|truth|groundtruth|gt|gold|golden|actual|correct|expected|reference|target|real){_WHAT}s?"
-_ONLY_GOLD = re.compile(
+is_only_gold = _named(
     rf"(?!correct\w+s$)({_TRUTH})|y(true|test|actual|gold|real)|actuals?|(answer|label)(index|idx|key)"
 )
-"""Names of gold labels that no system has."""
-_RATED_GOLD = frozenset("groundtruth groundtruths gt truth".split())
-"""Gold labels, or the texts and recordings of people, which are rated beside those of systems."""
-_PAIRED_GOLD = frozenset("answer observed ref reference references y".split())
-"""Gold labels, where predictions stand beside them."""
-_GOLD = frozenset("class expected gold golden label labels target targets".split()) | _RATED_GOLD | _PAIRED_GOLD
+"""Whether gold labels, but no systems, have this name."""
+is_rated_gold = _named("groundtruths?|gt|truth")
+"""Whether a name of gold labels is also one of what people made, which is rated like outputs of systems."""
+is_paired_gold = _named("answer|observed|ref|references?|y")
+"""Whether this names gold labels only where predictions stand beside them."""
+_is_gold_word = _named("class|expected|gold|golden|labels?|targets?")
 _MODEL = r"(pred|preds|predicted|prediction|forecast|estimated|model|system|generated)"
-_PREDICTED = re.compile(
+_is_predicted_word = _named(
     rf"{_MODEL}({_WHAT}|prob|proba|probability)s?|preds?|y(preds?|hat|prob|proba|score)|predicted|predictions?"
     r"|outputs?|guess|guesses|hypothesis|hypotheses|hyp|responses?|forecasts?|forecasted|estimates?|estimated|fitted"
     r"|calculated|computed|generated|prob(s|a|as|ability|abilities)?|logits?|confidence"
 )
-"""Names of predictions, where gold labels stand beside them."""
-_ONLY_PREDICTED = re.compile(rf"(y?preds?|yhat|predicted|predictions?|forecast)({_WHAT}|prob|proba|probability)?s?")
-"""Names of predictions in any table."""
-_PREFIXED = re.compile(r"(pred|preds|predicted|ypred|yhat)[ _.-].+|.+[ _.-](pred|preds|predicted|ypred|yhat)", re.I)
+_is_prediction = _named(rf"(y?preds?|yhat|predicted|predictions?|forecast)({_WHAT}|prob|proba|probability)?s?")
+_is_prefixed = _named(
+    r"(?i:(pred|preds|predicted|ypred|yhat)[ _.-].+|.+[ _.-](pred|preds|predicted|ypred|yhat))", str.strip
+)
 """Predictions of a system, such as pred_bert."""
-_TARGETS = frozenset("survived transported exited churn churned outcome species sentiment diagnosis saleprice".split())
-"""What people often predict for a submission."""
+is_target = _named("survived|transported|exited|churn|churned|outcome|species|sentiment|diagnosis|saleprice")
+"""Whether people often predict for a submission what has this name."""
 
-_MEASURES = frozenset(re.sub(r"[\W_]+", "", name.lower()) for name in METRICS) | frozenset(
+_MEASURES = frozenset(map(_squeezed, METRICS)) | frozenset(
     """
     acc aer auc auroc rocauc bertscore bertfscore bleurt chrf2 comet comet20 comet22 cometkiwi em exactmatch f1 fscore
     iou jaccard dice macrof1 mae map metricx meteor microf1 weightedf1 mrr mse ndcg pearson perplexity ppl precision
@@ -81,53 +109,55 @@ _MEASURES = frozenset(re.sub(r"[\W_]+", "", name.lower()) for name in METRICS) |
     """.split()
 )
 """Names of metrics, and of costs that stand beside them, without a cut-off (@10) and without settings (mode=f1)."""
-_MEASURE = re.compile(
+is_measure = _named(
     rf"(test|val|valid|validation|dev|train|eval|mean|avg)?({'|'.join(sorted(_MEASURES))}|rouge(\d|l|lsum|w|su?\d))"
-    r"(score|fmeasure|fscore|f1?|precision|recall)?"
+    r"(score|fmeasure|fscore|f1?|precision|recall)?",
+    lambda name: _squeezed(re.split(r"[@(]", name)[0]),
 )
-_MEASURE_COLUMNS = frozenset("metric metrics measure measures".split())
-_SCORE_WORDS = frozenset(
-    """
-    score scores value values val v result results correct incorrect right wrong pass passed fail failed solved resolved
-    success successful win wins won reward return hit hits error errors point points grade rating rank match matched
-    exact judgment judgement verdict ok quality utility helpful truthful faithful valid accepted answered completed
-    """.split()
+"""Whether this is the name of a metric."""
+names_measures = _named("metrics?|measures?", str.lower)
+"""Whether a column is named as if it held the names of metrics."""
+is_plain_score = _named("scores?|values?|results?", str.lower)
+"""Whether a column is simply called score, value or result."""
+_is_score_word = _named(
+    _any_of(
+        """
+        score scores value values val v result results correct incorrect right wrong pass passed fail failed solved
+        resolved success successful win wins won reward return hit hits error errors point points grade rating rank
+        match matched exact judgment judgement verdict ok quality utility helpful truthful faithful valid accepted
+        answered completed
+        """
+    ),
+    str.lower,
 )
 _BETWEEN = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])")
 """What stands between the words of a name."""
-_PLAIN_SCORES = frozenset("score scores value values result results".split())
 
-_SYSTEM = re.compile(
-    r"(sys|system|model|run|method|approach|algorithm|team|submission|participant|engine)s?([ _.-]?(names?|ids?))?"
+_NAMES_OR_IDS = r"s?([ _.-]?(names?|ids?))?"
+is_system = _named(
+    rf"(sys|system|model|run|method|approach|algorithm|team|submission|participant|engine){_NAMES_OR_IDS}", _lower
 )
-"""Usual names of the column of systems, in lower case."""
-_MORE_SYSTEMS = re.compile(
+"""Whether a column is named like one of systems."""
+_is_rarely_system = _named(
     r"(agent|alg|algo|classifier|regressor|estimator|framework|learner|library|policy|solver|optimizer|parser|tagger|"
-    r"ranker|retriever|technique|llm)s?([ _.-]?(names?|ids?))?"
+    rf"ranker|retriever|technique|llm){_NAMES_OR_IDS}",
+    _lower,
 )
-"""Names of columns of systems, or of a property of the instances."""
-_FOLD = re.compile(r"(cv|k|test|outer|inner|crossval)?folds?(id|no|nr|num|number|index|idx)?")
-_TRIAL = re.compile(
+is_fold = _named(r"(cv|k|test|outer|inner|crossval)?folds?(id|no|nr|num|number|index|idx)?")
+"""Whether a column is named like the folds of a cross-validation."""
+is_trial = _named(
     r"(run|seed|trial|epoch|repeat|repetition|rep|replicate|attempt|iteration|annotator|rater|judge|worker)s?"
     r"(id|no|nr|num|number|idx)?"
 )
-_SUMMARY = frozenset(
-    """
-    mean means average averages avg total totals overall sum all aggregate
-    """.split()
-) | {
-    f"{first}{between}{last}"
-    for first in ("macro", "micro", "weighted", "grand", "overall")
-    for between in (" ", "-", "_", "")
-    for last in ("mean", "avg", "average", "total")
-}
-_DESCRIBED = frozenset("std sd stdev stddev stderr se sem var variance median min max count n 25% 50% 75%".split())
-"""Names of rows that describe columns beside their mean."""
-
-
-def _squeezed(name: str) -> str:
-    """A name in lower case, without what separates words."""
-    return re.sub(r"[\W_]+", "", name).lower()
+"""Whether a column is named like the trials of an instance."""
+is_summary = _named(
+    "means?|averages?|avg|totals?|overall|sum|all|aggregate"
+    "|(macro|micro|weighted|grand|overall)[ _-]?(mean|avg|average|total)",
+    lambda name: name.strip(" .:*_()").lower(),
+)
+"""Whether a row is named like the mean or the sum of others: "MEAN", "macro avg", "Total:"."""
+describes = _named("std|sd|stdev|stddev|stderr|se|sem|var|variance|median|min|max|count|n|25%|50%|75%", _lower)
+"""Whether a row is named like what describes columns beside their mean: their deviation, median or number."""
 
 
 def is_id_name(name: str | None) -> bool:
@@ -137,28 +167,17 @@ def is_id_name(name: str | None) -> bool:
         >>> [name for name in ("docid", "Sent_ID", "exampleId", "Topic", "grid", "A") if is_id_name(name)]
         ['docid', 'Sent_ID', 'exampleId', 'Topic']
     """
-    return name is not None and (is_sure_id(name) or name.strip().lower() in _IDS)
+    return name is not None and (is_sure_id(name) or _has_id_word(name))
 
 
 def is_sure_id(name: str) -> bool:
     """Whether only ids and row numbers have this name."""
-    sure = _CAMEL_IDS.fullmatch(name.strip()) or _SURE_IDS.fullmatch(name.strip().lower())
-    return sure is not None or is_numbering(name)
+    return _is_id(name) or _is_camel_id(name) or is_numbering(name)
 
 
-def is_numbering(name: str) -> bool:
-    """Whether row numbers have this name."""
-    return _NUMBERING.fullmatch(name.strip().lower()) is not None
-
-
-def is_property(name: str) -> bool:
-    """Whether a column is named like ids, or like what else instances have."""
-    return is_id_name(name) or is_plain_property(name)
-
-
-def is_plain_property(name: str) -> bool:
-    """Whether a column is named like what instances have beside ids."""
-    return name.strip().lower() in _PROPERTIES or is_fold(name)
+def is_property(name: str, *, beside_ids: bool = False) -> bool:
+    """Whether a column is named like what instances have: like ids, too, if not `beside_ids`."""
+    return (not beside_ids and is_id_name(name)) or _is_property_word(name) or is_fold(name)
 
 
 def is_gold(name: str) -> bool:
@@ -168,22 +187,7 @@ def is_gold(name: str) -> bool:
         >>> [name for name in ("y_true", "True_Label", "Actual", "gold-standard-model", "targets") if is_gold(name)]
         ['y_true', 'True_Label', 'Actual', 'targets']
     """
-    return is_only_gold(name) or _squeezed(name) in _GOLD
-
-
-def is_only_gold(name: str) -> bool:
-    """Whether gold labels, but no systems, have this name."""
-    return _ONLY_GOLD.fullmatch(_squeezed(name)) is not None
-
-
-def is_rated_gold(name: str) -> bool:
-    """Whether a name of gold labels is also one of what people made, which is rated like outputs of systems."""
-    return _squeezed(name) in _RATED_GOLD
-
-
-def is_paired_gold(name: str) -> bool:
-    """Whether this names gold labels only where predictions stand beside them."""
-    return _squeezed(name) in _PAIRED_GOLD
+    return is_only_gold(name) or is_rated_gold(name) or is_paired_gold(name) or _is_gold_word(name)
 
 
 def is_predicted(name: str) -> bool:
@@ -193,17 +197,12 @@ def is_predicted(name: str) -> bool:
         >>> [name for name in ("y_pred", "Predicted_Label", "pred_bert", "predictor", "Output") if is_predicted(name)]
         ['y_pred', 'Predicted_Label', 'pred_bert', 'Output']
     """
-    return _PREDICTED.fullmatch(_squeezed(name)) is not None or is_only_predicted(name)
+    return _is_predicted_word(name) or is_only_predicted(name)
 
 
 def is_only_predicted(name: str) -> bool:
     """Whether predictions, but no scores, have this name."""
-    return bool(_ONLY_PREDICTED.fullmatch(_squeezed(name)) or _PREFIXED.fullmatch(name.strip()))
-
-
-def is_target(name: str) -> bool:
-    """Whether people often predict what has this name."""
-    return _squeezed(name) in _TARGETS
+    return _is_prediction(name) or _is_prefixed(name)
 
 
 def are_measures(names: Iterable[str]) -> bool:
@@ -216,21 +215,6 @@ def are_measures(names: Iterable[str]) -> bool:
     return all(map(is_measure, names))
 
 
-def is_measure(name: str) -> bool:
-    """Whether this is the name of a metric."""
-    return _MEASURE.fullmatch(_squeezed(re.split(r"[@(]", name)[0])) is not None
-
-
-def names_measures(name: str) -> bool:
-    """Whether a column is named as if it held the names of metrics."""
-    return name.lower() in _MEASURE_COLUMNS
-
-
-def is_plain_score(name: str) -> bool:
-    """Whether a column is simply called score, value or result."""
-    return name.lower() in _PLAIN_SCORES
-
-
 def is_score(name: str) -> bool:
     """Whether a column is named like scores.
 
@@ -238,12 +222,7 @@ def is_score(name: str) -> bool:
         >>> [name for name in ("isCorrect", "f1_score", "resolved", "Survived", "A") if is_score(name)]
         ['isCorrect', 'f1_score', 'resolved']
     """
-    return is_measure(name) or any(word.lower() in _SCORE_WORDS for word in _BETWEEN.split(name))
-
-
-def is_system(name: str) -> bool:
-    """Whether a column is named like one of systems."""
-    return _SYSTEM.fullmatch(name.strip().lower()) is not None
+    return is_measure(name) or any(map(_is_score_word, _BETWEEN.split(name)))
 
 
 def may_be_system(name: str) -> bool:
@@ -253,32 +232,7 @@ def may_be_system(name: str) -> bool:
         >>> [name for name in ("Model_Name", "Agent", "alg_name", "classifier", "agency") if may_be_system(name)]
         ['Model_Name', 'Agent', 'alg_name', 'classifier']
     """
-    return is_system(name) or _MORE_SYSTEMS.fullmatch(name.strip().lower()) is not None
-
-
-def is_fold(name: str) -> bool:
-    """Whether a column is named like the folds of a cross-validation."""
-    return _FOLD.fullmatch(_squeezed(name)) is not None
-
-
-def is_trial(name: str) -> bool:
-    """Whether a column is named like the trials of an instance."""
-    return _TRIAL.fullmatch(_squeezed(name)) is not None
-
-
-def is_summary(id: str) -> bool:
-    """Whether a row is named like the mean or the sum of others.
-
-    Example:
-        >>> [id for id in ("MEAN", "macro avg", "Total:", "meaning", "q1") if is_summary(id)]
-        ['MEAN', 'macro avg', 'Total:']
-    """
-    return id.strip(" .:*_()").lower() in _SUMMARY
-
-
-def describes(id: str) -> bool:
-    """Whether a row is named like what describes columns beside their mean: their deviation, median or number."""
-    return id.strip().lower() in _DESCRIBED
+    return is_system(name) or _is_rarely_system(name)
 
 
 FEWEST = 3
@@ -365,32 +319,30 @@ def check_measures(table: DataTable, id_column: str | None, ids: Sequence[str], 
         )
 
 
-def check_systems(evaluation: EvaluationRecord, file: str = "") -> None:
+def check_systems(evaluation: EvaluationRecord) -> None:
     """Refuse arrays of systems that are named like gold labels, predictions or metrics."""
     single = len(evaluation.metric.inputs) == 1
     numbers = [NumberProfile(own[:, 0].astype(float)) if single else None for own in evaluation.stats]
     systems = dict(zip(evaluation.systems, numbers, strict=True))
-    check_labels(file, systems, noun="system")
+    check_labels(systems, noun="system")
     if len(systems) > 1:
-        check_names(file, evaluation.systems, noun="system")
+        check_names(evaluation.systems, noun="system")
 
 
-def check_names(file: str, systems: Iterable[str], *, noun: str = "column") -> None:
+def check_names(systems: Iterable[str], *, noun: str = "column") -> None:
     """Refuse systems that are all named like metrics."""
     if are_measures(systems):
         files = f"one column per system, of one metric: give one such file per system and {Hint('score', 'NAME')}, or"
         expected = files if noun == "column" else "numbers of systems, by one metric;"
         raise InputError(
-            f"{_where(file)}{noun}s {listing(systems)} seem to hold metrics; expected {expected} "
-            f"{_if_meant(systems, noun)}"
+            f"{noun}s {listing(systems)} seem to hold metrics; expected {expected} {_if_meant(systems, noun)}"
         )
 
 
-def check_labels(file: str, columns: Mapping[str, NumberProfile | None], *, noun: str = "column") -> None:
+def check_labels(columns: Mapping[str, NumberProfile | None], *, noun: str = "column") -> None:
     """Refuse gold labels and predictions where systems are expected.
 
     Args:
-        file: for messages.
         columns: name -> its numbers, None where it holds words, of what may be systems.
         noun: what they are: columns or systems.
     """
@@ -406,11 +358,7 @@ def check_labels(file: str, columns: Mapping[str, NumberProfile | None], *, noun
     else:
         return
     look = f"{noun}s {listing(named)} look" if len(named) > 1 else f"{noun} {quote(named[0])} looks"
-    raise InputError(f"{_where(file)}{look} like {what}; {_SCORES_OR_LABELS}; {_if_meant(numbers or named, noun)}")
-
-
-def _where(file: str) -> str:
-    return f"{file}: " * bool(file)
+    raise InputError(f"{look} like {what}; {_SCORES_OR_LABELS}; {_if_meant(numbers or named, noun)}")
 
 
 def _if_meant(names: Iterable[str], noun: str) -> str:
@@ -428,13 +376,13 @@ def spelled(names: Iterable[str]) -> list[str]:
     return [*map(quote, first[:SHOWN]), *["..."] * (len(first) > SHOWN)]
 
 
-def _is_no_system(name: str, spread: NumberProfile | None) -> bool:
+def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
     """Whether numbers named like gold labels are no scores: by the name alone, or since they are those of classes."""
-    if spread is None or is_only_gold(name):
-        return spread is not None
-    if is_paired_gold(name) or spread.whole < 1 or spread.distinct < 2:
+    if numbers is None or is_only_gold(name):
+        return numbers is not None
+    if is_paired_gold(name) or numbers.whole < 1 or numbers.distinct < 2:
         return False
-    return spread.size <= 1 if is_rated_gold(name) else spread.distinct <= _MOST_CLASSES
+    return numbers.size <= 1 if is_rated_gold(name) else numbers.distinct <= _MOST_CLASSES
 
 
 def check_groups(tables: Sequence[DataTable], free: Sequence[str]) -> None:
@@ -481,9 +429,9 @@ def check_scores(
             f"{file}: column {quote(name)} may hold scores or predictions: {give} if it holds scores (1 for right and "
             f"0 for wrong); {_AS_FILES}"
         )
-    parts = [part for every in zip(tables, ids, systems, strict=True) for part in _rows_by_system(*every)]
+    subsets = [subset for every in zip(tables, ids, systems, strict=True) for subset in _rows_by_system(*every)]
     others = [each for each in others if each != name and all(each in table.columns for table in tables)]
-    if len(parts) > 1 and _is_common(parts, name) and not all(_is_common(parts, each) for each in others):
+    if len(subsets) > 1 and _is_common(subsets, name) and not all(_is_common(subsets, each) for each in others):
         raise InputError(
             f"{file}: column {quote(name)} is the same for all systems, as gold labels are, and scores are not; "
             f"{_SCORES_OR_LABELS}; {give} if it holds scores"
@@ -502,10 +450,10 @@ def _rows_by_system(
         yield table, own
 
 
-def _is_common(parts: Sequence[tuple[DataTable, Mapping[Any, int]]], name: str) -> bool:
+def _is_common(subsets: Sequence[tuple[DataTable, Mapping[Any, int]]], name: str) -> bool:
     """Whether all systems have the same in a column, in more rows than would tell."""
-    cells = {table: list(table.columns[name]) for table in dict.fromkeys(table for table, _ in parts)}
-    (first, rows), *others = parts
+    cells = {table: list(table.columns[name]) for table in dict.fromkeys(table for table, _ in subsets)}
+    (first, rows), *others = subsets
     for table, own in others:
         shared = rows.keys() & own.keys()
         if len(shared) < FEWEST or any(cells[first][rows[key]] != cells[table][own[key]] for key in shared):
@@ -548,145 +496,91 @@ def unused(table: DataTable, options: Options, taken: Iterable[str | None] = ())
     return [name for name in table.columns if name not in others]
 
 
-@dataclass(frozen=True)
-class Roles:
-    """What the columns of a wide table are, but those that options name."""
+def wide_roles(table: DataTable, options: Options) -> tuple[str | None, tuple[str, ...], list[str]]:
+    """What the columns of a table with one row per instance and one column per system are, but those options name.
 
-    ids: str | None
-    """The column of instance ids; None where rows are counted."""
-    systems: tuple[str, ...]
-    others: tuple[str, ...]
-    """Columns that are neither."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Evidence:
-    """What is known of a column."""
-
-    name: str
-    numbers: NumberProfile | None
-    """None where it holds words."""
-    is_index: bool
-    """Whether it is the index of a data frame."""
-    unlike: bool
-    """Whether its whole numbers are unlike those of the other columns."""
-    has_scores: bool
-    """Whether the table has columns that may hold scores."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether all of its numbers are whole."""
-        return self.numbers is not None and self.numbers.whole == 1
-
-    @property
-    def distinct(self) -> bool:
-        """Whether whole numbers tell all rows apart."""
-        return self.whole and self.numbers is not None and self.numbers.distinct == self.numbers.values.size
-
-    @property
-    def beyond_one(self) -> bool:
-        """Whether numbers are larger than those of shares."""
-        return self.numbers is not None and self.numbers.size > 1
-
-
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """What a column is where some evidence holds."""
-
-    role: Literal["about", "text", "unclear", "system"]
-    """Of the instances (ids, properties); words; to be asked about; a system."""
-    reason: str
-    """Why, as a message has it after "it"."""
-    holds: Callable[[_Evidence], bool]
-
-
-_NUMBERS_ROWS = "numbers the rows"
-_RULES = (
-    _Rule("about", "is the index of the data frame", lambda own: own.is_index),
-    _Rule("about", "holds words and is named like ids", lambda own: own.numbers is None and is_id_name(own.name)),
-    _Rule("text", "holds words", lambda own: own.numbers is None),
-    _Rule("about", _NUMBERS_ROWS, lambda own: own.distinct and is_numbering(own.name)),
-    _Rule("about", "is named like ids", lambda own: own.whole and is_sure_id(own.name) and not is_numbering(own.name)),
-    _Rule(
-        "about",
-        "is named like a property of instances, and has whole numbers unlike those of other columns",
-        lambda own: own.unlike and is_property(own.name) and not is_sure_id(own.name),
-    ),
-    _Rule("unclear", "has whole numbers unlike those of other columns", lambda own: own.unlike),
-    _Rule("system", "may hold scores", lambda own: not own.has_scores or is_numbering(own.name)),
-    _Rule(
-        "unclear",
-        "is named like ids or a property of instances",
-        lambda own: is_sure_id(own.name) or is_plain_property(own.name),
-    ),
-    _Rule(
-        "unclear",
-        "has whole numbers and is named like ids",
-        lambda own: own.whole and own.beyond_one and is_id_name(own.name),
-    ),
-    _Rule("system", "may hold scores", lambda _: True),
-)
-"""The first rule that holds says what a column of a wide table is, and why."""
-
-
-def wide_roles(table: DataTable, options: Options) -> Roles:
-    """The roles of the columns of a table with one row per instance and one column per system.
+    Returns:
+        the column of instance ids, None where rows are counted; the systems; and the columns that are neither.
 
     Raises:
         InputError: it is unclear whether a column is a system, or the columns hold something else than systems.
     """
     free = unused(table, options, [options.id])
     if options.systems is not None:
-        named = [name for name in free if is_property(name) or name in table.index]
-        about = [each.name for each in _evidence(table, named) if _rule_of(each).role == "about"]
+        profiles = _profiles(table, [name for name in free if is_property(name) or name in table.index])
+        about = [name for name, (role, _) in _roles(table, profiles).items() if role == "about"]
         ids = options.id or _wide_ids(table, options, [name for name in about if name not in options.systems])
-        others = [name for name in free if name not in (ids, *options.systems)]
-        return Roles(ids, tuple(options.systems), tuple(others))
-    evidence = {each.name: each for each in _evidence(table, free)}
-    rules = {name: _rule_of(each) for name, each in evidence.items()}
-    ids = options.id or _wide_ids(table, options, [name for name in free if rules[name].role == "about"])
+        return ids, tuple(options.systems), [name for name in free if name not in (ids, *options.systems)]
+    roles = _roles(table, profiles := _profiles(table, free))
+    ids = options.id or _wide_ids(table, options, [name for name in free if roles[name][0] == "about"])
     columns = [name for name in free if name != ids]
-    about = [name for name in columns if rules[name].role == "about"]
-    systems = [name for name in columns if rules[name].role in ("system", "unclear")]
+    about = [name for name in columns if roles[name][0] == "about"]
+    systems = [name for name in columns if roles[name][0] in ("system", "unclear")]
     labels = systems if len(systems) > 1 else columns
     labels = [name for name in free if name in labels or (name == ids and is_gold(name))]
-    check_labels(table.file, {name: evidence[name].numbers for name in labels})
-    if len(systems) < 2 and not about:
-        systems = columns  # reading them says what is wrong with their cells
-    if len(systems) > 1 or options.single:
-        check_names(table.file, systems)
-    unclear = {name: rules[name].reason for name in systems if rules[name].role == "unclear"}
+    with naming(table.file):
+        check_labels({name: profiles[name] for name in labels})
+        if len(systems) < 2 and not about:
+            systems = columns  # reading them says what is wrong with their cells
+        if len(systems) > 1 or options.single:
+            check_names(systems)
+    unclear = {name: roles[name][1] for name in systems if roles[name][0] == "unclear"}
     if ids is None and columns and _is_numbered(table, columns[0]):
         unclear = {columns[0]: _NUMBERS_ROWS}
     if len(systems) < 2:
-        unclear |= {name: rules[name].reason for name in about}
+        unclear |= {name: roles[name][1] for name in about}
     for name, reason in unclear.items():
         raise InputError(
             f"{table.file}: column {quote(name)} looks like ids or a property of the instances, not like a system: it "
             f"{reason}; give {Hint('ignore', quote(name))} to leave it out, {Hint('id', quote(name))} to use it as "
             f"ids, or all systems: {Hint('systems', *spelled(each for each in systems if each not in unclear))}"
         )
-    return Roles(ids, tuple(systems), tuple(name for name in columns if name not in systems))
+    return ids, tuple(systems), [name for name in columns if name not in systems]
 
 
-def _rule_of(evidence: _Evidence) -> _Rule:
-    return next(rule for rule in _RULES if rule.holds(evidence))
+def _profiles(table: DataTable, names: Sequence[str]) -> dict[str, NumberProfile | None]:
+    """The numbers of each column, None where it holds words."""
+    columns = {name: table.columns[name] for name in names}
+    return {name: None if own.is_words() else NumberProfile(own.readable()) for name, own in columns.items()}
 
 
-def _evidence(table: DataTable, names: Sequence[str]) -> list[_Evidence]:
-    """The evidence on each column."""
-    profiles = {
-        name: None if table.columns[name].is_words() else NumberProfile(table.columns[name].readable())
-        for name in names
+def _roles(table: DataTable, profiles: Mapping[str, NumberProfile | None]) -> dict[str, tuple[str, str]]:
+    """The role of each column of a wide table, and why."""
+    numbers = [(name, own) for name, own in profiles.items() if own is not None and own.values.size]
+    scores = [own for name, own in numbers if not (is_property(name) or name in table.index)]
+    return {
+        name: ("about", "is the index of the data frame") if name in table.index else _role(name, own, scores)
+        for name, own in profiles.items()
     }
-    about = {name for name in names if is_property(name) or name in table.index}
-    scores = [each for name, each in profiles.items() if each is not None and each.values.size and name not in about]
-    return [
-        _Evidence(
-            name, each, name in table.index, each is not None and each.is_unlike(scores[:_COMPARED]), bool(scores)
-        )
-        for name, each in profiles.items()
-    ]
+
+
+_NUMBERS_ROWS = "numbers the rows"
+
+
+def _role(name: str, numbers: NumberProfile | None, scores: Sequence[NumberProfile]) -> tuple[str, str]:
+    """What a column is, and why, as a message has it after "it"; the first rule that holds says so.
+
+    Returns:
+        "about" (ids and properties of instances), "text", "unclear" (to be asked about) or "system"; and the reason.
+    """
+    if numbers is None:
+        return ("about", "holds words and is named like ids") if is_id_name(name) else ("text", "holds words")
+    whole = numbers.whole == 1
+    if whole and numbers.distinct == numbers.values.size and is_numbering(name):
+        return "about", _NUMBERS_ROWS
+    if whole and is_sure_id(name) and not is_numbering(name):
+        return "about", "is named like ids"
+    if numbers.is_unlike(scores[:_COMPARED]):
+        reason = "has whole numbers unlike those of other columns"
+        if is_property(name) and not is_sure_id(name):
+            return "about", f"is named like a property of instances, and {reason}"
+        return "unclear", reason
+    if scores and not is_numbering(name):
+        if is_sure_id(name) or is_property(name, beside_ids=True):
+            return "unclear", "is named like ids or a property of instances"
+        if whole and numbers.size > 1 and is_id_name(name):
+            return "unclear", "has whole numbers and is named like ids"
+    return "system", "may hold scores"
 
 
 def _is_numbered(table: DataTable, name: str) -> bool:

@@ -284,8 +284,8 @@ def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) 
     labels |= {field: _array_labels(file, arrays, field) for field in RESERVED if field not in labels}
     with naming(file):
         evaluation = evaluation_from_arrays({name: arrays[name] for name in names}, metric=options.metric, **labels)
-    if options.systems is None:
-        check_systems(evaluation, file)
+        if options.systems is None:
+            check_systems(evaluation)
     return evaluation
 
 
