@@ -25,7 +25,7 @@ from sigjax.readers.json_files import Item, load_entries, parse_json_lines
 from sigjax.readers.layouts import check_width, read_table, read_tables
 from sigjax.readers.options import Options, check_options, quote
 from sigjax.readers.sheets import directed
-from sigjax.readers.table import DataColumn, DataTable, Lazy, Nested, Numbers, check_characters, check_filled
+from sigjax.readers.table import DataColumn, DataTable, Lazy, Numbers, check_characters, check_filled
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import visible
 from sigjax.records.metric import AnyMetric
@@ -110,7 +110,7 @@ def _cells(file: str, frame: Any, name: str) -> DataColumn:
 
     series = frame.get_column(name)
     if series.dtype.is_nested():
-        return Nested([f"({type(series.dtype).__name__.lower()})"] * len(series))
+        return DataColumn([f"({type(series.dtype).__name__.lower()})"] * len(series), nested=True)
     missing = series.is_null().to_numpy().astype(bool)
     if series.dtype == narwhals.Boolean:
         return Numbers(series.fill_null(value=False).to_numpy(), missing)
@@ -171,7 +171,7 @@ def _table(
                 f"{item.field(name)}: expected a text, a number, true, false or null, as other objects have, got a "
                 f"list or an object; leave it out with {Hint('ignore', 'NAME')}"
             )
-        columns[name] = Nested(columns[name].cells)
+        columns[name] = DataColumn(columns[name].cells, nested=True)
     return DataTable(file, columns, range(1, len(rows) + 1) if lines is None else lines, word)
 
 

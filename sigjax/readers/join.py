@@ -165,7 +165,7 @@ def _match(sheets: Sequence[Sheet], order: Iterable[Key]) -> tuple[list[Key], li
     return every, [rows[id(sheet.ids)] for sheet in sheets]
 
 
-def _distinct_keys(sheets: Sequence[Sheet]) -> dict[int, Sequence[Key]]:
+def _distinct_keys(sheets: Sequence[Sheet]) -> dict[int, Sequence[Key] | np.ndarray]:
     """The keys `[row]` of sheets by the identity of their ids, which the columns of a wide table share."""
     distinct: dict[int, Sheet] = {}
     for sheet in sheets:
@@ -173,7 +173,7 @@ def _distinct_keys(sheets: Sequence[Sheet]) -> dict[int, Sequence[Key]]:
     return {which: _keys(sheet) for which, sheet in distinct.items()}
 
 
-def _keys(sheet: Sheet) -> Sequence[Key]:
+def _keys(sheet: Sheet) -> Sequence[Key] | np.ndarray:
     ids = range(1, sheet.num_rows + 1) if sheet.ids is None else sheet.ids
     return ids if sheet.runs is None else list(zip(ids, sheet.runs, strict=True))
 

@@ -17,7 +17,7 @@ where nothing is tied.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -45,7 +45,7 @@ from sigjax.readers.roles import (
     wide_roles,
 )
 from sigjax.readers.sheets import Reading, Sheet, Sources
-from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, label_column, locate, number_column
+from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, locate, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, SampleMetric
 
 MOST_SYSTEMS = 10_000
@@ -91,6 +91,25 @@ def check_columns(table: DataTable, options: Options) -> None:
             raise InputError(f"{table.file}: {Hint(option)}: no column {quote(name)}; {meant}")
 
 
+def _sheet(
+    system: str,
+    table: DataTable,
+    numbers: Mapping[str, np.ndarray],
+    ids: np.ndarray | None,
+    id_column: str | None,
+    runs: str | None = None,
+    rows: np.ndarray | None = None,
+) -> Sheet:
+    """The sheet of a system: its numbers, and the ids, runs and labels of its rows; by default, these are all."""
+    if rows is None:
+        names, lines = table.names, table.lines
+    else:
+        names, lines = Lazy(table.columns, lambda name: table.names[name][rows]), np.array(table.lines)[rows]
+        ids = None if ids is None else ids[rows]
+    lines = lines if table.row_word == "line" else None
+    return Sheet(system, table.file, numbers, names, ids, None if runs is None else names[runs], lines, id_column)
+
+
 def _read_wide(table: DataTable, options: Options) -> Reading:
     @cache
     def join() -> Reading:
@@ -100,15 +119,12 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
                 f"{table.file}: {Hint('runs')}: which runs are of the same instance? name the ids with "
                 f"{Hint('id', 'NAME')}"
             )
-        ids = [str(row + 1) for row in range(len(table.lines))] if id_column is None else label_column(table, id_column)
-        check_measures(table, id_column, ids, options)
-        runs = None if options.runs is None else label_column(table, options.runs)
-        labels = Lazy(table.columns, partial(label_column, table))
-        lines = table.lines if table.row_word == "line" else None
+        ids = table.row_numbers() if id_column is None else table.names[id_column]
+        check_measures(table, id_column, options)
 
         def sheet(name: str) -> Sheet:
             numbers = Lazy(["value"], lambda _: number_column(table, name, hint=_UNUSED_COLUMN))
-            return Sheet(name, table.file, numbers, labels, ids, runs, lines, id_column)
+            return _sheet(name, table, numbers, ids, id_column, options.runs)
 
         return join_sheets(list(map(sheet, systems)), options, notes=(note, *fold_notes(table)))
 
@@ -214,7 +230,7 @@ def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> s
 
 def read_long(table: DataTable, options: Options, system: str) -> Reading:
     """The reading of a table whose column `system` holds the systems."""
-    rows_of = _rows_of(label_column(table, system))
+    rows_of = _rows_of(table.names[system])
     if len(rows_of) == len(table.lines):
         check_turned(table, [name for name in table.columns if name != system])
     return _read_rows([(name, table, rows) for name, rows in rows_of.items()], options, system)
@@ -237,43 +253,34 @@ def read_several(tables: Mapping[str, DataTable], options: Options) -> Reading:
                 f"{Line(table.file, table.header)}: the columns would be named {listing(names)}; is this a row "
                 "without a header? add a line with the names of the columns"
             )
-    parts = [(name, table, np.arange(len(table.lines))) for name, table in tables.items()]
-    return _read_rows(parts, options, None)
+    return _read_rows([(name, table, None) for name, table in tables.items()], options, None)
 
 
-def _read_rows(parts: Sequence[tuple[str, DataTable, np.ndarray]], options: Options, system: str | None) -> Reading:
-    """The reading of the rows of each system, all in one table with a column of systems, or each in its own."""
-    tables = list(dict.fromkeys(table for _, table, _ in parts))
+def _read_rows(
+    rows_of: Sequence[tuple[str, DataTable, np.ndarray | None]], options: Options, system: str | None
+) -> Reading:
+    """The reading of the rows of each system: some, in one table with a column of systems, or all, each in its own."""
+    tables = list(dict.fromkeys(table for _, table, _ in rows_of))
     numbers = {table: Lazy(table.columns, partial(number_column, table, hint=_HINT)) for table in tables}
-    names = {table: Lazy(table.columns, partial(_names, table)) for table in tables}
 
     @cache
     def join(roles: tuple[_LongRoles, ...]) -> Reading:
-        of = dict(zip(tables, roles, strict=True))
-        for table, own in of.items():
-            check_measures(table, own.ids, [] if own.ids is None else names[table][own.ids], options)
+        columns = dict(zip(tables, roles, strict=True))
+        for table, (ids, _) in columns.items():
+            check_measures(table, ids, options)
 
-        def sheet(name: str, table: DataTable, rows: np.ndarray) -> Sheet:
-            ids, score = of[table].ids, of[table].score
-            return Sheet(
-                name,
-                table.file,
-                Lazy(
-                    ["value"] if score else [each for each in table.columns if each not in (system, ids)],
-                    lambda each: numbers[table][score or each][rows],
-                ),
-                Lazy(table.columns, lambda each: names[table][each][rows].tolist()),
-                None if ids is None else names[table][ids][rows].tolist(),
-                None if options.runs is None else names[table][options.runs][rows].tolist(),
-                np.array(table.lines)[rows] if table.row_word == "line" else None,
-                ids,
-            )
+        def sheet(name: str, table: DataTable, rows: np.ndarray | None) -> Sheet:
+            ids, score = columns[table]
+            inputs = ["value"] if score else [column for column in table.columns if column not in (system, ids)]
+            own = Lazy(inputs, lambda column: numbers[table][score or column][... if rows is None else rows])
+            return _sheet(name, table, own, None if ids is None else table.names[ids], ids, options.runs, rows)
 
         order = None
         if system is not None:  # that of the rows
-            order = names[tables[0]][roles[0].ids or ""]
-            order = order if options.runs is None else list(zip(order, names[tables[0]][options.runs], strict=True))
-        return join_sheets([sheet(*part) for part in parts], options, order=order)
+            names = tables[0].names
+            order = names[roles[0][0] or ""]
+            order = order if options.runs is None else zip(order, names[options.runs], strict=True)
+        return join_sheets([sheet(*own) for own in rows_of], options, order=order)
 
     def evaluate(options: Options) -> EvaluationRecord:
         options = with_score(tables[0].file, options, metric := chosen_metric(options))
@@ -285,23 +292,15 @@ def _read_rows(parts: Sequence[tuple[str, DataTable, np.ndarray]], options: Opti
     return evaluate
 
 
-def _names(table: DataTable, name: str) -> np.ndarray:
-    return np.array(label_column(table, name), object)
-
-
-def _rows_of(systems: Sequence[str]) -> dict[str, np.ndarray]:
+def _rows_of(systems: np.ndarray) -> dict[str, np.ndarray]:
     index = {name: k for k, name in enumerate(dict.fromkeys(systems))}
     codes = np.fromiter(map(index.__getitem__, systems), np.int64, len(systems))
     rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
     return dict(zip(index, rows, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class _LongRoles:
-    """The column of instance ids, if there is one, and the only one of scores; None where they go by their names."""
-
-    ids: str | None
-    score: str | None
+_LongRoles = tuple[str | None, str | None]
+"""The column of instance ids, if there is one, and the only one of scores; None where they go by their names."""
 
 
 def _roles(
@@ -317,54 +316,51 @@ def _roles(
         ]
         for table in tables
     ]
-    groups: list[Sequence[str]] = [() if system is None else label_column(table, system) for table in tables]
-    ids = [options.id or _named_ids(*each, options) for each in zip(tables, free, groups, strict=True)]
-    if all(each is None for each in ids):
-        known = _unnamed_ids(tables, free[0], groups, options)
+    ids = [options.id or _named_ids(*own, options, system) for own in zip(tables, free, strict=True)]
+    if all(own is None for own in ids):
+        known = _unnamed_ids(tables, free[0], system, options)
         if known is None and system is not None:
             listed = listing(tables[0].columns)
             raise InputError(f"{tables[0].file}: no column is left for the instance ids; columns: {listed}")
         ids = [known] * len(tables)
     only, *others = metric.inputs
-    if options.counts or others or any(only in each.columns for each in tables):
-        return tuple(_LongRoles(each, None) for each in ids)
+    if options.counts or others or any(only in table.columns for table in tables):
+        return tuple((own, None) for own in ids)
     numeric = [
         _score_columns(table, [name for name in names if name != own])
         for table, names, own in zip(tables, free, ids, strict=True)
     ]
-    scores = [each[0] if len(each) == 1 else None for each in numeric]
+    scores = [names[0] if len(names) == 1 else None for names in numeric]
     usual = next((name for name in scores if name is not None), None)  # a typing error makes a column text
     scores = [
-        usual if name is None and usual in each.columns else name for name, each in zip(scores, tables, strict=True)
+        usual if name is None and usual in table.columns else name for name, table in zip(scores, tables, strict=True)
     ]
     if usual is not None and set(scores) == {usual}:
-        check_scores(tables, usual, ids, groups, [name for name in free[0] if name not in ids])
-    return tuple(map(_LongRoles, ids, scores))
+        check_scores(tables, usual, ids, system, [name for name in free[0] if name not in ids])
+    return tuple(zip(ids, scores, strict=True))
 
 
-def _named_ids(table: DataTable, free: Sequence[str], groups: Sequence[str], options: Options) -> str | None:
+def _named_ids(table: DataTable, free: Sequence[str], options: Options, system: str | None) -> str | None:
     first = [name for name in free[:1] if is_id_name(name) or table.columns[name].is_words()]
-    return find_ids(table, options, first, free, groups)
+    return find_ids(table, options, first, free, system)
 
 
-def _unnamed_ids(
-    tables: Sequence[DataTable], free: Sequence[str], groups: Sequence[Sequence[str]], options: Options
-) -> str | None:
+def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str | None, options: Options) -> str | None:
     """The column that tells apart the rows of each system and differs the least between systems: others are scores.
 
     Files without ids are joined by position, so that they need the same ids.
     """
-    if len(free) < 2 and not any(groups):
+    if len(free) < 2 and system is None:
         return None
     most = max(len(table.lines) for table in tables)
     distinct = {
         name: len({cell for table in tables for cell in table.columns[name]})
         for name in free
         if all(name in table.columns for table in tables)
-        and all(tells_apart(table, name, options, own) for table, own in zip(tables, groups, strict=True))
+        and all(tells_apart(table, name, options, system) for table in tables)
     }
     fewest = min(distinct, key=distinct.__getitem__, default=None)
-    if any(groups):
+    if system is not None:
         return fewest if fewest is not None and len(free) > 1 else next(iter(free), None)
     return fewest if fewest is not None and distinct[fewest] == most else None
 
@@ -381,12 +377,11 @@ def _score_columns(table: DataTable, free: Sequence[str]) -> list[str]:
 def _note(
     table: DataTable, roles: _LongRoles, options: Options, metric: Metric | SampleMetric, system: str | None
 ) -> str:
-    counts = options.counts or {}
-    scores = [roles.score] if roles.score else [counts.get(name, name) for name in metric.inputs]
+    (ids, score), counts = roles, options.counts or {}
+    scores = [score] if score else [counts.get(name, name) for name in metric.inputs]
     about = {"systems": "are the files" if system is None else f"from column {quote(system)}"}
-    about |= {"instance ids": ids_from(roles.ids), "scores": f"from {listing(scores)}"}
-    others = unused(table, options, [system, roles.ids, *scores])
-    return columns_note(about, others, "system, id, score")
+    about |= {"instance ids": ids_from(ids), "scores": f"from {listing(scores)}"}
+    return columns_note(about, unused(table, options, [system, ids, *scores]), "system, id, score")
 
 
 WIN_RATE = "win_rate"
@@ -398,43 +393,35 @@ _TIES = frozenset(("tie", "tied", "draw", "both", "neither", "bothbad", "both_ba
 _ASIDE = {"a": 1.0, "b": 0.0, "1": 1.0, "2": 0.0, "left": 1.0, "right": 0.0}
 
 
-@dataclass(frozen=True, slots=True)
-class BattleColumns:
-    """The columns of a table of battles."""
+def battle_columns(table: DataTable) -> list[str]:
+    """The columns of a table of battles: the two sides, then the winner, or the three of `_SPLIT`.
 
-    a: str
-    b: str
-    winner: tuple[str, ...]
-    """One, or the three of `_SPLIT`."""
-
-
-def battle_columns(table: DataTable) -> BattleColumns | None:
-    """The columns of a table of battles; None where the table is none, or its sides hold numbers.
+    There are none where the table is none of battles, or its sides hold numbers.
 
     Example:
         >>> from sigjax.readers.table import DataColumn
         >>> columns = {"model_a": DataColumn(["x"]), "model_b": DataColumn(["y"]), "winner": DataColumn(["tie"])}
         >>> battle_columns(DataTable("t.csv", columns, [2]))
-        BattleColumns(a='model_a', b='model_b', winner=('winner',))
+        ['model_a', 'model_b', 'winner']
         >>> battle_columns(DataTable("t.csv", columns | {"model_a": DataColumn(["0.5"])}, [2]))
+        []
     """
     lower = {name.strip().lower(): name for name in table.columns}
-    sides = [[own for low, own in lower.items() if side.fullmatch(low)] for side in _SIDES]
-    if any(len(own) != 1 or not table.columns[own[0]].is_words() for own in sides):
-        return None
-    if all(name in lower for name in _SPLIT):
-        winner = tuple(lower[name] for name in _SPLIT)
-    else:
-        winner = tuple(lower[name] for name in _WINNERS if name in lower)[:1]
-    return BattleColumns(sides[0][0], sides[1][0], winner) if winner else None
+    sides = [[name for low, name in lower.items() if side.fullmatch(low)] for side in _SIDES]
+    if any(len(names) != 1 or not table.columns[names[0]].is_words() for names in sides):
+        return []
+    winner = [lower[name] for name in _SPLIT if name in lower]
+    if len(winner) < len(_SPLIT):
+        winner = [lower[name] for name in _WINNERS if name in lower][:1]
+    return [*sides[0], *sides[1], *winner] if winner else []
 
 
-def read_battles(table: DataTable, columns: BattleColumns, options: Options) -> Reading:
+def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> Reading:
     """The reading of battles: a sheet of each system has its own."""
     for option in ("runs", "score", "counts"):
         if getattr(options, option):
             raise InputError(f"{table.file}: {Hint(option)} means nothing for battles of two systems; leave it out")
-    sides = [label_column(table, name) for name in (columns.a, columns.b)]
+    sides = [table.names[name] for name in columns[:2]]
     names = list(dict.fromkeys(name for pair in zip(*sides, strict=True) for name in pair))
     systems = select_systems(table.file, names, options)
     values = _results(table, columns, sides)
@@ -445,31 +432,21 @@ def read_battles(table: DataTable, columns: BattleColumns, options: Options) -> 
     empty = np.flatnonzero(among & (a != b) & np.isnan(values))
     if empty.size and options.missing != "drop":
         raise InputError(
-            f"{locate(table, int(empty[0]), columns.winner[0])}: has no winner; use "
+            f"{locate(table, int(empty[0]), columns[2])}: has no winner; use "
             f"{Hint('missing', 'drop')} to leave such battles out"
         )
-    ids = [str(row + 1) for row in range(len(values))] if options.id is None else label_column(table, options.id)
-    labels = Lazy(table.columns, lambda name: label_column(table, name))
-    lines = table.lines if table.row_word == "line" else None
-
-    def sheet(system: int) -> Sheet:
-        own = rows[(a[rows] == system) | (b[rows] == system)]
-        numbers = {WIN_RATE: np.where(a[own] == system, values[own], 1.0 - values[own])}
-        at: list[int] = own.tolist()
-        own_labels = Lazy(table.columns, lambda name: [labels[name][row] for row in at])
-        own_lines = None if lines is None else [lines[row] for row in at]
-        return Sheet(systems[system], table.file, numbers, own_labels, [ids[row] for row in at], lines=own_lines)
-
-    sheets = list(map(sheet, range(len(systems))))
-    for each in sheets:
-        if not each.num_rows:
+    ids = table.row_numbers() if options.id is None else table.names[options.id]
+    sheets: list[Sheet] = []
+    for k, name in enumerate(systems):
+        own = rows[(a[rows] == k) | (b[rows] == k)]
+        if not own.size:
             raise InputError(
-                f"{table.file}: system {quote(each.system)} has no battle to take; leave it out ({Hint('systems')})"
+                f"{table.file}: system {quote(name)} has no battle to take; leave it out ({Hint('systems')})"
             )
+        numbers = {WIN_RATE: np.where(a[own] == k, values[own], 1.0 - values[own])}
+        sheets.append(_sheet(name, table, numbers, ids, None, rows=own))
     notes = _notes(columns, options, systems, values[rows], int(empty.size), int((among & (a == b)).sum()))
-    reading = join_sheets(
-        sheets, replace(options, missing="pairwise"), scores=True, order=[ids[row] for row in rows.tolist()]
-    )
+    reading = join_sheets(sheets, replace(options, missing="pairwise"), scores=True, order=ids[rows])
 
     def evaluate(options: Options) -> EvaluationRecord:
         if options.metric == "mean":
@@ -480,10 +457,11 @@ def read_battles(table: DataTable, columns: BattleColumns, options: Options) -> 
 
 
 def _notes(
-    columns: BattleColumns, options: Options, systems: Sequence[str], values: np.ndarray, empty: int, alone: int
+    columns: Sequence[str], options: Options, systems: Sequence[str], values: np.ndarray, empty: int, alone: int
 ) -> tuple[str, ...]:
     """What was read, what was left out, and what scores mean."""
-    about = {"battles of": f"{quote(columns.a)} and {quote(columns.b)}", "winners": f"from {listing(columns.winner)}"}
+    a, b, *winner = columns
+    about = {"battles of": f"{quote(a)} and {quote(b)}", "winners": f"from {listing(winner)}"}
     about |= {"ids": ids_from(options.id), "systems": listing(systems, SHOWN)}
     notes = [columns_note(about, (), "id, systems")]
     left_out = ((empty, "battles without a winner"), (alone, "battles of a system against itself"))
@@ -496,15 +474,16 @@ def _notes(
     return tuple(notes)
 
 
-def _results(table: DataTable, columns: BattleColumns, sides: Sequence[Sequence[str]]) -> np.ndarray:
+def _results(table: DataTable, columns: Sequence[str], sides: Sequence[np.ndarray]) -> np.ndarray:
     """What the first system of each battle gets `[row]`: 1, 1/2 or 0; NaN where there is no winner."""
-    if len(columns.winner) == 3:
-        return _split_results(table, columns.winner)
-    cells = table.columns[columns.winner[0]]
+    first, second, *winner = columns
+    if len(winner) > 1:
+        return _split_results(table, winner)
+    cells = table.columns[winner[0]]
     if cells.nested:
-        raise InputError(f"{table.file}, column {quote(columns.winner[0])}: expected winners, got lists or objects")
+        raise InputError(f"{table.file}, column {quote(winner[0])}: expected winners, got lists or objects")
     given = list(cells)
-    known = {cell: _result(cell, columns) for cell in dict.fromkeys(given)}
+    known = {cell: _result(cell, first, second) for cell in dict.fromkeys(given)}
     values = np.empty(len(given))
     for row, (cell, a, b) in enumerate(zip(given, *sides, strict=True)):
         value, name = known[cell], cell.strip()
@@ -512,14 +491,14 @@ def _results(table: DataTable, columns: BattleColumns, sides: Sequence[Sequence[
             named = float(name == a)
             if value not in (None, named):
                 raise InputError(
-                    f"{locate(table, row, columns.winner[0])}: {quote(cell)} names a side, and the system of the other "
-                    f"side; write {columns.a} or {columns.b}"
+                    f"{locate(table, row, winner[0])}: {quote(cell)} names a side, and the system of the other "
+                    f"side; write {first} or {second}"
                 )
             value = named
         if value is None:
             raise InputError(
-                f"{locate(table, row, columns.winner[0])}: expected {columns.a}, {columns.b}, tie, or the name of one "
-                f"of the two, got {quote(cell)}"
+                f"{locate(table, row, winner[0])}: expected {first}, {second}, tie, or the name of one of the two, got "
+                f"{quote(cell)}"
             )
         values[row] = value
     return values
@@ -537,10 +516,10 @@ def _split_results(table: DataTable, names: Sequence[str]) -> np.ndarray:
     return np.where(empty, np.nan, marks[0] + 0.5 * marks[2])
 
 
-def _result(cell: str, columns: BattleColumns) -> float | None:
+def _result(cell: str, first: str, second: str) -> float | None:
     """What a winner says that names a side, or none; None where it says something else."""
     word = cell.strip().lower()
-    sides: Mapping[str, float] = {columns.a.strip().lower(): 1.0, columns.b.strip().lower(): 0.0} | _ASIDE
+    sides: Mapping[str, float] = {first.strip().lower(): 1.0, second.strip().lower(): 0.0} | _ASIDE
     sides |= {"model_a": 1.0, "model_b": 0.0}
     if word in _TIES:
         return 0.5

@@ -307,12 +307,12 @@ _INSTANCES = frozenset(
 """Words that instances, but no systems, are numbered after: q1, q2 are instances however many rows there are."""
 
 
-def check_measures(table: DataTable, id_column: str | None, ids: Sequence[str], options: Options) -> None:
+def check_measures(table: DataTable, id_column: str | None, options: Options) -> None:
     """Refuse a table with a row for each metric instead of each instance."""
     if id_column is None or options.id is not None:
         return
-    if names_measures(id_column) or are_measures(ids):
-        names = list(dict.fromkeys(ids))[:3]
+    if names_measures(id_column) or are_measures(table.names[id_column]):
+        names = list(dict.fromkeys(table.names[id_column]))[:3]
         raise InputError(
             f"{table.file}: column {quote(id_column)} seems to hold metrics, one per row ({listing(names)}); expected "
             f"one row per instance, of one metric; give {Hint('id', 'NAME')} if these are instances"
@@ -403,7 +403,7 @@ def check_scores(
     tables: Sequence[DataTable],
     name: str,
     ids: Sequence[str | None],
-    systems: Sequence[Sequence[str]],
+    system: str | None,
     others: Sequence[str],
 ) -> None:
     """Refuse gold labels and predictions as the column of scores, which nobody named.
@@ -412,7 +412,7 @@ def check_scores(
         tables: one for each system, or one of all.
         name: the column that would be taken for the scores.
         ids: that of the instances, of each table; None where they are joined by position.
-        systems: `[row]` of each table, where it has a column of them.
+        system: the column of the systems, if there is one.
         others: columns of the first table that nothing is taken from.
     """
     file, give = tables[0].file, f"give {Hint('score', quote(name))}"
@@ -429,7 +429,7 @@ def check_scores(
             f"{file}: column {quote(name)} may hold scores or predictions: {give} if it holds scores (1 for right and "
             f"0 for wrong); {_AS_FILES}"
         )
-    subsets = [subset for every in zip(tables, ids, systems, strict=True) for subset in _rows_by_system(*every)]
+    subsets = [subset for own in zip(tables, ids, strict=True) for subset in _rows_by_system(*own, system)]
     others = [each for each in others if each != name and all(each in table.columns for table in tables)]
     if len(subsets) > 1 and _is_common(subsets, name) and not all(_is_common(subsets, each) for each in others):
         raise InputError(
@@ -439,13 +439,14 @@ def check_scores(
 
 
 def _rows_by_system(
-    table: DataTable, id_column: str | None, systems: Sequence[str]
+    table: DataTable, id_column: str | None, system: str | None
 ) -> Iterator[tuple[DataTable, dict[Any, int]]]:
     """The rows of each system of a table, by the ids of instances, or by their positions."""
     keys = range(len(table.lines)) if id_column is None else table.columns[id_column]
     rows: dict[str, dict[Any, int]] = {}
-    for row, (system, key) in enumerate(zip(systems or repeat("", len(keys)), keys, strict=True)):
-        rows.setdefault(system, {})[key] = row
+    systems = repeat("", len(keys)) if system is None else table.columns[system]
+    for row, (name, key) in enumerate(zip(systems, keys, strict=True)):
+        rows.setdefault(name, {})[key] = row
     for own in rows.values():
         yield table, own
 
@@ -600,7 +601,7 @@ def _wide_ids(table: DataTable, options: Options, believed: Sequence[str]) -> st
 
 
 def find_ids(
-    table: DataTable, options: Options, first: Sequence[str], named: Sequence[str], systems: Sequence[str] = ()
+    table: DataTable, options: Options, first: Sequence[str], named: Sequence[str], system: str | None = None
 ) -> str | None:
     """The column of instance ids: one that tells all rows apart, else the first column, which is refused then.
 
@@ -609,21 +610,20 @@ def find_ids(
         options: `runs` names the column that tells rows of one instance apart.
         first: the first column, if it may be it.
         named: other columns that may be it, because of their names.
-        systems: `[row]` in a long table, in which every system has the same ids.
+        system: the column of systems in a long table, in which every system has the same ids.
     """
     named = [name for name in named if is_id_name(name) or name in table.index]
     must = [*first, *(name for name in named if name.strip().lower() == "id")]
     sure = [name for name in named if name in table.index or is_sure_id(name)]
     plain = [name for name in dict.fromkeys([*must, *sure, *named]) if not is_numbering(name)]
     must = [name for name in must if name in plain]
-    good = [name for name in (*plain, *filter(is_numbering, named)) if tells_apart(table, name, options, systems)]
+    good = [name for name in (*plain, *filter(is_numbering, named)) if tells_apart(table, name, options, system)]
     return next(iter([*(name for name in good if name in plain), *must, *good, *first]), None)
 
 
-def tells_apart(table: DataTable, name: str, options: Options, systems: Sequence[str] = ()) -> bool:
+def tells_apart(table: DataTable, name: str, options: Options, system: str | None) -> bool:
     """Whether no two rows, of the same system and run, have the same name in a column."""
-    runs = [] if options.runs is None else [table.columns[options.runs]]
-    keys = [table.columns[name], *runs, *([systems] if systems else [])]
+    keys = [table.columns[key] for key in (name, options.runs, system) if key is not None]
     return len(set(zip(*keys, strict=True))) == len(table.lines)
 
 

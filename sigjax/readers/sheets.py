@@ -62,11 +62,11 @@ class Sheet:
     file: str
     numbers: Mapping[str, np.ndarray]
     """name -> [row] float64; NaN where there is none."""
-    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    labels: Mapping[str, Sequence[str] | np.ndarray] = field(default_factory=dict)
     """name -> [row]: what `--cluster` and `--strata` may name."""
-    ids: Sequence[Any] | None = None
+    ids: Sequence[Any] | np.ndarray | None = None
     """[row]; None where instances are known by their position."""
-    runs: Sequence[str] | None = None
+    runs: Sequence[str] | np.ndarray | None = None
     """[row] the trial; None where each instance was run once."""
     lines: Sequence[int] | np.ndarray | None = None
     """[row] the line of the file; None where rows are counted."""
@@ -186,15 +186,15 @@ def instance_labels(
         if column is None or (id(column), id(own)) in done:
             continue
         done.add((id(column), id(own)))  # columns of a table share their labels
-        found = np.array(column, object)
-        wrong = np.flatnonzero(seen[own] & (labels[own] != found))
+        given = np.array(column, object)
+        wrong = np.flatnonzero(seen[own] & (labels[own] != given))
         if wrong.size:
             row, i = int(wrong[0]), int(own[wrong[0]])
             raise InputError(
                 f"{sheet.line(row)}: {quote(name)} of instance {quote_key(sheet, keys[i])} is "
                 f"{quote(column[row])}, but {quote(str(labels[i]))} elsewhere; {option} takes one label per instance"
             )
-        labels[own], seen[own] = found, True
+        labels[own], seen[own] = given, True
     for i in used.tolist():
         if not str(labels[i]).strip():
             raise InputError(

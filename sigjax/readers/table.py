@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -123,12 +123,12 @@ class DataColumn(Sequence[str]):
     """A column of text, some of which may spell numbers."""
 
     nested = False
-    """Whether it holds lists or objects, which are neither numbers nor names."""
     typed = False
     """Whether it holds numbers that were never text."""
 
-    def __init__(self, cells: Sequence[str]) -> None:
-        self.cells = cells
+    def __init__(self, cells: Sequence[str], *, nested: bool = False) -> None:
+        """Take cells `[row]`; `nested` ones stand for lists or objects, which are neither numbers nor names."""
+        self.cells, self.nested = cells, nested
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -174,12 +174,6 @@ class DataColumn(Sequence[str]):
             return self.nested
         given = {cell for cell in self.cells if not is_missing(cell)}
         return bool(given) and all(is_text(cell) and hint_for_number(cell) is None for cell in given)
-
-
-class Nested(DataColumn):
-    """A column of lists or objects."""
-
-    nested = True
 
 
 class Numbers(DataColumn):
@@ -269,6 +263,15 @@ class DataTable:
     index: tuple[str, ...] = ()
     """Columns that are the index of a data frame of pandas."""
 
+    @cached_property
+    def names(self) -> Mapping[str, np.ndarray]:
+        """Columns of names, name -> `[row]` (object); empty names are refused."""
+        return Lazy(self.columns, partial(_name_column, self))
+
+    def row_numbers(self) -> np.ndarray:
+        """The numbers of the rows as names, `[row]` (object)."""
+        return np.array([str(row + 1) for row in range(len(self.lines))], object)
+
 
 def check_characters(content: str) -> None:
     r"""Refuse halves of characters (a lone \ud800), which no report could print."""
@@ -283,8 +286,7 @@ def locate(table: DataTable, row: int, column: str) -> str:
     return f"{Line(table.file, table.lines[row], table.row_word)}, column {quote(column)}"
 
 
-def label_column(table: DataTable, name: str) -> Sequence[str]:
-    """A column of names; empty ones are refused."""
+def _name_column(table: DataTable, name: str) -> np.ndarray:
     column = table.columns[name]
     if column.nested:
         raise InputError(f"{table.file}, column {quote(name)}: expected names, got lists or objects")
@@ -292,7 +294,7 @@ def label_column(table: DataTable, name: str) -> Sequence[str]:
     if not all(map(str.strip, cells)):
         row = next(row for row, cell in enumerate(cells) if not cell.strip())
         raise InputError(f"{locate(table, row, name)}: expected a name, got an empty cell; fill it in")
-    return cells
+    return np.array(cells, object)
 
 
 def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
