@@ -1,88 +1,194 @@
-"""All tests of one evaluation: what can be exact, what is sampled, and the columns of all pairs.
+"""From evaluations to the finished drafts of a report: subsets -> tests of all pairs -> adjustment -> ranks.
 
 **Missing results, pair by pair.** A pair is tested on the instances that both systems have, and a system is scored on
 those that it has. What is on the same instances is one subset, an evaluation like any other: its pairs are tested
 together, with the resamples that these instances have in every comparison. An evaluation without missing results is its
 own and only subset.
+
+**Families.** A family holds the hypotheses whose p-values are adjusted together; each test has its own. The pairs of
+all metrics are one family where the settings say "report": then the correction bounds the errors of all statements of a
+test together, which is what a table of several metrics is read for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
+from sigjax.comparison.checks import check_units, named_errors
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
-from sigjax.metrics.suites import in_suite
-from sigjax.multiple.adjustment import count_until_settled, most_resamples
-from sigjax.multiple.ranks import bootstrap_ranks
-from sigjax.records import CORRECTIONS, Comparisons, EvaluationRecord, InputError, Settings, Test
+from sigjax.metrics import origins
+from sigjax.multiple.adjustment import adjusted_pairs, count_until_settled, known_bounds, most_resamples
+from sigjax.multiple.ranks import bootstrap_ranks, significance_ranks
+from sigjax.multiple.westfall_young import maxt
+from sigjax.records import (
+    CORRECTIONS,
+    Column,
+    Comparisons,
+    Design,
+    EvaluationRecord,
+    Hint,
+    InputError,
+    Interval,
+    Metric,
+    Settings,
+    SystemScore,
+    Test,
+)
+from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.context import Context, Run
-from sigjax.testing.bootstrap import Sampled, bootstrap_outcomes, linear_intervals, sampled_bootstrap
+from sigjax.testing.bootstrap import Sampled, bootstrap_outcomes, draw_all, linear_intervals, sampled_bootstrap
 from sigjax.testing.exact import exact_budget
 from sigjax.testing.hypotheses import NotExact
 from sigjax.testing.intervals import INTERVALS, Names, draws_intervals, interval_kinds
+from sigjax.testing.jackknife import degrees_of_freedom, delta_method_errors, two_way_errors
 from sigjax.testing.p_values import completed, exact_columns, montecarlo_p, sampled_columns
-from sigjax.testing.problem import Problem, SumsProblem, pairs_of
+from sigjax.testing.problem import Problem, SumsProblem, pairs_of, problem_of
 from sigjax.testing.uncertainty import Pieces, Uncertainty
+
+CostIfExact = tuple[float, float] | None
+"""Nominal seconds and GiB with which sampled tests would be exact; None where nothing makes them so."""
 
 
 @dataclass(frozen=True, eq=False)
 class Subset:
-    """The pairs and systems that are on the same instances."""
+    """The pairs and systems that are on the same instances.
+
+    Attributes:
+        whole: the evaluation.
+        systems: indices of its systems, all of which have the instances.
+        members: `[pair, 2]` indices among these systems; where there is no pair, that of the first with itself.
+        pairs: `[pair]` index of each among all pairs.
+        scored: indices among these systems of those that have no other instances.
+        settings: with the budget of this subset.
+        weight: its pairs as a fraction of all pairs.
+        instances: which instances, a bit each; None where it is the whole evaluation.
+        number: its place among the subsets, from 0.
+    """
 
     whole: EvaluationRecord
     systems: list[int]
-    """Positions of its systems, all of which have the instances."""
     members: np.ndarray
-    """[pair, 2] positions among its systems; where there is no pair, that of the first system with itself."""
     pairs: np.ndarray
-    """[pair] the position of each among all pairs."""
     scored: list[int]
-    """Positions among its systems of those that have no other instances."""
     settings: Settings
-    """With its share of the budget."""
-    share: float = 1.0
-    """Of all pairs."""
-    instances: bytes = b""
-    """Which instances, a bit each."""
-    number: int | None = None
-    """None where it is the whole evaluation."""
+    weight: float = 1.0
+    instances: bytes | None = None
+    number: int = 0
 
     @property
     def evaluation(self) -> EvaluationRecord:
         """Its systems on its instances, made anew each time."""
-        if self.number is None:
+        if self.instances is None:
             return self.whole
         bits = np.unpackbits(np.frombuffer(self.instances, np.uint8), count=self.whole.num_instances)
         return _on(self.whole, self.systems, np.flatnonzero(bits))
 
 
-def common(evaluation: EvaluationRecord, a: str, b: str) -> EvaluationRecord:
-    """The evaluation of two systems on the instances that both have."""
-    systems = [evaluation.systems.index(name) for name in (a, b)]
-    present = np.ones((1, evaluation.num_instances)) if evaluation.present is None else evaluation.present[systems]
-    return _on(evaluation, systems, np.flatnonzero(present.all(axis=0)))
+@dataclass(frozen=True, slots=True, eq=False)
+class SubsetResults:
+    """Named results of the tests of one subset of the instances, without its statistics.
+
+    Attributes:
+        pairs: `[pair]` the index of each pair among those of the evaluation.
+        pairs_by: for each test, its columns of the pairs.
+        systems: scores and their uncertainty, without what decisions say of them.
+        order_scores: of these systems: scores for their order, which those on their own scale may be too large to show.
+        deltas: how the delta of each pair varies.
+        kinds: of the intervals.
+        num_units: number of what is resampled.
+        degrees: degrees of freedom of intervals by t.
+        lone: strata with one unit.
+        costs_if_exact: as in `TestResults`; the seconds are for all subsets, in proportion to their pairs.
+        is_ranked: whether there are bootstrap ranks.
+        problem: None where the subset is not the whole evaluation.
+    """
+
+    pairs: np.ndarray
+    pairs_by: dict[Test, Comparisons]
+    systems: list[SystemScore]
+    order_scores: list[float]
+    deltas: list[Uncertainty]
+    kinds: Names
+    num_units: int
+    degrees: float
+    lone: list[str]
+    costs_if_exact: list[CostIfExact]
+    is_ranked: bool
+    problem: Problem | None
 
 
-def _on(evaluation: EvaluationRecord, systems: list[int], places: np.ndarray) -> EvaluationRecord:
-    """The evaluation of some systems on the instances at some positions, which they all have."""
-    labels = {
-        name: tuple(own[i] for i in places.tolist())
-        for name in ("ids", "clusters", "strata", "runs")
-        if (own := getattr(evaluation, name)) is not None
-    }
-    stats, names = (
-        evaluation.stats[np.ix_(systems, places.tolist())],
-        tuple(evaluation.systems[system] for system in systems),
-    )
-    return replace(evaluation, systems=names, stats=stats, present=None, notes=(), **labels)
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """All that a report says of one metric, before its notes, which are made of the drafts.
+
+    Attributes:
+        evaluation: what was compared.
+        settings: of the report.
+        pairs: the comparisons by each test, adjusted.
+        systems: best first.
+        num_units: number of what is resampled.
+        subsets: of the instances that pairs have in common.
+        report: the drafts of all metrics of the report.
+        of_suite: whether these are tasks of a suite.
+    """
+
+    evaluation: EvaluationRecord
+    settings: Settings
+    pairs: Mapping[Test, Comparisons]
+    systems: tuple[SystemScore, ...]
+    num_units: int
+    subsets: Sequence[SubsetResults]
+    report: Sequence[Draft] = ()
+    of_suite: bool = False
+
+    @property
+    def metric(self) -> str:
+        """Its name."""
+        return self.evaluation.metric.name
+
+    @property
+    def costs(self) -> list[CostIfExact]:
+        """What would make the permutation tests exact of each subset that has sampled some."""
+        return [cost for subset in self.subsets for cost in subset.costs_if_exact]
 
 
-def subsets_of(evaluation: EvaluationRecord, settings: Settings) -> list[Subset]:
+def analyse(
+    evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context, *, of_suite: bool = False
+) -> list[Draft]:
+    """Test the pairs of all evaluations, which may be the tasks of a suite, adjust their p-values and rank the systems.
+
+    Raises:
+        InputError: no exact test for a pair, a score that is not finite, or too few units for the bootstrap.
+    """
+    subsets, problems = list[list[Subset]](), list[Problem | None]()
+    for evaluation in evaluations:
+        with named_errors([evaluation], settings):
+            subsets.append(complete_subsets(evaluation, settings))
+            is_whole, members = evaluation.present is None, subsets[-1][0].members
+            problems.append(problem_of(evaluation, settings, members) if is_whole else None)
+    # Tasks have other instances.
+    drawn = {} if of_suite or len(problems) == 1 else _drawn_together(problems, settings, context)
+    tested: list[list[SubsetResults]] = []
+    for number, (evaluation, problem) in enumerate(zip(evaluations, problems, strict=True)):
+        labelled = replace(context, label=f"({number + 1} of {len(problems)})") if len(problems) > 1 else context
+        tested.append([])
+        for subset in subsets[number]:
+            others = None
+            if settings.resamples == "auto":
+                of_report = settings.family == "report"
+                others = bounds_of_others(*(tested, subsets) if of_report else (tested[-1:], [subsets[number]]))
+            scores = drawn.pop(evaluation.metric.name, None)
+            tested[-1].append(_test(subset, problem, settings, labelled, scores, others))
+    adjusted = _adjust(evaluations, tested, settings, context)
+    return [_draft(*of_metric, settings) for of_metric in zip(evaluations, tested, adjusted, strict=True)]
+
+
+def complete_subsets(evaluation: EvaluationRecord, settings: Settings) -> list[Subset]:
     """The subsets of an evaluation, those with pairs first, in the order of the pairs.
 
     Raises:
@@ -91,7 +197,7 @@ def subsets_of(evaluation: EvaluationRecord, settings: Settings) -> list[Subset]
     Example:
         >>> from sigjax import Evaluation
         >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"x": 0, "y": 1}, "C": {"y": 1}}
-        >>> for subset in subsets_of(Evaluation.from_arrays(numbers, missing="pairwise"), Settings()):
+        >>> for subset in complete_subsets(Evaluation.from_arrays(numbers, missing="pairwise"), Settings()):
         ...     print(subset.evaluation.ids, subset.evaluation.systems, subset.members.tolist(), subset.scored)
         ('x', 'y') ('A', 'B') [[0, 1]] [0, 1]
         ('y',) ('A', 'B', 'C') [[0, 2], [1, 2]] [2]
@@ -108,82 +214,187 @@ def subsets_of(evaluation: EvaluationRecord, settings: Settings) -> list[Subset]
     for pair, (a, b) in enumerate(members.tolist()):
         pairs.setdefault((present[a] & present[b]).tobytes(), []).append(pair)
     scored: dict[bytes, list[int]] = {}
-    for system, own in enumerate(present):
-        scored.setdefault(own.tobytes(), []).append(system)
+    for system, bits in enumerate(present):
+        scored.setdefault(bits.tobytes(), []).append(system)
     subsets = []
     for number, instances in enumerate(dict.fromkeys((*pairs, *scored))):
-        rows, own = np.array(pairs.get(instances, ()), np.int64), scored.get(instances, [])
-        systems = sorted({*members[rows].ravel().tolist(), *own})
+        rows, complete = np.array(pairs.get(instances, ()), np.int64), scored.get(instances, [])
+        systems = sorted({*members[rows].ravel().tolist(), *complete})
         at = np.searchsorted(systems, members[rows]).astype(np.int32) if len(rows) else np.zeros((1, 2), np.int32)
-        places, share = np.searchsorted(systems, own).tolist(), len(rows) / len(members)
-        subsets.append(
-            Subset(evaluation, systems, at, rows, places, _settings(settings, share), share, instances, number)
-        )
+        indices, weight = np.searchsorted(systems, complete).tolist(), len(rows) / len(members)
+        limited = replace(settings, budget=exact_budget(settings) * weight) if weight < 1.0 else settings
+        limited = limited if weight else replace(settings, test=())  # one without pairs tests nothing
+        subsets.append(Subset(evaluation, systems, at, rows, indices, limited, weight, instances, number))
     return subsets
 
 
-def _settings(settings: Settings, share: float) -> Settings:
-    """The settings of a subset with this share of the pairs; one without pairs tests nothing."""
-    if not share:
-        return replace(settings, test=())
-    return replace(settings, budget=exact_budget(settings) * share) if share < 1.0 else settings
+def common(evaluation: EvaluationRecord, a: str, b: str) -> EvaluationRecord:
+    """The evaluation of two systems on the instances that both have."""
+    systems = [evaluation.systems.index(name) for name in (a, b)]
+    present = np.ones((1, evaluation.num_instances)) if evaluation.present is None else evaluation.present[systems]
+    return _on(evaluation, systems, np.flatnonzero(present.all(axis=0)))
 
 
-def check_subsets(evaluations: Sequence[EvaluationRecord], settings: Settings, *, extends: bool, peers: bool) -> None:
-    """Refuse what needs all pairs on the same instances.
+def _on(evaluation: EvaluationRecord, systems: list[int], instances: np.ndarray) -> EvaluationRecord:
+    """The evaluation of some systems on the instances at some indices, which they all have."""
+    labels = {
+        name: tuple(values[i] for i in instances.tolist())
+        for name in ("ids", "clusters", "strata", "runs")
+        if (values := getattr(evaluation, name)) is not None
+    }
+    stats, names = evaluation.stats[np.ix_(systems, instances.tolist())], tuple(evaluation.systems[k] for k in systems)
+    return replace(evaluation, systems=names, stats=stats, present=None, notes=(), **labels)
 
-    Raises:
-        InputError: naming the option, and what to use instead.
+
+def _drawn_together(problems: Sequence[Problem | None], settings: Settings, context: Context) -> dict[str, np.ndarray]:
+    """Bootstrap scores of the metrics of these problems, drawn together where that can be."""
+    shared = [problem for problem in problems if isinstance(problem, SumsProblem) and problem.shares_draws]
+    if len(shared) < 2:
+        return {}
+    context = context.sized(sum(problem.draw_seconds() for problem in shared))
+    with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
+        return draw_all(shared, run)
+
+
+def bounds_of_others(tested: Sequence[Sequence[SubsetResults]], subsets: Sequence[Sequence[Subset]]) -> np.ndarray:
+    """Bounds `[other, 2]` of the permutation p-values of the other pairs of a family, some subsets of which are tested.
+
+    The next subset is the one that is tested now; nothing is known of those after it.
     """
-    if all(each.present is None for each in evaluations):
-        return
-    for refused, instead in (
-        (CORRECTIONS[settings.correction].is_resampled and f"correction {settings.correction}", "use holm"),
-        (settings.interval == "simultaneous" and "interval simultaneous", "use auto"),
-        (settings.leaderboard and "the leaderboard", "leave it out"),
-        (settings.design != "together" and f"design {settings.design}", "use together"),
-        (extends and "an extended report", "compare anew"),
-        (peers and "compat", "leave it out"),
-        (in_suite(evaluations[0]) and "a suite of tasks", "read one task"),
-    ):
-        if refused:
-            raise InputError(
-                f"{refused} needs all pairs on the same instances, and with missing pairwise each has its own; "
-                f"{instead}, or use missing drop or zero"
-            )
+    before = [results for of_metric in tested for results in of_metric]
+    every = [subset for of_metric in subsets for subset in of_metric]
+    to_come = sum(len(subset.pairs) for subset in every[len(before) + 1 :])
+    known = [known_bounds(results.pairs_by["permutation"]) for results in before if results.pairs_by]
+    return np.concatenate([*known, np.tile([0.0, 1.0], (to_come, 1))])
 
 
-CostIfExact = tuple[float, float] | None
-"""Nominal seconds and GiB with which sampled tests would be exact; None where nothing makes them so."""
+def _test(
+    subset: Subset,
+    problem: Problem | None,
+    settings: Settings,
+    context: Context,
+    drawn: np.ndarray | None,
+    others: np.ndarray | None,
+) -> SubsetResults:
+    """The tests of a subset, refused where they are not those of the run that is to go on.
+
+    `problem` is that of a subset that is the whole evaluation, and `drawn` are its bootstrap scores, if any.
+    """
+    evaluation = subset.evaluation
+    with named_errors([evaluation], subset.settings):
+        whole, problem = problem, problem or problem_of(evaluation, subset.settings, subset.members)
+        scores, num_units = np.array(problem.observed_scores), len(problem.units.strata)
+        context = context.at(evaluation.metric.name)
+        if whole is None:
+            context = context.at(f"instances {subset.number + 1}")
+        by_name = sorted(range(len(scores)), key=evaluation.systems.__getitem__)
+        context.checkpoint.at("scores").check_scores(scores[by_name])
+        if "bootstrap" in subset.settings.tests:
+            check_units(num_units, "the bootstrap test", f"; use {Hint('test', 'permutation')}")
+        results = run_tests(problem, context, drawn, others)
+    hypotheses, kinds = problem.hypotheses, results.interval_kinds
+    of_systems, of_pairs = np.full(len(scores), np.nan), np.full(len(hypotheses.members), np.nan)
+    is_of_sums = isinstance(problem, SumsProblem)
+    if is_of_sums and evaluation.clusters is not None and results.systems[0].standard_error is not None:
+        of_systems, of_pairs = unclustered_errors(evaluation, hypotheses.members, settings.design)
+    systems = [
+        SystemScore(
+            name=evaluation.systems[system],
+            metric=evaluation.metric.name,
+            score=float(scores[system]),
+            standard_error=(uncertainty := results.systems[system]).standard_error,
+            interval=uncertainty.interval,
+            bootstrap_ranks=None if results.ranks is None else results.ranks[system],
+            standard_error_unclustered=None if math.isnan(of_systems[system]) else float(of_systems[system]),
+            interval_kind=kinds.systems if uncertainty.interval else None,
+        )
+        for system in subset.scored
+    ]
+    draws = settings.interval != "none" or "bootstrap" in settings.tests
+    degrees = math.inf
+    if is_of_sums and kinds.pairs == "wide-t":
+        degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
+    # Subsets have origins of their own.
+    order_scores = scores if whole is None else hypotheses.scores
+    return SubsetResults(
+        pairs=subset.pairs,
+        systems=systems,
+        order_scores=[order_scores[system] for system in subset.scored],
+        deltas=results.pairs if len(subset.pairs) else [],
+        kinds=kinds,
+        num_units=num_units,
+        degrees=degrees,
+        lone=lone_strata(evaluation) if draws and num_units > 1 else [],
+        costs_if_exact=[cost and (cost[0] / subset.weight, cost[1]) for cost in results.costs_if_exact],
+        is_ranked=results.ranks is not None or num_units == 1,
+        problem=whole,
+        pairs_by=_with_names(evaluation, problem, scores, results, of_pairs, settings),
+    )
+
+
+def _with_names(
+    evaluation: EvaluationRecord,
+    problem: Problem,
+    scores: np.ndarray,
+    results: TestResults,
+    unclustered: np.ndarray,
+    settings: Settings,
+) -> dict[Test, Comparisons]:
+    """The columns of each test with those that are the same for all; `settings` are those of the report."""
+    if not results.pairs_by:
+        return {}
+    errors, ends = zip(*results.pairs, strict=True) if results.pairs else ((), ())
+    names, members, deltas = evaluation.systems, problem.hypotheses.members, problem.hypotheses.deltas
+    (a, b), count, interval = members.T, len(members), Column.of(ends, Interval)
+    columns = {
+        "a": Column(a, None, names),
+        "b": Column(b, None, names),
+        "metric": Column.constant(evaluation.metric.name, count),
+        "score_a": Column(scores[a]),
+        "score_b": Column(scores[b]),
+        "delta": Column(deltas),
+        "better": Column(np.where((deltas > 0) == evaluation.metric.higher_is_better, a, b), deltas != 0, names),
+        "standard_error": Column.of(errors, float),
+        "standard_error_unclustered": Column.unless_nan(unclustered),
+        "interval": interval,
+        "interval_kind": Column(np.zeros(count, np.int8), interval.present, (results.interval_kinds.pairs,)),
+        "settings": Column.constant(settings, count),
+    }
+    named: dict[Test, Comparisons] = {}
+    for test, pairs in results.pairs_by.items():
+        named[test] = pairs.with_columns({**columns, "test": Column.constant(test, count)})
+    return named
+
+
+def lone_strata(evaluation: EvaluationRecord) -> list[str]:
+    """The strata with one unit, which every draw within strata takes as it is."""
+    if evaluation.strata is None:
+        return []
+    unit, strata = units_of_instances(evaluation)
+    alone = (np.bincount(strata) == 1)[strata[unit]]
+    return list(dict.fromkeys(label for label, single in zip(evaluation.strata, alone, strict=True) if single))
 
 
 @dataclass(frozen=True, slots=True)
 class TestResults:
-    """Results of the tests of one case."""
+    """Results of the tests of one problem.
+
+    Attributes:
+        pairs_by: for each test, its columns of all pairs, in the order of the pairs.
+        systems: how the score of each system varies.
+        pairs: how the delta of each pair varies, in the order of the pairs.
+        interval_kinds: of which kinds the intervals are.
+        ranks: the interval of the rank of each system on bootstrap resamples, where these are asked for and fit into
+            memory.
+        costs_if_exact: what would make all permutation tests exact, where some are sampled: one entry, or none.
+    """
 
     pairs_by: dict[Test, Comparisons]
-    """For each test, its columns of all pairs, in the order of the pairs."""
     systems: list[Uncertainty]
-    """How the score of each system varies."""
     pairs: list[Uncertainty]
-    """How the delta of each pair varies, in the order of the pairs."""
     interval_kinds: Names = Names(None, None)
-    """Of which kinds the intervals are."""
     ranks: list[tuple[int, int]] | None = None
-    """The interval of the rank of each system on bootstrap resamples, where these are asked for and fit into memory."""
     costs_if_exact: tuple[CostIfExact, ...] = ()
-    """What would make all permutation tests exact, where some are sampled: one entry, or none."""
-
-
-class _Bootstrap(NamedTuple):
-    """What the bootstrap says."""
-
-    systems: list[Uncertainty]
-    pairs: list[Uncertainty]
-    sampled: NotEligible | None
-    """Why there are resamples; None where there are none."""
-    tested: Comparisons | None
-    """The columns of the test without sampling; None where there is none."""
 
 
 def run_tests(
@@ -206,16 +417,19 @@ def run_tests(
     settings = problem.settings
     pairs_by: dict[Test, Comparisons] = {}
     exact: list[ExactP | NotEligible] = []
-    refused = np.zeros(0, bool)
+    num_swapped = 0
     if "permutation" in settings.tests:
         exact, which = problem.exact_permutation(context.gpu())
         columns = exact_columns(exact)
         pairs_by["permutation"] = columns if which is None else columns.at(which)
-        refused = np.array([isinstance(each, NotEligible) for each in exact])
-        refused = refused if which is None else refused[which]
-    bootstrap = _without_sampling(problem)
-    num_swapped = int(refused.sum())
-    context = problem.sized(context, num_swapped, draws=bootstrap.sampled is not None and drawn is None)
+        num_swapped = int((~pairs_by["permutation"].column("p_value").where_present).sum())
+    systems = [Uncertainty()] * len(problem.hypotheses.scores)
+    pairs = [Uncertainty()] * len(problem.hypotheses.members)
+    why_sampled, tested = None, None
+    if problem.bootstraps and INTERVALS[settings.interval].needs != "runs":
+        why_sampled, tested, uncertainty = _without_sampling(problem)
+        systems, pairs = uncertainty or (systems, pairs)
+    context = problem.sized(context, num_swapped, draws=why_sampled is not None and drawn is None)
     pieces = problem.replicates if drawn is None else lambda run: iter([(run.start, drawn)])
     if num_swapped:
 
@@ -231,25 +445,28 @@ def run_tests(
             )
 
         pairs_by["permutation"] = completed(pairs_by["permutation"], swapped)
-    systems, pairs, sampled = bootstrap.systems, bootstrap.pairs, None
-    if bootstrap.sampled is not None:
-        sampled = _sample(problem, context, pieces, bootstrap, bootstrap.sampled.reason)
+    sampled = None
+    if why_sampled is not None:
+        rows = np.arange(len(pairs) if "bootstrap" in settings.tests else 0)
+        if tested is not None:
+            rows = np.flatnonzero(~tested.column("p_value").where_present)
+        intervals = draws_intervals(problem.metric, settings) and systems[0] == Uncertainty()
+        with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
+            sampled = sampled_bootstrap(problem, run, pieces, rows, why_sampled.reason, spreads=intervals)
         systems, pairs = sampled.systems or systems, sampled.pairs or pairs
     systems, pairs = problem.closed_intervals() or (systems, pairs)
     kinds = interval_kinds(problem)
     if "bootstrap" in settings.tests:
-        columns = bootstrap.tested
         if sampled is not None:
-            columns = sampled.tested if columns is None else completed(columns, lambda *_: sampled.tested)
-        assert columns is not None
-        pairs_by["bootstrap"] = columns
+            tested = sampled.tested if tested is None else completed(tested, lambda *_: sampled.tested)
+        assert tested is not None
+        pairs_by["bootstrap"] = tested
     ranks = _ranks(problem, context, pieces, sampled) if settings.leaderboard else None
     if problem.own_scales and problem.recentred:
-        own = run_tests(problem.own_scales, context.at("alone")).systems
-        systems = [spread.moved(offset) for spread, offset in zip(own, problem.recentred.offsets, strict=True)]
-    by_test: dict[Test, Comparisons] = {test: pairs_by[test] for test in settings.tests}
+        alone = run_tests(problem.own_scales, context.at("alone")).systems
+        systems = [each.moved(offset) for each, offset in zip(alone, problem.recentred.offsets, strict=True)]
     costs = (_cost_if_exact(exact),) if num_swapped else ()
-    return TestResults(by_test, systems, pairs, kinds, ranks, costs)
+    return TestResults(pairs_by, systems, pairs, kinds, ranks, costs)
 
 
 def _cost_if_exact(exact: list[ExactP | NotEligible]) -> CostIfExact:
@@ -262,48 +479,32 @@ def _cost_if_exact(exact: list[ExactP | NotEligible]) -> CostIfExact:
     return seconds, gib
 
 
-def _without_sampling(problem: Problem) -> _Bootstrap:
-    """What the bootstrap says without sampling, and why the rest of it samples."""
-    settings, num_pairs = problem.settings, len(problem.hypotheses.members)
-    systems, pairs = [Uncertainty()] * len(problem.hypotheses.scores), [Uncertainty()] * num_pairs
-    found = _Bootstrap(systems, pairs, None, None)
-    if not problem.bootstraps or INTERVALS[settings.interval].needs == "runs":
-        return found
+def _without_sampling(
+    problem: Problem,
+) -> tuple[NotEligible | None, Comparisons | None, tuple[list[Uncertainty], list[Uncertainty]] | None]:
+    """The bootstrap without sampling: why the rest of it samples, its test, and how scores and deltas vary."""
+    settings, interval = problem.settings, INTERVALS[problem.settings.interval]
     if settings.method == "montecarlo":
-        return found._replace(sampled=NotEligible("as asked"))
-    plan, tested, must = problem.bootstrap_plan, "bootstrap" in settings.tests, settings.method == "exact"
+        return NotEligible("as asked"), None, None
+    plan, must = problem.bootstrap_plan, settings.method == "exact" and "bootstrap" in settings.tests
     if isinstance(plan, NotEligible):
-        if tested and must:
+        if must:
             raise NotExact(None, plan.reason)
-        return found._replace(sampled=plan)
+        return plan, None, None
     assert isinstance(problem, SumsProblem)
-    sampled = None
-    if tested:
+    why_sampled, tested = None, None
+    if "bootstrap" in settings.tests:
         results = bootstrap_outcomes(problem, plan)
-        found = found._replace(tested=exact_columns(results).at(plan.which))
-        refused = (each for each in zip(plan.pairs, results, strict=True) if isinstance(each[1], NotEligible))
-        pair, sampled = next(refused, (None, None))
-        if sampled and must:
-            raise NotExact(pair, sampled.reason)
-    if INTERVALS[settings.interval].samples:
-        return found._replace(sampled=sampled or NotEligible(f"{settings.interval} intervals need resamples"))
-    if draws_intervals(problem.metric, settings):
-        systems, pairs = linear_intervals(problem, plan)
-        found = found._replace(systems=systems, pairs=pairs)
-    return found._replace(sampled=sampled)
-
-
-def _sample(
-    problem: Problem, context: Context, pieces: Callable[[Run], Pieces], exact: _Bootstrap, reason: str
-) -> Sampled:
-    """The bootstrap test of the pairs that have no exact one, and spreads where there are none without resamples."""
-    settings = problem.settings
-    tested = np.arange(len(problem.hypotheses.members) if "bootstrap" in settings.tests else 0)
-    if exact.tested is not None:
-        tested = np.flatnonzero(~exact.tested.column("p_value").where_present)
-    spreads = draws_intervals(problem.metric, settings) and exact.systems[0] == Uncertainty()
-    with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
-        return sampled_bootstrap(problem, run, pieces, tested, reason, spreads=spreads)
+        tested = exact_columns(results).at(plan.which)
+        for pair, result in zip(plan.pairs, results, strict=True):
+            if isinstance(result, NotEligible):
+                if must:
+                    raise NotExact(pair, result.reason)
+                why_sampled = why_sampled or result
+    if interval.samples:
+        return why_sampled or NotEligible(f"{settings.interval} intervals need resamples"), tested, None
+    drawn = draws_intervals(problem.metric, settings)
+    return why_sampled, tested, linear_intervals(problem, plan) if drawn else None
 
 
 def _ranks(
@@ -316,3 +517,123 @@ def _ranks(
     settings, context = problem.settings, problem.sized(context, 0, draws=True)
     with context.run("leaderboard", settings.fixed_resamples, settings.seed) as run:
         return bootstrap_ranks(problem, run, drawn, pieces)
+
+
+def _adjust(
+    evaluations: Sequence[EvaluationRecord],
+    tested: Sequence[Sequence[SubsetResults]],
+    settings: Settings,
+    context: Context,
+) -> list[dict[Test, Comparisons]]:
+    """The comparisons of each evaluation by each test, in the order of its pairs, adjusted within their families."""
+    tables = [_in_order(of_metric, settings) for of_metric in tested]
+    apart = settings.family == "metric" or len(tables) == 1
+    for family in [[number] for number in range(len(tables))] if apart else [list(range(len(tables)))]:
+        steps = None
+        if CORRECTIONS[settings.correction].is_resampled:
+            problems = [results.problem for number in family for results in tested[number]]
+            of_sums = [problem for problem in problems if isinstance(problem, SumsProblem)]
+            at = context if settings.family == "report" else context.at(evaluations[family[0]].metric.name)
+            with named_errors([evaluations[number] for number in family], settings):
+                steps = maxt(of_sums, at)
+        for test in settings.tests:
+            if len(family) == 1:
+                tables[family[0]][test] = adjusted_pairs(tables[family[0]][test], settings, steps)
+                continue
+            pairs = adjusted_pairs(Comparisons.joined([tables[number][test] for number in family]), settings, steps)
+            start = 0
+            for number in family:
+                end = start + len(tables[number][test])
+                tables[number][test], start = pairs.at(slice(start, end)), end
+    return tables
+
+
+def _in_order(tested: Sequence[SubsetResults], settings: Settings) -> dict[Test, Comparisons]:
+    """The columns of the pairs of an evaluation by each test, in the order of the pairs."""
+    tables = [subset.pairs_by for subset in tested if subset.pairs_by]
+    if len(tables) == 1:
+        return dict(tables[0])
+    order = np.argsort(np.concatenate([subset.pairs for subset in tested]))
+    return {test: Comparisons.joined([table[test] for table in tables]).at(order) for test in settings.tests}
+
+
+def _draft(
+    evaluation: EvaluationRecord,
+    tested: Sequence[SubsetResults],
+    pairs_by: Mapping[Test, Comparisons],
+    settings: Settings,
+) -> Draft:
+    """The finished draft of one metric: the systems best first, with what decisions on all pairs say of them."""
+    num_units = tested[0].num_units
+    if evaluation.present is not None:
+        num_units = len(units_of_instances(replace(evaluation, present=None))[1])
+    sign = -1.0 if evaluation.metric.higher_is_better else 1.0
+    scored = {
+        system.name: (sign * score, system)
+        for subset in tested
+        for system, score in zip(subset.systems, subset.order_scores, strict=True)
+    }  # ties stay in the order of the data
+    systems = [scored[name][1] for name in sorted(evaluation.systems, key=lambda name: scored[name][0])]
+    if settings.baseline is None and settings.alternative == "two-sided":
+        ranks = {system.name: index for index, system in enumerate(systems)}
+        a, b, delta, p_adjusted = pairs_by[settings.tests[0]].columns("a", "b", "delta", "p_adjusted")
+        differs = (p_adjusted.values < settings.alpha) & (delta.values != 0)
+        first, second = a.mapped(ranks.__getitem__)[differs], b.mapped(ranks.__getitem__)[differs]
+        a_wins = sign * delta.values[differs] < 0
+        decided = significance_ranks(np.where(a_wins, first, second), np.where(a_wins, second, first), len(systems))
+        systems = [replace(system, **of_system._asdict()) for system, of_system in zip(systems, decided, strict=True)]
+    return Draft(evaluation, settings, pairs_by, tuple(systems), num_units, tested)
+
+
+def unclustered_errors(
+    evaluation: EvaluationRecord, members: np.ndarray, design: Design
+) -> tuple[np.ndarray, np.ndarray]:
+    """Standard errors `[system]` and `[pair]` as if instances were independent; NaN where they are not finite.
+
+    Instances are the units then, or ids with all their runs; where the design draws runs within units (nested), the
+    variance between the runs of an id is added, and where runs are trained models both errors are two-way errors.
+
+    Example:
+        >>> from sigjax import Evaluation
+        >>> values = {"A": [1, 1, 0, 0], "B": [0, 0, 0, 1]}
+        >>> clustered = Evaluation.from_arrays(values, clusters=["x", "x", "y", "y"])
+        >>> unclustered_errors(clustered, np.array([[0, 1]]), "together")[0].round(6)
+        array([0.25    , 0.216506])
+    """
+    if (nearer := origins(evaluation)) is not None:
+        return _errors(nearer.scores, members, design)[0], _errors(nearer.deltas, members, design)[1]
+    return _errors(evaluation, members, design)
+
+
+def _errors(evaluation: EvaluationRecord, members: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray]:
+    """The same of numbers that are not large."""
+    metric, pairs = evaluation.metric, [(a, b) for a, b in members.tolist()]
+    assert isinstance(metric, Metric)
+    if design == "models":
+        alone = make_units(replace(evaluation, clusters=None), design)
+        of_systems, of_pairs = (
+            np.array([one.standard_error for one in found]) for found in two_way_errors(alone, metric.score, pairs)
+        )
+    else:
+        of_systems, of_pairs = delta_method_errors(*_independent(evaluation), metric.score, pairs)
+    if design == "nested":
+        within = delta_method_errors(*_within(evaluation), metric.score, pairs)
+        of_systems, of_pairs = np.hypot(of_systems, within[0]), np.hypot(of_pairs, within[1])
+    of_systems[~np.isfinite(of_systems)], of_pairs[~np.isfinite(of_pairs)] = np.nan, np.nan
+    return of_systems, of_pairs
+
+
+def _independent(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics `[system, unit, stat]` and strata `[unit]` without the clusters, units of a stratum together."""
+    unit, strata = units_of_instances(replace(evaluation, clusters=None))
+    stats = evaluation.stats
+    values = np.zeros((stats.shape[0], len(strata), stats.shape[2]))
+    np.add.at(values.swapaxes(0, 1), unit, stats.swapaxes(0, 1))
+    return values, strata
+
+
+def _within(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics `[system, output, stat]`, and the id `[output]` of each as its stratum, outputs of an id together."""
+    unit, _ = units_of_instances(replace(evaluation, clusters=None, strata=None))
+    order = np.argsort(unit, kind="stable")
+    return evaluation.stats[:, order].astype(np.float64), unit[order]

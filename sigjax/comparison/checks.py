@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
-from typing import NamedTuple
 
 from sigjax.metrics.suites import in_suite
 from sigjax.multiple.adjustment import LOOKS
@@ -173,6 +172,30 @@ def _check_models(evaluation: EvaluationRecord) -> None:
         )
 
 
+def check_complete(evaluations: Sequence[EvaluationRecord], settings: Settings, *, extends: bool, peers: bool) -> None:
+    """Refuse what needs all pairs on the same instances.
+
+    Raises:
+        InputError: naming the option, and what to use instead.
+    """
+    if all(each.present is None for each in evaluations):
+        return
+    for refused, instead in (
+        (CORRECTIONS[settings.correction].is_resampled and f"correction {settings.correction}", "use holm"),
+        (settings.interval == "simultaneous" and "interval simultaneous", "use auto"),
+        (settings.leaderboard and "the leaderboard", "leave it out"),
+        (settings.design != "together" and f"design {settings.design}", "use together"),
+        (extends and "an extended report", "compare anew"),
+        (peers and "compat", "leave it out"),
+        (in_suite(evaluations[0]) and "a suite of tasks", "read one task"),
+    ):
+        if refused:
+            raise InputError(
+                f"{refused} needs all pairs on the same instances, and with missing pairwise each has its own; "
+                f"{instead}, or use missing drop or zero"
+            )
+
+
 @contextmanager
 def named_errors(evaluations: Sequence[EvaluationRecord], settings: Settings) -> Iterator[None]:
     """Turn errors of tests into messages; several metrics are those tested together.
@@ -242,109 +265,55 @@ _MOST_SYSTEMS, _MOST_INSTANCES = 20_000, 4_096
 """Problems are counted up to these sizes, which takes seconds."""
 
 
-class Workload(NamedTuple):
-    """What a comparison will take."""
-
-    systems: int
-    pairs: int
-    """Of all metrics."""
-    seconds: float
-    """Roughly, on two cores."""
-    columns: float
-    """GiB of the columns of all pairs."""
-    replicates: float
-    """GiB of bootstrap replicates that are kept."""
-
-    def __str__(self) -> str:
-        """Name time and memory.
-
-        Example:
-            >>> print(Workload(5000, 12_497_500, 200.0, 2.91, 0.5))
-            12,497,500 pairs of 5,000 systems: about 3 min and 3.4 GiB
-        """
-        number, unit = (self.seconds / 3600.0, "h") if self.seconds > 7200.0 else (self.seconds / 60.0, "min")
-        memory = self.columns + self.replicates
-        return f"{self.pairs:,} pairs of {self.systems:,} systems: about {number:.0f} {unit} and {memory:.1f} GiB"
-
-
 def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, *, warns: bool) -> None:
     """Refuse more pairs than the memory holds; log a warning of work that takes long, if asked.
+
+    No array with one entry per pair is made.
 
     Raises:
         InputError: with what to do.
     """
-    load = workload(evaluations, settings)
-    if load.columns > max(settings.memory, _SMALL):
-        needed = math.ceil(100.0 * load.columns) / 100.0
+    count, seconds, size, draws = len(evaluations[0].systems), 0.0, 0, False
+    pairs = count * (count - 1) // 2 if settings.baseline is None else count - 1
+    for evaluation in evaluations:
+        more_seconds, more_bytes, draws_more = _work(evaluation, pairs, settings)
+        seconds, size, draws = seconds + more_seconds, size + more_bytes * pairs, draws or draws_more
+    columns = size / 2**30
+    replicates = min(gib((count, settings.fixed_resamples)), 0.5 * settings.memory) if draws else 0.0
+    what = f"{pairs * len(evaluations):,} pairs of {count:,} systems"
+    if columns > max(settings.memory, _SMALL):
+        needed = math.ceil(100.0 * columns) / 100.0
         raise InputError(
-            f"{load.pairs:,} pairs of {load.systems:,} systems take about {needed:g} GiB, more than the memory of "
-            f"{settings.memory:g} GiB; compare with one system ({Hint('baseline')}), compare fewer "
-            f"({Hint('systems')}), or give {Hint('memory', f'{needed:g}')}"
+            f"{what} take about {needed:g} GiB, more than the memory of {settings.memory:g} GiB; compare with one "
+            f"system ({Hint('baseline')}), compare fewer ({Hint('systems')}), or give {Hint('memory', f'{needed:g}')}"
         )
-    if warns and load.seconds > _WORTH_A_LINE:
+    if warns and seconds > _WORTH_A_LINE:
         import logging
 
-        logging.getLogger("sigjax").warning("%s", load)
+        number, unit = (seconds / 3600.0, "h") if seconds > 7200.0 else (seconds / 60.0, "min")
+        message = f"{what}: about {number:.0f} {unit} and {columns + replicates:.1f} GiB"
+        logging.getLogger("sigjax").warning("%s", message)
 
 
-def workload(evaluations: Sequence[EvaluationRecord], settings: Settings) -> Workload:
-    """Estimate what a comparison will take; no array with one entry per pair is made."""
-    count = len(evaluations[0].systems)
-    pairs = count * (count - 1) // 2 if settings.baseline is None else count - 1
-    works = [_work(each, pairs, settings) for each in evaluations]
-    draws = any(work.draws for work in works)
-    return Workload(
-        count,
-        pairs * len(evaluations),
-        sum(_seconds(work, pairs, settings) for work in works),
-        sum(_bytes(work, settings) * pairs for work in works) / 2**30,
-        min(gib((count, settings.fixed_resamples)), 0.5 * settings.memory) if draws else 0.0,
-    )
-
-
-class _MetricWork(NamedTuple):
-    """The work for one metric, as far as it is known beforehand."""
-
-    problems: int
-    """Number of problems that are planned, and mostly computed, exactly."""
-    swaps: bool
-    """Whether many p-values come from swaps."""
-    draws: bool
-    """Whether intervals come from draws."""
-    moved: int
-    """Number of instances whose influences give the intervals; 0 where intervals are of another kind."""
-
-
-def _work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> _MetricWork:
-    drawn, swapped = draws_intervals(evaluation.metric, settings), "permutation" in settings.tests
-    drawn |= "bootstrap" in settings.tests
+def _work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> tuple[float, int, bool]:
+    """Estimates for one metric: seconds, roughly, on two cores; bytes per pair while columns are made; any draws."""
+    swaps, draws = "permutation" in settings.tests, draws_intervals(evaluation.metric, settings)
+    draws |= "bootstrap" in settings.tests
     moved = evaluation.stats.shape[1] if in_closed_form(evaluation.metric, settings) else 0
-    if settings.method == "montecarlo":
-        return _MetricWork(0, swapped, drawn, moved)
-    budget, problems, line = exact_budget(settings), pairs, _LAW
-    (count, instances), whole = evaluation.stats.shape[:2], evaluation.clusters is None and evaluation.runs is None
-    countable = whole and settings.baseline is None and count <= _MOST_SYSTEMS and instances <= _MOST_INSTANCES
-    if countable and pairs * _LAW > budget:
-        ones = ones_of(evaluation.stats)
-        problems, line = (pairs, _LAW) if ones is None else (num_problems(ones), _LINE)
-    return _MetricWork(problems, swapped and problems * line > budget, drawn and problems * _LAW > budget, moved)
-
-
-def _bytes(work: _MetricWork, settings: Settings) -> int:
-    """Bytes per pair while columns are made."""
-    return (
-        _PAIR
-        + _ANOTHER_TEST * (len(settings.tests) - 1)
-        + _SAMPLED * work.swaps
-        + _DRAWN * (work.draws or work.moved > 0)
-    )
-
-
-def _seconds(work: _MetricWork, pairs: int, settings: Settings) -> float:
-    """Nominal seconds of one metric."""
+    problems = 0
+    if settings.method != "montecarlo":
+        budget, problems, line = exact_budget(settings), pairs, _LAW
+        (count, instances), whole = evaluation.stats.shape[:2], evaluation.clusters is None and evaluation.runs is None
+        countable = whole and settings.baseline is None and count <= _MOST_SYSTEMS and instances <= _MOST_INSTANCES
+        if countable and pairs * _LAW > budget:
+            ones = ones_of(evaluation.stats)
+            problems, line = (pairs, _LAW) if ones is None else (num_problems(ones), _LINE)
+        swaps, draws = swaps and problems * line > budget, draws and problems * _LAW > budget
     resamples = settings.fixed_resamples
-    swaps = 2 * LOOKS[0] if settings.resamples == "auto" else resamples
-    seconds = _RECORD * pairs * len(settings.tests) + _PROBLEM * work.problems
-    seconds += _INFLUENCE * pairs * work.moved
-    seconds += _RESAMPLE * pairs * (work.swaps * swaps + work.draws * resamples)
-    return seconds + (_TOGETHER * pairs * resamples if CORRECTIONS[settings.correction].is_resampled else 0.0)
+    swapped = 2 * LOOKS[0] if settings.resamples == "auto" else resamples
+    seconds = _RECORD * pairs * len(settings.tests) + _PROBLEM * problems
+    seconds += _INFLUENCE * pairs * moved
+    seconds += _RESAMPLE * pairs * (swaps * swapped + draws * resamples)
+    seconds += _TOGETHER * pairs * resamples if CORRECTIONS[settings.correction].is_resampled else 0.0
+    size = _PAIR + _ANOTHER_TEST * (len(settings.tests) - 1) + _SAMPLED * swaps + _DRAWN * (draws or moved > 0)
+    return seconds, size, draws

@@ -15,9 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.comparison.analysis import check_subsets, common
-from sigjax.comparison.checks import baseline_of, check_evaluations, check_together, check_workload, named_errors
-from sigjax.comparison.families import MetricResults, comparisons_of, metric_results
+from sigjax.comparison.analysis import analyse, common
+from sigjax.comparison.checks import (
+    baseline_of,
+    check_complete,
+    check_evaluations,
+    check_together,
+    check_workload,
+    named_errors,
+)
 from sigjax.comparison.notes import notes_of
 from sigjax.comparison.options import BootstrapOptions, CompareOptions, DataOptions, PermutationOptions, evaluations_of
 from sigjax.exact.null import Criterion
@@ -190,21 +196,49 @@ def compare(data: Any, options: DataOptions) -> Report:
         [('A', 'B', 0.75, 0.03125, 'exact')]
     """
     check(options)
-    return _compared(evaluations_of(data, options), options)
+    settings = Settings(**values(options, Settings))
+    evaluations = evaluations_of(data, options)
+    settings, of_suite = settle(settings, evaluations, options), in_suite(evaluations[0])
+    context, hashed = _context(evaluations, settings, options), data_hash(evaluations)
+    compat: tuple[PeerTest, ...] = ()
+    with host_scope():
+        drafts = analyse(evaluations, settings, context, of_suite=of_suite)
+        if options.compat is not None:
+            from sigjax.comparison.compat import peer_tests  # few comparisons need it
+
+            compat = peer_tests(evaluations, settings, Context(options.device, options.progress))
+        return Report(
+            systems=tuple(system for draft in drafts for system in draft.systems),
+            settings=settings,
+            num_units=drafts[0].num_units,
+            lower_is_better=tuple(each.metric.name for each in evaluations if not each.metric.higher_is_better),
+            notes=notes_of(drafts, of_suite=of_suite),
+            signature=signature_of(evaluations, settings, drafts[0].num_units, of_suite=of_suite),
+            data=hashed,
+            measured=tuple(
+                Measured(each.metric.name, each.title, each.num_instances, draft.num_units)
+                for each, draft in zip(evaluations, drafts, strict=True)
+                if each.title
+            ),
+            compat=compat,
+            again=lambda **changes: compare(evaluations, **values(settings, compat=options.compat, **changes)),
+            laws=Distributions(evaluations, settings),
+            num_instances=evaluations[0].num_instances,
+            comparisons=Comparisons.joined([pairs for draft in drafts for pairs in draft.pairs.values()]),
+        )
 
 
-def _settled(evaluations: Sequence[EvaluationRecord], options: CompareOptions) -> Settings:
-    """The settings for some evaluations, by options that are in their domains.
+def settle(settings: Settings, evaluations: Sequence[EvaluationRecord], options: CompareOptions) -> Settings:
+    """The settings for some evaluations: each in its domain, checked together, and defaults that follow from the data.
 
     Raises:
         InputError: options and evaluations do not fit together, or need more memory than there is.
     """
-    settings = Settings(**values(options, Settings))
     if settings.design == "models" and settings.interval == "auto":
         settings = replace(settings, interval="two-way")  # the default of this design
     check_together(settings)
     check_evaluations(evaluations, settings)
-    check_subsets(evaluations, settings, extends=options.extend is not None, peers=bool(options.compat))
+    check_complete(evaluations, settings, extends=options.extend is not None, peers=bool(options.compat))
     if settings.baseline is not None:
         settings = replace(settings, baseline=baseline_of(evaluations[0].systems, settings))
     if evaluations[0].unit == "response":
@@ -221,44 +255,6 @@ def _context(evaluations: Sequence[EvaluationRecord], settings: Settings, option
     identify = partial(identity_of, evaluations, settings)
     checkpoint = open_checkpoint(options.checkpoint, options.extend, identify, pairs, shard)
     return Context(options.device, options.progress, checkpoint, shard)
-
-
-def _compared(evaluations: Sequence[EvaluationRecord], options: CompareOptions) -> Report:
-    """`compare` of evaluations."""
-    settings, of_suite = _settled(evaluations, options), in_suite(evaluations[0])
-    context = _context(evaluations, settings, options)
-    with host_scope():
-        results = metric_results(evaluations, settings, context, of_suite=of_suite)
-        compat = _peer_tests(evaluations, settings, options) if options.compat is not None else ()
-        data = data_hash(evaluations)
-    return Report(
-        systems=tuple(system for each in results for system in each.systems),
-        comparisons=Comparisons.joined([pairs for each in results for pairs in each.draft.pairs.values()]),
-        settings=settings,
-        num_instances=evaluations[0].num_instances,
-        num_units=results[0].num_units,
-        lower_is_better=tuple(each.metric.name for each in evaluations if not each.metric.higher_is_better),
-        notes=notes_of([each.draft for each in results], of_suite=of_suite),
-        signature=signature_of(evaluations, settings, results[0].num_units, of_suite=of_suite),
-        data=data,
-        measured=_measured(evaluations, results),
-        compat=compat,
-        again=lambda **changes: compare(evaluations, **values(settings, compat=options.compat, **changes)),
-        laws=Distributions(evaluations, settings),
-    )
-
-
-def _peer_tests(
-    evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions
-) -> tuple[PeerTest, ...]:
-    from sigjax.comparison.compat import peer_tests  # few comparisons need it
-
-    return peer_tests(evaluations, settings, Context(options.device, options.progress))
-
-
-def _measured(evaluations: Sequence[EvaluationRecord], results: Sequence[MetricResults]) -> tuple[Measured, ...]:
-    both = [(one, each.num_units) for one, each in zip(evaluations, results, strict=True)]
-    return tuple([Measured(one.metric.name, one.title, one.num_instances, units) for one, units in both if one.title])
 
 
 @takes(PermutationOptions)
@@ -323,6 +319,7 @@ def _compared_pair(a: Any, b: Any, *, metric: AnyMetric, **given: Any) -> Compar
     evaluation = evaluation_from_arrays({"a": a, "b": b}, metric=metric)
     options = CompareOptions(progress=False, **given)
     check(options)
-    settings = _settled([evaluation], options)
+    settings = settle(Settings(**values(options, Settings)), [evaluation], options)
     with host_scope():
-        return comparisons_of(evaluation, settings, _context([evaluation], settings, options))[0]
+        (draft,) = analyse([evaluation], settings, _context([evaluation], settings, options))
+    return draft.pairs[settings.tests[0]][0]

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from sigjax.comparison.analysis import CostIfExact
+from sigjax.comparison.analysis import CostIfExact, Draft, SubsetResults
 from sigjax.multiple.adjustment import most_resamples
-from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Note, Settings, Test
+from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Note, Settings, SystemScore, Test
 from sigjax.records.corrections import adjust
-from sigjax.resample.units import units_of_instances
 from sigjax.run.host import gib, memory_for
 from sigjax.testing.exact import exact_budget
-from sigjax.testing.intervals import INTERVALS, Names
+from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.problem import in_common
 from sigjax.testing.uncertainty import Uncertainty
 
@@ -29,56 +28,6 @@ _TASKS = 4
 """Tasks that a note names."""
 _FEW_UNITS = 30
 _FEW_DEGREES = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Precision:
-    """How precise the scores and deltas are on a subset of the instances."""
-
-    kinds: Names
-    """Of the intervals."""
-    num_units: int
-    degrees: float
-    """Degrees of freedom of intervals by t."""
-    systems: list[Uncertainty]
-    pairs: list[Uncertainty]
-    lone: list[str]
-    """Strata with one unit."""
-    costs_if_exact: list[CostIfExact]
-    """As in `TestResults`; the seconds are for all subsets, of which this has its share."""
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A metric of a finished comparison.
-
-    Attributes:
-        evaluation: what was compared.
-        settings: of the report.
-        pairs: the comparisons by each test, adjusted.
-        subsets: of the subsets of the instances that pairs have in common.
-        ranked: whether there are bootstrap ranks.
-        report: the drafts of all metrics of the report.
-        of_suite: whether these are tasks of a suite.
-    """
-
-    evaluation: EvaluationRecord
-    settings: Settings
-    pairs: Mapping[Test, Comparisons]
-    subsets: Sequence[Precision]
-    ranked: bool
-    report: Sequence[Draft] = ()
-    of_suite: bool = False
-
-    @property
-    def metric(self) -> str:
-        """Its name."""
-        return self.evaluation.metric.name
-
-    @property
-    def costs(self) -> list[CostIfExact]:
-        """What would make the permutation tests exact of each subset that has sampled some."""
-        return [cost for subset in self.subsets for cost in subset.costs_if_exact]
 
 
 def notes_of(drafts: Sequence[Draft], *, of_suite: bool) -> tuple[str, ...]:
@@ -161,18 +110,9 @@ def _apart(evaluation: EvaluationRecord, common: np.ndarray, baseline: str | Non
     return [f"warning: not compared, since they have no instance in common: {', '.join(shown)}"]
 
 
-def lone_strata(evaluation: EvaluationRecord) -> list[str]:
-    """The strata with one unit, which every draw within strata takes as it is."""
-    if evaluation.strata is None:
-        return []
-    unit, strata = units_of_instances(evaluation)
-    alone = (np.bincount(strata) == 1)[strata[unit]]
-    return list(dict.fromkeys(label for label, single in zip(evaluation.strata, alone, strict=True) if single))
-
-
-def _one_unit(draft: Draft) -> list[str]:
+def _no_precision(draft: Draft) -> list[str]:
     """Whether one unit is all there is."""
-    if min(part.num_units for part in draft.subsets) > 1:
+    if min(subset.num_units for subset in draft.subsets) > 1:
         return []
     where = "one unit" if draft.evaluation.present is None else "where there is one unit, p can show nothing"
     return [f"{where}: no standard errors and no intervals"]
@@ -180,7 +120,7 @@ def _one_unit(draft: Draft) -> list[str]:
 
 def _lone_units(draft: Draft) -> list[str]:
     """Which strata have one unit."""
-    names = next((part.lone for part in draft.subsets if part.lone), [])
+    names = next((subset.lone for subset in draft.subsets if subset.lone), [])
     if not names:
         return []
     which, verb = f"stratum {names[0]!r}", "has one unit: it never varies"
@@ -192,7 +132,7 @@ def _lone_units(draft: Draft) -> list[str]:
 def _without_bootstrap_ranks(draft: Draft) -> list[str]:
     """Whether replicates would take too much memory to look at all of them together."""
     settings, num_systems = draft.settings, len(draft.evaluation.systems)
-    if not settings.leaderboard or draft.ranked:
+    if not settings.leaderboard or draft.subsets[0].is_ranked:
         return []
     needed = memory_for(gib((num_systems, settings.fixed_resamples)))
     return [
@@ -204,6 +144,8 @@ def _without_bootstrap_ranks(draft: Draft) -> list[str]:
 def _reach(draft: Draft) -> list[str]:
     """What no resamples, or no units, can make significant; of units and runs what those of the first family cannot."""
     settings, drafts, notes = draft.settings, draft.report, list[str]()
+    if draft.metric != drafts[0].metric:
+        return []  # it is said of the whole report, once
     families = [list(drafts)] if settings.family == "report" else [[each] for each in drafts]
     of_what = "pairs of all metrics" if len(families[0]) > 1 else "pairs"
     for family in families:
@@ -211,9 +153,9 @@ def _reach(draft: Draft) -> list[str]:
         if len(family) > 1:
             by_test = {test: Comparisons.joined([each.pairs[test] for each in family]) for test in settings.tests}
         notes += out_of_reach(by_test, of_what, settings, [cost for each in family for cost in each.costs])
-    num_hypotheses = sum(len(each.pairs[settings.tests[0]]) for each in families[0])
+    num_hypotheses = sum(len(subset.pairs) for each in families[0] for subset in each.subsets)
     for family in families if draft.of_suite else families[:1]:
-        num_units = min(subset.num_units for each in family for subset in each.subsets if subset.pairs)
+        num_units = min(subset.num_units for each in family for subset in each.subsets if subset.deltas)
         named = f"warning: {family[0].metric}: " if draft.of_suite and len(families) > 1 else "warning: "
         notes += [note.replace("warning: ", named) for note in too_few_units(num_units, num_hypotheses, settings)]
     if settings.design == "models":
@@ -297,6 +239,8 @@ def too_few_runs(num_runs: int, num_hypotheses: int, settings: Settings) -> list
 def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -> list[str]:
     """A note where the chance `least` of one exchange, and of its mirror image, is too large for a decision."""
     least *= 2 if settings.alternative == "two-sided" else 1
+    if least * num_hypotheses < settings.alpha:  # equal p-values are adjusted by this factor at most
+        return []
     joint = CORRECTIONS[settings.correction].is_resampled
     of_all = least if joint else adjust(np.full(num_hypotheses, least), settings.correction).min()
     if of_all < settings.alpha:
@@ -366,45 +310,43 @@ def _stops(draft: Draft) -> list[str]:
 
 def _intervals(draft: Draft) -> list[str]:
     """Of which kind intervals are, and where they are missing, or known to miss the truth."""
-    metric, settings = draft.metric, draft.settings
-    parts = [one for one in draft.subsets if (one.systems + one.pairs)[0].standard_error is not None]
+    subsets = [each for each in draft.subsets if [*each.systems, *each.deltas][0].standard_error is not None]
+    by_t = [each for each in subsets if each.kinds.pairs == "wide-t"]
     return [
-        *_methods(metric, settings, parts),
-        *_few_units([one for one in parts if one.kinds.pairs == "wide-t"]),
-        *_zero_length([one for one in parts if one.kinds.pairs in ("wide-t", "two-way")]),
-        *_missing(settings, parts),
+        *(_methods(draft.metric, draft.settings, subsets) if subsets else ()),
+        *(_few_units(by_t) if by_t else ()),
+        *_zero_length([each for each in subsets if each.kinds.pairs in ("wide-t", "two-way")]),
+        *_missing(draft.settings, subsets),
     ]
 
 
-def _methods(metric: str, settings: Settings, parts: Sequence[Precision]) -> list[str]:
+def _methods(metric: str, settings: Settings, subsets: Sequence[SubsetResults]) -> list[str]:
     """Of which kind intervals are where the option does not say it, and whether they hold together."""
-    if not parts:
-        return []
-    asked, notes = settings.interval, []
-    if any(one.kinds.systems == "wilson" for one in parts):
+    notes = []
+    if any(each.kinds.systems == "wilson" for each in subsets):
         notes.append(Note("intervals of scores are Wilson's, those of deltas Tango's (score intervals)", about=metric))
-    if found := [one.degrees for one in parts if one.degrees < math.inf]:
-        low, high = (f"{each:,.0f}" if each >= 100 else f"{each:.3g}" for each in (min(found), max(found)))
+    if known := [each.degrees for each in subsets if each.degrees < math.inf]:
+        low, high = (f"{end:,.0f}" if end >= 100 else f"{end:.3g}" for end in (min(known), max(known)))
         degrees = f"{low if low == high else f'{low} to {high}'} degree{'' if high == '1' else 's'} of freedom"
         by_t = f"intervals are Student's t by the jackknife, {degrees}; corrected for skewness, those of deltas only "
         notes.append(Note(f"{by_t}outwards", about=metric))
-    if asked == "auto" and any(one.kinds.pairs == "percentile" for one in parts):
+    if settings.interval == "auto" and any(each.kinds.pairs == "percentile" for each in subsets):
         notes.append(Note("intervals are percentile intervals of the bootstrap", about=metric))
-    return [*notes, *filter(None, [INTERVALS[asked].note])]
+    return [*notes, *filter(None, [INTERVALS[settings.interval].note])]
 
 
-def _few_units(parts: Sequence[Precision]) -> list[str]:
+def _few_units(subsets: Sequence[SubsetResults]) -> list[str]:
     """Where intervals of the default kind are known to miss the truth too often, or to be long."""
     notes = []
-    units = min((one.num_units for one in parts), default=math.inf)
+    units = min(each.num_units for each in subsets)
     if units <= _FEW_UNITS:
         notes.append(
             f"{units} units are few: where the numbers, or the differences of two systems, are strongly skewed "
             "(lognormal), 95% intervals miss the truth in 10% with 10 units and 7 to 8% with 30"
         )
-    unequal = [one for one in parts if 0.0 < one.degrees < min(_FEW_DEGREES, (one.num_units - 1) / 2)]
+    unequal = [each for each in subsets if 0.0 < each.degrees < min(_FEW_DEGREES, (each.num_units - 1) / 2)]
     if unequal:
-        worst = min(unequal, key=lambda one: one.degrees)
+        worst = min(unequal, key=lambda each: each.degrees)
         notes.append(
             f"units are so unequal in size that {worst.num_units} say as much as {worst.degrees + 1.0:.2g} equal ones: "
             "intervals are long, to hold in the worst case"
@@ -412,41 +354,37 @@ def _few_units(parts: Sequence[Precision]) -> list[str]:
     return notes
 
 
-def _zero_length(parts: Sequence[Precision]) -> list[str]:
+def _zero_length(subsets: Sequence[SubsetResults]) -> list[str]:
     """How many systems and pairs have an interval by t of no length."""
-    whom = _counted(parts, lambda each: each.interval is not None and each.standard_error == 0.0)
+    whom = _counted(subsets, lambda each: each.interval is not None and each.standard_error == 0.0)
     if not whom:
         return []
     return [f"intervals of no length for {whom}: all units are alike, which says nothing of other units"]
 
 
-def _missing(settings: Settings, parts: Sequence[Precision]) -> list[str]:
+def _missing(settings: Settings, subsets: Sequence[SubsetResults]) -> list[str]:
     """How many systems and pairs have no interval, and why."""
-    whom = _counted(parts, lambda each: each.interval is None and each.standard_error is not None)
+    whom = _counted(subsets, lambda each: each.interval is None and each.standard_error is not None)
     if not whom:
         return []
     why = INTERVALS[settings.interval].missing
     return [f"no interval of this kind for {whom}: {why}; --interval percentile has one"]
 
 
-def _counted(parts: Sequence[Precision], holds: Callable[[Uncertainty], bool]) -> str:
+def _counted(subsets: Sequence[SubsetResults], holds: Callable[[SystemScore | Uncertainty], bool]) -> str:
     """Of how many systems and pairs something holds, in words."""
-    counts = [
-        sum(sum(map(holds, own)) for own in spreads)
-        for spreads in zip(*((one.systems, one.pairs) for one in parts), strict=True)
-    ]
-    return " and ".join(
-        f"{number:,} {noun}{'' if number == 1 else 's'}"
-        for number, noun in zip(counts, ("system", "pair"), strict=False)
-        if number
-    )
+    counts = {
+        "system": sum(holds(system) for each in subsets for system in each.systems),
+        "pair": sum(holds(delta) for each in subsets for delta in each.deltas),
+    }
+    return " and ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n)
 
 
 NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
     _of_reading,
     _common_instances,
     _identical_systems,
-    _one_unit,
+    _no_precision,
     _lone_units,
     _without_bootstrap_ranks,
     _reach,

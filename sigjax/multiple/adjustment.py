@@ -108,7 +108,11 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
     known = None  # bounds by which the test has stopped
     if (sampled & has_bounds).any():
         known = np.where(sampled[:, None], p_interval.values, p_values[:, None])
-    settled, needed = _decisions(p_values, sampled, exceed.values, resamples.values, known, step_down, settings)
+    if step_down is None and not sampled.any():  # no decision depends on resamples
+        never, none = np.zeros(len(sampled), bool), np.zeros(len(sampled), np.int64)
+        settled, needed = Column(none, never, (False, True)), Column(none, never)
+    else:
+        settled, needed = _decisions(p_values, sampled, exceed.values, resamples.values, known, step_down, settings)
     return pairs.with_columns(
         {
             "p_adjusted": Column(p_adjusted),
@@ -138,13 +142,10 @@ def _decisions(
 ) -> tuple[Column, Column]:
     """Whether the decision on each pair is settled, and how many resamples should settle it; arrays are `[pair]`.
 
-    That is the least of 1, 2, 3 and 5 times a power of ten that is expected to; none where the decision is settled or
-    depends on no resamples, or where `MOST_RESAMPLES` would not do.
+    That is the least of 1, 2, 3 and 5 times a power of ten that is expected to; none where the decision is settled, or
+    where `MOST_RESAMPLES` would not do.
     """
     never = np.zeros(len(sampled), bool)
-    if step_down is None and not sampled.any():
-        none = Column(np.zeros(len(sampled), np.int64), never)
-        return Column(none.values, never, (False, True)), none
     certain, adjusted = never, partial(adjust, correction=settings.correction)
     if step_down is not None:
         certain = ~sampled & (p_values >= settings.alpha)  # no adjusted p-value is below an exact one
