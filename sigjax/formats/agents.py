@@ -18,7 +18,7 @@ from functools import partial
 from hashlib import sha256
 from itertools import chain
 
-from sigjax.formats.logs import Log, Row, SystemLog, choose
+from sigjax.formats.logs import Log, Row, SystemLog, choose, grouped
 from sigjax.formats.table import FORMATS
 from sigjax.readers.json_files import (
     Item,
@@ -46,9 +46,8 @@ def _promptfoo(file: str, _: Options) -> list[SystemLog]:
     outer = load_item(file)
     if not isinstance(outer.get("results"), dict) or not isinstance(outer.item("results").get("results"), list):
         raise InputError(f"{file}: expected results.results, as promptfoo writes them since version 3 of its format")
-    columns: dict[int, list[Item]] = {}
-    for one in outer.item("results").items("results", "result"):
-        columns.setdefault(int(one.number("promptIdx")), []).append(one)
+    tests = outer.item("results").items("results", "result")
+    columns = grouped(tests, lambda test: int(test.number("promptIdx")))
     prompts = {_prompt(own[0]) for own in columns.values()}
     return [_column(file, columns[number], several=len(prompts) > 1) for number in sorted(columns)]
 
@@ -201,7 +200,7 @@ _LIST = "one id per line, or JSON with instance_id, such as all_preds.jsonl"
 def _swebench(file: str, options: Options) -> list[SystemLog]:
     found = load_item(file)
     if "leaderboards" in found.fields:
-        return _board(file, found, options)
+        return _leaderboard(file, found, options)
     if options.filter is not None:
         raise InputError(
             f"{file}: {Hint('filter')} names a board of leaderboards.json; a report has none; leave it out"
@@ -236,10 +235,10 @@ def _outcomes(ids: Sequence[str], resolved: Sequence[str]) -> list[Row]:
     return [_issue({_RESOLVED: float(id in known)}, id) for id in ids]
 
 
-def _board(file: str, boards_file: Item, options: Options) -> list[SystemLog]:
+def _leaderboard(file: str, leaderboards: Item, options: Options) -> list[SystemLog]:
     """The systems of one board for which it holds the results of single instances."""
     boards: dict[str, list[Item]] = {}
-    for board in boards_file.items("leaderboards", "board"):
+    for board in leaderboards.items("leaderboards", "board"):
         entries = board.items("results", f"{quote(board.text('name'))}, system")
         detailed = [entry for entry in entries if entry.get("per_instance_details")]
         if detailed:

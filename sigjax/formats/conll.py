@@ -243,11 +243,11 @@ def check_words(gold: Tokens, other: Tokens, advice: str = "") -> None:
         )
 
 
-def first_difference(one: Sequence[str], other: Sequence[str]) -> int | None:
+def first_difference(left: Sequence[str], right: Sequence[str]) -> int | None:
     """Index of the first difference within the shorter sequence."""
-    if one == other:
-        return None
-    return next((i for i, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), None)
+    return (
+        None if left == right else next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), None)
+    )
 
 
 _DOCUMENT, _UTTERANCE = "-DOCSTART-", "<utt>"

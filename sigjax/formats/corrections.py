@@ -52,13 +52,13 @@ def _read_sentences(file: str) -> list[_Sentence]:
     return sentences
 
 
-def _fields(place: str, row: str) -> tuple[int, int, str, str, int]:
+def _fields(where: str, row: str) -> tuple[int, int, str, str, int]:
     """Start, end, type, correction and annotator of an edit."""
     span, *others = row.removeprefix("A ").split("|||")
     numbers = [*span.split(), others[-1].strip() if others else ""]
     if not row.startswith("A ") or len(others) < 3 or len(numbers) != 3 or not all(map(_NUMBER.fullmatch, numbers)):
         expected = "an edit, 'A 1 2|||TYPE|||correction|||REQUIRED|||-NONE-|||0'"
-        raise InputError(f"{place}: expected {expected}, got {quote(row)}; {_HINT}")
+        raise InputError(f"{where}: expected {expected}, got {quote(row)}; {_HINT}")
     start, end, annotator = map(int, numbers)
     return start, end, others[0], others[1], annotator
 

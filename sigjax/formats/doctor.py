@@ -74,15 +74,6 @@ def diagnose(
     return replace(other, options=more) if other.refusal is None else diagnosis
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """Why files are not of a format."""
-
-    text: str
-    line: int
-    """How far they were read: the line that the refusal names, or 0."""
-
-
 @dataclass(frozen=True, eq=False)
 class Parsed:
     """What files hold, read as one format."""
@@ -96,20 +87,20 @@ class Parsed:
         """What the files say of each system."""
         return self.options.seen or []
 
-    def evaluate(self, metric: str) -> EvaluationRecord | Refusal:
+    def evaluate(self, metric: str) -> EvaluationRecord | InputError:
         """The evaluation by a metric; of several tasks that of the first."""
         try:
             return _first_task(self.tasks)(replace(self.options, metric=metric))
         except InputError as error:
-            return Refusal(error.flags, error.line)
+            return error
 
 
-def parse(format: Format, sources: Sources, options: Options) -> Parsed | Refusal:
+def parse(format: Format, sources: Sources, options: Options) -> Parsed | InputError:
     """Files, read as one format."""
     try:
         return Parsed(read_as(format, sources, options), options)
     except InputError as error:
-        return Refusal(error.flags, error.line)
+        return error
 
 
 def _diagnosis(
@@ -132,7 +123,7 @@ def _files(sources: Sources) -> tuple[Sequence[str], Sequence[str]]:
     return [given_name(file)[1] for file in sources.files], tuple(sources.systems.values())
 
 
-def _format_of(sources: Sources, metric: str | None, reader: str | None) -> tuple[Format, Refusal | None]:
+def _format_of(sources: Sources, metric: str | None, reader: str | None) -> tuple[Format, InputError | None]:
     """The format of files, and why it does not give the metric."""
     files, outputs = _files(sources)
     try:
@@ -142,7 +133,7 @@ def _format_of(sources: Sources, metric: str | None, reader: str | None) -> tupl
         if not likely:
             raise
         (format,) = choose_formats(files, outputs, reader=None, metrics=likely[0].metrics[:1] or [None])
-        return format, None if metric is None else Refusal(error.flags, error.line)
+        return format, None if metric is None else error
 
 
 def _why(format: Format, sources: Sources, reader: str | None) -> str:
@@ -155,15 +146,15 @@ def _why(format: Format, sources: Sources, reader: str | None) -> str:
 
 
 def _read_as(
-    format: Format, sources: Sources, metric: str | None, options: Options, unserved: Refusal | None = None
-) -> tuple[Diagnosis, Refusal | None]:
+    format: Format, sources: Sources, metric: str | None, options: Options, unserved: InputError | None = None
+) -> tuple[Diagnosis, InputError | None]:
     """What files of a format hold, and why they are refused; by the usual metric, where the one asked for is."""
     metrics = format.metrics
     usual = (metric if unserved is None else None) or (metrics[0] if metrics else "mean")
     parsed, evaluation, refusal = _tolerant(format, sources, usual, options)
     missing, needed = None, dict[str, Any]()
     if evaluation is not None and refusal is not None:  # only without what some system lacks
-        missing, refusal, needed = refusal.text, None, {"missing": "drop"}
+        missing, refusal, needed = refusal.flags, None, {"missing": "drop"}
     if parsed is not None and not metrics:
         metrics = _possible(parsed, usual if evaluation is None else evaluation.metric.name)
         if (
@@ -190,7 +181,7 @@ def _read_as(
         alike=_equal_systems(evaluation),
         notes=() if evaluation is None else evaluation.notes,
         missing=missing,
-        refusal=None if refusal is None else refusal.text,
+        refusal=None if refusal is None else refusal.flags,
         options=needed,
     )
     return diagnosis, refusal
@@ -198,13 +189,13 @@ def _read_as(
 
 def _tolerant(
     format: Format, sources: Sources, metric: str, options: Options
-) -> tuple[Parsed | None, EvaluationRecord | None, Refusal | None]:
+) -> tuple[Parsed | None, EvaluationRecord | None, InputError | None]:
     """What files hold, and the first refusal; where they are refused, without what some system lacks."""
     known, refusal, sheets = None, None, list[Sheet]()
     for missing in dict.fromkeys((options.missing, "drop")):
         parsed = parse(format, sources, replace(options, missing=missing, seen=sheets))
-        evaluation = parsed if isinstance(parsed, Refusal) else parsed.evaluate(metric)
-        known = known if isinstance(parsed, Refusal) else parsed
+        evaluation = parsed if isinstance(parsed, InputError) else parsed.evaluate(metric)
+        known = known if isinstance(parsed, InputError) else parsed
         if isinstance(evaluation, EvaluationRecord):
             return known, evaluation, refusal
         refusal = refusal or evaluation
@@ -308,7 +299,7 @@ def _tried(sources: Sources, options: Options, most: int, refusal: str) -> dict[
     for format in formats_taking(files, outputs):
         if format.may_be(name, head):
             _, refused = _read_as(format, sources, None, options)
-            said, line = (f"{_READS} {format.title}", math.inf) if refused is None else (refused.text, refused.line)
+            said, line = (f"{_READS} {format.title}", math.inf) if refused is None else (refused.flags, refused.line)
             names.setdefault(said, []).append(format.name)
             lines[said] = line
     names.pop(refusal, None)

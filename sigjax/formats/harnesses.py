@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import PurePath, PurePosixPath
 from typing import Any
 
-from sigjax.formats.logs import Log, Row, Scores, SystemLog, Unusable, choose
+from sigjax.formats.logs import Log, Row, Scores, SystemLog, choose, grouped
 from sigjax.formats.table import FORMATS
 from sigjax.readers.frames import is_flat, parquet_columns, refuse_repeats, refusing_damage
 from sigjax.readers.json_files import (
@@ -64,9 +64,9 @@ def _row(entry: Item) -> Row:
     return Row(scores, id, entry.text("train_trial_index", 0), labels)
 
 
-def _stats(entry: Item) -> tuple[str, dict[str, float | Unusable]]:
+def _stats(entry: Item) -> tuple[str, dict[str, float | InputError]]:
     """The split of an instance, and the mean of each statistic that has been counted."""
-    scores: dict[str, float | Unusable] = {}
+    scores: dict[str, float | InputError] = {}
     split = "none"
     for entry_stat in entry.items("stats", "stat"):
         about = entry_stat.item("name")
@@ -75,7 +75,7 @@ def _stats(entry: Item) -> tuple[str, dict[str, float | Unusable]]:
             name += f"/{about.get('sub_split')}"
         count = entry_stat.number("count")
         if name in scores:
-            scores[name] = Unusable(f"{entry_stat.where}: {quote(name)} occurs twice in an entry; expected it once")
+            scores[name] = InputError(f"{entry_stat.where}: {quote(name)} occurs twice in an entry; expected it once")
         elif count > 0:
             scores[name] = entry_stat.number("sum") / count
     return split, scores
@@ -106,17 +106,16 @@ def _alpaca_eval(file: str, options: Options) -> list[SystemLog]:
     entries = list(load_entries(file))
     annotators = [entry.text("annotator", _UNNAMED) for entry in entries]
     chosen = choose(file, annotators, options.filter, "annotator")
-    by_pair: dict[tuple[str, str], list[Row]] = {}
-    for entry, annotator in zip(entries, annotators, strict=True):
-        if annotator == chosen:
-            pair = entry.text("generator_2"), entry.text("generator_1")
-            by_pair.setdefault(pair, []).append(_preference(entry))
+    entries = [entry for entry, annotator in zip(entries, annotators, strict=True) if annotator == chosen]
+    by_pair = grouped(entries, lambda entry: (entry.text("generator_2"), entry.text("generator_1")))
     notes, annotator = (), chosen
     if chosen == _UNNAMED:
         notes, annotator = (f"warning: {file} names no annotator; compare preferences of the same one only",), None
     return [
-        SystemLog(file, rows, model, notes, facts={"reference": reference, "annotator": annotator})
-        for (model, reference), rows in by_pair.items()
+        SystemLog(
+            file, list(map(_preference, own)), model, notes, facts={"reference": reference, "annotator": annotator}
+        )
+        for (model, reference), own in by_pair.items()
     ]
 
 
@@ -212,9 +211,9 @@ def _lm_eval_scores(line: Item) -> Scores:
     return {name: _lm_eval_value(line, name) for name in names if line.fields.get(name, 0) is not None}
 
 
-def _lm_eval_value(line: Item, name: str) -> float | Unusable:
+def _lm_eval_value(line: Item, name: str) -> float | InputError:
     if isinstance(line.get(name), list | dict | str):
-        return Unusable(
+        return InputError(
             f"{line.field(name)}: holds parts of a metric of the whole corpus, not a score of the document; name "
             f"another score with {Hint('metric', 'NAME')}, or compare the texts themselves"
         )
@@ -288,10 +287,7 @@ _UNREAD = frozenset("input output messages answer_attribution".split())
 
 
 def _every_eval(file: str, _: Options) -> Iterator[SystemLog]:
-    by_model: dict[str, list[Item]] = {}
-    for line in load_lines(file, unread=_UNREAD):
-        by_model.setdefault(line.text("model_id"), []).append(line)
-    for model, lines in by_model.items():
+    for model, lines in grouped(load_lines(file, unread=_UNREAD), lambda line: line.text("model_id")).items():
         yield SystemLog(file, _samples(lines), model)
 
 
@@ -344,12 +340,12 @@ def _row_results(file: str, _: Options) -> Iterator[SystemLog]:
 
 def _scores(metrics: Item) -> Scores:
     """The metrics of a document; those that it lacks are null."""
-    found: dict[str, float | Unusable] = {}
+    found: dict[str, float | InputError] = {}
     for name, value in metrics.fields.items():
         if isinstance(value, int | float):
             found[name] = metrics.number(name)
         elif value is not None:
-            found[name] = Unusable(
+            found[name] = InputError(
                 f"{metrics.field(name)}: expected a number for each document, got a part of a metric of the corpus"
             )
     return found
@@ -424,7 +420,7 @@ def _inspect_results(file: str, _: Options) -> Iterator[SystemLog]:
 
 def _reduced_rows(reductions: Sequence[Item], *, several: bool) -> list[Row]:
     """One row per sample, of values that the log reduced; a scorer reduced by several rules has a score for each."""
-    scores: dict[str, dict[str, float | Unusable]] = {}
+    scores: dict[str, dict[str, float | InputError]] = {}
     for reduction in reductions:
         scorer = reduction.text("scorer")
         name = f"{scorer}/{reduction.get('reducer') or 'mean'}" if several else scorer
@@ -434,7 +430,7 @@ def _reduced_rows(reductions: Sequence[Item], *, several: bool) -> list[Row]:
     return [Row(own, id) for id, own in scores.items()]
 
 
-def _inspect_scores(sample: Item) -> dict[str, float | Unusable]:
+def _inspect_scores(sample: Item) -> dict[str, float | InputError]:
     """Name of each scorer, or SCORER/KEY where its value has parts -> the value as a number, by Inspect's own rules.
 
     Unscored values are left out.
@@ -443,7 +439,7 @@ def _inspect_scores(sample: Item) -> dict[str, float | Unusable]:
         >>> _inspect_scores(Item("log", {"scores": {"a": {"value": "C"}, "b": {"value": {"tone": 3, "fact": None}}}}))
         {'a': 1.0, 'b/tone': 3.0}
     """
-    found: dict[str, float | Unusable] = {}
+    found: dict[str, float | InputError] = {}
     for scorer, score in sample.item("scores", {}).fields.items():
         try:
             text(scorer)
@@ -457,18 +453,18 @@ def _inspect_scores(sample: Item) -> dict[str, float | Unusable]:
     return found
 
 
-def _value(value: object, sample: Item, scorer: str) -> float | Unusable | None:
+def _value(value: object, sample: Item, scorer: str) -> float | InputError | None:
     """A value as a number; None where the sample was left unscored."""
     if isinstance(value, str):
         return _word(value.strip().lower(), sample, scorer)
     if isinstance(value, list | dict):
-        return Unusable(f"{_where(sample, scorer)}: expected one value, got several in one; {_REMEDY}")
+        return InputError(f"{_where(sample, scorer)}: expected one value, got several in one; {_REMEDY}")
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     return number(value)
 
 
-def _word(word: str, sample: Item, scorer: str) -> float | Unusable | None:
+def _word(word: str, sample: Item, scorer: str) -> float | InputError | None:
     """A grade or a numeral as a number; None where it is NaN."""
     if word in _WORDS:
         return _WORDS[word]
@@ -479,7 +475,7 @@ def _word(word: str, sample: Item, scorer: str) -> float | Unusable | None:
             raise InputError(f"expected C, I, P, N, yes, no or a number, got the text {quote(word)}; {_REMEDY}")
         return parse_number(word, hint=_REMEDY, missing=_REMEDY)
     except InputError as error:
-        return Unusable(f"{_where(sample, scorer)}: {error.neutral}")
+        return InputError(f"{_where(sample, scorer)}: {error.neutral}")
 
 
 def _where(sample: Item, scorer: str) -> str:

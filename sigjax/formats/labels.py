@@ -100,23 +100,11 @@ def read_labels(file: str) -> list[str]:
     return labels
 
 
-@dataclass(frozen=True, slots=True)
-class Instances:
-    """The instances of one file of a classifier."""
-
-    file: str
-    features: Sequence[str]
-    """[instance] what precedes the predicted label, with the gold label."""
-    gold: Sequence[str]
-    predicted: Sequence[str]
-
-
-def parse_instances(file: str, text: str) -> Instances:
-    r"""The instances of a file, with commas between fields where the first line has no blanks, else blanks.
+def parse_instances(file: str, text: str) -> tuple[list[str], list[str], list[str]]:
+    r"""Features (with the gold label), gold and predicted labels `[instance]`; between commas, or blanks if there are.
 
     Example:
-        >>> found = parse_instances("t", "+,a,P,Q\n-,a,P,P\n")
-        >>> found.features, found.gold, found.predicted
+        >>> parse_instances("t", "+,a,P,Q\n-,a,P,P\n")
         (['+ a P', '- a P'], ['P', 'P'], ['Q', 'P'])
     """
     lines = text.strip("\n").split("\n")
@@ -137,7 +125,7 @@ def parse_instances(file: str, text: str) -> Instances:
         predicted.append(row.pop())
         gold.append(row[-1])
         features.append(" ".join(row))
-    return Instances(file, features, gold, predicted)
+    return features, gold, predicted
 
 
 def _split_commas(line: str) -> list[str]:
@@ -146,35 +134,37 @@ def _split_commas(line: str) -> list[str]:
 
 def read_timbl(sources: Sources, _: Options) -> Reading:
     """Gold and predicted labels, both in the file of each system."""
-    files = [parse_instances(file, read_text(file)) for file in sources.systems.values()]
-    for other in files[1:]:
-        _check_same(other, files[0])
-    _check_header(files)
-    systems = {name: (own.file, own.predicted) for name, own in zip(sources.systems, files, strict=True)}
-    return partial(evaluate_labels, files[0].gold, systems)
+    systems = dict[str, tuple[str, list[str]]]()
+    first, features, gold = "", list[str](), list[str]()
+    for name, file in sources.systems.items():
+        own_features, own_gold, predicted = parse_instances(file, read_text(file))
+        if not systems:
+            first, features, gold = file, own_features, own_gold
+        _check_same(file, own_features, first, features)
+        systems[name] = file, predicted
+    _check_header(first, gold, [predicted for _, predicted in systems.values()])
+    return partial(evaluate_labels, gold, systems)
 
 
-def _check_header(files: Sequence[Instances]) -> None:
+def _check_header(file: str, gold: Sequence[str], predicted: Sequence[Sequence[str]]) -> None:
     """Refuse names of columns, which would count as an instance: two labels that no other line has."""
-    first = files[0]
-    names = {first.gold[0], *(each.predicted[0] for each in files)}
-    others = {label for each in files for label in (*each.gold[1:], *each.predicted[1:])}
-    if others and len(names) == 2 and first.gold[0] not in {each.predicted[0] for each in files} and not names & others:
+    guesses = {labels[0] for labels in predicted}
+    others = {label for labels in (gold, *predicted) for label in labels[1:]}
+    names = {gold[0], *guesses}
+    if others and len(names) == 2 and gold[0] not in guesses and not names & others:
         raise InputError(
-            f"{first.file}, line 1: seems to hold names of columns, since no other line has the labels "
+            f"{file}, line 1: seems to hold names of columns, since no other line has the labels "
             f"{listing(sorted(names))}; leave it out"
         )
 
 
-def _check_same(other: Instances, first: Instances) -> None:
-    if len(other.gold) != len(first.gold):
-        raise InputError(
-            f"{other.file}: has {len(other.gold)} instances, but {first.file} has {len(first.gold)}; expected the same"
-        )
-    i = first_difference(other.features, first.features)
+def _check_same(file: str, features: Sequence[str], first: str, expected: Sequence[str]) -> None:
+    if len(features) != len(expected):
+        raise InputError(f"{file}: has {len(features)} instances, but {first} has {len(expected)}; expected the same")
+    i = first_difference(features, expected)
     if i is not None:
         raise InputError(
-            f"{Line(other.file, i + 1)}: differs from {first.file} before the last field; expected the same features "
+            f"{Line(file, i + 1)}: differs from {first} before the last field; expected the same features "
             "and gold labels in the same order"
         )
 

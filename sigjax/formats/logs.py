@@ -7,9 +7,11 @@ the systems, checks that they agree, takes the tasks and runs that all have, not
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from operator import attrgetter
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,16 +23,11 @@ from sigjax.readers.sheets import Reading, Sheet, Sources, Tasks
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric
 from sigjax.run.files import naming
 
+_Value = TypeVar("_Value")
+_Key = TypeVar("_Key", bound=Hashable)
 
-@dataclass(frozen=True)
-class Unusable:
-    """A value that is not a number, with the message for whoever asks for its score."""
-
-    refusal: str
-
-
-Scores = Mapping[str, float | Unusable]
-"""Name of a score -> its value; missing scores are left out."""
+Scores = Mapping[str, float | InputError]
+"""Name of a score -> its value, or the error for whoever asks for it; missing scores are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,70 +85,57 @@ class Log:
 
     def read(self, sources: Sources, options: Options) -> Tasks:
         """What the logs hold: evaluations by task, or one where no system has several tasks."""
-        tasks = self.tasks(sources, options)
-        if options.seen is not None:
-            options.seen[:] = [sheet for task in tasks.values() for sheet in task.joined]
-        if len(tasks) == 1:
-            return next(iter(tasks.values())).evaluate
-
-        def evaluate(options: Options) -> dict[str, EvaluationRecord | None]:
-            having = {name for name, task in tasks.items() if options.metric in task.sheets[0].numbers} or set(tasks)
-            return {name: task.evaluate(options) if name in having else None for name, task in tasks.items()}
-
-        return evaluate
-
-    def tasks(self, sources: Sources, options: Options) -> dict[str, LoggedTask]:
-        """What the logs say of each task that all systems have."""
         files = sources.files or tuple(sources.by_file())
         results = [result for file in files for result in self.results(file, options)]
         names = _names(results, sources)
         named = [replace(result, system=name) for result, name in zip(results, names, strict=True)]
-        groups, notes = _by_task(_files_as_runs(named) if self.files_are_runs else named, options)
-        return {name: self._task(own, notes, options) for name, own in groups.items()}
+        tasks, notes = _by_task(_files_as_runs(named) if self.files_are_runs else named, options)
+        scores, readings, joined = dict[str, Collection[str]](), dict[str, Reading](), list[Sheet]()
+        for name, logs in tasks.items():
+            seen: list[Sheet] = []
+            scores[name], readings[name] = self._task(logs, notes, replace(options, seen=seen))
+            joined += seen
+        if options.seen is not None:
+            options.seen[:] = joined
+        if len(readings) == 1:
+            return next(iter(readings.values()))
 
-    def _task(self, results: Sequence[SystemLog], notes: tuple[str, ...], options: Options) -> LoggedTask:
+        def evaluate(options: Options) -> dict[str, EvaluationRecord | None]:
+            having = {name for name in readings if options.metric in scores[name]} or set(readings)
+            return {name: reading(options) if name in having else None for name, reading in readings.items()}
+
+        return evaluate
+
+    def _task(
+        self, results: Sequence[SystemLog], notes: tuple[str, ...], options: Options
+    ) -> tuple[Collection[str], Reading]:
+        """The scores of a task, and what evaluates it by one, or by a metric of several."""
         sheets, contents, unusable = zip(*(_columns(result, options) for result in results), strict=True)
         notes += _differences(results, self.must_agree)
         notes += tuple(dict.fromkeys(note for result in results for note in result.notes))
         _check_content(sheets, contents, self.content)
         sheets, notes = _with_runs(sheets, notes)
-        options = replace(options, seen=[])
         reading = join_sheets(sheets, options, scores=True, notes=notes)
-        return LoggedTask(self, results, sheets, options.seen or (), unusable, reading)
+        refusals: Mapping[object, InputError] = ChainMap(*unusable)
+
+        def evaluate(options: Options) -> EvaluationRecord:
+            if options.metric == "mean" and options.counts is None:
+                options = replace(options, metric=self.main)
+            options = self.adapt(options, list(sheets[0].numbers))
+            for score in (options.metric, *(options.counts or {}).values()):
+                if score in refusals:
+                    raise refusals[score]
+            evaluation = _compare_published(reading(options), sheets, results)
+            score = _score(evaluation.metric, sheets[0]) or evaluation.metric.name
+            task, *others = {result.task for result in results}
+            return replace(evaluation, title=f"{task}: {score}" if task and not others else None)
+
+        return sheets[0].numbers, evaluate
 
 
-@dataclass(frozen=True, eq=False)
-class LoggedTask:
-    """What logs say of one task."""
-
-    log: Log
-    results: Sequence[SystemLog]
-    sheets: Sequence[Sheet]
-    """[result]"""
-    joined: Sequence[Sheet]
-    """Those of the systems to compare."""
-    unusable: Sequence[Mapping[str, str]]
-    """[result] name of a score that is no number -> why."""
-    reading: Reading
-
-    def evaluate(self, options: Options) -> EvaluationRecord:
-        """The evaluation by a score, or by a metric of several."""
-        if options.metric == "mean" and options.counts is None:
-            options = replace(options, metric=self.log.main)
-        options = self.log.adapt(options, list(self.sheets[0].numbers))
-        for score in (options.metric, *(options.counts or {}).values()):
-            for refusals in self.unusable:
-                if isinstance(score, str) and score in refusals:
-                    raise InputError(refusals[score])
-        evaluation = _compare_published(self.reading(options), self.sheets, self.results)
-        score = _score(evaluation.metric, self.sheets[0]) or evaluation.metric.name
-        task, *others = {result.task for result in self.results}
-        return replace(evaluation, title=f"{task}: {score}" if task and not others else None)
-
-
-def choose(file: str, kinds: Iterable[str], chosen: str | None, what: str) -> str:
+def choose(file: str, names: Iterable[str], chosen: str | None, what: str) -> str:
     """Which of several kinds of results to take: the only one, or the one that `--filter` names."""
-    known = list(dict.fromkeys(kinds))
+    known = list(dict.fromkeys(names))
     if not known:
         raise InputError(f"{file}: holds no results; expected those of at least one instance")
     if chosen is not None and chosen not in known:
@@ -161,6 +145,14 @@ def choose(file: str, kinds: Iterable[str], chosen: str | None, what: str) -> st
             f"{file}: holds results of the {what}s {listing(known)}; say which with {Hint('filter', 'NAME')}"
         )
     return chosen if chosen is not None else known[0]
+
+
+def grouped(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Key, list[_Value]]:
+    """The values of each key, in their order."""
+    groups: dict[_Key, list[_Value]] = {}
+    for value in values:
+        groups.setdefault(key(value), []).append(value)
+    return groups
 
 
 def _by_task(logs: Sequence[SystemLog], options: Options) -> tuple[dict[str, list[SystemLog]], tuple[str, ...]]:
@@ -192,10 +184,8 @@ def _by_task(logs: Sequence[SystemLog], options: Options) -> tuple[dict[str, lis
 
 def _files_as_runs(logs: Sequence[SystemLog]) -> list[SystemLog]:
     """The logs of each system as one, each of whose files is a run, or several."""
-    by_system: dict[str, list[SystemLog]] = {}
-    for log in logs:
-        by_system.setdefault(log.system, []).append(log)
-    return [_as_runs(own) if len(own) > 1 else own[0] for own in by_system.values()]
+    by_system = grouped(logs, attrgetter("system")).values()
+    return [_as_runs(logs) if len(logs) > 1 else logs[0] for logs in by_system]
 
 
 def _as_runs(logs: Sequence[SystemLog]) -> SystemLog:
@@ -235,9 +225,9 @@ def _mean_of_runs(sheet: Sheet) -> Sheet:
     )
 
 
-def _columns(result: SystemLog, options: Options) -> tuple[Sheet, list[object], dict[str, str]]:
+def _columns(result: SystemLog, options: Options) -> tuple[Sheet, list[object], dict[str, InputError]]:
     """The scores that are usable in every row, NaN where one is missing; contents `[row]`; why others are unusable."""
-    scores: dict[str, list[float | Unusable]] = {}
+    scores: dict[str, list[float | InputError]] = {}
     ids, runs, objects, contents = [], [], [], []
     for i, row in enumerate(result.rows):
         for name, value in row.scores.items():
@@ -249,15 +239,15 @@ def _columns(result: SystemLog, options: Options) -> tuple[Sheet, list[object], 
         objects.append(row.labels)
         contents.append(row.content)
     numbers: dict[str, np.ndarray] = {}
-    unusable: dict[str, str] = {}
+    unusable: dict[str, InputError] = {}
     for name, column in scores.items():
         try:
             numbers[name] = np.array(column + [math.nan] * (len(ids) - len(column)), np.float64)
         except TypeError:
-            unusable[name] = next(value.refusal for value in column if isinstance(value, Unusable))
+            unusable[name] = next(value for value in column if isinstance(value, InputError))
     if not numbers:
-        reason = f"{result.file}: holds no scores of single instances; expected at least one"
-        raise InputError(next(iter(unusable.values()), reason))
+        nothing = InputError(f"{result.file}: holds no scores of single instances; expected at least one")
+        raise next(iter(unusable.values()), nothing)
     with naming(result.file):
         labels = _plain_labels(objects, (options.cluster, options.strata))
     ids, runs = ([each for each in column if each is not None] for column in (ids, runs))

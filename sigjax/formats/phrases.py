@@ -14,7 +14,6 @@ own summary, sentences with a Stat. other than 0 (errors, empty parses) are left
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -47,67 +46,49 @@ def parse_tree(line: str) -> tuple[list[str], Brackets]:
     """
     words: list[str] = []
     closed: list[tuple[str, int, int]] = []
-    open_nodes: list[_Node] = []
-    labelled = True  # what follows an opening bracket is a label, anything else a word
+    labels, starts = list[str](), list[int]()  # of what is open
+    named, innermost = True, False  # whether what follows is no label; whether nothing was closed since the last (
     for token in _TOKEN.findall(line):
         if token == "(":
-            if open_nodes:
-                open_nodes[-1].is_tag = False
-            open_nodes.append(_Node(len(words)))
-            labelled = False
+            labels.append("")
+            starts.append(len(words))
+            named, innermost = False, True
             continue
-        if not open_nodes:
+        if not starts:
             raise InputError(f"expected a tree in brackets, got {quote(token)} outside of all brackets")
         if token == ")":
-            _close(open_nodes.pop(), words, closed)
-        elif labelled:
+            label, start = labels.pop(), starts.pop()
+            if innermost and len(words) == start + 1:  # a part-of-speech tag
+                if label == EMPTY_ELEMENT:
+                    words.pop()
+            elif start < len(words) and label not in ROOT_LABELS:
+                closed.append((_FUNCTION_TAG.sub("", label), start, len(words)))
+            innermost = False
+        elif named:
             words.append(token)
         else:
-            open_nodes[-1].label = token
-        labelled = True
-    if open_nodes:
-        raise InputError(f"expected one tree per line, got {len(open_nodes)} opening bracket(s) without a closing one")
+            labels[-1] = token
+        named = True
+    if starts:
+        raise InputError(f"expected one tree per line, got {len(starts)} opening bracket(s) without a closing one")
     return words, Counter(closed)
 
 
-class _Node:
-    """A constituent that is not closed yet; a part-of-speech tag if it holds one word and no other constituent."""
-
-    __slots__ = ("is_tag", "label", "start")
-
-    def __init__(self, start: int) -> None:
-        self.label, self.start, self.is_tag = "", start, True
+LineBrackets = Counter[tuple[int, int, int, str]]
+"""(line, first word, word after the last, label) -> how often."""
 
 
-def _close(node: _Node, words: list[str], closed: list[tuple[str, int, int]]) -> None:
-    """Add a constituent to `closed` if it is a bracket; drop the word of an empty element."""
-    if node.is_tag and len(words) == node.start + 1:
-        if node.label == EMPTY_ELEMENT:
-            words.pop()
-        return
-    if node.start < len(words) and node.label not in ROOT_LABELS:
-        closed.append((_FUNCTION_TAG.sub("", node.label), node.start, len(words)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Trees:
-    words: list[list[str]]
-    """[line]; none where there is no tree."""
-    brackets: Counter[tuple[int, int, int, str]]
-    """(line, first word, word after the last, label) -> how often."""
-
-
-def _read_file(file: str, lines: Sequence[str], gold: _Trees | None = None) -> _Trees:
-    """The trees of a file, over the words of the gold trees."""
-    trees = _Trees([], Counter())
+def _read_file(file: str, lines: Sequence[str], gold: Sequence[list[str]] = ()) -> tuple[list[list[str]], LineBrackets]:
+    """The words `[line]` of the trees of a file, none where there is no tree, and their brackets; `gold` are words."""
+    words_of, found = list[list[str]](), LineBrackets()
     for i, line in enumerate(lines):
         with naming(f"{Line(file, i + 1)}"):
             words, brackets = parse_tree(line)
-            if words and gold is not None:
-                _check_words(words, gold.words[i])
-        trees.words.append(words)
-        trees.brackets.update({(i, start, end, label): count for (label, start, end), count in brackets.items()})
-    return trees
+            if words and gold:
+                _check_words(words, gold[i])
+        words_of.append(words)
+        found.update({(i, start, end, label): count for (label, start, end), count in brackets.items()})
+    return words_of, found
 
 
 def _check_words(words: list[str], gold: list[str]) -> None:
@@ -120,31 +101,32 @@ def _check_words(words: list[str], gold: list[str]) -> None:
 def read_trees(sources: Sources, options: Options) -> Reading:
     """The brackets of the trees of each system that are gold ones."""
     file = sources.gold()
-    gold = _read_file(file, read_lines(file))
-    if not all(gold.words):
-        raise InputError(f"{Line(file, gold.words.index([]) + 1)}: expected a tree, got no words")
-    files, num_lines = sources.chosen(options), len(gold.words)
-    trees = {
-        name: _read_file(path, matching_lines(path, gold=file, count=num_lines), gold) for name, path in files.items()
-    }
-    ids, lines = None, np.arange(num_lines)
+    gold_words, gold = _read_file(file, read_lines(file))
+    if not all(gold_words):
+        raise InputError(f"{Line(file, gold_words.index([]) + 1)}: expected a tree, got no words")
+    files, num_lines = sources.chosen(options), len(gold_words)
+    words, brackets = dict[str, list[list[str]]](), dict[str, LineBrackets]()
+    for name, path in files.items():
+        lines = matching_lines(path, gold=file, count=num_lines)
+        words[name], brackets[name] = _read_file(path, lines, gold_words)
+    ids, rows = None, np.arange(num_lines)
     if options.unit == "response":
-        responses, numbers = count_responses(gold.brackets, {name: own.brackets for name, own in trees.items()})
+        responses, numbers = count_responses(gold, brackets)
         ids = [f"{line + 1}: {label} {start + 1}-{end}" for line, start, end, label in responses]
-        lines = np.array([line for line, *_ in responses], int)
+        rows = np.array([line for line, *_ in responses], int)
     else:
-        numbers = {name: _count_lines(own, gold) for name, own in trees.items()}
+        numbers = {name: _count_lines(own, gold, num_lines) for name, own in brackets.items()}
     sheets = []
     for name, path in files.items():
-        absent = np.array([not words for words in trees[name].words])[lines]
+        absent = np.array([not own for own in words[name]])[rows]
         columns = {key: np.where(absent, np.nan, column) for key, column in numbers[name].items()}
         sheets.append(Sheet(name, path, columns, ids=ids))
     return join_sheets(sheets, options, notes=(NOTE,))
 
 
-def _count_lines(system: _Trees, gold: _Trees) -> dict[str, np.ndarray]:
-    counted = {"tp": system.brackets & gold.brackets, "predicted": system.brackets, "gold": gold.brackets}
-    counts = {name: np.zeros(len(gold.words)) for name in counted}
+def _count_lines(system: LineBrackets, gold: LineBrackets, num_lines: int) -> dict[str, np.ndarray]:
+    counted = {"tp": system & gold, "predicted": system, "gold": gold}
+    counts = {name: np.zeros(num_lines) for name in counted}
     for name, brackets in counted.items():
         for (line, *_), count in brackets.items():
             counts[name][line] += count

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any
 
-from sigjax.formats.logs import Log, Row, SystemLog, choose
+from sigjax.formats.logs import Log, Row, SystemLog, choose, grouped
 from sigjax.readers.options import Options, listing, quote
 from sigjax.readers.plain import csv_records
 from sigjax.readers.table import parse_number
@@ -68,14 +68,14 @@ def _names(header: str) -> list[str]:
     return [name.strip().lower() for name in header.split("\t")]
 
 
-def _weight(place: str, category: str, severity: str) -> int:
+def _weight(where: str, category: str, severity: str) -> int:
     """Ten times the weight of an error."""
     kind, about = severity.lower(), f"{category.lower().replace('!', '')}/"
     if kind.startswith(_ATTENTION):
         return 0
     if kind not in _TENTHS:
         raise InputError(
-            f"{place}: no weight for the severity {quote(severity)}; the weights are for major, minor, neutral and "
+            f"{where}: no weight for the severity {quote(severity)}; the weights are for major, minor, neutral and "
             "no-error (give other scores as a table)"
         )
     found = (tenths for (own, part), tenths in _PARTICULAR.items() if own == kind and about.startswith(f"{part}/"))
@@ -135,8 +135,8 @@ def _ratings(file: str) -> Iterator[_Rating]:
         yield _Rating(annotator, system, name, item, f"{source}-{target}", value, end, why_not)
 
 
-def _why_not(kind: str, system: str, document: str) -> str:
-    if kind != "TGT":
+def _why_not(item_type: str, system: str, document: str) -> str:
+    if item_type != "TGT":
         return "an attention check"
     if "tutorial" in system:
         return "a tutorial"
@@ -175,11 +175,7 @@ def _appraise(file: str, options: Options) -> list[SystemLog]:
 
 def _grouped(ratings: Iterable[_Rating], name: str, *more: str) -> dict[Any, list[_Rating]]:
     """The ratings of each value of a field, or of several."""
-    groups: dict[Any, list[_Rating]] = {}
-    key = attrgetter(name, *more)
-    for each in ratings:
-        groups.setdefault(key(each), []).append(each)
-    return groups
+    return grouped(ratings, attrgetter(name, *more))
 
 
 _Items = dict[tuple[str, str], list[str]]

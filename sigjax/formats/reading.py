@@ -97,11 +97,11 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[Format]
     name, head = read_head(first)
     alone = len(files) == 1 and not outputs
 
-    def is_likely(each: Format) -> bool:
+    def is_likely(format: Format) -> bool:
         if os.path.isdir(first):
-            return bool(each.folder and files_inside(first, each.folder))
-        scored = alone or not each.parts or is_scored(name, head)
-        return scored and fits(each, name, head, files, outputs)
+            return bool(format.folder and files_inside(first, format.folder))
+        scored = alone or not format.parts or is_scored(name, head)
+        return scored and fits(format, name, head, files, outputs)
 
     looking = filter(is_likely, formats_taking(files, outputs))
     likely = next(looking, None)

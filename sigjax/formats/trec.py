@@ -243,10 +243,10 @@ def _check_names(names: Iterable[str], where: str) -> None:
             text(name)
 
 
-def _checked(value: float, kind: _TopicFile) -> float:
-    if abs(value) > kind.largest or (kind.whole and not value.is_integer()):
-        expected = f"{'a whole number' if kind.whole else 'a number'} up to {kind.largest:g}"
-        raise InputError(f"expected {expected}, got {value:.15g}")
+def _checked(value: float, expected: _TopicFile) -> float:
+    if abs(value) > expected.largest or (expected.whole and not value.is_integer()):
+        number = f"{'a whole number' if expected.whole else 'a number'} up to {expected.largest:g}"
+        raise InputError(f"expected {number}, got {value:.15g}")
     return value
 
 
