@@ -4,6 +4,7 @@ import sys as _sys
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
+from sigjax.studies import STUDIES as _STUDIES
 from sigjax.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -19,41 +20,34 @@ if TYPE_CHECKING:
     from sigjax.records import Metric as Metric
     from sigjax.records import SampleMetric as SampleMetric
     from sigjax.report import Report as Report
-    from sigjax.studies import audit as audit
-    from sigjax.studies import diff as diff
-    from sigjax.studies import equivalence as equivalence
-    from sigjax.studies import equivalence_test as equivalence_test
-    from sigjax.studies import one_sample as one_sample
-    from sigjax.studies import power as power
-    from sigjax.studies import unpaired as unpaired
     from sigjax.studies.association import Association as Association
     from sigjax.studies.association import association_test as association_test
     from sigjax.studies.audit import Audit as Audit
+    from sigjax.studies.audit import audit as audit
     from sigjax.studies.classical import ClassicalTests as ClassicalTests
     from sigjax.studies.classical import classical_tests as classical_tests
     from sigjax.studies.diff import Diff as Diff
+    from sigjax.studies.diff import diff as diff
     from sigjax.studies.equivalence import Equivalence as Equivalence
+    from sigjax.studies.equivalence import equivalence as equivalence
+    from sigjax.studies.equivalence import equivalence_test as equivalence_test
     from sigjax.studies.power import Power as Power
+    from sigjax.studies.power import power as power
     from sigjax.studies.samples import OneSample as OneSample
     from sigjax.studies.samples import Unpaired as Unpaired
+    from sigjax.studies.samples import one_sample as one_sample
+    from sigjax.studies.samples import unpaired as unpaired
 
 _PUBLIC = {
-    "sigjax.studies.association": ("Association", "association_test"),
-    "sigjax.studies.audit": ("Audit",),
-    "sigjax.studies.classical": ("ClassicalTests", "classical_tests"),
     "sigjax.comparison.compare": ("bootstrap_test", "compare", "permutation_test"),
     "sigjax.formats": ("read",),
     "sigjax.readers": ("Evaluation",),
     "sigjax.records": ("Comparison", "InputError", "Interval", "Metric", "SampleMetric"),
     "sigjax.report": ("Report",),
-    "sigjax.studies": ("audit", "diff", "equivalence", "equivalence_test", "one_sample", "power", "unpaired"),
-    "sigjax.studies.diff": ("Diff",),
-    "sigjax.studies.equivalence": ("Equivalence",),
-    "sigjax.studies.power": ("Power",),
-    "sigjax.studies.samples": ("OneSample", "Unpaired"),
 }
 """The public names by their modules, which are imported when a name is first used (PEP 562)."""
 _HOMES = {name: module for module, names in _PUBLIC.items() for name in names}
+_HOMES |= {name: study.path for study in _STUDIES.values() if study.alone for name in (study.result, *study.functions)}
 
 
 __all__ = ["studies", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
@@ -63,8 +57,6 @@ if not TYPE_CHECKING:  # type checkers would take any name for one of these
 
     def __getattr__(name: str) -> object:
         """Import a public name when it is first used."""
-        if name == "studies":
-            return _import_module("sigjax.studies")
         if name not in _HOMES:
             raise AttributeError(f"module 'sigjax' has no attribute {name!r}", name=name, obj=_sys.modules[__name__])
         globals()[name] = thing = getattr(_import_module(_HOMES[name]), name)

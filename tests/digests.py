@@ -53,7 +53,7 @@ def plain(result: Any) -> Any:
         metric = [result.metric.name, result.metric.stat_names, result.metric.higher_is_better]
         stats = [str(result.stats.dtype), result.stats.tolist()]
         return plain({name: getattr(result, name) for name in names} | {"metric": metric, "stats": stats})
-    if hasattr(result, "to_json"):
+    if hasattr(result, "to_json") and not isinstance(result, tuple):
         return rounded(plain(json.loads(result.to_json())))
     if is_dataclass(result) and not isinstance(result, type):
         return rounded(plain(asdict(result)))

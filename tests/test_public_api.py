@@ -18,6 +18,7 @@ import pytest
 import sigjax
 from sigjax import ClassicalTests, Evaluation, InputError, Report
 from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
+from sigjax.studies import STUDIES
 from sigjax.studies.audit import AuditedTest, ErrorRate
 from sigjax.studies.calibration import CalibratedRange, Calibration
 from sigjax.studies.diff import Change, ChangedDecision
@@ -28,9 +29,7 @@ from sigjax.studies.size import Fitted, Size, SizeFit, ThresholdAt
 from sigjax.studies.thresholds import Threshold, ThresholdDifference
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
-STUDY_CALLS = set(
-    "audit calibration diff domain equivalence equivalence_test gains one_sample power size synthetic unpaired".split()
-)
+STUDY_CALLS = {name for study in STUDIES.values() for name in study.functions}
 
 
 def test_the_public_names():
@@ -59,6 +58,20 @@ def test_names_load_on_first_use_from_where_type_checkers_see_them():
 def test_studies_are_a_namespace():
     assert set(dir(sigjax.studies)) == STUDY_CALLS
     assert sigjax.studies.power is sigjax.power
+    assert {"audit", "diff", "gains", "one_sample", "synthetic"} < STUDY_CALLS
+
+
+def test_naming_a_study_imports_none():
+    named = "import sys, sigjax; from sigjax.studies import STUDIES; from sigjax.cli.app import COMMANDS; dir(sigjax)"
+    assert "sigjax.studies." not in run_python(f"{named}; print(*sys.modules)")
+    run_python("import sigjax.studies.power; from sigjax.studies import power, size; power.__doc__, size.__doc__")
+
+
+@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+def test_the_record_of_a_study_names_what_there_is(study):
+    assert dataclasses.is_dataclass(study.load(study.options)), study
+    assert not study.result or study.load(study.result).__doc__
+    assert all(callable(study.load(name)) for name in study.functions)
 
 
 @pytest.mark.parametrize("name", [*PUBLIC, *(f"studies.{name}" for name in sorted(STUDY_CALLS))])
@@ -132,7 +145,7 @@ def test_help_loads_no_command_but_its_own():
     for flag in ("--version", "--help"):
         assert not {"numpy", "rich.markdown"} & set(run_python(code.format([flag])).split())
     loaded = set(run_python(code.format(["compare", "--help"])).split())
-    rooms = ("association", "classical", "comparison.compare", "exact", "report", "resample", "studies")
+    rooms = ("association", "classical", "comparison.compare", "exact", "report", "resample", "studies.study")
     assert not {"rich.markdown", "importlib.metadata", *(f"sigjax.{room}" for room in rooms)} & loaded
 
 

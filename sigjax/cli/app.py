@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclopts import App, Group
 
+from sigjax.studies import STUDIES
 from sigjax.version import __version__
 
 if TYPE_CHECKING:
@@ -137,38 +138,8 @@ COMMANDS = {
         "reports:verify",
         "Is a report that of these files? The same data, and, when compared again, the same numbers.",
     ),
-    "diff": (
-        "reports:diff",
-        "What changed between two reports, and with --margin: is any system worse by more than that?",
-    ),
-    "tests": (
-        "studies:show_tests",
-        "Show the classical tests of two systems beside the permutation test and the bootstrap, and what each assumes.",
-    ),
-    "power": (
-        "studies:power",
-        "How likely is a test to find the difference of these two systems with more or fewer instances?",
-    ),
-    "equivalence": (
-        "studies:equivalence",
-        "Are systems alike up to a margin, or one not worse than the other by it? Two one-sided tests (TOST).",
-    ),
-    "audit": (
-        "studies:audit",
-        "Do the tests keep their level on these data? They test pairs that are made so that neither is better.",
-    ),
-    "one-sample": (
-        "studies:one_sample",
-        "Test each system against a number: is its accuracy above 0.5, its mean rating not 3, its win rate not 1/2?",
-    ),
-    "unpaired": (
-        "studies:unpaired",
-        "Compare systems that were tested on different instances: unpaired permutation and rank-sum tests.",
-    ),
-    "association": (
-        "studies:association",
-        "Do labels agree with gold labels more than chance, given how often each label was used?",
-    ),
+    "diff": ("reports:diff", STUDIES["diff"].title),
+    **{name: (f"studies:{name}", each.title) for name, each in STUDIES.items() if each.alone and name != "diff"},
     "study": ("studies:study", "Experiments with many comparisons of systems on these files."),
 }
 """Each command: the module and the function, and the first line of its help, for the page of all commands."""

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from sigjax.report.plots import FigureKind
     from sigjax.report.report import Report
     from sigjax.studies.diff import Diff
-    from sigjax.studies.study import Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,13 +296,6 @@ class Figure:
     figure: Path | None = option(
         None, "Draw a figure to this file, too (.png, .pdf, .svg; needs matplotlib).", group="Output"
     )
-
-
-def write_study(study: Study, results: Results, figure: Figure) -> None:
-    """Write a study as text or JSON, and draw it, if asked."""
-    results.write(study.__str__, study.to_json)
-    if figure.figure is not None:
-        write_figure(study.plot(), figure.figure)
 
 
 def check_outputs(read: Sequence[str | Path], *records: object, here: bool = True) -> None:

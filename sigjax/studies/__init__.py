@@ -6,24 +6,221 @@ pairs of systems for `gains`, `size`, `domain` and `calibration`. `diff` compare
 `samples` takes systems one by one: against a number, or on different instances. `classical` runs the `tests` that
 have names, and `association` compares labels. Each file has the study with its record, text and figure; what these
 share is in `study`, and formulas in `formulas`.
+
+`STUDIES` has a record of each study: commands, their help and the public names are made of it. Naming a study imports
+no file of this room.
 """
 
-from types import ModuleType as _Module
+from __future__ import annotations
 
-from sigjax.studies.audit import audit as audit
-from sigjax.studies.calibration import calibration as calibration
-from sigjax.studies.diff import diff as diff
-from sigjax.studies.domain import domain as domain
-from sigjax.studies.equivalence import equivalence as equivalence
-from sigjax.studies.equivalence import equivalence_test as equivalence_test
-from sigjax.studies.gains import gains as gains
-from sigjax.studies.power import power as power
-from sigjax.studies.samples import one_sample as one_sample
-from sigjax.studies.samples import unpaired as unpaired
-from sigjax.studies.size import size as size
-from sigjax.studies.synthetic import synthetic as synthetic
+import sys
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from sigjax.studies.association import association_test as association_test
+    from sigjax.studies.audit import audit as audit
+    from sigjax.studies.calibration import calibration as calibration
+    from sigjax.studies.classical import classical_tests as classical_tests
+    from sigjax.studies.diff import diff as diff
+    from sigjax.studies.domain import domain as domain
+    from sigjax.studies.equivalence import equivalence as equivalence
+    from sigjax.studies.equivalence import equivalence_test as equivalence_test
+    from sigjax.studies.gains import gains as gains
+    from sigjax.studies.power import power as power
+    from sigjax.studies.samples import one_sample as one_sample
+    from sigjax.studies.samples import unpaired as unpaired
+    from sigjax.studies.size import size as size
+    from sigjax.studies.synthetic import synthetic as synthetic
 
 
-def __dir__() -> list[str]:
-    """The studies: the modules of this room are no part of the interface."""
-    return [name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _Module)]
+@dataclass(frozen=True, slots=True)
+class StudySpec:
+    """A study: its names, its help, and where it is.
+
+    Attributes:
+        module: the file of this room.
+        functions: the public functions; the first one is the command's.
+        result: the class of its results; an `Evaluation` has none here.
+        options: the record of the command's options.
+        title: the first line of the command's help.
+        more: the rest of it.
+        takes: what the command reads: the evaluations of the files, one per metric; test sets; systems one by one, of
+            which one is enough or which have instances of their own; two files of labels; or any that there are.
+        files: the help of its files; the usual one when left out.
+        figure: whether it has a figure.
+        alone: whether it is a command and a name of sigjax, beside `sigjax study NAME` and `sigjax.studies.NAME`.
+    """
+
+    module: str
+    functions: tuple[str, ...]
+    result: str
+    options: str
+    title: str
+    more: str = ""
+    takes: Literal["evaluations", "test sets", "systems", "samples", "labels", "any"] = "evaluations"
+    files: str = ""
+    figure: bool = False
+    alone: bool = True
+
+    @property
+    def path(self) -> str:
+        """The name of the module."""
+        return f"{__name__}.{self.module}"
+
+    def load(self, name: str) -> Any:
+        """A function or record of its file."""
+        return getattr(import_module(self.path), name)
+
+
+STUDIES = {
+    "tests": StudySpec(
+        "classical",
+        ("classical_tests",),
+        "ClassicalTests",
+        "ClassicalOptions",
+        "Show the classical tests of two systems beside the permutation test and the bootstrap, and what each assumes.",
+        "Of more than two systems, take two with --systems A B.",
+    ),
+    "power": StudySpec(
+        "power",
+        ("power",),
+        "Power",
+        "PowerOptions",
+        "How likely is a test to find the difference of these two systems with more or fewer instances?",
+        "Each repetition draws instances from the data with replacement and tests them.",
+        figure=True,
+    ),
+    "equivalence": StudySpec(
+        "equivalence",
+        ("equivalence", "equivalence_test"),
+        "Equivalence",
+        "EquivalencePairsOptions",
+        "Are systems alike up to a margin, or one not worse than the other by it? Two one-sided tests (TOST).",
+    ),
+    "audit": StudySpec(
+        "audit",
+        ("audit",),
+        "Audit",
+        "AuditOptions",
+        "Do the tests keep their level on these data? They test pairs that are made so that neither is better.",
+        "Each repetition swaps the outputs of random units of two systems (`--systems A B`) and tests the mixtures.",
+        figure=True,
+    ),
+    "one-sample": StudySpec(
+        "samples",
+        ("one_sample",),
+        "OneSample",
+        "OneSampleOptions",
+        "Test each system against a number: is its accuracy above 0.5, its mean rating not 3, its win rate not 1/2?",
+        "One system is enough. Exact binomial test of answers right or wrong, sign flips of other means, else t.",
+        takes="systems",
+    ),
+    "unpaired": StudySpec(
+        "samples",
+        ("unpaired",),
+        "Unpaired",
+        "UnpairedOptions",
+        "Compare systems that were tested on different instances: unpaired permutation and rank-sum tests.",
+        "Where systems have the same instances, `sigjax compare` has more power.",
+        takes="samples",
+        files="One file per system, or one table of all; their instances may differ.",
+    ),
+    "association": StudySpec(
+        "association",
+        ("association_test",),
+        "Association",
+        "AgreementOptions",
+        "Do labels agree with gold labels more than chance, given how often each label was used?",
+        "p is over all orders of the labels, each equally likely.",
+        takes="labels",
+        files="LABELS GOLD: two files with one label per line, in the same order.",
+    ),
+    "diff": StudySpec(
+        "diff",
+        ("diff",),
+        "Diff",
+        "DiffOptions",
+        "What changed between two reports, and with --margin: is any system worse by more than that?",
+        takes="any",
+    ),
+    "calibration": StudySpec(
+        "calibration",
+        ("calibration",),
+        "Calibration",
+        "CalibrationOptions",
+        "How often is the winner of a test on a small test set the better system on all data, by p?",
+        "Test sets are drawn from the data with replacement, and all pairs are tested on each.",
+        figure=True,
+        alone=False,
+    ),
+    "domain": StudySpec(
+        "domain",
+        ("domain",),
+        "Domain",
+        "DomainOptions",
+        "Do the winners of tests on one test set win on others, by p? The first test set is the one that is tested.",
+        "The files are tables or saved evaluations (`sigjax extract`) of the same systems. With --strata, the files "
+        "are those of one test set, as for `sigjax compare`, and each stratum is a test set.",
+        takes="test sets",
+        files="One file per test set, with all systems each (or NAME=FILE).",
+        figure=True,
+        alone=False,
+    ),
+    "gains": StudySpec(
+        "gains",
+        ("gains",),
+        "Gains",
+        "GainsOptions",
+        "How large is a gain that is significant on these files? Gain against confidence, for all pairs of systems.",
+        "The threshold is the gain that 95% of the pairs with p from 0.04 to 0.06 do not exceed.",
+        figure=True,
+        alone=False,
+    ),
+    "synthetic": StudySpec(
+        "synthetic",
+        ("synthetic",),
+        "",
+        "SyntheticOptions",
+        "Write synthetic systems: correlated mixtures of the systems in the files, or data by the papers' generators.",
+        "Every command takes what this writes, such as `sigjax study gains made.npz --groups families.tsv`.",
+        takes="any",
+        alone=False,
+    ),
+    "size": StudySpec(
+        "size",
+        ("size",),
+        "Size",
+        "SizeOptions",
+        "How does the gain that is needed fall with the size of the test set, and how many instances does a gain need?",
+        figure=True,
+        alone=False,
+    ),
+}
+"""Each study by the name of its command; most are commands, and the others are those of `sigjax study`."""
+_MODULES = {function: study for study in STUDIES.values() for function in study.functions}
+
+
+class _Room(ModuleType):
+    """This package: a function, and not the file of its name that is imported with it, is an attribute of it."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (isinstance(value, ModuleType) and name in _MODULES):
+            super().__setattr__(name, value)
+
+    def __getattr__(self, name: str) -> object:
+        """Import a study when it is first used."""
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=self)
+        value = _MODULES[name].load(name)
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self) -> list[str]:
+        """The studies: the modules of this room are no part of the interface."""
+        return [*_MODULES]
+
+
+sys.modules[__name__].__class__ = _Room

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from operator import mul
 from typing import Any, Literal
@@ -20,13 +20,12 @@ import numpy as np
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
 from sigjax.records import Alternative, Hint, InputError, Interval, Settings
-from sigjax.records.display import Brief, SciPyNames
+from sigjax.records.display import SciPyNames
 from sigjax.records.options import check, option, same, takes, values
-from sigjax.report.data import json_lines
 from sigjax.report.words import ALTERNATIVES, METHODS, count, format_p, format_p_interval
 from sigjax.resample.draws import row_keys, words
 from sigjax.resample.tally import extreme
-from sigjax.studies.study import signature_line
+from sigjax.studies.study import StudyResult, signature_line
 from sigjax.testing.p_values import clopper_pearson, montecarlo_p
 
 TABLE_BYTES = 2**28
@@ -85,7 +84,7 @@ def rook_numbers(gold_counts: Sequence[int], label_counts: Sequence[int], start:
         [1, 4, 4]
     """
     product, lowest = [1], 0
-    for gold, label, least, most in _stages(gold_counts, label_counts, start):
+    for gold, label, least, most in _factors(gold_counts, label_counts, start):
         highest, top = lowest + len(product) - 1, min(gold, label)
         bottom = max(least - highest, 0)
         factor = [math.comb(gold, bottom) * math.perm(label, bottom)]
@@ -113,7 +112,7 @@ def agreement_cost(
     size = sum(gold_counts)
     digits = math.log2(size + 1) / 30.0
     cost = (size * digits) ** 2  # the factorial of the size
-    for gold, label, least, most in _stages(gold_counts, label_counts, _start(size, observed, alternative)):
+    for gold, label, least, most in _factors(gold_counts, label_counts, _start(size, observed, alternative)):
         width, agreeing = most - least + 1, min(gold, label)
         terms = min(agreeing + 1, width)
         cost += width * (_STEP_COST + terms * (1.0 + agreeing * digits) * (1.0 + most * digits))
@@ -227,7 +226,7 @@ def _start(size: int, observed: int, alternative: Alternative) -> int:
     return observed + 1 if alternative == "less" else max(observed, 1)
 
 
-def _stages(gold_counts: Sequence[int], label_counts: Sequence[int], start: int) -> Iterator[tuple[int, ...]]:
+def _factors(gold_counts: Sequence[int], label_counts: Sequence[int], start: int) -> Iterator[tuple[int, ...]]:
     """Factors (gold count, label count) of the rook polynomial, with the (least, most) coefficient to keep after each.
 
     No factors if `start` agreements cannot be reached.
@@ -277,8 +276,18 @@ _ROUNDING = 2.0**-40
 _WRONG = "the statistic must turn confusion counts [..., gold label, label] into real numbers [...], table by table"
 
 
+_MEANS: dict[Alternative, list[str]] = {
+    "greater": ["p: the probability that the same labels in random order agree at least as often"],
+    "less": ["p: the probability that the same labels in random order agree at most as often"],
+    "two-sided": [
+        "p: twice the smaller probability that the same labels in random order agree",
+        "at least, or at most, as often",
+    ],
+}
+
+
 @dataclass(frozen=True, repr=False)
-class Association(SciPyNames, Brief):
+class Association(SciPyNames, StudyResult):
     """Result of `association_test`. `p_interval`, `exceed` and `resamples` are None if p is exact."""
 
     statistic: float
@@ -294,6 +303,47 @@ class Association(SciPyNames, Brief):
     """Number of resamples at least as extreme; two-sided, in the smaller tail."""
     resamples: int | None
     num_instances: int
+    statistic_name: str
+    settings: AgreementOptions = field(compare=False)
+
+    @property
+    def signature(self) -> str:
+        """One line that reproduces the numbers."""
+        return signature_line(
+            test="association",
+            statistic=self.statistic_name,
+            alt=self.settings.alternative,
+            method=self.method,
+            n=self.resamples,
+            seed=self.settings.seed if self.resamples else None,
+            ties="ge",
+            instances=self.num_instances,
+        )
+
+    def brief(self) -> dict[str, Any]:
+        """The numbers."""
+        return {name: value for name, value in super().brief().items() if name != "statistic_name"}
+
+    def _lines(self) -> list[str]:
+        """The agreements, p, and what p means."""
+        size, agreements, alternative = self.num_instances, int(self.statistic), self.settings.alternative
+        first = f"{agreements:,} of {count(size, 'label')} agree with the gold labels ({agreements / size:.1%})"
+        means = _MEANS[alternative]
+        if self.statistic_name != "agreements":
+            first = f"{self.statistic_name} of {count(size, 'label')} and gold labels: {self.statistic:.6g}"
+            means = [line.replace("agree at", f"have {self.statistic_name} at") for line in means]
+        drawn = f", {count(self.resamples, 'resample')}" if self.resamples else ""
+        p = format_p(self.p_value, log10_p=self.log10_p)
+        lines = [first, f"p = {p}, {ALTERNATIVES[alternative]}, {METHODS[self.method]}{drawn} ({self.reason})"]
+        if self.p_interval is not None:
+            lines.append(f"95% interval for the p of infinitely many resamples: {format_p_interval(self.p_interval)}")
+        return [*lines, *means, self.signature]
+
+    def _fields(self) -> dict[str, Any]:
+        fields = super()._fields()
+        settings = {"settings": fields.pop("settings")}
+        del fields["statistic_name"]
+        return settings | fields | {"signature": self.signature}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -358,24 +408,20 @@ def association_test(gold: Iterable[object], labels: Iterable[object], options: 
     """
     check(options)
     settings = Settings(**values(options, Settings))
-    data = _observed(_codes(gold, labels), options.statistic)
-    answer = _exact(data, settings)
-    if isinstance(answer, NotEligible):
-        if settings.method == "exact":
-            raise InputError(f"no exact test: {answer.reason}; use {Hint('method', 'auto')}")
-        return _montecarlo(data, settings, answer.reason)
-    (p_value, log10_p, *_), reason = answer
-    return Association(data.observed, p_value, log10_p, None, "exact", reason, None, None, data.size)
-
-
-@dataclass(frozen=True, slots=True)
-class _Observed:
-    """The labels as counts, and the statistic of them."""
-
-    counts: np.ndarray  # [side, label]: how many instances have each gold label, and each label
-    function: Statistic
-    observed: float
-    size: int
+    statistic, codes = options.statistic, _codes(gold, labels)
+    counts = np.array([np.bincount(side, minlength=int(codes.max()) + 1) for side in codes])
+    function, observed = _observed(codes, statistic)
+    name = statistic if isinstance(statistic, str) else getattr(statistic, "__name__", "statistic")
+    about = codes.shape[1], name, AgreementOptions(**values(options, AgreementOptions))
+    test = _exact(counts, function, observed, settings)
+    if not isinstance(test, NotEligible):
+        (p_value, log10_p, *_), reason = test
+        return Association(observed, p_value, log10_p, None, "exact", reason, None, None, *about)
+    if settings.method == "exact":
+        raise InputError(f"no exact test: {test.reason}; use {Hint('method', 'auto')}")
+    p_value, interval, exceed = _montecarlo(counts, function, observed, settings)
+    drawn = interval, "montecarlo", test.reason, exceed, settings.fixed_resamples
+    return Association(observed, p_value, math.log10(p_value), *drawn, *about)
 
 
 def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
@@ -401,11 +447,11 @@ def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
     return np.array([[codes[label] for label in side] for side in sides.values()])
 
 
-def _observed(codes: np.ndarray, statistic: str | Statistic) -> _Observed:
-    num_labels, size = int(codes.max()) + 1, codes.shape[1]
-    counts = np.array([np.bincount(side, minlength=num_labels) for side in codes])
+def _observed(codes: np.ndarray, statistic: str | Statistic) -> tuple[Statistic, float]:
+    """The statistic as a function of confusion counts, and its value."""
     if statistic == "agreements":
-        return _Observed(counts, _agreements, float(np.count_nonzero(codes[0] == codes[1])), size)
+        return _agreements, float(np.count_nonzero(codes[0] == codes[1]))
+    num_labels = int(codes.max()) + 1
     if not callable(statistic) or num_labels > _MOST_LABELS:
         expected = f'"agreements", or a function of confusion counts where there are at most {_MOST_LABELS} labels'
         raise InputError(f"statistic must be {expected}; got {statistic!r} for {num_labels} labels")
@@ -414,7 +460,7 @@ def _observed(codes: np.ndarray, statistic: str | Statistic) -> _Observed:
     (observed,) = _evaluate(statistic, table)
     if (abs(together - observed) > _ROUNDING * abs(observed)).any():
         raise InputError(_WRONG)
-    return _Observed(counts, statistic, float(observed), size)
+    return statistic, float(observed)
 
 
 def _evaluate(function: Statistic, tables: np.ndarray) -> np.ndarray:
@@ -431,19 +477,23 @@ def _evaluate(function: Statistic, tables: np.ndarray) -> np.ndarray:
     return values.astype(np.float64)
 
 
-def _exact(data: _Observed, settings: Settings) -> tuple[ExactP, str] | NotEligible:
-    """The exact p-value and the reason: cheap counting first, then tables, then expensive counting."""
+def _exact(
+    counts: np.ndarray, function: Statistic, observed: float, settings: Settings
+) -> tuple[ExactP, str] | NotEligible:
+    """The exact p-value and the reason: cheap counting first, then tables, then expensive counting.
+
+    `counts` `[side, label]` are the instances with each gold label, and with each label.
+    """
     if settings.method == "montecarlo":
         return NotEligible("as asked")
     longest, most = (AGREEMENT_LIMIT, TABLE_LIMIT) if settings.method == "exact" else (AGREEMENT_BUDGET, TABLE_BUDGET)
-    gold_counts, label_counts = data.counts.tolist()
-    arguments = (gold_counts, label_counts, int(data.observed), settings.alternative)
-    cost = agreement_cost(*arguments) if data.function is _agreements else math.inf
-    tables = confusion_tables(*data.counts, most=most) if cost > AGREEMENT_BUDGET else None
+    gold_counts, label_counts = counts.tolist()
+    arguments = (gold_counts, label_counts, int(observed), settings.alternative)
+    cost = agreement_cost(*arguments) if function is _agreements else math.inf
+    tables = confusion_tables(*counts, most=most) if cost > AGREEMENT_BUDGET else None
     if tables is not None:
-        parts = (tables[part].astype(np.float64) for part in _blocks(len(tables), tables[0].size))
-        values = np.concatenate([_evaluate(data.function, part) for part in parts])
-        tails = _tails(values, data.observed, settings.alternative)
+        blocks = (tables[block].astype(np.float64) for block in _blocks(len(tables), tables[0].size))
+        tails = _tails(np.concatenate([_evaluate(function, block) for block in blocks]), observed, settings.alternative)
         have = "confusion table has" if len(tables) == 1 else "confusion tables have"
         return tables_p(log_assignments(tables), tails), f"{len(tables):,} {have} these margins"
     if cost <= longest:
@@ -451,31 +501,32 @@ def _exact(data: _Observed, settings: Settings) -> tuple[ExactP, str] | NotEligi
     return NotEligible(f"counting would pass the budget of {most:,} confusion tables (or of memory for them)")
 
 
-def _montecarlo(data: _Observed, settings: Settings, reason: str) -> Association:
-    """The Monte Carlo p-value and its interval, two-sided both doubled.
+def _montecarlo(
+    counts: np.ndarray, function: Statistic, observed: float, settings: Settings
+) -> tuple[float, Interval, int]:
+    """The Monte Carlo p-value and its interval, two-sided both doubled, and the resamples behind them.
 
     The doubled interval keeps its level. Either count may make it too low, each half as often as the interval of one
     proportion errs; it is too high only if one tail is clearly smaller, and then the other plays no part.
     """
-    counts = _tails(_sample(data, settings), data.observed, settings.alternative).sum(axis=1)
-    exceed, resamples = counts.min(keepdims=True), settings.fixed_resamples
+    exceeds = _tails(_sample(counts, function, settings), observed, settings.alternative).sum(axis=1)
+    exceed, resamples = exceeds.min(keepdims=True), settings.fixed_resamples
     ends = np.concatenate(clopper_pearson(exceed, resamples, settings.level)).tolist()
-    p_value, *interval = (min(len(counts) * p, 1.0) for p in (float(montecarlo_p(int(exceed[0]), resamples)), *ends))
-    drawn = (Interval(*interval), "montecarlo", reason, int(exceed[0]), resamples)
-    return Association(data.observed, p_value, math.log10(p_value), *drawn, data.size)
+    p_value, *interval = (min(len(exceeds) * p, 1.0) for p in (float(montecarlo_p(int(exceed[0]), resamples)), *ends))
+    return p_value, Interval(*interval), int(exceed[0])
 
 
-def _sample(data: _Observed, settings: Settings) -> np.ndarray:
+def _sample(counts: np.ndarray, function: Statistic, settings: Settings) -> np.ndarray:
     """Statistics `[resample]` of random assignments. Instances are sorted: their order does not matter."""
-    num_labels = data.counts.shape[1]
-    gold, labels = (np.repeat(np.arange(num_labels), counts) for counts in data.counts)
+    num_labels = counts.shape[1]
+    gold, labels = (np.repeat(np.arange(num_labels), of_side) for of_side in counts)
     values = np.empty(settings.fixed_resamples)
-    for part in _blocks(len(values), 4 * data.size + (data.function is not _agreements) * num_labels**2):
-        drawn = shuffled(labels, row_keys(settings.seed, np.arange(part.start, part.stop)))
-        if data.function is _agreements:
-            values[part] = (drawn == gold).sum(axis=1)
+    for block in _blocks(len(values), 4 * len(gold) + (function is not _agreements) * num_labels**2):
+        drawn = shuffled(labels, row_keys(settings.seed, np.arange(block.start, block.stop)))
+        if function is _agreements:
+            values[block] = (drawn == gold).sum(axis=1)
         else:
-            values[part] = _evaluate(data.function, confusion_counts(gold, drawn, num_labels))
+            values[block] = _evaluate(function, confusion_counts(gold, drawn, num_labels))
     return values
 
 
@@ -490,45 +541,3 @@ def _tails(values: np.ndarray, observed: float, alternative: Alternative) -> np.
     tolerance = np.float64(_ROUNDING * max(abs(observed), float(abs(values).max())))
     sides: tuple[Alternative, ...] = ("greater", "less") if alternative == "two-sided" else (alternative,)
     return np.array([extreme(values, np.float64(observed), tolerance, side) for side in sides])
-
-
-_MEANS: dict[Alternative, str] = {
-    "greater": "p: the probability that the same labels in random order agree at least as often",
-    "less": "p: the probability that the same labels in random order agree at most as often",
-    "two-sided": "p: twice the smaller probability that the same labels in random order agree\nat least, or at most, "
-    "as often",
-}
-
-
-def association_text(result: Association, options: AgreementOptions) -> str:
-    """The agreements, p, and what p means."""
-    size, agreements = result.num_instances, int(result.statistic)
-    drawn = f", {count(result.resamples, 'resample')}" if result.resamples else ""
-    lines = [
-        f"{agreements:,} of {count(size, 'label')} agree with the gold labels ({agreements / size:.1%})",
-        f"p = {format_p(result.p_value, log10_p=result.log10_p)}, {ALTERNATIVES[options.alternative]}, "
-        f"{METHODS[result.method]}{drawn} ({result.reason})",
-    ]
-    if result.p_interval is not None:
-        lines.append(f"95% interval for the p of infinitely many resamples: {format_p_interval(result.p_interval)}")
-    lines.append(_MEANS[options.alternative])
-    return "\n".join([*lines, _signature(result, options), ""])
-
-
-def association_json(result: Association, options: AgreementOptions) -> str:
-    """All numbers, of the schema `sigjax-association/1`."""
-    fields = {"settings": asdict(options), **asdict(result), "signature": _signature(result, options)}
-    return json_lines("sigjax-association/1", fields)
-
-
-def _signature(result: Association, options: AgreementOptions) -> str:
-    return signature_line(
-        test="association",
-        statistic="agreements",
-        alt=options.alternative,
-        method=result.method,
-        n=result.resamples,
-        seed=options.seed if result.resamples else None,
-        ties="ge",
-        instances=result.num_instances,
-    )

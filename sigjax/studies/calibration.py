@@ -314,12 +314,12 @@ def _ranges(
         yield CalibratedRange(metric, test, variant, low, high, tests, hits, share, interval, nominal)
 
 
-def _row(one: CalibratedRange) -> tuple[str, ...]:
-    ends = f"{one.low:g} to {one.high:g}"
-    if one.share is None:
+def _row(tested: CalibratedRange) -> tuple[str, ...]:
+    ends = f"{tested.low:g} to {tested.high:g}"
+    if tested.share is None:
         return ends, "0", "", "", "", ""
-    interval = format_interval(one.interval, ".3f")
-    return ends, f"{one.tests:,}", f"{one.right:,}", f"{one.share:.3f}", interval, f"{one.nominal:.3f}"
+    interval = format_interval(tested.interval, ".3f")
+    return ends, f"{tested.tests:,}", f"{tested.right:,}", f"{tested.share:.3f}", interval, f"{tested.nominal:.3f}"
 
 
 def _draw_test(axes: Axes, ranges: list[CalibratedRange], shift: float, sides: float) -> None:

@@ -627,5 +627,5 @@ def _decision_lines(diff: Diff) -> list[Part]:
     ]
 
 
-def _winner(one: ChangedDecision, name: str | None) -> str:
-    return "none" if name is None else "a" if name == one.a else "b"
+def _winner(decision: ChangedDecision, name: str | None) -> str:
+    return "none" if name is None else "a" if name == decision.a else "b"

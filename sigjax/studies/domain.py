@@ -302,15 +302,15 @@ def _ranges(other: str, first: PairColumns, second: PairColumns, options: Domain
         yield DomainRange(first.test, other, low, high, pairs, hits, share, interval)
 
 
-def _pairs(name: str, one: PairColumns, systems: tuple[str, ...]) -> Iterator[DomainPair]:
-    columns = zip(one.members.tolist(), one.gains.tolist(), one.p_values.tolist(), strict=True)
+def _pairs(name: str, pairs: PairColumns, systems: tuple[str, ...]) -> Iterator[DomainPair]:
+    columns = zip(pairs.members.tolist(), pairs.gains.tolist(), pairs.p_values.tolist(), strict=True)
     for (winner, loser), gain, p_value in columns:
-        yield DomainPair(name, one.test, systems[winner], systems[loser], gain, p_value)
+        yield DomainPair(name, pairs.test, systems[winner], systems[loser], gain, p_value)
 
 
-def _near_row(one: DomainRange) -> tuple[str, ...]:
-    share = DASH if one.share is None else f"{one.share:.3f}"
-    return one.other, f"{one.pairs:,}", f"{one.right:,}", share, format_interval(one.interval, ".3f")
+def _near_row(near: DomainRange) -> tuple[str, ...]:
+    share = DASH if near.share is None else f"{near.share:.3f}"
+    return near.other, f"{near.pairs:,}", f"{near.right:,}", share, format_interval(near.interval, ".3f")
 
 
 def _proportion_lines(of_sets: list[list[DomainRange]]) -> list[str]:

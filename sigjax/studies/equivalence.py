@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -25,7 +24,7 @@ from sigjax.resample.tally import extreme, null_replicates
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context
 from sigjax.studies.formulas import proportion_interval
-from sigjax.studies.study import adjusted_p, joined_lines, results_json, signature_line, table_text, with_adjusted_p
+from sigjax.studies.study import StudyRows, adjusted_p, signature_line, table_text, with_adjusted_p
 from sigjax.testing.hypotheses import Pair
 from sigjax.testing.intervals import in_closed_form, interval_kinds
 from sigjax.testing.jackknife import (
@@ -107,7 +106,7 @@ def _bootstrap_tests(case: Problem, margin: float, context: Context) -> tuple[st
     shape = len(case.hypotheses.scores), settings.fixed_resamples
     with case.sized(context, 0, draws=True).run("bootstrap", shape[1], settings.seed) as run:
         replicates = all_replicates(case.replicates, shape, run)
-    of_pairs = (part.tolist() for part in case.hypotheses.observed(case.hypotheses.members))
+    of_pairs = (column.tolist() for column in case.hypotheses.observed(case.hypotheses.members))
     for (a, b), delta, tolerance in zip(case.hypotheses.pairs, *of_pairs, strict=True):
         deltas = replicates[a] - replicates[b]
         exceed = margin_exceed(deltas, delta, margin, tolerance, settings.variant)
@@ -292,14 +291,13 @@ def equivalence_test(a: Any, b: Any, options: EquivalencePairOptions) -> Equival
         (0.0, 0.506, 0.0036, True)
     """
     evaluation = evaluation_from_arrays({"a": a, "b": b}, metric=options.metric)
-    (one,) = equivalence(evaluation, **values(options, EquivalenceOptions))
-    return one
+    return equivalence(evaluation, **values(options, EquivalenceOptions))[0]
 
 
 @takes(EquivalencePairsOptions)
 def equivalence(
     evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: EquivalencePairsOptions
-) -> tuple[Equivalence, ...]:
+) -> StudyRows[Equivalence]:
     """`equivalence_test` of all pairs of systems, or of each system against a baseline, on the same resamples.
 
     Args:
@@ -323,7 +321,8 @@ def equivalence(
     check_evaluations(evaluations, settings)
     settings = replace(settings, baseline=baseline_of(evaluations[0].systems, settings))
     with host_scope():
-        return tuple(one for each in evaluations for one in _of_metric(each, settings, options))
+        results = [row for each in evaluations for row in _of_metric(each, settings, options)]
+    return StudyRows(results, "equivalence", "pairs", _lines)
 
 
 def _of_metric(evaluation: EvaluationRecord, settings: Settings, options: EquivalencePairsOptions) -> list[Equivalence]:
@@ -337,9 +336,8 @@ def _of_metric(evaluation: EvaluationRecord, settings: Settings, options: Equiva
             method, tests = _bootstrap_tests(case, margin, Context(options.device))
     pairs = zip(case.hypotheses.pairs, tests, strict=True)
     records = [_record(case, evaluation.systems, pair, method, options, *tested) for pair, tested in pairs]
-    return [
-        replace(one, holds=one.p_adjusted < settings.alpha) for one in with_adjusted_p(records, settings.correction)
-    ]
+    adjusted = with_adjusted_p(records, settings.correction)
+    return [replace(row, holds=row.p_adjusted < settings.alpha) for row in adjusted]
 
 
 def _record(
@@ -382,24 +380,24 @@ def _record(
     )
 
 
-def equivalence_text(results: Sequence[Equivalence]) -> str:
+def _lines(results: Sequence[Equivalence]) -> list[str]:
     """Claims and whether they are shown."""
     first, settings = results[0], results[0].settings
-    spec = number_spec([number for one in results for number in (one.score_a, one.score_b, one.delta, one.margin)])
+    spec = number_spec([number for row in results for number in (row.score_a, row.score_b, row.delta, row.margin)])
     inside = f"|delta| < {first.margin:g}"
     claim = inside if first.claim == "equivalence" else f"a is not worse than b by {first.margin:g}"
     interval = f"{percent(first.interval_level)} interval"
     header = ("a", "b", "metric", "delta", interval, "p (lower)", "p (upper)", adjusted_p(results), "holds")
     rows = [
-        (one.a, one.b, one.metric, format(one.delta, f"+{spec}"), format_interval(one.interval, f"+{spec}"))
-        + (format_p(one.p_lower), format_p(one.p_upper), format_p(one.p_adjusted), "yes" if one.holds else "not shown")
-        for one in results
+        (row.a, row.b, row.metric, format(row.delta, f"+{spec}"), format_interval(row.interval, f"+{spec}"))
+        + (format_p(row.p_lower), format_p(row.p_upper), format_p(row.p_adjusted), "yes" if row.holds else "not shown")
+        for row in results
     ]
-    methods = list(dict.fromkeys(one.method for one in results))
+    methods = list(dict.fromkeys(row.method for row in results))
     drawn = {"n": settings.resamples, "seed": settings.seed, "null": settings.variant, "ties": "ge"}
     signature = signature_line(
         study="equivalence",
-        metric="+".join(dict.fromkeys(one.metric for one in results)),
+        metric="+".join(dict.fromkeys(row.metric for row in results)),
         claim=first.claim,
         margin=repr(first.margin),
         method="+".join(methods),
@@ -408,17 +406,12 @@ def equivalence_text(results: Sequence[Equivalence]) -> str:
         correction=settings.correction,
         level=f"{settings.level:g}",
     )
-    return joined_lines(
-        [
-            f"{first.claim} test ({', '.join(_TITLES[each] for each in methods)}): {claim}",
-            "",
-            *table_text(header, rows, (0, 1, 2)),
-            "",
-            f"holds: p < {settings.alpha:g}; not shown does not mean that there is a difference",
-            *([_ALL_EQUAL] if any(one.method == "wide-t" and one.standard_error == 0.0 for one in results) else []),
-            signature,
-        ]
-    )
-
-
-equivalence_json = partial(results_json, "equivalence", "pairs")
+    return [
+        f"{first.claim} test ({', '.join(_TITLES[method] for method in methods)}): {claim}",
+        "",
+        *table_text(header, rows, (0, 1, 2)),
+        "",
+        f"holds: p < {settings.alpha:g}; not shown does not mean that there is a difference",
+        *([_ALL_EQUAL] if any(row.method == "wide-t" and row.standard_error == 0.0 for row in results) else []),
+        signature,
+    ]

@@ -83,14 +83,14 @@ def paired_proportion(right: np.ndarray, members: np.ndarray, level: float) -> I
     return _effective_interval(share, variance, count, systems // 2, level)
 
 
-def _effective_interval(share: float, variance: float, count: int, fewest: int, level: float) -> Interval:
+def _effective_interval(proportion: float, variance: float, count: int, fewest: int, level: float) -> Interval:
     """Wilson's interval for the number of independent trials that gives the variance; `fewest` where all are alike."""
     independent = float(count)
-    if share in (0.0, 1.0):
+    if proportion in (0.0, 1.0):
         independent = float(fewest)
     elif variance > 0.0:
-        independent = min(share * (1.0 - share) / variance, independent)
-    low, high = wilson_interval(np.array([share * independent]), independent, level)
+        independent = min(proportion * (1.0 - proportion) / variance, independent)
+    low, high = wilson_interval(np.array([proportion * independent]), independent, level)
     return Interval(float(low[0]), float(high[0]))
 
 

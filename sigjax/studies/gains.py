@@ -186,11 +186,11 @@ class Gains(Study):
             label(panel, gain, confidence, f"{metric}, {test} test: {number}")
             panel.legend(fontsize=7, loc="lower right")
 
-    def _draw_thresholds(self, panel: Axes, one: GainThresholds) -> None:
+    def _draw_thresholds(self, panel: Axes, fit: GainThresholds) -> None:
         """Thresholds with their intervals: dashed from the range of p, dotted by the normal law."""
         groups = (None,) if self.groups is None else (True, False)
-        style, name = ("--", "threshold") if one.by == "range" else (":", "by the normal law")
-        for same_group, each in zip(groups, one.thresholds[-len(groups) :], strict=True):
+        style, name = ("--", "threshold") if fit.by == "range" else (":", "by the normal law")
+        for same_group, each in zip(groups, fit.thresholds[-len(groups) :], strict=True):
             color = _LOOKS[same_group][0]
             if each.gain is not None:
                 panel.axvline(each.gain, color=color, linewidth=1.2, linestyle=style, label=f"{name}: {each.gain:.3g}")
@@ -282,35 +282,37 @@ def _groups(given: Path | Mapping[str, str] | None, systems: Sequence[str]) -> t
     return tuple(groups[name] for name in systems)
 
 
-def _is_same(one: PairColumns, groups: tuple[str, ...]) -> np.ndarray:
+def _is_same(pairs: PairColumns, groups: tuple[str, ...]) -> np.ndarray:
     """Whether both systems of each pair have the same group, `[pair]`."""
     codes = np.unique(groups, return_inverse=True)[1]
-    return codes[one.members[:, 0]] == codes[one.members[:, 1]]
+    return codes[pairs.members[:, 0]] == codes[pairs.members[:, 1]]
 
 
 def _thresholds(
-    one: PairColumns, by: Gained, groups: tuple[str, ...] | None, draws: np.ndarray, options: GainsOptions
+    pairs: PairColumns, by: Gained, groups: tuple[str, ...] | None, draws: np.ndarray, options: GainsOptions
 ) -> GainThresholds:
     """The thresholds of one metric and test, and whether those of groups differ."""
-    among_pairs: dict[Among, np.ndarray] = {"all": np.ones(len(one.gains), bool)}
+    among_pairs: dict[Among, np.ndarray] = {"all": np.ones(len(pairs.gains), bool)}
     if groups is not None:
-        same = _is_same(one, groups)
+        same = _is_same(pairs, groups)
         among_pairs |= {"same group": same, "different groups": ~same}
     made = []
     for among, chosen in among_pairs.items():
-        near = one.gains_near(by, options.p_range, options.alternative, chosen)
+        near = pairs.gains_near(by, options.p_range, options.alternative, chosen)
         made.append(make_threshold(among, *near, draws, int(chosen.sum()), options))
     thresholds, drawn = zip(*made, strict=True)
     between = None
     if groups is not None:
         between = difference_of(thresholds[1], thresholds[2], (drawn[1], drawn[2]), options.level)
-    return GainThresholds(one.metric, one.test, by, thresholds, between)
+    return GainThresholds(pairs.metric, pairs.test, by, thresholds, between)
 
 
-def _pairs(one: PairColumns, systems: tuple[str, ...], groups: tuple[str, ...] | None) -> list[PairGain]:
-    same = [None] * len(one.gains) if groups is None else _is_same(one, groups).tolist()
-    columns = zip(one.members.tolist(), one.gains.tolist(), one.p_values.tolist(), one.methods, same, strict=True)
+def _pairs(pairs: PairColumns, systems: tuple[str, ...], groups: tuple[str, ...] | None) -> list[PairGain]:
+    same = [None] * len(pairs.gains) if groups is None else _is_same(pairs, groups).tolist()
+    columns = zip(
+        pairs.members.tolist(), pairs.gains.tolist(), pairs.p_values.tolist(), pairs.methods, same, strict=True
+    )
     return [
-        PairGain(systems[winner], systems[loser], one.metric, one.test, gain, p_value, method, is_same)
+        PairGain(systems[winner], systems[loser], pairs.metric, pairs.test, gain, p_value, method, is_same)
         for (winner, loser), gain, p_value, method, is_same in columns
     ]

@@ -12,7 +12,6 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from itertools import combinations
 from typing import Any, Literal
 
@@ -48,9 +47,8 @@ from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import (
     WIDTH,
+    StudyRows,
     adjusted_p,
-    joined_lines,
-    results_json,
     signature_line,
     table_text,
     with_adjusted_p,
@@ -147,18 +145,18 @@ def _alone(evaluation: EvaluationRecord, index: int) -> EvaluationRecord:
 
 def _check(samples: Sequence[EvaluationRecord], what: str) -> None:
     first = samples[0].metric
-    for one in samples:
-        if isinstance(one.metric, SampleMetric):
+    for sample in samples:
+        metric = sample.metric
+        if isinstance(metric, SampleMetric):
             raise InputError(
-                f"{what} takes a metric of sums, such as mean, and {one.metric.name!r} is computed from whole columns"
+                f"{what} takes a metric of sums, such as mean, and {metric.name!r} is computed from whole columns"
             )
-        if (one.metric.name, one.metric.stat_names) != (first.name, first.stat_names):
-            raise InputError(f"{what} takes one metric, got {first.name!r} and {one.metric.name!r}")
-        if one.unit == "response":
-            raise InputError(
-                f"{what} takes instances, and these are responses; read without {Hint('unit', 'response')}"
-            )
-        if one.weights is not None:
+        if (metric.name, metric.stat_names) != (first.name, first.stat_names):
+            raise InputError(f"{what} takes one metric, got {first.name!r} and {metric.name!r}")
+        if sample.unit == "response":
+            advice = f"read without {Hint('unit', 'response')}"
+            raise InputError(f"{what} takes instances, and these are responses; {advice}")
+        if sample.weights is not None:
             raise InputError(f"{what} takes one task, and this is a suite of several")
 
 
@@ -180,13 +178,13 @@ def are_binary(samples: Iterable[EvaluationRecord]) -> bool:
         >>> are_binary(samples_of({"A": [1, 1], "B": [4, 2]}, None, what="a test").values())
         False
     """
-    return all(bool(np.isin(one.stats[0, :, 0], (0, 1)).all()) for one in samples)
+    return all(bool(np.isin(sample.stats[0, :, 0], (0, 1)).all()) for sample in samples)
 
 
-def uncertainty_of(sample: EvaluationRecord, settings: Settings, *, answers: bool) -> tuple[SumsProblem, Uncertainty]:
+def uncertainty_of(sample: EvaluationRecord, settings: Settings, *, binary: bool) -> tuple[SumsProblem, Uncertainty]:
     """The units of a system with its score, and the standard error and default interval of that.
 
-    `answers`: whether 0 and 1 are answers right or wrong.
+    `binary`: whether 0 and 1 are answers right or wrong.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
@@ -195,15 +193,15 @@ def uncertainty_of(sample: EvaluationRecord, settings: Settings, *, answers: boo
     assert isinstance(case, SumsProblem)
     if case.own_scales and case.recentred:
         return case, jackknife_intervals(case.own_scales, answers=False)[0][0].moved(case.recentred.offsets[0])
-    if not answers:
+    if not binary:
         case = replace(case, metric=sample.metric)
-    return case, jackknife_intervals(case, answers=answers)[0][0]
+    return case, jackknife_intervals(case, answers=binary)[0][0]
 
 
 def common_offset(samples: Sequence[EvaluationRecord]) -> float:
     """A number from which the numbers of all samples are measured; 0 where those of none are large."""
-    nearer = (origins(one) for one in samples)
-    return next((float(each.offsets[0]) for each in nearer if each is not None), 0.0)
+    nearer = (origins(sample) for sample in samples)
+    return next((float(origin.offsets[0]) for origin in nearer if origin is not None), 0.0)
 
 
 OneSampleTest = Literal["binomial", "sign-flip", "t"]
@@ -211,31 +209,13 @@ _ROUNDING = Fraction(1, 10**15)
 """Of a number such as 1/3, written as a double: 4 and 6 of 15 are as far from it."""
 
 
-TestFields = dict[str, Any]
-"""Fields of `OneSample` that a test gives."""
-
-
-def is_right_or_wrong(samples: Iterable[EvaluationRecord], against: float) -> bool:
+def is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float) -> bool:
     """Whether 0 and 1 are answers right or wrong, and not ratings that happen to be these."""
-    samples = list(samples)
     if samples[0].metric.name == ACCURACY.name and not 0 < against < 1:
         raise InputError(
             f"{Hint('against')} must be above 0 and below 1 for answers right or wrong, got {float(against):g}"
         )
     return are_binary(samples) and 0 < against < 1
-
-
-def against_number(
-    sample: EvaluationRecord, case: SumsProblem, spread: Uncertainty, against: float, device: Device, *, answers: bool
-) -> TestFields:
-    """The test of one system, whose units are those of `case`."""
-    number = Fraction(repr(against))  # the decimal that was written: 14 of 20 is 0.7
-    if answers and right_or_wrong(case):
-        return _binomial(case, number)
-    if case.metric.score is not mean_score or (against != 0.5 and _are_proportions(sample, answers=answers)):
-        return _by_t(case, spread, against)
-    fields = _sign_flip(sample, number, case, device)
-    return fields | {"notes": (*fields["notes"], *_doubts(sample, case, spread, against, fields["p_value"]))}
 
 
 def distance(case: SumsProblem, against: float) -> float:
@@ -246,17 +226,17 @@ def distance(case: SumsProblem, against: float) -> float:
     return score + float(Fraction(repr(offset)) - Fraction(repr(against)))  # decimals, as they were written
 
 
-def _are_proportions(sample: EvaluationRecord, *, answers: bool) -> bool:
+def _are_proportions(sample: EvaluationRecord, *, binary: bool) -> bool:
     """Whether each unit has some of so many answers right."""
     numbers = sample.stats[0]
-    if not answers and (numbers[:, 1] == 1).all():
+    if not binary and (numbers[:, 1] == 1).all():
         return False
     return numbers.dtype.kind == "i" and bool(((numbers[:, 0] >= 0) & (numbers[:, 0] <= numbers[:, 1])).all())
 
 
-def _binomial(case: SumsProblem, number: Fraction) -> TestFields:
-    answers = case.units.values[0, :, 0]
-    right, count, odds = int(answers.sum()), len(answers), float(number / (1 - number))
+def _binomial(case: SumsProblem, number: Fraction) -> dict[str, Any]:
+    right, count = int(case.units.values[0, :, 0].sum()), case.units.values.shape[1]
+    odds = float(number / (1 - number))
     middle, slack = count * number, count * _ROUNDING
     distance = abs(right - middle)
     if case.settings.alternative == "greater":
@@ -269,10 +249,10 @@ def _binomial(case: SumsProblem, number: Fraction) -> TestFields:
         above, below = math.ceil(middle + distance - slack), math.floor(middle - distance + slack)
         tails = log_upper(above, count, odds), log_upper(count - below, count, 1.0 / odds)
         log_p = min(0.0, float(np.logaddexp(*tails)))
-    return _fields("binomial", "exact", log_p, math.exp(log_p))
+    return {"test": "binomial", "method": "exact", "log_p": log_p, "p_value": math.exp(log_p)}
 
 
-def _sign_flip(sample: EvaluationRecord, number: Fraction, case: SumsProblem, device: Device) -> TestFields:
+def _sign_flip(sample: EvaluationRecord, number: Fraction, case: SumsProblem, device: Device) -> dict[str, Any]:
     """The permutation test against a system that has the number on every instance."""
     counts, group = np.unique(sample.stats[0, :, 1], return_inverse=True)
     sums = np.array([float(number * Fraction(count)) for count in counts.tolist()])[group]
@@ -280,21 +260,21 @@ def _sign_flip(sample: EvaluationRecord, number: Fraction, case: SumsProblem, de
     names = *sample.systems, f"{float(number):g} of --against"
     both = replace(sample, systems=names, stats=np.stack([sample.stats[0], constant]), notes=())
     how = values(case.settings, CompareOptions, test="permutation", interval="none", correction="none", baseline=None)
-    (one,) = report = compare(both, device=device, **how)
+    (flips,) = report = compare(both, device=device, **how)
+    fields = {name: getattr(flips, name) for name in ("method", "p_value", "p_interval", "exceed")}
     notes = tuple(note for note in report.notes if is_warning(note))
-    log_p = one.log10_p * math.log(10.0)
-    return _fields("sign-flip", one.method, log_p, one.p_value, notes, p_interval=one.p_interval, exceed=one.exceed)
+    return fields | {"test": "sign-flip", "log_p": flips.log10_p * math.log(10.0), "notes": notes}
 
 
 def _doubts(
-    sample: EvaluationRecord, case: SumsProblem, spread: Uncertainty, against: float, p_value: float
+    sample: EvaluationRecord, case: SumsProblem, uncertainty: Uncertainty, against: float, p_value: float
 ) -> tuple[str, ...]:
     """What speaks against sign flips: t, which needs no symmetry, decides otherwise; or a number of another scale."""
     (name,), notes, alpha = sample.systems, (), case.settings.alpha
     if are_binary([sample]) and not 0 <= against <= 1:
         notes = (f"warning: all numbers of {name!r} are 0 or 1: is {against:g} on this scale?",)
-    if spread.standard_error:
-        by_t = _by_t(case, spread, against)["p_value"]
+    if uncertainty.standard_error:
+        by_t = _by_t(case, uncertainty, against)["p_value"]
         if (p_value < alpha) != (by_t < alpha):
             flips, other = (format_p(p, threshold=alpha) for p in (p_value, by_t))
             notes += (
@@ -304,32 +284,20 @@ def _doubts(
     return notes
 
 
-def _by_t(case: SumsProblem, spread: Uncertainty, against: float) -> TestFields:
+def _by_t(case: SumsProblem, uncertainty: Uncertainty, against: float) -> dict[str, Any]:
     """The t test whose intervals are those of the score."""
     check_units(len(case.units.strata), f"a test of {case.metric.name} against a number")
-    degrees, error = degrees_of_freedom(case.units.sizes, case.units.strata), spread.standard_error or 0.0
+    degrees, error = degrees_of_freedom(case.units.sizes, case.units.strata), uncertainty.standard_error or 0.0
     if degrees == 0.0:
         raise InputError("a test against a number needs a stratum of at least two units; leave the strata out")
     if error == 0.0:
-        return _fields("t", "t", 0.0, 1.0, ("a test by t of units that are all alike shows nothing: p is 1",))
+        notes = ("a test by t of units that are all alike shows nothing: p is 1",)
+        return {"test": "t", "method": "t", "log_p": 0.0, "p_value": 1.0, "notes": notes}
     moves = influences(case.own_scales or case)[0]
     skewed, side = float(skewness(moves, np.array(error))), case.settings.alternative
     p_value = skewed_tail(distance(case, against), error, skewed, 0.0, degrees, side, nearer=True)
-    return _fields("t", "t", math.log(p_value) if p_value > 0.0 else -math.inf, p_value)
-
-
-def _fields(
-    test: OneSampleTest,
-    method: str,
-    log_p: float,
-    p_value: float,
-    notes: tuple[str, ...] = (),
-    p_interval: Interval | None = None,
-    exceed: int | None = None,
-) -> TestFields:
-    log10_p = log_p / math.log(10.0) + 0.0
-    given = {"test": test, "method": method, "p_value": p_value, "log10_p": log10_p}
-    return given | {"p_interval": p_interval, "exceed": exceed, "notes": notes}
+    log_p = math.log(p_value) if p_value > 0.0 else -math.inf
+    return {"test": "t", "method": "t", "log_p": log_p, "p_value": p_value}
 
 
 _WHAT = "a test against a number"
@@ -404,7 +372,7 @@ class OneSampleOptions:
 
 
 @takes(OneSampleOptions)
-def one_sample(data: Any, options: OneSampleOptions) -> tuple[OneSample, ...]:
+def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
     r"""Test the score of each system against a number, such as 1/2, the middle of a scale, or a published figure.
 
     The number is taken for certain: a published score that has an error of its own is compared by its outputs.
@@ -447,21 +415,29 @@ def one_sample(data: Any, options: OneSampleOptions) -> tuple[OneSample, ...]:
         data = {"a": data}
     settings = Settings(**values(options, Settings))
     samples = samples_of(data, options.metric, what=_WHAT)
-    answers = is_right_or_wrong(samples.values(), options.against)
+    binary = is_right_or_wrong([*samples.values()], options.against)
     with host_scope():
-        results = [_test(name, one, settings, options, answers=answers) for name, one in samples.items()]
-    return tuple(with_adjusted_p(results, settings.correction))
+        results = [_test(name, sample, settings, options, binary=binary) for name, sample in samples.items()]
+    return StudyRows(with_adjusted_p(results, settings.correction), "one-sample", "systems", _one_sample_lines)
 
 
 def _test(
-    name: str, sample: EvaluationRecord, settings: Settings, options: OneSampleOptions, *, answers: bool
+    name: str, sample: EvaluationRecord, settings: Settings, options: OneSampleOptions, *, binary: bool
 ) -> OneSample:
-    against = float(options.against)
+    """The test of one system; `binary`: whether 0 and 1 are answers right or wrong."""
+    against, fields = float(options.against), {"p_interval": None, "exceed": None, "notes": ()}
+    number = Fraction(repr(against))  # the decimal that was written: 14 of 20 is 0.7
     with named_errors([sample], settings):
-        case, spread = uncertainty_of(sample, settings, answers=answers)
-        tested = against_number(sample, case, spread, against, options.device, answers=answers)
+        case, uncertainty = uncertainty_of(sample, settings, binary=binary)
+        if binary and right_or_wrong(case):
+            fields |= _binomial(case, number)
+        elif case.metric.score is not mean_score or (against != 0.5 and _are_proportions(sample, binary=binary)):
+            fields |= _by_t(case, uncertainty, against)
+        else:
+            fields |= _sign_flip(sample, number, case, options.device)
+            fields["notes"] += _doubts(sample, case, uncertainty, against, fields["p_value"])
     units = len(case.units.strata)
-    tested["notes"] = (*notes_of(name, sample, units, spread.interval), *tested["notes"])
+    fields["notes"] = (*notes_of(name, sample, units, uncertainty.interval), *fields["notes"])
     return OneSample(
         system=name,
         metric=sample.metric.name,
@@ -469,11 +445,12 @@ def _test(
         units=units,
         score=case.observed_scores[0],
         delta=distance(case, against),
-        p_adjusted=tested["p_value"],
-        standard_error=spread.standard_error if units > 1 else None,
-        interval=spread.interval,
+        log10_p=fields.pop("log_p") / math.log(10.0) + 0.0,
+        p_adjusted=fields["p_value"],
+        standard_error=uncertainty.standard_error if units > 1 else None,
+        interval=uncertainty.interval,
         settings=settings,
-        **tested,
+        **fields,
     )
 
 
@@ -557,7 +534,7 @@ class UnpairedOptions:
 
 
 @takes(UnpairedOptions)
-def unpaired(data: Any, options: UnpairedOptions) -> tuple[Unpaired, ...]:
+def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
     r"""Permutation and rank-sum tests of systems that were tested on different instances.
 
     Under the null hypothesis the instances of both systems are one sample: of all $n_a + n_b$, every set of $n_a$ is as
@@ -592,23 +569,22 @@ def unpaired(data: Any, options: UnpairedOptions) -> tuple[Unpaired, ...]:
     samples = samples_of(data, options.metric, what=_UNPAIRED_WHAT)
     names = tuple(samples)
     if len(names) < 2:
-        one = "`sigjax one-sample` tests one against a number"
-        raise InputError(f"{_UNPAIRED_WHAT} needs at least two systems, got {len(names)}; {one}")
+        advice = "`sigjax one-sample` tests one against a number"
+        raise InputError(f"{_UNPAIRED_WHAT} needs at least two systems, got {len(names)}; {advice}")
     settings = Settings(**values(options, Settings))
     settings = replace(settings, baseline=baseline_of(names, settings))
     base, context = settings.baseline, Context(options.device, options.progress)
     pairs = list(combinations(names, 2)) if base is None else [(name, base) for name in names if name != base]
     notes = {(a, b): _check_pair(a, b, samples, options) for a, b in pairs}
     results = [_unpaired_test((a, b), (samples[a], samples[b]), settings, context, notes[a, b]) for a, b in pairs]
-    return tuple(with_adjusted_p(results, settings.correction))
+    return StudyRows(with_adjusted_p(results, settings.correction), "unpaired", "pairs", _unpaired_lines)
 
 
 def _check_pair(a: str, b: str, samples: dict[str, EvaluationRecord], options: UnpairedOptions) -> tuple[str, ...]:
     """Refuse a pair that has instances in common, unless that is asked for; what to say of it."""
     first, second = samples[a], samples[b]
-    for one in (first, second):
-        if one.strata is not None:
-            raise InputError(f"{_UNPAIRED_WHAT} exchanges instances of all strata; leave out {Hint('strata')}")
+    if first.strata is not None or second.strata is not None:
+        raise InputError(f"{_UNPAIRED_WHAT} exchanges instances of all strata; leave out {Hint('strata')}")
     for labels, what in (("ids", "instances"), ("clusters", "clusters")):
         of_a, of_b = getattr(first, labels), getattr(second, labels)
         shared = len(set(of_a or ()) & set(of_b or ()))
@@ -636,15 +612,15 @@ def _unpaired_test(
     context: Context,
     notes: tuple[str, ...],
 ) -> Unpaired:
-    answers, offset = are_binary(samples), common_offset(samples)
-    near = [measured_from(one, offset) if offset else one for one in samples]
+    binary, offset = are_binary(samples), common_offset(samples)
+    near = [measured_from(sample, offset) if offset else sample for sample in samples]
     both = _both(names, near)
     with named_errors([both], settings):
         case = SumsProblem.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
-        uncertainties = [uncertainty_of(one, settings, answers=answers) for one in near]
+        uncertainties = [uncertainty_of(sample, settings, binary=binary) for sample in near]
         first, second = (len(alone.units.strata) for alone, _ in uncertainties)
         test = two_sample_test(case, first, context)
-    (of_a, in_a), (of_b, in_b) = ((one.standard_error, one.interval) for _, one in uncertainties)
+    (of_a, in_a), (of_b, in_b) = ((score.standard_error, score.interval) for _, score in uncertainties)
     error = math.hypot(of_a or 0.0, of_b or 0.0) if min(first, second) > 1 else None
     about = [note for of in zip(names, samples, (first, second), (in_a, in_b), strict=True) for note in notes_of(*of)]
     score_a, score_b = case.hypotheses.scores
@@ -662,12 +638,12 @@ def _unpaired_test(
 def _both(names: tuple[str, str], samples: Sequence[EvaluationRecord]) -> EvaluationRecord:
     """An evaluation of both, each with nothing on the instances of the other; units of the first come first."""
     a, b = samples
-    nothing = [np.zeros_like(one.stats) for one in samples]
+    nothing = [np.zeros_like(sample.stats) for sample in samples]
     rows = [np.concatenate([a.stats, nothing[1]], axis=1), np.concatenate([nothing[0], b.stats], axis=1)]
     labels: list[str] = []
-    for side, one in enumerate(samples):
-        named = one.clusters or (None if one.runs is None else one.ids)
-        labels += [f"{side}:{label}" for label in named or map(str, range(one.num_instances))]
+    for side, sample in enumerate(samples):
+        named = sample.clusters or (None if sample.runs is None else sample.ids)
+        labels += [f"{side}:{label}" for label in named or map(str, range(sample.num_instances))]
     return EvaluationRecord(names, np.concatenate(rows), None, a.metric, clusters=tuple(labels))
 
 
@@ -700,22 +676,22 @@ _UNPAIRED = (
 )
 
 
-def unpaired_text(results: Sequence[Unpaired]) -> str:
+def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
     """The pairs, and what the tests are."""
     first, settings = results[0], results[0].settings
-    spec = number_spec([number for one in results for number in (one.score_a, one.score_b, one.delta)])
+    spec = number_spec([number for row in results for number in (row.score_a, row.score_b, row.delta)])
     systems = {}
-    for one in results:
-        systems |= {one.a: (one.units_a, one.score_a), one.b: (one.units_b, one.score_b)}
+    for row in results:
+        systems |= {row.a: (row.units_a, row.score_a), row.b: (row.units_b, row.score_b)}
     scores = [(name, f"{units:,}", format_number(score, spec)) for name, (units, score) in systems.items()]
     header = ("a", "b", "delta", f"{percent(settings.level)} interval", *_p_names(results), "rank-sum p")
     rows = []
-    for one in results:
-        interval, ranks = format_interval(one.interval, f"+{spec}"), one.rank_sum
+    for row in results:
+        interval, ranks = format_interval(row.interval, f"+{spec}"), row.rank_sum
         p_of_ranks = DASH if ranks is None else format_p(ranks.p_value, threshold=settings.alpha)
-        p_values = _p_values(one, len(results))
-        rows.append((one.a, one.b, format(one.delta, f"+{spec}"), interval, *p_values, p_of_ranks))
-    methods = dict.fromkeys(one.rank_sum.assumes.rsplit("; ", 1)[1] for one in results if one.rank_sum is not None)
+        p_values = _p_values(row, len(results))
+        rows.append((row.a, row.b, format(row.delta, f"+{spec}"), interval, *p_values, p_of_ranks))
+    methods = dict.fromkeys(row.rank_sum.assumes.rsplit("; ", 1)[1] for row in results if row.rank_sum is not None)
     return _text(
         results,
         f"{first.metric}, systems on different instances: unpaired tests, {ALTERNATIVES[settings.alternative]}",
@@ -729,16 +705,16 @@ def unpaired_text(results: Sequence[Unpaired]) -> str:
     )
 
 
-def one_sample_text(results: Sequence[OneSample]) -> str:
+def _one_sample_lines(results: Sequence[OneSample]) -> list[str]:
     """The systems, and what the tests are."""
     first, settings = results[0], results[0].settings
-    spec = number_spec([number for one in results for number in (one.score, one.against, one.delta)])
-    tests = {one.test: [each for each in results if each.test == one.test] for one in results}
+    spec = number_spec([number for row in results for number in (row.score, row.against, row.delta)])
+    tests = {row.test: [each for each in results if each.test == row.test] for row in results}
     header = ("system", "n", "score", f"{percent(settings.level)} interval", "delta", *_p_names(results), "test")
     rows = [
-        (one.system, f"{one.units:,}", format_number(one.score, spec), format_interval(one.interval, spec))
-        + (format(one.delta, f"+{spec}"), *_p_values(one, len(results)), one.test)
-        for one in results
+        (row.system, f"{row.units:,}", format_number(row.score, spec), format_interval(row.interval, spec))
+        + (format(row.delta, f"+{spec}"), *_p_values(row, len(results)), row.test)
+        for row in results
     ]
     return _text(
         results,
@@ -758,30 +734,26 @@ def _text(
     tables: Sequence[Sequence[str]],
     explained: Sequence[str],
     signature: str,
-) -> str:
+) -> list[str]:
     """Warnings, the title, tables, what they mean, the notes and the signature."""
     tabled = [line for table in tables for line in (*table, "")]
-    return joined_lines([*_notes(results, warnings=True), title, "", *tabled, *explained, *_notes(results), signature])
-
-
-unpaired_json = partial(results_json, "unpaired", "pairs")
-one_sample_json = partial(results_json, "one-sample", "systems")
+    return [*_notes(results, warnings=True), title, "", *tabled, *explained, *_notes(results), signature]
 
 
 def _p_names(results: Sequence[Unpaired] | Sequence[OneSample]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(("p", adjusted_p(results))))
 
 
-def _p_values(one: Unpaired | OneSample, count: int) -> tuple[str, ...]:
-    alpha = one.settings.alpha
-    p = format_p(one.p_value, log10_p=one.log10_p, threshold=alpha)
-    return (p,) if count == 1 else (p, format_p(one.p_adjusted, threshold=alpha))
+def _p_values(row: Unpaired | OneSample, count: int) -> tuple[str, ...]:
+    alpha = row.settings.alpha
+    p = format_p(row.p_value, log10_p=row.log10_p, threshold=alpha)
+    return (p,) if count == 1 else (p, format_p(row.p_adjusted, threshold=alpha))
 
 
 def _methods(results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
     """How p was computed, and the largest sampling error."""
-    text = ", ".join(METHODS.get(method, method) for method in dict.fromkeys(one.method for one in results))
-    drawn = [(one.p_value, one.p_interval) for one in results if one.exceed is not None and one.p_interval]
+    text = ", ".join(METHODS.get(method, method) for method in dict.fromkeys(row.method for row in results))
+    drawn = [(row.p_value, row.p_interval) for row in results if row.exceed is not None and row.p_interval]
     if not drawn:
         return text
     widest = max(max(ends.high - p, p - ends.low) for p, ends in drawn)
@@ -789,7 +761,7 @@ def _methods(results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
 
 
 def _notes(results: Sequence[Unpaired] | Sequence[OneSample], *, warnings: bool = False) -> list[str]:
-    notes = list(dict.fromkeys(note for one in results for note in one.notes if is_warning(note) == warnings))
+    notes = list(dict.fromkeys(note for row in results for note in row.notes if is_warning(note) == warnings))
     if more := len(notes[_MOST_NOTES:]):
         notes[_MOST_NOTES:] = [f"{'warning: ' if warnings else ''}{more} more like these; --format json has them all"]
     return [line for note in notes for line in _wrapped(note if warnings else f"note: {note}")]
@@ -800,7 +772,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _signature(test: str, metric: str, settings: Settings, results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
-    drawn = any(one.exceed is not None for one in results)
+    drawn = any(row.exceed is not None for row in results)
     return signature_line(
         test=test,
         metric=metric,

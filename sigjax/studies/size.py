@@ -348,12 +348,12 @@ def _series(
 
 
 def _threshold_at(
-    one: PairColumns, by: Gained, draws: np.ndarray, options: SizeOptions, *, order: int, size: int
+    pairs: PairColumns, by: Gained, draws: np.ndarray, options: SizeOptions, *, order: int, size: int
 ) -> tuple[ThresholdAt, np.ndarray]:
-    near = one.gains_near(by, options.p_range, options.alternative, np.ones(len(one.gains), bool))
-    made, drawn = make_threshold("all", *near, draws, len(one.gains), options)
+    near = pairs.gains_near(by, options.p_range, options.alternative, np.ones(len(pairs.gains), bool))
+    made, drawn = make_threshold("all", *near, draws, len(pairs.gains), options)
     ends = made.low, made.high
-    at = ThresholdAt(one.metric, one.test, by, order, size, made.gain, *ends, made.num_pairs, made.effective_pairs)
+    at = ThresholdAt(pairs.metric, pairs.test, by, order, size, made.gain, *ends, made.num_pairs, made.effective_pairs)
     return at, drawn
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import os
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -38,9 +38,20 @@ _LETTERS = 23
 """Letters of a signature per inch."""
 
 
-@dataclass(frozen=True, repr=False)
 class StudyResult(Brief):
     """The base of results that have a text and JSON."""
+
+    def _lines(self) -> list[str]:
+        """The lines of the text."""
+        raise NotImplementedError
+
+    def _fields(self) -> dict[str, Any]:
+        """The fields of the JSON."""
+        return asdict(self)  # pyright: ignore[reportArgumentType]
+
+    def __str__(self) -> str:
+        """Return the result as text for a terminal."""
+        return "\n".join(map(visible, self._lines())) + "\n"  # no character of a name breaks a line
 
     def _repr_html_(self) -> str:
         """The same text for notebooks."""
@@ -55,7 +66,44 @@ class StudyResult(Brief):
         Raises:
             InputError: the file cannot be written.
         """
-        return text_or_file(json_lines(f"sigjax-{type(self).__name__.lower()}/1", asdict(self)), path)
+        return text_or_file(json_lines(f"sigjax-{self._schema}/1", self._fields()), path)
+
+    @property
+    def _schema(self) -> str:
+        return type(self).__name__.lower()
+
+
+Row = TypeVar("Row")
+
+
+class StudyRows(tuple[Row, ...], StudyResult):
+    """Results that have their settings in common, one per system or pair: a tuple with a text and JSON of all."""
+
+    _about: tuple[str, str, Callable[[Sequence[Any]], list[str]]]
+
+    def __new__(cls, rows: Iterable[Row] = (), *about: Any) -> StudyRows[Row]:
+        """Make them of results, the schema and the name of the results in JSON, and the function of the text."""
+        made = super().__new__(cls, rows)
+        made._about = about  # pyright: ignore[reportAttributeAccessIssue]
+        return made
+
+    def __repr__(self) -> str:
+        """As a tuple."""
+        return tuple.__repr__(self)
+
+    def _lines(self) -> list[str]:
+        return self._about[2](self)
+
+    def _fields(self) -> dict[str, Any]:
+        rows = [{key: value for key, value in asdict(row).items() if key != "settings"} for row in self]  # pyright: ignore
+        for row in rows:
+            if not math.isfinite(row.get("log10_p", 0.0)):
+                row["log10_p"] = None
+        return {"settings": asdict(self[0].settings), self._about[1]: rows}  # pyright: ignore[reportAttributeAccessIssue]
+
+    @property
+    def _schema(self) -> str:
+        return self._about[0]
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,20 +117,12 @@ class Study(StudyResult):
     rows: ClassVar[str]
 
     @abstractmethod
-    def _lines(self) -> list[str]:
-        """The lines of the text."""
-
-    @abstractmethod
     def _panels(self) -> tuple[float, list[float], int]:
         """The width of the figure in inches, the height of each row of panels, and the number of columns."""
 
     @abstractmethod
     def _draw(self, axes: np.ndarray) -> None:
         """Draw into axes `[row, column]`."""
-
-    def __str__(self) -> str:
-        """Return the study as text for a terminal."""
-        return joined_lines(self._lines())
 
     def to_frame(self) -> Any:
         """The rows of the study as a data frame of pandas; intervals become `_low` and `_high`.
@@ -121,14 +161,14 @@ class Study(StudyResult):
         return axes[0, 0].figure
 
 
-def signature_line(**parts: object) -> str:
+def signature_line(**values: object) -> str:
     """One line that reproduces the numbers, from what it names; None is left out.
 
     Example:
         >>> signature_line(study="power", seed=1, strata=None).rpartition(":")[0]
         'study:power|seed:1|sigjax'
     """
-    return "|".join(f"{name}:{value}" for name, value in {**parts, "sigjax": __version__}.items() if value is not None)
+    return "|".join(f"{name}:{value}" for name, value in {**values, "sigjax": __version__}.items() if value is not None)
 
 
 def study_signature(study: str, options: object, *, metric: str, **more: object) -> str:
@@ -148,11 +188,6 @@ def _text(value: Any) -> str | None:
     if isinstance(value, list | tuple):
         return ",".join(map(str, value))
     return f"{value:g}" if isinstance(value, float) else None if value is None else str(value)
-
-
-def joined_lines(lines: Sequence[str]) -> str:
-    """Lines, each with its end; no character of a name breaks a line."""
-    return "\n".join(map(visible, lines)) + "\n"
 
 
 def table_text(
@@ -192,17 +227,8 @@ def adjusted_p(results: Sequence[Any]) -> str:
 
 def with_adjusted_p(results: Sequence[Any], correction: Correction) -> list[Any]:
     """Results with their p-values adjusted together."""
-    p_adjusted = adjust(np.array([one.p_value for one in results]), correction).tolist()
-    return [replace(one, p_adjusted=p) for one, p in zip(results, p_adjusted, strict=True)]
-
-
-def results_json(kind: str, name: str, results: Sequence[Any]) -> str:
-    """Results that have their settings in common as JSON: these once, and the results under a name."""
-    rows = [{key: value for key, value in asdict(one).items() if key != "settings"} for one in results]
-    for row in rows:
-        if not math.isfinite(row.get("log10_p", 0.0)):
-            row["log10_p"] = None
-    return json_lines(f"sigjax-{kind}/1", {"settings": asdict(results[0].settings), name: rows})
+    p_adjusted = adjust(np.array([result.p_value for result in results]), correction).tolist()
+    return [replace(result, p_adjusted=p) for result, p in zip(results, p_adjusted, strict=True)]
 
 
 def label(axes: Axes, x: str, y: str, title: str = "") -> None:
@@ -215,6 +241,6 @@ def label(axes: Axes, x: str, y: str, title: str = "") -> None:
 
 def draw_proportions(axes: Axes, at: Sequence[float], ranges: Sequence[Any], name: str, **style: Any) -> None:
     """The `share` of each range of p, with its interval."""
-    axes.plot(at, [one.share or 0.0 for one in ranges], linestyle="none", markersize=4, label=plain(name), **style)
-    for x, one in zip(at, ranges, strict=True):
-        axes.plot([x, x], one.interval or (), color=style["color"], linewidth=1.5, alpha=0.5)
+    axes.plot(at, [each.share or 0.0 for each in ranges], linestyle="none", markersize=4, label=plain(name), **style)
+    for x, each in zip(at, ranges, strict=True):
+        axes.plot([x, x], each.interval or (), color=style["color"], linewidth=1.5, alpha=0.5)

@@ -14,7 +14,6 @@ from sigjax.cli import _run
 from sigjax.exact.choices import sample_distribution
 from sigjax.metrics import METRICS
 from sigjax.resample import engine
-from sigjax.studies.samples import unpaired_text
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -108,18 +107,18 @@ def test_metrics_of_several_statistics_are_enumerated_or_sampled(alternative, si
     rng = np.random.default_rng(2)
     counts = [np.array([[min(p, g), p, g] for p, g in rng.integers(0, 5, (size, 2))]) for size in sizes]
     data = dict(zip("AB", counts, strict=True))
-    (one,) = unpaired(data, metric="fscore", alternative=alternative)
+    (one,) = exact = unpaired(data, metric="fscore", alternative=alternative)
     known = enumerated(np.concatenate(counts), sizes[0], METRICS["fscore"].score, alternative)
     assert (one.method, one.rank_sum, one.reason) == ("exact", None, "all 792 choices of units")
     assert one.p_value == pytest.approx(known, rel=1e-12)
-    (sampled,) = unpaired(data, metric="fscore", alternative=alternative, method="montecarlo", resamples=20_000)
+    (sampled,) = drawn = unpaired(data, metric="fscore", alternative=alternative, method="montecarlo", resamples=20_000)
     assert sampled.p_value == (sampled.exceed + 1) / 20_001
     assert stats.binomtest(sampled.exceed, 20_000, known).pvalue > 1e-4
     assert sampled.p_interval.low < sampled.exceed / 20_000 < sampled.p_interval.high
     widest = max(sampled.p_interval.high - sampled.p_value, sampled.p_value - sampled.p_interval.low)
-    (shown,) = re.findall(r"with a 95% interval of p ±([0-9.]+)", " ".join(unpaired_text([sampled]).split()))
+    (shown,) = re.findall(r"with a 95% interval of p ±([0-9.]+)", " ".join(str(drawn).split()))
     assert float(shown) == pytest.approx(widest, rel=0.1)
-    assert "interval of p" not in unpaired_text([one])
+    assert "interval of p" not in str(exact)
 
 
 def test_the_interval_is_that_of_newcombe():
@@ -198,7 +197,7 @@ def test_instances_in_common_are_taken_for_different_ones_when_asked():
     (alike,) = unpaired({"A": [1, 2, 3], "B": [3, 4, 4]})
     assert alike.p_value == one.p_value
     assert "as many instances without ids" in alike.notes[0]
-    several = unpaired_text(unpaired({name: {"x": 1, "y": 2, "z": 4} for name in "ABCDE"}, overlap=True))
+    several = str(unpaired({name: {"x": 1, "y": 2, "z": 4} for name in "ABCDE"}, overlap=True))
     assert several.count("in common, taken for different ones") == 6
     assert "warning: 4 more like these; --format json has them all" in several
     assert unpaired({"A": [1], "B": [2, 3, 4]})[0].interval is None  # the 1 is no right answer
