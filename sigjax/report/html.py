@@ -290,12 +290,13 @@ def _family_data(family: PairFamily, systems: Table, distributions: Sequence[Dis
         (rank[one.a], rank[one.b], *_texts(one, family.delta_spec), methods.setdefault(_method(one), len(methods)))
         for one in (family.comparisons if size == len(family.systems) else family.among(size))
     ]
-    names = ("a", "b", "delta", "low", "high", "p", "adjusted", "marks", "method")
-    columns = {name: " ".join(map(str, each)) for name, each in zip(names, zip(*rows, strict=True), strict=True)}
+    keys = ("a", "b", "delta", "low", "high", "p", "adjusted", "marks", "method")
+    columns = {key: " ".join(map(str, each)) for key, each in zip(keys, zip(*rows, strict=True), strict=True)}
     at = systems.header.index("score")
+    names = list(map(visible, rank))
     return columns | {
-        "systems": [visible(system.name) for system in shown],
-        "short": short_names(list(rank), MAX_NAME),
+        "systems": names,
+        "short": short_names(names, MAX_NAME),
         "scores": [row[at] for row in systems.rows[:size]],
         "methods": list(methods),
         "kind": family.layout,

@@ -102,7 +102,7 @@ def _cell(table: Table, column: int, cell: Any) -> tuple[str, float]:
     Marks of a score are raised; bold is wider.
     """
     if column in table.names:
-        return escape_latex(cell), width(visible(cell))
+        return escape_latex(cell), width(cell)
     if column not in table.scores:
         return _mathematics(cell), width(re.sub("-|–", "+", cell)) + (18.0 if "e" in cell else 0.0)
     text, marks = cell.text.replace("-", "$-$"), MARKS.get(cell.marks) or rf"\mathrm{{{cell.marks}}}"

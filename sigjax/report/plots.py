@@ -118,7 +118,7 @@ def row_font(rows: int) -> float:
 def label_rows(axes: Axes, names: Sequence[str], right: Sequence[str] | None = None) -> None:
     """One row per name, the first on top; `right` are labels on the other side."""
     size = row_font(len(names))
-    labels = [plain(name) for name in short_names(names, NAME)]
+    labels = [plain(name) for name in short_names(list(map(visible, names)), NAME)]
     axes.set_yticks(range(len(labels)), labels, fontsize=size)
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
@@ -387,7 +387,8 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
 def _label(axes: Axes, names: list[str], first: int) -> None:
     """Names and numbers at rows; at columns, which are on top, as many numbers as do not touch."""
     count, size = len(names), row_font(len(names))
-    labels = [f"{plain(name)}  {row}" for row, name in enumerate(short_names(names, _NAME), 1)]
+    short = short_names(list(map(visible, names)), _NAME)
+    labels = [f"{plain(name)}  {row}" for row, name in enumerate(short, 1)]
     axes.set_yticks(range(count), labels, fontsize=size)
     every = 1 if count <= 50 else 5 if count <= 110 else 10
     columns = [column for column in range(first, count) if (column + 1) % every == 0 or column == first]

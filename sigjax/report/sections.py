@@ -10,7 +10,8 @@ import string
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from operator import is_
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,7 +21,6 @@ from sigjax.multiple.ranks import significance_clusters
 from sigjax.records import (
     CORRECTIONS,
     DESIGNS,
-    Column,
     Comparison,
     Comparisons,
     Interval,
@@ -30,6 +30,7 @@ from sigjax.records import (
     Test,
 )
 from sigjax.records.comparison import PeerTest
+from sigjax.records.display import visible
 from sigjax.report.words import (
     ALTERNATIVES,
     METHODS,
@@ -149,6 +150,8 @@ class Score(NamedTuple):
 class Table:
     """What people read in rows and columns. Dialects set it: each says how it writes a cell, a row and a rule.
 
+    Names are made `visible` here, once.
+
     Attributes:
         header: one text per column; all empty where there is no head.
         rows: one cell per column: text that is ready to print, or a `Score`.
@@ -166,6 +169,16 @@ class Table:
     scores: tuple[int, ...] = ()
     title: str = ""
     note: str = ""
+
+    def __post_init__(self) -> None:
+        """Make the names visible."""
+        names = [row[column] for row in self.rows for column in self.names]
+        if (shown := list(map(visible, names))) != names:
+            cells = iter(shown)
+            rows = [
+                tuple([next(cells) if i in self.names else cell for i, cell in enumerate(row)]) for row in self.rows
+            ]
+            object.__setattr__(self, "rows", rows)
 
     @classmethod
     def of(cls, columns: Mapping[str, Sequence[str]], **more: Any) -> Table:
@@ -588,8 +601,12 @@ def _family(
     metric: str, test: str, pairs: Comparisons, together: int, systems: tuple[SystemScore, ...], report: ReportRecord
 ) -> PairFamily:
     """The pairs of a metric and test, adjusted over so many pairs, or over these alone if there are more."""
-    settings, lower_is_better = report.settings, metric in report.lower_is_better
-    only = pairs[0] if len(pairs) == 1 else None
+    settings, lower_is_better, size = report.settings, metric in report.lower_is_better, len(pairs)
+    only = pairs[0] if size == 1 else None
+    resamples, settled, needed = pairs.columns("resamples", "settled", "resamples_needed")
+    drawn, methods = resamples.known_values(), pairs.column("method").distinct()
+    needed = needed.at(settled.mapped(partial(is_, False)))  # noqa: FBT003
+    numbers_needed, num_open = needed.known_values(), len(needed.values)
     alone = lone_sentence(report.num_units, report.num_instances, settings)
     if only is not None:
         conclusion = pair_sentence(only)
@@ -599,9 +616,9 @@ def _family(
         pairs,
         systems,
         settings,
-        _heading(test, pairs, max(together, len(pairs)), settings),
-        _method_line(pairs, only),
-        _unsettled(pairs, settings),
+        _heading(test, size, max(together, size), settings, is_sampled=len(drawn) == size),
+        _method_line(only, size, drawn, methods),
+        _unsettled(size, numbers_needed, num_open, settings) if num_open else None,
         only,
         alone or conclusion,
         tuple([peer for peer in report.compat if (peer.metric, peer.test) == (metric, test)]),
@@ -658,7 +675,7 @@ def _key_of_ranks(systems: tuple[SystemScore, ...], settings: Settings, *, has_l
     return text
 
 
-def _heading(test: str, comparisons: Comparisons, adjusted_over: int, settings: Settings) -> str:
+def _heading(test: str, num_pairs: int, adjusted_over: int, settings: Settings, *, is_sampled: bool) -> str:
     """The test, its alternative, and over how many pairs p was adjusted."""
     text = f"{test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
     text += DESIGNS[settings.design].beside.get(test, "")
@@ -666,56 +683,51 @@ def _heading(test: str, comparisons: Comparisons, adjusted_over: int, settings: 
         text += ": first system minus second, in the order of the data"
     if adjusted_over == 1:
         return text
-    pairs = count(adjusted_over, "pair") + (" of all metrics" if adjusted_over > len(comparisons) else "")
+    pairs = count(adjusted_over, "pair") + (" of all metrics" if adjusted_over > num_pairs else "")
     if settings.correction == "none":
         return f"{text}; p not adjusted for {pairs}"
     text += f"; p adjusted by {CORRECTIONS[settings.correction].title} over {pairs}"
-    if CORRECTIONS[settings.correction].is_resampled and comparisons.column("resamples").present is not None:
+    if CORRECTIONS[settings.correction].is_resampled and not is_sampled:
         text += f" on {count(settings.fixed_resamples, 'resample')}"  # the method line names none for exact p-values
     return text
 
 
-def _method_line(comparisons: Comparisons, only: Comparison | None) -> str:
-    """How the p-values of a family were computed."""
-    drawn = comparisons.column("resamples").known_values()
+def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, methods: Sequence[str]) -> str:
+    """How the p-values of a family were computed; `drawn` are the resamples of the pairs that were sampled."""
     numbers = [count(drawn.max(), "resample")] if drawn.size else []
     if numbers and drawn.min() < drawn.max():
         numbers = [f"{drawn.min():,} to {numbers[0]}"]
     if only is not None:
         return f"method: {', '.join([METHODS[only.method], *numbers])} ({only.reason})"
-    exact, parts = [method for method in comparisons.column("method").distinct() if method != "montecarlo"], []
+    exact, parts = [method for method in methods if method != "montecarlo"], []
     if exact:
-        parts.append(f"{METHODS[exact[0]]} ({count(len(comparisons) - len(drawn), 'pair')})")
+        parts.append(f"{METHODS[exact[0]]} ({count(num_pairs - len(drawn), 'pair')})")
     if len(drawn):
         parts.append(f"Monte Carlo ({', '.join([count(len(drawn), 'pair'), *numbers])})")
     return "method: " + ", ".join(parts)
 
 
-def _unsettled(comparisons: Comparisons, settings: Settings) -> str | None:
-    """A warning where infinitely many resamples could decide otherwise, and how many would do; else None."""
-    open_pairs = comparisons.column("settled").mapped(lambda settled: settled is False)
-    needed = comparisons.column("resamples_needed").at(open_pairs)
-    if not open_pairs.any():
-        return None
-    if len(comparisons) == 1:
+def _unsettled(num_pairs: int, needed: np.ndarray, num_open: int, settings: Settings) -> str:
+    """A warning where infinitely many resamples could decide otherwise.
+
+    Args:
+        num_pairs: of the family.
+        needed: how many resamples would settle each decision that at most `MOST_RESAMPLES` would.
+        num_open: how many decisions are not settled.
+        settings: of the report.
+    """
+    if num_pairs == 1:
         text = f"The decision at {settings.alpha:g} is not settled: more resamples could change it"
     else:
-        verb = "is" if len(needed.values) == 1 else "are"
-        text = f"{count(len(needed.values), 'pair')} {verb} not settled at {settings.alpha:g}"
+        text = f"{count(num_open, 'pair')} {'is' if num_open == 1 else 'are'} not settled at {settings.alpha:g}"
         text += ": more resamples could change the decision"
-    return f"{text}; {_enough(needed)}."
-
-
-def _enough(needed: Column) -> str:
-    """How many resamples would settle these decisions; none is more than `MOST_RESAMPLES`."""
-    numbers, num_pairs = needed.known_values(), len(needed.values)
-    others, them = num_pairs - len(numbers), "it" if num_pairs == 1 else "them"
-    if not len(numbers):
-        return f"even {MOST_RESAMPLES:,} would hardly settle {them}"
-    text = f"about {numbers.max():,} would settle "
+    others, them = num_open - len(needed), "it" if num_open == 1 else "them"
+    if not len(needed):
+        return f"{text}; even {MOST_RESAMPLES:,} would hardly settle {them}."
+    text += f"; about {needed.max():,} would settle "
     if not others:
-        return text + them
-    return f"{text}{len(numbers):,} of them, and even {MOST_RESAMPLES:,} hardly the other{'s' if others > 1 else ''}"
+        return f"{text}{them}."
+    return f"{text}{len(needed):,} of them, and even {MOST_RESAMPLES:,} hardly the other{'s' if others > 1 else ''}."
 
 
 DAGGER, DOUBLE_DAGGER = "†", "‡"

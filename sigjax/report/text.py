@@ -42,23 +42,32 @@ BOLD, GREEN = "1", "1;32"
 
 @dataclass(frozen=True)
 class Page:
-    """Lines of text."""
+    """Lines of text, and sentences, which are broken into lines when all is drawn."""
 
     width: int
     """Columns that sentences may take."""
     room: int
     """Columns that rows of tables may take."""
     color: bool
-    lines: list[str] = field(default_factory=list)
+    lines: list[tuple[str, str, bool]] = field(default_factory=list)
+    """Text, its style, and whether it is a sentence."""
 
     def add(self, line: str = "", style: str = "") -> None:
         """Add a line, which is not broken."""
-        self.lines.append(self.styled(line, style) if line and style else line)
+        self.lines.append((line, style, False))
 
     def sentence(self, line: str, style: str = "") -> None:
         """Add a sentence in lines that fit; a word that is longer than a line is not broken."""
-        for part in filled(visible(line).split(" "), self.width, gap=" "):
-            self.add(part, style)
+        self.lines.append((line, style, True))
+
+    def __str__(self) -> str:
+        """Return the text; sentences are made visible."""
+        sentences = iter(list(map(visible, [text for text, _, is_sentence in self.lines if is_sentence])))
+        parts: list[str] = []
+        for text, style, is_sentence in self.lines:
+            lines = filled(next(sentences).split(" "), self.width, gap=" ") if is_sentence else [text]
+            parts += [self.styled(line, style) if line and style else line for line in lines]
+        return "\n".join(line.rstrip() for line in parts) + "\n"
 
     def styled(self, text: str, style: str) -> str:
         """The text in a style, if the page has colours."""
@@ -88,7 +97,7 @@ def rendered(draw: Callable[[Page], None], width: int | None, *, color: bool) ->
     room = room_for(width)
     page = Page(WIDTH_OF_SENTENCES if room == WHOLE else room, room, color)
     draw(page)
-    return "\n".join(line.rstrip() for line in page.lines) + "\n"
+    return str(page)
 
 
 def room_for(width: int | None) -> int:
@@ -142,7 +151,7 @@ def _fitting(page: Page, table: Table) -> tuple[Table, list[str]]:
     optional = list(table.optional)
     dropped: list[str] = []
     names = [row[i] for row in (table.header, *table.rows) for i in table.names]
-    longest = max(map(cell_len, map(visible, names)), default=0)
+    longest = max(map(cell_len, names), default=0)
     while optional and _width_of_names(page, table) < min(MIN_NAME, longest):
         name = optional.pop(0)
         at = table.header.index(name)
@@ -204,7 +213,7 @@ def _family(page: Page, family: PairFamily) -> None:
 def _pair_table(page: Page, family: PairFamily, pair: Comparison) -> Table:
     """The table of the only pair; long names are replaced by the numbers of the systems."""
     width, (label, delta), rows = _width_of_names(page, family.table), family.table.rows[0], family.table.rows[1:]
-    if cell_len(visible(label)) <= width:
+    if cell_len(label) <= width:
         return family.table
     names = [system.name for system in family.systems]
     label = f"delta ({names.index(pair.a) + 1} - {names.index(pair.b) + 1})"
@@ -218,7 +227,8 @@ def _draw_symbols(page: Page, family: PairFamily) -> None:
     free = page.room - digits - 2
     size = min(every, most, max(2, free - MIN_NAME))
     cell = 2 if 2 * size + MAX_GRID_NAME <= free else 1
-    names = short_names([one.name for one in family.systems[:size]], max(1, min(widest, free - cell * size)))
+    names = list(map(visible, [one.name for one in family.systems[:size]]))
+    names = short_names(names, max(1, min(widest, free - cell * size)))
     label = max(cell_len(name) for name in names)
     page.add()
     for line in column_numbers(family.first_column + 1, size):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from sigjax.multiple.adjustment import ERROR
 from sigjax.records import Comparison, Interval
-from sigjax.records.display import shared_length, visible
+from sigjax.records.display import shared_length
 
 METHODS = {"exact": "exact", "dp": "exact by dp", "tree": "exact by tree", "montecarlo": "Monte Carlo"}
 ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
@@ -174,7 +174,7 @@ def left_out(noun: str, shown: int, systems: int, *, every_pair: str) -> str:
 def short_names(names: Sequence[str], width: int) -> list[str]:
     """Names in `width` columns, all different where the names are: whole, cut, without what all share, or numbered.
 
-    Numbers are those of the rows, from 1.
+    They are `visible`. Numbers are those of the rows, from 1.
 
     Example:
         >>> short_names(["crf", "transformer-big-seed-3"], 12)
@@ -184,15 +184,14 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
         >>> short_names(["my-model-1-large", "my-model-2-large", "other"], 9)
         ['my-…rge#1', 'my-…rge#2', 'other#3']
     """
-    shown = list(map(visible, names))
-    shared = shared_length(shown)
-    bare = [f"…{name[shared:]}" for name in shown] if shared > 1 else shown
-    for written in (shown, bare):
+    shared = shared_length(names)
+    bare = [f"…{name[shared:]}" for name in names] if shared > 1 else names
+    for written in (names, bare):
         cut = [middle_cut(name, width) for name in written]
         if len(set(cut)) == len(cut):
             return cut
-    numbers = [f"#{number}" for number in range(1, len(shown) + 1)]
-    return [f"{middle_cut(name, max(1, width - len(end)))}{end}" for name, end in zip(shown, numbers, strict=True)]
+    numbers = [f"#{number}" for number in range(1, len(names) + 1)]
+    return [f"{middle_cut(name, max(1, width - len(end)))}{end}" for name, end in zip(names, numbers, strict=True)]
 
 
 def middle_cut(text: str, width: int) -> str:
