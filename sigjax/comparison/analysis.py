@@ -44,7 +44,7 @@ from sigjax.run.context import Context, Run
 from sigjax.testing.bootstrap import Sampled, bootstrap_outcomes, draw_all, linear_intervals, sampled_bootstrap
 from sigjax.testing.exact import exact_budget
 from sigjax.testing.hypotheses import NotExact
-from sigjax.testing.intervals import INTERVALS, Names, draws_intervals, interval_kinds
+from sigjax.testing.intervals import INTERVALS, Names, draws_intervals, interval_names
 from sigjax.testing.jackknife import degrees_of_freedom, delta_method_errors, two_way_errors
 from sigjax.testing.p_values import completed, exact_columns, montecarlo_p, sampled_columns
 from sigjax.testing.problem import Problem, SumsProblem, pairs_of, problem_of
@@ -248,7 +248,7 @@ def _on(evaluation: EvaluationRecord, systems: list[int], instances: np.ndarray)
 
 def _drawn_together(problems: Sequence[Problem | None], settings: Settings, context: Context) -> dict[str, np.ndarray]:
     """Bootstrap scores of the metrics of these problems, drawn together where that can be."""
-    shared = [problem for problem in problems if isinstance(problem, SumsProblem) and problem.shares_draws]
+    shared = [problem for problem in problems if isinstance(problem, SumsProblem) and problem.draws_jointly]
     if len(shared) < 2:
         return {}
     context = context.sized(sum(problem.draw_seconds() for problem in shared))
@@ -452,18 +452,18 @@ def run_tests(
             rows = np.flatnonzero(~tested.column("p_value").where_present)
         intervals = draws_intervals(problem.metric, settings) and systems[0] == Uncertainty()
         with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
-            sampled = sampled_bootstrap(problem, run, pieces, rows, why_sampled.reason, spreads=intervals)
+            sampled = sampled_bootstrap(problem, run, pieces, rows, why_sampled.reason, uncertain=intervals)
         systems, pairs = sampled.systems or systems, sampled.pairs or pairs
     systems, pairs = problem.closed_intervals() or (systems, pairs)
-    kinds = interval_kinds(problem)
+    kinds = interval_names(problem)
     if "bootstrap" in settings.tests:
         if sampled is not None:
             tested = sampled.tested if tested is None else completed(tested, lambda *_: sampled.tested)
         assert tested is not None
         pairs_by["bootstrap"] = tested
     ranks = _ranks(problem, context, pieces, sampled) if settings.leaderboard else None
-    if problem.own_scales and problem.recentred:
-        alone = run_tests(problem.own_scales, context.at("alone")).systems
+    if problem.unshifted and problem.recentred:
+        alone = run_tests(problem.unshifted, context.at("alone")).systems
         systems = [each.moved(offset) for each, offset in zip(alone, problem.recentred.offsets, strict=True)]
     costs = (_cost_if_exact(exact),) if num_swapped else ()
     return TestResults(pairs_by, systems, pairs, kinds, ranks, costs)
@@ -612,7 +612,7 @@ def _errors(evaluation: EvaluationRecord, members: np.ndarray, design: Design) -
     if design == "models":
         alone = make_units(replace(evaluation, clusters=None), design)
         of_systems, of_pairs = (
-            np.array([one.standard_error for one in found]) for found in two_way_errors(alone, metric.score, pairs)
+            np.array([error for error, _ in errors]) for errors in two_way_errors(alone, metric.score, pairs)
         )
     else:
         of_systems, of_pairs = delta_method_errors(*_independent(evaluation), metric.score, pairs)

@@ -246,15 +246,6 @@ _ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 """Relative rounding error of a few dozen operations; error bounds are multiples of it."""
 
 
-class TailProbability(NamedTuple):
-    """The probability p of a tail."""
-
-    log_p: float
-    """Natural logarithm; -inf where X* cannot reach the tail."""
-    error_bound: float
-    """Bound on the relative error."""
-
-
 class SumDistribution(NamedTuple):
     """Probabilities of X* = first, first + step, first + 2 step, ..."""
 
@@ -310,8 +301,8 @@ def below(of_sum: SumDistribution, x: int) -> float:
     return float(of_sum.probabilities[:index].sum() + 0.5 * of_sum.probabilities[index])
 
 
-def tail(lattice: DrawLattice, edge: int) -> TailProbability:
-    """P(X* >= edge), also far below the smallest double, with a bound on its rounding error.
+def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
+    """The natural logarithm of P(X* >= edge), -inf where X* cannot reach the edge, and a bound on its relative error.
 
     P(K >= k) is E exp(theta (K - k)) times the sum over j >= 0 of exp(-theta j) P_theta(K = k + j). Undoing a tilt of
     z = sqrt(-2 log p) standard deviations adds an error of z roots of N, and the exponent its own rounding. Use
@@ -320,19 +311,19 @@ def tail(lattice: DrawLattice, edge: int) -> TailProbability:
     Example:
         >>> from sigjax.exact.bootstrap import draw_lattice
         >>> coin = draw_lattice(np.repeat([0, 1], 500), np.zeros(1000, int))
-        >>> round(tail(coin, 1000).log_p / math.log(2.0), 9)
+        >>> round(tail(coin, 1000)[0] / math.log(2.0), 9)
         -1000.0
     """
     steps = _steps_to(lattice, edge)
     if steps <= 0:
-        return TailProbability(0.0, 0.0)
+        return 0.0, 0.0
     if steps > lattice.top:
-        return TailProbability(-math.inf, 0.0)
+        return -math.inf, 0.0
     if edge <= lattice.total:
         # The tail is the larger part: its complement is more accurate.
-        below = tail(lattice.mirrored(), 1 - edge)
-        missing = math.exp(below.log_p)
-        return TailProbability(math.log1p(-missing), _ROUNDING + below.error_bound * missing / (1.0 - missing))
+        log_rest, error_bound = tail(lattice.mirrored(), 1 - edge)
+        missing = math.exp(log_rest)
+        return math.log1p(-missing), _ROUNDING + error_bound * missing / (1.0 - missing)
     tilted = tilt_to(lattice, steps)
     first, last = window(lattice, tilted)
     index = np.arange(first - steps, last - steps + 1)
@@ -340,7 +331,7 @@ def tail(lattice: DrawLattice, edge: int) -> TailProbability:
     mass, error = _weighted(lattice, _probabilities(lattice, tilted, first, last), weights)
     log_p = min(log_moment(lattice, tilted, steps) + math.log(mass), 0.0)
     undoing = math.sqrt(-2.0 * log_p * int(lattice.sizes.sum())) - log_p
-    return TailProbability(log_p, error / mass + _ROUNDING * undoing)
+    return log_p, error / mass + _ROUNDING * undoing
 
 
 def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternative, variant: Variant) -> ExactP:
@@ -366,7 +357,7 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
         return _outside(lattice, x - abs(x), x + abs(x))
     edge = 2 * x if variant == "shift" else 0
     upper = (alternative == "greater") == (variant == "shift")
-    return _as_p(tail(lattice, edge) if upper else tail(lattice.mirrored(), -edge))
+    return _as_p(*(tail(lattice, edge) if upper else tail(lattice.mirrored(), -edge)))
 
 
 def cost(lattice: DrawLattice) -> int:
@@ -401,20 +392,20 @@ def _outside(lattice: DrawLattice, low: int, high: int) -> ExactP:
     """P(X* <= low or X* >= high), for low <= high."""
     if low == high:
         return ExactP(1.0, 0.0)
-    below, above = tail(lattice.mirrored(), -low), tail(lattice, high)
-    log_p = float(np.logaddexp(below.log_p, above.log_p))
+    (below, *errors), (above, error) = tail(lattice.mirrored(), -low), tail(lattice, high)
+    log_p = float(np.logaddexp(below, above))
     if log_p <= math.log(0.5):
-        return _as_p(TailProbability(log_p, max(below.error_bound, above.error_bound)))
+        return _as_p(log_p, max(*errors, error))
     first, probabilities, step = sum_distribution(lattice)
     value = first + step * np.arange(len(probabilities))
     between, error = _weighted(lattice, probabilities, np.where((value > low) & (value < high), 1.0, 0.0))
     between = max(between, 0.0)
-    return _as_p(TailProbability(math.log1p(-between), _ROUNDING + error / (1.0 - between)))
+    return _as_p(math.log1p(-between), _ROUNDING + error / (1.0 - between))
 
 
-def _as_p(of: TailProbability) -> ExactP:
+def _as_p(log_p: float, error_bound: float) -> ExactP:
     # Adding 0 makes the -0.0 of a certain event a plain 0.
-    return ExactP(math.exp(of.log_p), of.log_p / math.log(10.0) + 0.0, of.error_bound)
+    return ExactP(math.exp(log_p), log_p / math.log(10.0) + 0.0, error_bound)
 
 
 def _weighted(lattice: DrawLattice, probabilities: np.ndarray, weights: np.ndarray) -> tuple[float, float]:

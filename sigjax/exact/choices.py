@@ -129,24 +129,24 @@ def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns |
     if points * (2 * int(sizes.max()) + 1) ** 2 >= _LARGEST_KEY:
         return NotEligible("the differences of the outputs are too large for an exact test")
     choices = np.array([min(math.comb(2 * size, size), 2 * _MOST_OF_UNIT) for size in sizes.tolist()])
-    own = np.minimum(np.prod(high - low + 1.0, axis=1), choices)
-    if own.max() > _MOST_OF_UNIT:
+    num_sums = np.minimum(np.prod(high - low + 1.0, axis=1), choices)
+    if num_sums.max() > _MOST_OF_UNIT:
         return NotEligible("outputs of a unit have too many different sums for an exact test")
-    on_grid = float((own * (_A_STEP + _A_TERM * points)).sum())
+    on_grid = float((num_sums * (_A_STEP + _A_TERM * points)).sum())
     with np.errstate(over="ignore"):
-        most = 2.0 * float(np.prod(own))
+        most = 2.0 * float(np.prod(num_sums))
     held = points if on_grid <= _A_SORT * most else most
-    seconds = _seconds_to_count(pooled, sizes, own) + min(on_grid, _A_SORT * most)
+    seconds = _seconds_to_count(pooled, sizes, num_sums) + min(on_grid, _A_SORT * most)
     num_bytes = held * (16.0 * a.shape[1] + 80.0)
     return Patterns(pooled, sizes, varying, step, low, lowest, reach, held == points, seconds, num_bytes)
 
 
-def _seconds_to_count(pooled: np.ndarray, sizes: np.ndarray, own: np.ndarray) -> float:
-    """Cost of the sums of units, of which each has `own` `[unit]`; units with the same outputs are counted once."""
+def _seconds_to_count(pooled: np.ndarray, sizes: np.ndarray, num_sums: np.ndarray) -> float:
+    """Cost of the `num_sums` `[unit]` sums of units; units with the same outputs are counted once."""
     values, seconds = math.prod(int(each) + 1 for each in pooled.max(axis=0)), 0.0
     for size in np.unique(sizes).tolist():
         kinds = min(int((sizes == size).sum()), math.comb(values + 2 * size - 1, 2 * size))
-        states = min(float(own[sizes == size].max()) * (size + 1), 2.0 ** min(2 * size, 1000))
+        states = min(float(num_sums[sizes == size].max()) * (size + 1), 2.0 ** min(2 * size, 1000))
         seconds += 2.0 * size * kinds * (_A_COUNT + _A_SORT * states)
     return seconds
 
@@ -183,20 +183,20 @@ def exchange_distribution(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, f
     values, chances, error = np.zeros(1, np.int64), np.ones(1), 0.0
     start = 0
     for size, low in zip(patterns.sizes.tolist(), (patterns.low @ strides[:-1]).tolist(), strict=True):
-        own = np.sort(keys[start : start + 2 * size])
+        of_unit = np.sort(keys[start : start + 2 * size])
         start += 2 * size
-        if own.tobytes() not in known:
-            known[own.tobytes()] = _of_unit(own)
-        shifts, shares = known[own.tobytes()]
-        values, chances = join(values, chances, shifts - low, shares)
-        error += (len(shares) + 2.0) * _EPSILON
+        if of_unit.tobytes() not in known:
+            known[of_unit.tobytes()] = _of_unit(of_unit)
+        shifts, shift_chances = known[of_unit.tobytes()]
+        values, chances = join(values, chances, shifts - low, shift_chances)
+        error += (len(shift_chances) + 2.0) * _EPSILON
     attained = np.flatnonzero(chances)
     steps = values[attained, None] // strides[:-1] % (patterns.reach + 1)
     return patterns.lowest + steps * patterns.step, chances[attained], error
 
 
 def _of_unit(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct sums of half of these whole numbers, ascending, and their shares of all choices."""
+    """The distinct sums of half of these whole numbers, ascending, and their chances."""
     size, radix = len(keys) // 2, len(keys) + 1
     sums, counts = np.zeros(1, np.int64), np.ones(1)
     for key in (keys * radix + 1).tolist():  # the last digit counts the chosen ones
@@ -209,21 +209,21 @@ def _of_unit(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _join_on_grid(
-    values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shares: np.ndarray
+    values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shift_chances: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The distribution of the sum of two whole numbers, the first held for all values from 0 on."""
     joined = np.zeros(len(values) + int(shifts[-1]))
-    for shift, share in zip(shifts.tolist(), shares.tolist(), strict=True):
-        joined[shift : shift + len(values)] += share * chances
+    for shift, chance in zip(shifts.tolist(), shift_chances.tolist(), strict=True):
+        joined[shift : shift + len(values)] += chance * chances
     return np.arange(len(joined)), joined
 
 
 def _join_lists(
-    values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shares: np.ndarray
+    values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shift_chances: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The distribution of the sum of two whole numbers, holding attained values only."""
     sums, inverse = np.unique((values[:, None] + shifts).ravel(), return_inverse=True)
-    return sums, np.bincount(inverse, (chances[:, None] * shares).ravel())
+    return sums, np.bincount(inverse, (chances[:, None] * shift_chances).ravel())
 
 
 _MOST_TERMS = 5e8
@@ -264,8 +264,8 @@ class SampleDistribution(NamedTuple):
         if log_p > math.log(0.5):  # the complement is the small number, and has more digits
             log_p = math.log1p(-math.exp(_log_sum(self.log_chances[~hit]))) if not hit.all() else 0.0
         if self.choices is not None:
-            share = round(math.exp(log_p) * self.choices) / self.choices
-            return ExactP(share, math.log10(share))
+            p_value = round(math.exp(log_p) * self.choices) / self.choices
+            return ExactP(p_value, math.log10(p_value))
         return ExactP(math.exp(log_p), log_p / math.log(10.0) + 0.0, self.error)
 
 

@@ -380,16 +380,16 @@ def spectrum_indices(frequencies: np.ndarray, lengths: tuple[int, ...]) -> np.nd
     Of the last axis only as much as is needed, which spares the FFT of the first most of its work.
     """
     count = frequencies.shape[1]
-    place = np.full((*lengths[:-1], int(frequencies[-1].max()) + 1), count, np.int32)
-    place[tuple(frequencies)] = np.arange(count)
-    return place
+    indices = np.full((*lengths[:-1], int(frequencies[-1].max()) + 1), count, np.int32)
+    indices[tuple(frequencies)] = np.arange(count)
+    return indices
 
 
-def inverse(held: Array, place: Array, lengths: tuple[int, ...]) -> Array:
-    """Probabilities `[pair, *lengths]` from the function at some frequencies `[pair, frequency]` and their places."""
+def inverse(held: Array, indices: Array, lengths: tuple[int, ...]) -> Array:
+    """Probabilities `[pair, *lengths]` from the function at some frequencies `[pair, frequency]` and their indices."""
     xp = held.__array_namespace__()
     held = xp.concatenate([held, xp.zeros_like(held[:, :1])], axis=1)
-    spectrum = xp.take_along_axis(held, place.reshape(len(place), -1), axis=1).reshape(place.shape)
+    spectrum = xp.take_along_axis(held, indices.reshape(len(indices), -1), axis=1).reshape(indices.shape)
     return xp.fft.irfft(spectrum if len(lengths) == 1 else xp.fft.ifft(spectrum, axis=1), n=lengths[-1])
 
 
@@ -430,17 +430,17 @@ def on_device(
     rows, multiplicity = np.zeros((count, most[0], axes), np.int64), np.zeros((count, most[0]), np.int64)
     lean, first = np.zeros((count, most[0])), np.zeros((count, axes), np.int64)
     frequencies = np.zeros((count, axes, most[1]))
-    place = np.full((count, *lengths[:-1], width), most[1], np.int32)
+    indices = np.full((count, *lengths[:-1], width), most[1], np.int32)
     for pair, (each, part) in enumerate(zip(sums, kept, strict=True)):
         own = slice(each.rows.shape[1])
         rows[pair, own], multiplicity[pair, own], first[pair] = each.rows[0], each.multiplicity[0], each.first[0]
         lean[pair, own] = 0.0 if each.lean is None else each.lean[0]
         frequencies[pair, :, : part.shape[1]] = part
-        place[(pair, *part)] = np.arange(part.shape[1])
+        indices[(pair, *part)] = np.arange(part.shape[1])
     # With the wide vectors that `compiled` sets for a CPU, XLA's arc tangent is wrong (JAX 0.10.2).
     run = compiled(_inverted, (("lengths", lengths),), platform=None if platform == "cpu" else platform)
     padded = _padded(points, count) if points else ()
-    return np.asarray(run(rows, multiplicity, lean, first, frequencies, place, *padded))[:number]
+    return np.asarray(run(rows, multiplicity, lean, first, frequencies, indices, *padded))[:number]
 
 
 def _padded(points: Sequence[WeightedPoints], count: int) -> tuple[np.ndarray, ...]:
@@ -461,7 +461,7 @@ def _inverted(
     lean: Array,
     first: Array,
     frequencies: Array,
-    place: Array,
+    indices: Array,
     *points: Array,
     lengths: tuple[int, ...],
 ) -> Array:
@@ -472,9 +472,9 @@ def _inverted(
     expect(lean, (num_pairs, num_rows), np.float64)
     expect(first, (num_pairs, num_axes), np.int64)
     expect(frequencies, (num_pairs, num_axes, None), np.float64)
-    expect(place, (num_pairs, *lengths[:-1], None), np.int32)
+    expect(indices, (num_pairs, *lengths[:-1], None), np.int32)
     sums = SignSums(rows, multiplicity, lean, first)
-    probability = inverse(characteristic(sums, frequencies, lengths), place, lengths)
+    probability = inverse(characteristic(sums, frequencies, lengths), indices, lengths)
     return added_up(probability, *points) if points else probability
 
 

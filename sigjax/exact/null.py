@@ -74,50 +74,41 @@ class Bracket(NamedTuple):
     log_high: float
 
 
-class Step(NamedTuple):
-    """The rounding grid."""
-
-    size: float
-    """h, in units of S."""
-    length: int
-    """Values of the grid."""
-
-
-def choose_step(lattice: Lattice, edge: float) -> Step:
-    """The coarsest step that makes the bracket of P(S >= edge) narrow enough, before anything is computed."""
+def choose_step(lattice: Lattice, edge: float) -> tuple[float, int]:
+    """The coarsest step h that makes the bracket of P(S >= edge) narrow enough, and how many values its grid has."""
     steps, multiplicity = lattice.rows[:, 0].astype(np.float64), lattice.multiplicity
     deviation = math.sqrt(float((steps**2) @ multiplicity))
     theta = _tilt(steps, multiplicity, edge)
     # Rounding errors are uniform; the tail falls by theta a unit, and by about 1 / deviation where theta is 0.
     slack = math.sqrt(2.0 * _SPARE * lattice.coins / 12.0)
-    size = _AIM / (2.0 * slack * (theta + 1.0 / deviation))
-    return Step(size, fft_length(int(min(DEVIATIONS * deviation, lattice.reach[0]) / size) + 2))
+    step = _AIM / (2.0 * slack * (theta + 1.0 / deviation))
+    return step, fft_length(int(min(DEVIATIONS * deviation, lattice.reach[0]) / step) + 2)
 
 
-def bracket_tail(lattice: Lattice, edge: float, step: Step) -> Bracket:
-    """Bracket of P(S >= edge), edge > 0.
+def bracket_tail(lattice: Lattice, edge: float, step: float) -> Bracket:
+    """Bracket of P(S >= edge), edge > 0, by differences rounded to multiples of a step.
 
     Example:
         >>> from sigjax.exact.lattice import pair_lattice
         >>> values = np.array([[314159], [271828], [141421], [173205]])
         >>> lattice = pair_lattice(values, np.zeros_like(values), ("value",))
-        >>> low, high = bracket_tail(lattice, 600_000.0, choose_step(lattice, 600_000.0))
+        >>> low, high = bracket_tail(lattice, 600_000.0, choose_step(lattice, 600_000.0)[0])
         >>> low <= math.log(2 / 16) <= high and high - low < BRACKET_WIDTH
         True
     """
     steps, multiplicity = lattice.rows[:, 0].astype(np.float64), lattice.multiplicity
-    whole = np.rint(steps / step.size)
-    left = steps / step.size - whole
+    whole = np.rint(steps / step)
+    left = steps / step - whole
     spread = float((np.abs(left) + EPSILON * whole) ** 2 @ multiplicity)
     slack = math.sqrt(2.0 * _SPARE * spread)
     theta = _tilt(steps, multiplicity, edge)
-    mean, mean_of_sum = (float(multiplicity @ (np.tanh(theta * of) * left)) for of in (step.size * whole, steps))
+    mean, mean_of_sum = (float(multiplicity @ (np.tanh(theta * of) * left)) for of in (step * whole, steps))
     above = float(log_moment(theta * steps, multiplicity)) - theta * edge
     above -= max(slack + mean - mean_of_sum, 0.0) ** 2 / (2.0 * spread) if spread else math.inf
-    below = float(log_moment(theta * step.size * whole, multiplicity)) - _SPARE
-    below -= theta * (edge - step.size * (mean - slack))
+    below = float(log_moment(theta * step * whole, multiplicity)) - _SPARE
+    below -= theta * (edge - step * (mean - slack))
     coarse = _coarse(whole.astype(np.int64), multiplicity)
-    middle = edge / step.size - mean
+    middle = edge / step - mean
     (high, error), (low, doubt) = _grid_tails(coarse, middle - slack, middle + slack)
     high = float(np.logaddexp.reduce([high, error, above]))
     doubt = float(np.logaddexp(doubt, below if spread else -math.inf))
@@ -330,7 +321,7 @@ def count_extreme(lattice: Lattice, edge: int) -> int | None:
     return None if len(sums) > MOST_EXTREME else len(sums) * (spare >= 0)
 
 
-def log_share(count: int, coins: int) -> float:
+def log_fraction(count: int, coins: int) -> float:
     """Natural logarithm of count / 2^coins; -inf for none."""
     return math.log(count) - coins * math.log(2.0) if count else -math.inf
 
@@ -509,8 +500,8 @@ def bracketed_p(bracket: Bracket, coins: int | None) -> ExactP:
     return ExactP(ends[1], bracket.log_high / math.log(10.0) + 0.0, width + 0.0, ends)
 
 
-Kind = Literal["extreme", "rest", "ties"]
-Sets = dict[Kind, tuple[np.ndarray, np.ndarray]]
+SetName = Literal["extreme", "rest", "ties"]
+Sets = dict[SetName, tuple[np.ndarray, np.ndarray]]
 """Which values `[pair, value]` are extreme, which are not, and for mid-p which tie; and whose mirror images are."""
 
 
@@ -528,20 +519,20 @@ def sets_of(delta: np.ndarray, criterion: Criterion, *, valid: Any = True, mirro
 def settle(mass: SetMass, sets: Sets, coins: Sequence[int] | np.ndarray) -> list[ExactP]:
     """P-values of pairs on a common grid; `mass` gives the mass of (values hit, values whose mirror image is)."""
 
-    def masses(kind: Kind, wanted: np.ndarray) -> Mass:
-        hit, image = sets[kind]
-        return mass(hit, image) if wanted.all() else mass(hit & wanted[:, None], image & wanted[:, None])
+    def masses(name: SetName, needed: np.ndarray) -> Mass:
+        hit, image = sets[name]
+        return mass(hit, image) if needed.all() else mass(hit & needed[:, None], image & needed[:, None])
 
     return settle_together(masses, coins, mid_p="ties" in sets)
 
 
 def settle_together(
-    masses: Callable[[Kind, np.ndarray], Mass],
+    masses: Callable[[SetName, np.ndarray], Mass],
     coins: Sequence[int] | np.ndarray,
     *,
     mid_p: bool,
 ) -> list[ExactP]:
-    """P-values of pairs; `masses` gives the mass of a set of each pair that is wanted `[pair]`."""
+    """P-values of pairs; `masses` gives the mass of a set of each pair that is needed `[pair]`."""
     everyone = np.ones(len(coins), bool)
     log_p, log_error = masses("extreme", everyone)
     if (likely := log_p > math.log(0.5)).any():

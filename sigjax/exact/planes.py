@@ -28,7 +28,7 @@ from sigjax.exact.distributions import (
     windows,
 )
 from sigjax.exact.lattice import Lattice, plane_axes
-from sigjax.exact.null import Criterion, Delta, ExactP, Kind, Mass, Sets, sets_of, settle_together
+from sigjax.exact.null import Criterion, Delta, ExactP, Mass, SetName, Sets, sets_of, settle_together
 
 _SPARE = 30.0
 """The mass outside the box is below exp(-30) = 1e-13 of the p-value."""
@@ -169,19 +169,19 @@ def _score(plane: Plane, delta: Delta, criterion: Criterion) -> Sets | None:
     if not at_all:
         return None
     return {
-        kind: (np.concatenate([each[kind][0] for each in blocks]), np.concatenate([each[kind][1] for each in blocks]))
-        for kind in blocks[0]
+        name: (np.concatenate([each[name][0] for each in blocks]), np.concatenate([each[name][1] for each in blocks]))
+        for name in blocks[0]
     }
 
 
 def _p_values(pairs: Sequence[tuple[Plane, Sets]]) -> list[ExactP]:
     """P-values of pairs from the points of their boxes."""
 
-    def masses(kind: Kind, wanted: np.ndarray) -> Mass:
-        indices = np.flatnonzero(wanted)
+    def masses(name: SetName, needed: np.ndarray) -> Mass:
+        indices = np.flatnonzero(needed)
         requests = []
         for index in indices.tolist():
-            hit, image = pairs[index][1][kind]
+            hit, image = pairs[index][1][name]
             requests.append((pairs[index][0], hit.view(np.int8) + image.view(np.int8)))
         log_p, log_error = np.full((2, len(pairs)), -np.inf)
         for index, mass in zip(indices, _plane_masses(requests), strict=True):

@@ -47,7 +47,7 @@ def read_texts(sources: Sources, options: Options) -> Reading:
     def evaluate(options: Options) -> EvaluationRecord:
         metric = metric_name(options)
         by_file = {sources.systems[name]: own for name, own in zip(chosen, outputs, strict=True)}
-        check_lengths(metric, dict(zip(sources.files, gold, strict=True)), by_file, place="line")
+        check_lengths(metric, dict(zip(sources.files, gold, strict=True)), by_file, unit_name="line")
         evaluation = count_texts(dict(zip(chosen, outputs, strict=True)), gold, options, source=source, **labels)
         return replace(evaluation, notes=(*evaluation.notes, *_marks(files, texts)))
 

@@ -141,7 +141,7 @@ def evaluate(
     texts = {name: [own.words.get(id, "") for id in ids] for name, own in systems.items()}
     references = list(gold.words.values())
     by_file = {own.file: texts[name] for name, own in systems.items()}
-    check_lengths(metric, {gold.file: references}, by_file, place="utterance")
+    check_lengths(metric, {gold.file: references}, by_file, unit_name="utterance")
     counted = count_texts(texts, references, options)
     sheets, notes = [], list(counted.notes)
     for stats, (name, own) in zip(counted.stats, systems.items(), strict=True):

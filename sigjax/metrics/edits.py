@@ -210,7 +210,7 @@ def _rate(sums: Array, scale: float) -> Array:
     return (scale * errors) / xp.where(empty, 1.0, sums[..., 1])
 
 
-def edit_distance(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
+def edit_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     """How many insertions, deletions and substitutions turn one sequence of tokens into another.
 
     A column of the table is kept in the bits of two Python integers, so that a token costs a dozen operations.
@@ -221,15 +221,15 @@ def edit_distance(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
         >>> edit_distance("kitten", "sitting"), edit_distance(["a", "cat"], ["the", "black", "cat"])
         (3, 2)
     """
-    if not one:
-        return len(other)
+    if not first:
+        return len(second)
     bits: dict[Hashable, int] = {}
-    for i, token in enumerate(one):
+    for i, token in enumerate(first):
         bits[token] = bits.get(token, 0) | 1 << i
-    top, every = len(one) - 1, (1 << len(one)) - 1
+    top, every = len(first) - 1, (1 << len(first)) - 1
     # Bit i: whether the table grows (shrinks) by one from row i to row i + 1 of the column.
-    grows, shrinks, distance = every, 0, len(one)
-    for token in other:
+    grows, shrinks, distance = every, 0, len(first)
+    for token in second:
         match = bits.get(token, 0)
         same = (((match & grows) + grows) ^ grows) | match | shrinks  # along the diagonal
         right_grows = (shrinks | ~(same | grows)) & every

@@ -36,7 +36,7 @@ class Origins(NamedTuple):
 
     deltas: EvaluationRecord
     """Every instance measured from a number that all systems share: deltas are those of the evaluation."""
-    spreads: EvaluationRecord
+    centred: EvaluationRecord
     """The same, with each system less by a number of its own: how deltas vary is as before."""
     scores: EvaluationRecord
     """Every system measured from a number of its own: scores are less by `offsets`."""
@@ -75,8 +75,8 @@ def origins(evaluation: EvaluationRecord) -> Origins | None:
     else:
         means = offsets + metric.score(scores.stats.sum(axis=1))
     left = values - nearest
-    spreads = _subtracted(evaluation, numbers, nearest + _middles(left, counts) * counts)
-    return Origins(_subtracted(evaluation, numbers, nearest), spreads, scores, offsets, means)
+    centred = _subtracted(evaluation, numbers, nearest + _middles(left, counts) * counts)
+    return Origins(_subtracted(evaluation, numbers, nearest), centred, scores, offsets, means)
 
 
 def _shared(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray) -> np.ndarray | None:

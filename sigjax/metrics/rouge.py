@@ -204,12 +204,12 @@ def _of_sentence(orders: Any, *, empty: float) -> list[float]:
     return [100.0 * total / (len(_STATS) // 3)]
 
 
-def _ratio(part: float, whole: int, empty: float) -> float:
-    return part / whole if whole else empty
+def _ratio(count: float, whole: int, empty: float) -> float:
+    return count / whole if whole else empty
 
 
-def _sum_of_ratios(part: Grams, whole: Grams) -> float:
-    return sum(count / whole[gram] for gram, count in part.items())
+def _sum_of_ratios(grams: Grams, whole: Grams) -> float:
+    return sum(count / whole[gram] for gram, count in grams.items())
 
 
 def _f1(precision: float, recall: float) -> float:

@@ -271,7 +271,7 @@ def evaluation_from_texts(
                 "per segment in the same order (references are [segment] or [reference][segment])"
             )
     named = {f"reference {number}": own for number, own in enumerate(gold, start=1)} | _source(metric, source, gold)
-    check_lengths(metric, named, {f"system {name!r}": own for name, own in texts.items()}, place="segment")
+    check_lengths(metric, named, {f"system {name!r}": own for name, own in texts.items()}, unit_name="segment")
     counted = TEXT_METRICS[metric]
     signature = counted.signature(recipe, len(gold))
     code = "sacrebleu" if counted.signature is sacrebleu_signature else ""
@@ -292,7 +292,7 @@ def evaluation_from_texts(
 
 
 def check_lengths(
-    metric: str, references: Mapping[str, Sequence[str]], systems: Mapping[str, Sequence[str]], *, place: str
+    metric: str, references: Mapping[str, Sequence[str]], systems: Mapping[str, Sequence[str]], *, unit_name: str
 ) -> None:
     """Refuse segments that would take gigabytes or hours; texts are given by the names that messages use.
 
@@ -310,8 +310,9 @@ def check_lengths(
                 if joined(*counts) > counted.most:
                     most = int(counted.most**0.5 if counted.quadratic else counted.most / 2)
                     raise InputError(
-                        f"{system}, {place} {i + 1}: {counts[0]} tokens, and {counts[1]} in {reference}, are too long "
-                        f"for {metric} (about {most} each); split them into segments, or leave them out of all files"
+                        f"{system}, {unit_name} {i + 1}: {counts[0]} tokens, and {counts[1]} in {reference}, are too "
+                        f"long for {metric} (about {most} each); split them into segments, or leave them out of all "
+                        "files"
                     )
 
 

@@ -26,7 +26,7 @@ from sigjax.run.context import Context
 from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import StudyRows, adjusted_p, signature_line, table_text, with_adjusted_p
 from sigjax.testing.hypotheses import Pair
-from sigjax.testing.intervals import in_closed_form, interval_kinds
+from sigjax.testing.intervals import in_closed_form, interval_names
 from sigjax.testing.jackknife import (
     degrees_of_freedom,
     influences,
@@ -73,7 +73,7 @@ def _closed_tests(case: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
         if interval is None:
             raise InputError("equivalence needs a stratum of at least two units; leave the strata out")
         tests.append((*_closed_tails(case, pair, error, g, margin), interval, error, None))
-    return interval_kinds(case).pairs or "", tests
+    return interval_names(case).pairs or "", tests
 
 
 def _closed_tails(case: SumsProblem, pair: Pair, error: float, skewness: float, margin: float) -> tuple[float, float]:
@@ -82,7 +82,7 @@ def _closed_tails(case: SumsProblem, pair: Pair, error: float, skewness: float, 
     A standard error of 0 means that all units differ alike, which says nothing of other units: p is 1.
     """
     delta = case.hypotheses.delta(pair)
-    if interval_kinds(case).pairs == "tango":
+    if interval_names(case).pairs == "tango":
         a, b = case.units.values[list(pair), :, 0]
         only_a, only_b = int((a > b).sum()), int((b > a).sum())
         return tango_tail(only_a, only_b, len(a), -margin), tango_tail(only_b, only_a, len(a), -margin)

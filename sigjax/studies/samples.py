@@ -191,11 +191,11 @@ def uncertainty_of(sample: EvaluationRecord, settings: Settings, *, binary: bool
     """
     case = problem_of(sample, settings, np.zeros((0, 2), np.int32))
     assert isinstance(case, SumsProblem)
-    if case.own_scales and case.recentred:
-        return case, jackknife_intervals(case.own_scales, answers=False)[0][0].moved(case.recentred.offsets[0])
+    if case.unshifted and case.recentred:
+        return case, jackknife_intervals(case.unshifted, proportions=False)[0][0].moved(case.recentred.offsets[0])
     if not binary:
         case = replace(case, metric=sample.metric)
-    return case, jackknife_intervals(case, answers=binary)[0][0]
+    return case, jackknife_intervals(case, proportions=binary)[0][0]
 
 
 def common_offset(samples: Sequence[EvaluationRecord]) -> float:
@@ -220,9 +220,9 @@ def is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float) -> bo
 
 def distance(case: SumsProblem, against: float) -> float:
     """The score of the only system minus a number."""
-    if not (case.own_scales and case.recentred):
+    if not (case.unshifted and case.recentred):
         return case.hypotheses.scores[0] - against
-    (score,), (offset,) = case.own_scales.hypotheses.scores, case.recentred.offsets
+    (score,), (offset,) = case.unshifted.hypotheses.scores, case.recentred.offsets
     return score + float(Fraction(repr(offset)) - Fraction(repr(against)))  # decimals, as they were written
 
 
@@ -293,7 +293,7 @@ def _by_t(case: SumsProblem, uncertainty: Uncertainty, against: float) -> dict[s
     if error == 0.0:
         notes = ("a test by t of units that are all alike shows nothing: p is 1",)
         return {"test": "t", "method": "t", "log_p": 0.0, "p_value": 1.0, "notes": notes}
-    moves = influences(case.own_scales or case)[0]
+    moves = influences(case.unshifted or case)[0]
     skewed, side = float(skewness(moves, np.array(error))), case.settings.alternative
     p_value = skewed_tail(distance(case, against), error, skewed, 0.0, degrees, side, nearer=True)
     log_p = math.log(p_value) if p_value > 0.0 else -math.inf

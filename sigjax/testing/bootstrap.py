@@ -48,7 +48,7 @@ from sigjax.run.host import fits, gib
 from sigjax.testing.hypotheses import EquivalentPairs, Pair, PairedProblem, SumsData, scores_at, slope_in
 from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.p_values import montecarlo_p, sampled_columns
-from sigjax.testing.replicates import BootstrapRequest, accelerations, bca_levels, summarize
+from sigjax.testing.replicates import accelerations, bca_levels, summarize
 from sigjax.testing.uncertainty import Percentile, Pieces, Uncertainty, quantile_levels, targets_of
 
 
@@ -87,7 +87,7 @@ def _arithmetic(projection: Projection) -> tuple[object, ...]:
 
 
 def _projected(cases: Sequence[SumsData], run: Run) -> tuple[Projection, list[Scored]]:
-    """How to make the sums of these metrics; statistics that they share are columns that they shard."""
+    """How to make the sums of these metrics; statistics that they have in common are one column."""
     draws, compiled = draws_from_strata(cases[0].units.strata), bool(run.backend.devices)
     in_bytes = most_bytes(run.backend, counts=True)
     outputs = [each.units.outputs for each in cases if each.units.outputs and each.draws == "outputs"]
@@ -125,9 +125,9 @@ def sampled_bootstrap(
     tested: np.ndarray,
     reason: str,
     *,
-    spreads: bool,
+    uncertain: bool,
 ) -> Sampled:
-    """The test of some pairs, and spreads of systems and of all pairs.
+    """The test of some pairs, and standard errors and intervals of systems and of all pairs.
 
     Args:
         case: the case.
@@ -135,7 +135,7 @@ def sampled_bootstrap(
         pieces: gives the scores of all systems on the same resamples, piece by piece, for a part of the run.
         tested: positions of the pairs that are tested.
         reason: why they are sampled.
-        spreads: whether spreads are asked for.
+        uncertain: whether standard errors and intervals are asked for.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
@@ -143,36 +143,25 @@ def sampled_bootstrap(
     """
     settings, hypotheses = case.settings, case.hypotheses
     deltas = Deltas(hypotheses.members[tested], hypotheses.deltas[tested], hypotheses.rounding[tested])
-    kind = INTERVALS[settings.interval].of_replicates if spreads else Percentile
-    by = kind(case, targets_of(hypotheses, systems=spreads, pairs=spreads))
-    request = BootstrapRequest(deltas, settings.alternative, settings.variant, by)
-    summary = summarize(by.pieces(pieces), request, run, settings)
-    columns = sampled_columns(
-        summary.exceed,
-        np.asarray(montecarlo_p(summary.exceed, run.resamples)),
-        run.resamples,
-        Column.constant(reason, len(summary.exceed)),
-    )
-    finished, num_systems = by.finished(summary.spreads), len(hypotheses.scores)
-    values = None if summary.values is None else summary.values[:num_systems]
-    return Sampled(columns, finished[:num_systems], finished[num_systems:], values)
+    method = INTERVALS[settings.interval].of_replicates if uncertain else Percentile
+    by = method(case, targets_of(hypotheses, systems=uncertain, pairs=uncertain))
+    exceed, uncertainties, values = summarize(by.pieces(pieces), deltas, by, run, settings)
+    p_values, reasons = np.asarray(montecarlo_p(exceed, run.resamples)), Column.constant(reason, len(exceed))
+    columns = sampled_columns(exceed, p_values, run.resamples, reasons)
+    finished, num_systems = by.finished(uncertainties), len(hypotheses.scores)
+    scores = None if values is None else values[:num_systems]
+    return Sampled(columns, finished[:num_systems], finished[num_systems:], scores)
 
 
 _BYTES = 100.0
 """Memory for each value of a grid."""
 
 
-class LinearScore(NamedTuple):
-    """A score that is linear in the sum of one statistic."""
+class BootstrapPlan(NamedTuple):
+    """Distributions to compute, for an evaluation whose score is linear in the sum of one statistic."""
 
     stat: int
     slope: float
-
-
-class BootstrapPlan(NamedTuple):
-    """Laws to compute, for an evaluation."""
-
-    score: LinearScore
     systems: tuple[DrawLattice, ...]
     pairs: dict[Pair, DrawLattice]
     """Of the first pair of each problem."""
@@ -181,7 +170,7 @@ class BootstrapPlan(NamedTuple):
 
 
 def plan_bootstrap(case: SumsData, problems: EquivalentPairs, budget: float) -> BootstrapPlan | NotEligible:
-    """The laws of all systems and pairs, if the score is linear and they fit memory and budget (nominal seconds).
+    """Distributions of systems and pairs, if the score is linear and they fit memory and budget (nominal seconds).
 
     `problems` are those of the permutation test: pairs that are alike in it are so here, if there are no strata.
     """
@@ -193,23 +182,23 @@ def plan_bootstrap(case: SumsData, problems: EquivalentPairs, budget: float) -> 
     score = _linear_score(case)
     if isinstance(score, NotEligible):
         return score
-    column = units.values[:, :, score.stat]
+    column = units.values[:, :, score[0]]
     systems = tuple(draw_lattice(values, units.strata) for values in column)
     pairs: dict[Pair, DrawLattice] = {}
     seconds = _seconds(tuple({_key(lattice): lattice for lattice in systems}.values()))
     if units.strata[-1] > 0:
         problems = EquivalentPairs(case.hypotheses.pairs, np.arange(len(case.hypotheses.members)))
     # The distribution of a pair's delta, and that of each tail.
-    laws = 3 if "bootstrap" in case.settings.tests else 1
+    count = 3 if "bootstrap" in case.settings.tests else 1
     for a, b in problems.first:
         pairs[a, b] = draw_lattice(column[a] - column[b], units.strata)
-        seconds += laws * _seconds((pairs[a, b],))
+        seconds += count * _seconds((pairs[a, b],))
         if seconds > budget:
             return NotEligible(f"without sampling it would take more than the budget of {budget:g} s")
     longest = max(_length(lattice) for lattice in (*systems, *pairs.values()))
     if longest * _BYTES > case.settings.memory * 2**30:
         return NotEligible(f"without sampling it would take about {longest * _BYTES / 2**30:.2g} GiB")
-    return BootstrapPlan(score, systems, pairs, problems.which)
+    return BootstrapPlan(*score, systems, pairs, problems.which)
 
 
 def _length(lattice: DrawLattice) -> int:
@@ -225,8 +214,8 @@ def _key(lattice: DrawLattice) -> tuple[bytes | int, ...]:
     return *(column.tobytes() for column in lattice[:3]), lattice.offset, lattice.scale
 
 
-def _linear_score(case: SumsData) -> LinearScore | NotEligible:
-    """The one statistic that varies over units, if the score is linear in it and the others are alike."""
+def _linear_score(case: SumsData) -> tuple[int, float] | NotEligible:
+    """The one statistic that varies over units, and the slope of the score in it; the others are equal."""
     units = case.units
     totals = units.totals
     first = np.searchsorted(units.strata, units.strata)  # the first unit of each unit's stratum
@@ -240,7 +229,7 @@ def _linear_score(case: SumsData) -> LinearScore | NotEligible:
     slope = slope_in(case, stat)
     if slope is None:
         return NotEligible(f"the score is not linear in {case.metric.stat_names[stat]}")
-    return LinearScore(stat, slope)
+    return stat, slope
 
 
 def linear_intervals(case: SumsData, plan: BootstrapPlan) -> tuple[list[Uncertainty], list[Uncertainty]]:
@@ -251,42 +240,42 @@ def linear_intervals(case: SumsData, plan: BootstrapPlan) -> tuple[list[Uncertai
     if case.settings.interval == "bca":
         targets = np.array([*((system, none) for system in range(none)), *pairs], np.int32)
         # In the direction of the sum, which the score may turn around.
-        turned = (np.sign(plan.score.slope) * np.array(accelerations(case, targets))).tolist()
+        turned = (np.sign(plan.slope) * np.array(accelerations(case, targets))).tolist()
     found, known = [], {}
     for place, (lattice, acceleration) in enumerate(zip(lattices, turned, strict=True)):
         origin, key = np.zeros(0 if place < none else 1), (place < none, acceleration, *_key(lattice))
         if key not in known:
-            known[key] = _spread(case, plan.score, lattice, origin, acceleration)
+            known[key] = _uncertainty(case, plan, lattice, origin, acceleration)
         found.append(known[key])
     return found[:none], [found[none + problem] for problem in plan.which.tolist()]
 
 
-def _spread(
-    case: SumsData, score: LinearScore, lattice: DrawLattice, origin: np.ndarray, acceleration: float
+def _uncertainty(
+    case: SumsData, plan: BootstrapPlan, lattice: DrawLattice, origin: np.ndarray, acceleration: float
 ) -> Uncertainty:
-    """The spread of score(sum), or of score(sum) - score(origin) for a difference of sums."""
+    """That of score(sum), or of score(sum) - score(origin) for a difference of sums."""
     level, kind = case.settings.level, case.settings.interval
     of_sum = sum_distribution(lattice)
     levels = quantile_levels(level)
     if kind == "bca":
         levels = bca_levels(below(of_sum, lattice.total), acceleration, level) or levels
     ends = np.array([*(quantile(of_sum, each) for each in levels), lattice.total], np.float64)
-    found = scores_at(case, score.stat, np.concatenate([ends, origin]))
+    found = scores_at(case, plan.stat, np.concatenate([ends, origin]))
     *ends, observed = (found[:3] - (found[3] if origin.size else 0.0)).tolist()
     interval = INTERVALS[kind].of_replicates.turned(Interval(*sorted(ends)), observed)
-    return Uncertainty(abs(score.slope) * standard_error(lattice), interval)
+    return Uncertainty(abs(plan.slope) * standard_error(lattice), interval)
 
 
 def bootstrap_outcomes(case: SumsData, plan: BootstrapPlan) -> list[ExactP | NotEligible]:
     """The bootstrap test of each problem, as infinitely many resamples give it; none where p is 0."""
     results: list[ExactP | NotEligible] = []
     for lattice in plan.pairs.values():
-        if plan.score.slope < 0.0:
+        if plan.slope < 0.0:
             lattice = lattice.mirrored()
         found = bootstrap_p(lattice, lattice.total, case.settings.alternative, case.settings.variant)
         if found.log10_p == -math.inf:
             results.append(NotEligible("no resample at all is as extreme"))
             continue
-        reason = f"the score is linear in {case.metric.stat_names[plan.score.stat]}"
+        reason = f"the score is linear in {case.metric.stat_names[plan.stat]}"
         results.append(found._replace(reason=reason))
     return results

@@ -43,7 +43,7 @@ from sigjax.exact.null import (
     find_edges,
     full_p,
     line_ps,
-    log_share,
+    log_fraction,
     signs_p,
     threshold_p,
 )
@@ -108,14 +108,14 @@ def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float)
             return NotEligible(f"the statistics are reals, held rounded; {method} takes whole numbers or decimals")
         return plan if plan.num_bytes <= num_bytes else _too_large(plan, num_bytes)
     if lattice.axes == 1:
-        return _on_one_axis(lattice, rounded=rounded, num_bytes=num_bytes)
+        return _plan_axis(lattice, rounded=rounded, num_bytes=num_bytes)
     if rounded:
         return NotEligible("two statistics differ and are reals, held rounded; exact tests of two take whole numbers")
     plan = _plane(lattice)
     return plan if plan.num_bytes <= num_bytes else _too_large(plan, num_bytes)
 
 
-def _on_one_axis(lattice: Lattice, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
+def _plan_axis(lattice: Lattice, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
     """The fastest exact algorithm; a bracket where all take too long or too much memory."""
     plans = [*_halves(lattice)] if rounded else [*_halves(lattice), _line(lattice)]
     quick = [plan for plan in plans if plan.seconds <= _PATIENCE and plan.num_bytes <= num_bytes]
@@ -155,7 +155,7 @@ def _halves(lattice: Lattice) -> list[Plan]:
     if lattice.coins > MOST_COINS:
         return []
     sums = 2 ** (lattice.coins // 2 + 1)  # to sort and to look up
-    algorithm = _one_by_one(partial(_by_count, count_from))
+    algorithm = _singly(partial(_by_count, count_from))
     return [Plan(lattice, 3e-4 + 1.5e-8 * sums, 40.0 * sums, "few units differ{}", algorithm)]
 
 
@@ -163,25 +163,25 @@ def _extreme(lattice: Lattice) -> list[Plan]:
     count = count_extreme(lattice, abs(int(lattice.observed[0])))
     if count is None:
         return []
-    algorithm = _one_by_one(partial(_by_count, count_extreme))
+    algorithm = _singly(partial(_by_count, count_extreme))
     return [Plan(lattice, 2e-4 + 1e-6 * (count + lattice.coins), 40.0 * count, "few swaps are as extreme{}", algorithm)]
 
 
 def _bracket(lattice: Lattice) -> Plan:
-    step = choose_step(lattice, abs(float(lattice.observed[0])))
+    step, length = choose_step(lattice, abs(float(lattice.observed[0])))
 
     def test(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactResult:
         return _by_tail(lattice, delta, criterion, lambda edge: bracket_tail(lattice, edge, step), None)
 
-    seconds = 3e-3 + 4e-7 * step.length + _terms(lattice, step.length)
+    seconds = 3e-3 + 4e-7 * length + _terms(lattice, length)
     words = f"one statistic differs{{}}; bracket narrower than {BRACKET_WIDTH:.0%}"
-    return Plan(lattice, seconds, 250.0 * step.length, words, _one_by_one(test))
+    return Plan(lattice, seconds, 250.0 * length, words, _singly(test))
 
 
 def plan_signs(lattice: Lattice) -> Plan:
     """All signs of few units, see `few_units`."""
     cost = lattice.axes * math.ldexp(0.5, lattice.coins)  # outcomes times statistics
-    return Plan(lattice, 5e-4 + 1e-7 * cost, 100.0 * cost, "few units differ{}", _one_by_one(signs_p))
+    return Plan(lattice, 5e-4 + 1e-7 * cost, 100.0 * cost, "few units differ{}", _singly(signs_p))
 
 
 def _plane(lattice: Lattice) -> Plan:
@@ -201,7 +201,7 @@ def _dynamic_program(lattice: Lattice) -> Plan:
         )
 
     seconds, words = 0.2 + 1.5e-9 * dp_cost(lattice), "dynamic program over units{}"
-    return Plan(lattice, seconds, 60.0 * _num_points(lattice), words, _one_by_one(test), "dp")
+    return Plan(lattice, seconds, 60.0 * _num_points(lattice), words, _singly(test), "dp")
 
 
 def _tree(lattice: Lattice) -> Plan:
@@ -211,7 +211,7 @@ def _tree(lattice: Lattice) -> Plan:
         return full_p(lattice, tree_null(lattice), lambda _: tree_error(lattice), delta, criterion)
 
     seconds, words = 1.0 + 1e-8 * tree_cost(lattice), "tree of products{}"
-    return Plan(lattice, seconds, 320.0 * _num_points(lattice), words, _one_by_one(test), "tree")
+    return Plan(lattice, seconds, 320.0 * _num_points(lattice), words, _singly(test), "tree")
 
 
 def _num_points(lattice: Lattice) -> float:
@@ -259,7 +259,7 @@ def _on_planes(
         yield from zip(pairs, plane_ps(lattices, deltas, criteria, platform), strict=True)
 
 
-def _one_by_one(test: PairTest) -> Algorithm:
+def _singly(test: PairTest) -> Algorithm:
     """Pairs are tested by themselves."""
 
     def algorithm(
@@ -281,7 +281,7 @@ def _by_count(
         number = count(lattice, int(edge))
         if number is None:  # so many are ties with the observed sum
             return Bracket(-math.inf, 0.0)
-        log_p = log_share(number, lattice.coins)
+        log_p = log_fraction(number, lattice.coins)
         return Bracket(log_p, log_p)
 
     return _by_tail(lattice, delta, criterion, tail, lattice.coins)
@@ -395,12 +395,12 @@ def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, Over
     return refused
 
 
-def _named(plan: Plan, found: ExactResult, metric: Metric) -> ExactResult:
-    if isinstance(found, NotEligible):
-        return found
-    if not found.error_bound <= BRACKET_WIDTH:
+def _named(plan: Plan, result: ExactResult, metric: Metric) -> ExactResult:
+    if isinstance(result, NotEligible):
+        return result
+    if not result.error_bound <= BRACKET_WIDTH:
         return NotEligible(f"the rounding error of the exact test may exceed {BRACKET_WIDTH:.0%} of p")
-    return found._replace(reason=_reason(plan, metric), method=plan.method)
+    return result._replace(reason=_reason(plan, metric), method=plan.method)
 
 
 def _reason(plan: Plan, metric: Metric) -> str:

@@ -7,6 +7,7 @@ the same in another order. A thousand systems on 200 units have half a million p
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
@@ -103,7 +104,7 @@ class Hypotheses:
 
 
 @dataclass(frozen=True, eq=False)
-class PairedProblem:
+class PairedProblem(ABC):
     """Pairs of systems on the same units, with a metric and the settings: what every test is given."""
 
     units: Units | Sample
@@ -130,13 +131,13 @@ class PairedProblem:
         """The same problem for other pairs `[pair, 2]`."""
         return replace(self, hypotheses=replace(self.hypotheses, members=members))
 
+    @abstractmethod
     def jackknife_scores(self) -> np.ndarray:
         """Scores of all systems without one unit at a time, `[system, unit]`.
 
         Raises:
             NotFinite: the metric gave NaN or infinity.
         """
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)

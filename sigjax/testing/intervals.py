@@ -175,7 +175,7 @@ def draws_intervals(metric: Metric | SampleMetric, settings: Settings) -> bool:
     return INTERVALS[settings.interval].needs != "nothing" and not in_closed_form(metric, settings)
 
 
-def interval_kinds(problem: PairedProblem) -> Names:
+def interval_names(problem: PairedProblem) -> Names:
     """The kinds of the intervals of a problem, by the rule at the top of this file."""
     name = problem.settings.interval
     if name == "none":

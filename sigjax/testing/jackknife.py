@@ -76,7 +76,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -380,12 +379,8 @@ def _error(two_way_influences: np.ndarray, largest: float) -> float:
     return error if error > math.sqrt(NO_VARIANCE) * largest else 0.0
 
 
-class Error(NamedTuple):
-    """A standard error and its degrees of freedom."""
-
-    standard_error: float
-    freedom: float
-    """Infinite where the standard error is 0."""
+_Error = tuple[float, float]
+"""A standard error and its degrees of freedom."""
 
 
 def two_way_intervals(case: SumsData) -> tuple[list[Uncertainty], list[Uncertainty]]:
@@ -396,19 +391,19 @@ def two_way_intervals(case: SumsData) -> tuple[list[Uncertainty], list[Uncertain
     """
     hypotheses, level = case.hypotheses, case.settings.level
     of_systems, of_pairs = two_way_errors(case.units, case.metric.score, hypotheses.pairs)
-    check_finite(np.array([[error.standard_error] for error in of_systems]))
+    check_finite(np.array([error[:1] for error in of_systems]))
     systems, pairs = (
-        [_spread(*each, level) for each in zip(observed, errors, strict=True)]
+        [_t_uncertainty(score, *error, level) for score, error in zip(observed, errors, strict=True)]
         for observed, errors in ((hypotheses.scores, of_systems), (hypotheses.deltas.tolist(), of_pairs))
     )
     return systems, pairs
 
 
 @np.errstate(all="ignore")
-def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[list[Error], list[Error]]:
+def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[list[_Error], list[_Error]]:
     """The errors of the scores of all systems, and of the deltas of pairs; every unit has every run.
 
-    An error is not finite where the slope of the score is not.
+    An error is not finite where the slope of the score is not. A standard error of 0 has infinitely many degrees.
 
     Example:
         >>> from sigjax import Evaluation
@@ -416,7 +411,7 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[l
         >>> arrays = {"A": [3, 5, 1, 3], "B": [0, 0, 0, 4]}
         >>> evaluation = Evaluation.from_arrays(arrays, ids=["x", "x", "y", "y"], runs=[1, 2, 1, 2])
         >>> of_systems, of_pairs = two_way_errors(make_units(evaluation, "models"), evaluation.metric.score, [(0, 1)])
-        >>> [(round(one.standard_error, 6), round(one.freedom, 6)) for one in (*of_systems, *of_pairs)]
+        >>> [(round(error, 6), round(freedom, 6)) for error, freedom in (*of_systems, *of_pairs)]
         [(1.414214, 2.0), (1.0, 1.0), (2.236068, 1.315789)]
     """
     assert units.outputs is not None
@@ -428,15 +423,15 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[l
     of_units, (of_runs, of_rest) = total(table), _of_runs(table, strata)
     freedom = len(strata) - len(np.unique(strata))
 
-    def error(influence: np.ndarray, systems: list[int]) -> Error:
+    def error(influence: np.ndarray, systems: list[int]) -> _Error:
         own, runs, rest = _of_units(influence, strata), of_runs[systems], of_rest[systems]
         square = max(own + runs.sum() - rest.sum(), own, runs.sum())
         if square <= NO_VARIANCE * (largest[systems].sum() / scale) ** 2:
-            return Error(0.0, math.inf)
+            return 0.0, math.inf
         less = max(freedom, 1)  # with one unit in each stratum, its part is 0
         spread = own**2 / less + (runs**2).sum() / (num_runs - 1) + (rest**2).sum() / (less * (num_runs - 1))
         fewest = min(num_runs - 1, less)  # of a part by itself; below it, only because the rest was taken off
-        return Error(math.sqrt(square) * scale, max(float(square**2 / spread), float(fewest)))
+        return math.sqrt(square) * scale, max(float(square**2 / spread), float(fewest))
 
     return (
         [error(of_system, [system]) for system, of_system in enumerate(of_units)],
@@ -473,12 +468,10 @@ def _stratum_means(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
     return np.stack([total(part) / part.shape[-1] for part in parts], axis=-1)[..., strata]
 
 
-def _spread(observed: float, error: Error, level: float) -> Uncertainty:
+def _t_uncertainty(observed: float, error: float, freedom: float, level: float) -> Uncertainty:
     """The t interval around the observed score."""
-    width = error.standard_error
-    if width:
-        width *= t_quantile(level, error.freedom)
-    return Uncertainty(error.standard_error, Interval(observed - width, observed + width))
+    width = error * t_quantile(level, freedom) if error else error
+    return Uncertainty(error, Interval(observed - width, observed + width))
 
 
 _FEW_UNITS = 10
@@ -498,15 +491,15 @@ def right_or_wrong(case: SumsData) -> bool:
     return bool((counts == 1).all() and ((answers == 0) | (answers == 1)).all())
 
 
-def jackknife_intervals(case: SumsData, *, answers: bool = True) -> tuple[list[Uncertainty], list[Uncertainty]]:
+def jackknife_intervals(case: SumsData, *, proportions: bool = True) -> tuple[list[Uncertainty], list[Uncertainty]]:
     """Standard errors and intervals of all scores, and of all deltas, in the order of the pairs.
 
-    Without `answers`, numbers that are all 0 or 1 are not taken for answers right or wrong.
+    Without `proportions`, numbers that are all 0 or 1 are not taken for answers right or wrong.
 
     Raises:
         NotFinite: the metric gave NaN or infinity where a unit was left out.
     """
-    hypotheses, settings, proportions = case.hypotheses, case.settings, answers and right_or_wrong(case)
+    hypotheses, settings, proportions = case.hypotheses, case.settings, proportions and right_or_wrong(case)
     centred = case.centred
     rounding = 2.0 * np.array(centred.hypotheses.tolerances), centred.hypotheses.rounding
     moves = influences(centred)

@@ -38,26 +38,26 @@ def swap_counter(case: SumsData, tested: np.ndarray, run: Run) -> Count:
     metric, settings = case.metric, case.settings
     problem, packed = swap_problem(case, tested, run)
 
-    def count(places: np.ndarray, start: int, end: int) -> np.ndarray:
-        some = Pairs(*(part[_few_sizes(places, len(tested), run)] for part in packed))
-        members = case.hypotheses.members[tested[places]]
+    def count(indices: np.ndarray, start: int, end: int) -> np.ndarray:
+        some = Pairs(*(column[_few_sizes(indices, len(tested), run)] for column in packed))
+        members = case.hypotheses.members[tested[indices]]
 
-        def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
-            found = count_swaps(problem, some, part, score=metric.score, alternative=settings.alternative)
+        def pieces(subrun: Run) -> Iterator[tuple[int, np.ndarray]]:
+            found = count_swaps(problem, some, subrun, score=metric.score, alternative=settings.alternative)
             for begin, exceed, finite in found:
-                check_finite(finite[: len(places)], members)
-                yield begin, exceed[: len(places)]
+                check_finite(finite[: len(indices)], members)
+                yield begin, exceed[: len(indices)]
 
-        return add_up(pieces, len(places), start, end, run)
+        return add_up(pieces, len(indices), start, end, run)
 
     return count
 
 
-def swap_problem(case: SumsData, places: np.ndarray | slice, run: Run) -> tuple[ScaledProjection, Pairs]:
+def swap_problem(case: SumsData, indices: np.ndarray | slice, run: Run) -> tuple[ScaledProjection, Pairs]:
     """The arrays that the engine needs to swap the pairs at these positions."""
     units, hypotheses = case.units, case.hypotheses
     projection, of_first, of_second = _projection(case, run)
-    (a, b), delta = hypotheses.members[places].T, hypotheses.deltas[places]
+    (a, b), delta = hypotheses.members[indices].T, hypotheses.deltas[indices]
     # The system with the higher score is the first, so that no p-value depends on the order of the data.
     turned = (delta < 0.0)[:, None]
     packed = Pairs(
@@ -66,7 +66,7 @@ def swap_problem(case: SumsData, places: np.ndarray | slice, run: Run) -> tuple[
         totals_a=units.totals[a],
         totals_b=units.totals[b],
         delta=delta,
-        tolerance=hypotheses.rounding[places],
+        tolerance=hypotheses.rounding[indices],
     )
     return ScaledProjection(projection, units.divisors), packed
 
@@ -79,17 +79,17 @@ def _projection(case: SumsData, run: Run) -> tuple[Projection, np.ndarray, np.nd
     units, compiled, in_bytes = case.units, bool(run.backend.devices), most_bytes(run.backend)
     if units.outputs is None or case.exchanges == "units":
         # Swaps see differences only: measured from the first system, columns that all systems share vanish.
-        columns, (places, _) = distinct_columns(units.values - units.values[:1])
+        columns, (indices, _) = distinct_columns(units.values - units.values[:1])
         draws = draws_from_strata(units.strata)
         projection = swap_projection(columns, draws, compiled=compiled, most_bytes=in_bytes)
-        return projection, places, places
+        return projection, indices, indices
     outputs = whole_runs(units.outputs) if case.exchanges == "runs" else units.outputs
     values, sizes = outputs.values, outputs.sizes
     # As many outputs go as come: what all outputs of a unit have in common (gold sizes) vanishes, too.
     first = (np.cumsum(sizes) - sizes)[outputs.unit]
-    columns, (places, _) = distinct_columns(values - values[:1, first])
+    columns, (indices, _) = distinct_columns(values - values[:1, first])
     projection = crossed_projection(columns, sizes, compiled=compiled, most_bytes=in_bytes)
-    return projection, places, places + projection.matrix.num_columns
+    return projection, indices, indices + projection.matrix.num_columns
 
 
 def add_up(
@@ -123,12 +123,12 @@ def add_up(
     return counts
 
 
-def _few_sizes(places: np.ndarray, num_pairs: int, run: Run) -> np.ndarray:
+def _few_sizes(indices: np.ndarray, num_pairs: int, run: Run) -> np.ndarray:
     """Pad positions `[pair]` to one of a few sizes, so that few shapes are compiled."""
-    size = num_pairs if run.backend.devices else len(places)
-    while size > _FEW and len(places) <= size // _STEP:
+    size = num_pairs if run.backend.devices else len(indices)
+    while size > _FEW and len(indices) <= size // _STEP:
         size //= _STEP
-    return np.resize(places, size)
+    return np.resize(indices, size)
 
 
 _SECONDS = 1e-8

@@ -156,7 +156,7 @@ def _bootstraps(problem: PairedProblem) -> bool:
 class SumsProblem(SumsData):
     """A problem by a metric of sums."""
 
-    own_scales: SumsProblem | None = None
+    unshifted: SumsProblem | None = None
     """Where numbers are large, the systems alone, each measured from its offset (see `recentred`); it tests nothing."""
     bootstraps = cached_property(_bootstraps)
 
@@ -192,13 +192,13 @@ class SumsProblem(SumsData):
         metric, systems = nearer.deltas.metric, nearer.deltas.systems
         assert isinstance(metric, Metric)
         untested = np.zeros((1, 2), np.int32), replace(settings, test=(), leaderboard=False)
-        own_scales = replace(cls.of(make_units(nearer.scores, settings.design), metric, *untested), moved=True)
-        centred = cls.of(make_units(nearer.spreads, settings.design), metric, members, settings)
+        unshifted = replace(cls.of(make_units(nearer.scores, settings.design), metric, *untested), moved=True)
+        centred = cls.of(make_units(nearer.centred, settings.design), metric, members, settings)
         problem = cls.of(make_units(nearer.deltas, settings.design), metric, members, settings)
         check_steps(nearer.deltas, problem.units)
         check_digits(problem, systems)
         numbers = tuple(nearer.offsets.tolist()), tuple(nearer.means.tolist())
-        return replace(problem, recentred=Recentred(*numbers, centred), own_scales=own_scales, moved=True)
+        return replace(problem, recentred=Recentred(*numbers, centred), unshifted=unshifted, moved=True)
 
     def of_pair(self, systems: Pair) -> SumsProblem:
         """The problem of two systems alone, on the same units and with the same draws."""
@@ -220,7 +220,7 @@ class SumsProblem(SumsData):
         return plan_bootstrap(self, self.equivalent, exact_budget(self.settings))
 
     @property
-    def shares_draws(self) -> bool:
+    def draws_jointly(self) -> bool:
         """Whether the bootstrap samples scores, which can be drawn with those of other metrics."""
         interval = INTERVALS[self.settings.interval]
         if not self.bootstraps or interval.samples or interval.needs == "runs":
@@ -318,7 +318,7 @@ class SumsProblem(SumsData):
             return drawn(of_a - of_b)
         of_sum = sum_distribution(plan.pairs[0, 1])
         values = of_sum.first + of_sum.step * np.arange(len(of_sum.probabilities), dtype=np.float64)
-        *scores, origin = scores_at(pair, plan.score.stat, np.append(values, 0.0))
+        *scores, origin = scores_at(pair, plan.stat, np.append(values, 0.0))
         return DeltaDistribution(np.array(scores) - origin, of_sum.probabilities, None)
 
     @cached_property
@@ -363,8 +363,8 @@ class ColumnsProblem(PairedProblem):
     settings: Settings
     bootstraps = cached_property(_bootstraps)
     bootstrap_plan = NotEligible(NOT_SUMS)
-    shares_draws = False
-    compiles = own_scales = recentred = None
+    draws_jointly = False
+    compiles = unshifted = recentred = None
 
     @classmethod
     def of_evaluation(cls, evaluation: EvaluationRecord, settings: Settings, members: np.ndarray) -> ColumnsProblem:
@@ -441,10 +441,10 @@ class ColumnsProblem(PairedProblem):
             pairs = [sampled[index] for index in indices]
             delta, tolerance = deltas[indices, None], tolerances[indices, None]
 
-            def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
-                mine = range(part.start, part.resamples)
+            def pieces(subrun: Run) -> Iterator[tuple[int, np.ndarray]]:
+                mine = range(subrun.start, subrun.resamples)
                 scored = swap_scores(self.plan.function, self.units, pairs, run.seed, range(start, end), mine)
-                for begin, scores in _advancing(scored, part):
+                for begin, scores in _advancing(scored, subrun):
                     found = scores[:, 0] - scores[:, 1]
                     check_finite(found, pairs)
                     yield begin, np.asarray(extreme(found, delta, tolerance, self.settings.alternative)).sum(axis=1)

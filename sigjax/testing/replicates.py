@@ -21,9 +21,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations_with_replacement, starmap
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -58,51 +58,37 @@ _CACHED = 2**16
 Found = TypeVar("Found")
 
 
-@dataclass(frozen=True, slots=True)
-class BootstrapRequest:
-    """What to find out from replicates."""
-
-    tested: Deltas
-    """The pairs whose replicates are counted."""
-    alternative: Alternative
-    variant: Variant
-    intervals: Percentile
-    """Their targets, and how standard errors and intervals are made."""
-
-
-@dataclass(frozen=True, slots=True)
-class BootstrapSummary:
-    """What replicates say."""
-
-    exceed: np.ndarray
-    """[pair] int64: for each pair tested, how many replicates speak against the observed delta."""
-    spreads: list[Uncertainty]
-    """For each target."""
-    values: np.ndarray | None = None
-    """The replicates themselves, `[row, resample]`, where all of them were kept in this run."""
-
-
 def summarize(
-    pieces: Callable[[Run], Pieces], request: BootstrapRequest, run: Run, settings: Settings
-) -> BootstrapSummary:
-    """Counts, standard errors and intervals of replicates; from the checkpoint on.
+    pieces: Callable[[Run], Pieces], tested: Deltas, by: Percentile, run: Run, settings: Settings
+) -> tuple[np.ndarray, list[Uncertainty], np.ndarray | None]:
+    """What replicates say, from the checkpoint on; all are kept where they fit, else only counted.
 
-    All replicates are kept where they fit; else they are only counted, and intervals are refused.
+    Args:
+        pieces: gives replicates `[row, resample]`, piece by piece, for a part of the run.
+        tested: the pairs whose replicates are counted.
+        by: makes the standard errors and intervals of its targets.
+        run: how many resamples, and how.
+        settings: what counts as extreme, and the memory.
+
+    Returns:
+        `[pair]` int64: for each pair tested, how many replicates speak against the observed delta; standard errors and
+        intervals of the targets; and the replicates themselves, where all of them were kept in this run.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
         InputError: the memory is too small for the replicates that intervals are made of.
     """
-    by, state, none = request.intervals, run.checkpoint.state(), math.nan
+    state, none = run.checkpoint.state(), math.nan
     if state is not None and state.done == run.resamples:
         numbers = state.arrays["spreads"].tolist()
-        spreads = [Uncertainty(error, None if low != low else Interval(low, high)) for error, low, high in numbers]
-        return BootstrapSummary(state.arrays["exceed"], spreads)
-    needed = gib((by.num_rows, run.resamples))
+        known = [Uncertainty(error, None if low != low else Interval(low, high)) for error, low, high in numbers]
+        return state.arrays["exceed"], known, None
+    needed, values = gib((by.num_rows, run.resamples)), None
+    uncertainties: list[Uncertainty] = []
     if run.resamples < _ALWAYS_KEPT or fits(needed, settings):
         values = kept_replicates(pieces, by.num_rows, run)
-        spreads = by.with_all(of_targets(by.spreads, values, by.targets.members), values)
-        summary = BootstrapSummary(_count_against(values, request, run.backend), spreads, values)
+        uncertainties = by.with_all(of_targets(by.uncertainties, values, by.targets.members), values)
+        exceed = _count_against(values, tested, settings, run.backend)
     elif len(by.targets.members):
         raise InputError(
             f"intervals by the bootstrap keep {run.resamples:,} replicates of {by.num_rows:,} scores; give "
@@ -110,15 +96,15 @@ def summarize(
         )
     else:
 
-        def counted(part: Run) -> Iterator[tuple[int, np.ndarray]]:
-            for start, piece in pieces(part):
+        def counted(subrun: Run) -> Iterator[tuple[int, np.ndarray]]:
+            for start, piece in pieces(subrun):
                 check_finite(piece)
-                yield start, _count_against(piece, request, part.backend)
+                yield start, _count_against(piece, tested, settings, subrun.backend)
 
-        summary = BootstrapSummary(add_up(counted, len(request.tested.delta), 0, run.resamples, run), [])
-    numbers = [(spread.standard_error, *(spread.interval or (none, none))) for spread in summary.spreads]
-    run.checkpoint.finish(run.resamples, exceed=summary.exceed, spreads=np.array(numbers, np.float64).reshape(-1, 3))
-    return summary
+        exceed = add_up(counted, len(tested.delta), 0, run.resamples, run)
+    numbers = [(error, *(interval or (none, none))) for error, interval in uncertainties]
+    run.checkpoint.finish(run.resamples, exceed=exceed, spreads=np.array(numbers, np.float64).reshape(-1, 3))
+    return exceed, uncertainties, values
 
 
 def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> np.ndarray:
@@ -168,7 +154,7 @@ def _finite(pieces: Pieces, shard: Shard) -> Iterator[tuple[int, np.ndarray]]:
 def of_targets(
     function: Callable[[np.ndarray, slice], list[Found]], values: np.ndarray, members: np.ndarray
 ) -> list[Found]:
-    """The function of the replicates `[target, resample]` of some targets and of their places, for all of them.
+    """The function of the replicates `[target, resample]` of some targets and of their block, for all of them.
 
     Replicates are new arrays, of as many targets as stay in the cache: differences of two rows of `values`, or one row
     of it where the second of `members` `[target, 2]` is the number of rows.
@@ -210,22 +196,22 @@ def bootstrap_exceed(
     return int(np.count_nonzero(extreme(null, np.float64(delta), np.float64(tolerance), alternative)))
 
 
-def _count_against(values: np.ndarray, request: BootstrapRequest, backend: Backend) -> np.ndarray:
+def _count_against(values: np.ndarray, tested: Deltas, settings: Settings, backend: Backend) -> np.ndarray:
     """For each pair tested, how many replicates `[system, resample]` speak against its delta: `[pair]` int64."""
     # For few pairs NumPy has counted before threads have started.
-    compiles = bool(backend.devices) and len(request.tested.delta) >= _MANY
+    compiles = bool(backend.devices) and len(tested.delta) >= _MANY
     whole = values.shape[1] // _PIECE * _PIECE if compiles else 0
     rest = values[:, whole:]
 
     def count(pair: int) -> int:
-        (a, b), delta, tolerance = (part[pair] for part in request.tested)
-        return bootstrap_exceed(rest[a] - rest[b], delta, tolerance, request.alternative, request.variant)
+        (a, b), delta, tolerance = (column[pair] for column in tested)
+        return bootstrap_exceed(rest[a] - rest[b], delta, tolerance, settings.alternative, settings.variant)
 
-    counts = np.array(in_threads(count, range(len(request.tested.delta))), np.int64)
-    kernel = (("alternative", request.alternative), ("variant", request.variant))
+    counts = np.array(in_threads(count, range(len(tested.delta))), np.int64)
+    kernel = (("alternative", settings.alternative), ("variant", settings.variant))
     for start in range(0, whole, _PIECE):
         piece = values[:, start : start + _PIECE]
-        counts += on_all_cores(compiled(count_extreme, kernel, backend.platform), piece, *request.tested)
+        counts += on_all_cores(compiled(count_extreme, kernel, backend.platform), piece, *tested)
     return counts
 
 
@@ -241,14 +227,14 @@ class Simultaneous(Percentile):
     Westfall and Young (1993), "Resampling-based multiple testing"; Davison and Hinkley (1997), section 5.2.
     """
 
-    def spreads(self, rows: np.ndarray, places: slice) -> list[Uncertainty]:
+    def uncertainties(self, rows: np.ndarray, block: slice) -> list[Uncertainty]:
         """Standard errors alone."""
-        del places
+        del block
         return [Uncertainty(error) for error in standard_errors(rows).tolist()]
 
-    def with_all(self, spreads: list[Uncertainty], values: np.ndarray) -> list[Uncertainty]:
+    def with_all(self, uncertainties: list[Uncertainty], values: np.ndarray) -> list[Uncertainty]:
         """Intervals, from the standard errors and all replicates `[system, resample]` of the scores."""
-        errors = np.array([spread.standard_error for spread in spreads])
+        errors = np.array([spread.standard_error for spread in uncertainties])
         observed, factors = self.targets.observed, np.zeros(len(errors))
         for maxima, group in zip(self._largest_deviations(values, errors), self._groups(), strict=True):
             factors[group] = np.quantile(maxima, self.level)
@@ -290,11 +276,11 @@ class Bca(Percentile):
         super().__init__(case, targets)
         self.accelerations = accelerations(case, targets.members)
 
-    def spreads(self, rows: np.ndarray, places: slice) -> list[Uncertainty]:
+    def uncertainties(self, rows: np.ndarray, block: slice) -> list[Uncertainty]:
         """Standard errors, and intervals except where all replicates are on one side of the observed score."""
-        observed, tolerance = self.targets.observed[places], self.targets.tolerance[places]
+        observed, tolerance = self.targets.observed[block], self.targets.tolerance[block]
         below = map(fraction_below, rows, observed.tolist(), tolerance.tolist())
-        each = zip(below, self.accelerations[places], strict=True)
+        each = zip(below, self.accelerations[block], strict=True)
         levels = [bca_levels(share, acceleration, self.level) for share, acceleration in each]
         found = []
         for row, error, ends in zip(rows, standard_errors(rows).tolist(), levels, strict=True):
@@ -312,8 +298,8 @@ def accelerations(case: PairedProblem, members: np.ndarray) -> list[float]:
     observed, strata = np.abs([*case.hypotheses.scores, 0.0]), case.units.strata
     rounding = _ROUNDING * (observed[members[:, 0]] + observed[members[:, 1]])
 
-    def of_rows(rows: np.ndarray, places: slice) -> list[float]:
-        return [acceleration(row, strata, least) for row, least in zip(rows, rounding[places].tolist(), strict=True)]
+    def of_rows(rows: np.ndarray, block: slice) -> list[float]:
+        return [acceleration(row, strata, least) for row, least in zip(rows, rounding[block].tolist(), strict=True)]
 
     return of_targets(of_rows, case.jackknife_scores(), members)
 
@@ -399,27 +385,19 @@ Variables = list[tuple[int, int, float]]
 """The statistics that a target depends on: system, statistic, and -1 for the second system of a pair."""
 
 
-class _Layout(NamedTuple):
-    """Columns whose sums give scores and their standard errors, and where they are."""
-
-    columns: np.ndarray
-    """[column, unit] int64."""
-    totals: np.ndarray
-    """[system, stat] int32: columns of the statistics."""
-    centred: dict[tuple[int, int], list[int]]
-    """For each statistic of each system that varies, its columns of each stratum, less about its mean there."""
-    products: dict[tuple[tuple[int, int], tuple[int, int]], int]
-    """Columns of the products of two of them."""
-    coarse: np.ndarray
-    """[stat]: steps of the statistic to a step of those, so that their products have sums that a double holds."""
-    sizes: np.ndarray
-    """[stratum] units."""
-    steps: np.ndarray
-    """[system, stat]: steps of the differences."""
-
-
 class Studentized(Percentile):
     """Studentized intervals; their targets are the scores and deltas, then the t of each. All replicates are kept.
+
+    Attributes:
+        own: the scores and deltas.
+        columns: `[column, unit]` int64: their sums give scores and standard errors.
+        totals: `[system, stat]` int32: columns of the statistics.
+        centred: for each statistic of each system that varies, its columns of each stratum, less about its mean there.
+        products: columns of the products of two of them.
+        coarse: `[stat]`: steps of the statistic to a step of those, so that their products have sums that a double
+            holds.
+        sizes: `[stratum]` units.
+        steps: `[system, stat]`: steps of the differences.
 
     Raises:
         InputError: the memory is too small.
@@ -431,16 +409,40 @@ class Studentized(Percentile):
         self.case, self.own = case, targets
         self.num_rows += len(targets.members)
         _check_memory(case, self.num_rows)
-        self.layout = _lay_out(case, targets.members)
+        self._lay_out()
         # The t of all targets are rows after the scores, and "none" is one row later.
-        places, none = np.arange(targets.num_systems, self.num_rows), np.full(len(targets.members), self.num_rows)
+        rows, none = np.arange(targets.num_systems, self.num_rows), np.full(len(targets.members), self.num_rows)
         own = np.where(targets.members == targets.num_systems, self.num_rows, targets.members)
-        of_t = np.stack([places, none], axis=1)
+        of_t = np.stack([rows, none], axis=1)
         self.targets = targets._replace(members=np.concatenate([own, of_t]).astype(np.int32))
 
-    def finished(self, spreads: list[Uncertainty]) -> list[Uncertainty]:
+    def _lay_out(self) -> None:
+        """Make the columns for the scores and deltas; equal ones are kept once."""
+        units, values = self.case.units, self.case.units.values
+        self.sizes, kept = np.bincount(units.strata), dict[bytes, tuple[int, np.ndarray]]()
+
+        def index_of(column: np.ndarray) -> int:
+            return kept.setdefault(column.tobytes(), (len(kept), column))[0]
+
+        stats = list(np.ndindex(values.shape[0], values.shape[2]))
+        totals = [index_of(values[k, :, j].copy()) for k, j in stats]
+        self.totals = np.array(totals, np.int32).reshape(len(values), -1)
+        centred, self.coarse = _centred(values, units.strata, self.sizes)
+        varying = {(k, j): centred[k, :, j] for k, j in stats if centred[k, :, j].any()}
+        self.products: dict[tuple[tuple[int, int], tuple[int, int]], int] = {}
+        for target in self.own.members.tolist():
+            involved = [each[:2] for each in _variables(target, self.totals.shape) if each[:2] in varying]
+            for first, second in starmap(_in_order, combinations_with_replacement(involved, 2)):
+                if (first, second) not in self.products:
+                    self.products[first, second] = index_of(varying[first] * varying[second])
+        masks = [units.strata == stratum for stratum in range(len(self.sizes))]
+        self.centred = {each: [index_of(column * mask) for mask in masks] for each, column in varying.items()}
+        self.steps = STEP * np.maximum(np.abs(values).sum(axis=1, dtype=np.float64), 1.0)
+        self.columns = np.stack([column for _, column in kept.values()])
+
+    def finished(self, uncertainties: list[Uncertainty]) -> list[Uncertainty]:
         r"""Bootstrap standard errors with intervals $[\hat\theta - t_{high} s, \hat\theta - t_{low} s]$."""
-        own, of_t = spreads[: len(self.own.members)], spreads[len(self.own.members) :]
+        own, of_t = uncertainties[: len(self.own.members)], uncertainties[len(self.own.members) :]
         observed, errors, found = self.own.observed.tolist(), self.standard_errors().tolist(), []
         for each, t, score, error in zip(own, of_t, observed, errors, strict=True):
             low, high = t.interval or (math.nan, math.nan)
@@ -453,7 +455,7 @@ class Studentized(Percentile):
 
         If the score were linear, infinitely many bootstrap resamples would give the same.
         """
-        return self._errors(self.layout.columns.sum(axis=1, dtype=np.float64)[:, None])[:, 0]
+        return self._errors(self.columns.sum(axis=1, dtype=np.float64)[:, None])[:, 0]
 
     def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:
         """Scores of all systems, then t of all targets: the distance from the observed score, by its standard error."""
@@ -461,11 +463,11 @@ class Studentized(Percentile):
         return self._pieces
 
     def _pieces(self, run: Run) -> Pieces:
-        columns, units = self.layout.columns, self.case.units
+        columns, units = self.columns, self.case.units
         draws, in_bytes = draws_from_strata(units.strata), most_bytes(run.backend, counts=True)
         projection = draws_projection(columns, draws, compiled=bool(run.backend.devices), most_bytes=in_bytes)
-        places = ColumnIndices.of(np.arange(len(columns), dtype=np.int32)[:, None])
-        metric, size = Scored(places, None, _the_sum, on_host=True), max(_FEWEST_ROWS, _NUMBERS // len(columns))
+        indices = ColumnIndices.of(np.arange(len(columns), dtype=np.int32)[:, None])
+        metric, size = Scored(indices, None, _the_sum, on_host=True), max(_FEWEST_ROWS, _NUMBERS // len(columns))
         for first in range(run.start, run.resamples, size):
             part = replace(run, start=first, resamples=min(first + size, run.resamples))
             for start, (sums,) in replicates(projection, [metric], part):
@@ -475,14 +477,11 @@ class Studentized(Percentile):
         first, second = self.own.members.T
         observed, tolerance = (each[:, None] for each in (self.own.observed, self.own.tolerance))
         with np.errstate(all="ignore"):
-            found = np.concatenate([self._scores(sums), np.zeros((1, sums.shape[1]))])
+            found = np.stack([*(self._score(sums[of_system]) for of_system in self.totals), np.zeros(sums.shape[1])])
             apart = found[first] - found[second] - observed
             t = apart / self._errors(sums)
         t = np.where(np.abs(apart) <= tolerance, 0.0, np.nan_to_num(t, posinf=_INFINITE, neginf=-_INFINITE))
         return np.concatenate([found[:-1], t])
-
-    def _scores(self, sums: np.ndarray) -> np.ndarray:
-        return np.stack([self._score(sums[places]) for places in self.layout.totals])
 
     def _score(self, sums: np.ndarray) -> np.ndarray:
         """Scores `[row]` of sums `[stat, row]`."""
@@ -496,32 +495,31 @@ class Studentized(Percentile):
         sizes = (float(np.abs(each[np.isfinite(each)]).max(initial=0.0)) for each in gradients.values())
         exponent = math.frexp(max(sizes, default=0.0))[1]
         scaled = {each: np.ldexp(gradient, -exponent) for each, gradient in gradients.items()}
-        variables = (_variables(target, self.layout.totals.shape) for target in self.own.members.tolist())
+        variables = (_variables(target, self.totals.shape) for target in self.own.members.tolist())
         return np.ldexp(np.sqrt([self._variance(sums, scaled, each) for each in variables]), exponent)
 
     def _gradients(self, sums: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
         """How the score of a system changes with a coarse step of a statistic, `[row]`, for those that vary."""
         found = {}
-        for system, stat in self.layout.centred:
-            at = sums[self.layout.totals[system]]
-            step = self.layout.steps[system, stat]
-            found[system, stat] = slope(self._score, at, stat, step) * self.layout.coarse[stat]
+        for system, stat in self.centred:
+            at = sums[self.totals[system]]
+            step = self.steps[system, stat]
+            found[system, stat] = slope(self._score, at, stat, step) * self.coarse[stat]
         return found
 
     def _variance(
         self, sums: np.ndarray, gradients: dict[tuple[int, int], np.ndarray], variables: Variables
     ) -> np.ndarray:
         """The variance `[row]` of a target, 0 where it is rounding."""
-        layout = self.layout
         total, size = np.zeros(sums.shape[1]), np.zeros(sums.shape[1])
         weighted = [(each[:2], each[2] * gradients[each[:2]]) for each in variables if each[:2] in gradients]
-        for place, (one, weight) in enumerate(weighted):
-            for other, other_weight in weighted[: place + 1]:
-                term = weight * other_weight * sums[layout.products[_in_order(one, other)]]
+        for index, (one, weight) in enumerate(weighted):
+            for other, other_weight in weighted[: index + 1]:
+                term = weight * other_weight * sums[self.products[_in_order(one, other)]]
                 total += term if one == other else 2.0 * term
                 size += np.abs(term)
-        for stratum, count in enumerate(layout.sizes.tolist()):
-            mean = sum((weight * sums[layout.centred[one][stratum]] for one, weight in weighted), np.zeros(1))
+        for stratum, count in enumerate(self.sizes.tolist()):
+            mean = sum((weight * sums[self.centred[one][stratum]] for one, weight in weighted), np.zeros(1))
             total -= mean**2 / count
         return np.where(total > NO_VARIANCE * size, total, 0.0)
 
@@ -535,8 +533,8 @@ def _variables(target: list[int], shape: tuple[int, ...]) -> Variables:
     return [(system, stat, sign) for system, sign in signs if system < shape[0] for stat in range(shape[1])]
 
 
-def _in_order(one: tuple[int, int], other: tuple[int, int]) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (one, other) if one <= other else (other, one)
+def _in_order(first: tuple[int, int], second: tuple[int, int]) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (first, second) if first <= second else (second, first)
 
 
 def _check_memory(case: SumsData, num_rows: int) -> None:
@@ -552,41 +550,6 @@ def _check_memory(case: SumsData, num_rows: int) -> None:
             f"the statistics of each pair; give {Hint('memory', f'{memory_for(needed):g}')} (GiB) or more, "
             f"fewer resamples, or {Hint('interval', 'bca')}"
         )
-
-
-def _lay_out(case: SumsData, members: np.ndarray) -> _Layout:
-    """The columns for the scores and deltas `members` `[target, 2]`."""
-    units, values = case.units, case.units.values
-    sizes, kept = np.bincount(units.strata), _Distinct()
-    places = list(np.ndindex(values.shape[0], values.shape[2]))
-    totals = np.array([kept.place(values[k, :, j].copy()) for k, j in places], np.int32).reshape(len(values), -1)
-    centred, coarse = _centred(values, units.strata, sizes)
-    varying = {(k, j): centred[k, :, j] for k, j in places if centred[k, :, j].any()}
-    products: dict[tuple[tuple[int, int], tuple[int, int]], int] = {}
-    for target in members.tolist():
-        involved = [each[:2] for each in _variables(target, (len(values), values.shape[2])) if each[:2] in varying]
-        for key in starmap(_in_order, combinations_with_replacement(involved, 2)):
-            if key not in products:
-                products[key] = kept.place(varying[key[0]] * varying[key[1]])
-    masks = [units.strata == stratum for stratum in range(len(sizes))]
-    in_strata = {each: [kept.place(column * mask) for mask in masks] for each, column in varying.items()}
-    steps = STEP * np.maximum(np.abs(values).sum(axis=1, dtype=np.float64), 1.0)
-    return _Layout(np.stack(kept.columns), totals, in_strata, products, coarse, sizes, steps)
-
-
-class _Distinct:
-    """Columns `[unit]`, of which equal ones are kept once."""
-
-    def __init__(self) -> None:
-        self.columns: list[np.ndarray] = []
-        self._places: dict[bytes, int] = {}
-
-    def place(self, column: np.ndarray) -> int:
-        """Where this column is kept."""
-        place = self._places.setdefault(column.tobytes(), len(self.columns))
-        if place == len(self.columns):
-            self.columns.append(column)
-        return place
 
 
 def _centred(values: np.ndarray, strata: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -59,7 +59,7 @@ def targets_of(hypotheses: Hypotheses, *, systems: bool = True, pairs: bool = Tr
 class Percentile:
     """Percentile intervals of targets from replicates; the other kinds are subclasses that change parts of this.
 
-    Override `turned` for what follows from standard error and percentile interval (`Basic`), `spreads` for other
+    Override `turned` for what follows from standard error and percentile interval (`Basic`), `uncertainties` for other
     quantiles (`Bca`), `with_all` for what needs all pairs at once (`Simultaneous`), `pieces` and `finished` for what
     needs more than scores (`Studentized`). The exact bootstrap calls `turned`; a kind whose quantiles it does not know
     needs `samples=True` in the registry.
@@ -79,19 +79,19 @@ class Percentile:
         """Replicates `[row, resample]` from which `targets` are taken, by default the scores of all systems."""
         return pieces
 
-    def spreads(self, rows: np.ndarray, places: slice) -> list[Uncertainty]:
-        """Spreads of the targets at `places`, from their replicates `[target, resample]`, which it may reorder."""
-        del places
+    def uncertainties(self, rows: np.ndarray, block: slice) -> list[Uncertainty]:
+        """Those of a block of targets, from their replicates `[target, resample]`, which it may reorder."""
+        del block
         return with_ends(standard_errors(rows), *quantiles(rows, quantile_levels(self.level)))
 
-    def with_all(self, spreads: list[Uncertainty], values: np.ndarray) -> list[Uncertainty]:
-        """The spreads of all targets, once they and all replicates `[row, resample]` are known."""
+    def with_all(self, uncertainties: list[Uncertainty], values: np.ndarray) -> list[Uncertainty]:
+        """Those of all targets, once they and all replicates `[row, resample]` are known."""
         del values
-        return spreads
+        return uncertainties
 
-    def finished(self, spreads: list[Uncertainty]) -> list[Uncertainty]:
-        """Spreads of scores and deltas, from those of all targets."""
-        each = zip(spreads, self.targets.observed.tolist(), strict=True)
+    def finished(self, uncertainties: list[Uncertainty]) -> list[Uncertainty]:
+        """Those of scores and deltas, from those of all targets."""
+        each = zip(uncertainties, self.targets.observed.tolist(), strict=True)
         return [Uncertainty(error, interval and self.turned(interval, score)) for (error, interval), score in each]
 
     @staticmethod
@@ -120,7 +120,7 @@ class Basic(Percentile):
 
 
 def with_ends(errors: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[Uncertainty]:
-    """Spreads with these standard errors and ends of intervals, each `[target]`."""
+    """Uncertainties with these standard errors and ends of intervals, each `[target]`."""
     each = zip(errors.tolist(), low.tolist(), high.tolist(), strict=True)
     return [Uncertainty(error, Interval(*ends)) for error, *ends in each]
 

@@ -13,7 +13,7 @@ from sigjax.resample.tally import Deltas
 from sigjax.run.backend import NUMPY, choose_backend
 from sigjax.run.context import Run
 from sigjax.testing import replicates
-from sigjax.testing.replicates import BootstrapRequest, summarize
+from sigjax.testing.replicates import summarize
 from sigjax.testing.uncertainty import Percentile, Targets
 
 LEVEL = 0.9
@@ -21,10 +21,7 @@ TESTED = [(0, 1), (1, 2), (0, 3)]
 TARGETS = [(0, 4), (1, 4), (2, 4), (3, 4), *TESTED]
 
 
-def wanted(alternative="two-sided", variant="shift"):
-    delta = np.array([29.0, 70.0, 0.0])
-    deltas = Deltas(np.array(TESTED, np.int32), delta, np.full(3, 1e-9))
-    return BootstrapRequest(deltas, alternative, variant, percentile(TARGETS, 4, LEVEL))
+DELTAS = Deltas(np.array(TESTED, np.int32), np.array([29.0, 70.0, 0.0]), np.full(3, 1e-9))
 
 
 def percentile(members, num_systems, level):
@@ -44,16 +41,17 @@ def pieces_of(values, *sizes):
     return pieces
 
 
-def all_of(values, asked, *sizes):
-    return summarize(pieces_of(values, *sizes), asked, Run(values.shape[1], 0, NUMPY), Settings())
+def all_of(values, settings, *sizes):
+    by = percentile(TARGETS, 4, LEVEL)
+    return summarize(pieces_of(values, *sizes), DELTAS, by, Run(values.shape[1], 0, NUMPY), settings)
 
 
-def counts_of(values, asked, backend, *sizes):
+def counts_of(values, settings, backend, *sizes):
     """Without memory for the replicates, and so without intervals."""
     alone = percentile([], 4, LEVEL)
     alone.targets = alone.targets._replace(members=np.zeros((0, 2), np.int32))
-    request, run = replace(asked, intervals=alone), Run(values.shape[1], 0, backend)
-    return summarize(pieces_of(values, *sizes), request, run, Settings(memory=1e-6)).exceed
+    run, settings = Run(values.shape[1], 0, backend), replace(settings, memory=1e-6)
+    return summarize(pieces_of(values, *sizes), DELTAS, alone, run, settings)[0]
 
 
 def sample(resamples):
@@ -65,31 +63,31 @@ def sample(resamples):
 
 def test_all_that_is_kept_is_numpy():
     values = sample(3000)
-    told = all_of(values, wanted(), 7, 500)
+    uncertainty = all_of(values, Settings(), 7, 500)[1][4]
     delta = values[0] - values[1]
-    assert list(told.spreads[4].interval) == np.quantile(delta, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
-    assert told.spreads[4].standard_error == np.std(delta, ddof=1)
+    assert list(uncertainty.interval) == np.quantile(delta, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+    assert uncertainty.standard_error == np.std(delta, ddof=1)
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("variant", ["shift", "flip"])
 def test_counts_are_those_of_the_definition(alternative, variant):
-    values, asked = sample(40_000), wanted(alternative, variant)
+    values, settings = sample(40_000), Settings(alternative=alternative, variant=variant)
     expected = []
-    for (a, b), observed in zip(TESTED, asked.tested.delta, strict=True):
+    for (a, b), observed in zip(TESTED, DELTAS.delta, strict=True):
         null = values[a] - values[b] - observed
         expected.append(extreme(null if variant == "shift" else -null, observed, alternative, 1e-9).sum())
-    assert all_of(values, asked, 4000).exceed.tolist() == expected
+    assert all_of(values, settings, 4000)[0].tolist() == expected
     for backend in (NUMPY, choose_backend("cpu", numpy_seconds=1.0)):
-        assert counts_of(values, asked, backend, 4000).tolist() == expected
+        assert counts_of(values, settings, backend, 4000).tolist() == expected
 
 
 def test_grouping_and_device_change_no_bit(monkeypatch):
     values = sample(40_000)
-    expected = all_of(values, wanted(), values.shape[1]).spreads
-    assert all_of(values, wanted(), 1, 333, 20_000).spreads == expected
+    expected = all_of(values, Settings(), values.shape[1])[1]
+    assert all_of(values, Settings(), 1, 333, 20_000)[1] == expected
     monkeypatch.setattr(replicates, "_MANY", 1)
-    assert all_of(values, wanted(), 8192).spreads == expected
+    assert all_of(values, Settings(), 8192)[1] == expected
 
 
 @pytest.mark.parametrize("device", ["numpy", "cpu"])
