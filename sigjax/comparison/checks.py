@@ -18,9 +18,9 @@ from sigjax.records import CORRECTIONS, DESIGNS, Design, EvaluationRecord, Hint,
 from sigjax.records.display import meant
 from sigjax.run.context import NotTraceable
 from sigjax.run.host import gib
-from sigjax.testing.exact import exact_budget
 from sigjax.testing.hypotheses import NotExact, NotFinite, num_problems, ones_of
 from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
+from sigjax.testing.permutation import exact_budget
 
 _frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")
 """All that the evaluations of one comparison share."""

@@ -18,6 +18,7 @@ import numpy as np
 from sigjax.comparison.analysis import run_tests
 from sigjax.comparison.checks import check_evaluations, check_together, check_units
 from sigjax.comparison.options import CompareOptions
+from sigjax.exact.plans import Plan
 from sigjax.metrics import check_score, measured_from, origins
 from sigjax.records import Alternative, Comparisons, Device, EvaluationRecord, Hint, InputError, Metric, Settings, Test
 from sigjax.records.options import option, same, values
@@ -28,8 +29,8 @@ from sigjax.run.context import Context, NotTraceable, progress_bar
 from sigjax.studies.classical import CLUSTER_T, PAIRED, UNPAIRED, tests_of_units
 from sigjax.studies.formulas import check_resamples
 from sigjax.studies.tests import ClassicalTest
-from sigjax.testing.exact import Plan, plan_exact
 from sigjax.testing.hypotheses import NotFinite
+from sigjax.testing.permutation import plan_exact
 from sigjax.testing.problem import SumsProblem
 
 _FIRST_ROW = 2**41

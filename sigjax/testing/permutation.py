@@ -1,7 +1,14 @@
-"""Permutation tests by Monte Carlo (approximate randomization).
+"""Permutation tests: without sampling, and by Monte Carlo (approximate randomization).
 
-**Paired**: all pairs are tested on the same swaps. Under the null hypothesis, the two outputs of a unit may be swapped.
-Reference: Yeh (2000), section 3.
+**Paired**: under the null hypothesis, the two outputs of a unit may be swapped. A test without sampling is planned, and
+paid for from a budget, before anything is computed (`exact.plans`); by Monte Carlo, all pairs are tested on the same
+swaps. Reference: Yeh (2000), section 3.
+
+**Repeated runs**: outputs change places within units (crossed), or whole runs do. A run of design "models" is a trained
+model: good or bad on all instances at once. Where two training procedures do not differ, of the 2 R models that they
+made every R are as likely to be the first one's, whatever the instances are and however a model's results on them
+depend on each other. So the test is that of two samples of R, the results of a model being one of their members.
+Reference: Pitman (1937), "Significance tests which may be applied to samples from any populations".
 
 **Unpaired**: which of all units were the first system's? Without sampling where that is quick, or by random choices.
 """
@@ -9,25 +16,267 @@ Reference: Yeh (2000), section 3.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sigjax.exact.choices import chosen_sums, find_choices, sample_distribution
-from sigjax.exact.lattice import NotEligible
-from sigjax.exact.null import Criterion, ExactP
-from sigjax.records import Column, Comparisons
+from sigjax.exact.choices import chosen_sums, exchange_distribution, find_choices, find_patterns, sample_distribution
+from sigjax.exact.lattice import Lattice, NotEligible, OverBudget
+from sigjax.exact.null import Criterion, Delta, ExactP, chances_p
+from sigjax.exact.plans import SMALLEST_DP, ExactResult, Plan, gib_of, plan_pairs, planned_ps
+from sigjax.records import Column, Comparisons, Settings
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import ScaledProjection, count_swaps, swapped_sums
 from sigjax.resample.projection import Projection, choice, crossed_projection, distinct_columns, swap_projection
 from sigjax.resample.tally import Pairs
-from sigjax.resample.units import whole_runs
+from sigjax.resample.units import Outputs, whole_runs
 from sigjax.run.backend import most_bytes
 from sigjax.run.checkpoint import State
 from sigjax.run.context import Context, Run
-from sigjax.testing.hypotheses import NotExact, NotFinite, SumsData, check_finite, raise_together
+from sigjax.testing.hypotheses import NotExact, NotFinite, Pair, SumsData, check_finite, raise_together
 from sigjax.testing.p_values import Count, exact_columns, montecarlo_p, sampled_columns
+
+AUTO_BUDGET = 10.0
+"""Nominal seconds that method="auto" spends on the exact tests of an evaluation."""
+EXACT_BUDGET = 600.0
+"""The same for an exact method asked for by name."""
+
+
+def exact_tests(problem: SumsData, pairs: Sequence[Pair], platform: str | None = None) -> list[ExactResult]:
+    """The exact test of each of some pairs, or why there is none; a test whose error turns out too large says so.
+
+    JAX computes characteristic functions and their FFTs on `platform`; without one, NumPy does.
+
+    Raises:
+        NotExact: an exact method was asked for, and some pair has no exact test or all take too long.
+    """
+    plans, names, num_bytes = plan_exact(problem, pairs), problem.metric.stat_names, problem.settings.memory * 2**30
+
+    def scoring(pairs: Sequence[Pair], lattices: Sequence[Lattice]) -> tuple[Delta, Criterion]:
+        return pair_deltas(problem, pairs, lattices), _criterion(problem, pairs)
+
+    planned = {pair: plan for pair, plan in plans.items() if isinstance(plan, Plan)}
+    done = planned_ps(planned, scoring, names, platform, num_bytes)
+    results = {pair: done[pair] if isinstance(plan, Plan) else plan for pair, plan in plans.items()}
+    _require(problem, results)
+    return list(results.values())
+
+
+def _require(problem: SumsData, results: Mapping[Pair, object]) -> None:
+    """Refuse a pair without an exact test where an exact method was asked for.
+
+    Raises:
+        NotExact: as said.
+    """
+    for pair, result in results.items():
+        if isinstance(result, NotEligible) and problem.settings.method not in ("auto", "montecarlo"):
+            raise NotExact(pair, result.reason)
+
+
+def plan_exact(problem: SumsData, pairs: Sequence[Pair]) -> dict[Pair, Plan | NotEligible]:
+    """How to test each pair exactly, or why not; the budget is for all of them.
+
+    Raises:
+        NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
+    """
+    units, settings = problem.units, problem.settings
+    if settings.method == "montecarlo":
+        return dict.fromkeys(pairs, NotEligible("as asked"))
+    names, num_bytes = problem.metric.stat_names, settings.memory * 2**30
+    plans = plan_pairs(units.values, pairs, names, settings.method, rounded=not units.exact, num_bytes=num_bytes)
+    _require(problem, plans)
+    costs = {pair: plan.seconds for pair, plan in plans.items() if isinstance(plan, Plan)}
+    refused = {pair: plan for pair, plan in plans.items() if isinstance(plan, OverBudget)}
+    total = sum(costs.values()) + sum(plan.seconds for plan in refused.values())
+    refused |= over_budget(costs, settings)
+    return plans | {pair: replace(plan, seconds=total) for pair, plan in refused.items()}
+
+
+def exact_budget(settings: Settings) -> float:
+    """Nominal seconds that the exact tests of an evaluation may take."""
+    if settings.budget is not None:
+        return settings.budget
+    return EXACT_BUDGET if settings.method in ("exact", "dp", "tree") else AUTO_BUDGET
+
+
+def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, OverBudget]:
+    """The pairs beyond the budget, which pays for the cheapest exact tests first; costs are nominal seconds.
+
+    Raises:
+        NotExact: an exact method was asked for, and all take too long.
+    """
+    budget = exact_budget(settings)
+    refused = {}
+    spent = 0.0
+    for pair in sorted(costs, key=lambda pair: costs[pair]):
+        spent += costs[pair]
+        if spent <= budget:
+            continue
+        if settings.method != "auto":
+            tests = "an exact test takes" if len(costs) == 1 else "the exact tests take"
+            raise NotExact(pair, f"{tests} about {sum(costs.values()):,.3g} s, over the budget of {budget:g} s")
+        others = "" if costs[pair] > budget else " with those of cheaper pairs"
+        reason = f"an exact test takes about {costs[pair]:,.2g} s,{others} over the budget of {budget:g} s"
+        refused[pair] = OverBudget(reason, sum(costs.values()), 0.0)
+    return refused
+
+
+def _criterion(problem: SumsData, pairs: Sequence[Pair]) -> Criterion:
+    return Criterion(*problem.hypotheses.observed(pairs), problem.settings.alternative, problem.settings.mid_p)
+
+
+def pair_deltas(problem: SumsData, pairs: Sequence[Pair], lattices: Sequence[Lattice]) -> Delta:
+    """Differences of scores as a function of S: swaps keep a* + b*, and a* - b* is S times the basis.
+
+    The function raises NotFinite where the metric gives NaN or infinity.
+    """
+    systems = np.array(pairs).T
+    half = 0.5 * (problem.units.totals[systems[0]] + problem.units.totals[systems[1]])
+    basis = 0.5 * np.array([lattice.basis for lattice in lattices])
+
+    def delta(*axes: np.ndarray) -> np.ndarray:
+        if not axes:  # identical systems
+            return np.zeros((len(pairs), 1))
+        # In memory, each statistic is an array by itself: scores take them one by one.
+        sums = np.empty((half.shape[1], 2, *np.broadcast_shapes(*(each.shape for each in axes))))
+        of_pair = (slice(None), *(None,) * (axes[0].ndim - 1))
+        for stat, (of_a, of_b) in enumerate(sums):
+            *others, last = (each * basis[:, axis, stat][of_pair] for axis, each in enumerate(axes))
+            np.add(half[:, stat][of_pair] + sum(others), last, out=of_a)
+            np.subtract(half[:, stat][of_pair] - sum(others), last, out=of_b)
+        of_a, of_b = problem.scores(np.moveaxis(sums, 0, -1))
+        with np.errstate(all="ignore"):
+            found = of_a - of_b
+        check_finite(found, pairs)
+        return found
+
+    return delta
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Exchange:
+    """An exact test of runs: all deltas that exchanges can give."""
+
+    seconds: float
+    """Nominal."""
+    num_bytes: float
+    words: str
+    deltas: Callable[[], tuple[np.ndarray, np.ndarray, float]] | None
+    """Deltas and their chances, each `[value]`, and a bound on the relative error of a chance; None where no output
+    varies within a unit."""
+    least: float = 0.0
+    """Smaller p-values are lost to underflow."""
+
+
+def exchanged_tests(problem: SumsData) -> list[ExactResult]:
+    """The exact test of each pair of design crossed or models, or why there is none.
+
+    Raises:
+        NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
+        NotFinite: the metric gave NaN or infinity.
+    """
+    plans = {pair: _plan_exchange(problem, pair) for pair in problem.hypotheses.pairs}
+    _require(problem, plans)
+    costs = {pair: plan.seconds for pair, plan in plans.items() if isinstance(plan, Exchange)}
+    plans |= over_budget(costs, problem.settings)
+    results = {pair: _exchanged(problem, pair, plan) for pair, plan in plans.items()}
+    _require(problem, results)
+    return list(results.values())
+
+
+def exchanged_deltas(problem: SumsData, pair: Pair, seconds: float) -> tuple[np.ndarray, np.ndarray] | None:
+    """All deltas that exchanges can give, and their chances, each `[value]`; None if it takes longer (nominal).
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+    """
+    plan = _plan_exchange(problem, pair)
+    if isinstance(plan, NotEligible) or plan.seconds > seconds:
+        return None
+    return (np.zeros(1), np.ones(1)) if plan.deltas is None else plan.deltas()[:2]
+
+
+def _plan_exchange(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
+    method, design, memory = problem.settings.method, problem.settings.design, problem.settings.memory
+    if method == "montecarlo":
+        return NotEligible("as asked")
+    if method in ("dp", "tree"):
+        return NotEligible(f"{method} swaps whole units, and design {design} does not")
+    plan = (_plan_patterns if problem.exchanges == "outputs" else _plan_choices)(problem, pair)
+    if isinstance(plan, Exchange) and plan.num_bytes > memory * 2**30:
+        return NotEligible(f"an exact test takes about {gib_of(plan.num_bytes)} GiB, more than {memory:,.3g}")
+    return plan
+
+
+def _exchanged(problem: SumsData, pair: Pair, plan: Exchange | NotEligible) -> ExactResult:
+    if isinstance(plan, NotEligible):
+        return plan
+    if plan.deltas is None:
+        return ExactP(1.0, 0.0, 0.0, reason=plan.words)
+    found = chances_p(*plan.deltas(), _criterion(problem, [pair]))
+    if found.p_value < plan.least:
+        return NotEligible("the p-value is too small for sums of probabilities")
+    return found._replace(reason=plan.words)
+
+
+def _plan_patterns(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
+    """All exchanges of outputs within units."""
+    outputs = _outputs(problem, pair)
+    values, sizes = outputs.values, outputs.sizes
+    patterns = find_patterns(values[0], values[1], sizes)
+    if isinstance(patterns, NotEligible):
+        return patterns
+    if not patterns.varying.size:
+        return Exchange(patterns.seconds, patterns.num_bytes, "no output varies within a unit", None)
+
+    def deltas() -> tuple[np.ndarray, np.ndarray, float]:
+        sums, chances, error = exchange_distribution(patterns)
+        # Of the statistics that do not vary within units, both systems have the same, whatever is exchanged.
+        of_a = np.tile(problem.units.totals[list(pair)].sum(axis=0) / 2.0, (len(sums), 1))
+        of_a[:, patterns.varying] = sums
+        return _deltas_of(problem, pair, of_a), chances, error
+
+    names = ", ".join(problem.metric.stat_names[stat] for stat in patterns.varying)
+    return Exchange(patterns.seconds, patterns.num_bytes, f"all exchanges of outputs ({names})", deltas, SMALLEST_DP)
+
+
+def _plan_choices(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
+    """All exchanges of whole runs."""
+    outputs = _outputs(problem, pair)
+    values, sizes = outputs.values, outputs.sizes
+    choices = find_choices(int(sizes[0]), 2 * int(sizes[0]), values.shape[2])
+    if isinstance(choices, NotEligible):
+        return choices
+
+    def deltas() -> tuple[np.ndarray, np.ndarray, float]:
+        of_both = np.concatenate(whole_runs(_outputs(problem, pair)).values)
+        of_a = chosen_sums(of_both, len(of_both) // 2).astype(np.float64)
+        return _deltas_of(problem, pair, of_a), np.full(choices.number, 1.0 / choices.number), 0.0
+
+    return Exchange(choices.seconds, choices.num_bytes, f"all {choices.number:,} exchanges of whole runs", deltas)
+
+
+def _outputs(problem: SumsData, pair: Pair) -> Outputs:
+    """The outputs of two systems."""
+    outputs = problem.units.outputs
+    assert outputs is not None
+    return replace(outputs, values=outputs.values[list(pair)])
+
+
+def _deltas_of(problem: SumsData, pair: Pair, of_a: np.ndarray) -> np.ndarray:
+    """Deltas `[value]` where the first system has the sums `[value, stat]`.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+    """
+    both = problem.units.totals[pair[0]] + problem.units.totals[pair[1]]
+    first, second = problem.scores(np.stack([of_a, both - of_a]))
+    with np.errstate(all="ignore"):
+        deltas = first - second
+    check_finite(deltas[None], [pair])
+    return deltas
+
 
 _FEW, _STEP = 16, 8
 """Few pairs all go on; of more, programs for fewer pairs are compiled only when `_STEP` times fewer are left."""
@@ -163,10 +412,6 @@ def _deltas(case: SumsData, sums: np.ndarray) -> np.ndarray:
     return found
 
 
-def _criterion(case: SumsData) -> Criterion:
-    return Criterion(*case.hypotheses.observed([(0, 1)]), case.settings.alternative)
-
-
 def _exact_unpaired(case: SumsData, units: np.ndarray, first: int) -> ExactP | NotEligible:
     """The exact test of units `[unit, stat]`: by the distribution of one statistic, else by all choices of units."""
     varying = np.flatnonzero((units != units[0]).any(axis=0))
@@ -176,7 +421,7 @@ def _exact_unpaired(case: SumsData, units: np.ndarray, first: int) -> ExactP | N
     if not isinstance(of_sum, NotEligible):
         sums = np.tile(first * units[0].astype(np.float64), (len(of_sum.sums), 1))
         sums[:, varying[0]] = of_sum.sums
-        found = of_sum.tail(_criterion(case).met(_deltas(case, sums)[None])[0])
+        found = of_sum.tail(_criterion(case, [(0, 1)]).met(_deltas(case, sums)[None])[0])
         if found is None:
             return NotEligible("the p-value is too small for sums of probabilities")
         return found._replace(reason=f"one statistic differs ({case.metric.stat_names[varying[0]]})")
@@ -186,7 +431,7 @@ def _exact_unpaired(case: SumsData, units: np.ndarray, first: int) -> ExactP | N
     if plan.num_bytes > case.settings.memory * 2**30:
         return NotEligible(f"an exact test takes more than {case.settings.memory:,.3g} GiB")
     deltas = _deltas(case, chosen_sums(units, first).astype(np.float64))
-    p_value = int(_criterion(case).met(deltas[None]).sum()) / plan.number
+    p_value = int(_criterion(case, [(0, 1)]).met(deltas[None]).sum()) / plan.number
     return ExactP(p_value, math.log10(p_value), 0.0, reason=f"all {plan.number:,} choices of units")
 
 
@@ -196,7 +441,11 @@ def _montecarlo(case: SumsData, units: np.ndarray, first: int, context: Context,
     What is chosen is the smaller sample, from sorted units: neither the order of the systems nor that of their units
     changes the two-sided p.
     """
-    resamples, criterion, fewer = case.settings.fixed_resamples, _criterion(case), min(first, len(units) - first)
+    resamples, criterion, fewer = (
+        case.settings.fixed_resamples,
+        _criterion(case, [(0, 1)]),
+        min(first, len(units) - first),
+    )
     both, sorted_units = case.units.totals.sum(axis=0), units[np.lexsort(units.T)]
     problem = ScaledProjection(choice(fewer, sorted_units), None)
     with context.sized(_SECONDS * resamples * len(units)).run("choices of units", resamples, case.settings.seed) as run:

@@ -51,14 +51,6 @@ from sigjax.resample.tally import extreme
 from sigjax.resample.units import Sample, check_steps, make_sample, make_units
 from sigjax.run.context import Context, Run
 from sigjax.testing.bootstrap import BootstrapPlan, plan_bootstrap, replicate_pieces
-from sigjax.testing.exact import (
-    exact_budget,
-    exact_tests,
-    exchanged_deltas,
-    exchanged_tests,
-    over_budget,
-    pair_deltas,
-)
 from sigjax.testing.hypotheses import (
     EquivalentPairs,
     Hypotheses,
@@ -74,7 +66,17 @@ from sigjax.testing.hypotheses import (
 )
 from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
 from sigjax.testing.p_values import Count
-from sigjax.testing.permutation import add_up, swap_counter, swap_problem
+from sigjax.testing.permutation import (
+    add_up,
+    exact_budget,
+    exact_tests,
+    exchanged_deltas,
+    exchanged_tests,
+    over_budget,
+    pair_deltas,
+    swap_counter,
+    swap_problem,
+)
 from sigjax.testing.uncertainty import Pieces, Uncertainty
 
 _FEW_COLUMNS = 6

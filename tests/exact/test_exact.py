@@ -12,7 +12,7 @@ from oracles import enumerate_swaps, f1, random_counts
 from scipy.stats import binomtest, wilcoxon
 
 from sigjax import InputError, permutation_test
-from sigjax.testing import exact as inference_exact
+from sigjax.exact import plans
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +34,7 @@ def product(sums):
 
 def not_all_signs():
     """Keep pairs of few units from being enumerated, so that the grid of two axes is tested."""
-    return mock.patch.object(inference_exact, "few_units", return_value=None)
+    return mock.patch.object(plans, "few_units", return_value=None)
 
 
 SCORES = (wavy, ratio, product)

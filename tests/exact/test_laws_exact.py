@@ -111,7 +111,7 @@ def test_tails_beyond_two_edges_are_counts(coins, shares):
 def test_exact_tests_are_enumeration_on_jax(monkeypatch, alternative):
     """As on a GPU, of one statistic and of two; some pairs of systems are identical."""
     monkeypatch.setattr(Context, "gpu", lambda self: "cpu")
-    monkeypatch.setattr("sigjax.testing.exact.few_units", lambda *_: None)
+    monkeypatch.setattr("sigjax.exact.plans.few_units", lambda *_: None)
     counts = random_counts(np.random.default_rng(5), 3, 13)
     counts["copy"] = counts[next(iter(counts))]
     for metric, score, columns in (("fscore", f1, 3), ("mean", lambda sums: sums[..., 0], 1)):

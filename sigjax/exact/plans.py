@@ -1,0 +1,353 @@
+"""The plan of an exact test, known before anything is computed: which algorithm a pair gets, what it costs, and why.
+
+A cost is in nominal seconds: terms times constants measured once on a slow core. They do not depend on the machine, so
+the same data take the same algorithm everywhere. `plan_pairs` makes the plans, `planned_ps` carries them out; what is
+scored, and what counts as extreme, is asked of the caller once for each group of pairs that are computed together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import Literal
+
+import numpy as np
+
+from sigjax.exact.distributions import dp_cost, dp_null, grid_lengths, tree_cost, tree_error, tree_null, windows
+from sigjax.exact.lattice import Lattice, NotEligible, OverBudget, pair_lattices
+from sigjax.exact.null import (
+    BRACKET_WIDTH,
+    MOST_COINS,
+    Bracket,
+    Criterion,
+    Delta,
+    ExactP,
+    Tail,
+    bracket_tail,
+    bracketed_p,
+    choose_step,
+    count_extreme,
+    count_from,
+    few_units,
+    find_edges,
+    full_p,
+    line_ps,
+    log_fraction,
+    signs_p,
+    threshold_p,
+)
+from sigjax.exact.planes import plane_ps
+
+_PATIENCE = 1.0
+"""Nominal seconds that an exact value may take where a bracket would be narrow enough."""
+_BOX = 80.0
+"""Exponent of the two-axis box whose cost is counted: that of a p-value near 1e-20."""
+_MANY = 200
+"""From this many coins on, the characteristic function is near exp(-coins / 4) at a random frequency."""
+_LARGEST_STEP = 2**40
+"""Differences beyond this are not exact in the arithmetic of a grid."""
+_TOGETHER = 2**21
+"""Largest number of grid values of pairs that are computed together on one axis."""
+_EPSILON = float(np.finfo(np.float64).eps)
+SMALLEST_DP = 1e-280
+"""Below this, the dynamic program has lost probabilities to underflow."""
+
+Pair = tuple[int, int]
+"""(a, b), positions of two systems."""
+ExactResult = ExactP | NotEligible
+Scoring = Callable[[Sequence[Pair], Sequence[Lattice]], tuple[Delta, Criterion]]
+"""Some pairs and their lattices -> differences of scores as a function of S, and which of them are extreme."""
+Algorithm = Callable[[Mapping[Pair, "Plan"], Scoring, str | None, float], Iterable[tuple[Pair, ExactResult]]]
+"""(plans of some pairs, scoring, platform of JAX or None, bytes of memory) -> the p-value of each pair."""
+PairTest = Callable[[Lattice, Delta, Criterion], ExactResult]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Plan:
+    """How to test a pair exactly."""
+
+    lattice: Lattice
+    seconds: float
+    """Nominal."""
+    num_bytes: float
+    words: str
+    """What the reason of the result says, with {} for the statistics that differ."""
+    algorithm: Algorithm
+    """Pairs whose plans have the same function are computed together."""
+    method: Literal["exact", "dp", "tree"] = "exact"
+
+
+def plan_pairs(
+    values: np.ndarray,
+    pairs: Sequence[Pair],
+    stat_names: tuple[str, ...],
+    method: str,
+    *,
+    rounded: bool,
+    num_bytes: float,
+) -> dict[Pair, Plan | NotEligible]:
+    """The plan of each of some pairs, from the statistics `[system, unit, stat]` (int64) of all systems.
+
+    Args:
+        values: the statistics.
+        pairs: which pairs.
+        stat_names: names of the statistics, for reasons.
+        method: "dp", "tree", or anything else for the fastest.
+        rounded: the statistics are rounded reals, so their lattice means nothing.
+        num_bytes: memory that may be used.
+    """
+    plans: dict[Pair, Plan | NotEligible] = {}
+    for (a, b), plan in zip(pairs, pair_lattices(values, pairs, stat_names), strict=True):
+        if isinstance(plan, Lattice):
+            plan = plan_pair(plan, method, rounded=rounded, num_bytes=num_bytes)
+        if method not in ("dp", "tree") and not (isinstance(plan, Plan) and plan.lattice.axes < 2):
+            few = few_units(values[a], values[b])
+            signs = few and plan_signs(few)  # where few units differ, all signs may be the cheapest
+            cheaper = signs and (isinstance(plan, NotEligible) or signs.seconds < plan.seconds)
+            plan = signs if signs and cheaper and signs.num_bytes <= num_bytes else plan
+        plans[a, b] = plan
+    return plans
+
+
+def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
+    """The algorithm for a lattice, if one fits into memory.
+
+    Args:
+        lattice: the pair.
+        method: "dp", "tree", or anything else for the fastest.
+        rounded: the statistics are rounded reals, so their lattice means nothing.
+        num_bytes: memory that may be used.
+    """
+    if lattice.axes == 0:
+        return Plan(lattice, 0.0, 0.0, "no unit differs", _identical)
+    if method in ("dp", "tree"):
+        plan = _dynamic_program(lattice) if method == "dp" else _tree(lattice)
+        if rounded:
+            return NotEligible(f"the statistics are reals, held rounded; {method} takes whole numbers or decimals")
+        return plan if plan.num_bytes <= num_bytes else _too_large(plan, num_bytes)
+    if lattice.axes == 1:
+        return _plan_axis(lattice, rounded=rounded, num_bytes=num_bytes)
+    if rounded:
+        return NotEligible("two statistics differ and are reals, held rounded; exact tests of two take whole numbers")
+    plan = _plane(lattice)
+    return plan if plan.num_bytes <= num_bytes else _too_large(plan, num_bytes)
+
+
+def _plan_axis(lattice: Lattice, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
+    """The fastest exact algorithm; a bracket where all take too long or too much memory."""
+    plans = [*_halves(lattice)] if rounded else [*_halves(lattice), _line(lattice)]
+    quick = [plan for plan in plans if plan.seconds <= _PATIENCE and plan.num_bytes <= num_bytes]
+    if quick:
+        return min(quick, key=lambda plan: plan.seconds)
+    plans += [*_extreme(lattice), _bracket(lattice)]
+    fitting = [plan for plan in plans if plan.num_bytes <= num_bytes]
+    if not fitting:
+        return _too_large(min(plans, key=lambda plan: plan.num_bytes), num_bytes)
+    return min(fitting, key=lambda plan: plan.seconds)
+
+
+def _too_large(plan: Plan, num_bytes: float) -> OverBudget:
+    """The reason, with the memory needed."""
+    reason = f"an exact test takes about {gib_of(plan.num_bytes)} GiB, more than {gib_of(num_bytes)}"
+    return OverBudget(reason, plan.seconds, plan.num_bytes / 2**30)
+
+
+def gib_of(num_bytes: float) -> str:
+    """Bytes in GiB, with three digits."""
+    return f"{num_bytes / 2**30:,.3g}"
+
+
+def _terms(lattice: Lattice, length: float) -> float:
+    """Seconds for the characteristic function; of many units it is negligible at most frequencies."""
+    return (1e-9 if lattice.coins < _MANY else 4e-11) * length * len(lattice.rows)
+
+
+def _line(lattice: Lattice) -> Plan:
+    (length,) = grid_lengths(lattice)
+    values = length + float(np.abs(lattice.observed[0])) / 2.0
+    usable = float(lattice.rows.max()) < _LARGEST_STEP
+    seconds = 4e-5 + 2e-7 * values + 0.25 * _terms(lattice, length)
+    return Plan(lattice, seconds, 150.0 * values if usable else math.inf, "one statistic differs{}", _on_lines)
+
+
+def _halves(lattice: Lattice) -> list[Plan]:
+    if lattice.coins > MOST_COINS:
+        return []
+    sums = 2 ** (lattice.coins // 2 + 1)  # to sort and to look up
+    algorithm = _singly(partial(_by_count, count_from))
+    return [Plan(lattice, 3e-4 + 1.5e-8 * sums, 40.0 * sums, "few units differ{}", algorithm)]
+
+
+def _extreme(lattice: Lattice) -> list[Plan]:
+    count = count_extreme(lattice, abs(int(lattice.observed[0])))
+    if count is None:
+        return []
+    algorithm = _singly(partial(_by_count, count_extreme))
+    return [Plan(lattice, 2e-4 + 1e-6 * (count + lattice.coins), 40.0 * count, "few swaps are as extreme{}", algorithm)]
+
+
+def _bracket(lattice: Lattice) -> Plan:
+    step, length = choose_step(lattice, abs(float(lattice.observed[0])))
+
+    def test(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactResult:
+        return _by_tail(lattice, delta, criterion, lambda edge: bracket_tail(lattice, edge, step), None)
+
+    seconds = 3e-3 + 4e-7 * length + _terms(lattice, length)
+    words = f"one statistic differs{{}}; bracket narrower than {BRACKET_WIDTH:.0%}"
+    return Plan(lattice, seconds, 250.0 * length, words, _singly(test))
+
+
+def plan_signs(lattice: Lattice) -> Plan:
+    """All signs of few units, see `few_units`."""
+    cost = lattice.axes * math.ldexp(0.5, lattice.coins)  # outcomes times statistics
+    return Plan(lattice, 5e-4 + 1e-7 * cost, 100.0 * cost, "few units differ{}", _singly(signs_p))
+
+
+def _plane(lattice: Lattice) -> Plan:
+    box = windows(lattice.rows, lattice.multiplicity, np.zeros(2), _BOX).max(axis=1)
+    points = float(np.prod(np.minimum(box, lattice.reach) + 1.0))
+    seconds = 2.5e-3 + 6e-8 * points + _terms(lattice, points)
+    return Plan(lattice, seconds, 40.0 * points, "two statistics differ{}", _on_planes)
+
+
+def _dynamic_program(lattice: Lattice) -> Plan:
+    """Algorithm 3 of Zmigrod et al.; like the next, it holds every value that the sum can reach."""
+
+    def test(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactResult:
+        found = full_p(lattice, dp_null(lattice), lambda p: lattice.coins * _EPSILON * p, delta, criterion)
+        return (
+            found if found.p_value >= SMALLEST_DP else NotEligible("the p-value is too small for the dynamic program")
+        )
+
+    seconds, words = 0.2 + 1.5e-9 * dp_cost(lattice), "dynamic program over units{}"
+    return Plan(lattice, seconds, 60.0 * _num_points(lattice), words, _singly(test), "dp")
+
+
+def _tree(lattice: Lattice) -> Plan:
+    """Algorithm 4."""
+
+    def test(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactResult:
+        return full_p(lattice, tree_null(lattice), lambda _: tree_error(lattice), delta, criterion)
+
+    seconds, words = 1.0 + 1e-8 * tree_cost(lattice), "tree of products{}"
+    return Plan(lattice, seconds, 320.0 * _num_points(lattice), words, _singly(test), "tree")
+
+
+def _num_points(lattice: Lattice) -> float:
+    return float(np.prod(lattice.reach.astype(np.float64) + 1.0))
+
+
+def planned_ps(
+    plans: Mapping[Pair, Plan],
+    scoring: Scoring,
+    stat_names: tuple[str, ...],
+    platform: str | None,
+    num_bytes: float,
+) -> dict[Pair, ExactResult]:
+    """The p-value of each pair by its plan, with the reason; a test whose error turns out too large says so.
+
+    JAX computes characteristic functions and their FFTs on `platform`; without one, NumPy does.
+    """
+    groups: dict[Algorithm, dict[Pair, Plan]] = defaultdict(dict)
+    for pair, plan in plans.items():
+        groups[plan.algorithm][pair] = plan
+    results: dict[Pair, ExactResult] = {}
+    for algorithm, group in groups.items():
+        for pair, result in algorithm(group, scoring, platform, num_bytes):
+            if isinstance(result, ExactP):
+                if result.error_bound <= BRACKET_WIDTH:
+                    result = result._replace(reason=_reason(plans[pair], stat_names), method=plans[pair].method)
+                else:
+                    result = NotEligible(f"the rounding error of the exact test may exceed {BRACKET_WIDTH:.0%} of p")
+            results[pair] = result
+    return results
+
+
+def _reason(plan: Plan, stat_names: tuple[str, ...]) -> str:
+    """The method, and the statistics that differ: more than the axes where they are linearly related."""
+    lattice = plan.lattice
+    varying = np.flatnonzero(lattice.basis[lattice.rows.any(axis=0)].any(axis=0))
+    related = ": linearly related" if varying.size > lattice.axes else ""
+    names = ", ".join(stat_names[stat] for stat in varying)
+    return plan.words.format(f" ({names}{related})" if names else "")
+
+
+def _identical(
+    plans: Mapping[Pair, Plan], scoring: Scoring, platform: str | None, num_bytes: float
+) -> Iterator[tuple[Pair, ExactResult]]:
+    del scoring, platform, num_bytes
+    for pair in plans:
+        yield pair, ExactP(1.0, 0.0, 0.0)
+
+
+def _on_lines(
+    plans: Mapping[Pair, Plan], scoring: Scoring, platform: str | None, num_bytes: float
+) -> Iterator[tuple[Pair, ExactResult]]:
+    """Pairs with one axis are grouped by grid and number of rows, in groups small enough to be computed together."""
+    del num_bytes
+
+    def size(pair: Pair) -> tuple[int, int]:
+        lattice = plans[pair].lattice
+        return grid_lengths(lattice)[0], (len(lattice.rows) - 1).bit_length()
+
+    for (length, rows), group in groupby(sorted(plans, key=size), key=size):
+        pairs, many = list(group), max(1, _TOGETHER // (length * 2**rows))
+        for some in (pairs[start : start + many] for start in range(0, len(pairs), many)):
+            lattices = [plans[pair].lattice for pair in some]
+            yield from zip(some, line_ps(lattices, *scoring(some, lattices), platform), strict=True)
+
+
+def _on_planes(
+    plans: Mapping[Pair, Plan], scoring: Scoring, platform: str | None, num_bytes: float
+) -> Iterator[tuple[Pair, ExactResult]]:
+    """Pairs with two axes; on a GPU as many at a time as fit into half of the memory, else one."""
+    groups = np.arange(len(plans))
+    if platform:
+        groups = np.cumsum([plan.num_bytes for plan in plans.values()]) // (num_bytes / 2)
+    group_of = dict(zip(plans, groups.tolist(), strict=True))
+    for _, group in groupby(plans, key=group_of.__getitem__):
+        pairs = list(group)
+        lattices = [plans[pair].lattice for pair in pairs]
+        deltas, criteria = zip(*(scoring([pair], [plans[pair].lattice]) for pair in pairs), strict=True)
+        yield from zip(pairs, plane_ps(lattices, deltas, criteria, platform), strict=True)
+
+
+def _singly(test: PairTest) -> Algorithm:
+    """Pairs are tested by themselves."""
+
+    def algorithm(
+        plans: Mapping[Pair, Plan], scoring: Scoring, platform: str | None, num_bytes: float
+    ) -> Iterator[tuple[Pair, ExactResult]]:
+        del platform, num_bytes
+        for pair, plan in plans.items():
+            yield pair, test(plan.lattice, *scoring([pair], [plan.lattice]))
+
+    return algorithm
+
+
+def _by_count(
+    count: Callable[[Lattice, int], int | None], lattice: Lattice, delta: Delta, criterion: Criterion
+) -> ExactResult:
+    """The test by the number of sign vectors in the tail."""
+
+    def tail(edge: float) -> Bracket:
+        number = count(lattice, int(edge))
+        if number is None:  # so many are ties with the observed sum
+            return Bracket(-math.inf, 0.0)
+        log_p = log_fraction(number, lattice.coins)
+        return Bracket(log_p, log_p)
+
+    return _by_tail(lattice, delta, criterion, tail, lattice.coins)
+
+
+def _by_tail(lattice: Lattice, delta: Delta, criterion: Criterion, tail: Tail, coins: int | None) -> ExactResult:
+    """The test by the tail of a monotone score; `coins` where tails are whole numbers of outcomes."""
+    observed, tolerance = float(criterion.delta[0]), float(criterion.tolerance[0])
+    edges = find_edges(lattice, lambda sums: delta(sums[None])[0], observed, tolerance, criterion.alternative)
+    if edges is None:
+        return NotEligible("the score is not monotone in the statistic that differs")
+    return bracketed_p(threshold_p(edges, tail, criterion.alternative, mid_p=criterion.mid_p), coins)
