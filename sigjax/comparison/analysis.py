@@ -42,11 +42,11 @@ from sigjax.records import (
 from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.context import Context, Run
 from sigjax.testing.bootstrap import Sampled, bootstrap_outcomes, draw_all, linear_intervals, sampled_bootstrap
-from sigjax.testing.permutation import exact_budget
 from sigjax.testing.hypotheses import NotExact
 from sigjax.testing.intervals import INTERVALS, Names, draws_intervals, interval_names
 from sigjax.testing.jackknife import degrees_of_freedom, delta_method_errors, two_way_errors
 from sigjax.testing.p_values import completed, exact_columns, montecarlo_p, sampled_columns
+from sigjax.testing.permutation import exact_budget
 from sigjax.testing.problem import Problem, SumsProblem, pairs_of, problem_of
 from sigjax.testing.uncertainty import Pieces, Uncertainty
 

@@ -17,8 +17,8 @@ from sigjax.multiple.adjustment import most_resamples
 from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Note, Settings, SystemScore, Test
 from sigjax.records.corrections import adjust
 from sigjax.run.host import gib, memory_for
-from sigjax.testing.permutation import exact_budget
 from sigjax.testing.intervals import INTERVALS
+from sigjax.testing.permutation import exact_budget
 from sigjax.testing.problem import in_common
 from sigjax.testing.uncertainty import Uncertainty
 
