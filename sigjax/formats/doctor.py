@@ -11,11 +11,11 @@ from itertools import chain
 from typing import Any
 
 from sigjax.formats.reading import choose_formats, formats_taking, given_name, likely_formats, read_as, sources_of
-from sigjax.formats.table import Format, all_formats
+from sigjax.formats.table import ByTask, Format, all_formats
 from sigjax.metrics import METRICS
 from sigjax.readers.join import labels_of
 from sigjax.readers.options import Options
-from sigjax.readers.sheets import Reading, Sheet, Sources, Tasks
+from sigjax.readers.sheets import Sheet, Sources
 from sigjax.records import EvaluationRecord, InputError
 from sigjax.run.files import keeping_pipes, read_head
 
@@ -78,7 +78,7 @@ def diagnose(
 class Parsed:
     """What files hold, read as one format."""
 
-    tasks: Tasks
+    tasks: ByTask
     options: Options
     """Those that they were read with, whose `seen` are the sheets that were joined."""
 
@@ -87,20 +87,13 @@ class Parsed:
         """What the files say of each system."""
         return self.options.seen or []
 
-    def evaluate(self, metric: str) -> EvaluationRecord | InputError:
+    def evaluate(self, metric: str) -> EvaluationRecord:
         """The evaluation by a metric; of several tasks that of the first."""
-        try:
-            return _first_task(self.tasks)(replace(self.options, metric=metric))
-        except InputError as error:
-            return error
-
-
-def parse(format: Format, sources: Sources, options: Options) -> Parsed | InputError:
-    """Files, read as one format."""
-    try:
-        return Parsed(read_as(format, sources, options), options)
-    except InputError as error:
-        return error
+        by_task = self.tasks(replace(self.options, metric=metric))
+        name, first = next((name, each) for name, each in by_task.items() if each is not None)
+        if [*by_task] == [""]:
+            return first
+        return replace(first, notes=(*first.notes, f"tasks: {', '.join(by_task)}; the instances are those of {name}"))
 
 
 def _diagnosis(
@@ -157,13 +150,9 @@ def _read_as(
         missing, refusal, needed = refusal.flags, None, {"missing": "drop"}
     if parsed is not None and not metrics:
         metrics = _possible(parsed, usual if evaluation is None else evaluation.metric.name)
-        if (
-            evaluation is None
-            and metric is None
-            and metrics
-            and isinstance(own := parsed.evaluate(metrics[0]), EvaluationRecord)
-        ):
-            evaluation, refusal = own, None
+        if evaluation is None and metric is None and metrics:
+            with suppress(InputError):
+                evaluation, refusal = parsed.evaluate(metrics[0]), None
     refusal = unserved or refusal
     chosen = metrics[0] if metric is None and metrics else metric
     if chosen is not None and refusal is None and parsed is not None:
@@ -193,12 +182,12 @@ def _tolerant(
     """What files hold, and the first refusal; where they are refused, without what some system lacks."""
     known, refusal, sheets = None, None, list[Sheet]()
     for missing in dict.fromkeys((options.missing, "drop")):
-        parsed = parse(format, sources, replace(options, missing=missing, seen=sheets))
-        evaluation = parsed if isinstance(parsed, InputError) else parsed.evaluate(metric)
-        known = known if isinstance(parsed, InputError) else parsed
-        if isinstance(evaluation, EvaluationRecord):
-            return known, evaluation, refusal
-        refusal = refusal or evaluation
+        own = replace(options, missing=missing, seen=sheets)
+        try:
+            known = Parsed(read_as(format, sources, own), own)
+            return known, known.evaluate(metric), refusal
+        except InputError as error:
+            refusal = refusal or error
     return known, None, refusal
 
 
@@ -210,38 +199,24 @@ def _possible(parsed: Parsed, usual: str) -> tuple[str, ...]:
     scores = dict.fromkeys(name for sheet in parsed.sheets for name in sheet.numbers)
     possible: dict[Any, str] = {}  # a metric that only has another name for other formats is left out
     for name in dict.fromkeys((*(_FIRST if usual == "mean" else [usual]), *scores, *METRICS)):
-        evaluation = parsed.evaluate(name)
-        if isinstance(evaluation, EvaluationRecord):
-            metric = evaluation.metric
+        with suppress(InputError):
+            metric = parsed.evaluate(name).metric
             possible.setdefault((metric.inputs, metric.extract, getattr(metric, "score", metric)), metric.name)
     return tuple(possible.values())
 
 
-def _first_task(reading: Tasks) -> Reading:
-    """The evaluation; of several tasks that of the first."""
-
-    def read(options: Options) -> EvaluationRecord:
-        found = reading(options)
-        if isinstance(found, EvaluationRecord):
-            return found
-        name, first = next((name, each) for name, each in found.items() if each is not None)
-        return replace(first, notes=(*first.notes, f"tasks: {', '.join(found)}; the instances are those of {name}"))
-
-    return read
-
-
-def _metrics_of_tasks(reading: Tasks, options: Options, metrics: Sequence[str]) -> list[str]:
+def _metrics_of_tasks(reading: ByTask, options: Options, metrics: Sequence[str]) -> list[str]:
     """The first metric, and the next ones by which tasks without it have a score."""
     chosen, without = list(metrics[:1]), None
     for name in metrics:
         with suppress(InputError):
-            found = reading(replace(options, metric=name))
-            if isinstance(found, EvaluationRecord):
-                break
-            lacking = {task for task, own in found.items() if own is None}
+            by_task = reading(replace(options, metric=name))
+            lacking = {task for task, evaluation in by_task.items() if evaluation is None}
             if without is not None and not without <= lacking:
                 chosen.append(name)
             without = lacking if without is None else without & lacking
+            if not without:
+                break
     return chosen
 
 

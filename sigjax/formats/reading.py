@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import PurePath
 from typing import Any
 
-from sigjax.formats.table import FORMATS, Format, Takes, all_formats, fits, gathered, is_scored, looks_tabular
+from sigjax.formats.table import FORMATS, ByTask, Format, Takes, all_formats, fits, gathered, is_scored, looks_tabular
 from sigjax.metrics import TEXT_METRICS
 from sigjax.metrics.suites import in_suite, of_tasks
 from sigjax.readers.evaluation import Evaluation
@@ -29,7 +29,7 @@ from sigjax.readers.options import (
     name_systems,
     quote,
 )
-from sigjax.readers.sheets import Sources, Tasks, directed
+from sigjax.readers.sheets import Sources, directed
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric
@@ -321,7 +321,6 @@ def _evaluations(
         check_options(options if metric is None else replace(options, metric=metric))
     formats = formats_of(sources, reader, metrics)
     readings = {each.name: read_as(each, sources, options) for each in {each.name: each for each in formats}.values()}
-    evaluations: list[EvaluationRecord] = []
     tasks: dict[str, list[EvaluationRecord]] = {}
     tokenized = [name for name, each in TEXT_METRICS.items() if each.tokenized]
     for each, metric in zip(formats, metrics, strict=True):
@@ -329,16 +328,12 @@ def _evaluations(
         # The tokenizer is that of some metrics: beside them, others leave it alone.
         tokenize = options.tokenize if metric in tokenized or not any(each in tokenized for each in metrics) else None
         with_metric = replace(options, metric=first if metric is None else metric, tokenize=tokenize)
-        found = readings[each.name](with_metric)
-        if isinstance(found, EvaluationRecord):
-            evaluations.append(directed(found, options))
-            continue
-        for task, own in found.items():
-            tasks.setdefault(task, []).extend([] if own is None else [directed(own, options)])
-    return of_tasks(tasks, [str(metric) for metric in metrics]) if tasks else evaluations
+        for task, evaluation in readings[each.name](with_metric).items():
+            tasks.setdefault(task, []).extend([] if evaluation is None else [directed(evaluation, options)])
+    return of_tasks(tasks, [str(metric) for metric in metrics])
 
 
-def read_as(format: Format, sources: Sources, options: Options) -> Tasks:
+def read_as(format: Format, sources: Sources, options: Options) -> ByTask:
     """The files, read as one format."""
     _check_particular(format, options, f"format {format.name}")
     if format.takes == "systems" or format.folder or (format.parts and (sources.systems or len(sources.files) > 1)):
@@ -351,11 +346,9 @@ def read_as(format: Format, sources: Sources, options: Options) -> Tasks:
     if format.package:
         notes += (f"read as {format.name} by the package {format.package}",)
 
-    def with_notes(options: Options) -> EvaluationRecord | dict[str, EvaluationRecord | None]:
-        read = reading(options)
-        if isinstance(read, EvaluationRecord):
-            return replace(read, notes=(*read.notes, *notes))
-        return {task: own and replace(own, notes=(*own.notes, *notes)) for task, own in read.items()}
+    def with_notes(options: Options) -> dict[str, EvaluationRecord | None]:
+        by_task = reading(options).items()
+        return {task: record and replace(record, notes=(*record.notes, *notes)) for task, record in by_task}
 
     return with_notes if notes else reading
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 from sigjax.metrics import CLASS_METRICS, METRICS, TEXT_METRICS, known_metric
 from sigjax.metrics.ratios import FBETA
 from sigjax.readers.options import FileOptions, Options, suggest
-from sigjax.readers.sheets import Sources, Tasks
+from sigjax.readers.sheets import Sources
 from sigjax.readers.table import is_missing, is_text
 from sigjax.records import EvaluationRecord, InputError
 from sigjax.run.files import ZIP_MAGIC, head_lines
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 Takes = Literal["file", "systems", "gold"]
 """One file with all systems; one file per system; or gold files and then one file per system."""
+ByTask = Callable[[Options], dict[str, EvaluationRecord | None]]
+"""Options with a metric -> the evaluation of each task that has it, by name; "" where files are of no task."""
+_EVALUATED = EvaluationRecord | None
 Looks = Callable[[str, bytes], bool]
 """(name of a file in lower case without .gz, its first bytes unpacked) -> whether it is of a format."""
 
@@ -183,21 +186,19 @@ class Format:
             raise TypeError(f"{function} gives {found!r}; expected a list of files")
         return found
 
-    def read(self, sources: Sources, options: Options) -> Tasks:
+    def read(self, sources: Sources, options: Options) -> ByTask:
         """What files of this format hold."""
-        if not self.package:
-            return self._function(self.reader)(sources, options)
         with self._failing(sources):
             reading = self._function(self.reader)(sources, options)
             if not callable(reading):
                 raise TypeError(f"{self.reader} returned {type(reading).__name__}; expected what join_sheets returns")
 
-        def evaluate(options: Options) -> EvaluationRecord | dict[str, EvaluationRecord | None]:
+        def evaluate(options: Options) -> dict[str, EvaluationRecord | None]:
             with self._failing(sources):
                 evaluated: Any = reading(options)
-                by_task = isinstance(evaluated, dict)
-                expected = EvaluationRecord | None if by_task else EvaluationRecord
-                if not all(isinstance(each, expected) for each in (evaluated.values() if by_task else [evaluated])):
+                if isinstance(evaluated, EvaluationRecord):
+                    return {"": evaluated}
+                if not (isinstance(evaluated, dict) and all(isinstance(e, _EVALUATED) for e in evaluated.values())):
                     raise TypeError(f"{self.reader} gives {type(evaluated).__name__}; expected Evaluation")
                 return evaluated
 
@@ -208,9 +209,9 @@ class Format:
         """Name the files and the package in whatever error the reader of another package raises."""
         try:
             yield
-        except InputError:
-            raise
         except Exception as error:
+            if not self.package or isinstance(error, InputError):
+                raise
             files = [*sources.files, *sources.by_file()]
             more = f" and {len(files) - 3} more" if len(files) > 3 else ""
             raise InputError(
