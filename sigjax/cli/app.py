@@ -128,7 +128,7 @@ COMMANDS = {
         "How are files understood, and which command compares them? Nothing is computed.",
     ),
     "help": (
-        "info:show_help",
+        "info:explain",
         "Explain a topic, such as exact, intervals or formats; without one, list the topics.",
     ),
     "info": ("info:info", "Show versions and devices, and why no GPU is used."),

@@ -41,7 +41,7 @@ class Saved:
 
 
 @flags(Inputs, CompareOptions, Output, Processes)
-def compare(paths: Files, inputs: Inputs, asked: CompareOptions, output: Output, processes: Processes) -> None:
+def compare(paths: Files, inputs: Inputs, options: CompareOptions, output: Output, processes: Processes) -> None:
     """Compare systems on a test set: who beats whom by more than chance.
 
     The files are one table (wide: one row per instance, one column per system; long: columns `system`, an instance id,
@@ -52,16 +52,16 @@ def compare(paths: Files, inputs: Inputs, asked: CompareOptions, output: Output,
     # Before the data are read: one process that cannot read them ends the run.
     with joined(processes.coordinator, processes.num_processes, processes.process_id) as share:
         first = share.index == 0
-        inputs.check(paths, output, asked, here=first)
-        run(inputs.evaluations(paths, progress=first, tasks=True), asked, output, first=first)
+        inputs.check(paths, output, options, here=first)
+        run(inputs.evaluations(paths, progress=first, tasks=True), options, output, first=first)
 
 
-def run(evaluations: Sequence[Evaluation], asked: CompareOptions, output: Output, *, first: bool = True) -> None:
+def run(evaluations: Sequence[Evaluation], options: CompareOptions, output: Output, *, first: bool = True) -> None:
     """Compare; the first process shows the progress and writes the report."""
     from sigjax.comparison import compare  # `--help` does not need it
 
-    with _shown_log() if first else nullcontext():
-        report = compare.compare(evaluations, **values(asked, progress=first))
+    with _log_to_stderr() if first else nullcontext():
+        report = compare.compare(evaluations, **values(options, progress=first))
     if first:
         output.write(report)
 
@@ -75,7 +75,7 @@ class _Log(logging.Handler):
 
 
 @contextmanager
-def _shown_log() -> Iterator[None]:
+def _log_to_stderr() -> Iterator[None]:
     """Show what a run logs, such as the checkpoint that it goes on from."""
     log, handler = logging.getLogger("sigjax"), _Log()
     log.addHandler(handler)

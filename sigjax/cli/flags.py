@@ -180,7 +180,7 @@ def _flag(record: type, name: str) -> inspect.Parameter:
     """The parameter that cyclopts makes a flag of."""
     field = options_of(record)[name]
     about: options.Option = field.metadata["option"]
-    kind, more = _written(name, types_of(record)[name], about.suggests)
+    annotation, more = _written(name, types_of(record)[name], about.suggests)
     default = inspect.Parameter.empty if field.default is MISSING else field.default
     if isinstance(default, tuple) and default:
         more["show_default"] = lambda values: ", ".join(map(str, values))
@@ -194,35 +194,35 @@ def _flag(record: type, name: str) -> inspect.Parameter:
         name=names, help=rendered(about.doc, lambda hint: hint.flag), group=_PANELS[about.group], **more
     )
     return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, parameter]
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, parameter]
     )
 
 
-def _written(name: str, kind: Any, suggests: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
+def _written(name: str, annotation: Any, suggests: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
     """The type of an option as it is written on a command line, and how it is read."""
-    members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    members = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     if suggests and str in members:
         return Literal[suggests] | str | None, {"show_choices": False}
     for member in members:
         if name in ONE_EACH and get_origin(member) is Sequence:
             return list[Path], {"negative": ""}
         if get_origin(member) is Sequence:
-            each = get_args(member)[0]
-            more = {"converter": _wholes} if each is int else {"show_choices": False} if suggests else {}
-            each = Literal[suggests] | str if suggests else each
-            return list[each], {"consume_multiple": True, "negative": "", "json_list": False, **more}
+            item = get_args(member)[0]
+            more = {"converter": _wholes} if item is int else {"show_choices": False} if suggests else {}
+            item = Literal[suggests] | str if suggests else item
+            return list[item], {"consume_multiple": True, "negative": "", "json_list": False, **more}
         if get_origin(member) is Mapping:
             return list[str], {"consume_multiple": True, "negative": "", "converter": _named_columns}
         if get_origin(member) is os.PathLike:
             return Path | None, {}
     if int in members:
-        return kind, {"converter": _whole}
-    return kind, {}
+        return annotation, {"converter": _whole}
+    return annotation, {}
 
 
-def _whole(kind: Any, tokens: Sequence[Any]) -> Any:
+def _whole(annotation: Any, tokens: Sequence[Any]) -> Any:
     """A whole number as it is written, also 1e5 for 100000: 1.9 is refused, not rounded."""
-    text, words = tokens[0].value, [word for each in get_args(kind) for word in get_args(each)]
+    text, words = tokens[0].value, [word for each in get_args(annotation) for word in get_args(each)]
     if text in words:
         return text
     try:

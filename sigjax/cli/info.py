@@ -38,7 +38,7 @@ def info(topic: Annotated[str | None, Parameter(show=False)] = None, /) -> None:
     write_text("\n".join(rows), "text", None)
 
 
-def show_help(topic: str | None = None, /) -> None:
+def explain(topic: str | None = None, /) -> None:
     """Explain a topic, such as exact, intervals or formats; without one, list the topics.
 
     Args:
@@ -189,17 +189,17 @@ class Examples:
 
 
 @flags(CompareOptions, Output, Examples)
-def demo(asked: CompareOptions, output: Output, examples: Examples) -> None:
+def demo(options: CompareOptions, output: Output, examples: Examples) -> None:
     """Compare five named-entity taggers on a bundled example, or write files to try sigjax on (--write FOLDER)."""
     if examples.write is not None:
-        if (asked, output) != (CompareOptions(), Output()):
+        if (options, output) != (CompareOptions(), Output()):
             raise InputError("--write FOLDER writes files and compares nothing; leave the other options out")
         _write_examples(examples.write)
     else:
-        Inputs().check([], output, asked)
+        Inputs().check([], output, options)
         with as_file(files("sigjax") / "data" / "demo.tsv") as path:
             evaluation = read(path, metric="fscore")
-        run([evaluation], asked, output)
+        run([evaluation], options, output)
 
 
 def _write_examples(folder: Path) -> None:

@@ -112,40 +112,40 @@ def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -
         >>> outputs("json", [], OUTPUTS), outputs(None, [], OUTPUTS), outputs("json", [Path("run.log")], OUTPUTS)
         ([('json', None)], [('text', None)], [('json', PosixPath('run.log'))])
     """
-    asked = next((name for name, each in OUTPUTS.items() if format is not None and format == each.short), format)
-    return [(_format_of(path, asked, known), path) for path in paths] or [(asked or "text", None)]
+    chosen = next((name for name, each in OUTPUTS.items() if format is not None and format == each.short), format)
+    return [(_format_of(path, chosen, known), path) for path in paths] or [(chosen or "text", None)]
 
 
-def _format_of(path: Path, asked: str | None, known: Collection[str]) -> str:
+def _format_of(path: Path, chosen: str | None, known: Collection[str]) -> str:
     """The format of a file; a name without an ending, such as /dev/stdout, has any."""
     name = path.name.lower()
     endings = {end: format for format, each in OUTPUTS.items() for end in each.endings}
     longest = max((end for end in endings if name.endswith(end)), key=len, default="")
     ending = endings.get(longest)
-    if asked is not None and ending not in (asked, OUTPUTS[asked].within, None):
+    if chosen is not None and ending not in (chosen, OUTPUTS[chosen].within, None):
         raise InputError(
-            f"{path}: its ending says {ending}, but --format says {asked}; leave --format out, or rename it"
+            f"{path}: its ending says {ending}, but --format says {chosen}; leave --format out, or rename it"
         )
-    if ending is None and asked is None and path.suffix:
+    if ending is None and chosen is None and path.suffix:
         firsts = ", ".join(OUTPUTS[format].endings[0] for format in known if OUTPUTS[format].within is None)
         raise InputError(f"{path}: its ending names no format; expected one of {firsts}, or give --format")
-    chosen = asked or ending or "text"
-    if chosen not in known:
-        raise InputError(f"{path}: this command does not write {chosen}; expected one of {', '.join(known)}")
-    return chosen
+    named = chosen or ending or "text"
+    if named not in known:
+        raise InputError(f"{path}: this command does not write {named}; expected one of {', '.join(known)}")
+    return named
 
 
 FIGURE_ENDINGS = (".png", ".pdf", ".svg")
 
 
-def figure_kind(path: Path) -> FigureKind | None:
+def named_figure(path: Path) -> FigureKind | None:
     """The kind of a figure by the name of its file, the part before the ending; None where it names none.
 
     Raises:
         InputError: an unknown ending, or a part that looks like a kind.
 
     Example:
-        >>> [figure_kind(Path(name)) for name in ("forest.pdf", "paper/deltas.forest.svg", "figure1.png")]
+        >>> [named_figure(Path(name)) for name in ("forest.pdf", "paper/deltas.forest.svg", "figure1.png")]
         ['forest', 'forest', None]
     """
     from sigjax.report.plots import FIGURES
@@ -183,12 +183,12 @@ class Figures:
         """Refuse, before the work, names of figures, and a pair, that cannot be drawn.
 
         Raises:
-            InputError: see `figure_kind`; or matplotlib is not installed, or there are not two systems.
+            InputError: see `named_figure`; or matplotlib is not installed, or there are not two systems.
         """
         for path in self.figure:
             from sigjax.report.plots import empty_figure
 
-            figure_kind(path)
+            named_figure(path)
             empty_figure(1.0, 1.0)
         if len(self.pair) not in (0, 2):
             raise InputError(f"--pair: expected the names of two systems, got {len(self.pair)}")
@@ -203,7 +203,7 @@ class Figures:
         for path in self.figure:
             from sigjax.report.plots import DISTRIBUTIONS, default_figure
 
-            kind = figure_kind(path) or default_figure(report)
+            kind = named_figure(path) or default_figure(report)
             pair = (self.pair[0], self.pair[1]) if self.pair and kind in DISTRIBUTIONS else None
             write_figure(report.plot(kind, pair=pair), path)
 

@@ -61,7 +61,7 @@ def verify(paths: Files, inputs: Inputs, rerun: Rerun) -> int:
 
 
 @flags(DiffOptions, Changes, files="OLD NEW: two reports in JSON, or two files of `sigjax extract` (.npz).")
-def diff(paths: Files, asked: DiffOptions, changes: Changes) -> int:
+def diff(paths: Files, options: DiffOptions, changes: Changes) -> int:
     """What changed between two reports, and with --margin: is any system worse by more than that?
 
     The exit code is 0 if no system is worse by the margin (or there is none), 3 if one is, 4 if the data cannot tell,
@@ -71,7 +71,7 @@ def diff(paths: Files, asked: DiffOptions, changes: Changes) -> int:
     if len(paths) != 2:
         raise InputError(f"expected two reports, OLD.json and NEW.json, or two .npz files, got {len(paths)}")
     check_outputs(paths, changes)
-    result = run_diff(*paths, **values(asked))
+    result = run_diff(*paths, **values(options))
     changes.write(result)
     return CODES[result.verdict]
 
@@ -104,17 +104,18 @@ def _differences(there: Report, here: Report) -> Iterator[str]:
         return
     for old, new in zip(there.systems, here.systems, strict=True):
         for key in SYSTEM_KEYS:
-            if not _is_equal(one := getattr(old, key), other := getattr(new, key)):
-                yield f"{key} of {old.name!r} by {old.metric} is {one} there and {other} here"
+            if not _is_equal(before := getattr(old, key), after := getattr(new, key)):
+                yield f"{key} of {old.name!r} by {old.metric} is {before} there and {after} here"
     for old, new in zip(there, here, strict=True):
         for key in PAIR_KEYS:
-            if not _is_equal(one := getattr(old, key), other := getattr(new, key)):
-                yield f"{key} of {old.a!r} and {old.b!r} by {old.metric} ({old.test}) is {one} there and {other} here"
+            if not _is_equal(before := getattr(old, key), after := getattr(new, key)):
+                what = f"{key} of {old.a!r} and {old.b!r} by {old.metric} ({old.test})"
+                yield f"{what} is {before} there and {after} here"
 
 
-def _is_equal(one: Any, other: Any) -> bool:
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return all(map(_is_equal, one, other))
-    if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, **_ROUNDING)
-    return one == other
+def _is_equal(old: Any, new: Any) -> bool:
+    if isinstance(old, tuple) and isinstance(new, tuple):
+        return all(map(_is_equal, old, new))
+    if isinstance(old, float) and isinstance(new, float):
+        return math.isclose(old, new, **_ROUNDING)
+    return old == new

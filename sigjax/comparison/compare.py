@@ -222,7 +222,7 @@ def compare(data: Any, options: DataOptions) -> Report:
             ),
             compat=compat,
             again=lambda **changes: compare(evaluations, **values(settings, compat=options.compat, **changes)),
-            laws=Distributions(evaluations, settings),
+            compute_distribution=Distributions(evaluations, settings),
             num_instances=evaluations[0].num_instances,
             comparisons=Comparisons.joined([pairs for draft in drafts for pairs in draft.pairs.values()]),
         )

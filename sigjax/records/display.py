@@ -70,10 +70,10 @@ def shared_length(texts: Sequence[str]) -> int:
 def _escaped(text: str, escape: Callable[[str], str]) -> str:
     if text.isprintable():  # nearly all texts are
         return text
-    return "".join(character if _is_shown(character) else escape(character) for character in text)
+    return "".join(character if _is_harmless(character) else escape(character) for character in text)
 
 
-def _is_shown(character: str) -> bool:
+def _is_harmless(character: str) -> bool:
     return character.isprintable() or character in _JOINERS or unicodedata.category(character) == "Zs"
 
 

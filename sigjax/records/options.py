@@ -249,7 +249,7 @@ def _shared(record: type, other: type) -> list[str]:
 def types_of(record: type) -> dict[str, Any]:
     """The types of the fields of a record."""
     hints = get_type_hints(record)
-    return {name: kind.type if isinstance(kind, InitVar) else kind for name, kind in hints.items()}
+    return {name: hint.type if isinstance(hint, InitVar) else hint for name, hint in hints.items()}
 
 
 def check(record: object) -> None:
@@ -270,7 +270,7 @@ def check(record: object) -> None:
     for name, allowed in _allowed_of(type(record)).items():
         if not allowed.holds(value := getattr(record, name)):
             advice = f"; write [{value!r}]" if allowed.is_names and isinstance(value, str) else ""
-            raise InputError(f"{Hint(name)} must be {allowed.one}, got {value!r}{advice}")
+            raise InputError(f"{Hint(name)} must be {allowed.phrase}, got {value!r}{advice}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,9 +278,9 @@ class Allowed:
     """The values that an option may have."""
 
     holds: Callable[[Any], bool]
-    one: str = ""
+    phrase: str = ""
     """In words, after "must be"."""
-    many: str = ""
+    plural: str = ""
     """In words, after "one or more"."""
     is_names: bool = False
     """Whether it is a list of names, which stands in brackets also where it is one."""
@@ -289,46 +289,50 @@ class Allowed:
 @functools.cache
 def _allowed_of(record: type) -> dict[str, Allowed]:
     """The values that each option of a record may have."""
-    kinds = types_of(record)
-    return {name: _allowed(kinds[name], each) for name, each in options_of(record).items()}
+    annotations = types_of(record)
+    return {name: _allowed(annotations[name], declared) for name, declared in options_of(record).items()}
 
 
-def _allowed(kind: Any, option: Field[Any]) -> Allowed:
+def _allowed(annotation: Any, option: Field[Any]) -> Allowed:
     """The values that a type of an option allows; those of other types than these are not checked here."""
     about: Option = option.metadata["option"]
-    origin, members = get_origin(kind), get_args(kind)
-    if kind is bool:
+    origin, members = get_origin(annotation), get_args(annotation)
+    if annotation is bool:
         return Allowed(lambda value: isinstance(value, bool), "true or false")
-    if kind is int:
+    if annotation is int:
         ends = f"from {about.least:,} to {about.most:,}"
         return Allowed(
             lambda value: _is_number(value, int) and about.least <= value <= about.most,
             f"a whole number {ends}",
             f"whole numbers {ends}",
         )
-    if kind is float:
-        one, many = "a finite number", "finite numbers"
+    if annotation is float:
+        phrase, plural = "a finite number", "finite numbers"
         if about.above > float("-inf"):
-            one, many = (f"{number} above {about.above:g}" for number in ("a number", "numbers"))
+            phrase, plural = (f"{number} above {about.above:g}" for number in ("a number", "numbers"))
         if about.below < float("inf"):
-            one, many = (f"{number} between {about.above:g} and {about.below:g}" for number in ("a number", "numbers"))
-            one += f", such as {option.default:g}" if isinstance(option.default, float) else ""
-        return Allowed(lambda value: _is_number(value, int | float) and about.above < value < about.below, one, many)
-    if kind is str:
+            phrase, plural = (
+                f"{number} between {about.above:g} and {about.below:g}" for number in ("a number", "numbers")
+            )
+            phrase += f", such as {option.default:g}" if isinstance(option.default, float) else ""
+        return Allowed(
+            lambda value: _is_number(value, int | float) and about.above < value < about.below, phrase, plural
+        )
+    if annotation is str:
         return Allowed(lambda value: isinstance(value, str | os.PathLike), "a name")
     if origin is Literal:
         names = ", ".join(members)
-        one, many = (names, names) if len(members) == 1 else (f"one of {names}", f"of {names}")
-        return Allowed(members.__contains__, one, many)
+        phrase, plural = (names, names) if len(members) == 1 else (f"one of {names}", f"of {names}")
+        return Allowed(members.__contains__, phrase, plural)
     if origin is Mapping:
         return Allowed(lambda value: isinstance(value, Mapping), "a mapping such as {'name': 'column'}")
     if origin is Sequence and members[0] is str:
         return Allowed(_is_list, "a list of names", is_names=True)
     if origin is Sequence:
-        each = _allowed(members[0], option)
+        item = _allowed(members[0], option)
         return Allowed(
-            lambda values: _is_list(values) and all(map(each.holds, values)) and 0 < len(values) == len(set(values)),
-            f"one or more {each.many}, each once",
+            lambda values: _is_list(values) and all(map(item.holds, values)) and 0 < len(values) == len(set(values)),
+            f"one or more {item.plural}, each once",
         )
     if origin in (Union, UnionType):
         parts = {member: _allowed(member, option) for member in members if member is not NoneType}
@@ -336,14 +340,14 @@ def _allowed(kind: Any, option: Field[Any]) -> Allowed:
         shown = lists or list(parts.values())  # of one value or several, the words for several
         return Allowed(
             lambda value: any(part.holds(value) for part in parts.values()) or (value is None and NoneType in members),
-            " or ".join(part.one for part in shown),
+            " or ".join(part.phrase for part in shown),
             is_names=len(shown) == 1 and shown[0].is_names,
         )
     return Allowed(lambda value: True)
 
 
-def _is_number(value: Any, kind: Any) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool)
+def _is_number(value: Any, of: Any) -> bool:
+    return isinstance(value, of) and not isinstance(value, bool)
 
 
 def _is_list(value: Any) -> bool:
@@ -383,11 +387,11 @@ class Many(Protocol[Keywords, Result]):
     @overload
     def __call__(self, *args: Keywords.args, **options: Keywords.kwargs) -> Result: ...
     @overload
-    def __call__(self, one: Any, /, *args: Keywords.args, **options: Keywords.kwargs) -> Result: ...
+    def __call__(self, first: Any, /, *args: Keywords.args, **options: Keywords.kwargs) -> Result: ...
     @overload
-    def __call__(self, one: Any, two: Any, /, *args: Keywords.args, **options: Keywords.kwargs) -> Result: ...
+    def __call__(self, first: Any, second: Any, /, *args: Keywords.args, **options: Keywords.kwargs) -> Result: ...
     @overload
-    def __call__(self, one: Any, two: Any, three: Any, /, *more: Any, **options: Any) -> Result: ...
+    def __call__(self, first: Any, second: Any, third: Any, /, *more: Any, **options: Any) -> Result: ...
 
 
 def takes(record: Callable[Keywords, A]) -> Takes[A, Keywords]:
@@ -412,46 +416,47 @@ def takes(record: Callable[Keywords, A]) -> Takes[A, Keywords]:
 
     def decorate(function: Any) -> Any:
         signature = inspect.signature(function)
-        *own, last = signature.parameters.values()
+        *positional, last = signature.parameters.values()
         known = options_of(record)  # pyright: ignore[reportArgumentType]
 
-        parameters = [*own, *(_parameter(record, name, each) for name, each in known.items())]
+        parameters = [*positional, *(_parameter(record, name, each) for name, each in known.items())]
         public = signature.replace(parameters=parameters)
         required = {name for name, each in known.items() if each.default is MISSING}
 
         @functools.wraps(function)
         def taking(*args: Any, **keywords: Any) -> Any:
-            if len(args) != len(own) or not keywords.keys() <= known.keys() or required - keywords.keys():
+            if len(args) != len(positional) or not keywords.keys() <= known.keys() or required - keywords.keys():
                 try:
                     public.bind(*args, **keywords)
                 except TypeError as error:
                     raise TypeError(f"{function.__name__}() {error}") from None
-            kinds = types_of(record)  # pyright: ignore[reportArgumentType]
-            given = {name: _plain(keywords.pop(name), kinds[name]) for name in known if name in keywords}
+            annotations = types_of(record)  # pyright: ignore[reportArgumentType]
+            given = {name: _plain(keywords.pop(name), annotations[name]) for name in known if name in keywords}
             return function(*args, **keywords, **{last.name: record(**given)})  # pyright: ignore[reportCallIssue]
 
         taking.__signature__ = public  # pyright: ignore[reportAttributeAccessIssue]
         taking.__doc__ = _documented(function.__doc__ or "", known)
-        kept = {name: kind for name, kind in function.__annotations__.items() if name != last.name}
+        kept = {name: annotation for name, annotation in function.__annotations__.items() if name != last.name}
         taking.__annotations__ = kept | {name: types_of(record)[name] for name in known}  # pyright: ignore
         return taking
 
     return decorate
 
 
-def _plain(value: Any, kind: Any) -> Any:
+def _plain(value: Any, annotation: Any) -> Any:
     """Numbers of NumPy as numbers of Python, and 1e5 as 100000 where whole numbers are taken; else as it is."""
     if type(value) in (list, tuple):
-        return type(value)(_plain(each, kind) for each in value)
+        return type(value)(_plain(item, annotation) for item in value)
     value = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
-    is_whole = isinstance(value, float) and value.is_integer() and int in (parts := _parts(kind)) and float not in parts
-    return int(value) if is_whole else value
+    if isinstance(value, float) and value.is_integer() and {int, float} & _members(annotation) == {int}:
+        return int(value)
+    return value
 
 
 @functools.cache
-def _parts(kind: Any) -> set[Any]:
+def _members(annotation: Any) -> set[Any]:
     """The types in a type: of a union, and of what a sequence holds."""
-    return {kind, *(part for each in get_args(kind) for part in _parts(each))}
+    return {annotation, *(member for argument in get_args(annotation) for member in _members(argument))}
 
 
 def _parameter(record: Any, name: str, field: Field[Any]) -> inspect.Parameter:

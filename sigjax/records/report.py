@@ -35,7 +35,9 @@ class ReportRecord(Brief):
     again: Callable[..., Any] | None = field(default=None, compare=False)
     versions: Mapping[str, str | None] = field(default_factory=versions, compare=False)
     distributions: tuple[Distribution, ...] = ()
-    laws: Callable[[str, str, str, Test], Distribution | None] | None = field(default=None, compare=False)
+    compute_distribution: Callable[[str, str, str, Test], Distribution | None] | None = field(
+        default=None, compare=False
+    )
 
     def __post_init__(self) -> None:
         """Take any sequence of records for the comparisons."""
@@ -72,7 +74,7 @@ class ReportRecord(Brief):
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the data, so that pickles are small and need no user's function."""
-        return self.__dict__ | {"again": None, "laws": None}
+        return self.__dict__ | {"again": None, "compute_distribution": None}
 
     def settings_dict(self) -> dict[str, Any]:
         """The settings, and what they were used on, as plain values."""
@@ -149,9 +151,9 @@ class ReportRecord(Brief):
         for each in self.distributions:
             if (each.metric, each.test) == (metric, test) and {each.a, each.b} == {a, b}:
                 return each if each.a == a else each.turned()
-        if self.laws is None:
+        if self.compute_distribution is None:
             raise InputError(
                 f"this report holds no {test} distribution of {a!r} and {b!r}, and no data: write it anew with "
                 f"{Hint('distributions')}, or in Python by `report.with_distributions()`"
             )
-        return self.laws(metric, a, b, test)
+        return self.compute_distribution(metric, a, b, test)

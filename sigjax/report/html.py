@@ -64,24 +64,24 @@ def to_fragment(report: ReportRecord) -> str:
     return "\n".join(parts) + "\n"
 
 
-def paragraph(text: str | None, kind: str = "") -> list[str]:
+def paragraph(text: str | None, style: str = "") -> list[str]:
     """A paragraph of this class; nothing where there is no text."""
-    mark = f' class="{kind}"' if kind else ""
+    mark = f' class="{style}"' if style else ""
     return [] if text is None else [f"<p{mark}>{escape(text)}</p>"]
 
 
 def systems_lines(section: Section) -> list[str]:
     """What the tests say, and what is not settled, each sentence once; the systems, and what their columns mean."""
     parts, tests = [], [family.heading.partition(",")[0] for family in section.families]
-    for kind in ("conclusion", "warning"):
+    for sentence in ("conclusion", "warning"):
         by: dict[str | None, list[str]] = {}
         for test, family in zip(tests, section.families, strict=True):
-            by.setdefault(getattr(family, kind), []).append(test)
+            by.setdefault(getattr(family, sentence), []).append(test)
         for text, those in by.items():
             names_test = len(tests) == 1 or any(
                 family.only and family.conclusion == text for family in section.families
             )
-            parts += paragraph(text if names_test or text is None else f"{' and '.join(those)}: {text}", kind)
+            parts += paragraph(text if names_test or text is None else f"{' and '.join(those)}: {text}", sentence)
     return [*parts, table_html(section.table, section.caption, "systems"), *paragraph(section.key, "small")]
 
 
@@ -115,17 +115,17 @@ def paper_lines(paper: Table) -> list[str]:
     return [table_html(table, paper.title, "paper"), *paragraph(paper.note, "small")]
 
 
-def _scrolling(kind: str, caption: str, head: str, rows: list[str]) -> str:
+def _scrolling(style: str, caption: str, head: str, rows: list[str]) -> str:
     """A table of this class that scrolls, also by the keys."""
     label, body = escape(caption), "\n".join(f"<tr>{row}</tr>" for row in rows)
     head = f"<thead><tr>{head}</tr></thead>\n" if head else ""
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">\n<table class="{kind}">\n'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">\n<table class="{style}">\n'
         f"<caption>{label}</caption>\n{head}<tbody>\n{body}\n</tbody>\n</table>\n</div>"
     )
 
 
-def table_html(table: Table, caption: str, kind: str) -> str:
+def table_html(table: Table, caption: str, style: str) -> str:
     """A table; its first column of names has the headers of the rows."""
 
     def cell(column: int, content: Any) -> str:
@@ -139,7 +139,7 @@ def table_html(table: Table, caption: str, kind: str) -> str:
     names = (' class="name"' if column in table.names else "" for column in range(len(table.header)))
     head = (f'<th{name} scope="col">{escape(text)}</th>' for name, text in zip(names, table.header, strict=True))
     rows = ["".join(cell(column, content) for column, content in enumerate(row)) for row in table.rows]
-    return _scrolling(kind, caption, "".join(head) if any(table.header) else "", rows)
+    return _scrolling(style, caption, "".join(head) if any(table.header) else "", rows)
 
 
 def _grid(family: PairFamily, caption: str, *, shaded: bool) -> str:
@@ -309,37 +309,44 @@ def _family_data(family: PairFamily, systems: Table, distributions: Sequence[Dis
     }
 
 
-def _texts(one: Comparison, spec: str) -> tuple[str, ...]:
-    low, high = one.interval or (None, None)
-    shade = mark(one)
-    numbers = (format_number(value, spec) for value in (one.delta, low, high))
-    return *numbers, format_raw_p(one), format_adjusted_p(one), _SIGNS[shade] if isinstance(shade, str) else str(shade)
+def _texts(pair: Comparison, spec: str) -> tuple[str, ...]:
+    low, high = pair.interval or (None, None)
+    shade = mark(pair)
+    numbers = (format_number(value, spec) for value in (pair.delta, low, high))
+    return (
+        *numbers,
+        format_raw_p(pair),
+        format_adjusted_p(pair),
+        _SIGNS[shade] if isinstance(shade, str) else str(shade),
+    )
 
 
-def _method(one: Comparison) -> str:
-    drawn = "" if one.resamples is None else f", {count(one.resamples, 'resample')}"
-    return METHODS[one.method] + drawn
+def _method(pair: Comparison) -> str:
+    drawn = "" if pair.resamples is None else f", {count(pair.resamples, 'resample')}"
+    return METHODS[pair.method] + drawn
 
 
-def _belongs(one: Distribution, family: PairFamily, rank: Container[str]) -> bool:
+def _belongs(distribution: Distribution, family: PairFamily, rank: Container[str]) -> bool:
     """Whether a distribution is of a pair and the test of a family, or of a test that the report does not have."""
     pair = family.comparisons[0]
-    is_ours = one.test == pair.test or one.test not in family.settings.tests
-    return one.metric == pair.metric and is_ours and one.a in rank and one.b in rank
+    is_ours = distribution.test == pair.test or distribution.test not in family.settings.tests
+    return distribution.metric == pair.metric and is_ours and distribution.a in rank and distribution.b in rank
 
 
-def _histogram(one: Distribution, rank: Mapping[str, int]) -> dict[str, Any]:
-    of_what = "under the null hypothesis" if one.test == "permutation" else "on bootstrap resamples"
-    how = "exact" if one.resamples is None else count(one.resamples, "resample")
-    tail = sum(one.extreme)
+def _histogram(distribution: Distribution, rank: Mapping[str, int]) -> dict[str, Any]:
+    of_what = "under the null hypothesis" if distribution.test == "permutation" else "on bootstrap resamples"
+    how = "exact" if distribution.resamples is None else count(distribution.resamples, "resample")
+    tail = sum(distribution.extreme)
     share = format_p(tail, digits=3) if tail else "0"
-    shares, extreme = (" ".join(f"{share:.3g}" for share in each) for each in (one.shares, one.extreme))
+    shares, extreme = (
+        " ".join(f"{share:.3g}" for share in each) for each in (distribution.shares, distribution.extreme)
+    )
     return {
-        "a": rank[one.a],
-        "b": rank[one.b],
-        "low": one.edges[0],
-        "high": one.edges[-1],
-        "observed": one.observed,
+        "a": rank[distribution.a],
+        "b": rank[distribution.b],
+        "low": distribution.edges[0],
+        "high": distribution.edges[-1],
+        "observed": distribution.observed,
         "shares": shares,
         "extreme": extreme,
         "caption": f"Delta {of_what}, {how}. Dashed: observed; solid: as extreme as that, {share} of all.",

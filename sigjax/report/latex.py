@@ -160,7 +160,7 @@ def tables(table: Table, title: str, notes: Sequence[str | None], label: str) ->
     room, limit = _room(widths, names)
     broken, raw = room < widths[names - 1], [row[names - 1] for row in table.rows]
     widths[names - 1] = room
-    parts = _parts(widths, names)
+    parts = _columns_by_table(widths, names)
     note = " ".join(_prose(f"{each.removesuffix('.')}.") for each in notes if each)
     made = []
     for number, part in enumerate(parts, 1):
@@ -188,7 +188,7 @@ def _room(widths: list[float], names: int) -> tuple[float, float]:
     return min(name, max(MIN_NAME, PAGE - others)), PAGE
 
 
-def _parts(widths: list[float], names: int) -> list[list[int]]:
+def _columns_by_table(widths: list[float], names: int) -> list[list[int]]:
     """The columns of each table: the names, and as many of the others as fit."""
     first = sum(widths[:names]) + GAP * (names - 1)
     parts, used = [list(range(names))], first

@@ -465,12 +465,14 @@ def _range(drawn: Distribution) -> tuple[float, float]:
     return min(points) - margin, max(points) + margin
 
 
-def _tail(drawn: Distribution, one: Comparison | None, settings: Settings) -> str:
+def _tail(drawn: Distribution, comparison: Comparison | None, settings: Settings) -> str:
     away = drawn.test == "bootstrap" and settings.alternative == "two-sided"
     what = "as far from observed as 0" if away else "as extreme as observed"
-    if one is None:
+    if comparison is None:
         return f"{what}: {sum(drawn.extreme):.3g}" if sum(drawn.extreme) else f"{what}: none"
-    return f"{what} ({drawn.test} test: p = {format_raw_p(one)})".replace("p = <", "p < ").replace("p = >", "p > ")
+    return f"{what} ({drawn.test} test: p = {format_raw_p(comparison)})".replace("p = <", "p < ").replace(
+        "p = >", "p > "
+    )
 
 
 def draw_gain(axes: Axes, panel: Panel) -> None:
@@ -543,14 +545,14 @@ FIGURES: dict[FigureKind, tuple[Callable[[Panel], tuple[float, float]], Callable
 
 def plot(
     report: ReportRecord,
-    kind: FigureKind | None,
+    name: FigureKind | None,
     metric: str | None,
     test: Test | None,
     pair: tuple[str, str] | None,
     ax: Axes | None,
 ) -> Figure:
     """The report as a figure; see `Report.plot`."""
-    chosen = default_figure(report) if kind is None else check_figure(kind)
+    chosen = default_figure(report) if name is None else check_figure(name)
     if pair is not None and chosen not in DISTRIBUTIONS:
         raise InputError(f"figure {chosen}: shows all systems, not a pair; {Hint('pair')} is for null and bootstrap")
     panels = [_panels(report, section, chosen, test, pair) for section in _sections(report, metric)]
@@ -579,20 +581,20 @@ def plot(
 def default_figure(report: ReportRecord) -> FigureKind:
     """What suits a report: the distribution of a pair, scores, differences to a baseline, or all pairs."""
     if len(report.comparisons.groups()) == len(report.comparisons):
-        return "null" if report.laws is not None or report.distributions else "forest"
+        return "null" if report.compute_distribution is not None or report.distributions else "forest"
     if report.settings.baseline is not None:
         return "forest"
     return "scores" if len({one.name for one in report.systems}) <= MANY_SYSTEMS else "heatmap"
 
 
-def check_figure(kind: str) -> FigureKind:
+def check_figure(name: str) -> FigureKind:
     """Refuse an unknown kind."""
     known = get_args(FigureKind)
-    if kind not in known:
-        close = " or ".join(map(repr, meant(kind, known)))
+    if name not in known:
+        close = " or ".join(map(repr, meant(name, known)))
         hint = f"did you mean {close}?" if close else f"expected one of {', '.join(known)}"
-        raise InputError(f"no kind of figure {kind!r}; {hint}")
-    return kind  # pyright: ignore[reportReturnType]
+        raise InputError(f"no kind of figure {name!r}; {hint}")
+    return name  # pyright: ignore[reportReturnType]
 
 
 def _sections(report: ReportRecord, metric: str | None) -> Iterator[Section]:
@@ -603,7 +605,7 @@ def _sections(report: ReportRecord, metric: str | None) -> Iterator[Section]:
 
 
 def _panels(
-    report: ReportRecord, section: Section, kind: FigureKind, test: Test | None, pair: tuple[str, str] | None
+    report: ReportRecord, section: Section, figure: FigureKind, test: Test | None, pair: tuple[str, str] | None
 ) -> list[Panel]:
     families = [each for each in section.families if test in (None, each.test)]
     if not families:
@@ -611,11 +613,11 @@ def _panels(
         raise InputError(
             f"the report has no {test} test of {section.metric}; it has {tests}" if tests else "the report has no pairs"
         )
-    of_pair, shown = None, DISTRIBUTIONS.get(kind)
+    of_pair, shown = None, DISTRIBUTIONS.get(figure)
     if shown is not None:
         a, b = report.first_pairs(section.metric)[0] if pair is None else pair
         comparison = report.comparisons[a, b, section.metric, shown] if shown in report.settings.tests else None
         of_pair = report.distribution(a, b, metric=section.metric, test=shown), comparison
         families = [each for each in section.families if each.test == shown] or families
-    lower, single = section.metric in report.lower_is_better, kind == "scores" or shown is not None
+    lower, single = section.metric in report.lower_is_better, figure == "scores" or shown is not None
     return [Panel(section, family, lower, of_pair) for family in (families[:1] if single else families)]

@@ -42,7 +42,7 @@ class Report(ReportRecord):
             pickled, or read from JSON, since the evaluations are left behind.
         versions: of sigjax, and of the packages that computed the numbers.
         distributions: how the delta of some pairs varies, see `with_distributions`; none where nobody asked.
-        laws: computes a `Distribution` from the data, as `again` compares them again.
+        compute_distribution: computes a `Distribution` from the data, as `again` compares them again.
     """
 
     @classmethod

@@ -80,11 +80,11 @@ def _line(peer: PeerTest, comparisons: Comparisons, settings: Settings) -> str:
     return f"{peer.name}: {text}. {_why(peer, others, settings)}"
 
 
-def _other(one: Comparison, p_value: float, settings: Settings) -> str:
-    ours = format_p(one.p_value, threshold=settings.alpha)
-    if one.p_adjusted is not None and one.p_adjusted != one.p_value:
-        ours += f", adjusted {format_p(one.p_adjusted, threshold=settings.alpha)}"
-    return f"{one.a} - {one.b} (p {_peer_p(p_value, settings)}, here {ours})"
+def _other(pair: Comparison, p_value: float, settings: Settings) -> str:
+    ours = format_p(pair.p_value, threshold=settings.alpha)
+    if pair.p_adjusted is not None and pair.p_adjusted != pair.p_value:
+        ours += f", adjusted {format_p(pair.p_adjusted, threshold=settings.alpha)}"
+    return f"{pair.a} - {pair.b} (p {_peer_p(p_value, settings)}, here {ours})"
 
 
 def _why(peer: PeerTest, others: Sequence[tuple[Comparison, float]], settings: Settings) -> str:
@@ -301,9 +301,9 @@ class PairFamily:
         return self.comparisons.at(np.flatnonzero(first & second))
 
 
-def turned_delta(one: Comparison) -> tuple[float, Interval | None]:
+def turned_delta(pair: Comparison) -> tuple[float, Interval | None]:
     """The delta of the second system minus the first, and its interval."""
-    return -one.delta, None if one.interval is None else Interval(-one.interval.high, -one.interval.low)
+    return -pair.delta, None if pair.interval is None else Interval(-pair.interval.high, -pair.interval.low)
 
 
 def _delta_spec(comparisons: Comparisons) -> str:
@@ -312,21 +312,21 @@ def _delta_spec(comparisons: Comparisons) -> str:
     return f"+{number_spec([float(np.fmax.reduce(np.abs(each), axis=None, initial=0.0)) for each in columns])}"
 
 
-def _pair_table(one: Comparison, peers: Mapping[str, Sequence[str]]) -> Table:
+def _pair_table(pair: Comparison, peers: Mapping[str, Sequence[str]]) -> Table:
     """One pair, one fact per row."""
-    spec = number_spec([one.delta, one.standard_error, *(one.interval or ())])
+    spec = number_spec([pair.delta, pair.standard_error, *(pair.interval or ())])
     rows = [
-        (f"delta ({one.a} - {one.b})", format_number(one.delta, f"+{spec}")),
-        (f"{percent(one.settings.level)} interval of delta", format_interval(one.interval, f"+{spec}")),
-        ("standard error of delta", format_number(one.standard_error, spec)),
+        (f"delta ({pair.a} - {pair.b})", format_number(pair.delta, f"+{spec}")),
+        (f"{percent(pair.settings.level)} interval of delta", format_interval(pair.interval, f"+{spec}")),
+        ("standard error of delta", format_number(pair.standard_error, spec)),
     ]
-    if one.standard_error_unclustered is not None:
-        rows.append(("unclustered", format_number(one.standard_error_unclustered, spec)))
-    rows.append(("p", format_raw_p(one)))
-    if one.p_interval is not None:
-        rows.append((p_interval_label(one), format_p_interval(one.p_interval)))
-    if one.p_adjusted != one.p_value:
-        rows.append(("adjusted p", format_adjusted_p(one)))
+    if pair.standard_error_unclustered is not None:
+        rows.append(("unclustered", format_number(pair.standard_error_unclustered, spec)))
+    rows.append(("p", format_raw_p(pair)))
+    if pair.p_interval is not None:
+        rows.append((p_interval_label(pair), format_p_interval(pair.p_interval)))
+    if pair.p_adjusted != pair.p_value:
+        rows.append(("adjusted p", format_adjusted_p(pair)))
     return Table(("", ""), [*rows, *((name, p_value) for name, (p_value,) in peers.items())], names=(0,))
 
 
@@ -353,9 +353,9 @@ def _baseline_table(family: PairFamily) -> Table:
     return Table((*header, *peers), rows, names=(1,), optional=("p", *peers))
 
 
-def _delta(one: Comparison, spec: str) -> tuple[str, ...]:
-    delta, interval = format_number(one.delta, spec), format_interval(one.interval, spec)
-    return delta, interval, format_raw_p(one), format_adjusted_p(one, digits=3)
+def _delta(pair: Comparison, spec: str) -> tuple[str, ...]:
+    delta, interval = format_number(pair.delta, spec), format_interval(pair.interval, spec)
+    return delta, interval, format_raw_p(pair), format_adjusted_p(pair, digits=3)
 
 
 def grid_table(family: PairFamily, cell: Callable[[Comparison], str] = format_adjusted_p) -> Table:

@@ -34,9 +34,9 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def joined(parts: Sequence[str]) -> str:
+def joined(items: Sequence[str]) -> str:
     """Parts with "and" before the last."""
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+    return " and ".join(filter(None, (", ".join(items[:-1]), items[-1])))
 
 
 def first_of(names: Sequence[str], most: int) -> str:
@@ -166,9 +166,9 @@ def p_interval_label(comparison: Comparison) -> str:
     return f"{percent(1.0 - ERROR if stops else comparison.settings.level)} interval of p"
 
 
-def left_out(noun: str, shown: int, systems: int, *, every_pair: str) -> str:
+def left_out(noun: str, drawn: int, systems: int, *, every_pair: str) -> str:
     """What a grid or a figure leaves out, and where to find it."""
-    return f"The {noun} shows the first {shown} of {systems} systems; {every_pair} every pair."
+    return f"The {noun} shows the first {drawn} of {systems} systems; {every_pair} every pair."
 
 
 def short_names(names: Sequence[str], width: int) -> list[str]:
@@ -223,14 +223,14 @@ def column_numbers(first: int, last: int) -> list[list[str]]:
     return [*above, [str(number % 10) for number in numbers]]
 
 
-def filled(parts: Iterable[str], width: int, *, gap: str) -> list[str]:
+def filled(words: Iterable[str], width: int, *, gap: str) -> list[str]:
     """Parts in lines of this width; no part is broken."""
     from rich.cells import cell_len  # rich takes long to import
 
     lines: list[str] = []
-    for part in parts:
-        if lines and cell_len(lines[-1] + gap + part) <= width:
-            lines[-1] += gap + part
+    for word in words:
+        if lines and cell_len(lines[-1] + gap + word) <= width:
+            lines[-1] += gap + word
         else:
-            lines.append(part)
+            lines.append(word)
     return lines

@@ -60,7 +60,7 @@ def test_a_report_read_back_is_the_report(report):
     again = Report.from_json(report.to_json())
     assert again == report
     for field in fields(Report):
-        if field.name not in ("comparisons", "again", "laws"):
+        if field.name not in ("comparisons", "again", "compute_distribution"):
             assert bits(getattr(again, field.name)) == bits(getattr(report, field.name))
     assert [bits(one) for one in again] == [bits(one) for one in report]
 
