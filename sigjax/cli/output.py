@@ -16,7 +16,7 @@ from pathlib import Path
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, Literal
 
-from sigjax.formats import FORMATS, check_one_task, read_metrics
+from sigjax.formats import FORMATS, read_metrics, refuse_several_tasks
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers import Evaluation
 from sigjax.readers.options import FileOptions, ReadOptions, given_name
@@ -443,7 +443,7 @@ class Inputs(FileOptions):
             **values(self, FileOptions, progress=progress, single=single),
         )
         if not tasks:
-            check_one_task(found)
+            refuse_several_tasks(found)
         return found
 
     def check(self, paths: Files, *written: Any, here: bool = True) -> None:

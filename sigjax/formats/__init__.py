@@ -5,9 +5,9 @@ is a family of formats, which is imported when it is read: it parses what a file
 `readers.join` joins and checks. `doctor` says how files are understood.
 """
 
-from sigjax.formats.reading import check_one_task as check_one_task
 from sigjax.formats.reading import read as read
 from sigjax.formats.reading import read_metrics as read_metrics
+from sigjax.formats.reading import refuse_several_tasks as refuse_several_tasks
 from sigjax.formats.table import FORMATS as FORMATS
 from sigjax.formats.table import Format as Format
 from sigjax.formats.table import lines_like as lines_like

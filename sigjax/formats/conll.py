@@ -15,6 +15,8 @@ documents. That scorer takes tokens by position, however they are written, and r
 `tolerant` we take up to 20 other spellings, too, and put back tokens that a file lacks, as O.
 """
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -60,6 +62,14 @@ class Tokens:
     """First tokens of the parts that spans stay within: sentences, or longer parts."""
     documents: Sequence[str] | None = None
     """[sentence]; None where the file marks no documents."""
+    gold: Sequence[str] = ()
+    """[token] the last column but one, which has the gold tags in files of pairs."""
+    num_columns: int = 0
+
+    def gold_tokens(self) -> Tokens:
+        """The tokens with their gold tags; without words where these are the first column."""
+        words = self.words if self.num_columns > 2 else [""] * len(self.gold)
+        return replace(self, words=words, tags=self.gold)
 
     def line_of(self, i: int) -> str:
         """Where a token is, for messages."""
@@ -255,28 +265,11 @@ _ENDINGS = (".conll", ".iob", ".tags")
 _CHUNK_TAG = re.compile(r"[OBIESLUM]|[BIESLUM]-\S+")
 
 
-@dataclass(frozen=True, slots=True)
-class TokenColumns:
-    """The columns of one file that tagging needs."""
-
-    tokens: Tokens
-    """With the first column as words and the last as tags."""
-    gold: Sequence[str]
-    """[token] the last column but one."""
-    width: int
-    """How many columns there are."""
-
-    def gold_tokens(self) -> Tokens:
-        """The tokens with their gold tags; without words where these are the first column."""
-        words = self.tokens.words if self.width > 2 else [""] * len(self.gold)
-        return replace(self.tokens, words=words, tags=self.gold)
-
-
-def parse_columns(file: str, text: str) -> TokenColumns:
-    r"""The tokens of a file of at least two columns.
+def parse_columns(file: str, text: str) -> Tokens:
+    r"""The tokens of a file of at least two columns, with the first as words and the last as tags.
 
     Example:
-        >>> tokens = parse_columns("t", "a O\nb B-X\n\n\nc O\n").tokens
+        >>> tokens = parse_columns("t", "a O\nb B-X\n\n\nc O\n")
         >>> tokens.words, tokens.tags, tokens.lines, tokens.sentences
         (['a', 'b', 'c'], ['O', 'B-X', 'O'], [1, 2, 5], array([0, 2]))
     """
@@ -317,7 +310,7 @@ def parse_columns(file: str, text: str) -> TokenColumns:
     if not words:
         raise InputError(f"{file}: has no tokens; expected one token and its tag per line")
     starts, marked = np.array(sentences), documents[-1] != "0"
-    return TokenColumns(Tokens(file, words, tags, lines, starts, starts, documents if marked else None), gold, width)
+    return Tokens(file, words, tags, lines, starts, starts, documents if marked else None, gold, width)
 
 
 def _comments(lines: Sequence[str]) -> set[int]:
@@ -332,8 +325,8 @@ def _comments(lines: Sequence[str]) -> set[int]:
     return {number for number, line in marked.items() if len(row := split(line)) != width or "=" in "".join(row[1:])}
 
 
-def head_columns(head: bytes) -> TokenColumns | None:
-    """The columns of the first whole lines of a file; None where there are none."""
+def head_tokens(head: bytes) -> Tokens | None:
+    """The tokens of the first whole lines of a file; None where there are none."""
     whole = head[: head.rfind(b"\n") + 1] or head
     try:
         return parse_columns("", whole.decode("utf-8", "replace").replace("\r", ""))
@@ -347,13 +340,13 @@ def _splitter(line: str) -> Callable[[str], list[str]]:
 
 
 def _split_tabs(line: str) -> list[str]:
-    """TokenColumns between tabs, without the blanks around them."""
+    """Columns between tabs, without the blanks around them."""
     fields = line.rstrip("\t ").split("\t")
     return [field.strip(" ") for field in fields] if " " in line else fields
 
 
 def split_blanks(line: str) -> list[str]:
-    """TokenColumns between blanks and tabs; other white space belongs to the tokens."""
+    """Columns between blanks and tabs; other white space belongs to the tokens."""
     fields = line.replace("\t", " ").strip(" ").split(" ")
     return [field for field in fields if field] if "" in fields and len(fields) > 1 else fields
 
@@ -372,12 +365,11 @@ def read_pairs(sources: Sources, options: Options) -> Reading:
     """Gold and guess are the last two columns of each file."""
     gold, systems = None, {}
     for name, file in sources.chosen(options).items():
-        columns = parse_columns(file, read_text(file))
-        truth = columns.gold_tokens()
+        systems[name] = parse_columns(file, read_text(file))
+        truth = systems[name].gold_tokens()
         gold = gold or truth
         for check in (check_words, _check_sentences, _check_tags):
             check(gold, truth)
-        systems[name] = columns.tokens
     assert gold is not None
     _check_guesses(gold, systems.values())
     return partial(evaluate_tags, gold, systems)
@@ -420,16 +412,15 @@ def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
 
 def looks_pairs(_: str, head: bytes) -> bool:
     """Whether the last two columns are tags of spans."""
-    columns = head_columns(head)
-    return columns is not None and _mark_spans({*columns.gold, *columns.tokens.tags})
+    tokens = head_tokens(head)
+    return tokens is not None and _mark_spans({*tokens.gold, *tokens.tags})
 
 
 def looks_gold(name: str, head: bytes) -> bool:
     """Whether there are columns, and what only tagged tokens have: sentences, a name, or tags of spans."""
-    columns = head_columns(head)
-    if columns is None:
+    tokens = head_tokens(head)
+    if tokens is None:
         return False
-    tokens = columns.tokens
     divided = len(tokens.sentences) > 1 or tokens.documents is not None
     return divided or PurePath(name).suffix in _ENDINGS or _mark_spans({*tokens.tags})
 
@@ -440,7 +431,7 @@ def _mark_spans(tags: set[str]) -> bool:
 
 
 def _parse_tagged(file: str, _: Options) -> Tokens:
-    return parse_columns(file, read_text(file)).tokens
+    return parse_columns(file, read_text(file))
 
 
 read_gold = partial(read_tagged, _parse_tagged, (_check_sentences,))

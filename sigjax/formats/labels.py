@@ -17,7 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from sigjax.formats.conll import encode, first_difference, head_columns, split_blanks
+from sigjax.formats.conll import encode, first_difference, head_tokens, split_blanks
 from sigjax.metrics import CLASS_METRICS, class_metric
 from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import item_at, parse_json, text
@@ -171,10 +171,10 @@ def _check_same(file: str, features: Sequence[str], first: str, expected: Sequen
 
 def looks_like_timbl(_: str, head: bytes) -> bool:
     """Whether all lines have as many fields, three or more; the last two are words, and the same on some line."""
-    columns = head_columns(head.replace(b",", b" ") if b" " not in head.partition(b"\n")[0] else head)
-    if columns is None or len(columns.tokens.sentences) > 1 or columns.width < 3:
+    tokens = head_tokens(head.replace(b",", b" ") if b" " not in head.partition(b"\n")[0] else head)
+    if tokens is None or len(tokens.sentences) > 1 or tokens.num_columns < 3:
         return False
-    gold, predicted = columns.gold, columns.tokens.tags
+    gold, predicted = tokens.gold, tokens.tags
     if any(map(_NUMBER.fullmatch, (*gold, *predicted))) or len(gold) < 2:
         return False
     return any(map(str.__eq__, gold, predicted))

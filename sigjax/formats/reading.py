@@ -218,11 +218,11 @@ def read(*paths: Any, options: ReadOptions) -> Evaluation:
         _check_particular(FORMATS["parquet"], given, FRAME)
         return Evaluation(**vars(read_frame(paths[0], metric, given)))
     evaluations = _evaluations(sources_of(paths, options.input), reader, [metric], given)
-    check_one_task(evaluations)
+    refuse_several_tasks(evaluations)
     return Evaluation(**vars(evaluations[0]))
 
 
-def check_one_task(evaluations: Sequence[EvaluationRecord]) -> None:
+def refuse_several_tasks(evaluations: Sequence[EvaluationRecord]) -> None:
     """Refuse evaluations of several tasks.
 
     Raises:

@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
+from operator import itemgetter
 from pathlib import PurePath
 
 import numpy as np
@@ -255,13 +257,8 @@ class _Segment:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """A word, or alternatives."""
-
-    text: str
-    begin: float
-    middle: float
+_Word = tuple[float, float, str]
+"""The begin and the middle of a word, or of alternatives, and what it is."""
 
 
 def read_timed(sources: Sources, options: Options) -> Reading:
@@ -314,13 +311,13 @@ def _read_ctm(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment
     """The words of a system in the segments of the reference."""
     found = dict[str, str]()
     for channel, words in _channels(file, gold, segments).items():
-        words.sort(key=lambda word: word.begin)
+        words.sort(key=itemgetter(0))
         k = 0
         for segment in segments[channel]:
             start = k
-            while k < len(words) and (segment is segments[channel][-1] or words[k].middle < segment.end):
+            while k < len(words) and (segment is segments[channel][-1] or words[k][1] < segment.end):
                 k += 1
-            found[segment.id] = " ".join(word.text for word in words[start:k])
+            found[segment.id] = " ".join(word for _, _, word in words[start:k])
     return Utterances(file, found, {})
 
 
@@ -341,16 +338,16 @@ def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment
         elif mark == "<ALT>" and alternatives:
             alternatives.append([])
         elif mark == "<ALT_END>" and alternatives and any(alternatives):
-            inside = [each for part in alternatives for each in part]
-            text = " / ".join(" ".join(each.text for each in part) or "@" for part in alternatives)
-            own.append(_Word(f"{{ {text} }}", inside[0].begin, max(each.middle for each in inside)))
+            begins, middles, _ = zip(*chain(*alternatives), strict=True)
+            text = " / ".join(" ".join(word for _, _, word in words) or "@" for words in alternatives)
+            own.append((begins[0], max(middles), f"{{ {text} }}"))
             alternatives = None
         elif mark.startswith("<ALT") or any(each in word for each in ("{}/" if alternatives else "{}")):
             expected = "a word, or alternatives from <ALT_BEGIN> to <ALT_END>"
             raise InputError(f"{where}: expected {expected}, got {quote(word)}")
         else:
             first, length = _times(where, line, _CTM_LINE, (begin, duration if word else ""))
-            (alternatives[-1] if alternatives else own).append(_Word(word, first, first + length / 2))
+            (alternatives[-1] if alternatives else own).append((first, first + length / 2, word))
     if alternatives is not None:
         raise InputError(f"{where}: ends within alternatives; expected <ALT_END>")
     return channels
