@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import TextWrapper
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from sigjax.formats import FORMATS, read_metrics, refuse_several_tasks
 from sigjax.metrics import CLASS_METRICS, METRICS
@@ -160,54 +160,6 @@ def named_figure(path: Path) -> FigureKind | None:
     return None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Figures:
-    """The figures of a report."""
-
-    figure: Sequence[Path] = option(
-        (),
-        "Draw forest.pdf, or scores, heatmap, groups, null, bootstrap, gain (png, pdf, svg); repeat for more.",
-        "The kind stands before the ending, as in table3.forest.pdf; other names get what suits the report. See "
-        "`Report.plot`.",
-        group="Output",
-    )
-    pair: Sequence[str] = option((), "The two systems of a null or bootstrap figure.", group="Output", rare=True)
-    distributions: bool = option(
-        False,
-        "Keep the distributions of the deltas of ten pairs, or of --pair, in JSON and HTML.",
-        group="Output",
-        rare=True,
-    )
-
-    def check_figures(self) -> None:
-        """Refuse, before the work, names of figures, and a pair, that cannot be drawn.
-
-        Raises:
-            InputError: see `named_figure`; or matplotlib is not installed, or there are not two systems.
-        """
-        for path in self.figure:
-            from sigjax.report.plots import empty_figure
-
-            named_figure(path)
-            empty_figure(1.0, 1.0)
-        if len(self.pair) not in (0, 2):
-            raise InputError(f"--pair: expected the names of two systems, got {len(self.pair)}")
-
-    def with_distributions(self, report: Report) -> Report:
-        """The report with the distributions that JSON and HTML are to have."""
-        pairs = [(self.pair[0], self.pair[1])] if self.pair else None
-        return report.with_distributions(pairs) if self.distributions else report
-
-    def draw(self, report: Report) -> None:
-        """Draw the figures; the pair is for the kinds that show one."""
-        for path in self.figure:
-            from sigjax.report.plots import DISTRIBUTIONS, default_figure
-
-            kind = named_figure(path) or default_figure(report)
-            pair = (self.pair[0], self.pair[1]) if self.pair and kind in DISTRIBUTIONS else None
-            write_figure(report.plot(kind, pair=pair), path)
-
-
 def write_figure(figure: Any, path: Path) -> None:
     """Write a figure of matplotlib, in the format of the file's name."""
     try:
@@ -225,10 +177,10 @@ _PLAIN_SIGNS = str.maketrans({**dict(zip("─–…·█▓▒†‡", "--~.#%++
 
 
 @dataclass(frozen=True, kw_only=True)
-class Output(Figures):
-    """Where a report goes, and its figures."""
+class Written:
+    """Where results go."""
 
-    format: Format | None = option(
+    format: str | None = option(
         None,
         "How to write the report [default: by the ending of -o, else text].",
         group="Main options",
@@ -236,31 +188,74 @@ class Output(Figures):
     output: Sequence[Path] = option(
         (), "Write to this file instead of the terminal; repeat for more files.", group="Main options"
     )
+    formats: ClassVar[Sequence[str]] = ("text", "json")
 
     def files(self) -> list[tuple[str, Path | None]]:
         """The format of each file, see `outputs`."""
-        return outputs(self.format, self.output, REPORTS)
+        return outputs(self.format, self.output, self.formats)
+
+    def check(self) -> None:
+        """Refuse names of files, before the work."""
+        self.files()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output(Written):
+    """Where a report goes, and its figures."""
+
+    format: Format | None = same(Written, "format")
+    figure: Sequence[Path] = option(
+        (),
+        "Draw forest.pdf, or scores, heatmap, groups, null, bootstrap, gain (png, pdf, svg); repeat for more.",
+        "The kind stands before the ending, as in table3.forest.pdf; other names get what suits the report. See "
+        "`Report.plot`.",
+        group="Output",
+    )
+    pair: Sequence[str] = option((), "The two systems of a null or bootstrap figure.", group="Output", rare=True)
+    distributions: bool = option(
+        False,
+        "Keep the distributions of the deltas of ten pairs, or of --pair, in JSON and HTML.",
+        group="Output",
+        rare=True,
+    )
+    formats = REPORTS
+
+    def check(self) -> None:
+        """Refuse, before the work, names of files and figures, and a pair, that cannot be written or drawn.
+
+        Raises:
+            InputError: see `outputs` and `named_figure`; or matplotlib is not installed, or there are not two systems.
+        """
+        for path in self.figure:
+            from sigjax.report.plots import empty_figure
+
+            named_figure(path)
+            empty_figure(1.0, 1.0)
+        if len(self.pair) not in (0, 2):
+            raise InputError(f"--pair: expected the names of two systems, got {len(self.pair)}")
+        super().check()
 
     def write(self, report: Report) -> None:
-        """Write a report, and draw its figures."""
-        report = self.with_distributions(report)
+        """Write a report, with the distributions that were asked for, and draw its figures."""
+        pair = (self.pair[0], self.pair[1]) if self.pair else None
+        if self.distributions:
+            report = report.with_distributions(pair and [pair])
         for format, path in self.files():
             pieces = OUTPUTS[format].pieces
             assert pieces is not None
             _write_pieces(pieces(report, path is not None), format, path)
-        self.draw(report)
+        for path in self.figure:
+            from sigjax.report.plots import DISTRIBUTIONS, default_figure
+
+            kind = named_figure(path) or default_figure(report)
+            write_figure(report.plot(kind, pair=pair if kind in DISTRIBUTIONS else None), path)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Results:
+class Results(Written):
     """Where results other than a `Report` go."""
 
-    format: Literal["text", "json"] | None = same(Output, "format")
-    output: Sequence[Path] = same(Output, "output")
-
-    def files(self) -> list[tuple[str, Path | None]]:
-        """The format of each file, see `outputs`."""
-        return outputs(self.format, self.output, ("text", "json"))
+    format: Literal["text", "json"] | None = same(Written, "format")
 
     def write(self, text: Callable[[], str], json: Callable[[], str]) -> None:
         """Write in the formats asked for."""
@@ -269,15 +264,11 @@ class Results:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Changes:
+class Changes(Written):
     """Where the result of `diff` goes."""
 
-    format: Literal["text", "json", "markdown", "md", "github"] | None = same(Output, "format")
-    output: Sequence[Path] = same(Output, "output")
-
-    def files(self) -> list[tuple[str, Path | None]]:
-        """The format of each file, see `outputs`."""
-        return outputs(self.format, self.output, ("text", "json", "markdown", "github"))
+    format: Literal["text", "json", "markdown", "md", "github"] | None = same(Written, "format")
+    formats = ("text", "json", "markdown", "github")
 
     def write(self, changes: Diff) -> None:
         """Write in the formats asked for."""
@@ -322,10 +313,8 @@ def check_outputs(read: Sequence[str | Path], *records: object, here: bool = Tru
         if here:
             check_writable(path)
     for record in records:
-        if isinstance(record, Output):
-            record.check_figures()
-        if isinstance(record, Output | Results | Changes):
-            record.files()
+        if isinstance(record, Written):
+            record.check()
     if here and sys.stdout is None and "--output" not in dict(earlier):
         raise InputError("standard output is closed; give --output FILE")
 

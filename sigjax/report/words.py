@@ -184,12 +184,11 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
         >>> short_names(["my-model-1-large", "my-model-2-large", "other"], 9)
         ['my-…rge#1', 'my-…rge#2', 'other#3']
     """
-    shared = shared_length(names)
-    bare = [f"…{name[shared:]}" for name in names] if shared > 1 else names
-    for written in (names, bare):
-        cut = [middle_cut(name, width) for name in written]
-        if len(set(cut)) == len(cut):
-            return cut
+    cut = [middle_cut(name, width) for name in names]
+    if len(set(cut)) < len(cut) and (shared := shared_length(names)) > 1:
+        cut = [middle_cut(f"…{name[shared:]}", width) for name in names]
+    if len(set(cut)) == len(cut):
+        return cut
     numbers = [f"#{number}" for number in range(1, len(names) + 1)]
     return [f"{middle_cut(name, max(1, width - len(end)))}{end}" for name, end in zip(names, numbers, strict=True)]
 
