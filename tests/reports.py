@@ -57,7 +57,7 @@ def make_report(names, *, p_of=lambda i, j: 10.0 ** (i - j), settings=None, step
     names = [f"system-{i}" for i in range(1, names + 1)] if isinstance(names, int) else names
     scores = [0.9 - step * i for i in range(len(names))]
     systems = tuple(
-        SystemScore(name, "accuracy", score, 0.0092, Interval(score - 0.018, score + 0.0175))
+        SystemScore(name, "accuracy", score, 0.0092, interval=Interval(score - 0.018, score + 0.0175))
         for name, score in zip(names, scores, strict=True)
     )
     pairs = list(combinations(range(len(names)), 2))

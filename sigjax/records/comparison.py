@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-from itertools import chain
 from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, overload
 
@@ -71,16 +70,8 @@ class Comparison(SciPyNames, Brief):
         error_bound: bound on the relative error of an exact p-value. None for Monte Carlo.
         method: "exact", "dp" or "tree" (exact too), or "montecarlo".
         reason: why this method was taken.
-        exceed: number of resamples at least as extreme as the observed delta; None when the p-value is exact.
         resamples: number of resamples behind the p-value, for "auto" where the pair stopped; None when it is exact.
-        standard_error: standard error of delta: by the jackknife for the intervals "auto" and "simultaneous" (of a
-            mean, the standard deviation with ddof = 1, divided by the root of the number of units), that of the
-            interval for "two-way", else, and for a `SampleMetric` and design "nested", by the bootstrap (ddof = 1;
-            without sampling, the limit of infinitely many resamples). None with one unit or interval="none".
-        interval: interval of delta at the report's level, of the kind in the settings; for "simultaneous" those of all
-            pairs of the metric hold together. None as above, for "auto" and "simultaneous" where no stratum has two
-            units, for "bca" where all replicates lie on one side of delta, and for "studentized" where many have
-            no variance.
+        exceed: number of resamples at least as extreme as the observed delta; None when the p-value is exact.
         settings: the settings of the report.
         settled: whether the decision at the level, after the correction, is that of infinitely many resamples; the
             probability that any settled decision of a test is not is at most 0.001, over the pairs that are adjusted
@@ -88,9 +79,17 @@ class Comparison(SciPyNames, Brief):
             "maxt").
         resamples_needed: the smallest of 1, 2, 3 and 5 times a power of ten that should settle the decision, if the
             share of extreme resamples stays as it is; None where it is settled, or 1,000,000,000 would not do.
+        standard_error: standard error of delta: by the jackknife for the intervals "auto" and "simultaneous" (of a
+            mean, the standard deviation with ddof = 1, divided by the root of the number of units), that of the
+            interval for "two-way", else, and for a `SampleMetric` and design "nested", by the bootstrap (ddof = 1;
+            without sampling, the limit of infinitely many resamples). None with one unit or interval="none".
         standard_error_unclustered: standard error of delta if instances (ids with all their runs, where there are some)
             were independent, by the delta method, with the same design; it shows what clusters change. None without
             clusters, for a `SampleMetric`, and where there is no standard error.
+        interval: interval of delta at the report's level, of the kind in the settings; for "simultaneous" those of all
+            pairs of the metric hold together. None as above, for "auto" and "simultaneous" where no stratum has two
+            units, for "bca" where all replicates lie on one side of delta, and for "studentized" where many have
+            no variance.
         interval_kind: the kind of the interval: the one asked for, and for "auto" and "simultaneous" "tango" (answers
             right or wrong), "wide-t" or "percentile"; see `compare`. None where there is no interval.
     """
@@ -111,14 +110,14 @@ class Comparison(SciPyNames, Brief):
     error_bound: Size | None
     method: Literal["exact", "dp", "tree", "montecarlo"]
     reason: str
-    exceed: Count | None
     resamples: Number | None
-    standard_error: Size | None
-    interval: Interval | None
+    exceed: Count | None
     settings: Settings
     settled: bool | None = None
     resamples_needed: Number | None = None
+    standard_error: Size | None = None
     standard_error_unclustered: Size | None = None
+    interval: Interval | None = None
     interval_kind: IntervalName | None = None
 
     @property
@@ -175,8 +174,10 @@ class SystemScore(Brief):
         metric: name of the metric.
         score: the score on all instances.
         standard_error: standard error of the score, as in `Comparison`.
+        standard_error_unclustered: that of the score if instances were independent, as in `Comparison`.
         interval: interval of the score, as in `Comparison`; for "simultaneous" those of all systems hold
             together.
+        interval_kind: as in `Comparison`: "wilson" (answers right or wrong), "skew-t" or "percentile".
         rank_interval: first and last rank compatible with the decisions on all pairs: 1 + the number of systems that
             are significantly better, and the number of systems that are not significantly worse. By permutation tests
             and a correction that bounds the familywise error, all hold together at the report's level. This, `letters`,
@@ -190,22 +191,20 @@ class SystemScore(Brief):
             bootstrap resample (in ties, the best rank for the low end and the worst for the high end). It shows how
             stable a rank is; as an interval of the true rank of nearly equal systems it is too narrow, see
             `rank_interval`. None without leaderboard=True, with one unit, and with too little memory for replicates.
-        standard_error_unclustered: that of the score if instances were independent, as in `Comparison`.
-        interval_kind: as in `Comparison`: "wilson" (answers right or wrong), "skew-t" or "percentile".
     """
 
     name: str
     metric: str
     score: float
-    standard_error: Size | None
-    interval: Interval | None
+    standard_error: Size | None = None
+    standard_error_unclustered: Size | None = None
+    interval: Interval | None = None
+    interval_kind: IntervalName | None = None
     rank_interval: tuple[Number, Number] | None = None
     letters: Letters | None = None
     cluster: Number | None = None
     in_top_group: bool | None = None
     bootstrap_ranks: tuple[Number, Number] | None = None
-    standard_error_unclustered: Size | None = None
-    interval_kind: IntervalName | None = None
 
     def brief(self) -> dict[str, Any]:
         """The score and its precision, and the ranks where there are some."""
@@ -263,16 +262,17 @@ class Column:
         return cls(values, _unless_all(~np.isnan(values if values.ndim == 1 else values[:, 0])))
 
     @classmethod
-    def joined(cls, parts: Sequence[Column]) -> Column:
+    def joined(cls, columns: Sequence[Column]) -> Column:
         """One column after the other."""
-        present, values, labels = None, [part.values for part in parts], parts[0].labels
-        if any(part.present is not None for part in parts):
-            present = np.concatenate([part.where_present for part in parts])
-        if labels is not None and any(part.labels != labels for part in parts):
-            each = [part.labels or (None,) for part in parts]
-            codes = {label: code for code, label in enumerate(dict.fromkeys(chain(*each)))}
-            of_parts = (np.array([codes[label] for label in own], np.int32) for own in each)
-            values, labels = [code[own] for code, own in zip(of_parts, values, strict=True)], tuple(codes)
+        present, values, labels = None, [column.values for column in columns], columns[0].labels
+        if any(column.present is not None for column in columns):
+            present = np.concatenate([column.where_present for column in columns])
+        if labels is not None and any(column.labels != labels for column in columns):
+            codes: dict[Any, int] = {}
+            for number, column in enumerate(columns):
+                of_labels = [codes.setdefault(label, len(codes)) for label in column.labels or (None,)]
+                values[number] = np.array(of_labels, np.int32)[column.values]
+            labels = tuple(codes)
         return cls(np.concatenate(values), present, labels)
 
     def at(self, rows: Any) -> Column:
@@ -369,11 +369,11 @@ class Comparisons(Sequence[Comparison]):
         return cls({name: Column.of(values[name], FIELDS[name]) for name in FIELDS if name in values})
 
     @classmethod
-    def joined(cls, parts: Sequence[Comparisons]) -> Comparisons:
+    def joined(cls, tables: Sequence[Comparisons]) -> Comparisons:
         """One sequence after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        return cls({name: Column.joined([part.column(name) for part in parts]) for name in parts[0]._columns})
+        if len(tables) == 1:
+            return tables[0]
+        return cls({name: Column.joined([table.column(name) for table in tables]) for name in tables[0]._columns})
 
     def with_columns(self, columns: Mapping[str, Column]) -> Comparisons:
         """The same rows with these columns, too, or in place of those that they have."""
@@ -447,12 +447,11 @@ class Comparisons(Sequence[Comparison]):
         """Whether the other one holds equal records."""
         if not isinstance(other, Comparisons):
             return NotImplemented
-        each = (self.column(name).tolist() == other.column(name).tolist() for name in FIELDS)
-        return len(self) == len(other) and all(each)
+        return len(self) == len(other) and all(self.values(name) == other.values(name) for name in FIELDS)
 
     def __hash__(self) -> int:
         """Equal sequences have equal hashes."""
-        return hash(tuple(self.column("p_value").tolist()))
+        return hash(tuple(self.values("p_value")))
 
     def __repr__(self) -> str:
         """Name the number of pairs and the first record."""
@@ -477,21 +476,20 @@ class Comparisons(Sequence[Comparison]):
         for name in narrower:
             _check_known(name, [*metrics, *tests], "metric or test")
             rows &= self._rows(test=name) if name in tests else self._rows(metric=name)
-        found = np.flatnonzero(rows).tolist()
-        if len(found) > 1:
-            left = [self.at(found).column(name).distinct() for name in ("metric", "test")]
-            several = [each for each in left if len(each) > 1]
+        indices = np.flatnonzero(rows).tolist()
+        if len(indices) > 1:
+            names = [self.at(indices).column(name).distinct() for name in ("metric", "test")]
+            several = [each for each in names if len(each) > 1]
             words = " and ".join(f"one of {', '.join(map(repr, each))}" for each in several)
             example = [*key, *(each[0] for each in several)]
-            raise InputError(f"{a!r} and {b!r} have {len(found)} comparisons: add {words}, as in report{example}")
-        if not found:
+            raise InputError(f"{a!r} and {b!r} have {len(indices)} comparisons: add {words}, as in report{example}")
+        if not indices:
             raise InputError(f"{a!r} and {b!r} are not compared in this report")
-        return self[found[0]].turned() if turned[found[0]] else self[found[0]]
+        return self[indices[0]].turned() if turned[indices[0]] else self[indices[0]]
 
     def _rows(self, **names: str) -> np.ndarray:
         """[row] whether the columns have these names."""
-        parts = [self.column(name).mapped(lambda own, value=value: own == value) for name, value in names.items()]
-        return np.logical_and.reduce(parts)
+        return np.logical_and.reduce([self.column(name).mapped(value.__eq__) for name, value in names.items()])
 
 
 def _check_known(name: str, known: Iterable[str], what: str) -> None:
@@ -594,8 +592,8 @@ def bin_edges(deltas: np.ndarray, chances: np.ndarray, low: float, high: float) 
         inside = round((high - low) / step) - 1
         low += step / 2.0
         width = step * _near_divisor(inside, max(1, round(width / step)))
-    elif parts := round((high - low) / width):
-        width = (high - low) / parts
+    elif num_bins := round((high - low) / width):
+        width = (high - low) / num_bins
     below, above = int(np.ceil((low - first) / width)), int(np.floor((last - low) / width)) + 1
     return low + width * np.arange(-below, above + 1)
 

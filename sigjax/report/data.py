@@ -45,18 +45,15 @@ from sigjax.run.files import naming, read_bytes
 
 _BLOCK = 2**12
 """Pairs that are written together."""
-SYSTEM_KEYS = (
-    *("name", "metric", "score", "standard_error", "standard_error_unclustered", "interval", "interval_kind"),
-    *("rank_interval", "letters", "cluster", "in_top_group", "bootstrap_ranks"),
-)
-PAIR_KEYS = (
-    *("a", "b", "metric", "test", "delta", "p_value", "log10_p", "p_interval", "p_adjusted"),
-    *("log10_p_adjusted", "error_bound"),
-    *("method", "reason", "resamples", "exceed", "settled", "resamples_needed"),
-    *("standard_error", "standard_error_unclustered", "interval", "interval_kind"),
-)
+COLUMNS = tuple(name for name in FIELDS if name != "settings")
+"""The fields of a comparison in CSV and data frames, in order; intervals become `_low` and `_high`."""
 SCORE_KEYS = ("score_a", "score_b")
-"""What pairs have beside, where each is on instances of its own (missing pairwise)."""
+"""What pairs have in JSON only where each is on instances of its own (missing pairwise)."""
+PAIR_KEYS = tuple(name for name in COLUMNS if name not in (*SCORE_KEYS, "better"))
+"""What pairs have in JSON; the scores, and which is better, follow from the systems."""
+SYSTEM_KEYS = tuple(field.name for field in fields(SystemScore))
+_WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
+"""Fields that have columns only where some pair or system has them."""
 
 
 def json_pieces(report: ReportRecord) -> Iterator[str]:
@@ -147,22 +144,6 @@ def json_lines(schema: str, fields: dict[str, Any]) -> str:
 
 
 Rows = Literal["pairs", "systems"]
-"""Pairs that are written together."""
-COLUMNS = (*PAIR_KEYS[:4], *SCORE_KEYS, "delta", "better", *PAIR_KEYS[5:])
-"""The fields of a comparison in CSV and data frames, in order; intervals become `_low` and `_high`."""
-_INTERVALS = ("interval", "rank_interval", "bootstrap_ranks")
-"""The fields of a system that are intervals."""
-_WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
-"""The fields of a system that have columns only where some system has them."""
-WHOLE: tuple[str, ...] = (
-    *("resamples", "exceed", "resamples_needed", "cluster"),
-    *(f"{name}_{end}" for name in _INTERVALS[1:] for end in ("low", "high")),
-)
-TEXT: tuple[str, ...] = (
-    *("a", "b", "metric", "test", "better", "method", "reason", "interval_kind"),
-    *("name", "letters"),
-)
-TRUTH: tuple[str, ...] = ("settled", "in_top_group")
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
 """Spreadsheets run what begins with one of these (also in full width); the quote makes the escape reversible."""
 
@@ -203,38 +184,40 @@ def _blocks(report: ReportRecord, of: Rows, size: int = _BLOCK) -> Iterator[dict
     if of not in get_args(Rows):
         raise InputError(f"of must be one of {', '.join(get_args(Rows))}, got {of!r}")
     if of == "systems":
-        yield _system_columns(report.systems)
+        columns = {name: [getattr(system, name) for system in report.systems] for name in SYSTEM_KEYS}
+        yield _by_ends(columns, [name for name in _WHERE_THERE if all(value is None for value in columns[name])])
         return
-    unclustered = len(report.comparisons.column("standard_error_unclustered").known_values()) > 0
+    unclustered = report.comparisons.column("standard_error_unclustered").known_values()
     for block in report.comparisons.blocks(size):
-        yield _pair_columns(block, unclustered=unclustered)
+        yield _by_ends({name: block.values(name) for name in COLUMNS}, () if len(unclustered) else _WHERE_THERE)
 
 
-def _pair_columns(comparisons: Comparisons, *, unclustered: bool) -> dict[str, list[Any]]:
-    """The columns of pairs; `unclustered` is whether standard errors without the clusters are there."""
-    columns: dict[str, list[Any]] = {}
-    for name in COLUMNS:
-        if FIELDS[name] is Interval:
-            columns |= _ends(name, comparisons.column(name).tolist())
-        elif unclustered or name != "standard_error_unclustered":
-            columns[name] = comparisons.column(name).tolist()
-    return columns
-
-
-def _system_columns(systems: Sequence[SystemScore]) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {}
-    for name in SYSTEM_KEYS:
-        values = [getattr(system, name) for system in systems]
-        if name in _WHERE_THERE and all(value is None for value in values):
+def _by_ends(columns: dict[str, list[Any]], left_out: Sequence[str]) -> dict[str, list[Any]]:
+    """The columns but for some, those of intervals as one of their low and one of their high ends."""
+    table: dict[str, list[Any]] = {}
+    for name, values in columns.items():
+        if name in left_out:
             continue
-        columns |= _ends(name, values) if name in _INTERVALS else {name: values}
-    return columns
+        if name in _column_types():
+            table[name] = values
+        else:
+            ends = [interval or (None, None) for interval in values]
+            table |= {f"{name}_low": [low for low, _ in ends], f"{name}_high": [high for _, high in ends]}
+    return table
 
 
-def _ends(name: str, intervals: Iterable[tuple[Any, Any] | None]) -> dict[str, list[Any]]:
-    """A column of intervals as one of their low and one of their high ends."""
-    ends = [each or (None, None) for each in intervals]
-    return {f"{name}_low": [low for low, _ in ends], f"{name}_high": [high for _, high in ends]}
+@cache
+def _column_types() -> dict[str, type]:
+    """What the columns of pairs and systems hold: float, int, bool or str."""
+    types: dict[str, type] = {}
+    for name, annotation in (types_of(Comparison) | types_of(SystemScore)).items():
+        is_union = get_origin(annotation) in (Union, UnionType)
+        (held,) = {*get_args(annotation)} - {NoneType} if is_union else {annotation}
+        if held is Interval or get_origin(held) is tuple:
+            types |= dict.fromkeys((f"{name}_low", f"{name}_high"), float if held is Interval else get_args(held)[0])
+        else:
+            types[name] = str if get_origin(held) is Literal else held
+    return types
 
 
 def to_dataframe(report: ReportRecord, library: Library | None = None, of: Rows = "pairs") -> Any:
@@ -286,8 +269,8 @@ def _is_installed(name: str) -> bool:
 def _of_pandas(columns: dict[str, list[Any]]) -> Any:
     import pandas
 
-    kinds = dict.fromkeys(WHOLE, "Int64") | dict.fromkeys(TRUTH, "boolean")
-    return pandas.DataFrame(columns).astype({name: kinds.get(name, "float64") for name in columns if name not in TEXT})
+    names, types = {int: "Int64", bool: "boolean", float: "float64"}, _column_types()
+    return pandas.DataFrame(columns).astype({name: names[types[name]] for name in columns if types[name] is not str})
 
 
 def _by_narwhals(columns: dict[str, list[Any]], library: Library) -> Any:
@@ -295,9 +278,8 @@ def _by_narwhals(columns: dict[str, list[Any]], library: Library) -> Any:
         import narwhals
     except ModuleNotFoundError:
         raise InputError(f'a data frame of {library} needs narwhals; run: pip install "sigjax[dataframe]"') from None
-    kinds = dict.fromkeys(WHOLE, narwhals.Int64) | dict.fromkeys(TRUTH, narwhals.Boolean)
-    kinds |= dict.fromkeys(TEXT, narwhals.String)
-    schema = {name: kinds.get(name, narwhals.Float64)() for name in columns}
+    types = {int: narwhals.Int64, bool: narwhals.Boolean, str: narwhals.String, float: narwhals.Float64}
+    schema = {name: types[_column_types()[name]]() for name in columns}
     return narwhals.from_dict(columns, schema=schema, backend=library).to_native()
 
 
@@ -344,9 +326,9 @@ def field_types(record: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(record)}
 
 
-def bare(kind: Any) -> tuple[Any, Bounds]:
+def bare(annotation: Any) -> tuple[Any, Bounds]:
     """A type without its domain, and the domain."""
-    return get_args(kind) if get_origin(kind) is Annotated else (kind, Bounds())
+    return get_args(annotation) if get_origin(annotation) is Annotated else (annotation, Bounds())
 
 
 def report_schema() -> dict[str, Any]:
@@ -355,7 +337,7 @@ def report_schema() -> dict[str, Any]:
     properties = {
         "schema": {"const": SCHEMA},
         "settings": _object(_of_settings() | USED_ON),
-        **{name: _schema_of(kind) for name, kind in TEXTS.items()},
+        **{name: _schema_of(annotation) for name, annotation in TEXTS.items()},
         "systems": _schema_of(tuple[SystemScore, ...]),
         "pairs": {"type": "array", "items": _object({key: pairs[key] for key in PAIR_KEYS + SCORE_KEYS}, SCORE_KEYS)},
         **{name: _schema_of(tuple[record, ...]) for name, record in OPTIONAL.items()},
@@ -373,53 +355,53 @@ def report_schema() -> dict[str, Any]:
 
 def _of_settings() -> dict[str, Any]:
     """The types of the settings, with their domains."""
-    kinds, abouts = types_of(Settings), options_of(Settings)
-    known = {name: _within(kinds[name], each.metadata["option"]) for name, each in abouts.items()}
-    return {field.name: known.get(field.name, kinds[field.name]) for field in fields(Settings)}
+    types, abouts = types_of(Settings), options_of(Settings)
+    known = {name: _within(types[name], each.metadata["option"]) for name, each in abouts.items()}
+    return {field.name: known.get(field.name, types[field.name]) for field in fields(Settings)}
 
 
-def _within(kind: Any, about: Option) -> Any:
+def _within(annotation: Any, about: Option) -> Any:
     """The type of an option with its domain."""
-    if get_origin(kind) in (Union, UnionType):
-        return reduce(or_, [_within(member, about) for member in get_args(kind)])
-    if kind is int:
+    if get_origin(annotation) in (Union, UnionType):
+        return reduce(or_, [_within(member, about) for member in get_args(annotation)])
+    if annotation is int:
         return Annotated[int, Bounds(least=about.least, most=about.most)]
     ends = {name: end for name in ("above", "below") if abs(end := getattr(about, name)) != float("inf")}
-    return Annotated[float, Bounds(**ends)] if kind is float else kind
+    return Annotated[float, Bounds(**ends)] if annotation is float else annotation
 
 
-def _object(kinds: dict[str, Any], optional: Iterable[str] = ()) -> dict[str, Any]:
+def _object(types: dict[str, Any], optional: Iterable[str] = ()) -> dict[str, Any]:
     return {
         "type": "object",
         "additionalProperties": False,
-        "required": [name for name in kinds if name not in optional],
-        "properties": {name: _schema_of(kind) for name, kind in kinds.items()},
+        "required": [name for name in types if name not in optional],
+        "properties": {name: _schema_of(annotation) for name, annotation in types.items()},
     }
 
 
-def _schema_of(kind: Any, domain: Bounds = Bounds()) -> dict[str, Any]:  # noqa: B008
+def _schema_of(annotation: Any, domain: Bounds = Bounds()) -> dict[str, Any]:  # noqa: B008
     """The JSON Schema of a type."""
-    origin, members = get_origin(kind), get_args(kind)
+    origin, members = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _schema_of(*bare(kind))
+        return _schema_of(*bare(annotation))
     if origin in (Union, UnionType):
         return {"anyOf": [_schema_of(member, domain) for member in members]}
     if origin is Literal:
         return {"enum": list(members)}
-    if kind is Interval or (origin is tuple and members[-1] is not Ellipsis):
-        ends = _schema_of(float if kind is Interval else members[0], domain)
+    if annotation is Interval or (origin is tuple and members[-1] is not Ellipsis):
+        ends = _schema_of(float if annotation is Interval else members[0], domain)
         return {"type": "array", "items": ends, "minItems": 2, "maxItems": 2}
     if origin in (tuple, list, Sequence):
         return {"type": "array", "items": _schema_of(members[0])}
     if origin is dict:
         return {"type": "object", "additionalProperties": _schema_of(members[1])}
-    if is_dataclass(kind):
-        return _object(field_types(kind))  # pyright: ignore[reportArgumentType]
+    if is_dataclass(annotation):
+        return _object(field_types(annotation))  # pyright: ignore[reportArgumentType]
     plain = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
     names = {"least": "minimum", "most": "maximum", "above": "exclusiveMinimum", "below": "exclusiveMaximum"}
     bounds = {names[name]: end for name, end in domain._asdict().items() if name in names and end is not None}
     pattern = {} if domain.pattern is None else {"pattern": f"^(?:{domain.pattern})$"}
-    return {"type": plain[kind], **(bounds if kind in (int, float) else {}), **pattern}
+    return {"type": plain[annotation], **(bounds if annotation in (int, float) else {}), **pattern}
 
 
 _WRITTEN = "expected a report as this version of sigjax writes it"
@@ -443,12 +425,12 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
     with naming(name):
         for part in parsed.keys() - {*PARTS, *OPTIONAL}:
             raise InputError(f"has {part!r}; {_WRITTEN}")
-        parts = {key: _value(parsed, key, kind) for key, kind in TEXTS.items()}
+        parts = {key: _value(parsed, key, annotation) for key, annotation in TEXTS.items()}
         used_on, settings = _settings(_value(parsed, "settings", dict))
         systems = _records(_value(parsed, "systems", list[dict]), SystemScore, "systems")
         rows = _value(parsed, "pairs", list[dict])
         given = {part: _value({part: [], **parsed}, part, list[dict]) for part in OPTIONAL}
-        more = {part: _records(given[part], kind, part) for part, kind in OPTIONAL.items()}
+        more = {part: _records(given[part], annotation, part) for part, annotation in OPTIONAL.items()}
         scores = _scores(systems, settings, parts["lower_is_better"], more["measured"])
         comparisons = _comparisons(rows, scores, settings, parts["lower_is_better"])
         _check_distributions(more["distributions"], scores)
@@ -483,7 +465,7 @@ def _settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
     settings = Settings(test=tests, **{name: given[name] for name in DEFAULTS.keys() - {"tests"}})
     with naming("settings"):
         check(settings)
-    return {name: _value(given, name, kind, "settings") for name, kind in USED_ON.items()}, settings
+    return {name: _value(given, name, annotation, "settings") for name, annotation in USED_ON.items()}, settings
 
 
 def _scores(
@@ -514,9 +496,9 @@ def _scores(
 def _comparisons(
     rows: list[dict[str, Any]], scores: Scores, settings: Settings, lower_is_better: tuple[str, ...]
 ) -> Comparisons:
-    kinds = field_types(Comparison)
+    types = field_types(Comparison)
     apart = SCORE_KEYS if rows and SCORE_KEYS[0] in rows[0] else ()  # missing pairwise
-    columns = {key: _column(rows, key, kinds[key], "pairs") for key in (*PAIR_KEYS, *apart)}
+    columns = {key: _column(rows, key, types[key], "pairs") for key in (*PAIR_KEYS, *apart)}
     _refuse_more(rows, columns, "pairs")
     pairs = list(zip(*(columns[key] for key in ("metric", "a", "b", "test")), strict=True))
     _check_pairs(pairs, scores, settings)
@@ -574,73 +556,75 @@ def _peers(rows: Sequence[PeerRow], comparisons: Comparisons) -> tuple[PeerTest,
     return tuple(found.values())
 
 
-def _records(rows: list[dict[str, Any]], kind: type, part: str) -> tuple[Any, ...]:
-    """The records of a kind, from the objects of a part."""
-    columns = {key: _column(rows, key, each, part) for key, each in field_types(kind).items()}
-    _refuse_more(rows, columns, part)
-    return tuple(kind(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True))
+def _records(rows: list[dict[str, Any]], record: type, array: str) -> tuple[Any, ...]:
+    """The records of an array, from its objects."""
+    columns = {key: _column(rows, key, annotation, array) for key, annotation in field_types(record).items()}
+    _refuse_more(rows, columns, array)
+    return tuple(record(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True))
 
 
-def _refuse_more(rows: list[dict[str, Any]], known: Mapping[str, Any], part: str) -> None:
+def _refuse_more(rows: list[dict[str, Any]], known: Mapping[str, Any], array: str) -> None:
     """Refuse keys that are not known, in rows that have all that are."""
     entry, row = next(((entry, row) for entry, row in enumerate(rows, 1) if len(row) != len(known)), (0, {}))
     for key in row.keys() - known.keys():
-        raise InputError(f"{part}, entry {entry}: has {key!r}; {_WRITTEN}")
+        raise InputError(f"{array}, entry {entry}: has {key!r}; {_WRITTEN}")
 
 
-def _column(rows: list[dict[str, Any]], key: str, kind: Any, part: str) -> list[Any]:
+def _column(rows: list[dict[str, Any]], key: str, annotation: Any, array: str) -> list[Any]:
     """The values of a key of all rows."""
-    read, values = _reader(kind), []
+    read, values = _reader(annotation), []
     try:
         for row in rows:
             values.append(read(row[key]))
     except (KeyError, ValueError):
-        _value(rows[len(values)], key, kind, f"{part}, entry {len(values) + 1}")
+        _value(rows[len(values)], key, annotation, f"{array}, entry {len(values) + 1}")
     return values
 
 
-def _value(given: Mapping[str, Any], key: str, kind: Any, part: str = "") -> Any:
+def _value(given: Mapping[str, Any], key: str, annotation: Any, array: str = "") -> Any:
     """The value of a key, refused where it is not of its type."""
-    place = f"{part}: " if part else ""
+    where = f"{array}: " if array else ""
     if key not in given:
-        raise InputError(f"{place}has no {key!r}; {_WRITTEN}")
+        raise InputError(f"{where}has no {key!r}; {_WRITTEN}")
     try:
-        return _reader(kind)(given[key])
+        return _reader(annotation)(given[key])
     except ValueError:
-        shown = repr(given[key])
-        shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
-        raise InputError(f"{place}{key!r} is {shown}; expected {_words(kind)}") from None
+        text = repr(given[key])
+        text = text if len(text) <= 40 else f"{text[:40]}..."
+        raise InputError(f"{where}{key!r} is {text}; expected {_words(annotation)}") from None
 
 
-def _words(kind: Any, domain: Bounds = Bounds()) -> str:  # noqa: B008
+def _words(annotation: Any, domain: Bounds = Bounds()) -> str:  # noqa: B008
     """A type and its domain in words."""
-    origin, members = get_origin(kind), get_args(kind)
+    origin, members = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _words(*bare(kind))
+        return _words(*bare(annotation))
     if origin is Literal:
         return f"one of {', '.join(members)}"
     if origin in (Union, UnionType):
         return " or ".join(map(_words, members))
     plain = {int: "a whole number", float: "a number", str: "text", bool: "true or false", NoneType: "null"}
-    if kind is Interval or (origin is tuple and members[-1] is not Ellipsis):
+    if annotation is Interval or (origin is tuple and members[-1] is not Ellipsis):
         return "[low, high]"
     if origin in (list, tuple):
         of = {str: "text", float: "numbers"}.get(bare(members[0])[0], "objects")
         return f"a list of {of}"
     ends = {"from": domain.least, "to": domain.most, "like": domain.pattern}
-    return " ".join([plain.get(kind, "an object"), *(f"{word} {end}" for word, end in ends.items() if end is not None)])
+    return " ".join(
+        [plain.get(annotation, "an object"), *(f"{word} {end}" for word, end in ends.items() if end is not None)]
+    )
 
 
-def _reader(kind: Any, domain: Bounds = Bounds()) -> Callable[[Any], Any]:  # noqa: B008
+def _reader(annotation: Any, domain: Bounds = Bounds()) -> Callable[[Any], Any]:  # noqa: B008
     """What makes a value of a type from that of JSON, or raises ValueError."""
-    origin, members = get_origin(kind), get_args(kind)
+    origin, members = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _reader(*bare(kind))
+        return _reader(*bare(annotation))
     if origin in (Union, UnionType):
         (read,) = (_reader(member) for member in members if member is not NoneType)
         return lambda value: None if value is None else read(value)
-    if kind is Interval or (origin is tuple and members[-1] is not Ellipsis):
-        end, made = (_reader(float, domain), Interval._make) if kind is Interval else (_reader(members[0]), tuple)
+    if annotation is Interval or (origin is tuple and members[-1] is not Ellipsis):
+        end, made = (_reader(float, domain), Interval._make) if annotation is Interval else (_reader(members[0]), tuple)
         return lambda value: made(_ascending(_list(value, end)))
     if origin in (list, tuple):
         read = _reader(members[0])
@@ -650,30 +634,32 @@ def _reader(kind: Any, domain: Bounds = Bounds()) -> Callable[[Any], Any]:  # no
         return lambda value: dict(zip(_of(value, dict), _list([*value.values()], read), strict=True))
     if origin is Literal:
         return lambda value: _of(value, str, members.__contains__)
-    if is_dataclass(kind):
-        readers = {name: _reader(each) for name, each in field_types(kind).items()}  # pyright: ignore[reportArgumentType]
-        return lambda value: _record(value, kind, readers)
-    if kind in (int, float):
-        return _number_reading(kind, domain)
-    return lambda value: _of(value, kind, None if domain.pattern is None else re.compile(domain.pattern).fullmatch)
+    if is_dataclass(annotation):
+        readers = {name: _reader(each) for name, each in field_types(annotation).items()}  # pyright: ignore[reportArgumentType]
+        return lambda value: _record(value, annotation, readers)
+    if annotation in (int, float):
+        return _number_reading(annotation, domain)
+    return lambda value: _of(
+        value, annotation, None if domain.pattern is None else re.compile(domain.pattern).fullmatch
+    )
 
 
-def _number_reading(kind: type, domain: Bounds) -> Callable[[Any], Any]:
+def _number_reading(annotation: type, domain: Bounds) -> Callable[[Any], Any]:
     """What takes the numbers of a domain alone; floats may be written as whole numbers."""
-    largest = sys.float_info.max if kind is float else 2**63 - 1
+    largest = sys.float_info.max if annotation is float else 2**63 - 1
     low = -largest if domain.least is None else domain.least
     high = largest if domain.most is None else domain.most
 
     def read(value: Any) -> Any:
-        if type(value) not in (int, kind) or not low <= value <= high:
+        if type(value) not in (int, annotation) or not low <= value <= high:
             raise ValueError
-        return kind(value)
+        return annotation(value)
 
     return read
 
 
-def _of(value: Any, kind: type, holds: Callable[[Any], Any] | None = None) -> Any:
-    if type(value) is not kind or (holds is not None and not holds(value)):
+def _of(value: Any, annotation: type, holds: Callable[[Any], Any] | None = None) -> Any:
+    if type(value) is not annotation or (holds is not None and not holds(value)):
         raise ValueError
     return value
 
@@ -688,7 +674,7 @@ def _ascending(ends: list[Any]) -> list[Any]:
     return ends
 
 
-def _record(value: Any, kind: Any, readers: Mapping[str, Callable[[Any], Any]]) -> Any:
+def _record(value: Any, annotation: Any, readers: Mapping[str, Callable[[Any], Any]]) -> Any:
     if _of(value, dict).keys() != readers.keys():
         raise ValueError
-    return kind(**{name: read(value[name]) for name, read in readers.items()})
+    return annotation(**{name: read(value[name]) for name, read in readers.items()})

@@ -308,7 +308,7 @@ def test_many_systems_share_letters_or_are_compared_with_the_best():
 
 def test_metrics_stand_side_by_side_in_the_order_of_the_first():
     def system(name, metric, score):
-        return SystemScore(name, metric, score, None, None)
+        return SystemScore(name, metric, score)
 
     systems = (system("x", "bleu", 30.0), system("y", "bleu", 20.0), system("y", "chrf", 60.0), system("x", "chrf", 50))
     pairs = [
