@@ -581,7 +581,7 @@ def _draft(
         first, second = a.mapped(ranks.__getitem__)[differs], b.mapped(ranks.__getitem__)[differs]
         a_wins = sign * delta.values[differs] < 0
         decided = significance_ranks(np.where(a_wins, first, second), np.where(a_wins, second, first), len(systems))
-        systems = [replace(system, **of_system._asdict()) for system, of_system in zip(systems, decided, strict=True)]
+        systems = [replace(each, **{name: of[i] for name, of in decided.items()}) for i, each in enumerate(systems)]
     return Draft(evaluation, settings, pairs_by, tuple(systems), num_units, tested)
 
 

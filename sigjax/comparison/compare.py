@@ -8,7 +8,7 @@ that is quick, else of the first resamples of the report's seed, as many as NumP
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -107,63 +107,59 @@ def _written(settings: Settings) -> dict[str, Any]:
     }
 
 
-class Distributions:
-    """The distributions of the deltas of the pairs of a report: `distributions(metric, a, b, test)`.
+def distributions_of(
+    evaluations: Sequence[EvaluationRecord], settings: Settings
+) -> Callable[[str, str, str, Test], Distribution | None]:
+    """What computes the distribution of the delta of a pair in bins, by metric, a, b and test.
 
-    Bootstrap scores of all systems are drawn once, and kept for the metric that was asked for last.
+    It gives None for the bootstrap of one unit, of responses or of trained models, and raises InputError where the
+    metric gave NaN or infinity on a resample. Bootstrap scores of all systems are drawn once, and kept for the metric
+    that was asked for last.
     """
+    by_metric = {evaluation.metric.name: evaluation for evaluation in evaluations}
+    fixed = replace(settings, resamples=settings.fixed_resamples)
 
-    def __init__(self, evaluations: Sequence[EvaluationRecord], settings: Settings) -> None:
-        self._evaluations = {each.metric.name: each for each in evaluations}
-        self._settings = settings
-        self._problem = lru_cache(1)(self._drawing)
+    @lru_cache(1)
+    def problem_by(metric: str) -> Problem:
+        return problem_of(by_metric[metric], fixed)
 
-    def _drawing(self, metric: str) -> Problem:
-        """The problem of all pairs, of as many resamples as the report has of the bootstrap."""
-        settings = replace(self._settings, resamples=self._settings.fixed_resamples)
-        return problem_of(self._evaluations[metric], settings)
-
-    def __call__(self, metric: str, a: str, b: str, test: Test) -> Distribution | None:
-        """The distribution of one pair, in bins; None for the bootstrap of one unit, of responses or of trained models.
-
-        Raises:
-            InputError: the metric gave NaN or infinity on a resample.
-        """
-        evaluation = self._evaluations[metric]
+    def distribution(metric: str, a: str, b: str, test: Test) -> Distribution | None:
+        evaluation = by_metric[metric]
         if evaluation.present is not None:
-            settings = replace(self._settings, baseline=None)
-            return Distributions([common(evaluation, a, b)], settings)(metric, a, b, test)
+            pair = common(evaluation, a, b)
+            return distributions_of([pair], replace(settings, baseline=None))(metric, a, b, test)
         systems = evaluation.systems.index(a), evaluation.systems.index(b)
-        problem = self._problem(metric)
+        problem = problem_by(metric)
         pair = problem.of_pair(systems)
         no_sample = len(pair.units.strata) == 1 or evaluation.unit == "response" or pair.draws is None
         if test == "bootstrap" and no_sample:
             return None
-        with named_errors([evaluation], self._settings):
-            found = pair.null_deltas() if test == "permutation" else problem.bootstrap_deltas(systems)
-            check_finite(found.deltas[None], [systems])
-        edges, shares, extreme = (tuple(each.tolist()) for each in _binned(pair, found, test))
-        return Distribution(a, b, metric, test, pair.hypotheses.delta((0, 1)), edges, shares, extreme, found.resamples)
+        with named_errors([evaluation], settings):
+            known = pair.null_deltas() if test == "permutation" else problem.bootstrap_deltas(systems)
+            check_finite(known.deltas[None], [systems])
+        bins = (tuple(column.tolist()) for column in _binned(pair, known, test))
+        return Distribution(a, b, metric, test, pair.hypotheses.delta((0, 1)), *bins, resamples=known.resamples)
+
+    return distribution
 
 
-def _binned(pair: Problem, found: DeltaDistribution, test: Test) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Edges, shares, and those that are extreme."""
+def _binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges of bins, the probability of each, and of what is extreme in it."""
     settings, (delta, tolerance) = pair.settings, pair.hypotheses.observed([(0, 1)])
+    nulls, middle, far = known.deltas, 0.0, abs(float(delta[0]))
     if test == "permutation":
         tolerance = np.array([pair.swap_tolerance((0, 1))])
-    nulls = (
-        found.deltas if test == "permutation" else np.asarray(null_replicates(found.deltas, delta, settings.variant))
-    )
-    asked = Criterion(delta, tolerance, settings.alternative)
-    weights = found.chances * asked.met(nulls[None])[0]
-    if settings.mid_p and test == "permutation" and found.resamples is None:
-        weights *= np.where(asked.tied(nulls[None])[0], 0.5, 1.0)
-    middle, far = 0.0 if test == "permutation" else float(delta[0]), abs(float(delta[0]))
-    edges = bin_edges(found.deltas, found.chances, middle - far, middle + far)
-    sums = (np.histogram(found.deltas, edges, weights=each)[0] for each in (found.chances, weights))
-    # A law by an FFT may have rounding noise below 0.
-    shares, extreme = (np.maximum(each, 0.0) / (found.resamples or 1) for each in sums)
-    return edges, shares, extreme
+    else:
+        nulls, middle = np.asarray(null_replicates(known.deltas, delta, settings.variant)), float(delta[0])
+    criterion = Criterion(delta, tolerance, settings.alternative)
+    weights = known.chances * criterion.met(nulls[None])[0]
+    if settings.mid_p and test == "permutation" and known.resamples is None:
+        weights *= np.where(criterion.tied(nulls[None])[0], 0.5, 1.0)
+    edges = bin_edges(known.deltas, known.chances, middle - far, middle + far)
+    sums = (np.histogram(known.deltas, edges, weights=each)[0] for each in (known.chances, weights))
+    # A distribution by an FFT may have rounding noise below 0.
+    probabilities, extreme = (np.maximum(each, 0.0) / (known.resamples or 1) for each in sums)
+    return edges, probabilities, extreme
 
 
 Path = str | os.PathLike[str]
@@ -222,7 +218,7 @@ def compare(data: Any, options: DataOptions) -> Report:
             ),
             compat=compat,
             again=lambda **changes: compare(evaluations, **values(settings, compat=options.compat, **changes)),
-            compute_distribution=Distributions(evaluations, settings),
+            compute_distribution=distributions_of(evaluations, settings),
             num_instances=evaluations[0].num_instances,
             comparisons=Comparisons.joined([pairs for draft in drafts for pairs in draft.pairs.values()]),
         )

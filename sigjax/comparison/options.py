@@ -30,40 +30,48 @@ def evaluations_of(data: Any, options: ReadingOptions) -> list[EvaluationRecord]
     Raises:
         InputError: the data cannot be used, or an option belongs to another kind of data.
     """
-    if isinstance(data, list | tuple) and data and all(isinstance(each, str | os.PathLike) for each in data):
-        raise InputError("data: got a list of paths; read them first, compare(sigjax.read(*paths, metric=...))")
-    if isinstance(data, EvaluationRecord) or (isinstance(data, Sequence) and not isinstance(data, str)):
-        _refuse_others(options, (), "evaluations are read already; give it to sigjax.read")
-        return list_evaluations(data)
-    if isinstance(data, Mapping) and (tasks := _tasks(data)):
-        _refuse_others(options, (), "evaluations are read already; give it to sigjax.read")
-        return suite_of(tasks)
-    if isinstance(data, Mapping) and data and all(isinstance(each, str | os.PathLike) for each in data.values()):
-        raise InputError("data: got a dict of paths; read them first, compare(sigjax.read(input=data, metric=...))")
+    if isinstance(data, str | os.PathLike):
+        chosen = values(options, ReadingOptions)
+        if os.path.isdir(data):
+            metric = chosen.pop("metric")
+            return list(read_metrics(os.fspath(data), metrics=[] if metric is None else [metric], **chosen))
+        return [read(data, **chosen)]
     if isinstance(data, Mapping):
+        if _are_paths(data.values()):
+            raise InputError("data: got a dict of paths; read them first, compare(sigjax.read(input=data, metric=...))")
+        if tasks := _tasks(data):
+            _refuse_others(options, (), "evaluations are read already; give it to sigjax.read")
+            return suite_of(tasks)
         _refuse_others(options, ("metric", "missing"), "these are arrays; use Evaluation.from_arrays")
         metric = "mean" if options.metric is None else options.metric
         return [Evaluation.from_arrays(data, metric=metric, missing=options.missing)]
-    if not isinstance(data, str | os.PathLike) and not hasattr(type(data), "columns"):  # as data frames have
+    if isinstance(data, EvaluationRecord | Sequence):
+        if not isinstance(data, EvaluationRecord) and _are_paths(data):
+            raise InputError("data: got a list of paths; read them first, compare(sigjax.read(*paths, metric=...))")
+        _refuse_others(options, (), "evaluations are read already; give it to sigjax.read")
+        return list_evaluations(data)
+    if not hasattr(type(data), "columns"):  # as data frames have
         raise InputError(
             "data must be an Evaluation, a dict of one array per system, a data frame, or the path of a table, "
             f"got {type(data).__name__}"
         )
-    if not isinstance(data, str | os.PathLike):
-        _refuse_others(options, tuple(options_of(FrameOptions)), "this is a data frame")
-        return [Evaluation.from_dataframe(data, **values(options, FrameOptions))]
-    chosen = values(options, ReadingOptions)
-    if os.path.isdir(data):
-        metric = chosen.pop("metric")
-        return list(read_metrics(os.fspath(data), metrics=[] if metric is None else [metric], **chosen))
-    return [read(data, **chosen)]
+    _refuse_others(options, tuple(options_of(FrameOptions)), "this is a data frame")
+    return [Evaluation.from_dataframe(data, **values(options, FrameOptions))]
+
+
+def _are_paths(data: Iterable[Any]) -> bool:
+    """Whether there are some, and all are paths."""
+    given = list(data)
+    return bool(given) and all(isinstance(each, str | os.PathLike) for each in given)
 
 
 def _tasks(data: Mapping[Any, Any]) -> dict[str, list[EvaluationRecord]]:
     """The evaluations of each task; none where the data are something else."""
-    tasks = {str(name): [found] if isinstance(found, EvaluationRecord) else found for name, found in data.items()}
-    lists = all(isinstance(found, list | tuple) and found for found in tasks.values())
-    are_read = lists and all(isinstance(one, EvaluationRecord) for found in tasks.values() for one in found)
+    tasks = {
+        str(name): [of_task] if isinstance(of_task, EvaluationRecord) else of_task for name, of_task in data.items()
+    }
+    lists = all(isinstance(of_task, list | tuple) and of_task for of_task in tasks.values())
+    are_read = lists and all(isinstance(each, EvaluationRecord) for of_task in tasks.values() for each in of_task)
     return tasks if are_read else {}
 
 
@@ -75,10 +83,10 @@ def list_evaluations(given: Any) -> list[EvaluationRecord]:
     """
     is_list = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
     evaluations: list[Any] = list(given) if is_list else [given]
-    if kinds := {type(each).__name__ for each in evaluations if not isinstance(each, EvaluationRecord)}:
+    if others := {type(each).__name__ for each in evaluations if not isinstance(each, EvaluationRecord)}:
         raise InputError(
             "expected an Evaluation, as sigjax.read and Evaluation.from_arrays give it, or a list of them, got "
-            f"{' and '.join(sorted(kinds))}"
+            f"{' and '.join(sorted(others))}"
         )
     return evaluations
 

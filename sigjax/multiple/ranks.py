@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import string
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations_with_replacement
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -89,28 +89,23 @@ _LETTERED = 100
 """Systems that get letters at most: nobody reads more, and cliques of very many systems take long to find."""
 
 
-class SignificanceRank(NamedTuple):
-    """What the decisions say of one system, as in `SystemScore`; None where not all pairs are tested in both ways."""
-
-    rank_interval: tuple[int, int] | None = None
-    letters: str | None = None
-    cluster: int | None = None
-    in_top_group: bool | None = None
-
-
-def significance_ranks(better: np.ndarray, worse: np.ndarray, count: int) -> list[SignificanceRank]:
-    """What the decisions say of each system, best first.
+def significance_ranks(better: np.ndarray, worse: np.ndarray, count: int) -> dict[str, Sequence[Any]]:
+    """What the decisions say of each system `[system]`, best first, by the fields of `SystemScore`.
 
     Args:
-        better: `[pair]` position of the better system, of all pairs that differ significantly.
-        worse: `[pair]` position of the other one.
+        better: `[pair]` index of the better system, of all pairs that differ significantly.
+        worse: `[pair]` index of the other one.
         count: number of systems.
     """
     beats = np.zeros((count, count), bool)
     beats[better, worse] = True
     letters = compact_letters(beats | beats.T) if count <= _LETTERED else None
-    columns = rank_intervals(beats), letters or [None] * count, significance_clusters(beats), top_group(beats)
-    return [SignificanceRank(*of_system) for of_system in zip(*columns, strict=True)]
+    return {
+        "rank_interval": rank_intervals(beats),
+        "letters": letters or [None] * count,
+        "cluster": significance_clusters(beats),
+        "in_top_group": top_group(beats),
+    }
 
 
 def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
@@ -145,32 +140,32 @@ def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
 
 
 def letter_groups(differs: np.ndarray) -> list[list[int]]:
-    """The positions of the systems of each group that has a letter, see `compact_letters`; better systems first."""
-    alike = [sum(1 << other for other in np.flatnonzero(~row).tolist()) | 1 << i for i, row in enumerate(differs)]
-    return sorted(_needed([_members(clique) for clique in _cliques(alike)]))
+    """The indices of the systems of each group that has a letter, see `compact_letters`; better systems first."""
+    equivalent = [sum(1 << other for other in np.flatnonzero(~row).tolist()) | 1 << i for i, row in enumerate(differs)]
+    return sorted(_needed([_members(clique) for clique in _cliques(equivalent)]))
 
 
-def _cliques(alike: list[int]) -> Iterator[int]:
-    """Maximal cliques that together hold every pair of systems that are alike, and every system; one bit per system."""
-    missing = [others >> best << best for best, others in enumerate(alike)]
-    for best in range(len(alike)):
+def _cliques(equivalent: list[int]) -> Iterator[int]:
+    """Maximal cliques that together hold every pair of equivalent systems, and every system; one bit per system."""
+    missing = [others >> best << best for best, others in enumerate(equivalent)]
+    for best in range(len(equivalent)):
         while missing[best]:
             # A system and itself are a pair too, which is last, so that only a system unlike all others is alone.
             worst = missing[best].bit_length() - 1
             clique = 1 << best | 1 << worst
-            candidates = alike[best] & alike[worst] & ~clique
+            candidates = equivalent[best] & equivalent[worst] & ~clique
             while candidates:
                 lowest = candidates & -candidates
                 clique |= lowest
-                candidates &= alike[lowest.bit_length() - 1] & ~lowest
+                candidates &= equivalent[lowest.bit_length() - 1] & ~lowest
             for member in _members(clique):
                 missing[member] &= ~clique
             yield clique
 
 
 def _members(clique: int) -> list[int]:
-    """The positions of the bits that are set."""
-    return [position for position, bit in enumerate(reversed(f"{clique:b}")) if bit == "1"]
+    """The indices of the bits that are set."""
+    return [index for index, bit in enumerate(reversed(f"{clique:b}")) if bit == "1"]
 
 
 def _needed(cliques: list[list[int]]) -> list[list[int]]:
@@ -198,7 +193,7 @@ def significance_clusters(beats: np.ndarray) -> tuple[int, ...]:
         >>> significance_clusters(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool))
         (1, 1, 2)
     """
-    begins = [bool(beats[:place, place:].all()) for place in range(1, len(beats))]
+    begins = [bool(beats[:rank, rank:].all()) for rank in range(1, len(beats))]
     return tuple(np.cumsum([1, *begins]).tolist())
 
 

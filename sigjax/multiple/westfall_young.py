@@ -109,11 +109,11 @@ def _of_metric(case: SumsProblem, run: Run) -> StepDown:
     problem, packed = swap_problem(case, slice(None), run)
     observed, scale, rounding = _standardised(case)
     order, limit = _in_order(observed, rounding)
-    left, right, totals_a, totals_b = (part[order] for part in packed[:4])
+    left, right, totals_a, totals_b = (column[order] for column in packed[:4])
     ladder = Ladder(left, right, totals_a, totals_b, scale[order], limit)
 
-    def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
-        counted = count_swaps(problem, ladder, part, score=case.metric.score, alternative=alternative)
+    def pieces(shard: Run) -> Iterator[tuple[int, np.ndarray]]:
+        counted = count_swaps(problem, ladder, shard, score=case.metric.score, alternative=alternative)
         for begin, exceed, finite in counted:
             check_finite(finite, hypotheses.members[order])
             yield begin, exceed
@@ -136,8 +136,8 @@ def _of_metrics(cases: Sequence[SumsProblem], run: Run) -> StepDown:
         check_finite(deltas[None], [case.hypotheses.pair(pair)], metric)
         return statistic(deltas, case.settings.alternative) * scale[hypothesis]
 
-    def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
-        for piece in part.blocks(num_columns(cases)):
+    def pieces(shard: Run) -> Iterator[tuple[int, np.ndarray]]:
+        for piece in shard.blocks(num_columns(cases)):
             # All metrics meet the same swaps, and the last one moves the progress bar.
             quiet = replace(piece, advance=lambda done: None)
             sums = [swapped_sums(problem, quiet) for problem, _ in swaps[:-1]]
