@@ -70,10 +70,12 @@ def check_evaluations(evaluations: Sequence[EvaluationRecord], settings: Setting
     if not evaluations:
         raise InputError("there is no evaluation to compare on")
     first, names = evaluations[0], [each.metric.name for each in evaluations]
-    if all(map(in_suite, evaluations)):
-        if settings.family == "report" and CORRECTIONS[settings.correction].is_resampled:
+    joint = settings.family == "report" and CORRECTIONS[settings.correction].is_resampled
+    differ = any(_frame(other) != _frame(first) for other in evaluations[1:])
+    if (joint or differ) and all(map(in_suite, evaluations)):
+        if joint:
             raise InputError(f"correction {settings.correction} needs the same instances; use holm, or family metric")
-    elif any(_frame(other) != _frame(first) for other in evaluations[1:]):
+    elif differ:
         raise InputError(
             "the evaluations differ in their systems, instances, units, clusters or strata; compare them apart, or as "
             "tasks: compare({'TASK': evaluation, ...})"

@@ -117,11 +117,10 @@ def distributions_of(
     that was asked for last.
     """
     by_metric = {evaluation.metric.name: evaluation for evaluation in evaluations}
-    fixed = replace(settings, resamples=settings.fixed_resamples)
 
     @lru_cache(1)
     def problem_by(metric: str) -> Problem:
-        return problem_of(by_metric[metric], fixed)
+        return problem_of(by_metric[metric], replace(settings, resamples=settings.fixed_resamples))
 
     def distribution(metric: str, a: str, b: str, test: Test) -> Distribution | None:
         evaluation = by_metric[metric]
