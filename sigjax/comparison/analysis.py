@@ -67,7 +67,7 @@ class Subset:
         settings: with the budget of this subset.
         weight: its pairs as a fraction of all pairs.
         instances: which instances, a bit each; None where it is the whole evaluation.
-        number: its place among the subsets, from 0.
+        number: its index among the subsets.
     """
 
     whole: EvaluationRecord
@@ -99,7 +99,7 @@ class SubsetResults:
         systems: scores and their uncertainty, without what decisions say of them.
         order_scores: of these systems: scores for their order, which those on their own scale may be too large to show.
         deltas: how the delta of each pair varies.
-        kinds: of the intervals.
+        intervals: their methods.
         num_units: number of what is resampled.
         degrees: degrees of freedom of intervals by t.
         lone: strata with one unit.
@@ -113,7 +113,7 @@ class SubsetResults:
     systems: list[SystemScore]
     order_scores: list[float]
     deltas: list[Uncertainty]
-    kinds: Names
+    intervals: Names
     num_units: int
     degrees: float
     lone: list[str]
@@ -292,7 +292,7 @@ def _test(
         if "bootstrap" in subset.settings.tests:
             check_units(num_units, "the bootstrap test", f"; use {Hint('test', 'permutation')}")
         results = run_tests(problem, context, drawn, others)
-    hypotheses, kinds = problem.hypotheses, results.interval_kinds
+    hypotheses = problem.hypotheses
     of_systems, of_pairs = np.full(len(scores), np.nan), np.full(len(hypotheses.members), np.nan)
     is_of_sums = isinstance(problem, SumsProblem)
     if is_of_sums and evaluation.clusters is not None and results.systems[0].standard_error is not None:
@@ -306,13 +306,13 @@ def _test(
             interval=uncertainty.interval,
             bootstrap_ranks=None if results.ranks is None else results.ranks[system],
             standard_error_unclustered=None if math.isnan(of_systems[system]) else float(of_systems[system]),
-            interval_kind=kinds.systems if uncertainty.interval else None,
+            interval_kind=results.intervals.systems if uncertainty.interval else None,
         )
         for system in subset.scored
     ]
     draws = settings.interval != "none" or "bootstrap" in settings.tests
     degrees = math.inf
-    if is_of_sums and kinds.pairs == "wide-t":
+    if is_of_sums and results.intervals.pairs == "wide-t":
         degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
     # Subsets have origins of their own.
     order_scores = scores if whole is None else hypotheses.scores
@@ -321,7 +321,7 @@ def _test(
         systems=systems,
         order_scores=[order_scores[system] for system in subset.scored],
         deltas=results.pairs if len(subset.pairs) else [],
-        kinds=kinds,
+        intervals=results.intervals,
         num_units=num_units,
         degrees=degrees,
         lone=lone_strata(evaluation) if draws and num_units > 1 else [],
@@ -357,7 +357,7 @@ def _with_names(
         "standard_error": Column.of(errors, float),
         "standard_error_unclustered": Column.unless_nan(unclustered),
         "interval": interval,
-        "interval_kind": Column(np.zeros(count, np.int8), interval.present, (results.interval_kinds.pairs,)),
+        "interval_kind": Column(np.zeros(count, np.int8), interval.present, (results.intervals.pairs,)),
         "settings": Column.constant(settings, count),
     }
     named: dict[Test, Comparisons] = {}
@@ -383,7 +383,7 @@ class TestResults:
         pairs_by: for each test, its columns of all pairs, in the order of the pairs.
         systems: how the score of each system varies.
         pairs: how the delta of each pair varies, in the order of the pairs.
-        interval_kinds: of which kinds the intervals are.
+        intervals: their methods.
         ranks: the interval of the rank of each system on bootstrap resamples, where these are asked for and fit into
             memory.
         costs_if_exact: what would make all permutation tests exact, where some are sampled: one entry, or none.
@@ -392,7 +392,7 @@ class TestResults:
     pairs_by: dict[Test, Comparisons]
     systems: list[Uncertainty]
     pairs: list[Uncertainty]
-    interval_kinds: Names = Names(None, None)
+    intervals: Names = Names(None, None)
     ranks: list[tuple[int, int]] | None = None
     costs_if_exact: tuple[CostIfExact, ...] = ()
 
@@ -455,7 +455,6 @@ def run_tests(
             sampled = sampled_bootstrap(problem, run, pieces, rows, why_sampled.reason, uncertain=intervals)
         systems, pairs = sampled.systems or systems, sampled.pairs or pairs
     systems, pairs = problem.closed_intervals() or (systems, pairs)
-    kinds = interval_names(problem)
     if "bootstrap" in settings.tests:
         if sampled is not None:
             tested = sampled.tested if tested is None else completed(tested, lambda *_: sampled.tested)
@@ -466,7 +465,7 @@ def run_tests(
         alone = run_tests(problem.unshifted, context.at("alone")).systems
         systems = [each.moved(offset) for each, offset in zip(alone, problem.recentred.offsets, strict=True)]
     costs = (_cost_if_exact(exact),) if num_swapped else ()
-    return TestResults(pairs_by, systems, pairs, kinds, ranks, costs)
+    return TestResults(pairs_by, systems, pairs, interval_names(problem), ranks, costs)
 
 
 def _cost_if_exact(exact: list[ExactP | NotEligible]) -> CostIfExact:

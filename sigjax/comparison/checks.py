@@ -100,17 +100,17 @@ def baseline_of(systems: Sequence[str], settings: Settings) -> str | None:
     Raises:
         InputError: there is no such system, or another one than the first has the name "1".
     """
-    asked = settings.baseline
-    if asked == "1" and asked in systems[1:]:
+    baseline = settings.baseline
+    if baseline == "1" and baseline in systems[1:]:
         raise InputError(
             f"baseline '1' is the first system, {systems[0]!r}, and also the name of another; rename that one"
         )
-    if asked is None or asked in systems:
-        return asked
-    if asked == "1":
+    if baseline is None or baseline in systems:
+        return baseline
+    if baseline == "1":
         return systems[0]
-    close = meant(asked, systems) or systems[:12]
-    raise InputError(f"baseline {asked!r} is not a system; did you mean {' or '.join(close)}?")
+    close = meant(baseline, systems) or systems[:12]
+    raise InputError(f"baseline {baseline!r} is not a system; did you mean {' or '.join(close)}?")
 
 
 def _check_sample(metric: str, settings: Settings) -> None:
@@ -166,8 +166,8 @@ def _check_models(evaluation: EvaluationRecord) -> None:
         raise InputError(f"design models needs two runs or more, and there is only {', '.join(labels)!r}")
     wrong = next((instance for instance, number in Counter(ids).items() if number < len(labels)), None)
     if wrong is not None:
-        own = {run for instance, run in zip(ids, runs, strict=True) if instance == wrong}
-        lacking = next(run for run in labels if run not in own)
+        present = {run for instance, run in zip(ids, runs, strict=True) if instance == wrong}
+        lacking = next(run for run in labels if run not in present)
         raise InputError(
             f"instance {wrong!r} has no run {lacking!r}: design models exchanges whole runs, which need a result on "
             "every instance; leave that instance or that run out"

@@ -70,7 +70,7 @@ def signature_of(
     unit = first.unit if first.clusters is None and first.runs is None else "cluster" if first.clusters else "id"
     tasks = sum(each.weights is None for each in evaluations) if of_suite else None
     named = evaluations if tasks is None else [each for each in evaluations if each.weights is not None]
-    parts = {
+    words = {
         "metric": "+".join(each.metric.name for each in named) or None,
         "tasks": tasks,
         **{name: chosen.pop(name) for name in _BEFORE_DATA},
@@ -82,7 +82,7 @@ def signature_of(
         **chosen,
         "sigjax": __version__,
     }
-    return "|".join(f"{name}:{value}" for name, value in parts.items() if value is not None)
+    return "|".join(f"{name}:{value}" for name, value in words.items() if value is not None)
 
 
 def _written(settings: Settings) -> dict[str, Any]:

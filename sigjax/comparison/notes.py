@@ -55,11 +55,11 @@ def merged(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
             alone = Note(note.text, code=note.code, values=note.values) if isinstance(note, Note) and about else note
             of_whom.setdefault(str(alone), []).extend(about)
             first.setdefault(str(alone), alone)
-    shown = {text: [*names[:_TASKS], f"{len(names) - _TASKS} more"] for text, names in of_whom.items()}
-    return tuple(
-        Note.after(", ".join(shown[text] if len(names) > _TASKS else names), first[text]) if names else first[text]
-        for text, names in of_whom.items()
-    )
+    merged_notes = []
+    for text, names in of_whom.items():
+        few = [*names[:_TASKS], f"{len(names) - _TASKS} more"] if len(names) > _TASKS else names
+        merged_notes.append(Note.after(", ".join(few), first[text]) if names else first[text])
+    return tuple(merged_notes)
 
 
 def _of_reading(draft: Draft) -> Iterable[str]:
@@ -72,8 +72,8 @@ def _identical_systems(draft: Draft) -> list[str]:
     evaluation = draft.evaluation
     groups: dict[bytes, list[str]] = {}
     held = evaluation.stats if evaluation.present is None else np.dstack([evaluation.stats, evaluation.present])
-    for name, own in zip(evaluation.systems, held, strict=True):
-        groups.setdefault(own.tobytes(), []).append(name)
+    for name, statistics in zip(evaluation.systems, held, strict=True):
+        groups.setdefault(statistics.tobytes(), []).append(name)
     return [
         f"identical on every instance ({evaluation.metric.name}): {', '.join(names)}"
         for names in groups.values()
@@ -86,8 +86,8 @@ def _common_instances(draft: Draft) -> list[str]:
     evaluation, pairs = draft.evaluation, draft.pairs[draft.settings.tests[0]]
     if evaluation.present is None:
         return []
-    position = {name: place for place, name in enumerate(evaluation.systems)}
-    a, b = (pairs.column(name).mapped(position.__getitem__) for name in "ab")
+    index = {name: i for i, name in enumerate(evaluation.systems)}
+    a, b = (pairs.column(name).mapped(index.__getitem__) for name in "ab")
     common = in_common(evaluation.present)
     counts = common[a, b]
     few, many, fewest = int(counts.min()), int(counts.max()), pairs[int(counts.argmin())]
@@ -254,8 +254,7 @@ def _mixed_floors(draft: Draft) -> list[str]:
     """Whether p-values of sampled pairs end at a floor that exact ones are below, and what makes all exact."""
     if not draft.costs:
         return []
-    found = draft.pairs["permutation"]
-    p, log10_p, exceed = found.columns("p_value", "log10_p", "exceed")
+    p, log10_p, exceed = draft.pairs["permutation"].columns("p_value", "log10_p", "exceed")
     is_sampled = exceed.where_present
     lowest, exact = p.values[is_sampled & (exceed.values == 0)], log10_p.values[~is_sampled]
     if not (len(lowest) and len(exact) and exact.min() < math.log10(lowest.min())):
@@ -273,8 +272,8 @@ def _made_exact(costs: Sequence[CostIfExact], settings: Settings) -> str:
     if not all(costs):
         return ""
     seconds, gib = np.max([each or (0.0, 0.0) for each in costs], axis=0).tolist()
-    asked = ("memory", gib, settings.memory), ("budget", 1.05 * seconds, exact_budget(settings))
-    return " ".join(f"--{name} {_upward(need):g}" for name, need, given in asked if need > given)
+    options = ("memory", gib, settings.memory), ("budget", 1.05 * seconds, exact_budget(settings))
+    return " ".join(f"--{name} {_upward(need):g}" for name, need, given in options if need > given)
 
 
 def _upward(number: float) -> float:
@@ -292,15 +291,15 @@ def _stops(draft: Draft) -> list[str]:
     """Of tests that stop by themselves, where pairs stopped, and which are not settled."""
     if draft.settings.resamples != "auto":
         return []
-    metric, found = draft.metric, draft.pairs["permutation"]
-    found = found.at(found.column("resamples").where_present)
-    numbers, counts = np.unique(found.column("resamples").values, return_counts=True)
+    metric, pairs = draft.metric, draft.pairs["permutation"]
+    sampled = pairs.at(pairs.column("resamples").where_present)
+    numbers, counts = np.unique(sampled.column("resamples").values, return_counts=True)
     ends = list(zip(numbers.tolist(), counts.tolist(), strict=True))
     notes = []
     if len(ends) > 1:
         where = ", ".join(f"{number:,} at {resamples:,}" for resamples, number in ends)
         notes.append(Note(f"resamples at which sampled pairs stopped: {where}", about=metric))
-    waiting = found.at(np.flatnonzero(~found.column("settled").mapped(bool)))
+    waiting = sampled.at(np.flatnonzero(~sampled.column("settled").mapped(bool)))
     if len(waiting):
         names = [f"{one.a} - {one.b}" for one in waiting[:_NAMED]]
         names += [f"and {len(waiting) - _NAMED:,} more"] if len(waiting) > _NAMED else []
@@ -311,11 +310,11 @@ def _stops(draft: Draft) -> list[str]:
 def _intervals(draft: Draft) -> list[str]:
     """Of which kind intervals are, and where they are missing, or known to miss the truth."""
     subsets = [each for each in draft.subsets if [*each.systems, *each.deltas][0].standard_error is not None]
-    by_t = [each for each in subsets if each.kinds.pairs == "wide-t"]
+    by_t = [each for each in subsets if each.intervals.pairs == "wide-t"]
     return [
         *(_methods(draft.metric, draft.settings, subsets) if subsets else ()),
         *(_few_units(by_t) if by_t else ()),
-        *_zero_length([each for each in subsets if each.kinds.pairs in ("wide-t", "two-way")]),
+        *_zero_length([each for each in subsets if each.intervals.pairs in ("wide-t", "two-way")]),
         *_missing(draft.settings, subsets),
     ]
 
@@ -323,14 +322,14 @@ def _intervals(draft: Draft) -> list[str]:
 def _methods(metric: str, settings: Settings, subsets: Sequence[SubsetResults]) -> list[str]:
     """Of which kind intervals are where the option does not say it, and whether they hold together."""
     notes = []
-    if any(each.kinds.systems == "wilson" for each in subsets):
+    if any(each.intervals.systems == "wilson" for each in subsets):
         notes.append(Note("intervals of scores are Wilson's, those of deltas Tango's (score intervals)", about=metric))
     if known := [each.degrees for each in subsets if each.degrees < math.inf]:
         low, high = (f"{end:,.0f}" if end >= 100 else f"{end:.3g}" for end in (min(known), max(known)))
         degrees = f"{low if low == high else f'{low} to {high}'} degree{'' if high == '1' else 's'} of freedom"
         by_t = f"intervals are Student's t by the jackknife, {degrees}; corrected for skewness, those of deltas only "
         notes.append(Note(f"{by_t}outwards", about=metric))
-    if settings.interval == "auto" and any(each.kinds.pairs == "percentile" for each in subsets):
+    if settings.interval == "auto" and any(each.intervals.pairs == "percentile" for each in subsets):
         notes.append(Note("intervals are percentile intervals of the bootstrap", about=metric))
     return [*notes, *filter(None, [INTERVALS[settings.interval].note])]
 

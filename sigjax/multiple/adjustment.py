@@ -23,7 +23,7 @@ the cap. S is the number of hits (resamples at least as extreme) that a pair has
 stops when its decision is settled by them. All intervals hold their p together with probability 1 - `ERROR`, so the
 probability that any settled decision of a test is wrong is at most `ERROR`, whatever the p-values are. (Gandy 2009
 bounds the same risk for one hypothesis.) Metrics that are adjusted together are sampled one after another: the pairs of
-metrics before enter with their bounds, those of metrics to come with 0 and 1, and each has its part of `ERROR`.
+metrics before enter with their bounds, those of metrics to come with 0 and 1, and each has its fraction of `ERROR`.
 
 The p-value cannot be (S + 1) / (n + 1): n was chosen by looking at S, and at the other pairs, about which the null
 hypothesis of this one says nothing. It must be valid at all looks at once, so that stopping may depend on anything. By
@@ -155,7 +155,7 @@ def _decisions(
         low, high = _bounds_of_counts(exceed, sampled, p_values, adjusted, settings)
     else:
         low, high = known.T
-    # The posterior mean of the share of hits under the Jeffreys prior; never 0 or 1.
+    # The posterior mean of the rate of hits under the Jeffreys prior; never 0 or 1.
     estimate = np.where(sampled, (exceed + 0.5) / (drawn + 1.0), p_values)
     is_settled = agree(low, high, adjusted, settings.alpha)
     needed = _resamples_needed(estimate, sampled, int(drawn.max()), adjusted, is_settled, settings.alpha)
@@ -171,7 +171,7 @@ def _bounds_of_counts(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Intervals `[pair]` from the counts of a fixed number of resamples; other p-values are known."""
     resamples, count = settings.fixed_resamples, int(sampled.sum())
-    share, reported = exceed / resamples, (exceed + 1) / (resamples + 1)
+    rate, reported = exceed / resamples, (exceed + 1) / (resamples + 1)
 
     def widened(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         low, high = np.minimum(low, reported), np.maximum(high, reported)
@@ -179,7 +179,7 @@ def _bounds_of_counts(
 
     # Clopper-Pearson intervals are within those of Hoeffding, which cost nothing and settle most pairs.
     width = math.sqrt(math.log(2.0 * count / ERROR) / (2.0 * resamples))
-    low, high = widened(np.maximum(share - width, 0.0), np.minimum(share + width, 1.0))
+    low, high = widened(np.maximum(rate - width, 0.0), np.minimum(rate + width, 1.0))
     close = sampled & ~agree(low, high, adjusted, settings.alpha)
     low[close], high[close] = bounds(exceed[close], resamples, count, (resamples,))
     return widened(low, high)
@@ -279,7 +279,7 @@ def count_until_settled(
         The columns of the sampled pairs, with the bounds by which they have stopped.
     """
     num_pairs = len(reasons.values)
-    # The bounds of other metrics may miss too: each has its part of the error.
+    # The bounds of other metrics may miss too: each has its fraction of the error.
     others = np.zeros((0, 2)) if others is None else others
     num_bounds = num_pairs + int((others[:, 0] < others[:, 1]).sum())
     rest = np.concatenate([np.stack([exact, exact], axis=1), others])

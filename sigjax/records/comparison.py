@@ -78,7 +78,7 @@ class Comparison(SciPyNames, Brief):
             together. None where the decision depends on no resamples (all p-values are exact, and the correction is not
             "maxt").
         resamples_needed: the smallest of 1, 2, 3 and 5 times a power of ten that should settle the decision, if the
-            share of extreme resamples stays as it is; None where it is settled, or 1,000,000,000 would not do.
+            rate of extreme resamples stays as it is; None where it is settled, or 1,000,000,000 would not do.
         standard_error: standard error of delta: by the jackknife for the intervals "auto" and "simultaneous" (of a
             mean, the standard deviation with ddof = 1, divided by the root of the number of units), that of the
             interval for "two-way", else, and for a `SampleMetric` and design "nested", by the bootstrap (ddof = 1;
@@ -210,8 +210,8 @@ class SystemScore(Brief):
         """The score and its precision, and the ranks where there are some."""
         names = ("name", "metric", "score", "standard_error", "interval")
         ranks = ("rank_interval", "letters", "cluster", "in_top_group")
-        shown = {name: getattr(self, name) for name in (*names, *ranks)}
-        return {name: value for name, value in shown.items() if name in names or value is not None}
+        values = {name: getattr(self, name) for name in (*names, *ranks)}
+        return {name: value for name, value in values.items() if name in names or value is not None}
 
 
 _BLOCK = 2**12
@@ -545,10 +545,10 @@ class Distribution(Brief):
         observed: score_a - score_b on the data.
         edges: ends of the bins, one more than there are bins, all of the same width. A value on an edge belongs to the
             bin above.
-        shares: probability of each bin; together 1 (but for 1e-9 at either end of an exact law).
-        extreme: the part of each that is as extreme as observed by the test and its alternative: where a histogram is
-            shaded. Their sum is the p-value of an exact law, and exceed / resamples of resamples.
-        resamples: how many were drawn, the first ones of the report's seed; None for an exact law.
+        shares: probability of each bin; together 1 (but for 1e-9 at either end of an exact distribution).
+        extreme: the probability of what is as extreme as observed by the test and its alternative: where a histogram is
+            shaded. Their sum is the p-value of an exact distribution, and exceed / resamples of resamples.
+        resamples: how many were drawn, the first ones of the report's seed; None for an exact distribution.
     """
 
     a: str

@@ -105,11 +105,10 @@ class ReportRecord(Brief):
             ([0.125, 0.375, 0.375, 0.125], 0.25, 0.25)
         """
         narrower = (self.settings.tests[0],) if metric is None else (metric, self.settings.tests[0])
-        one = self.comparisons[(a, b, *narrower)]
-        found = self._distribution(one.metric, a, b, test)
-        if found is None:
+        distribution = self._distribution(self.comparisons[(a, b, *narrower)].metric, a, b, test)
+        if distribution is None:
             raise InputError("there is no bootstrap of a single unit, of trained models and of responses")
-        return found
+        return distribution
 
     def with_distributions(self, pairs: Sequence[tuple[str, str]] | None = None) -> Self:
         """The same report with the distributions of some pairs, by all metrics and both tests, for its JSON to hold.
@@ -124,13 +123,13 @@ class ReportRecord(Brief):
         metrics, first = list(dict.fromkeys(system.metric for system in self.systems)), self.settings.tests[0]
         for metric, (a, b) in ((metric, pair) for metric in metrics for pair in pairs or ()):
             self.comparisons[a, b, metric, first]  # refuses names in words
-        found = [
+        distributions = [
             self._distribution(metric, a, b, test)
             for metric in metrics
             for a, b in (self.first_pairs(metric) if pairs is None else pairs)
             for test in get_args(Test)
         ]
-        return replace(self, distributions=tuple(each for each in found if each is not None))  # pyright: ignore[reportArgumentType]
+        return replace(self, distributions=tuple(each for each in distributions if each is not None))  # pyright: ignore[reportArgumentType]
 
     def first_pairs(self, metric: str) -> list[tuple[str, str]]:
         """All pairs of a metric, the better system first, or of more than ten those of the best or of the baseline.

@@ -63,7 +63,7 @@ def json_pieces(report: ReportRecord) -> Iterator[str]:
     """
     keys = PAIR_KEYS if _same_scores(report) else PAIR_KEYS + SCORE_KEYS
     systems = ({key: getattr(system, key) for key in SYSTEM_KEYS} for system in report.systems)
-    parts: dict[str, Iterable[str]] = {
+    values: dict[str, Iterable[str]] = {
         "schema": [visible_json(SCHEMA)],
         "settings": [visible_json(report.settings_dict())],
         "signature": [visible_json(report.signature)],
@@ -76,11 +76,11 @@ def json_pieces(report: ReportRecord) -> Iterator[str]:
     optional = {"facts": facts_of(report.notes), "measured": report.measured, "distributions": report.distributions}
     for name, records in optional.items():
         if records:
-            parts[name] = _lines(visible_json(asdict(each)) for each in records)
+            values[name] = _lines(visible_json(asdict(each)) for each in records)
     if report.compat:
-        parts["compat"] = _lines(map(visible_json, peer_rows(report)))
+        values["compat"] = _lines(map(visible_json, peer_rows(report)))
     before = "{\n"
-    for key, pieces in parts.items():
+    for key, pieces in values.items():
         yield f'{before}  "{key}": '
         yield from pieces
         before = ",\n"
@@ -101,9 +101,10 @@ def _same_scores(report: ReportRecord) -> bool:
     scores = {(system.metric, system.name): system.score for system in report.systems}
     return all(
         (
-            own.column(name).mapped(lambda system, by=metric: scores[by, system]) == own.column(f"score_{name}").values
+            pairs.column(name).mapped(lambda system, by=metric: scores[by, system])
+            == pairs.column(f"score_{name}").values
         ).all()
-        for (metric, _), own in report.comparisons.groups().items()
+        for (metric, _), pairs in report.comparisons.groups().items()
         for name in "ab"
     )
 
@@ -169,8 +170,8 @@ def escape_csv(name: str) -> str:
         >>> print(escape_csv("=1+1"), escape_csv("a-b"), escape_csv("\x1b[31m"), escape_csv(r"a\b"))
         '=1+1 a-b \x1b[31m a\\b
     """
-    shown = visible(name.replace("\\", "\\\\"))
-    return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown
+    escaped = visible(name.replace("\\", "\\\\"))
+    return f"'{escaped}" if escaped.lstrip().startswith(_FORMULA) else escaped
 
 
 def _escaped(column: list[Any]) -> list[Any]:
@@ -315,7 +316,7 @@ TEXTS = {
 }
 OPTIONAL = {"facts": Fact, "measured": Measured, "compat": PeerRow, "distributions": Distribution}
 """Arrays that are there only where they are not empty, and the records in them."""
-PARTS = ("schema", "settings", *TEXTS, "systems", "pairs")
+REQUIRED = ("schema", "settings", *TEXTS, "systems", "pairs")
 """What every report has."""
 
 
@@ -348,7 +349,7 @@ def report_schema() -> dict[str, Any]:
         "description": "The docstrings of Comparison, SystemScore and compare say what each field is.",
         "type": "object",
         "additionalProperties": False,
-        "required": list(PARTS),
+        "required": list(REQUIRED),
         "properties": properties,
     }
 
@@ -423,16 +424,16 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
         name, content = os.fspath(source), read_bytes(source)
     parsed = parse_report(name, content)
     with naming(name):
-        for part in parsed.keys() - {*PARTS, *OPTIONAL}:
-            raise InputError(f"has {part!r}; {_WRITTEN}")
-        parts = {key: _value(parsed, key, annotation) for key, annotation in TEXTS.items()}
+        for key in parsed.keys() - {*REQUIRED, *OPTIONAL}:
+            raise InputError(f"has {key!r}; {_WRITTEN}")
+        texts = {key: _value(parsed, key, annotation) for key, annotation in TEXTS.items()}
         used_on, settings = _settings(_value(parsed, "settings", dict))
         systems = _records(_value(parsed, "systems", list[dict]), SystemScore, "systems")
         rows = _value(parsed, "pairs", list[dict])
-        given = {part: _value({part: [], **parsed}, part, list[dict]) for part in OPTIONAL}
-        more = {part: _records(given[part], annotation, part) for part, annotation in OPTIONAL.items()}
-        scores = _scores(systems, settings, parts["lower_is_better"], more["measured"])
-        comparisons = _comparisons(rows, scores, settings, parts["lower_is_better"])
+        given = {key: _value({key: [], **parsed}, key, list[dict]) for key in OPTIONAL}
+        more = {key: _records(given[key], record, key) for key, record in OPTIONAL.items()}
+        scores = _scores(systems, settings, texts["lower_is_better"], more["measured"])
+        comparisons = _comparisons(rows, scores, settings, texts["lower_is_better"])
         _check_distributions(more["distributions"], scores)
         return {
             "systems": systems,
@@ -444,8 +445,8 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
             "measured": more["measured"],
             "compat": _peers(more["compat"], comparisons),
             "distributions": more["distributions"],
-            **parts,
-            "notes": _noted(parts["notes"], more["facts"]),
+            **texts,
+            "notes": _noted(texts["notes"], more["facts"]),
         }
 
 
@@ -482,14 +483,14 @@ def _scores(
         raise InputError(f"'systems' is empty; {_WRITTEN}")
     if settings.baseline is not None and settings.baseline not in names:
         raise InputError(f"settings: baseline {settings.baseline!r} has no score in systems")
-    for part, named in (("lower_is_better", lower_is_better), ("measured", [one.metric for one in measured])):
+    for key, named in (("lower_is_better", lower_is_better), ("measured", [one.metric for one in measured])):
         if unknown := [each for each in named if each not in metrics]:
-            raise InputError(f"{part!r}: {unknown[0]!r} has no score in systems")
+            raise InputError(f"{key!r}: {unknown[0]!r} has no score in systems")
     for entry, (one, after) in enumerate(pairwise(systems), 2):
         better = (after.score < one.score) if one.metric in lower_is_better else (after.score > one.score)
         if one.metric == after.metric and better:
-            found = f"{after.name!r} is better than the one before, by 'lower_is_better'; expected the best first"
-            raise InputError(f"systems, entry {entry}: {found}")
+            what = f"{after.name!r} is better than the one before, by 'lower_is_better'; expected the best first"
+            raise InputError(f"systems, entry {entry}: {what}")
     return scores
 
 
@@ -544,16 +545,16 @@ def _check_distributions(distributions: Sequence[Distribution], scores: Scores) 
 def _peers(rows: Sequence[PeerRow], comparisons: Comparisons) -> tuple[PeerTest, ...]:
     """The tests of other programs, whose pairs are ours."""
     groups = {key: [*zip(*map(each.values, "ab"), strict=True)] for key, each in comparisons.groups().items()}
-    found: dict[tuple[str, str, str], PeerTest] = {}
+    tests: dict[tuple[str, str, str], PeerTest] = {}
     for entry, row in enumerate(rows, 1):
-        if (row.name, row.metric, row.test) in found:
+        if (row.name, row.metric, row.test) in tests:
             raise InputError(f"compat, entry {entry}: {row.name!r} is there twice for this metric and test")
         ours = groups.get((row.metric, row.test))
         if [(one.a, one.b) for one in row.pairs] != ours:
             raise InputError(f"compat, entry {entry}: expected all pairs of this metric and test, in order")
         p_values = tuple([one.p_value for one in row.pairs])
-        found[row.name, row.metric, row.test] = PeerTest(row.name, row.metric, row.test, row.about, p_values)
-    return tuple(found.values())
+        tests[row.name, row.metric, row.test] = PeerTest(row.name, row.metric, row.test, row.about, p_values)
+    return tuple(tests.values())
 
 
 def _records(rows: list[dict[str, Any]], record: type, array: str) -> tuple[Any, ...]:
