@@ -21,7 +21,7 @@ from sigjax.records.options import option, required, values
 from sigjax.studies import STUDIES
 
 
-def _one_metric(evaluations: Sequence[Evaluation], what: str = "study") -> Evaluation:
+def _single(evaluations: Sequence[Evaluation], what: str = "study") -> Evaluation:
     if len(evaluations) > 1:
         raise InputError(f"this {what} takes one metric, got {len(evaluations)}; name one (--metric)")
     return evaluations[0]
@@ -30,26 +30,24 @@ def _one_metric(evaluations: Sequence[Evaluation], what: str = "study") -> Evalu
 def _test_sets(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]:
     """One test set per file; or one evaluation, whose strata are the test sets."""
     if inputs.strata is not None:
-        return _one_metric(inputs.evaluations(paths))
+        return _single(inputs.evaluations(paths))
     files = name_systems([str(path) for path in paths])[0] if paths else {}
-    return {name: _one_metric(inputs.evaluations([Path(file)])) for name, file in files.items()}
+    return {name: _single(inputs.evaluations([Path(file)])) for name, file in files.items()}
 
 
 def _systems(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]:
     """Systems of which one is enough."""
-    alone = inputs.missing == "error" and _one_by_one(inputs, paths)
-    return alone or _one_metric(inputs.evaluations(paths, single=True), "test")
+    alone = inputs.missing == "error" and _by_file(inputs, paths)
+    return alone or _single(inputs.evaluations(paths, single=True), "test")
 
 
 def _samples(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]:
     """The systems of one table, or of gold files and systems; of one file each, read one by one."""
     missing = "pairwise" if inputs.missing == "error" else inputs.missing
-    return _one_by_one(inputs, paths) or _one_metric(
-        replace(inputs, missing=missing).evaluations(paths, single=True), "test"
-    )
+    return _by_file(inputs, paths) or _single(replace(inputs, missing=missing).evaluations(paths, single=True), "test")
 
 
-def _one_by_one(inputs: Inputs, paths: Files) -> dict[str, Evaluation]:
+def _by_file(inputs: Inputs, paths: Files) -> dict[str, Evaluation]:
     """The systems of several files, one each, whose instances may differ; nothing where there are gold files."""
     files = [*paths, *inputs.input]
     if len(files) < 2 or (paths and inputs.input):
@@ -60,7 +58,7 @@ def _one_by_one(inputs: Inputs, paths: Files) -> dict[str, Evaluation]:
         file, alone = Path(named[name]), replace(inputs, input=(), systems=None)
         saved = file.suffix.lower() == ".npz"  # it says which systems it holds; other files are named after theirs
         reading = alone if saved else replace(alone, input=[file])
-        evaluations[name] = _one_metric(reading.evaluations([file] if saved else [], single=True), "test")
+        evaluations[name] = _single(reading.evaluations([file] if saved else [], single=True), "test")
     return evaluations
 
 
@@ -84,7 +82,7 @@ class SyntheticOutput:
 
 def _synthetic(paths: Files, inputs: Inputs, options: Any, written: SyntheticOutput) -> None:
     inputs.check(paths, written)
-    given = _one_metric(inputs.evaluations(paths)) if paths else None
+    given = _single(inputs.evaluations(paths)) if paths else None
     evaluation = STUDIES["synthetic"].load("synthetic")(given, **values(options))
     if written.output.suffix.lower() in (".tsv", ".csv"):
         save_table(str(written.output), evaluation)

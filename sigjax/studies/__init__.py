@@ -48,9 +48,8 @@ class StudySpec:
         title: the first line of the command's help.
         more: the rest of it.
         takes: what the command reads: the evaluations of the files, one per metric; test sets; systems one by one, of
-            which one is enough or which have instances of their own; two files of labels; or any that there are.
+            which one is enough or which have instances of their own; two files of labels; or reports.
         files: the help of its files; the usual one when left out.
-        figure: whether it has a figure.
         alone: whether it is a command and a name of sigjax, beside `sigjax study NAME` and `sigjax.studies.NAME`.
     """
 
@@ -60,15 +59,19 @@ class StudySpec:
     options: str
     title: str
     more: str = ""
-    takes: Literal["evaluations", "test sets", "systems", "samples", "labels", "any"] = "evaluations"
+    takes: Literal["evaluations", "test sets", "systems", "samples", "labels", "reports"] = "evaluations"
     files: str = ""
-    figure: bool = False
     alone: bool = True
 
     @property
     def path(self) -> str:
         """The name of the module."""
         return f"{__name__}.{self.module}"
+
+    @property
+    def figure(self) -> bool:
+        """Whether it has a figure."""
+        return bool(self.result) and hasattr(self.load(self.result), "plot")
 
     def load(self, name: str) -> Any:
         """A function or record of its file."""
@@ -91,7 +94,6 @@ STUDIES = {
         "PowerOptions",
         "How likely is a test to find the difference of these two systems with more or fewer instances?",
         "Each repetition draws instances from the data with replacement and tests them.",
-        figure=True,
     ),
     "equivalence": StudySpec(
         "equivalence",
@@ -107,7 +109,6 @@ STUDIES = {
         "AuditOptions",
         "Do the tests keep their level on these data? They test pairs that are made so that neither is better.",
         "Each repetition swaps the outputs of random units of two systems (`--systems A B`) and tests the mixtures.",
-        figure=True,
     ),
     "one-sample": StudySpec(
         "samples",
@@ -144,7 +145,7 @@ STUDIES = {
         "Diff",
         "DiffOptions",
         "What changed between two reports, and with --margin: is any system worse by more than that?",
-        takes="any",
+        takes="reports",
     ),
     "calibration": StudySpec(
         "calibration",
@@ -153,7 +154,6 @@ STUDIES = {
         "CalibrationOptions",
         "How often is the winner of a test on a small test set the better system on all data, by p?",
         "Test sets are drawn from the data with replacement, and all pairs are tested on each.",
-        figure=True,
         alone=False,
     ),
     "domain": StudySpec(
@@ -166,7 +166,6 @@ STUDIES = {
         "are those of one test set, as for `sigjax compare`, and each stratum is a test set.",
         takes="test sets",
         files="One file per test set, with all systems each (or NAME=FILE).",
-        figure=True,
         alone=False,
     ),
     "gains": StudySpec(
@@ -176,7 +175,6 @@ STUDIES = {
         "GainsOptions",
         "How large is a gain that is significant on these files? Gain against confidence, for all pairs of systems.",
         "The threshold is the gain that 95% of the pairs with p from 0.04 to 0.06 do not exceed.",
-        figure=True,
         alone=False,
     ),
     "synthetic": StudySpec(
@@ -186,7 +184,6 @@ STUDIES = {
         "SyntheticOptions",
         "Write synthetic systems: correlated mixtures of the systems in the files, or data by the papers' generators.",
         "Every command takes what this writes, such as `sigjax study gains made.npz --groups families.tsv`.",
-        takes="any",
         alone=False,
     ),
     "size": StudySpec(
@@ -195,7 +192,6 @@ STUDIES = {
         "Size",
         "SizeOptions",
         "How does the gain that is needed fall with the size of the test set, and how many instances does a gain need?",
-        figure=True,
         alone=False,
     ),
 }

@@ -210,7 +210,12 @@ def calibration(evaluation: EvaluationRecord | Sequence[EvaluationRecord], optio
         [('permutation', None, 8, 8), ('bootstrap', 'shift', 9, 9), ('bootstrap', 'flip', 9, 9)]
     """
     evaluations = list_evaluations(evaluation)
-    settings = _checked(evaluations, options)
+    check(options)
+    check_range(options.p_range)
+    how = {"variant": "shift", "alternative": SIDES[options.alternative]}
+    settings = checked_settings(evaluations, options, options.p_range[0], drawing="calibration", **how)
+    if options.systems is not None and len(options.systems) == 1:
+        raise InputError("calibration needs two systems or more; name another one (systems)")
     chosen = [select(each, options.systems) for each in evaluations]
     tests = _tests(settings, options)
     pairs: dict[str, int] = {}
@@ -249,21 +254,6 @@ def calibration(evaluation: EvaluationRecord | Sequence[EvaluationRecord], optio
             strata=num_strata(evaluations[0]),
         ),
     )
-
-
-def _checked(evaluations: Sequence[EvaluationRecord], options: CalibrationOptions) -> Settings:
-    """The settings of the tests, after everything is checked.
-
-    Raises:
-        InputError: an option or the data cannot be used.
-    """
-    check(options)
-    check_range(options.p_range)
-    how = {"variant": "shift", "alternative": SIDES[options.alternative]}
-    settings = checked_settings(evaluations, options, options.p_range[0], drawing="calibration", **how)
-    if options.systems is not None and len(options.systems) == 1:
-        raise InputError("calibration needs two systems or more; name another one (systems)")
-    return settings
 
 
 def _tests(settings: Settings, options: CalibrationOptions) -> list[tuple[Test, Variant | None]]:

@@ -26,7 +26,7 @@ from sigjax.records import (
     SampleMetric,
     Test,
 )
-from sigjax.records.display import Brief, html_text, visible, visible_json
+from sigjax.records.display import visible, visible_json
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import option, same, takes, values
 from sigjax.report import Report
@@ -35,6 +35,7 @@ from sigjax.report.text import BOLD, GAP, Page, rendered
 from sigjax.report.words import ALTERNATIVES, METHODS, count, filled, format_number, format_p, format_raw_p, number_spec
 from sigjax.resample.units import Units, make_units, units_of_instances
 from sigjax.run.files import text_or_file
+from sigjax.studies.study import StudyResult
 from sigjax.studies.tests import (
     BINOMIAL_Z,
     CHI_SQUARE,
@@ -75,7 +76,8 @@ def all_tests(
     metric = evaluation.metric
     if isinstance(metric, SampleMetric):
         reason = f"{metric.name} is computed from all instances at once, not from sums"
-        return _without((*PAIRED, *UNPAIRED), reason), evaluation.num_instances, (None, None)
+        left_out: list[TestOrReason] = [LeftOut(name, reason) for name in (*PAIRED, *UNPAIRED)]
+        return left_out, evaluation.num_instances, (None, None)
     if (nearer := origins(evaluation)) is None:
         units, alone = _with_content(make_units(evaluation)), None
     else:
@@ -136,10 +138,6 @@ def _with_content(units: Units) -> Units:
     return replace(units, values=units.values[:, kept], strata=units.strata[kept])
 
 
-def _without(names: Sequence[str], reason: str) -> list[TestOrReason]:
-    return [LeftOut(name, reason) for name in names]
-
-
 def _differing(units: Units, metric: Metric) -> tuple[np.ndarray | str, bool]:
     """The one statistic by which two systems differ, or why there is not one; and whether all its values are 0 or 1.
 
@@ -165,7 +163,7 @@ def _differing(units: Units, metric: Metric) -> tuple[np.ndarray | str, bool]:
 def _paired(values: np.ndarray | str, alternative: Alternative, *, binary: bool, rounding: int) -> list[TestOrReason]:
     """The tests of differences; two that differ by `rounding` steps may be equal before rounding."""
     if isinstance(values, str):
-        return _without(PAIRED, values)
+        return [LeftOut(name, values) for name in PAIRED]
     d = values[0] - values[1]
     d = np.where(2 * abs(d) <= rounding, 0, d)
     tests = [
@@ -175,7 +173,7 @@ def _paired(values: np.ndarray | str, alternative: Alternative, *, binary: bool,
         wilcoxon(d, alternative, rounding=rounding),
     ]
     if not binary:
-        return [*tests, *_without(MCNEMAR, "it takes one 0 or 1 per unit")]
+        return [*tests, *(LeftOut(name, "it takes one 0 or 1 per unit") for name in MCNEMAR)]
     return [*tests, *mcnemar(int((d > 0).sum()), int((d < 0).sum()), alternative)]
 
 
@@ -235,7 +233,7 @@ NO_SAMPLE = "responses are not a random sample of instances"
 
 
 @dataclass(frozen=True, repr=False)
-class ClassicalTests(Brief):
+class ClassicalTests(StudyResult):
     """All tests of two systems by one metric. Iterating gives the classical tests.
 
     Attributes:
@@ -299,19 +297,8 @@ class ClassicalTests(Brief):
         p_values = {one.test: one.p_value for one in self.comparisons} | {test.name: test.p_value for test in self}
         return {name: getattr(self, name) for name in names} | {"p_values": p_values}
 
-    def _repr_html_(self) -> str:
-        """The same table for notebooks."""
-        return html_text(str(self))
-
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The tests as JSON: every number as it is.
-
-        Args:
-            path: the file to write, whose path is then returned instead of the text.
-
-        Raises:
-            InputError: the file cannot be written.
-        """
+        """The tests as JSON, of the schema `sigjax-tests/1`."""
         return text_or_file(to_json([self]), path)
 
 

@@ -188,24 +188,24 @@ def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], 
     return Interval(change - math.hypot(new_below, old_above), change + math.hypot(new_above, old_below))
 
 
-def _arms(one: SystemScore, report: Report, tail: float) -> tuple[float, float] | None:
+def _arms(system: SystemScore, report: Report, tail: float) -> tuple[float, float] | None:
     """How far the limits of a score that each err with this probability lie below and above it.
 
     Wilson's are computed anew. Others grow like the quantiles of Student's t or the normal law, whichever is wider.
     What ends at a bound of the metric does not shrink: without the bound it would end farther away.
     """
-    if one.interval is None:
+    if system.interval is None:
         return None
-    units = next((each.units for each in report.measured if each.metric == one.metric), report.num_units)
+    units = next((each.units for each in report.measured if each.metric == system.metric), report.num_units)
     level = report.settings.level
-    if one.interval_kind == "wilson":
-        low, high = wilson_interval(np.array(round(one.score * units)), units, 1.0 - 2.0 * tail)
-        return one.score - float(low), float(high) - one.score
+    if system.interval_kind == "wilson":
+        low, high = wilson_interval(np.array(round(system.score * units)), units, 1.0 - 2.0 * tail)
+        return system.score - float(low), float(high) - system.score
     normal = NormalDist().inv_cdf(1.0 - tail) / NormalDist().inv_cdf((1.0 + level) / 2.0)
     degrees = max(units - 1, 1)
     wider = max(normal, t_quantile(1.0 - 2.0 * tail, degrees) / t_quantile(level, degrees))
-    below, above = (max(wider, 1.0) if end in _BOUNDS else wider for end in one.interval)
-    return below * max(one.score - one.interval.low, 0.0), above * max(one.interval.high - one.score, 0.0)
+    below, above = (max(wider, 1.0) if end in _BOUNDS else wider for end in system.interval)
+    return below * max(system.score - system.interval.low, 0.0), above * max(system.interval.high - system.score, 0.0)
 
 
 def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRecord]) -> tuple[Compared, bool]:
@@ -466,7 +466,7 @@ _INDEPENDENT = (
 )
 _NO_LIMITS = {True: "all units differ alike, which says nothing of others", False: "a report without intervals"}
 """Why a change has no limits, by whether they are paired."""
-Part = str | Table
+Block = str | Table
 
 
 def diff_text(diff: Diff, *, width: int | None = None, color: bool = False) -> str:
@@ -507,8 +507,8 @@ def diff_github(diff: Diff) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _in_markdown(part: Part) -> str:
-    return render_table(part, MARKDOWN) if isinstance(part, Table) else escape_markdown(part)
+def _in_markdown(block: Block) -> str:
+    return render_table(block, MARKDOWN) if isinstance(block, Table) else escape_markdown(block)
 
 
 def verdict_sentence(diff: Diff) -> str:
@@ -543,7 +543,7 @@ def _named(diff: Diff, changes: Sequence[Change]) -> str:
     return first_of([f"{one.name} ({one.metric})" if several else one.name for one in changes], _MOST_NAMED)
 
 
-def _scores(diff: Diff) -> list[Part]:
+def _scores(diff: Diff) -> list[Block]:
     """A table for each metric, under its name where there are several."""
     metrics, parts = list(dict.fromkeys(one.metric for one in diff.changes)), []
     for metric in metrics:
@@ -570,9 +570,9 @@ def _table(diff: Diff, changes: Sequence[Change], sign: float) -> Table:
     return Table.of(columns, names=(0,), optional=("old", "new"))
 
 
-def _details(diff: Diff) -> list[Part]:
+def _details(diff: Diff) -> list[Block]:
     """What the limits mean, and what else changed."""
-    parts: list[Part] = []
+    parts: list[Block] = []
     if diff.margin is not None and not diff.same_data:
         parts.append(_limits_sentence(diff))
         parts += [] if diff.paired else [_INDEPENDENT]
@@ -602,7 +602,7 @@ def _value(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else "none" if value is None else str(value)
 
 
-def _decision_lines(diff: Diff) -> list[Part]:
+def _decision_lines(diff: Diff) -> list[Block]:
     """The pairs that are decided differently."""
     if not diff.num_decisions:
         return []

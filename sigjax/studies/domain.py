@@ -21,7 +21,6 @@ from sigjax.studies.thresholds import (
     PairColumns,
     Side,
     TestedOptions,
-    TestedPairs,
     check_pairs,
     compared_pairs,
     in_ranges,
@@ -214,9 +213,9 @@ def domain(test_sets: EvaluationRecord | Mapping[str, EvaluationRecord], options
     settings = check_pairs([evaluation], options)
     tested = {name: _tested(name, each, settings, options) for name, each in named.items()}
     ranges: list[DomainRange] = []
-    for index, first in enumerate(tested[source].columns):
+    for index, first in enumerate(tested[source][0]):
         for other in list(named)[1:]:
-            ranges += _ranges(other, first, tested[other].columns[index], options)
+            ranges += _ranges(other, first, tested[other][0][index], options)
     systems, (low, high) = evaluation.systems, options.p_range
     sizes = {name: each.num_instances for name, each in named.items()}
     return Domain(
@@ -226,13 +225,13 @@ def domain(test_sets: EvaluationRecord | Mapping[str, EvaluationRecord], options
         test_sets=sizes,
         ranges=tuple(ranges),
         pairs=tuple(
-            pair for name, each in tested.items() for one in each.columns for pair in _pairs(name, one, systems)
+            pair for name, (columns, _) in tested.items() for each in columns for pair in _pairs(name, each, systems)
         ),
         level=options.level,
         alternative=options.alternative,
         settings=settings,
         signature=f"study:domain|sets:{','.join(f'{name} {size}' for name, size in sizes.items())}|p:{low:g}-{high:g}|"
-        + tested[source].signature,
+        + tested[source][1],
     )
 
 
@@ -281,11 +280,13 @@ def _by_strata(evaluation: EvaluationRecord) -> dict[str, EvaluationRecord]:
     }
 
 
-def _tested(name: str, evaluation: EvaluationRecord, settings: Settings, options: DomainOptions) -> TestedPairs:
-    """All pairs on one test set, which errors name."""
+def _tested(
+    name: str, evaluation: EvaluationRecord, settings: Settings, options: DomainOptions
+) -> tuple[list[PairColumns], str]:
+    """All pairs on one test set, which errors name; and the signature."""
     try:
         check_pairs([evaluation], options)
-        return compared_pairs([evaluation], settings, options)
+        return compared_pairs([evaluation], settings, options)[:2]
     except InputError as error:
         raise InputError(f"{name}: {error.neutral}") from None
 

@@ -334,50 +334,20 @@ def _of_metric(evaluation: EvaluationRecord, settings: Settings, options: Equiva
             method, tests = _closed_tests(case, margin)
         else:
             method, tests = _bootstrap_tests(case, margin, Context(options.device))
-    pairs = zip(case.hypotheses.pairs, tests, strict=True)
-    records = [_record(case, evaluation.systems, pair, method, options, *tested) for pair, tested in pairs]
+    level, scores, records = interval_level(settings), case.observed_scores, []
+    for pair, (lower, upper, interval, error, exceeds) in zip(case.hypotheses.pairs, tests, strict=True):
+        above = upper > lower if options.claim == "equivalence" else not case.metric.higher_is_better
+        p_value, exceed = (upper if above else lower), None if exceeds is None else exceeds[above]
+        ends = None if exceed is None else proportion_interval(exceed, settings.fixed_resamples, settings.level)
+        (a, b), (score_a, score_b) = (evaluation.systems[index] for index in pair), (scores[index] for index in pair)
+        records.append(
+            Equivalence(
+                *(a, b, case.metric.name, options.claim, margin, score_a, score_b, case.hypotheses.delta(pair)),
+                *(lower, upper, p_value, ends, p_value, False, interval, level, error, exceed, method, settings),
+            )
+        )
     adjusted = with_adjusted_p(records, settings.correction)
     return [replace(row, holds=row.p_adjusted < settings.alpha) for row in adjusted]
-
-
-def _record(
-    case: Problem,
-    systems: tuple[str, ...],
-    pair: Pair,
-    method: str,
-    options: EquivalencePairsOptions,
-    p_lower: float,
-    p_upper: float,
-    interval: Interval,
-    standard_error: float,
-    exceed: tuple[int, int] | None,
-) -> Equivalence:
-    """The record of one pair, before adjustment."""
-    settings, scores = case.settings, case.observed_scores
-    upper = p_upper > p_lower if options.claim == "equivalence" else not case.metric.higher_is_better
-    p_value, extreme = (p_upper if upper else p_lower), None if exceed is None else exceed[upper]
-    return Equivalence(
-        a=systems[pair[0]],
-        b=systems[pair[1]],
-        metric=case.metric.name,
-        claim=options.claim,
-        margin=float(options.margin),
-        score_a=scores[pair[0]],
-        score_b=scores[pair[1]],
-        delta=case.hypotheses.delta(pair),
-        p_lower=p_lower,
-        p_upper=p_upper,
-        p_value=p_value,
-        p_interval=None if extreme is None else proportion_interval(extreme, settings.fixed_resamples, settings.level),
-        p_adjusted=p_value,
-        holds=p_value < settings.alpha,
-        interval=interval,
-        interval_level=interval_level(settings),
-        standard_error=standard_error,
-        exceed=extreme,
-        method=method,
-        settings=settings,
-    )
 
 
 def _lines(results: Sequence[Equivalence]) -> list[str]:

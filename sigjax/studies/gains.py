@@ -245,27 +245,26 @@ def gains(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: Ga
     settings = check_pairs(evaluations, options)
     systems = evaluations[0].systems
     groups = _groups(options.groups, systems)
-    tested = compared_pairs(evaluations, settings, options)
+    columns, signature, num_units = compared_pairs(evaluations, settings, options)
     draws = system_draws(settings.seed, len(systems), options.draws)
-    thresholds = tuple(
-        _thresholds(one, by, groups, draws, options) for one in tested.columns for by in get_args(Gained)
-    )
+    thresholds = tuple(_thresholds(tested, by, groups, draws, options) for tested in columns for by in get_args(Gained))
+    notes = dict.fromkeys(note for each in evaluations for note in each.notes)
     numbers = [each.effective_pairs for one in thresholds for each in one.thresholds]
     parts = options.signature + ("" if groups is None else f"|groups:{len(set(groups))}")
     return Gains(
         systems=systems,
         groups=groups,
-        pairs=tuple(pair for one in tested.columns for pair in _pairs(one, systems, groups)),
+        pairs=tuple(pair for tested in columns for pair in _pairs(tested, systems, groups)),
         thresholds=thresholds,
         p_range=(options.p_range[0], options.p_range[1]),
         quantile=options.quantile,
         draws=options.draws,
         num_instances=evaluations[0].num_instances,
-        num_units=tested.num_units,
+        num_units=num_units,
         alternative=options.alternative,
-        notes=(*tested.notes, *few_pairs(numbers, options.least_pairs)),
+        notes=(*notes, *few_pairs(numbers, options.least_pairs)),
         settings=settings,
-        signature=f"study:gains|{parts}|{tested.signature}",
+        signature=f"study:gains|{parts}|{signature}",
     )
 
 

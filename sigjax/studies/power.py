@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +28,6 @@ from sigjax.studies.study import COLORS, Study, in_methods, in_units, label, stu
 from sigjax.studies.trials import (
     Pilot,
     StudyOptions,
-    Trials,
     allotted,
     checked_settings,
     drawn,
@@ -281,38 +281,34 @@ def _points(pilot: Pilot, observed: PilotDelta, settings: Settings, options: Pow
     trials = {}
     for size in sorted(options.instances):
         strata = allotted(pilot.units.strata, size)
-        parts = pilot, drawn(pilot, settings.seed, strata), strata, options.repetitions
-        trials[size] = run_trials(*parts, settings, options.device, progress=options.progress)
-    return [
-        _point(pilot, observed, trials[size], test, size, settings, options.target)
-        for test in settings.tests
-        for size in trials
-    ]
-
-
-def _point(
-    pilot: Pilot, observed: PilotDelta, trials: Trials, test: Test, size: int, settings: Settings, target: float
-) -> PowerAt:
-    alpha, alternative, repetitions = settings.alpha, settings.alternative, len(trials.deltas)
-    error = observed.standard_error * math.sqrt(len(pilot.units.strata) / size)
-    rejected = int(np.count_nonzero(trials.p_values[test] <= alpha))
+        made = pilot, drawn(pilot, settings.seed, strata), strata, options.repetitions
+        trials[size] = run_trials(*made, settings, options.device, progress=options.progress)
+    alpha, alternative, points = settings.alpha, settings.alternative, []
     down = observed.delta < 0 if alternative == "two-sided" else alternative == "less"
-    errors = (trials.deltas - observed.delta) * (-1.0 if down else 1.0)
-    attainable = test == "bootstrap" or is_attainable(alpha, size, alternative)
-    return PowerAt(
-        metric=observed.metric,
-        test=test,
-        instances=size,
-        rejected=rejected,
-        power=rejected / repetitions,
-        interval=proportion_interval(rejected, repetitions, PROPORTION_LEVEL),
-        normal_power=normal_power(observed.delta, error, alpha, alternative),
-        standard_error=error,
-        simulated_error=float(standard_errors(trials.deltas[None])[0]),
-        detectable=detectable_effect(error, alpha, target, alternative) if attainable else None,
-        simulated_detectable=simulated_effect(errors, alpha, target, alternative) if attainable else None,
-        methods=trials.methods[test],
-    )
+    for test, size in product(settings.tests, trials):
+        error = observed.standard_error * math.sqrt(len(pilot.units.strata) / size)
+        deltas, rejected = trials[size].deltas, int(np.count_nonzero(trials[size].p_values[test] <= alpha))
+        detected = detectable_effect(error, alpha, options.target, alternative)
+        errors = (deltas - observed.delta) * (-1.0 if down else 1.0)
+        simulated = simulated_effect(errors, alpha, options.target, alternative)
+        attainable = test == "bootstrap" or is_attainable(alpha, size, alternative)
+        points.append(
+            PowerAt(
+                metric=observed.metric,
+                test=test,
+                instances=size,
+                rejected=rejected,
+                power=rejected / len(deltas),
+                interval=proportion_interval(rejected, len(deltas), PROPORTION_LEVEL),
+                normal_power=normal_power(observed.delta, error, alpha, alternative),
+                standard_error=error,
+                simulated_error=float(standard_errors(deltas[None])[0]),
+                detectable=detected if attainable else None,
+                simulated_detectable=simulated if attainable else None,
+                methods=trials[size].methods[test],
+            )
+        )
+    return points
 
 
 def _draw_power(axes: Axes, points: list[PowerAt]) -> None:

@@ -21,7 +21,6 @@ from sigjax.run.context import progress_bar
 from sigjax.studies.study import Study, in_units, label, table_text, unit_of
 from sigjax.studies.thresholds import (
     Gained,
-    PairColumns,
     PairsOptions,
     check_pairs,
     compared_pairs,
@@ -337,24 +336,17 @@ def _series(
         for done, (order, size) in enumerate(subsets, start=1):
             instances = np.sort(np.concatenate(orders[order][:size]))  # in the order of the data
             parts = [on_instances(each, instances) for each in evaluations]
-            tested = compared_pairs(parts, settings, replace(options, progress=False))
-            for one, by in product(tested.columns, get_args(Gained)):
-                at = _threshold_at(one, by, draws, options, order=order, size=size)
-                series.setdefault((one.metric, one.test, by), []).append(at)
+            columns, of_tests, _ = compared_pairs(parts, settings, replace(options, progress=False))
+            for pairs, by in product(columns, get_args(Gained)):
+                near = pairs.gains_near(by, options.p_range, options.alternative, np.ones(len(pairs.gains), bool))
+                made, drawn = make_threshold("all", *near, draws, len(pairs.gains), options)
+                ends = made.gain, made.low, made.high, made.num_pairs, made.effective_pairs
+                at = ThresholdAt(pairs.metric, pairs.test, by, order, size, *ends)
+                series.setdefault((pairs.metric, pairs.test, by), []).append((at, drawn))
             if size == sizes[-1]:
-                signature = tested.signature
+                signature = of_tests
             advance(done)
     return series, signature
-
-
-def _threshold_at(
-    pairs: PairColumns, by: Gained, draws: np.ndarray, options: SizeOptions, *, order: int, size: int
-) -> tuple[ThresholdAt, np.ndarray]:
-    near = pairs.gains_near(by, options.p_range, options.alternative, np.ones(len(pairs.gains), bool))
-    made, drawn = make_threshold("all", *near, draws, len(pairs.gains), options)
-    ends = made.low, made.high
-    at = ThresholdAt(pairs.metric, pairs.test, by, order, size, made.gain, *ends, made.num_pairs, made.effective_pairs)
-    return at, drawn
 
 
 def _gain(evaluation: EvaluationRecord, settings: Settings, options: SizeOptions) -> float | None:

@@ -177,12 +177,12 @@ def make_threshold(
     return Threshold(among, gain, low, high, num_pairs, effective, len(np.unique(members)), num_all), drawn
 
 
-def effective_pairs(upto: np.ndarray, shares: np.ndarray) -> float:
+def effective_pairs(upto: np.ndarray, drawn: np.ndarray) -> float:
     r"""How many independent pairs would say as much: $s (1 - s) / v$, and not more than there are.
 
     Args:
         upto: `[pair]` whether a gain is at most the threshold; s is their share.
-        shares: `[draw]` this share on draws of systems; v is its variance.
+        drawn: `[draw]` this share on draws of systems; v is its variance.
 
     Example:
         >>> effective_pairs(np.arange(100) < 95, np.array([0.93, 0.95, 0.97]))
@@ -190,7 +190,7 @@ def effective_pairs(upto: np.ndarray, shares: np.ndarray) -> float:
         >>> round(effective_pairs(np.arange(100) < 95, np.array([0.85, 0.95, 1.0])), 1)
         12.2
     """
-    share, defined = float(upto.mean()), shares[~np.isnan(shares)]
+    share, defined = float(upto.mean()), drawn[~np.isnan(drawn)]
     variance = float(np.var(defined)) if len(defined) else 0.0
     most = float(len(upto))
     return most if share * (1.0 - share) >= most * variance else share * (1.0 - share) / variance
@@ -370,28 +370,13 @@ class PairColumns:
         return self.members[chosen[order]], gains[order]
 
 
-@dataclass(frozen=True, slots=True)
-class TestedPairs:
-    """The results of all tests.
+def compared_pairs(
+    evaluations: Sequence[EvaluationRecord], settings: Settings, options: TestedOptions
+) -> tuple[list[PairColumns], str, int]:
+    """Test all pairs by `compare`, metric by metric and test by test; the signature, and the number of units.
 
-    Attributes:
-        columns: metric by metric, test by test.
-        num_units: number of units.
-        notes: of the data.
-        signature: of the tests.
-    """
-
-    columns: list[PairColumns]
-    num_units: int
-    notes: tuple[str, ...]
-    signature: str
-
-
-def compared_pairs(evaluations: Sequence[EvaluationRecord], settings: Settings, options: TestedOptions) -> TestedPairs:
-    """Test all pairs by `compare`: those of one metric share their resamples.
-
-    One-sided tests are those for the winner, and `compare` tests the first system of a pair against the second. So
-    systems are put in the order of their scores, equal ones in that of the data.
+    Pairs of one metric share their resamples. One-sided tests are those for the winner, and `compare` tests the first
+    system of a pair against the second. So systems are ordered by their scores, equal ones as in the data.
     """
     columns, reports = list[PairColumns](), list[Report]()
     for evaluation in evaluations:
@@ -400,10 +385,9 @@ def compared_pairs(evaluations: Sequence[EvaluationRecord], settings: Settings, 
         how = {"device": options.device, "progress": options.progress}
         reports.append(compare(ordered, **values(settings, **how)))
         columns += _columns(reports[-1], evaluation)
-    notes = dict.fromkeys(note for evaluation in evaluations for note in evaluation.notes)
     settled = reports[0].signature.split("|", 1)[1].replace("|alt:greater|", "|alt:one-sided|")
     signature = f"metric:{'+'.join(each.metric.name for each in evaluations)}|{settled}"
-    return TestedPairs(columns, reports[0].num_units, tuple(notes), signature)
+    return columns, signature, reports[0].num_units
 
 
 def scores_of(evaluation: EvaluationRecord, settings: Settings) -> np.ndarray:
