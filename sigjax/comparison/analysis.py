@@ -548,10 +548,10 @@ def _adjust(
 
 
 def _in_order(tested: Sequence[SubsetResults], settings: Settings) -> dict[Test, Comparisons]:
-    """The columns of the pairs of an evaluation by each test, in the order of the pairs."""
+    """The columns of the pairs of an evaluation by each test, in the order of the tests and of the pairs."""
     tables = [subset.pairs_by for subset in tested if subset.pairs_by]
     if len(tables) == 1:
-        return dict(tables[0])
+        return {test: tables[0][test] for test in settings.tests}
     order = np.argsort(np.concatenate([subset.pairs for subset in tested]))
     return {test: Comparisons.joined([table[test] for table in tables]).at(order) for test in settings.tests}
 

@@ -404,10 +404,9 @@ def _columns(report: Report, evaluation: EvaluationRecord) -> list[PairColumns]:
     """The pairs of a report of one metric, test by test."""
     index = {name: position for position, name in enumerate(evaluation.systems)}
     higher, comparisons = evaluation.metric.higher_is_better, report.comparisons
-    count = len(comparisons) // len(report.settings.tests)
-    columns = []
-    for number, test in enumerate(report.settings.tests):
-        pairs = comparisons[number * count : (number + 1) * count]
+    tests, columns = np.array(comparisons.values("test")), []
+    for test in report.settings.tests:
+        pairs = comparisons.at(tests == test)
         first, second = (pairs.column(name).mapped(index.__getitem__) for name in ("a", "b"))
         gains, p_values = pairs.arrays("delta", "p_value")
         turned = (gains > 0.0) & (not higher)

@@ -362,3 +362,10 @@ def test_a_large_value_in_another_system_changes_no_decision():
     first, *_ = compare(Evaluation.from_arrays(arrays | {"C": third}), **options)
     assert first.delta == pytest.approx(alone.delta, rel=1e-6)
     assert first.exceed == alone.exceed == 0
+
+
+@pytest.mark.parametrize("tests", [("bootstrap", "permutation"), ("permutation", "bootstrap")])
+@pytest.mark.parametrize("metric", ["mean", "median"])
+def test_pairs_are_in_the_order_of_the_tests(tests, metric):
+    report = compare(Evaluation.from_arrays({"A": A, "B": B, "C": A + B}, metric=metric), test=tests, resamples=99)
+    assert [pair.test for pair in report] == [tests[0]] * 3 + [tests[1]] * 3
