@@ -1,7 +1,8 @@
 """The pages of `sigjax help TOPIC`: text files of this folder.
 
-A page is plain text for users, of at most 80 lines and 80 columns: a title, which is its entry in the list of topics,
-headings in capitals, examples that run as doctests. To add a page, write a file and name it in `TOPICS`.
+A page is plain text for users, of at most 80 lines (but for tables of records) and 80 columns: a title, which is its
+entry in the list of topics, headings in capitals, examples that run as doctests. To add a page, write a file and name
+it in `TOPICS`.
 """
 
 import re
@@ -40,9 +41,13 @@ def page(topic: str, *, bold: bool = False) -> str:
         >>> print(page("gpu").splitlines()[0])
         CPU, GPU and NumPy: where the work runs.
     """
-    text = files("sigjax.guide").joinpath(f"{topic}.md").read_text("utf-8").rstrip("\n")
-    text = _TABLE.sub(lambda line: "\n".join(_table(line[1])), text)
+    text = _TABLE.sub(lambda line: "\n".join(_table(line[1])), _source(topic))
     return _HEADING.sub("\033[1m\\1\033[0m" if bold else "\\1", text)
+
+
+def _source(topic: str) -> str:
+    """The file of a page."""
+    return files("sigjax.guide").joinpath(f"{topic}.md").read_text("utf-8").rstrip("\n")
 
 
 def _table(name: str) -> Iterable[str]:
@@ -81,7 +86,7 @@ def _grouped(entries: Iterable[tuple[str, Sequence[str]]]) -> Iterator[str]:
 
 def contents() -> str:
     """The list of topics."""
-    lines = [f"  {topic:<15}  {page(topic).splitlines()[0]}" for topic in TOPICS]
+    lines = [f"  {topic:<15}  {_source(topic).splitlines()[0].removeprefix('# ')}" for topic in TOPICS]
     return "\n".join(
         ["sigjax help TOPIC explains", "", *lines, "", "sigjax COMMAND --help lists options, --help-all all of them."]
     )

@@ -64,7 +64,7 @@ def shared_length(texts: Sequence[str]) -> int:
     """
     first, last = min(texts, default=""), max(texts, default="")
     pairs = zip(first, last, strict=False)
-    return next((place for place, (a, b) in enumerate(pairs) if a != b), len(first))
+    return next((index for index, (a, b) in enumerate(pairs) if a != b), len(first))
 
 
 def _escaped(text: str, escape: Callable[[str], str]) -> str:

@@ -173,8 +173,8 @@ class Fact:
 
 def facts_of(notes: Iterable[str]) -> list[Fact]:
     """What the notes say that have a code."""
-    coded = ((place, note) for place, note in enumerate(notes) if isinstance(note, Note) and note.code)
-    return [Fact(place, note.about, note.code, dict(note.values)) for place, note in coded]
+    coded = ((index, note) for index, note in enumerate(notes) if isinstance(note, Note) and note.code)
+    return [Fact(index, note.about, note.code, dict(note.values)) for index, note in coded]
 
 
 def with_facts(notes: Iterable[str], facts: Iterable[Fact]) -> tuple[str, ...]:
