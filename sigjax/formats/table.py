@@ -174,7 +174,9 @@ class Format:
         if metric is None or not self.metrics or not isinstance(metric, str):
             return True
         named = metric in self.metrics or ("fscore" in self.metrics and FBETA.fullmatch(metric) is not None)
-        return named or bool(self.offers and self._function(self.offers)(metric))
+        if named or not self.offers:
+            return named
+        return _guarded(self, lambda: bool(self._function(self.offers)(metric)), otherwise=False)
 
     def gathered(self, files: Sequence[str]) -> Sequence[str]:
         """The files, with folders in place of those that are all of a system."""

@@ -35,6 +35,7 @@ FOLDED = Format(
     "folded", "votes of a jury, by town", "systems", "jury_files.reader:read_towns", looks_like(rb"^VOTES\\n"),
     ("accuracy",), folder="*.votes", tasks=True, gathers=(r".*\\.votes", "jury_files.reader:gather"),
 )
+PICKY = Format("picky", "", "systems", "nowhere:read", looks_like(), ("accuracy",), offers="jury_files.reader:fail")
 UNFOLDED = Format(
     "unfolded", "", "systems", "nowhere:read", looks_like(), gathers=(r".*\\.votes", "jury_files.reader:gather_none")
 )
@@ -91,6 +92,10 @@ def read_towns(sources, options):
             tasks.setdefault(os.path.basename(file), []).append(Sheet(name, file, {"value": values}))
     readings = {task: join_sheets(sheets, options) for task, sheets in tasks.items()}
     return lambda options: {task: reading(options) for task, reading in readings.items()}
+
+
+def fail(name):
+    return {}[name]
 
 
 def is_verdict(name):
@@ -178,6 +183,13 @@ def test_gathering_that_fails_is_named_and_leaves_the_files(install, files):
     with pytest.warns(RuntimeWarning, match="format unfolded of jury 1.0 is left out: TypeError: jury_files") as said:
         assert sigjax.read(files["a.votes"], files["b.votes"]).systems == ("a.votes", "b.votes")
     assert "gather_none gives [1, 1]; expected a list of files" in str(said[0].message)
+
+
+def test_an_offer_that_fails_is_no_offer(install, files):
+    install("jury", {"picky": "jury_files:PICKY"})
+    with pytest.warns(RuntimeWarning, match="format picky of jury 1.0 is left out: KeyError: 'verdict'"):
+        with pytest.raises(InputError, match="the format picky has no metric 'verdict'; it gives accuracy"):
+            sigjax.read(files["a.votes"], files["b.votes"], metric="verdict", reader="picky")
 
 
 def test_refusals_are_those_of_our_formats(install, files):
