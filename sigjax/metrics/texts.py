@@ -57,7 +57,7 @@ def inputs_of_texts(
     if left:
         todo = list(left.values())
         workers = num_workers(recipe.metric, references, todo)
-        with progress_bar(f"{recipe.metric} of texts", len(todo) * shape[0], shown=progress) as advance:
+        with progress_bar(f"{recipe.metric} of texts", len(todo) * shape[0], visible=progress) as advance:
             found = extract_stats(recipe, references, todo, workers=workers, advance=advance)
         for key, inputs in zip(left, found, strict=True):
             kept[key] = inputs

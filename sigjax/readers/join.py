@@ -339,14 +339,14 @@ def summary_rows(ids: Sequence[Any] | None) -> list[int]:
     return found if len(found) < len(ids or ()) else []
 
 
-def check_totals(values: np.ndarray, rows: Sequence[int], ids: Sequence[Any], place: Callable[[int], str]) -> str:
+def check_totals(values: np.ndarray, rows: Sequence[int], ids: Sequence[Any], locate: Callable[[int], str]) -> str:
     """Refuse rows that are the means or sums of the others; a warning where only their names say so.
 
     Args:
         values: `[system, instance, input]`, NaN where there is none.
         rows: the instances that `summary_rows` found.
         ids: [instance].
-        place: where an instance is, for the message.
+        locate: where an instance is, for the message.
     """
     others = np.delete(values, rows, axis=1)
     for row in rows:
@@ -355,7 +355,7 @@ def check_totals(values: np.ndarray, rows: Sequence[int], ids: Sequence[Any], pl
                 more = [str(ids[i]) for i in rows if i != row]
                 also = f", and {listing(more)}" if more else ""
                 raise InputError(
-                    f"{place(row)} is the {what} of the other rows, and would count as an instance; delete it{also}"
+                    f"{locate(row)} is the {what} of the other rows, and would count as an instance; delete it{also}"
                 )
     last = [i for i in rows if i >= len(ids) - len(rows) and not np.isnan(values[:, i]).all()]
     if not last:

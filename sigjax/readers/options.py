@@ -286,11 +286,11 @@ def name_systems(files: Sequence[str]) -> tuple[dict[str, str], frozenset[str]]:
     for i, (_, path) in enumerate(given):
         if path in [other for _, other in given[:i]]:
             raise InputError(f"{path}: is given twice; give each file once")
-    telling = [_telling(own) for own in paths]
+    telling = [_telling(folders) for folders in paths]
     names: list[str] = []
-    for parts in (telling, paths) if len(set(telling)) == len(telling) else (paths,):
-        for depth in range(1, max([1, *map(len, parts)]) + 1):
-            names = [name or _stem(own[-depth:]) for (name, _), own in zip(given, parts, strict=True)]
+    for tails in (telling, paths) if len(set(telling)) == len(telling) else (paths,):
+        for depth in range(1, max([1, *map(len, tails)]) + 1):
+            names = [name or _stem(tail[-depth:]) for (name, _), tail in zip(given, tails, strict=True)]
             if len(set(names)) == len(names):
                 named = frozenset(name for name, _ in given if name)
                 return dict(zip(names, (path for _, path in given), strict=True)), named
@@ -306,21 +306,23 @@ def given_name(file: str) -> tuple[str | None, str]:
     return name, path
 
 
-def _telling(parts: tuple[str, ...]) -> tuple[str, ...]:
-    """The parts of a path that can tell systems apart: without names and times that a program gives to all."""
-    if len(parts) > 2 and parts[-2] == "results" and parts[-1].removesuffix(".gz") == "results.json":
-        return parts[:-2]
-    if len(parts) < 2 or not _SAME_FOR_ALL.fullmatch(parts[-1].removesuffix(".gz")):
-        return parts
-    folders = parts[:-1]
+def _telling(path: tuple[str, ...]) -> tuple[str, ...]:
+    """What can tell systems apart of a path in its parts: without names and times that a program gives to all."""
+    *_, folder, name = ("", *path)
+    name = name.removesuffix(".gz")
+    if len(path) > 2 and folder == "results" and name == "results.json":
+        return path[:-2]
+    if len(path) < 2 or not _SAME_FOR_ALL.fullmatch(name):
+        return path
+    folders = path[:-1]
     while len(folders) > 1 and _TIME.fullmatch(folders[-1]):
         folders = folders[:-1]
-    return parts if folders == (os.sep,) else folders
+    return path if folders == (os.sep,) else folders
 
 
-def _stem(parts: tuple[str, ...]) -> str:
-    """The last parts of a path as a name, without the endings that tell a format."""
-    path = PurePath(*parts)
+def _stem(tail: tuple[str, ...]) -> str:
+    """The end of a path as a name, without the endings that tell a format."""
+    path = PurePath(*tail)
     while path.suffix.lower() in ENDINGS and path.stem:
         path = path.with_suffix("")
     return path.as_posix()

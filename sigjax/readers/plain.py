@@ -32,7 +32,7 @@ _GROUPS = re.compile(r"\s*[-+]?[1-9]\d{0,2}(,\d{3})+\s*")
 """A number whose comma may stand between thousands."""
 
 
-def parse_delimited(file: str, text: str, *, kind: str, alone: bool = True) -> DataTable:
+def parse_delimited(file: str, text: str, *, dialect: str, alone: bool = True) -> DataTable:
     r"""A table as text: tsv, csv (with semicolons, too, and then with decimal commas), or blanks between columns.
 
     In csv a field in double quotes may hold commas and line breaks, as usual. In tsv a field is what stands between two
@@ -42,29 +42,29 @@ def parse_delimited(file: str, text: str, *, kind: str, alone: bool = True) -> D
     Args:
         file: for messages.
         text: the content of the file.
-        kind: "tsv", "csv" or "spaces".
+        dialect: "tsv", "csv" or "spaces".
         alone: whether the file has all systems, and so more than one column.
 
     Example:
-        >>> parse_delimited("t.csv", "id,A\nx,1\n", kind="csv").columns["A"].cells
+        >>> parse_delimited("t.csv", "id,A\nx,1\n", dialect="csv").columns["A"].cells
         ['1']
-        >>> parse_delimited("t.csv", "id;A\n\nx;0,5\n", kind="csv").columns["A"].cells
+        >>> parse_delimited("t.csv", "id;A\n\nx;0,5\n", dialect="csv").columns["A"].cells
         ['0.5']
-        >>> parse_delimited("t.csv", "# made by x\nid,A\n# half\nx,1\n,\n", kind="csv").lines
+        >>> parse_delimited("t.csv", "# made by x\nid,A\n# half\nx,1\n,\n", dialect="csv").lines
         [4]
     """
-    if kind == "spaces":
-        return parse_delimited(file, _with_tabs(text), kind="tsv", alone=alone)
+    if dialect == "spaces":
+        return parse_delimited(file, _with_tabs(text), dialect="tsv", alone=alone)
     lines = text.rstrip("\n").split("\n")
     first = next((line for line in lines if line.strip(" ") and not line.startswith("#")), lines[0])
-    semicolons = kind == "csv" and ";" in first and "," not in first
-    delimiter = ";" if semicolons else DELIMITERS[kind]
+    semicolons = dialect == "csv" and ";" in first and "," not in first
+    delimiter = ";" if semicolons else DELIMITERS[dialect]
     header = _header_at(lines, first, delimiter)
     lines[:header] = [""] * header
-    if kind == "csv" and '"' in text:
+    if dialect == "csv" and '"' in text:
         table = _parse_quoted(file, "\n".join(lines), delimiter, alone=alone)
     else:
-        table = _parse_plain(file, _without_comments(lines, header, delimiter), delimiter, kind=kind, alone=alone)
+        table = _parse_plain(file, _without_comments(lines, header, delimiter), delimiter, dialect=dialect, alone=alone)
     return replace(table, columns=_with_points(file, table.columns)) if semicolons else table
 
 
@@ -89,7 +89,7 @@ def _is_comment(fields: Sequence[str], width: int) -> bool:
     return len(fields) != width and fields[0].startswith("#") and (len(fields) == 1 or fields[0][1:2] in ("", " "))
 
 
-def _parse_plain(file: str, rows: list[str], delimiter: str, *, kind: str, alone: bool) -> DataTable:
+def _parse_plain(file: str, rows: list[str], delimiter: str, *, dialect: str, alone: bool) -> DataTable:
     """A table none of whose fields holds a delimiter."""
     while len(rows) > 1 and not rows[-1].strip(f' "{delimiter}'):
         rows.pop()
@@ -98,7 +98,7 @@ def _parse_plain(file: str, rows: list[str], delimiter: str, *, kind: str, alone
         kept = [i for i, row in enumerate(rows) if row.strip(" ")] or [0]
         rows, lines = [rows[i] for i in kept], [lines[i] for i in kept]
     names = [unquote(name).strip() for name in rows[0].split(delimiter)]
-    _check_header(file, names, lines, kind=kind, alone=alone)
+    _check_header(file, names, lines, dialect=dialect, alone=alone)
     for line, row in zip(lines, rows, strict=True):
         if row.count(delimiter) != len(names) - 1:
             _refuse_width(file, line, row.split(delimiter), len(names))
@@ -138,7 +138,7 @@ def _parse_quoted(file: str, text: str, delimiter: str, *, alone: bool) -> DataT
         lines.pop()
         for column in columns:
             column.pop()
-    _check_header(file, names, lines, kind="csv", alone=alone)
+    _check_header(file, names, lines, dialect="csv", alone=alone)
     return DataTable(file, dict(zip(names, map(DataColumn, columns), strict=True)), lines[1:], header=header)
 
 
@@ -196,12 +196,12 @@ def unquote(field: str) -> str:
     return inner.replace('""', '"')
 
 
-def _check_header(file: str, names: list[str], lines: Sequence[int], *, kind: str, alone: bool) -> None:
+def _check_header(file: str, names: list[str], lines: Sequence[int], *, dialect: str, alone: bool) -> None:
     if not names:
         raise InputError(f"{file}, line 1: expected the names of the columns, got an empty line; remove it")
     if len(names) == 1 and (alone or any(mark in names[0] for mark in "\t,;")):
-        between = "tabs" if kind == "tsv" else "commas"
-        other = "csv" if kind == "tsv" else "tsv"
+        between = "tabs" if dialect == "tsv" else "commas"
+        other = "csv" if dialect == "tsv" else "tsv"
         raise InputError(
             f"{Line(file, lines[0])}: found one column, {quote(names[0])}; expected {between} between columns "
             f"({Hint('reader', other)} reads the other kind)"
@@ -227,12 +227,12 @@ def _check_header(file: str, names: list[str], lines: Sequence[int], *, kind: st
         seen[name] = position
 
 
-def _parse_file(kind: str, file: str, _: Options, *, alone: bool) -> DataTable:
-    return parse_delimited(file, read_text(file), kind=kind, alone=alone)
+def _parse_file(dialect: str, file: str, _: Options, *, alone: bool) -> DataTable:
+    return parse_delimited(file, read_text(file), dialect=dialect, alone=alone)
 
 
 read_tsv, read_csv, read_spaces = (
-    partial(read_tables, partial(_parse_file, kind)) for kind in ("tsv", "csv", "spaces")
+    partial(read_tables, partial(_parse_file, dialect)) for dialect in ("tsv", "csv", "spaces")
 )
 
 _BY_WIDTH = {2: "ratio", 4: "fscore-ratios"}

@@ -630,7 +630,7 @@ def tells_apart(table: DataTable, name: str, options: Options, system: str | Non
 def _is_text(table: DataTable, first: str) -> bool:
     """Whether the first column holds text; a typing error among numbers must not turn a system into ids silently."""
     cells = table.columns[first]
-    if cells.typed or cells.nested:
+    if cells.nested or cells.parsed is not None:
         return False
     texts = [row for row, cell in enumerate(cells) if is_text(cell) and not is_missing(cell)]
     if texts and 2 * len(texts) < len(table.lines):

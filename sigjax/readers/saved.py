@@ -275,12 +275,14 @@ def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) 
     names = select_systems(file, [name for name in arrays if name not in others], options)
     num_instances = len(np.atleast_1d(arrays[names[0]])) if names else 0
 
-    def asked(name: str, option: Hint) -> Any:
+    def labels_of(name: str, option: Hint) -> Any:
         if name in arrays:
             return _array_labels(file, arrays, name)
         return file_labels(file, name, option, known=arrays, num_instances=num_instances)
 
-    labels: dict[str, Any] = {"ids": _array_labels(file, arrays, options.id or "ids")} | option_labels(options, asked)
+    labels: dict[str, Any] = {"ids": _array_labels(file, arrays, options.id or "ids")} | option_labels(
+        options, labels_of
+    )
     labels |= {field: _array_labels(file, arrays, field) for field in RESERVED if field not in labels}
     with naming(file):
         evaluation = evaluation_from_arrays({name: arrays[name] for name in names}, metric=options.metric, **labels)

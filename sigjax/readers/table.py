@@ -122,10 +122,6 @@ LARGEST_SPARSE = 10_000_000
 class DataColumn(Sequence[str]):
     """A column of text, some of which may spell numbers."""
 
-    nested = False
-    typed = False
-    """Whether it holds numbers that were never text."""
-
     def __init__(self, cells: Sequence[str], *, nested: bool = False) -> None:
         """Take cells `[row]`; `nested` ones stand for lists or objects, which are neither numbers nor names."""
         self.cells, self.nested = cells, nested
@@ -144,7 +140,7 @@ class DataColumn(Sequence[str]):
 
     @cached_property
     def parsed(self) -> np.ndarray | None:
-        """`[row]` float64 as `parse_numbers` reads the cells, of which none is missing; None of other cells."""
+        """The cells `[row]` float64, if `parse_numbers` reads all of them."""
         return parse_numbers(self.cells)
 
     def numbers(self, number: Callable[[int, str], float]) -> np.ndarray:
@@ -165,6 +161,8 @@ class DataColumn(Sequence[str]):
 
     def is_numeric(self) -> bool:
         """Whether it holds numbers and no text."""
+        if self.parsed is not None:
+            return not np.isnan(self.parsed).all()
         given = [cell for cell in self.cells if not is_missing(cell)]
         return bool(given) and not any(map(is_text, given))
 
@@ -179,47 +177,26 @@ class DataColumn(Sequence[str]):
 class Numbers(DataColumn):
     """A column of numbers; as names, it is text like any other."""
 
-    typed = True
+    nested = False
 
     def __init__(self, values: np.ndarray, missing: np.ndarray) -> None:
         """Take numbers or truth values `[row]`, anything where missing `[row]`."""
         self.values, self.missing = values, missing
 
-    def __len__(self) -> int:
-        """Count the rows."""
-        return len(self.values)
+    @cached_property
+    def cells(self) -> Sequence[str]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The numbers as text."""
+        cells = zip(self.values.tolist(), self.missing.tolist(), strict=True)
+        return ["" if missing else str(value) for value, missing in cells]
 
-    def __getitem__(self, row: Any) -> Any:
-        """The cell of a row, or the cells of a slice of rows, as text."""
-        return list(self)[row]
-
-    def __iter__(self) -> Iterator[str]:
-        """The cells as text."""
-        for value, missing in zip(self.values.tolist(), self.missing.tolist(), strict=True):
-            yield "" if missing else str(value)
-
-    def numbers(self, number: Callable[[int, str], float]) -> np.ndarray:
-        """As of text; what is not finite, or not exact, is refused."""
+    @cached_property
+    def parsed(self) -> np.ndarray | None:
+        """The numbers `[row]`, NaN where one is missing; None if any is not finite, or not exact."""
         if self.values.dtype.kind in "iu":
             usable = (self.values <= LARGEST_WHOLE) & (self.values >= -LARGEST_WHOLE)
         else:
             usable = np.isfinite(self.values)
-        for row in np.flatnonzero(~usable & ~self.missing)[:1].tolist():
-            number(row, self[row])  # says what is wrong
-        return np.where(self.missing, np.nan, self.values.astype(np.float64))
-
-    def readable(self) -> np.ndarray:
-        """As of text."""
-        values = self.values[~self.missing].astype(np.float64)
-        return values[np.isfinite(values)]
-
-    def is_numeric(self) -> bool:
-        """Whether any is given."""
-        return not bool(self.missing.all())
-
-    def is_words(self) -> bool:
-        """Whether it holds text: never."""
-        return False
+        return np.where(self.missing, np.nan, self.values.astype(np.float64)) if (usable | self.missing).all() else None
 
 
 class Lazy(Mapping[str, Any]):

@@ -280,20 +280,44 @@ def open_checkpoint(
 ) -> Checkpoint:
     """The checkpoint of a run, with the states known so far; `pairs` are the names of the systems of each pair.
 
-    Where several processes divide the work, process 0 reads and writes the checkpoint for all of them.
+    Where several processes divide the work, process 0 reads and writes the checkpoint for all of them; the others have
+    its states, without the file.
 
     Raises:
-        InputError: the checkpoint or the report cannot be used, or another process does something else.
+        InputError: the checkpoint or the report cannot be used, or another process has other data or options.
     """
     if path is None and extend is None and shard.count == 1:
         return NO_CHECKPOINT
     identity = identify()
     known = {} if extend is None else states_of_report(extend, identity, pairs)
-    if shard.count > 1:
-        _check_processes(shard, identity, known, is_kept=path is not None)
-        if path is not None:
-            return Checkpoint(_file_of_all(shard, path, identity, known))
-    return Checkpoint(CheckpointFile(path, identity, known))
+    if shard.count == 1:
+        return Checkpoint(CheckpointFile(path, identity, known))
+    settings = {name: value for name, value in identity.items() if name not in ("sigjax", "data")}
+    states = [(key, state.done, [array.tolist() for array in state.arrays.values()]) for key, state in known.items()]
+    shard.check_equal(
+        {
+            "another version of sigjax": __version__.encode(),
+            "other data": identity["data"].encode(),
+            "other options": repr((settings, path is not None)).encode(),
+            "another report to extend": repr(sorted(states)).encode(),
+        }
+    )
+    file, data = CheckpointFile(None, identity, known, is_kept=path is not None), b""
+    if path is None:
+        return Checkpoint(file)
+    if shard.index == 0:
+        try:
+            file = CheckpointFile(path, identity, known)
+            pack(packed := io.BytesIO(), identity, file.states)
+            data = packed.getvalue()
+        except InputError as error:
+            data = _REFUSED + error.neutral.encode()
+    data = shard.broadcast(data)
+    if data.startswith(_REFUSED):
+        raise InputError(data.removeprefix(_REFUSED).decode())
+    if shard.index > 0:
+        file.states |= unpack(io.BytesIO(data))[1]
+    return Checkpoint(file)
 
 
 def kept_in(path: str | os.PathLike[str]) -> str:
@@ -310,44 +334,6 @@ def _in_words(states: Mapping[Key, State]) -> str:
     done = {key: state.done for key, state in states.items() if state.done}
     named = {" ".join(name for name in key if not name.startswith("from ")): count for key, count in done.items()}
     return ", ".join(f"{name} {count:,} resamples" for name, count in named.items())
-
-
-def _file_of_all(
-    shard: Shard, path: str | os.PathLike[str], identity: Identity, known: Mapping[Key, State]
-) -> CheckpointFile:
-    """The checkpoint of process 0, and in the other processes its states, without the file."""
-    here, data = CheckpointFile(None, identity, known, is_kept=True), b""
-    if shard.index == 0:
-        try:
-            here = CheckpointFile(path, identity, known)
-            pack(file := io.BytesIO(), identity, here.states)
-            data = file.getvalue()
-        except InputError as error:
-            data = _REFUSED + error.neutral.encode()
-    data = shard.broadcast(data)
-    if data.startswith(_REFUSED):
-        raise InputError(data.removeprefix(_REFUSED).decode())
-    if shard.index > 0:
-        here.states |= unpack(io.BytesIO(data))[1]
-    return here
-
-
-def _check_processes(shard: Shard, identity: Identity, known: Mapping[Key, State], *, is_kept: bool) -> None:
-    """Refuse differences between the processes that divide the work.
-
-    Raises:
-        InputError: another process has other data or options.
-    """
-    options = {name: value for name, value in identity.items() if name not in ("sigjax", "data")}
-    states = [(key, state.done, [array.tolist() for array in state.arrays.values()]) for key, state in known.items()]
-    shard.check_equal(
-        {
-            "another version of sigjax": __version__.encode(),
-            "other data": identity["data"].encode(),
-            "other options": repr((options, is_kept)).encode(),
-            "another report to extend": repr(sorted(states)).encode(),
-        }
-    )
 
 
 def states_of_report(earlier: Any, identity: Identity, pairs: Sequence[tuple[str, str]]) -> dict[Key, State]:

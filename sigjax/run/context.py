@@ -161,8 +161,8 @@ class Context:
             NotTraceable: the device was asked for by name, and cannot run the metric.
         """
         label = " ".join(filter(None, (*self.checkpoint.key, self.label, name)))
-        shown = self.progress and self.seconds > _WORTH_A_BAR
-        with progress_bar(label, resamples, shown=shown, compiles=bool(self.backend.devices)) as advance:
+        visible = self.progress and self.seconds > _WORTH_A_BAR
+        with progress_bar(label, resamples, visible=visible, compiles=bool(self.backend.devices)) as advance:
             backend = self.backend if compiles is None else self._traceable(compiles)
             yield Run(resamples, seed, backend, advance, checkpoint=self.checkpoint.at(name), shard=self.shard)
 
@@ -182,16 +182,16 @@ class Context:
 
 @contextmanager
 def progress_bar(
-    label: str, total: int, *, shown: bool, compiles: bool = False
+    label: str, total: int, *, visible: bool, compiles: bool = False
 ) -> Generator[Callable[[int], object], None, None]:
     """Yield a function that takes how many are done so far; the bar is drawn in a terminal (stderr) or a notebook.
 
     It says "compiling" until something is done, where that `compiles`.
     """
-    if shown and _in_notebook():
+    if visible and _in_notebook():
         yield from _notebook_bar(label, total)
         return
-    if not (shown and is_terminal(sys.stderr)):
+    if not (visible and is_terminal(sys.stderr)):
         yield lambda done: None
         return
     from rich.console import Console

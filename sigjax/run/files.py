@@ -299,16 +299,16 @@ def check_writable(path: str | os.PathLike[str]) -> None:
             temporary.unlink()
 
 
-def same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+def same_file(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> bool:
     """Whether two paths are one regular file, which need not exist yet.
 
     Example:
         >>> same_file("out/../a.txt", "a.txt"), same_file("/dev/null", "/dev/null")
         (True, False)
     """
-    if os.path.exists(one) and os.path.exists(other):
-        return os.path.isfile(one) and os.path.samefile(one, other)
-    return os.path.realpath(one) == os.path.realpath(other)
+    if os.path.exists(first) and os.path.exists(second):
+        return os.path.isfile(first) and os.path.samefile(first, second)
+    return os.path.realpath(first) == os.path.realpath(second)
 
 
 def _descriptor(path: str | os.PathLike[str]) -> int | None:

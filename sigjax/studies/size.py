@@ -332,7 +332,7 @@ def _series(
     subsets = [
         (order, size) for order, size in product(range(len(orders)), sizes) if not order or size < len(orders[0])
     ]
-    with progress_bar("subsets", len(subsets), shown=options.progress) as advance:
+    with progress_bar("subsets", len(subsets), visible=options.progress) as advance:
         for done, (order, size) in enumerate(subsets, start=1):
             instances = np.sort(np.concatenate(orders[order][:size]))  # in the order of the data
             parts = [on_instances(each, instances) for each in evaluations]

@@ -278,7 +278,7 @@ def run_trials(
     p_values: dict[Test, np.ndarray] = {test: np.empty(count * pairs) for test in settings.tests}
     methods: dict[Test, list[str]] = {test: [""] * (count * pairs) for test in settings.tests}
     with (
-        progress_bar("trials", count, shown=progress and groups > 1) as advance,
+        progress_bar("trials", count, visible=progress and groups > 1) as advance,
         host_scope(),
         _input_errors(pilot, device),
     ):
@@ -314,7 +314,7 @@ def run_classical(
     """p-values `[trial]` of the classical tests that apply to some of `count` trials; 1 where a test does not apply."""
     p_values, data = dict[str, np.ndarray](), {"clustered": clustered, "proportions": proportions}
     size = max(1, _GROUP_VALUES // (2 * len(strata) * pilot.units.values.shape[2]))
-    with progress_bar("classical tests", count, shown=progress) as advance:
+    with progress_bar("classical tests", count, visible=progress) as advance:
         for start in range(0, count, size):
             part = np.arange(start, min(start + size, count))
             for trial, values in zip(part.tolist(), make(part), strict=True):

@@ -136,7 +136,7 @@ def test_a_progress_bar_is_drawn_on_a_terminal_only(monkeypatch, terminal, shown
     stream = io.StringIO()
     stream.isatty = lambda: terminal
     monkeypatch.setattr(sys, "stderr", stream)
-    with progress_bar("permutation", 10, shown=shown) as advance:
+    with progress_bar("permutation", 10, visible=shown) as advance:
         advance(10)
     assert ("permutation" in stream.getvalue()) is drawn
 
