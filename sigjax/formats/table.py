@@ -23,7 +23,7 @@ from sigjax.readers.options import FileOptions, Options, suggest
 from sigjax.readers.sheets import Sources
 from sigjax.readers.table import is_missing, is_text
 from sigjax.records import EvaluationRecord, InputError
-from sigjax.run.files import ZIP_MAGIC, head_lines
+from sigjax.run.files import ZIP_MAGIC
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -59,6 +59,12 @@ def looks_like(*patterns: bytes, ending: str | tuple[str, ...] = ()) -> Looks:
         return bool(patterns)
 
     return lambda name, head: name.endswith(ending) or holds(head)
+
+
+def head_lines(head: bytes, *, most: int = 20) -> list[bytes]:
+    """The first lines of a file, but blank ones, from its first bytes, of which the last line may be cut off."""
+    lines = head.split(b"\n")
+    return [line for line in (lines[:-1] or lines)[:most] if line.strip()]
 
 
 def lines_like(*patterns: bytes) -> Looks:

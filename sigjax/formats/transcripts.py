@@ -25,6 +25,7 @@ from pathlib import PurePath
 
 import numpy as np
 
+from sigjax.formats.table import head_lines
 from sigjax.formats.texts import count_texts, metric_name
 from sigjax.metrics import METRICS
 from sigjax.metrics.edits import SCLITE, tokens_of
@@ -33,7 +34,7 @@ from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, quote
 from sigjax.readers.sheets import Reading, Sheet, Sources
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Transcripts
-from sigjax.run.files import head_lines, read_head, read_text
+from sigjax.run.files import read_head, read_text
 
 _ALTERNATIVES = re.compile(r"\{[^{}/]*/[^{}]*\}")
 _SPEAKER = re.compile(r"[^_-]+(?=[_-])")

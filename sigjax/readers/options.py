@@ -161,10 +161,8 @@ def check_options(options: Options) -> None:
                 f"{Hint(name)} is for instances such as sentences, but {Hint('unit', 'response')} takes each response "
                 "by itself; leave one of them out"
             )
-    metric = options.metric
-    if not (isinstance(metric, str | Metric | SampleMetric) or callable(metric)):
-        kind = type(metric).__name__
-        raise InputError(f"metric must be a name, a Metric, a SampleMetric or a function of sums, got {kind}")
+    if not isinstance(options.metric, str):
+        chosen_metric(options)  # refuses what is no metric
 
 
 def chosen_metric(options: Options) -> Metric | SampleMetric:

@@ -20,7 +20,6 @@ from sigjax.metrics import METRICS
 from sigjax.readers.options import Options, listing, quote
 from sigjax.readers.table import DataColumn, DataTable, is_missing, is_text, locate
 from sigjax.records import EvaluationRecord, Hint, InputError
-from sigjax.run.files import naming
 
 
 def _lower(name: str) -> str:
@@ -329,21 +328,22 @@ def check_systems(evaluation: EvaluationRecord) -> None:
         check_names(evaluation.systems, noun="system")
 
 
-def check_names(systems: Iterable[str], *, noun: str = "column") -> None:
+def check_names(systems: Iterable[str], *, where: str = "", noun: str = "column") -> None:
     """Refuse systems that are all named like metrics."""
     if are_measures(systems):
         files = f"one column per system, of one metric: give one such file per system and {Hint('score', 'NAME')}, or"
         expected = files if noun == "column" else "numbers of systems, by one metric;"
         raise InputError(
-            f"{noun}s {listing(systems)} seem to hold metrics; expected {expected} {_if_meant(systems, noun)}"
+            f"{where}{noun}s {listing(systems)} seem to hold metrics; expected {expected} {_if_meant(systems, noun)}"
         )
 
 
-def check_labels(columns: Mapping[str, NumberProfile | None], *, noun: str = "column") -> None:
+def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = "", noun: str = "column") -> None:
     """Refuse gold labels and predictions where systems are expected.
 
     Args:
         columns: name -> its numbers, None where it holds words, of what may be systems.
+        where: the file, for messages.
         noun: what they are: columns or systems.
     """
     numbers = [name for name, own in columns.items() if own is not None]
@@ -358,7 +358,7 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, noun: str = "co
     else:
         return
     look = f"{noun}s {listing(named)} look" if len(named) > 1 else f"{noun} {quote(named[0])} looks"
-    raise InputError(f"{look} like {what}; {_SCORES_OR_LABELS}; {_if_meant(numbers or named, noun)}")
+    raise InputError(f"{where}{look} like {what}; {_SCORES_OR_LABELS}; {_if_meant(numbers or named, noun)}")
 
 
 def _if_meant(names: Iterable[str], noun: str) -> str:
@@ -519,12 +519,11 @@ def wide_roles(table: DataTable, options: Options) -> tuple[str | None, tuple[st
     systems = [name for name in columns if roles[name][0] in ("system", "unclear")]
     labels = systems if len(systems) > 1 else columns
     labels = [name for name in free if name in labels or (name == ids and is_gold(name))]
-    with naming(table.file):
-        check_labels({name: profiles[name] for name in labels})
-        if len(systems) < 2 and not about:
-            systems = columns  # reading them says what is wrong with their cells
-        if len(systems) > 1 or options.single:
-            check_names(systems)
+    check_labels({name: profiles[name] for name in labels}, where=f"{table.file}: ")
+    if len(systems) < 2 and not about:
+        systems = columns  # reading them says what is wrong with their cells
+    if len(systems) > 1 or options.single:
+        check_names(systems, where=f"{table.file}: ")
     unclear = {name: roles[name][1] for name in systems if roles[name][0] == "unclear"}
     if ids is None and columns and _is_numbered(table, columns[0]):
         unclear = {columns[0]: _NUMBERS_ROWS}

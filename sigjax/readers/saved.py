@@ -87,15 +87,9 @@ def save_table(path: str, evaluation: EvaluationRecord) -> None:
     text_or_file(text.getvalue(), path)
 
 
-def is_saved(arrays: Mapping[str, np.ndarray]) -> bool:
+def _is_saved(arrays: Mapping[str, np.ndarray]) -> bool:
     """Whether these arrays are what `save_evaluations` writes."""
     return "header" in arrays and all(name == "header" or name.startswith("stats_") for name in arrays)
-
-
-def saved_metrics(file: str, arrays: Mapping[str, np.ndarray]) -> tuple[str, ...]:
-    """Names of the metrics in a file."""
-    with naming(file):
-        return tuple(metric["name"] for metric in _header(arrays)["metrics"])
 
 
 def read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:
@@ -225,7 +219,7 @@ def _evaluate(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> 
         raise InputError(
             f"{file}: {Hint('counts')} is for long tables; the columns of an .npz array are the inputs in order"
         )
-    return read_saved(file, arrays, options) if is_saved(arrays) else _read_arrays(file, arrays, options)
+    return read_saved(file, arrays, options) if _is_saved(arrays) else _read_arrays(file, arrays, options)
 
 
 def load_npz(file: str, data: bytes) -> dict[str, np.ndarray]:
@@ -321,4 +315,7 @@ def read_npz(sources: Sources, _: Options) -> Reading:
 def saved_names(file: str) -> tuple[str, ...]:
     """Names of the metrics of a file of saved statistics; none for other archives."""
     arrays = load_npz(file, read_bytes(file))
-    return saved_metrics(file, arrays) if is_saved(arrays) else ()
+    if not _is_saved(arrays):
+        return ()
+    with naming(file):
+        return tuple(metric["name"] for metric in _header(arrays)["metrics"])

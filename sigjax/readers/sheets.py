@@ -167,8 +167,8 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
 
 def option_labels(options: Options, labels: Callable[[str, Hint], Sequence[str]]) -> dict[str, Sequence[str]]:
     """The labels, by (name, option), of the clusters and strata that are asked for."""
-    asked = {"clusters": (options.cluster, Hint("cluster")), "strata": (options.strata, Hint("strata"))}
-    return {field: labels(name, option) for field, (name, option) in asked.items() if name is not None}
+    named = {"clusters": ("cluster", options.cluster), "strata": ("strata", options.strata)}
+    return {field: labels(name, Hint(option)) for field, (option, name) in named.items() if name is not None}
 
 
 def instance_labels(

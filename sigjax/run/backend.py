@@ -33,55 +33,50 @@ UNUSABLE = (RuntimeError, AssertionError)
 """What JAX raises where a device is missing: an assertion where JAX_PLATFORMS names nothing that is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What decides whether JAX sees a GPU."""
-
-    system: str
-    """Linux, Darwin or Windows."""
-    card: bool
-    """Whether the machine shows a GPU of NVIDIA."""
-    driver: str
-    """The version of its driver; "" where it is not known."""
-    packages: Mapping[str, str]
-    """The version of JAX's CUDA package, by that of CUDA."""
-    jaxlib: str
-    platforms: str
-    """JAX_PLATFORMS."""
-    visible: str | None
-    """CUDA_VISIBLE_DEVICES."""
-    error: str
-    """JAX's own words."""
-
-
-def lacking(facts: Facts) -> str:
+def lacking(
+    *,
+    system: str,
+    card: bool,
+    driver: str,
+    packages: Mapping[str, str],
+    jaxlib: str,
+    platforms: str,
+    visible: str | None,
+    error: str,
+) -> str:
     """Why JAX sees no GPU, and what to do.
 
-    Example:
-        >>> print(lacking(Facts("Linux", True, "550.54.14", {}, "0.10.2", "", None, "")))
-        JAX's CUDA packages are not installed; install sigjax[cuda12]
+    Args:
+        system: Linux, Darwin or Windows.
+        card: whether the machine shows a GPU of NVIDIA.
+        driver: the version of its driver; "" where it is not known.
+        packages: the version of JAX's CUDA package, by that of CUDA.
+        jaxlib: the version of jaxlib.
+        platforms: JAX_PLATFORMS.
+        visible: CUDA_VISIBLE_DEVICES.
+        error: JAX's own words.
     """
-    driver = tuple(map(int, re.findall(r"\d+", facts.driver)))
-    fits = {cuda: not driver or driver >= oldest for cuda, oldest in DRIVERS.items()}
-    extra = "cuda13" if driver and fits["13"] else "cuda12"
-    others = [version for version in facts.packages.values() if version != facts.jaxlib]
-    if facts.system != "Linux":
-        return f"JAX has no CUDA packages for {facts.system}, only for Linux, and on Windows within WSL2"
-    if not facts.card:
+    numbers = tuple(map(int, re.findall(r"\d+", driver)))
+    fits = {cuda: not numbers or numbers >= oldest for cuda, oldest in DRIVERS.items()}
+    extra = "cuda13" if numbers and fits["13"] else "cuda12"
+    others = [version for version in packages.values() if version != jaxlib]
+    if system != "Linux":
+        return f"JAX has no CUDA packages for {system}, only for Linux, and on Windows within WSL2"
+    if not card:
         return "this machine shows no NVIDIA GPU; a container sees those alone that it was started with"
     if not fits["12"]:
-        return f"the NVIDIA driver {facts.driver} is too old; CUDA 12 needs 525.60.13 or newer, and CUDA 13 needs 580"
-    if not facts.packages:
+        return f"the NVIDIA driver {driver} is too old; CUDA 12 needs 525.60.13 or newer, and CUDA 13 needs 580"
+    if not packages:
         return f"JAX's CUDA packages are not installed; install sigjax[{extra}]"
-    if not any(fits.get(cuda, True) for cuda in facts.packages):
-        return f"the NVIDIA driver {facts.driver} is too old for CUDA 13, which needs 580; install sigjax[cuda12]"
+    if not any(fits.get(cuda, True) for cuda in packages):
+        return f"the NVIDIA driver {driver} is too old for CUDA 13, which needs 580; install sigjax[cuda12]"
     if others:
-        return f"JAX's CUDA package is {others[0]}, but jaxlib is {facts.jaxlib}; install sigjax[{extra}] anew"
-    if facts.platforms and not {"cuda", "gpu"} & set(facts.platforms.split(",")):
-        return f"JAX_PLATFORMS is {facts.platforms!r}; unset it, or set it to 'cuda,cpu'"
-    if facts.visible is not None and facts.visible.strip() in ("", "-1", "NoDevFiles"):
-        return f"CUDA_VISIBLE_DEVICES is {facts.visible!r}, which hides all GPUs; unset it"
-    return f"JAX says: {' '.join(facts.error.split())}"
+        return f"JAX's CUDA package is {others[0]}, but jaxlib is {jaxlib}; install sigjax[{extra}] anew"
+    if platforms and not {"cuda", "gpu"} & set(platforms.split(",")):
+        return f"JAX_PLATFORMS is {platforms!r}; unset it, or set it to 'cuda,cpu'"
+    if visible is not None and visible.strip() in ("", "-1", "NoDevFiles"):
+        return f"CUDA_VISIBLE_DEVICES is {visible!r}, which hides all GPUs; unset it"
+    return f"JAX says: {' '.join(error.split())}"
 
 
 def driver_in(text: str) -> str:
@@ -95,8 +90,8 @@ def driver_in(text: str) -> str:
     return version[1] if version else ""
 
 
-def facts() -> Facts:
-    """The facts of this machine."""
+def facts() -> dict[str, Any]:
+    """What `lacking` has to know of this machine."""
     jax = imported_jax()
     try:
         error = f"there is {jax.local_devices(backend='cuda')[0]}"
@@ -104,7 +99,7 @@ def facts() -> Facts:
         error = str(failure)
     driver = driver_in(Path(_DRIVER).read_text(encoding="utf-8") if os.path.exists(_DRIVER) else "")
     versions = {cuda: installed_version(f"jax-cuda{cuda}-plugin") for cuda in DRIVERS}
-    return Facts(
+    return dict(
         system=host.system(),
         card=any(map(os.path.exists, _CARDS)),
         driver=driver,
@@ -123,7 +118,7 @@ def devices() -> dict[str, str]:
         found = jax.local_devices()
     except (ImportError, *UNUSABLE) as error:
         no_jax, why = f"numpy; JAX cannot be used ({first_line(error)})", "JAX cannot be imported"
-        why = why if isinstance(error, ImportError) else lacking(facts())
+        why = why if isinstance(error, ImportError) else lacking(**facts())
         return {"devices": no_jax, "auto": "NumPy", "gpu": f"not used: {why}"}
     cpus: list[Any] = []
     with suppress(*UNUSABLE):  # JAX_PLATFORMS=cuda leaves them out
@@ -134,7 +129,7 @@ def devices() -> dict[str, str]:
     return {
         "devices": ", ".join(["numpy", *(f"{each.platform}:{each.id} ({each.device_kind})" for each in every)]),
         "auto": f"NumPy for work of about a second, else JAX on {names}",
-        "gpu": "used by auto" if gpus else f"not used: {lacking(facts())}",
+        "gpu": "used by auto" if gpus else f"not used: {lacking(**facts())}",
     }
 
 
@@ -364,7 +359,7 @@ def choose_backend(device: Device, *, numpy_seconds: float) -> Backend:
                 return Backend(platform, tuple(jax.local_devices()))
             return Backend(device, tuple(jax.local_devices(backend=device)))
     except UNUSABLE as error:
-        reason = lacking(facts()) if device == "gpu" else first_line(error)
+        reason = lacking(**facts()) if device == "gpu" else first_line(error)
     except ImportError as error:
         reason = str(error)
     if device != "auto":

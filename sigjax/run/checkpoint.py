@@ -410,21 +410,15 @@ def _counts(name: str, rows: list[dict[str, Any]], pairs: Sequence[tuple[str, st
         raise InputError(f"{name}: the pairs are not those of the run, or not in its order; compare anew")
     sampled = [row for row in rows if row["method"] == "montecarlo" or row["exceed"] is not None]
     for row in sampled:
-        if not _fits(row, resamples):
+        exceed = row["exceed"]
+        counted = type(exceed) is int and 0 <= exceed <= resamples
+        drawn = row["method"] == "montecarlo" and row["resamples"] == resamples
+        if not (counted and drawn and row["p_value"] == (exceed + 1) / (resamples + 1)):
             raise InputError(
                 f"{name}: method, exceed, resamples and p_value of {row['a']!r} and {row['b']!r} are not those of "
                 f"{resamples} resamples, so the report was changed; compare anew"
             )
     return np.array([row["exceed"] for row in sampled], np.int64)
-
-
-def _fits(row: dict[str, Any], resamples: int) -> bool:
-    """Whether a run with this many resamples writes these numbers."""
-    exceed = row["exceed"]
-    if type(exceed) is not int or not 0 <= exceed <= resamples:
-        return False
-    same = row["method"] == "montecarlo" and row["resamples"] == resamples
-    return same and row["p_value"] == (exceed + 1) / (resamples + 1)
 
 
 def _identity(report: dict[str, Any]) -> Identity:

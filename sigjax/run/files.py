@@ -105,12 +105,6 @@ def files_inside(folder: str, pattern: str) -> list[str]:
     return sorted(map(os.fsdecode, paths))
 
 
-def head_lines(head: bytes, *, most: int = 20) -> list[bytes]:
-    """The first lines of a file, but blank ones, from its first bytes, of which the last line may be cut off."""
-    lines = head.split(b"\n")
-    return [line for line in (lines[:-1] or lines)[:most] if line.strip()]
-
-
 def growth_limit(packed: int) -> int:
     """Bytes that so many packed bytes may become; what grows more is no data."""
     return max(_LARGEST_RATIO * packed, _LARGEST_PACKED)

@@ -18,9 +18,9 @@ from sigjax.cli import _run
 from sigjax.resample import engine
 from sigjax.run import backend
 from sigjax.run import backend as devices
-from sigjax.run.backend import Backend, Facts, driver_in, lacking
+from sigjax.run.backend import Backend, driver_in, lacking
 
-SEEN = Facts(
+SEEN = dict(
     system="Linux",
     card=True,
     driver="580.65.06",
@@ -67,15 +67,15 @@ REASONS = {
 @pytest.mark.parametrize("name", REASONS)
 def test_why_there_is_no_gpu(name, monkeypatch):
     changes, message = REASONS[name]
-    found = replace(SEEN, **changes)
-    assert message in lacking(found)
-    assert "\n" not in lacking(found)
+    found = SEEN | changes
+    assert message in lacking(**found)
+    assert "\n" not in lacking(**found)
     monkeypatch.setattr(devices, "facts", lambda: found)
     monkeypatch.setattr(backend, "facts", lambda: found)
-    assert devices.devices()["gpu"] == f"not used: {lacking(found)}"
+    assert devices.devices()["gpu"] == f"not used: {lacking(**found)}"
     with pytest.raises(InputError) as refused:
         backend.choose_backend("gpu", numpy_seconds=1.0)
-    assert str(refused.value) == f"device 'gpu' cannot be used ({lacking(found)}); `sigjax info` lists what is there"
+    assert str(refused.value) == f"device 'gpu' cannot be used ({lacking(**found)}); `sigjax info` lists what is there"
 
 
 def test_the_driver_in_its_own_words():
