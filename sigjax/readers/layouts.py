@@ -27,7 +27,7 @@ from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, chosen_metric, listing, quote, select_systems, suggest, with_score
 from sigjax.readers.roles import (
     SHOWN,
-    check_groups,
+    check_files,
     check_measures,
     check_scores,
     check_turned,
@@ -245,7 +245,7 @@ def read_several(tables: Mapping[str, DataTable], options: Options) -> Reading:
             "taken for one system; put the files into one table, with a column of their names, or leave "
             f"{Hint('system')} out"
         )
-    check_groups(list(tables.values()), unused(next(iter(tables.values())), options, [options.id, *asked]))
+    check_files(list(tables.values()), unused(next(iter(tables.values())), options, [options.id, *asked]))
     for table in tables.values():
         names = [name for name in table.columns if name not in asked]
         if table.header is not None and not all(map(is_text, names[1:])):

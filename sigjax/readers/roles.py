@@ -385,7 +385,7 @@ def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
     return numbers.size <= 1 if is_rated_gold(name) else numbers.distinct <= _MOST_CLASSES
 
 
-def check_groups(tables: Sequence[DataTable], free: Sequence[str]) -> None:
+def check_files(tables: Sequence[DataTable], free: Sequence[str]) -> None:
     """Refuse files each of which has the same systems in a column: each is of a game or a data set, not of a system."""
     for name in free:
         if may_be_system(name) and all(name in table.columns and table.columns[name].is_words() for table in tables):

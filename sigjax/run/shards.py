@@ -177,28 +177,27 @@ def joined(coordinator: str | None, num_processes: int | None, process_id: int |
     if address[1] == 1 if address else not launched(os.environ):
         yield Shard()
         return
-    _tellers.append(
-        teller := _Teller(f"not all processes of the run have come within {_START_SECONDS} seconds; start all of them")
-    )
+    guard = _AbortGuard(f"not all processes of the run have come within {_START_SECONDS} seconds; start all of them")
+    _guards.append(guard)
     _initialize(address)
     jax = imported_jax()
     # JAX treats SIGTERM as mere notice, and Python would act on Ctrl-C only after waiting for the others.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     shard = current_shard()
-    teller.message = lost_message(shard)
+    guard.message = lost_message(shard)
     try:
         shard.total(np.zeros(1, np.int64))  # connect while all are here: later some may read files for minutes
         yield shard
     except ProcessLost:
-        teller.lock.acquire()  # now the caller reports it
+        guard.lock.acquire()  # now the caller reports it
         raise
     jax.distributed.shutdown()
 
 
 def end(code: int) -> None:
     """End the program with an exit code; after a failure, without JAX's wait for other processes."""
-    if code and _tellers:
+    if code and _guards:
         sys.stdout.flush()
         sys.stderr.flush()
         time.sleep(_GRACE_SECONDS)
@@ -257,11 +256,11 @@ def _initialize(address: tuple[str, int, int] | None) -> None:
         ) from error
 
 
-_tellers: list[_Teller] = []
+_guards: list[_AbortGuard] = []
 """At most one; kept to the end, since the abort handler calls it."""
 
 
-class _Teller:
+class _AbortGuard:
     """Reserves stdout and stderr for Python, and reports an abort by JAX in one line."""
 
     def __init__(self, message: str) -> None:
