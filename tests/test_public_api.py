@@ -17,6 +17,7 @@ import pytest
 
 import sigjax
 from sigjax import ClassicalTests, Evaluation, InputError, Report
+from sigjax.guide import page
 from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
 from sigjax.studies import STUDIES
 from sigjax.studies.audit import AuditedTest, ErrorRate
@@ -67,11 +68,12 @@ def test_naming_a_study_imports_none():
     run_python("import sigjax.studies.power; from sigjax.studies import power, size; power.__doc__, size.__doc__")
 
 
-@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
-def test_the_record_of_a_study_names_what_there_is(study):
+@pytest.mark.parametrize(("name", "study"), STUDIES.items(), ids=STUDIES)
+def test_the_record_of_a_study_names_what_there_is(name, study):
     assert dataclasses.is_dataclass(study.load(study.options)), study
     assert not study.result or study.load(study.result).__doc__
-    assert all(callable(study.load(name)) for name in study.functions)
+    assert all(callable(study.load(function)) for function in study.functions)
+    assert any(f"{before}{name} " in page("studies") + page("choosing") for before in ("sigjax ", "\n"))
 
 
 @pytest.mark.parametrize("name", [*PUBLIC, *(f"studies.{name}" for name in sorted(STUDY_CALLS))])
@@ -111,13 +113,13 @@ def test_a_missing_option_and_one_outside_its_domain_are_named():
 
 
 RECORDS = [ClassicalTests, Comparison, Evaluation, Metric, Report, SampleMetric, SystemScore]
-STUDIES = [sigjax.Audit, AuditedTest, ErrorRate, sigjax.Equivalence, PilotDelta, sigjax.Power, PowerAt]
-STUDIES += [Gains, GainThresholds, PairGain, Threshold, ThresholdDifference, Size, SizeFit, ThresholdAt, Fitted]
-STUDIES += [sigjax.Diff, Change, ChangedDecision]
-STUDIES += [CalibratedRange, Calibration, Domain, DomainPair, DomainRange]
+RESULTS = [sigjax.Audit, AuditedTest, ErrorRate, sigjax.Equivalence, PilotDelta, sigjax.Power, PowerAt]
+RESULTS += [Gains, GainThresholds, PairGain, Threshold, ThresholdDifference, Size, SizeFit, ThresholdAt, Fitted]
+RESULTS += [sigjax.Diff, Change, ChangedDecision]
+RESULTS += [CalibratedRange, Calibration, Domain, DomainPair, DomainRange]
 
 
-@pytest.mark.parametrize("record", [*RECORDS, *STUDIES])
+@pytest.mark.parametrize("record", [*RECORDS, *RESULTS])
 def test_help_explains_every_field(record):
     explained = inspect.cleandoc(record.__doc__).partition("Attributes:\n")[2]
     for field in dataclasses.fields(record):

@@ -684,7 +684,14 @@ def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
     for row in results:
         systems |= {row.a: (row.units_a, row.score_a), row.b: (row.units_b, row.score_b)}
     scores = [(name, f"{units:,}", format_number(score, spec)) for name, (units, score) in systems.items()]
-    header = ("a", "b", "delta", f"{percent(settings.level)} interval", *_p_names(results), "rank-sum p")
+    header = (
+        "a",
+        "b",
+        "delta",
+        f"{percent(settings.level)} interval",
+        *dict.fromkeys(("p", adjusted_p(results))),
+        "rank-sum p",
+    )
     rows = []
     for row in results:
         interval, ranks = format_interval(row.interval, f"+{spec}"), row.rank_sum
@@ -694,6 +701,7 @@ def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
     methods = dict.fromkeys(row.rank_sum.assumes.rsplit("; ", 1)[1] for row in results if row.rank_sum is not None)
     return _text(
         results,
+        "unpaired",
         f"{first.metric}, systems on different instances: unpaired tests, {ALTERNATIVES[settings.alternative]}",
         [table_text(("system", "n", "score"), scores, (0,)), table_text(header, rows, (0, 1))],
         [
@@ -701,7 +709,6 @@ def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
             f"rank-sum: Wilcoxon-Mann-Whitney ({', '.join(methods) or 'of one number per instance only'})",
             *_wrapped(_UNPAIRED),
         ],
-        _signature("unpaired", first.metric, settings, results),
     )
 
 
@@ -710,38 +717,54 @@ def _one_sample_lines(results: Sequence[OneSample]) -> list[str]:
     first, settings = results[0], results[0].settings
     spec = number_spec([number for row in results for number in (row.score, row.against, row.delta)])
     tests = {row.test: [each for each in results if each.test == row.test] for row in results}
-    header = ("system", "n", "score", f"{percent(settings.level)} interval", "delta", *_p_names(results), "test")
+    header = (
+        "system",
+        "n",
+        "score",
+        f"{percent(settings.level)} interval",
+        "delta",
+        *dict.fromkeys(("p", adjusted_p(results))),
+        "test",
+    )
     rows = [
         (row.system, f"{row.units:,}", format_number(row.score, spec), format_interval(row.interval, spec))
         + (format(row.delta, f"+{spec}"), *_p_values(row, len(results)), row.test)
         for row in results
     ]
-    return _text(
+    text = _text(
         results,
+        "one-sample",
         f"{first.metric} against {first.against:g}, {ALTERNATIVES[settings.alternative]}",
         [table_text(header, rows, (0,))],
         [
             *(line for test in tests for line in _wrapped(_TESTS[test].format(_methods(tests[test])))),
             f"{first.against:g} is taken for certain: it has no error of its own",
         ],
-        _signature("one-sample", first.metric, settings, results) + f"|against:{first.against!r}",
     )
+    return [*text[:-1], f"{text[-1]}|against:{first.against!r}"]
 
 
 def _text(
     results: Sequence[Unpaired] | Sequence[OneSample],
+    test: str,
     title: str,
     tables: Sequence[Sequence[str]],
     explained: Sequence[str],
-    signature: str,
 ) -> list[str]:
     """Warnings, the title, tables, what they mean, the notes and the signature."""
-    tabled = [line for table in tables for line in (*table, "")]
+    settings, tabled = results[0].settings, [line for table in tables for line in (*table, "")]
+    drawn = {"n": settings.resamples, "seed": settings.seed} if any(row.exceed is not None for row in results) else {}
+    signature = signature_line(
+        test=test,
+        metric=results[0].metric,
+        alt=settings.alternative,
+        **drawn,
+        ties="ge",
+        baseline=settings.baseline,
+        correction=settings.correction,
+        level=f"{settings.level:g}",
+    )
     return [*_notes(results, warnings=True), title, "", *tabled, *explained, *_notes(results), signature]
-
-
-def _p_names(results: Sequence[Unpaired] | Sequence[OneSample]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(("p", adjusted_p(results))))
 
 
 def _p_values(row: Unpaired | OneSample, count: int) -> tuple[str, ...]:
@@ -769,18 +792,3 @@ def _notes(results: Sequence[Unpaired] | Sequence[OneSample], *, warnings: bool 
 
 def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
-def _signature(test: str, metric: str, settings: Settings, results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
-    drawn = any(row.exceed is not None for row in results)
-    return signature_line(
-        test=test,
-        metric=metric,
-        alt=settings.alternative,
-        n=settings.resamples if drawn else None,
-        seed=settings.seed if drawn else None,
-        ties="ge",
-        baseline=settings.baseline,
-        correction=settings.correction,
-        level=f"{settings.level:g}",
-    )
