@@ -7,7 +7,6 @@ that is quick, else of the first resamples of the report's seed, as many as NumP
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache, partial
@@ -161,9 +160,6 @@ def _binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.nda
     return edges, probabilities, extreme
 
 
-Path = str | os.PathLike[str]
-
-
 @takes(DataOptions)
 def compare(data: Any, options: DataOptions) -> Report:
     """Test which systems differ by more than chance: all pairs, or each system against a baseline.
@@ -218,8 +214,8 @@ def compare(data: Any, options: DataOptions) -> Report:
             compat=compat,
             again=lambda **changes: compare(evaluations, **values(settings, compat=options.compat, **changes)),
             compute_distribution=distributions_of(evaluations, settings),
-            num_instances=evaluations[0].num_instances,
             comparisons=Comparisons.joined([pairs for draft in drafts for pairs in draft.pairs.values()]),
+            num_instances=evaluations[0].num_instances,
         )
 
 
