@@ -33,6 +33,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sigjax.exact.lattice import Lattice
 from sigjax.records import Array
@@ -95,13 +96,13 @@ def plane_tilt(rows: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> 
     def rate(theta: np.ndarray) -> float:
         return float(theta @ mean - log_moment(rows @ theta, multiplicity))
 
-    theta = np.zeros(rows.shape[1])
+    theta = np.zeros(len(mean))
     reached = 0.0
     for _ in range(100):
         leaning = np.tanh(rows @ theta)
-        gradient = mean - (multiplicity * leaning) @ rows
+        gradient: NDArray[np.float64] = mean - (multiplicity * leaning) @ rows
         curvature = covariance(rows, multiplicity, theta)
-        curvature += 1e-9 * np.trace(curvature) * np.eye(len(theta)) + 1e-300 * np.eye(len(theta))
+        curvature += 1e-9 * float(np.trace(curvature)) * np.eye(len(mean)) + 1e-300 * np.eye(len(mean))
         step = np.linalg.solve(curvature, gradient)
         # No coin leans further by more than one in a step, where the quadratic model would mean little.
         step /= max(1.0, float(np.abs(rows @ step).max()))
@@ -115,7 +116,7 @@ def plane_tilt(rows: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> 
     return theta
 
 
-def covariance(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray) -> np.ndarray:
+def covariance(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray) -> NDArray[np.float64]:
     """Covariance `[axis, axis]` of S under the tilt."""
     decay = np.exp(-2.0 * np.abs(rows @ theta))
     return (rows * (multiplicity * 4.0 * decay / (1.0 + decay) ** 2)[:, None]).T @ rows
@@ -631,10 +632,10 @@ def _probabilities(sums: Sequence[SignSums], lengths: tuple[int, ...], platform:
     kept = [_significant(each, lengths) for each in sums]
     if platform is not None:
         return on_device(sums, kept, lengths, platform)
-    found = []
+    found: list[np.ndarray] = []
     for each, frequencies in zip(sums, kept, strict=True):
         held = _characteristic(each, frequencies, lengths)
-        found.append(inverse(held, spectrum_indices(frequencies, lengths)[None], lengths))
+        found.append(np.asarray(inverse(held, spectrum_indices(frequencies, lengths)[None], lengths)))
     return np.concatenate(found)
 
 
@@ -681,6 +682,10 @@ def fft_length(values: int) -> int:
     return next(length for length in lengths if length >= values and length % 2 == 0)
 
 
+Grid = tuple[np.ndarray, np.ndarray]
+"""Frequencies of the first axis and of the second, each with each."""
+
+
 def _significant(sums: SignSums, lengths: tuple[int, ...]) -> np.ndarray:
     """The frequencies `[axis, frequency]`, in the half spectrum, at which the bound on the function is not negligible.
 
@@ -695,13 +700,14 @@ def _significant(sums: SignSums, lengths: tuple[int, ...]) -> np.ndarray:
         return _significant_on_line(rows, weight, lengths[0])[None]
     slope = np.sqrt(0.5 * (weight @ rows.astype(np.float64) ** 2)) * 2.0 * math.pi / np.array(lengths)
     stride = np.clip(_CELL / np.maximum(slope, 1e-300), 1, lengths).astype(np.int64)
-    some = tuple(np.arange(0, end, step) for end, step in zip((lengths[0], half), stride.tolist(), strict=True))
+    steps: list[int] = stride.tolist()
+    some = np.arange(0, lengths[0], steps[0]), np.arange(0, half, steps[1])
     limit = (math.sqrt(_NEGLIGIBLE) + float(slope @ (stride - 1))) ** 2
     near = _exponents(rows, weight, lengths, some) < limit
-    left = tuple(
-        (each[near.any(axis=1 - axis)][:, None] + np.arange(stride[axis])).ravel() for axis, each in enumerate(some)
+    rest, others = (
+        (each[near.any(axis=1 - axis)][:, None] + np.arange(steps[axis])).ravel() for axis, each in enumerate(some)
     )
-    left = left[0][left[0] < lengths[0]], left[1][left[1] < half]
+    left = rest[rest < lengths[0]], others[others < half]
     kept = np.nonzero(_exponents(rows, weight, lengths, left) < _NEGLIGIBLE)
     return np.stack([left[0][kept[0]], left[1][kept[1]]])
 
@@ -717,7 +723,7 @@ def _significant_on_line(rows: np.ndarray, weight: np.ndarray, length: int) -> n
     reach = int(min(spare / max(slope, 1e-300), half)) or math.isqrt(half) // 2
     stride = 2 * reach + 1
     count = (half + reach) // stride + 1
-    low = 2 ** (count.bit_length() // 2)
+    low = 1 << count.bit_length() // 2
     multiples = stride * np.arange(0, count, low), stride * np.arange(low)
     near = _exponents(few[:, [0, 0]], light, (length, length), multiples).ravel() < (root + slope * reach) ** 2
     centres, offsets = stride * np.flatnonzero(near), np.arange(-reach, reach + 1)
@@ -726,9 +732,7 @@ def _significant_on_line(rows: np.ndarray, weight: np.ndarray, length: int) -> n
     return found[(found >= 0) & (found < half)]
 
 
-def _exponents(
-    rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], frequencies: tuple[np.ndarray, ...]
-) -> np.ndarray:
+def _exponents(rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], frequencies: Grid) -> np.ndarray:
     """The sum over rows of weight times 1 - cos(w.v), for each frequency of one axis with each of the other.
 
     cos(x + y) = cos x cos y - sin x sin y makes it one matrix product.

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 MOST_AXES = 2
 _MOST_NAMES = 4
@@ -110,7 +111,7 @@ def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> L
         return _TOO_LARGE
     if written is None:
         more = f" and {len(varying) - _MOST_NAMES} more" if len(varying) > _MOST_NAMES else ""
-        names = ", ".join(stat_names[i] for i in varying[:_MOST_NAMES]) + more
+        names = ", ".join(stat_names[int(i)] for i in varying[:_MOST_NAMES]) + more
         return NotEligible(f"more than two statistics differ between the systems ({names}), on more than a few units")
     values, of_varying = written
     basis = np.zeros((len(of_varying), a.shape[1]), np.int64)
@@ -160,7 +161,8 @@ def coordinates(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.n
     echelon = _echelon(wide)
     if echelon is None:
         return None
-    left, values = wide.copy(), []
+    left = wide.copy()
+    values: list[np.ndarray] = []
     for row in echelon:
         pivot = int(np.flatnonzero(row)[0])
         values.append(left[:, pivot] // row[pivot])
@@ -211,12 +213,13 @@ def plane_axes(lattice: Lattice, half: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
     The hull `[first, second]` is of what S can reach. The first axis starts at 0 or 1: the rest are mirror images.
     """
-    first, second = np.arange(half[0] % 2, half[0] + 1, 2), np.arange(-half[1], half[1] + 1, 2)
+    widest, highest = int(half[0]), int(half[1])
+    first, second = np.arange(widest % 2, widest + 1, 2), np.arange(-highest, highest + 1, 2)
     lowest, highest = _hull(lattice, first)
     return first, second, (second >= lowest[:, None]) & (second <= highest[:, None])
 
 
-def _hull(lattice: Lattice, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _hull(lattice: Lattice, first: NDArray[np.int64]) -> tuple[np.ndarray, np.ndarray]:
     """Lowest and highest value that S can reach on the second axis, for each value `[first]` on the first.
 
     The hull is a polygon with the rows as its sides: its upper edge takes them in the order of falling slope.
@@ -224,11 +227,12 @@ def _hull(lattice: Lattice, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     upright = lattice.rows[:, 0] == 0
     sides = (2 * lattice.rows * np.sign(lattice.rows[:, :1]) * lattice.multiplicity[:, None])[~upright]
     sides = sides[np.argsort(-sides[:, 1] / sides[:, 0], kind="stable")]
-    corners = np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(sides, axis=0)]) - sides.sum(axis=0) // 2
+    corners: NDArray[np.int64] = np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(sides, axis=0)])
+    corners = corners - sides.sum(axis=0) // 2
     lift = int(np.abs(lattice.rows[upright, 1]) @ lattice.multiplicity[upright])
     highest = np.interp(first, corners[:, 0], corners[:, 1]) + lift
     lowest = -np.interp(-first, corners[:, 0], corners[:, 1]) - lift
-    spare = 1e-9 * lattice.reach[1]  # rounding of the slopes
+    spare = 1e-9 * float(lattice.reach[1])  # rounding of the slopes
     return lowest - spare, highest + spare
 
 

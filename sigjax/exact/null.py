@@ -31,6 +31,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sigjax.exact.distributions import (
     DEVIATIONS,
@@ -145,7 +146,7 @@ def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, 
     def exponents(k: int) -> np.ndarray:
         return -tilt * k + (2j * math.pi / length) * (frequencies * k % length)
 
-    found = []
+    found: list[tuple[float, float]] = []
     for begin in ((edge - first) // 2 for edge in edges):
         if (count := end - begin) <= 0:
             found.append((-math.inf, -math.inf))
@@ -157,7 +158,8 @@ def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, 
         noise = max(mass, 0.0) * 4e-16 * (abs(moment) + 0.5 * tilt * first)
         noise += float(rounding(lattice.coins, (length,))) * size * norm + float(window_mass(lattice.reach, length)[0])
         scale = moment - 0.5 * tilt * first
-        found.append(tuple(math.log(each) + scale if each > 0.0 else -math.inf for each in (mass, noise)))
+        log_mass, log_noise = (math.log(each) + scale if each > 0.0 else -math.inf for each in (mass, noise))
+        found.append((log_mass, log_noise))
     return found
 
 
@@ -446,7 +448,7 @@ def full_p(
     reach = lattice.reach
     # Rounding gives some impossible values a probability, and a score need not be a number there.
     if lattice.axes == 1:
-        values = np.arange(reach[0] % 2, reach[0] + 1, 2)[:, None]
+        values = np.arange(int(reach[0]) % 2, int(reach[0]) + 1, 2)[:, None]
     else:
         first, second, inside = plane_axes(lattice, reach)
         values = np.stack([each[at] for each, at in zip((first, second), np.nonzero(inside), strict=True)], axis=1)
@@ -534,8 +536,8 @@ def settle_together(
 ) -> list[ExactP]:
     """P-values of pairs; `masses` gives the mass of a set of each pair that is needed `[pair]`."""
     everyone = np.ones(len(coins), bool)
-    log_p, log_error = masses("extreme", everyone)
-    if (likely := log_p > math.log(0.5)).any():
+    log_p, log_error = map(np.asarray, masses("extreme", everyone))
+    if (likely := np.asarray(log_p > math.log(0.5))).any():
         # Close to 1 the complement is the small number, and has more digits.
         rest = masses("rest", likely)
         with np.errstate(divide="ignore"):  # pairs that are not likely
@@ -643,8 +645,8 @@ def _upper_mass(lines: Lines, hit: np.ndarray) -> Mass:
         if some.any():
             found[:, some] = _upper_mass(lines.at(some), hit[some])
         return Mass(*found)
-    start = hit.argmax(axis=1)
-    edge = lines.reach % 2 + 2 * start
+    start = np.asarray(hit.argmax(axis=1))
+    edge: NDArray[np.int64] = lines.reach % 2 + 2 * start
     theta = line_tilts(lines.steps, lines.multiplicity, edge.astype(np.float64))
     first = (edge + lines.reach) // 2
     tilted = line_probabilities(lines.steps, lines.multiplicity, theta, lines.length, first, lines.platform)

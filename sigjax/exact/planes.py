@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sigjax.exact.distributions import (
     EPSILON,
@@ -92,7 +93,8 @@ class Tilted(NamedTuple):
 
     def held(self, block: Sequence[slice]) -> tuple[tuple[slice, ...], np.ndarray]:
         """The points of a block of the plane that are in the window, and their probabilities."""
-        here, there = [], []
+        here: list[slice] = []
+        there: list[slice] = []
         for part, begin, length in zip(block, self.begin, self.probability.shape, strict=True):
             start = max(part.start, -begin)
             stop = max(start, min(part.stop, length - begin))
@@ -154,7 +156,8 @@ def _make_plane(lattice: Lattice, exponent: float, platform: str | None = None) 
 def _score(plane: Plane, delta: Delta, criterion: Criterion) -> Sets | None:
     """What is extreme among the points of a box; None where no point of it is."""
     height, width = len(plane.first), len(plane.second)
-    both, at_all, blocks = criterion._replace(alternative="two-sided"), False, []
+    both, at_all = criterion._replace(alternative="two-sided"), False
+    blocks: list[Sets] = []
     rows = max(1, _BLOCK // width)
     for start in range(0, height, rows):
         block = slice(start, start + rows)
@@ -179,7 +182,7 @@ def _p_values(pairs: Sequence[tuple[Plane, Sets]]) -> list[ExactP]:
 
     def masses(name: SetName, needed: np.ndarray) -> Mass:
         indices = np.flatnonzero(needed)
-        requests = []
+        requests: list[tuple[Plane, np.ndarray]] = []
         for index in indices.tolist():
             hit, image = pairs[index][1][name]
             requests.append((pairs[index][0], hit.view(np.int8) + image.view(np.int8)))
@@ -274,7 +277,7 @@ def _closest(plane: Plane, counted: np.ndarray, mean: np.ndarray, theta: np.ndar
         return counted
     width = len(plane.second)
     lowest = mean[1] - (theta[1] + inverse[0, 1] * (plane.first - mean[0])) / inverse[1, 1]
-    column = np.clip((lowest - plane.second[0]) / 2.0, -1.0, width).astype(np.int64)
+    column: NDArray[np.int64] = np.clip((lowest - plane.second[0]) / 2.0, -1.0, width).astype(np.int64)
     middle = np.searchsorted(counted, np.arange(len(plane.first)) * width + column)
     return counted[np.unique(np.clip(middle[:, None] + np.arange(-2, 3), 0, len(counted) - 1))]
 
@@ -321,7 +324,8 @@ def _by_numpy(tail: WeightedSum) -> Mass:
 
 
 def _by_device(tails: Sequence[WeightedSum], platform: str) -> Iterator[Mass]:
-    sums, points = [], []
+    sums: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+    points: list[WeightedPoints] = []
     for plane, times, tilted, scale in tails:
         sums.append((plane.lattice.rows, plane.lattice.multiplicity, tilted.theta, tilted.lowest))
         left, right = tilted.log_moment - tilted.theta[0] * plane.first, tilted.theta[1] * plane.second
@@ -364,11 +368,12 @@ def _mass(total: float, squares: float, mass: np.ndarray, of_tilts: np.ndarray, 
 
 def _worst(plane: Plane, tilts: Sequence[Tilted], times: np.ndarray) -> np.ndarray:
     """The point `[axis]` with the largest bound on its error."""
-    found = []
+    found: list[tuple[float, float, float]] = []
     for block in _blocks(times):
         level = np.where(times[block] > 0, _levels(plane, tilts, block).min(axis=0), -np.inf)
         row, column = np.unravel_index(int(level.argmax()), level.shape)
-        found.append((float(level[row, column]), plane.first[block[0]][row], plane.second[block[1]][column]))
+        first, second = plane.first[block[0]][row], plane.second[block[1]][column]
+        found.append((float(level[row, column]), float(first), float(second)))
     return np.array(max(found)[1:], np.float64)
 
 

@@ -31,6 +31,8 @@ _CARDS = ("/dev/nvidia0", "/dev/nvidiactl", "/dev/dxg")
 _DRIVER = "/proc/driver/nvidia/version"
 UNUSABLE = (RuntimeError, AssertionError)
 """What JAX raises where a device is missing: an assertion where JAX_PLATFORMS names nothing that is there."""
+Kernel = Callable[..., Array | tuple[Array, ...]]
+"""(*arrays of NumPy or JAX, **static) -> arrays: written once, for the namespace of its arguments."""
 
 
 def lacking(
@@ -245,7 +247,7 @@ def host_scope() -> Generator[None, None, None]:
 
 
 def program(
-    kernel: Callable[..., Any], static: tuple[tuple[str, Any], ...], devices: tuple[Any, ...], *, summed: bool = False
+    kernel: Kernel, static: tuple[tuple[str, Any], ...], devices: tuple[Any, ...], *, summed: bool = False
 ) -> Callable[..., Any]:
     """What `compiled` compiles."""
     function = partial(kernel, **dict(static))
@@ -267,7 +269,7 @@ def program(
 
 @lru_cache(maxsize=128)
 def compiled(
-    kernel: Callable[..., Any],
+    kernel: Kernel,
     static: tuple[tuple[str, Any], ...] = (),
     platform: str | None = None,
     devices: tuple[Any, ...] = (),

@@ -98,11 +98,12 @@ def _projected(cases: Sequence[SumsData], run: Run) -> tuple[Projection, list[Sc
     else:
         columns, (column, offset) = drawn_columns(np.concatenate([each.units.values for each in cases], axis=2))
         projection = draws_projection(columns, draws, compiled=compiled, most_bytes=in_bytes)
-    metrics, start = [], 0
+    metrics: list[Scored] = []
+    start = 0
     for each in cases:
         stats = slice(start, start := start + each.units.values.shape[2])
-        places, on_host = ColumnIndices(column[:, stats], offset[:, stats]), not has_portable_scores(each)
-        metrics.append(Scored(places, each.units.divisors, each.metric.score, on_host))
+        indices, on_host = ColumnIndices(column[:, stats], offset[:, stats]), not has_portable_scores(each)
+        metrics.append(Scored(indices, each.units.divisors, each.metric.score, on_host))
     return projection, metrics
 
 
@@ -241,9 +242,10 @@ def linear_intervals(case: SumsData, plan: BootstrapPlan) -> tuple[list[Uncertai
         targets = np.array([*((system, none) for system in range(none)), *pairs], np.int32)
         # In the direction of the sum, which the score may turn around.
         turned = (np.sign(plan.slope) * np.array(accelerations(case, targets))).tolist()
-    found, known = [], {}
-    for place, (lattice, acceleration) in enumerate(zip(lattices, turned, strict=True)):
-        origin, key = np.zeros(0 if place < none else 1), (place < none, acceleration, *_key(lattice))
+    found: list[Uncertainty] = []
+    known: dict[tuple[object, ...], Uncertainty] = {}
+    for index, (lattice, acceleration) in enumerate(zip(lattices, turned, strict=True)):
+        origin, key = np.zeros(0 if index < none else 1), (index < none, acceleration, *_key(lattice))
         if key not in known:
             known[key] = _uncertainty(case, plan, lattice, origin, acceleration)
         found.append(known[key])

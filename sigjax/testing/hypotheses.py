@@ -359,12 +359,12 @@ def slope_in(problem: SumsData, stat: int) -> float | None:
     None where the score is not linear in it. The other sums are those of the first system.
     """
     column = problem.units.values[:, :, stat]
-    count = column.shape[1]
+    count = len(problem.units.strata)
     sums = np.linspace(count * float(column.min()), count * float(column.max()), _NUM_SUMS)
     found = scores_at(problem, stat, sums)
     if not np.isfinite(found).all():
         return None
-    line = np.linspace(found[0], found[-1], _NUM_SUMS)
+    line = np.linspace(float(found[0]), float(found[-1]), _NUM_SUMS)
     if np.abs(found - line).max() > _LINEAR * np.abs(found).max():
         return None
     run = sums[-1] - sums[0]

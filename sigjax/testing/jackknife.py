@@ -84,7 +84,7 @@ from sigjax.records import Alternative, Interval, Score
 from sigjax.resample.draws import row_keys, words
 from sigjax.resample.units import Units, norms, total, variance
 from sigjax.testing.hypotheses import Pair, SumsData, check_finite
-from sigjax.testing.p_values import normal_quantile, t_quantile, t_tail
+from sigjax.testing.p_values import normal_quantile, special, t_quantile, t_tail
 from sigjax.testing.uncertainty import Uncertainty, with_ends
 
 _NUMBERS = 2**21
@@ -264,8 +264,6 @@ def normal_maxima(moves: np.ndarray, targets: np.ndarray, draws: int, seed: int)
         draws: how many.
         seed: of the draws.
     """
-    from scipy.special import ndtri
-
     num_systems = len(moves)
     covariance = moves @ moves.T
     variances = np.diag(covariance)
@@ -278,7 +276,7 @@ def normal_maxima(moves: np.ndarray, targets: np.ndarray, draws: int, seed: int)
     for start in range(0, draws, _ROWS):
         rows = np.arange(start, min(start + _ROWS, draws))
         uniform = (words(row_keys(seed, rows), num_words)[:, :num_systems] + 0.5) * 2.0**-32
-        values = root @ ndtri(uniform.T)
+        values = root @ special().ndtri(uniform.T)
         largest = found[start : start + len(rows)]
         for a, places in of_first.items():
             sizes = np.abs(values[a] - values[targets[places, 1]]) / lengths[places, None]

@@ -19,7 +19,9 @@ import math
 from collections.abc import Callable, Sequence
 from decimal import Context, Decimal, localcontext
 from functools import lru_cache
+from importlib import import_module
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -85,6 +87,11 @@ def _normal(z: float) -> tuple[Decimal, Decimal]:
         return density, Decimal("0.5") + density * total
 
 
+def special() -> Any:
+    """`scipy.special`, imported where it is needed: the import takes longer than small comparisons."""
+    return import_module("scipy.special")
+
+
 def normal_tail(z: float, alternative: Alternative) -> float:
     """Probability of a normal variable at least as extreme as z.
 
@@ -92,9 +99,7 @@ def normal_tail(z: float, alternative: Alternative) -> float:
         >>> round(normal_tail(1.96, "two-sided"), 4)
         0.05
     """
-    from scipy.special import ndtr
-
-    return _tail(ndtr, z, alternative)
+    return _tail(special().ndtr, z, alternative)
 
 
 def t_tail(t: float, degrees: float, alternative: Alternative) -> float:
@@ -104,9 +109,7 @@ def t_tail(t: float, degrees: float, alternative: Alternative) -> float:
         >>> round(t_tail(2.2622, 9.0, "two-sided"), 4), t_tail(0.0, 2.5, "greater")
         (0.05, 0.5)
     """
-    from scipy.special import stdtr
-
-    return _tail(lambda x: stdtr(degrees, x), t, alternative)
+    return _tail(lambda x: special().stdtr(degrees, x), t, alternative)
 
 
 @lru_cache
@@ -150,9 +153,7 @@ def chi_square_tail(statistic: float) -> float:
         >>> round(chi_square_tail(3.8415), 4)
         0.05
     """
-    from scipy.special import chdtrc
-
-    return float(chdtrc(1, statistic))
+    return float(special().chdtrc(1, statistic))
 
 
 def binomial_upper(successes: int, trials: int) -> float:
@@ -162,11 +163,9 @@ def binomial_upper(successes: int, trials: int) -> float:
         >>> binomial_upper(3, 3), binomial_upper(0, 3), binomial_upper(4, 3)
         (0.125, 1.0, 0.0)
     """
-    from scipy.special import betainc
-
     if not 0 < successes <= trials:
         return float(successes <= 0)
-    return float(betainc(successes, trials - successes + 1, 0.5))
+    return float(special().betainc(successes, trials - successes + 1, 0.5))
 
 
 def _tail(cdf: Callable[[float], float], x: float, alternative: Alternative) -> float:

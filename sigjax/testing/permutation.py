@@ -107,7 +107,7 @@ def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, Over
         NotExact: an exact method was asked for, and all take too long.
     """
     budget = exact_budget(settings)
-    refused = {}
+    refused: dict[Pair, OverBudget] = {}
     spent = 0.0
     for pair in sorted(costs, key=lambda pair: costs[pair]):
         spent += costs[pair]
@@ -237,7 +237,7 @@ def _plan_patterns(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
         of_a[:, patterns.varying] = sums
         return _deltas_of(problem, pair, of_a), chances, error
 
-    names = ", ".join(problem.metric.stat_names[stat] for stat in patterns.varying)
+    names = ", ".join(problem.metric.stat_names[int(stat)] for stat in patterns.varying)
     return Exchange(patterns.seconds, patterns.num_bytes, f"all exchanges of outputs ({names})", deltas, SMALLEST_DP)
 
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -440,7 +440,7 @@ class ColumnsProblem(PairedProblem):
         deltas, tolerances = self.hypotheses.deltas[indices], np.array([self.swap_tolerance(pair) for pair in sampled])
 
         def count(indices: np.ndarray, start: int, end: int) -> np.ndarray:
-            pairs = [sampled[index] for index in indices]
+            pairs = [sampled[int(index)] for index in indices]
             delta, tolerance = deltas[indices, None], tolerances[indices, None]
 
             def pieces(subrun: Run) -> Iterator[tuple[int, np.ndarray]]:
@@ -535,7 +535,8 @@ class ColumnsProblem(PairedProblem):
     def _function(self, calls: float) -> Function:
         """The function, compiled where so many calls are worth it and JAX takes it."""
         metric = self.metric
-        call = metric.function if isinstance(metric.function, Hashable) else partial(metric.function)
+        hashable = isinstance(cast("object", metric.function), Hashable)
+        call: Callable[..., Any] = metric.function if hashable else partial(metric.function)
         num_arrays, num_instances = len(metric.inputs) + metric.weighted, self.units.columns.shape[2]
         much = calls * self._call_seconds(together=False) > _SMALL_WORK_SECONDS
         vectorized = metric.weighted and metric.vectorized

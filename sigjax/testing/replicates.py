@@ -282,7 +282,7 @@ class Bca(Percentile):
         below = map(fraction_below, rows, observed.tolist(), tolerance.tolist())
         each = zip(below, self.accelerations[block], strict=True)
         levels = [bca_levels(share, acceleration, self.level) for share, acceleration in each]
-        found = []
+        found: list[Uncertainty] = []
         for row, error, ends in zip(rows, standard_errors(rows).tolist(), levels, strict=True):
             interval = ends and Interval(*(float(each[0]) for each in quantiles(row[None], ends)))
             found.append(Uncertainty(error, interval))
@@ -443,7 +443,8 @@ class Studentized(Percentile):
     def finished(self, uncertainties: list[Uncertainty]) -> list[Uncertainty]:
         r"""Bootstrap standard errors with intervals $[\hat\theta - t_{high} s, \hat\theta - t_{low} s]$."""
         own, of_t = uncertainties[: len(self.own.members)], uncertainties[len(self.own.members) :]
-        observed, errors, found = self.own.observed.tolist(), self.standard_errors().tolist(), []
+        observed, errors = self.own.observed.tolist(), self.standard_errors().tolist()
+        found: list[Uncertainty] = []
         for each, t, score, error in zip(own, of_t, observed, errors, strict=True):
             low, high = t.interval or (math.nan, math.nan)
             ends = Interval(score - high * error, score - low * error)
@@ -500,7 +501,7 @@ class Studentized(Percentile):
 
     def _gradients(self, sums: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
         """How the score of a system changes with a coarse step of a statistic, `[row]`, for those that vary."""
-        found = {}
+        found: dict[tuple[int, int], np.ndarray] = {}
         for system, stat in self.centred:
             at = sums[self.totals[system]]
             step = self.steps[system, stat]
