@@ -306,7 +306,7 @@ def given_name(file: str) -> tuple[str | None, str]:
 
 def _telling(path: tuple[str, ...]) -> tuple[str, ...]:
     """What can tell systems apart of a path in its parts: without names and times that a program gives to all."""
-    *_, folder, name = ("", *path)
+    *_, folder, name = ("", "", *path)
     name = name.removesuffix(".gz")
     if len(path) > 2 and folder == "results" and name == "results.json":
         return path[:-2]
