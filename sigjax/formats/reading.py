@@ -55,7 +55,7 @@ def choose_formats(
     """
     if reader is not None:
         return [_named(reader, files, outputs, metric) for metric in metrics]
-    first = given_name((*files, *outputs)[0])[1]
+    first = (*files, *outputs)[0]
     if len(files) > 1 and not outputs and FORMATS["mt-metrics-eval"].fits(*read_head(first)):
         raise InputError(
             f"{files[1]}: a .seg.score file has all systems in it; compare one at a time, or several annotators in one "
@@ -93,7 +93,7 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[Format]
 
     A file that is certainly of one format is of no other, whatever the metric.
     """
-    _, first = given_name((*files, *outputs)[0])
+    first = (*files, *outputs)[0]
     name, head = read_head(first)
     alone = len(files) == 1 and not outputs
 
@@ -120,7 +120,7 @@ def formats_taking(files: Sequence[str], outputs: Sequence[str]) -> list[Format]
 
 
 def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[Format]) -> InputError:
-    first = given_name(files[0])[1]
+    first = files[0]
     name, head = read_head(first)
     if not head.strip():
         read_text(first)  # says what is wrong with an empty file or a folder
@@ -294,7 +294,7 @@ def _unfolded(files: tuple[str, ...]) -> tuple[str, ...]:
 
 def formats_of(sources: Sources, reader: str | None, metrics: Sequence[object]) -> list[Format]:
     """The format of the files for each metric."""
-    files = sources.files if sources.systems else tuple(path for _, path in map(given_name, sources.files))
+    files = [given_name(file)[1] for file in sources.files]
     return choose_formats(files, tuple(sources.systems.values()), reader=reader, metrics=metrics)
 
 
