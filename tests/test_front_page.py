@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -101,12 +102,6 @@ def test_readme_shows_the_output_of_the_demo():
     assert all(part.strip("\n") in with_notes for part in parts)
 
 
-def test_readme_cites_by_the_entry_of_the_methods_paragraph():
-    (entry,) = [text for kind, text in BLOCKS if kind == "bibtex"]
-    known = (ROOT / "sigjax" / "data" / "references.bib").read_text(encoding="utf-8").split("\n\n")[0]
-    assert "".join(entry.split()) == "".join(known.split())
-
-
 @pytest.mark.parametrize("readme", [ROOT / "README.md", ROOT / "sigjax" / "data" / "examples" / "README.md"])
 def test_recipes_of_the_examples_are_those_of_the_readme(readme):
     for line in re.findall(r"sigjax compare (?:mt|llm|board)\S* .*", readme.read_text(encoding="utf-8")):
@@ -169,3 +164,22 @@ def test_the_wheel_alone_runs_the_demo_and_writes_the_examples(tmp_path):
     assert files(tmp_path / "e") == files(ROOT / "sigjax" / "data" / "examples")
     installed = set(files(site / "sigjax"))
     assert {path for path in files(ROOT / "sigjax") if "__pycache__" not in path.parts} <= installed
+
+
+def test_what_a_public_checkout_needs_says_the_same_as_the_package():
+    """The workflows check its oldest and newest Python; the citation is the entry of the methods paragraph."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    versions = [text.rpartition(" ")[2] for text in project["classifiers"] if "Python :: 3." in text]
+    folder = ROOT / ".github"
+    checks = (folder / "workflows" / "checks.yml").read_text(encoding="utf-8")
+    assert f'python: ["{versions[0]}", "{versions[-1]}"]' in checks
+    assert "run: .ci/run" in checks
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+    citation = (folder / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"license: {project['license']}" in citation
+    entry = (ROOT / "sigjax" / "data" / "references.bib").read_text(encoding="utf-8").split("\n\n")[0]
+    for name, field in {"title": "title", "author": "  - name"}.items():
+        (value,) = re.findall(rf"\b{name} = {{+(.*?)}}+,", entry)
+        assert re.search(rf'^{field}: "?{re.escape(value)}"?$', citation, re.MULTILINE), name
+    for name in re.findall(r"\]\((\.github/[^)]*)\)", README):
+        assert (ROOT / name).exists(), name
