@@ -150,4 +150,6 @@ for each in STUDIES:
 
 def __getattr__(name: str) -> Command:
     """The command of a study that stands beside `study`."""
+    if name not in STUDIES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return command(name)
