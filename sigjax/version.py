@@ -25,6 +25,22 @@ def installed_version(package: str) -> str | None:
         return None
 
 
+def install_command(*packages: str) -> str:
+    """The command that installs packages for the Python that runs, in whatever folder.
+
+    Example:
+        >>> install_command("sacrebleu>=2.5,<3").endswith("pip install 'sacrebleu>=2.5,<3'")
+        True
+    """
+    import shlex
+    import shutil
+    from importlib.util import find_spec
+
+    python = "python" if shutil.which("python") == sys.executable else shlex.quote(sys.executable)
+    pip = f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
+    return f"{pip} {shlex.join(packages)}"
+
+
 def versions() -> dict[str, str | None]:
     """Versions by name, for reports: should two differ, one sees by what they were made.
 

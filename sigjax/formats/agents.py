@@ -62,9 +62,9 @@ def _column(file: str, tests: Sequence[Item], *, several: bool) -> SystemLog:
         trials = known.setdefault(content, [])
         trials.append(test.text("testIdx"))
         rows.append(Row(_scores(test), trials[0], str(len(trials)), test.get("vars"), content))
-    notes = (f"{file}: {failed} results are errors of the provider; they count as failed, as in promptfoo",)
+    lacking = failed, len(rows), "results are errors of the provider; they count as failed, as in promptfoo"
     name = f"{_provider(tests[0])}: {_prompt(tests[0])}" if several else _provider(tests[0])
-    return SystemLog(file, rows, name, notes if failed else ())
+    return SystemLog(file, rows, name, lacking=lacking)
 
 
 def _scores(test: Item) -> dict[str, float]:
@@ -138,9 +138,8 @@ def _terminal_bench(file: str, _: Options) -> list[SystemLog]:
         lacking += trial.value("is_resolved") is None
         value = 0.0 if trial.get("is_resolved") is None else trial.number("is_resolved")
         rows.append(Row({"resolved": value}, task, str(seen[task])))
-    note = f"{file}: {lacking} of {len(rows)} trials have no outcome (is_resolved null); they count as not resolved"
-    published = partial(_published, file, found)
-    return [SystemLog(file, rows, notes=(note,) if lacking else (), published=published)]
+    without = lacking, len(rows), "trials have no outcome (is_resolved null); they count as not resolved"
+    return [SystemLog(file, rows, lacking=without, published=partial(_published, file, found))]
 
 
 def _published(file: str, run: Item, score: str, mean: float) -> tuple[list[str], bool]:
@@ -173,9 +172,9 @@ def _tau(file: str, _: Options) -> list[SystemLog]:
     if not found.get(inside):
         raise InputError(f"{found.field('simulations')}: is empty; expected trials")
     rows = [_simulation(one) for one in found.items(inside, "simulation")]
-    lacking = sum(not row.scores for row in rows)
-    note = f"{file}: {lacking} of {len(rows)} simulations have no reward; they are missing results, as in tau2"
-    return [SystemLog(file, rows, agent.text("llm") if agent.get("llm") else "", (note,) if lacking else (), facts)]
+    without = sum(not row.scores for row in rows)
+    lacking = without, len(rows), "simulations have no reward; they are missing results, as in tau2"
+    return [SystemLog(file, rows, agent.text("llm") if agent.get("llm") else "", facts=facts, lacking=lacking)]
 
 
 def _simulation(trial: Item) -> Row:
@@ -225,9 +224,13 @@ def _report(file: str, report: Item, submitted: Sequence[str], resolved: Sequenc
         raise InputError(f"{file}: {quote(min(stray))} is resolved, but not among the submitted ids; repair the report")
     if not submitted:
         raise InputError(f"{file}: no instance is submitted; expected at least one")
-    lacking = len(report.texts("incomplete_ids", []))
-    note = f"{file}: {lacking} instances were not submitted; --missing zero counts them as unresolved"
-    return SystemLog(file, _outcomes(submitted, resolved), notes=(note,) if lacking else ())
+    without = len(report.texts("incomplete_ids", []))
+    lacking = (
+        without,
+        len(submitted) + without,
+        "instances were not submitted; --missing zero counts them as unresolved",
+    )
+    return SystemLog(file, _outcomes(submitted, resolved), lacking=lacking)
 
 
 def _outcomes(ids: Sequence[str], resolved: Sequence[str]) -> list[Row]:
@@ -305,9 +308,8 @@ def _listed(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[Sy
         raise InputError(
             f"{file}: lists {quote(min(stray))}, which {all_file} does not have; expected a list of all instances"
         )
-    lacking = len(set(chain(*without)))
-    note = f"{file}: {lacking} of {len(ids)} instances have no prediction or no log; they count as not resolved"
-    return [SystemLog(file, _outcomes(ids, resolved), notes=(note,) if lacking else ())]
+    what = "instances have no prediction or no log; they count as not resolved"
+    return [SystemLog(file, _outcomes(ids, resolved), lacking=(len(set(chain(*without))), len(ids), what))]
 
 
 def read_listed(sources: Sources, options: Options) -> Tasks:

@@ -10,7 +10,15 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from sigjax.formats.reading import choose_formats, formats_taking, given_name, likely_formats, read_as, sources_of
+from sigjax.formats.reading import (
+    choose_formats,
+    formats_taking,
+    given_name,
+    likely_formats,
+    read_as,
+    sources_of,
+    split_gold,
+)
 from sigjax.formats.table import ByTask, Format, all_formats
 from sigjax.metrics import METRICS
 from sigjax.readers.join import labels_of
@@ -68,7 +76,9 @@ def diagnose(
     diagnosis = _diagnosis(paths, input, metric, reader, options)
     if diagnosis.refusal is None or input or len(paths) < 2:
         return diagnosis
-    gold, *systems = paths  # was -i before the second file forgotten?
+    gold, systems = split_gold([os.fsdecode(path) for path in paths])  # was -i before the systems forgotten?
+    if not systems:
+        return diagnosis
     other = _diagnosis([gold], systems, metric, reader, options)
     more = dict(other.options) | {"files": [gold], "input": systems}
     return replace(other, options=more) if other.refusal is None else diagnosis

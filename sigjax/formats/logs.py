@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import ChainMap
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from sigjax.metrics import MEAN
 from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import text
 from sigjax.readers.options import Options, listing, quote, suggest
+from sigjax.readers.roles import SHOWN
 from sigjax.readers.sheets import Reading, Sheet, Sources, Tasks
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric
 from sigjax.run.files import naming
@@ -59,6 +60,8 @@ class SystemLog:
     """What the systems should have in common, such as {"task": "arc"}."""
     task: str = ""
     """What the system was tested on, by the log's own name; empty where the log names no task."""
+    lacking: tuple[int, int, str] = (0, 0, "")
+    """Of how many of its rows something is lacking, of how many, and what, for a note."""
     published: Callable[[str, float], tuple[list[str], bool]] | None = None
     """(score, its mean) -> notes where the program published another mean, and whether lower is better."""
 
@@ -113,6 +116,7 @@ class Log:
         sheets, contents, unusable = zip(*(_columns(result, options) for result in results), strict=True)
         notes += _differences(results, self.must_agree)
         notes += tuple(dict.fromkeys(note for result in results for note in result.notes))
+        notes += tuple(_lacking(results))
         _check_content(sheets, contents, self.content)
         sheets, notes = _with_runs(sheets, notes)
         reading = join_sheets(sheets, options, scores=True, notes=notes)
@@ -191,7 +195,25 @@ def _files_as_runs(logs: Sequence[SystemLog]) -> list[SystemLog]:
 def _as_runs(logs: Sequence[SystemLog]) -> SystemLog:
     """The first log with the rows of all."""
     rows = [replace(row, run=f"{i}.{row.run or 1}") for i, log in enumerate(logs, 1) for row in log.rows]
-    return replace(logs[0], rows=rows, notes=tuple(note for log in logs for note in log.notes), published=None)
+    counts, totals, what = zip(*(log.lacking for log in logs), strict=True)
+    notes = tuple(note for log in logs for note in log.notes)
+    return replace(logs[0], rows=rows, notes=notes, lacking=(sum(counts), sum(totals), what[0]), published=None)
+
+
+def _lacking(logs: Sequence[SystemLog]) -> Iterator[str]:
+    """One note on what is lacking in the logs of all systems.
+
+    Example:
+        >>> counts = {"A": 3, "B": 0, "C": 20}
+        >>> list(_lacking([SystemLog("", (), name, lacking=(n, 80, "trials failed")) for name, n in counts.items()]))
+        ['23 of 240 trials failed (A: 3, C: 20)']
+    """
+    for what, own in grouped(logs, lambda log: log.lacking[2]).items():
+        count, total = sum(log.lacking[0] for log in own), sum(log.lacking[1] for log in own)
+        lacking = [f"{log.system}: {log.lacking[0]}" for log in own if log.lacking[0]]
+        more = f" and {len(lacking) - SHOWN} more" if len(lacking) > SHOWN else ""
+        if lacking:
+            yield f"{count} of {total} {what} ({', '.join(lacking[:SHOWN])}{more})"
 
 
 def _with_runs(sheets: Sequence[Sheet], notes: tuple[str, ...]) -> tuple[list[Sheet], tuple[str, ...]]:

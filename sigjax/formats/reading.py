@@ -14,7 +14,18 @@ from itertools import product
 from pathlib import PurePath
 from typing import Any
 
-from sigjax.formats.table import FORMATS, ByTask, Format, Takes, all_formats, fits, gathered, is_scored, looks_tabular
+from sigjax.formats.table import (
+    DOCUMENTS,
+    FORMATS,
+    ByTask,
+    Format,
+    Takes,
+    all_formats,
+    fits,
+    gathered,
+    is_scored,
+    looks_tabular,
+)
 from sigjax.metrics import TEXT_METRICS
 from sigjax.metrics.suites import in_suite, of_tasks
 from sigjax.readers.evaluation import Evaluation
@@ -127,14 +138,25 @@ def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[For
     if outputs and looks_tabular(name, head):
         return InputError(f"{first}: {_TABLE}")
     if len(files) > 1 and not outputs and not os.path.isdir(first):
-        gold = next(iter(likely_formats(files[:1], files[:1])), None)
-        what, metric = ("gold labels or texts", "METRIC") if gold is None else (gold.title, gold.metrics[0])
-        more = ["..."] if len(files) > 3 else []
-        command = Hint("sigjax compare", *map(shlex.quote, [files[0], "-i", *files[1:3]]), *more, "-m", metric)
-        return InputError(
-            f"{first}: unknown format of files with one system each; are these gold files first ({what})? write "
-            f"{command} (other formats: {Hint('reader', 'NAME')})"
-        )
+        known = [file for file in files if likely_formats([file], ()) and not likely_formats([file], [file])]
+        if len(known) > 1:
+            format = likely_formats(known[:1], ())[0]
+            unlike = next(file for file in files if file not in known)
+            command = Hint("sigjax compare", *map(shlex.quote, known[:2]), *["..."] * (len(known) > 2))
+            return InputError(
+                f"{unlike}: unknown format, and {known[0]} is of another ({format.title}); leave it out: {command}"
+            )
+        gold, systems = split_gold(files)
+        formats = likely_formats([gold], systems) if systems else []
+        if formats:
+            more, metric = ["..."] * (len(systems) > 2), formats[0].metrics[0]
+            command = Hint("sigjax compare", *map(shlex.quote, [gold, "-i", *systems[:2]]), *more, "-m", metric)
+            return InputError(
+                f"{first}: unknown format of files with one system each; are these gold files first "
+                f"({formats[0].title})? write {command} (other formats: {Hint('reader', 'NAME')})"
+            )
+    if document := next((file for file in files if file.lower().endswith(DOCUMENTS)), None):
+        return InputError(f"{document}: holds neither results, nor gold labels or texts, by its name; leave it out")
     known = ", ".join(each.name for each in fitting)
     return InputError(f"{first}: unknown format; known: {known}; say which with {Hint('reader', 'NAME')}")
 
@@ -173,7 +195,23 @@ def _not_served(format: Format, metric: object) -> str:
     )
 
 
-_GOLD_NAME = re.compile(r"(?:^|[^a-z])(?:gold|golds|refs?|references?|truth|qrels)(?:[^a-z]|$)")
+_GOLD_NAME = re.compile(r"(?:^|[^a-z])(?:gold|golds|ref[a-d]?|refs|references?|truth|qrels)(?:[^a-z]|$)")
+_NO_SYSTEM = re.compile(r"(source|src|input|published|scores)([^a-z].*)?")
+
+
+def split_gold(files: Sequence[str]) -> tuple[str, list[str]]:
+    """The file that gold labels or references may be in, by its name or as the first, and those of systems.
+
+    Documents, and files named like source texts or published scores, are neither.
+
+    Example:
+        >>> split_gold(["wmt/A.txt", "wmt/B.txt", "wmt/README.md", "wmt/refA.txt", "wmt/source.txt"])
+        ('wmt/refA.txt', ['wmt/A.txt', 'wmt/B.txt'])
+    """
+    names = {file: PurePath(file.lower().removesuffix(".gz")) for file in files}
+    files = [file for file in files if names[file].suffix not in DOCUMENTS] or files
+    gold = next((file for file in files if _GOLD_NAME.search(names[file].name)), files[0])
+    return gold, [file for file in files if file != gold and not _NO_SYSTEM.fullmatch(names[file].stem)]
 
 
 @takes(ReadOptions)

@@ -310,7 +310,7 @@ def _looks_numbers(_: str, head: bytes) -> bool:
 def _looks_labels(name: str, head: bytes) -> bool:
     """Whether there is one word per line; labels of several words are read when the format is named."""
     lines = (head[: head.rfind(b"\n") + 1] or head).rstrip().split(b"\n")
-    return all(len(line.split()) == 1 for line in lines) and not looks_tabular(name, head)
+    return all(len(line.split()) == 1 for line in lines) and _looks_texts(name, head)
 
 
 def _looks_paired(_: str, head: bytes) -> bool:
@@ -325,8 +325,10 @@ def _looks_classified(_: str, head: bytes) -> bool:
 
 
 def _looks_texts(name: str, head: bytes) -> bool:
-    """Any text but tables; reading says whatever else is wrong with it."""
-    return b"\0" not in head and not looks_tabular(name, head)
+    """Any text but tables, JSON, Markdown and logs; reading says whatever else is wrong with it."""
+    if b"\0" in head or name.endswith((*DOCUMENTS, ".json", ".jsonl")):
+        return False
+    return not (_JSON.match(head) or looks_tabular(name, head))
 
 
 def _looks_mqm(_: str, head: bytes) -> bool:
@@ -356,6 +358,9 @@ def _looks_mteb(name: str, head: bytes) -> bool:
     return PurePath(name).name == "model_meta.json" or _MTEB(name, head)
 
 
+DOCUMENTS = (".md", ".rst", ".log", ".html", ".yaml", ".yml", ".py", ".ipynb", ".pdf", ".png")
+"""Endings of files that hold neither results, nor gold labels or texts."""
+_JSON = re.compile(rb'\s*(\[\s*)?\{\s*"[^"\n]*"\s*:')
 _OBJECTS = re.compile(rb'\s*\[\s*\{\s*"[^"\n]*"\s*:')
 _NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
 _NUMBERS = re.compile(rf"\s*{_NUMBER}([ \t]+{_NUMBER})*\s*")

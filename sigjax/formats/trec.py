@@ -23,6 +23,7 @@ from sigjax.readers.sheets import Reading, Sheet, Sources
 from sigjax.readers.table import parse_number
 from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import naming, read_text
+from sigjax.version import install_command
 
 Judgments = Mapping[str, Mapping[str, float]]
 """topic -> document -> relevance or score."""
@@ -100,9 +101,8 @@ def topic_scorer(measure: Measure, judged: Judgments) -> Callable[[Judgments], d
     try:
         import pytrec_eval
     except ImportError:
-        raise InputError(
-            'measures of runs need pytrec-eval-terrier; install it with pip install "sigjax[ir]"'
-        ) from None
+        command = install_command("pytrec-eval-terrier")
+        raise InputError(f"measures of runs need pytrec-eval-terrier; run: {command}") from None
     # Judgments below 0 crash the library; they count as not judged in every measure here.
     known = {
         topic: {document: int(value) for document, value in documents.items() if value >= 0}

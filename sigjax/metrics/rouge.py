@@ -27,7 +27,7 @@ import numpy as np
 from sigjax.metrics.ratios import MEAN, PERCENT, divide, stack_counts
 from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts, sacrebleu_metric
 from sigjax.records import Array, InputError, Metric
-from sigjax.version import installed_version
+from sigjax.version import install_command, installed_version
 
 _WORD = re.compile("[a-z0-9]+")
 _STEMMED = "(stem=true)"
@@ -48,7 +48,8 @@ def _scorer(recipe: Recipe) -> Callable[[Sequence[str], str], float]:
             import_module, ("nltk.stem.porter", "rouge_score.rouge_scorer", "rouge_score.tokenize")
         )
     except ImportError:
-        raise InputError(f"the metric {recipe.metric} of texts needs rouge-score; install sigjax[rouge]") from None
+        command = install_command("rouge-score")
+        raise InputError(f"the metric {recipe.metric} of texts needs rouge-score; run: {command}") from None
     variant, stemmed, _ = recipe.metric.partition(_STEMMED)
     # Stems are kept: finding them takes ten times as long as all else.
     stemmer = SimpleNamespace(stem=lru_cache(_MOST_STEMS)(porter.PorterStemmer().stem)) if stemmed else None

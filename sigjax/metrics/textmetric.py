@@ -18,6 +18,7 @@ import numpy as np
 
 from sigjax.metrics.ratios import PERCENT, stack_counts
 from sigjax.records import Array, InputError, Metric
+from sigjax.version import install_command
 
 Texts = Sequence[Sequence[str]]
 """[reference or system][segment]."""
@@ -210,10 +211,11 @@ def sacrebleu_metric(recipe: Recipe, num_references: int) -> Any:
         from sacrebleu.metrics.chrf import CHRF
         from sacrebleu.metrics.ter import TER
     except ImportError:
-        raise InputError(f"the metric {name} of texts needs sacrebleu; install sigjax[mt]") from None
+        raise InputError(f"the metric {name} of texts needs sacrebleu; run: {install_command(_SACREBLEU)}") from None
     # The statistics come from private methods, which have not changed since 2.0.
     if not (2, 5) <= tuple(int(part) for part in sacrebleu.__version__.split(".")[:2]) < (3, 0):
-        raise InputError(f"sacrebleu {sacrebleu.__version__} is not supported (2.5 to 2.x are); install sigjax[mt]")
+        command = install_command(_SACREBLEU)
+        raise InputError(f"sacrebleu {sacrebleu.__version__} is not supported (2.5 to 2.x are); run: {command}")
     references = [[""]] * num_references
     if name == "ter":  # which ignores case anyway
         return TER(references=references)
@@ -234,6 +236,9 @@ def _sacrebleu_bleu(recipe: Recipe, references: Texts) -> Any:
         return BLEU(force=True, lowercase=recipe.lowercase, tokenize=tokenize, references=references)
     except Exception as error:  # libraries that are missing, downloads that fail
         raise InputError(f"tokenize: {tokenize!r} cannot be used: {' '.join(str(error).split())}") from None
+
+
+_SACREBLEU = "sacrebleu>=2.5,<3"
 
 
 def start_sacrebleu(recipe: Recipe) -> Count:

@@ -30,6 +30,7 @@ from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import visible
 from sigjax.records.metric import AnyMetric
 from sigjax.run.files import growth_limit, naming, read_bytes, read_text
+from sigjax.version import install_command
 
 FRAME = "data frame"
 
@@ -50,7 +51,7 @@ def frame_table(frame: Any, *, file: str = FRAME) -> DataTable:
     try:
         import narwhals
     except ModuleNotFoundError:
-        raise InputError('data frames need narwhals; run: pip install "sigjax[dataframe]"') from None
+        raise InputError(f"data frames need narwhals; run: {install_command('narwhals')}") from None
     index = ()
     if narwhals.dependencies.is_pandas_dataframe(frame):
         frame, index = _plain_pandas(frame)
@@ -276,9 +277,8 @@ def refusing_damage(file: str) -> Iterator[None]:
     except InputError:
         raise
     except ModuleNotFoundError:
-        raise InputError(
-            f'{file}: Parquet is read by pyarrow, which is not installed; run: pip install "sigjax[parquet]"'
-        ) from None
+        command = install_command("pyarrow", "narwhals")
+        raise InputError(f"{file}: Parquet is read by pyarrow, which is not installed; run: {command}") from None
     except Exception as error:  # pyarrow and Python have a dozen kinds for damaged files
         reason = visible(" ".join(str(error)[:1000].split())[:200]) or type(error).__name__
         raise InputError(f"{file}: not readable as Parquet: {reason}; write the file again") from None

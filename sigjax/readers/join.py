@@ -87,7 +87,8 @@ def join_sheets(
             row = np.flatnonzero(rows[system] == used[instance])
             return f"{named}, {sheets[system].line(row[0]).short}" if row.size else named
 
-        more = check_totals(values, totals, ids, partial(_where, sheets, keys, rows)) if totals and ids else ""
+        if totals and ids:
+            check_totals(values, totals, ids, partial(_where, sheets, keys, rows))
         with naming(file):
             values, kept, present, note = _settle_missing(values[:, used], systems, name, metric, options.missing)
             instances = used[kept].tolist()
@@ -97,7 +98,7 @@ def join_sheets(
                 metric=metric,
                 ids=ids and [ids[i] for i in instances],
                 runs=runs,
-                notes=(*notes, *note, *filter(None, [more])),
+                notes=(*notes, *note),
                 **{field: [own[i] for i in instances] for field, own in labels.items()},
             )
         if present is not None:
@@ -339,8 +340,8 @@ def summary_rows(ids: Sequence[Any] | None) -> list[int]:
     return found if len(found) < len(ids or ()) else []
 
 
-def check_totals(values: np.ndarray, rows: Sequence[int], ids: Sequence[Any], locate: Callable[[int], str]) -> str:
-    """Refuse rows that are the means or sums of the others; a warning where only their names say so.
+def check_totals(values: np.ndarray, rows: Sequence[int], ids: Sequence[Any], locate: Callable[[int], str]) -> None:
+    """Refuse rows that are the means or sums of the others, and last rows that are only named so.
 
     Args:
         values: `[system, instance, input]`, NaN where there is none.
@@ -358,12 +359,11 @@ def check_totals(values: np.ndarray, rows: Sequence[int], ids: Sequence[Any], lo
                     f"{locate(row)} is the {what} of the other rows, and would count as an instance; delete it{also}"
                 )
     last = [i for i in rows if i >= len(ids) - len(rows) and not np.isnan(values[:, i]).all()]
-    if not last:
-        return ""
-    return (
-        f"warning: the last row is named {quote(str(ids[last[-1]]))}, and counts as an instance; delete it if it sums "
-        "up the others"
-    )
+    if last:
+        raise InputError(
+            f"{locate(last[-1])} is the last row, and is named like the mean or the sum of the others; delete it, or "
+            "rename it if it is an instance"
+        )
 
 
 def _are(expected: Callable[..., np.ndarray], row: np.ndarray, others: np.ndarray) -> bool:

@@ -22,7 +22,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from sigjax.metrics import METRICS
+from sigjax.metrics import METRICS, TEXT_METRICS
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, chosen_metric, listing, quote, select_systems, suggest, with_score
 from sigjax.readers.roles import (
@@ -33,13 +33,13 @@ from sigjax.readers.roles import (
     check_turned,
     columns_note,
     find_ids,
-    fold_notes,
     ids_from,
     is_id_name,
     is_plain_score,
     is_property,
     is_system,
     may_be_system,
+    table_notes,
     tells_apart,
     unused,
     wide_roles,
@@ -126,10 +126,16 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
             numbers = Lazy(["value"], lambda _: number_column(table, name, hint=_UNUSED_COLUMN))
             return _sheet(name, table, numbers, ids, id_column, options.runs)
 
-        return join_sheets(list(map(sheet, systems)), options, notes=(note, *fold_notes(table)))
+        return join_sheets(list(map(sheet, systems)), options, notes=(note, *table_notes(table, systems)))
 
     def evaluate(options: Options) -> EvaluationRecord:
         metric = chosen_metric(options)
+        if len(metric.inputs) != 1 and metric.name in TEXT_METRICS:
+            texts = Hint("sigjax compare", "REF", "-i", "A", "B", "-m", metric.name)
+            raise InputError(
+                f"{table.file}: metric {metric.name!r} is of texts, and this is a table of numbers; give texts, one "
+                f"segment per line: {texts}"
+            )
         if len(metric.inputs) != 1:
             raise InputError(
                 f"{table.file}: metric {metric.name!r} takes {len(metric.inputs)} numbers per instance, but a wide "
@@ -286,7 +292,9 @@ def _read_rows(
         options = with_score(tables[0].file, options, metric := chosen_metric(options))
         roles = _roles(tables, options, metric, system)
         evaluation = join(roles)(replace(options, metric=metric))
-        notes = (_note(tables[0], roles[0], options, metric, system), *fold_notes(tables[0]))
+        scores = _scores(roles[0], options, metric)
+        note = _note(tables[0], roles[0][0], scores, options, system)
+        notes = (note, *table_notes(tables[0], scores))
         return replace(evaluation, notes=(*notes, *evaluation.notes))
 
     return evaluate
@@ -374,11 +382,13 @@ def _score_columns(table: DataTable, free: Sequence[str]) -> list[str]:
     return numeric
 
 
-def _note(
-    table: DataTable, roles: _LongRoles, options: Options, metric: Metric | SampleMetric, system: str | None
-) -> str:
-    (ids, score), counts = roles, options.counts or {}
-    scores = [score] if score else [counts.get(name, name) for name in metric.inputs]
+def _scores(roles: _LongRoles, options: Options, metric: Metric | SampleMetric) -> list[str]:
+    """The columns of the numbers that the metric takes."""
+    counts = options.counts or {}
+    return [roles[1]] if roles[1] else [counts.get(name, name) for name in metric.inputs]
+
+
+def _note(table: DataTable, ids: str | None, scores: Sequence[str], options: Options, system: str | None) -> str:
     about = {"systems": "are the files" if system is None else f"from column {quote(system)}"}
     about |= {"instance ids": ids_from(ids), "scores": f"from {listing(scores)}"}
     return columns_note(about, unused(table, options, [system, ids, *scores]), "system, id, score")

@@ -465,7 +465,7 @@ def _is_common(subsets: Sequence[tuple[DataTable, Mapping[Any, int]]], name: str
 def _is_yes_or_no(table: DataTable, name: str) -> bool:
     """Whether a column holds 0 and 1, in more rows than would tell."""
     values = table.columns[name].readable()
-    return len(values) >= FEWEST and {*values.tolist()} <= {0.0, 1.0}
+    return not table.columns[name].verdicts and len(values) >= FEWEST and {*values.tolist()} <= {0.0, 1.0}
 
 
 def check_turned(table: DataTable, systems: Sequence[str]) -> None:
@@ -541,7 +541,10 @@ def wide_roles(table: DataTable, options: Options) -> tuple[str | None, tuple[st
 def _profiles(table: DataTable, names: Sequence[str]) -> dict[str, NumberProfile | None]:
     """The numbers of each column, None where it holds words."""
     columns = {name: table.columns[name] for name in names}
-    return {name: None if own.is_words() else NumberProfile(own.readable()) for name, own in columns.items()}
+    numeric = {name for name, own in columns.items() if not own.is_words()}
+    if all(is_property(name) or _is_numbered(table, name) for name in numeric):  # else words are no results
+        numeric |= {name for name, own in columns.items() if own.verdicts}
+    return {name: NumberProfile(own.readable()) if name in numeric else None for name, own in columns.items()}
 
 
 def _roles(table: DataTable, profiles: Mapping[str, NumberProfile | None]) -> dict[str, tuple[str, str]]:
@@ -629,7 +632,7 @@ def tells_apart(table: DataTable, name: str, options: Options, system: str | Non
 def _is_text(table: DataTable, first: str) -> bool:
     """Whether the first column holds text; a typing error among numbers must not turn a system into ids silently."""
     cells = table.columns[first]
-    if cells.nested or cells.parsed is not None:
+    if cells.nested or cells.parsed is not None or cells.verdicts:
         return False
     texts = [row for row, cell in enumerate(cells) if is_text(cell) and not is_missing(cell)]
     if texts and 2 * len(texts) < len(table.lines):
@@ -640,13 +643,18 @@ def _is_text(table: DataTable, first: str) -> bool:
     return bool(texts)
 
 
-def fold_notes(table: DataTable) -> tuple[str, ...]:
-    """A warning if rows are of the folds of a cross-validation."""
-    return tuple(
-        f"warning: column {quote(name)}: folds share training data, so that results on them depend on each other, "
-        "p-values are too small and intervals too short; compare on a separate test set, or on several data sets"
-        for name in table.columns
-        if is_fold(name) and _are_folds(table.columns[name])
+def table_notes(table: DataTable, scores: Iterable[str]) -> tuple[str, ...]:
+    """Which words in the columns of scores are numbers; a warning if rows are of the folds of a cross-validation."""
+    verdicts = dict.fromkeys(table.columns[name].verdicts for name in scores if name in table.columns)
+    read = [f"{yes!r} is read as 1 and {no!r} as 0" for yes, _, no in (pair.partition("/") for pair in verdicts) if yes]
+    return (
+        *read,
+        *(
+            f"warning: column {quote(name)}: folds share training data, so that results on them depend on each other, "
+            "p-values are too small and intervals too short; compare on a separate test set, or on several data sets"
+            for name in table.columns
+            if is_fold(name) and _are_folds(table.columns[name])
+        ),
     )
 
 

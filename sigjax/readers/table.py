@@ -18,6 +18,12 @@ from sigjax.records import InputError, Line
 from sigjax.run.files import naming
 
 TRUTH = {"true": 1.0, "false": 0.0}
+_VERDICTS: dict[str, dict[str, float]] = {
+    pair: dict(zip(pair.split("/"), (1.0, 0.0), strict=True))
+    for pair in ("correct/wrong", "correct/incorrect", "right/wrong", "pass/fail", "passed/failed")
+}
+"""Words for 1 and 0, where a column holds nothing else; yes and no may be answers as well."""
+_MAYBE = frozenset("correct incorrect right wrong pass passed fail failed yes no y n t f".split())
 _WHOLE = re.compile(r"\s*[+-]?(\d+)(?:\.0*)?\s*")
 _MOST_DIGITS = 309
 """Digits of the largest double before the point; Python makes no number of more than 4,300."""
@@ -143,20 +149,34 @@ class DataColumn(Sequence[str]):
         """The cells `[row]` float64, if `parse_numbers` reads all of them."""
         return parse_numbers(self.cells)
 
+    @cached_property
+    def verdicts(self) -> str:
+        """The words that stand for 1 and 0, such as "correct/wrong", where it holds nothing else; else empty.
+
+        Example:
+            >>> DataColumn(["Pass", "", "fail"]).verdicts, DataColumn(["pass", "abstain"]).verdicts
+            ('pass/fail', '')
+        """
+        first = next((cell.strip().lower() for cell in self.cells if not is_missing(cell)), "")
+        for pair, numbers in _VERDICTS.items():
+            if first in numbers and all(is_missing(cell) or cell.strip().lower() in numbers for cell in self.cells):
+                return pair
+        return ""
+
     def numbers(self, number: Callable[[int, str], float]) -> np.ndarray:
         """The cells as numbers, NaN where one is missing; `number` reads, or refuses, that of a row."""
         if self.parsed is not None:
             return self.parsed
-        values = np.empty(len(self))
+        values, truth = np.empty(len(self)), _VERDICTS.get(self.verdicts, TRUTH)
         for row, cell in enumerate(self.cells):
             word = cell.strip().lower()
-            known = word in TRUTH or word in MISSING
-            values[row] = TRUTH.get(word, np.nan) if known else number(row, cell)
+            known = word in truth or word in MISSING
+            values[row] = truth.get(word, np.nan) if known else number(row, cell)
         return values
 
     def readable(self) -> np.ndarray:
         """The finite numbers among the cells, float64 `[number]`; no text is refused."""
-        values = np.array([as_float(cell) for cell in self.cells]) if self.parsed is None else self.parsed
+        values = self.numbers(lambda row, cell: as_float(cell))
         return values[np.isfinite(values)]
 
     def is_numeric(self) -> bool:
@@ -164,7 +184,7 @@ class DataColumn(Sequence[str]):
         if self.parsed is not None:
             return not np.isnan(self.parsed).all()
         given = [cell for cell in self.cells if not is_missing(cell)]
-        return bool(given) and not any(map(is_text, given))
+        return bool(given) and (bool(self.verdicts) or not any(map(is_text, given)))
 
     def is_words(self) -> bool:
         """Whether it holds text, lists or objects, and nothing that may be meant as a number."""
@@ -278,8 +298,9 @@ def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
     """A column of numbers, float64 `[row]`, NaN where a cell is empty; `hint` says what to do about text."""
 
     def number(row: int, cell: str) -> float:
+        words = "write 1 for right and 0 for wrong" if cell.strip().lower() in _MAYBE else hint
         with naming(locate(table, row, name)):
-            return parse_number(cell, hint=hint, missing="repair it")
+            return parse_number(cell, hint=words, missing="repair it")
 
     return table.columns[name].numbers(number)
 

@@ -42,6 +42,7 @@ from sigjax.records.options import Option, check, options_of, types_of
 from sigjax.report.sections import peer_rows
 from sigjax.run.checkpoint import DEFAULTS, SCHEMA, parse_report
 from sigjax.run.files import naming, read_bytes
+from sigjax.version import install_command
 
 _BLOCK = 2**12
 """Pairs that are written together."""
@@ -233,10 +234,12 @@ def to_dataframe(report: ReportRecord, library: Library | None = None, of: Rows 
     chosen = library or next((name for name in known if _is_installed(name)), None)
     if chosen is None:
         raise InputError(
-            "a data frame needs pandas, polars or pyarrow, none of which is installed; run: pip install pandas"
+            "a data frame needs pandas, polars or pyarrow, none of which is installed; run: "
+            f"{install_command('pandas')}"
         )
     if not _is_installed(chosen):
-        raise InputError(f"a data frame of {chosen} needs {chosen}, which is not installed; run: pip install {chosen}")
+        command = install_command(chosen)
+        raise InputError(f"a data frame of {chosen} needs {chosen}, which is not installed; run: {command}")
     (columns,) = _blocks(report, of, max(1, len(report)))
     return _of_pandas(columns) if chosen == "pandas" else _by_narwhals(columns, chosen)
 
@@ -248,7 +251,8 @@ def rows_to_frame(rows: Sequence[Mapping[str, Any]]) -> Any:
         InputError: pandas is not installed.
     """
     if not _is_installed("pandas"):
-        raise InputError("the data frame of a study needs pandas, which is not installed; run: pip install pandas")
+        command = install_command("pandas")
+        raise InputError(f"the data frame of a study needs pandas, which is not installed; run: {command}")
     import pandas
 
     return pandas.DataFrame([dict(cell for item in row.items() for cell in _cells(*item)) for row in rows])
@@ -278,7 +282,7 @@ def _by_narwhals(columns: dict[str, list[Any]], library: Library) -> Any:
     try:
         import narwhals
     except ModuleNotFoundError:
-        raise InputError(f'a data frame of {library} needs narwhals; run: pip install "sigjax[dataframe]"') from None
+        raise InputError(f"a data frame of {library} needs narwhals; run: {install_command('narwhals')}") from None
     types = {int: narwhals.Int64, bool: narwhals.Boolean, str: narwhals.String, float: narwhals.Float64}
     schema = {name: types[_column_types()[name]]() for name in columns}
     return narwhals.from_dict(columns, schema=schema, backend=library).to_native()

@@ -41,6 +41,7 @@ from sigjax.report.words import (
     percent,
     short_names,
 )
+from sigjax.version import install_command
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +79,8 @@ def empty_figure(width: float, height: float, about: str = "") -> Figure:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
-        raise InputError('figures need matplotlib, which is not installed; run: pip install "sigjax[plot]"') from None
+        command = install_command("matplotlib")
+        raise InputError(f"figures need matplotlib, which is not installed; run: {command}") from None
 
     class ReportFigure(Figure):
         """A figure that notebooks show without pyplot, which would keep it in a global list."""

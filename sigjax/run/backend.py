@@ -22,7 +22,7 @@ from typing import Any, cast
 import numpy as np
 
 from sigjax.records import Array, Device, Hint, InputError
-from sigjax.version import installed_version
+from sigjax.version import install_command, installed_version
 
 DRIVERS = {"12": (525, 60, 13), "13": (580,)}
 """The oldest driver for each version of CUDA under Linux, as JAX's and NVIDIA's installation guides say."""
@@ -60,7 +60,7 @@ def lacking(
     """
     numbers = tuple(map(int, re.findall(r"\d+", driver)))
     fits = {cuda: not numbers or numbers >= oldest for cuda, oldest in DRIVERS.items()}
-    extra = "cuda13" if numbers and fits["13"] else "cuda12"
+    extra = "jax[cuda13]" if numbers and fits["13"] else "jax[cuda12]"
     others = [version for version in packages.values() if version != jaxlib]
     if system != "Linux":
         return f"JAX has no CUDA packages for {system}, only for Linux, and on Windows within WSL2"
@@ -69,11 +69,13 @@ def lacking(
     if not fits["12"]:
         return f"the NVIDIA driver {driver} is too old; CUDA 12 needs 525.60.13 or newer, and CUDA 13 needs 580"
     if not packages:
-        return f"JAX's CUDA packages are not installed; install sigjax[{extra}]"
+        return f"JAX's CUDA packages are not installed; run: {install_command(extra)}"
     if not any(fits.get(cuda, True) for cuda in packages):
-        return f"the NVIDIA driver {driver} is too old for CUDA 13, which needs 580; install sigjax[cuda12]"
+        return (
+            f"the NVIDIA driver {driver} is too old for CUDA 13, which needs 580; run: {install_command('jax[cuda12]')}"
+        )
     if others:
-        return f"JAX's CUDA package is {others[0]}, but jaxlib is {jaxlib}; install sigjax[{extra}] anew"
+        return f"JAX's CUDA package is {others[0]}, but jaxlib is {jaxlib}; run: {install_command('--upgrade', extra)}"
     if platforms and not {"cuda", "gpu"} & set(platforms.split(",")):
         return f"JAX_PLATFORMS is {platforms!r}; unset it, or set it to 'cuda,cpu'"
     if visible is not None and visible.strip() in ("", "-1", "NoDevFiles"):

@@ -168,7 +168,7 @@ def test_judgments_up_to_1000_are_taken(write, scorer, judgment):
 
 def test_without_the_library(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "pytrec_eval", None)
-    with pytest.raises(InputError, match=r'pip install "sigjax\[ir\]"'):
+    with pytest.raises(InputError, match="install pytrec-eval-terrier"):
         measures.topic_scorer(measures.Measure("map"), {"7": {"d1": 1}})
 
 

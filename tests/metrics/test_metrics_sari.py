@@ -155,7 +155,7 @@ def test_refusals(files, capsys, monkeypatch):
     with pytest.raises(InputError, match="source means nothing for the format csv"):
         read("t.csv", source="short.txt")
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
-    with pytest.raises(InputError, match=r"the metric sari of texts needs sacrebleu; install sigjax\[mt\]"):
+    with pytest.raises(InputError, match=r"sari of texts needs sacrebleu; run: .*install 'sacrebleu>=2.5,<3'"):
         Evaluation.from_texts({"A": ["x"], "B": ["y"]}, ["x"], metric="sari", source=["x"])
 
 

@@ -160,8 +160,8 @@ def test_parquet_that_claims_too_much_is_refused(monkeypatch):
 
 def test_missing_libraries_say_what_to_install(monkeypatch, write):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(InputError, match=r'run: pip install "sigjax\[parquet\]"'):
+    with pytest.raises(InputError, match="run: .* install pyarrow narwhals"):
         read(write("t", b"PAR1"))
     monkeypatch.setitem(sys.modules, "narwhals", None)
-    with pytest.raises(InputError, match=r'run: pip install "sigjax\[dataframe\]"'):
+    with pytest.raises(InputError, match="run: .* install narwhals"):
         read(object())

@@ -337,16 +337,45 @@ def test_a_row_of_means_or_sums_is_no_instance(given, refused, name, what, digit
             Evaluation.from_arrays({"A": dict(zip(ids, one, strict=True)), "B": dict(zip(ids, two, strict=True))})
 
 
-def test_a_row_that_is_only_named_so_is_a_warning(given, compared):
-    """The overall accuracy weighs unequal tasks, say; a word may be called so, too."""
-    ids, numbers = [*IDS, "overall"], [*reals(1), 0.9]
-    name = given(**{"t.csv": {"task": ids, "A": numbers, "B": [*reals(2), 0.2]}})[0]
-    note = "warning: the last row is named 'overall', and counts as an instance; delete it if it sums up the others"
-    assert note in read(name).notes
-    assert note in compared(name)["notes"]
+def test_a_last_row_that_is_only_named_so_is_refused(given, refused):
+    """The overall accuracy weighs unequal tasks, say; a word elsewhere may be called so, too."""
+    table = {"task": [*IDS, "overall"], "A": [*reals(1), 0.9], "B": [*reals(2), 0.2]}
+    said = (
+        "t.csv, line 22: 'overall' is the last row, and is named like the mean or the sum of the others; delete it, or "
+        "rename it if it is an instance"
+    )
+    assert refused(*given(**{"t.csv": table})) == said
+    wide(said.replace("line 22", "line 21"), table)
     for words in (["total", *IDS], [*IDS, "meaning"], [*IDS[:10], "mean", *IDS[10:]]):
         evaluation = read(*given(**{"t.csv": {"word": words, "A": [*bits(1), 1], "B": [*bits(2), 0]}}))
         assert (evaluation.num_instances, len(evaluation.notes)) == (21, 1)
+
+
+# Words for right and wrong.
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"), [("correct", "wrong"), ("Pass", "FAIL"), ("right", "wrong"), ("passed", "failed")]
+)
+def test_words_for_right_and_wrong_are_numbers(given, yes, no):
+    words = [[yes if bit else no for bit in bits(x)] for x in "ab"]
+    note = f"{yes.lower()!r} is read as 1 and {no.lower()!r} as 0"
+    table = {"id": IDS, "A": words[0], "B": words[1]}
+    long = {"model": ["A"] * 20 + ["B"] * 20, "id": IDS * 2, "verdict": [*words[0], *words[1]]}
+    several = {f"{x}.csv": {"id": IDS, "verdict": own} for x, own in zip("ab", words, strict=True)}
+    for files in ({"t.csv": table}, {"t.csv": {"A": words[0], "B": words[1]}}, {"l.csv": long}, several):
+        evaluation = read(*given(**files), metric="accuracy")
+        assert evaluation.stats[:, :, 0].tolist() == [bits("a"), bits("b")]
+        assert note in evaluation.notes
+    beside = table | {"A": bits("a"), "B": bits("b"), "reviewed": words[0]}
+    assert read(*given(**{"t.csv": beside})).systems == ("A", "B")
+
+
+def test_words_that_may_be_answers_are_refused(given, refused):
+    for words in (("yes", "no"), ("correct", "wrong", "abstained")):
+        table = {"id": IDS, "A": [words[i % len(words)] for i in range(20)], "B": [words[0]] * 20}
+        said = f"t.csv, line 2, column 'A': expected a number, got {words[0]!r}; write 1 for right and 0 for wrong"
+        assert refused(*given(**{"t.csv": table})) == said
 
 
 # Folds.

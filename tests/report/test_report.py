@@ -125,10 +125,10 @@ def test_systems_as_a_table(library):
 @pytest.mark.parametrize(
     ("format_", "modules", "hint"),
     [
-        (to_dataframe, ["pandas", "polars", "pyarrow"], "pip install pandas"),
+        (to_dataframe, ["pandas", "polars", "pyarrow"], "install pandas"),
         (lambda report: to_dataframe(report, "pandas"), ["pandas"], "of pandas needs pandas, which is not installed"),
         (lambda report: to_dataframe(report, "R"), [], "library: expected one of pandas, polars, pyarrow, got 'R'"),
-        (Report.plot, ["matplotlib.figure"], r"sigjax\[plot\]"),
+        (Report.plot, ["matplotlib.figure"], "install matplotlib"),
     ],
 )
 def test_missing_extras_say_what_to_install(monkeypatch, format_, modules, hint):

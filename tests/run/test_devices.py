@@ -36,26 +36,26 @@ REASONS = {
     "old driver": ({"driver": "525.60.11"}, "driver 525.60.11 is too old; CUDA 12 needs 525.60.13 or newer"),
     "the oldest driver of CUDA 12": (
         {"driver": "525.60.13", "packages": {}},
-        "packages are not installed; install sigjax[cuda12]",
+        "pip install 'jax[cuda12]'",
     ),
     "the oldest driver of CUDA 13": (
         {"driver": "580", "packages": {}},
-        "packages are not installed; install sigjax[cuda13]",
+        "pip install 'jax[cuda13]'",
     ),
     "older driver": (
         {"driver": "470.256.02", "packages": {}},
         "the NVIDIA driver 470.256.02 is too old; CUDA 12 needs",
     ),
-    "JAX for CPUs": ({"packages": {}, "driver": "535.104.05"}, "packages are not installed; install sigjax[cuda12]"),
-    "JAX for CPUs, new driver": ({"packages": {}}, "JAX's CUDA packages are not installed; install sigjax[cuda13]"),
-    "JAX for CPUs in WSL2": ({"packages": {}, "driver": ""}, "packages are not installed; install sigjax[cuda12]"),
+    "JAX for CPUs": ({"packages": {}, "driver": "535.104.05"}, "pip install 'jax[cuda12]'"),
+    "JAX for CPUs, new driver": ({"packages": {}}, "pip install 'jax[cuda13]'"),
+    "JAX for CPUs in WSL2": ({"packages": {}, "driver": ""}, "pip install 'jax[cuda12]'"),
     "driver of CUDA 12": (
         {"packages": {"13": "0.10.2"}, "driver": "550.54.14"},
-        "driver 550.54.14 is too old for CUDA 13, which needs 580; install sigjax[cuda12]",
+        "install 'jax[cuda12]'",
     ),
     "two versions": (
         {"packages": {"12": "0.9.0"}},
-        "CUDA package is 0.9.0, but jaxlib is 0.10.2; install sigjax[cuda13] anew",
+        "install --upgrade 'jax[cuda13]'",
     ),
     "platforms": ({"platforms": "cpu"}, "JAX_PLATFORMS is 'cpu'; unset it, or set it to 'cuda,cpu'"),
     "hidden": ({"visible": ""}, "CUDA_VISIBLE_DEVICES is '', which hides all GPUs; unset it"),
