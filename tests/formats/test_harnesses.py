@@ -430,7 +430,7 @@ def test_what_is_not_listed_is_not_resolved(write, experiments):
     evaluation = read(write("all.txt", swebench_ids(4)), input=experiments, cluster="repository")
     assert outcomes(evaluation) == expected
     assert evaluation.clusters == ("org__repo0",) * 2 + ("org__repo1",) * 2
-    assert "1 of 4 instances have no prediction or no log" in " ".join(evaluation.notes)
+    assert "2 of 8 instances have no prediction or no log" in " ".join(evaluation.notes)
     assert evaluation.metric.name == "resolved"
     assert outcomes(read("all.txt", input=["a", "b"])) == expected
     predictions = [{"model_patch": "", "instance_id": id} for id in swebench_ids(4).split()]
