@@ -16,7 +16,12 @@ LONG = "system,item,tp,n,gold,doc,topic,seed\n" + "".join(
     for seed in (1, 2)
     for i in range(9)
 )
-COUNTS = {"metric": "fscore", "counts": {"tp": "tp", "predicted": "n", "gold": "gold"}, "id": "item", "runs": "seed"}
+COUNTS = {
+    "metric": "fscore",
+    "counts": {"tp": "tp", "predicted": "n", "gold": "gold"},
+    "id_column": "item",
+    "runs": "seed",
+}
 GAPS = "id,A,B,C,doc\nv,1,0,1,d\nw,0,,1,d\nx,1,1,,e\ny,0,1,0,e\nz,1,0,1,f\n"
 TAGS = {
     "g": "a B-X\nb I-X\nc O\n\nd B-Y\ne O\nf B-X\n\ng O\nh B-Y\ni I-Y\n",
@@ -83,10 +88,10 @@ BOARDS = logs.swebench_boards({"one": [*ANSWERS.items()], "two": [("c", [1, 1])]
 MORE: dict[str, Sample] = {
     "csv, long": of_text(t=LONG, options=COUNTS),
     "csv, clusters and strata": of_text(t=LONG, options=COUNTS | {"cluster": "doc", "strata": "topic"}),
-    "csv, some systems": of_text(t=GAPS, options={"systems": ["C", "A"], "missing": "drop", "ignore": ["doc"]}),
+    "csv, some systems": of_text(t=GAPS, options={"only": ["C", "A"], "missing": "drop", "ignore": ["doc"]}),
     "csv, missing as 0": of_text(t=GAPS, options={"missing": "zero", "cluster": "doc", "metric": "accuracy"}),
     "csv, lower is better": of_text(
-        t=GAPS, options={"missing": "drop", "id": "id", "strata": "doc", "lower_is_better": True}
+        t=GAPS, options={"missing": "drop", "id_column": "id", "strata": "doc", "lower_is_better": True}
     ),
     "csv, packed": Sample({"t": gzip.compress(GAPS.encode())}, options={"missing": "drop", "ignore": ["doc"]}),
     "conll, F2": _gold(GUESSED, metric="f2"),

@@ -59,7 +59,7 @@ def _frame(library: str) -> Evaluation:
     make = module.table if library == "pyarrow" else module.DataFrame
     columns = {"id": [f"i{i}" for i in range(40)], "doc": [f"d{i // 3}" for i in range(40)]}
     columns |= {f"s{k}": row.tolist() for k, row in enumerate(numbers)}
-    return Evaluation.from_dataframe(make(columns), metric="accuracy", id="id", cluster="doc")
+    return Evaluation.from_dataframe(make(columns), metric="accuracy", id_column="id", cluster="doc")
 
 
 def _by_id(missing: Any) -> Any:
@@ -86,7 +86,7 @@ def formats() -> Iterator[Case]:
         )
     for library in ("pandas", "polars", "pyarrow"):
         yield Case(f"frame: {library}", lambda _, library=library: _to_frame(library), f"narwhals {library}")
-    two = ["answers.csv", "-m", "accuracy", "--systems", "s0", "s2"]
+    two = ["answers.csv", "-m", "accuracy", "--only", "s0", "s2"]
     studies = {"tests": ["tests", *two, "--resamples", "2000"]}
     studies |= {"audit": ["audit", *two, "--repetitions", "50", "--resamples", "199", "--null", "swaps", "splits"]}
     studies |= {"power": ["power", *two, "--instances", "50", "100", "--repetitions", "50", "--resamples", "199"]}

@@ -55,9 +55,9 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
         "is it worse? exit code 0 (no), 3 (yes), 4 (cannot tell)": "sigjax diff old.npz new.npz --margin 0.01",
         "a comment for a pull request": "sigjax diff old.json new.json --margin 0.01 --format github",
     },
-    "tests": {"t-test, Wilcoxon and others": "sigjax tests scores.tsv --systems A B"},
-    "audit": {"false-positive rates of the tests": "sigjax audit scores.tsv --systems A B --repetitions 200"},
-    "power": {"with 2 to 8 times the data": "sigjax power scores.tsv --systems A B --instances 80 160 320"},
+    "tests": {"t-test, Wilcoxon and others": "sigjax tests scores.tsv --only A B"},
+    "audit": {"false-positive rates of the tests": "sigjax audit scores.tsv --only A B --repetitions 200"},
+    "power": {"with 2 to 8 times the data": "sigjax power scores.tsv --only A B --instances 80 160 320"},
     "equivalence": {"alike within 5 points?": "sigjax equivalence scores.tsv --margin 0.05"},
     "one-sample": {
         "is the accuracy above 0.5?": "sigjax one-sample scores.tsv -m accuracy --against 0.5 --alternative greater",

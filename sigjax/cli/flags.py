@@ -17,7 +17,7 @@ from cyclopts import CoercionError, CycloptsError, Group, MissingArgumentError, 
 from sigjax.cli.app import RARE
 from sigjax.records import CORRECTIONS, InputError, options
 from sigjax.records.display import visible
-from sigjax.records.options import options_of, rendered, types_of
+from sigjax.records.options import RENAMED, options_of, rendered, types_of
 from sigjax.run.checkpoint import kept_in
 from sigjax.run.shards import ProcessLost
 
@@ -70,6 +70,7 @@ OTHER_OPTIONS = {
     "--stem": "--metric 'rouge1(stem=true)'",
     "--stemmer": "--metric 'rouge1(stem=true)'",
     "--use-stemmer": "--metric 'rouge1(stem=true)'",
+    **{f"--{old}": f"--{new.replace('_', '-')}" for old, new in RENAMED.items()},
     "--json": "--format json",
     "--csv": "--format csv",
     "--html": "--format html",

@@ -54,8 +54,8 @@ def _by_file(inputs: Inputs, paths: Files) -> dict[str, Evaluation]:
         return {}
     named = name_systems([str(file) for file in files])[0]
     evaluations = {}
-    for name in select_systems(str(files[0]), list(named), Options(systems=inputs.systems)):
-        file, alone = Path(named[name]), replace(inputs, input=(), systems=None)
+    for name in select_systems(str(files[0]), list(named), Options(only=inputs.only)):
+        file, alone = Path(named[name]), replace(inputs, input=(), only=None)
         saved = file.suffix.lower() == ".npz"  # it says which systems it holds; other files are named after theirs
         reading = alone if saved else replace(alone, input=[file])
         evaluations[name] = _single(reading.evaluations([file] if saved else [], single=True), "test")

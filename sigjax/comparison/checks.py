@@ -287,7 +287,7 @@ def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, 
         needed = math.ceil(100.0 * columns) / 100.0
         raise InputError(
             f"{what} take about {needed:g} GiB, more than the memory of {settings.memory:g} GiB; compare with one "
-            f"system ({Hint('baseline')}), compare fewer ({Hint('systems')}), or give {Hint('memory', f'{needed:g}')}"
+            f"system ({Hint('baseline')}), compare fewer ({Hint('only')}), or give {Hint('memory', f'{needed:g}')}"
         )
     if warns and seconds > _WORTH_A_LINE:
         import logging

@@ -169,7 +169,7 @@ def _by_task(logs: Sequence[SystemLog], options: Options) -> tuple[dict[str, lis
     systems = list(dict.fromkeys(log.system for log in logs))
     if all(len({log.task for log in logs if log.system == name}) < 2 for name in systems):
         return {"": list(logs)}, ()
-    chosen = [name for name in systems if name in (options.systems or ())] or systems
+    chosen = [name for name in systems if name in (options.only or ())] or systems
     notes, having = (), {task: {log.system for log in logs if log.task == task} for task in tasks}
     for task in tasks:
         lacking = [name for name in chosen if name not in having[task]]

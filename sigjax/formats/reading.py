@@ -391,9 +391,12 @@ def read_as(format: Format, sources: Sources, options: Options) -> ByTask:
     return with_notes if notes else reading
 
 
+_PARTICULAR = "filter swap one_based runs system_column score_column source tokenize lowercase match tolerant".split()
+
+
 def _check_particular(format: Format, options: Options, what: str) -> None:
     """Refuse options that mean nothing for `what`, which is of this format."""
-    for name in "filter swap one_based runs system score source tokenize lowercase match tolerant".split():
+    for name in _PARTICULAR:
         if (value := getattr(options, name)) and value != getattr(Options, name) and name not in format.options:
             raise InputError(f"{Hint(name)} means nothing for the {what}; leave it out")
     if options.unit == "response" and "unit" not in format.options:

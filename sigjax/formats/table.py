@@ -395,7 +395,7 @@ def _gold(name: str, title: str, reader: str, looks: Looks, metrics: tuple[str, 
 
 def _table(name: str, title: str, reader: str, looks: Looks, names: str) -> Format:
     """A table of all systems, or one for each."""
-    options = frozenset({"runs", "system", "score"})
+    options = frozenset({"runs", "system_column", "score_column"})
     return Format(name, title, "file", reader, looks, options=options, names=names, parts=True)
 
 

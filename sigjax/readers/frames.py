@@ -335,7 +335,7 @@ def _check_size(file: str, data: bytes, size: int) -> None:
 
 def _parse_parquet(file: str, options: Options, *, alone: bool) -> DataTable:
     def check(names: Sequence[str]) -> None:
-        if alone and options.system is None:
+        if alone and options.system_column is None:
             check_width(file, len(names), options)
 
     return frame_table(parquet_frame(file, read_bytes(file), check), file=file)

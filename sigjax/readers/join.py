@@ -54,7 +54,7 @@ def join_sheets(
     """Join one sheet per system by id, or by position where there are no ids; the result evaluates any metric.
 
     Args:
-        sheets: those of all systems; `options.systems` says which to compare.
+        sheets: those of all systems; `options.only` says which to compare.
         options: all but the metric, which is left to the result.
         scores: whether `metric` may name a column of numbers, whose mean is taken.
         notes: for the evaluation.
@@ -195,11 +195,13 @@ def _repeated(sheet: Sheet, systems: Collection[str]) -> str:
         return "ids must be unique in each run"
     column, other = quote(sheet.id_column), _other_id(sheet, systems)
     if other is None:
-        return f"ids must be unique in each run (column {column}; see {Hint('id')}, and {Hint('runs')} for trials)"
+        return (
+            f"ids must be unique in each run (column {column}; see {Hint('id_column')}, and {Hint('runs')} for trials)"
+        )
     if is_trial(other):
         return f"ids must be unique in each run; with {Hint('runs', quote(other))} those of column {column} are"
     both = f"columns {column} and {quote(other)} together are unique: make one column of both, and name it with "
-    both += str(Hint("id"))
+    both += str(Hint("id_column"))
     return both if is_property(other) else f"{both}; or give {Hint('runs', quote(other))} if it tells trials apart"
 
 
@@ -247,7 +249,7 @@ def _settle_missing(
     if missing == "pairwise":
         if empty := [name for name, own in zip(systems, absent, strict=True) if own.all()]:
             raise InputError(
-                f"system {quote(empty[0])} has no instance; leave it out ({Hint('systems')} names those to take)"
+                f"system {quote(empty[0])} has no instance; leave it out ({Hint('only')} names those to take)"
             )
         kept = np.flatnonzero(~absent.all(axis=0))
         values, absent = values[:, kept], absent[:, kept]

@@ -3,10 +3,10 @@
 Wide: one row per instance, one column per system; `roles` says which columns are the systems and the instance ids.
 
 Long: one row per system and instance, or one file per system with one row per instance. The systems are the column of
-`--system`, or one with a usual name (`system`, `model`, `run`, ...), or the files. The instance ids are the column of
-`--id`, else one named like ids, else one that has the same names for all systems; `--runs` tells apart several trials
-of the same instance. The inputs of the metric are the columns of `--counts`, or `--score`, else those with their names;
-a metric with one input takes the only column of numbers that is left.
+`--system-column`, or one with a usual name (`system`, `model`, `run`, ...), or the files. The instance ids are the
+column of `--id-column`, else one named like ids, else one that has the same names for all systems; `--runs` tells apart
+several trials of the same instance. The inputs of the metric are the columns of `--counts`, or `--score-column`, else
+those with their names; a metric with one input takes the only column of numbers that is left.
 
 Battles: one row each, with `model_a`, `model_b` and `winner`, as Chatbot Arena writes them. A battle is an instance
 that only its two systems have: the winner gets 1 and the other one 0, or each gets 1/2 in a tie. So the win rate of a
@@ -76,7 +76,7 @@ def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Opti
 def read_table(table: DataTable, options: Options) -> Reading:
     """The reading of a table of all systems: of battles, long if a column holds the systems, else wide."""
     check_columns(table, options)
-    if not options.system and (battles := battle_columns(table)):
+    if not options.system_column and (battles := battle_columns(table)):
         return read_battles(table, battles, options)
     system = system_column(table, options)
     return _read_wide(table, options) if system is None else read_long(table, options, system)
@@ -84,8 +84,8 @@ def read_table(table: DataTable, options: Options) -> Reading:
 
 def check_columns(table: DataTable, options: Options) -> None:
     """Refuse options that name columns that are not there."""
-    single = {"id": options.id, "runs": options.runs, "system": options.system, "score": options.score}
-    for option, name in [*(("ignore", name) for name in options.ignore), *single.items()]:
+    single = [(name, getattr(options, name)) for name in ("id_column", "runs", "system_column", "score_column")]
+    for option, name in [*(("ignore", name) for name in options.ignore), *single]:
         if name is not None and name not in table.columns:
             meant = suggest(name, table.columns, "columns")
             raise InputError(f"{table.file}: {Hint(option)}: no column {quote(name)}; {meant}")
@@ -117,7 +117,7 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
         if id_column is None and options.runs is not None:
             raise InputError(
                 f"{table.file}: {Hint('runs')}: which runs are of the same instance? name the ids with "
-                f"{Hint('id', 'NAME')}"
+                f"{Hint('id_column', 'NAME')}"
             )
         ids = table.row_numbers() if id_column is None else table.names[id_column]
         check_measures(table, id_column, options)
@@ -141,10 +141,10 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
                 f"{table.file}: metric {metric.name!r} takes {len(metric.inputs)} numbers per instance, but a wide "
                 f"table has one per system; give a long table with the columns: system, id, {', '.join(metric.inputs)}"
             )
-        if option := "counts" if options.counts else "score" if options.score else "":
+        if option := "counts" if options.counts else "score_column" if options.score_column else "":
             raise InputError(
                 f"{table.file}: {Hint(option)} is for long tables; this one has no column of systems; see "
-                f"{Hint('system')}"
+                f"{Hint('system_column')}"
             )
         return join()(replace(options, metric=metric))
 
@@ -155,32 +155,32 @@ def _wide_columns(table: DataTable, options: Options) -> tuple[str | None, Seque
     """The column of instance ids, those of the systems to compare, and the note on them."""
     check_width(table.file, len(unused(table, options)), options)
     id_column, systems, others = wide_roles(table, options)
-    known = systems if options.systems is None else unused(table, options, [id_column])
+    known = systems if options.only is None else unused(table, options, [id_column])
     systems = select_systems(table.file, known, options)
     _check_header(table, id_column, systems, options)
-    if options.systems is None:
+    if options.only is None:
         check_turned(table, systems)
     about = {"instance ids": ids_from(id_column), "systems": listing(systems, SHOWN)}
-    return id_column, systems, columns_note(about, others, "id, systems, ignore")
+    return id_column, systems, columns_note(about, others, "id_column, only, ignore")
 
 
 def check_width(file: str, count: int, options: Options) -> None:
     """Refuse so many columns of systems that instances stand in columns."""
-    if options.systems is None and count > MOST_SYSTEMS:
+    if options.only is None and count > MOST_SYSTEMS:
         raise InputError(
             f"{file}: has {count} columns of systems, expected at most {MOST_SYSTEMS}: one row per instance and one "
-            f"column per system; exchange rows and columns, or name the columns with {Hint('systems')}"
+            f"column per system; exchange rows and columns, or name the columns with {Hint('only')}"
         )
 
 
 def _check_header(table: DataTable, id_column: str | None, systems: Sequence[str], options: Options) -> None:
     """Refuse a first line that is numbers where the names of systems should be, unless it names the ids."""
-    named = options.id is not None or options.systems is not None or is_id_name(id_column)
+    named = options.id_column is not None or options.only is not None or is_id_name(id_column)
     if table.header is None or named or any(map(is_text, systems)):
         return
     raise InputError(
         f"{Line(table.file, table.header)}: the systems would be named {listing(systems)}; is this a row without a "
-        f"header? add a line with the names of the columns, or give {Hint('systems')} with these names if they are "
+        f"header? add a line with the names of the columns, or give {Hint('only')} with these names if they are "
         "right"
     )
 
@@ -196,9 +196,9 @@ def system_column(table: DataTable, options: Options) -> str | None:
         InputError: a column is named as if it did, but the table may as well be wide.
     """
     exact = next((name for name in table.columns if name.lower() == "system"), None)
-    if options.system or exact:
-        return options.system or exact
-    free = unused(table, options, [options.id, *(options.systems or ())])
+    if options.system_column or exact:
+        return options.system_column or exact
+    free = unused(table, options, [options.id_column, *(options.only or ())])
     usual = [name for name in free if is_system(name) and len(set(table.columns[name])) > 1]
     usual = [name for name in usual if table.columns[name].is_words() or name == free[0]]
     if not usual:
@@ -207,18 +207,18 @@ def system_column(table: DataTable, options: Options) -> str | None:
     count = len(table.lines)
     repeated = [name for name in usual if any(len(set(table.columns[each])) < count for each in (name, *ids))]
     scores = _score_columns(table, [name for name in free if name not in usual])
-    if len(repeated) == 1 and (len(scores) == 1 or options.score or options.counts or _INPUTS & {*free}):
+    if len(repeated) == 1 and (len(scores) == 1 or options.score_column or options.counts or _INPUTS & {*free}):
         return repeated[0]
     if len(repeated) == 1 and len(scores) > 1:
         raise InputError(
             f"{table.file}: column {quote(usual[0])} seems to hold the systems; which column holds the scores, "
-            f"{listing(scores)}? say so with {Hint('score', 'NAME')}, or give {Hint('ignore', quote(usual[0]))} "
+            f"{listing(scores)}? say so with {Hint('score_column', 'NAME')}, or give {Hint('ignore', quote(usual[0]))} "
             f"if these are the systems"
         )
     raise InputError(
         f"{table.file}: column {quote(usual[0])} seems to hold the systems, one per row; expected one row per instance "
-        f"and one column per system, or a long table: name its columns with {Hint('system', 'NAME')} and "
-        f"{Hint('score', 'NAME')}; give {Hint('id', 'NAME')} if this one holds instance ids, or "
+        f"and one column per system, or a long table: name its columns with {Hint('system_column', 'NAME')} and "
+        f"{Hint('score_column', 'NAME')}; give {Hint('id_column', 'NAME')} if this one holds instance ids, or "
         f"{Hint('ignore', 'NAME')}"
     )
 
@@ -226,12 +226,12 @@ def system_column(table: DataTable, options: Options) -> str | None:
 def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> str | None:
     """The column of systems by a name that a property may have, too, where the table cannot be wide."""
     found = [name for name in free if may_be_system(name) and table.columns[name].is_words()]
-    if {*table.columns} & {*(options.systems or ())}:
+    if {*table.columns} & {*(options.only or ())}:
         return None  # they are columns
     if len(found) != 1 or not 1 < len(set(table.columns[found[0]])) < len(table.lines):
         return None
     scores = _score_columns(table, [name for name in free if name not in found])
-    return found[0] if len(scores) == 1 or options.score or options.counts else None
+    return found[0] if len(scores) == 1 or options.score_column or options.counts else None
 
 
 def read_long(table: DataTable, options: Options, system: str) -> Reading:
@@ -244,14 +244,14 @@ def read_long(table: DataTable, options: Options, system: str) -> Reading:
 
 def read_several(tables: Mapping[str, DataTable], options: Options) -> Reading:
     """The reading of one table per system."""
-    asked = (options.score, *(options.counts or {}).values())
-    if options.system is not None:
+    asked = (options.score_column, *(options.counts or {}).values())
+    if options.system_column is not None:
         raise InputError(
-            f"{next(iter(tables.values())).file}: {Hint('system')} is for one table of all systems, but each file is "
-            "taken for one system; put the files into one table, with a column of their names, or leave "
-            f"{Hint('system')} out"
+            f"{next(iter(tables.values())).file}: {Hint('system_column')} is for one table of all systems, but each "
+            "file is taken for one system; put the files into one table, with a column of their names, or leave "
+            f"{Hint('system_column')} out"
         )
-    check_files(list(tables.values()), unused(next(iter(tables.values())), options, [options.id, *asked]))
+    check_files(list(tables.values()), unused(next(iter(tables.values())), options, [options.id_column, *asked]))
     for table in tables.values():
         names = [name for name in table.columns if name not in asked]
         if table.header is not None and not all(map(is_text, names[1:])):
@@ -324,7 +324,7 @@ def _roles(
         ]
         for table in tables
     ]
-    ids = [options.id or _named_ids(*own, options, system) for own in zip(tables, free, strict=True)]
+    ids = [options.id_column or _named_ids(*own, options, system) for own in zip(tables, free, strict=True)]
     if all(own is None for own in ids):
         known = _unnamed_ids(tables, free[0], system, options)
         if known is None and system is not None:
@@ -391,7 +391,7 @@ def _scores(roles: _LongRoles, options: Options, metric: Metric | SampleMetric) 
 def _note(table: DataTable, ids: str | None, scores: Sequence[str], options: Options, system: str | None) -> str:
     about = {"systems": "are the files" if system is None else f"from column {quote(system)}"}
     about |= {"instance ids": ids_from(ids), "scores": f"from {listing(scores)}"}
-    return columns_note(about, unused(table, options, [system, ids, *scores]), "system, id, score")
+    return columns_note(about, unused(table, options, [system, ids, *scores]), "system_column, id_column, score_column")
 
 
 WIN_RATE = "win_rate"
@@ -428,7 +428,7 @@ def battle_columns(table: DataTable) -> list[str]:
 
 def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> Reading:
     """The reading of battles: a sheet of each system has its own."""
-    for option in ("runs", "score", "counts"):
+    for option in ("runs", "score_column", "counts"):
         if getattr(options, option):
             raise InputError(f"{table.file}: {Hint(option)} means nothing for battles of two systems; leave it out")
     sides = [table.names[name] for name in columns[:2]]
@@ -445,14 +445,12 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
             f"{locate(table, int(empty[0]), columns[2])}: has no winner; use "
             f"{Hint('missing', 'drop')} to leave such battles out"
         )
-    ids = table.row_numbers() if options.id is None else table.names[options.id]
+    ids = table.row_numbers() if options.id_column is None else table.names[options.id_column]
     sheets: list[Sheet] = []
     for k, name in enumerate(systems):
         own = rows[(a[rows] == k) | (b[rows] == k)]
         if not own.size:
-            raise InputError(
-                f"{table.file}: system {quote(name)} has no battle to take; leave it out ({Hint('systems')})"
-            )
+            raise InputError(f"{table.file}: system {quote(name)} has no battle to take; leave it out ({Hint('only')})")
         numbers = {WIN_RATE: np.where(a[own] == k, values[own], 1.0 - values[own])}
         sheets.append(_sheet(name, table, numbers, ids, None, rows=own))
     notes = _notes(columns, options, systems, values[rows], int(empty.size), int((among & (a == b)).sum()))
@@ -472,8 +470,8 @@ def _notes(
     """What was read, what was left out, and what scores mean."""
     a, b, *winner = columns
     about = {"battles of": f"{quote(a)} and {quote(b)}", "winners": f"from {listing(winner)}"}
-    about |= {"ids": ids_from(options.id), "systems": listing(systems, SHOWN)}
-    notes = [columns_note(about, (), "id, systems")]
+    about |= {"ids": ids_from(options.id_column), "systems": listing(systems, SHOWN)}
+    notes = [columns_note(about, (), "id_column, only")]
     left_out = ((empty, "battles without a winner"), (alone, "battles of a system against itself"))
     notes += [f"left out {what}: {count:,}" for count, what in left_out if count]
     ties = int(np.count_nonzero(values == 0.5))

@@ -38,14 +38,14 @@ class TableOptions:
         "order.",
         group="Input",
     )
-    id: str | None = option(None, "Column of instance ids.", group="Input")
-    system: str | None = option(
+    id_column: str | None = option(None, "Column of instance ids.", group="Input")
+    system_column: str | None = option(
         None, "Column of the systems in a long table; default: by its name (system, model, run, ...).", group="Input"
     )
-    score: str | None = option(
+    score_column: str | None = option(
         None, "Column of the numbers in a long table, for a metric of one number.", group="Input"
     )
-    systems: Sequence[str] | None = option(None, "Compare only these systems.", "In this order.", group="Input")
+    only: Sequence[str] | None = option(None, "Compare only these systems.", "In this order.", group="Input")
     ignore: Sequence[str] = option((), "Columns that are not systems.", group="Input")
     runs: str | None = option(
         None,
@@ -177,24 +177,24 @@ def chosen_metric(options: Options) -> Metric | SampleMetric:
 
 
 def with_score(file: str, options: Options, metric: Metric | SampleMetric) -> Options:
-    """The options with the column of `--score` as that of the metric's only input."""
-    if options.score is None:
+    """The options with the column of `--score-column` as that of the metric's only input."""
+    if options.score_column is None:
         return options
     (name, *others) = metric.inputs
     if options.counts or others:
         takes = f"metric {metric.name!r} takes {', '.join(metric.inputs)}"
         raise InputError(
-            f"{file}: {Hint('score')} is for a metric of one number; {takes}: name them with {Hint('counts')}"
+            f"{file}: {Hint('score_column')} is for a metric of one number; {takes}: name them with {Hint('counts')}"
         )
-    return replace(options, counts={name: options.score})
+    return replace(options, counts={name: options.score_column})
 
 
 def select_systems(file: str, names: Sequence[str], options: Options) -> tuple[str, ...]:
     """The systems to compare, in the order asked for: at least two, or one if that is enough."""
     if not all(name.strip() for name in names):
         raise InputError(f"{file}: a system has no name; name it")
-    chosen = tuple(names if options.systems is None else options.systems)
-    for k, name in enumerate(options.systems or ()):
+    chosen = tuple(names if options.only is None else options.only)
+    for k, name in enumerate(options.only or ()):
         if name not in names:
             raise InputError(f"{file}: no system {quote(name)}; {suggest(name, names, 'systems')}")
         if name in chosen[:k]:

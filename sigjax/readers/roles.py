@@ -308,13 +308,13 @@ _INSTANCES = frozenset(
 
 def check_measures(table: DataTable, id_column: str | None, options: Options) -> None:
     """Refuse a table with a row for each metric instead of each instance."""
-    if id_column is None or options.id is not None:
+    if id_column is None or options.id_column is not None:
         return
     if names_measures(id_column) or are_measures(table.names[id_column]):
         names = list(dict.fromkeys(table.names[id_column]))[:3]
         raise InputError(
             f"{table.file}: column {quote(id_column)} seems to hold metrics, one per row ({listing(names)}); expected "
-            f"one row per instance, of one metric; give {Hint('id', 'NAME')} if these are instances"
+            f"one row per instance, of one metric; give {Hint('id_column', 'NAME')} if these are instances"
         )
 
 
@@ -331,7 +331,8 @@ def check_systems(evaluation: EvaluationRecord) -> None:
 def check_names(systems: Iterable[str], *, where: str = "", noun: str = "column") -> None:
     """Refuse systems that are all named like metrics."""
     if are_measures(systems):
-        files = f"one column per system, of one metric: give one such file per system and {Hint('score', 'NAME')}, or"
+        give = Hint("score_column", "NAME")
+        files = f"one column per system, of one metric: give one such file per system and {give}, or"
         expected = files if noun == "column" else "numbers of systems, by one metric;"
         raise InputError(
             f"{where}{noun}s {listing(systems)} seem to hold metrics; expected {expected} {_if_meant(systems, noun)}"
@@ -364,7 +365,7 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = ""
 def _if_meant(names: Iterable[str], noun: str) -> str:
     """What to do where names mislead."""
     return (
-        f"give {Hint('systems', *spelled(names))} if they are systems"
+        f"give {Hint('only', *spelled(names))} if they are systems"
         if noun == "column"
         else "rename them if they are systems"
     )
@@ -394,7 +395,7 @@ def check_files(tables: Sequence[DataTable], free: Sequence[str]) -> None:
                 raise InputError(
                     f"{tables[0].file}: column {quote(name)} seems to hold the systems, {listing(sorted(common), 3)}, "
                     "which are in all files, so that files would be compared, not systems; put the files into one "
-                    f"table, with a column of their names as ids, and give {Hint('system', quote(name))}; or "
+                    f"table, with a column of their names as ids, and give {Hint('system_column', quote(name))}; or "
                     f"{Hint('ignore', quote(name))} if the files are the systems"
                 )
 
@@ -415,7 +416,7 @@ def check_scores(
         system: the column of the systems, if there is one.
         others: columns of the first table that nothing is taken from.
     """
-    file, give = tables[0].file, f"give {Hint('score', quote(name))}"
+    file, give = tables[0].file, f"give {Hint('score_column', quote(name))}"
     if is_gold(name) or is_only_predicted(name) or (is_predicted(name) and any(map(is_gold, tables[0].columns))):
         what = "gold labels" if is_gold(name) else "predictions"
         raise InputError(
@@ -481,7 +482,7 @@ def check_turned(table: DataTable, systems: Sequence[str]) -> None:
         raise InputError(
             f"{table.file}: columns {listing(systems[:3])}{', ...' if len(systems) > 3 else ''} are numbered like "
             f"instances, in a table of {len(table.lines)} rows; expected one row per instance and one column per "
-            f"system: exchange rows and columns, or give {Hint('systems')} with these names if they are systems"
+            f"system: exchange rows and columns, or give {Hint('only')} with these names if they are systems"
         )
 
 
@@ -506,14 +507,14 @@ def wide_roles(table: DataTable, options: Options) -> tuple[str | None, tuple[st
     Raises:
         InputError: it is unclear whether a column is a system, or the columns hold something else than systems.
     """
-    free = unused(table, options, [options.id])
-    if options.systems is not None:
+    free = unused(table, options, [options.id_column])
+    if options.only is not None:
         profiles = _profiles(table, [name for name in free if is_property(name) or name in table.index])
         about = [name for name, (role, _) in _roles(table, profiles).items() if role == "about"]
-        ids = options.id or _wide_ids(table, options, [name for name in about if name not in options.systems])
-        return ids, tuple(options.systems), [name for name in free if name not in (ids, *options.systems)]
+        ids = options.id_column or _wide_ids(table, options, [name for name in about if name not in options.only])
+        return ids, tuple(options.only), [name for name in free if name not in (ids, *options.only)]
     roles = _roles(table, profiles := _profiles(table, free))
-    ids = options.id or _wide_ids(table, options, [name for name in free if roles[name][0] == "about"])
+    ids = options.id_column or _wide_ids(table, options, [name for name in free if roles[name][0] == "about"])
     columns = [name for name in free if name != ids]
     about = [name for name in columns if roles[name][0] == "about"]
     systems = [name for name in columns if roles[name][0] in ("system", "unclear")]
@@ -532,8 +533,8 @@ def wide_roles(table: DataTable, options: Options) -> tuple[str | None, tuple[st
     for name, reason in unclear.items():
         raise InputError(
             f"{table.file}: column {quote(name)} looks like ids or a property of the instances, not like a system: it "
-            f"{reason}; give {Hint('ignore', quote(name))} to leave it out, {Hint('id', quote(name))} to use it as "
-            f"ids, or all systems: {Hint('systems', *spelled(each for each in systems if each not in unclear))}"
+            f"{reason}; give {Hint('ignore', quote(name))} to leave it out, {Hint('id_column', quote(name))} to use it "
+            f"as ids, or all systems: {Hint('only', *spelled(each for each in systems if each not in unclear))}"
         )
     return ids, tuple(systems), [name for name in columns if name not in systems]
 
@@ -595,7 +596,7 @@ def _is_numbered(table: DataTable, name: str) -> bool:
 def _wide_ids(table: DataTable, options: Options, believed: Sequence[str]) -> str | None:
     """The column of instance ids in a wide table; the first column may be it without a name of ids."""
     first = unused(table, options)[:1]
-    if first and (first[0] in (options.systems or ()) or not (is_id_name(first[0]) or _is_text(table, first[0]))):
+    if first and (first[0] in (options.only or ()) or not (is_id_name(first[0]) or _is_text(table, first[0]))):
         first = []
     if first and first[0] in table.index and is_numbering(first[0]):
         first = []  # rows of frames that were joined may have the same numbers
@@ -638,7 +639,8 @@ def _is_text(table: DataTable, first: str) -> bool:
     if texts and 2 * len(texts) < len(table.lines):
         raise InputError(
             f"{locate(table, texts[0], first)}: expected a number as in most of the column, got "
-            f"{quote(cells[texts[0]])}; repair it, or give {Hint('id', 'NAME')} if the column holds the instance ids"
+            f"{quote(cells[texts[0]])}; repair it, or give {Hint('id_column', 'NAME')} if the column holds the "
+            "instance ids"
         )
     return bool(texts)
 
@@ -675,8 +677,8 @@ def columns_note(about: Mapping[str, str], others: Sequence[str], options: str) 
     """One line on what was taken from which columns.
 
     Example:
-        >>> columns_note({"ids": "'id'", "systems": "'A', 'B'"}, ["length"], "id, systems, ignore")
-        "read from the table: ids 'id'; systems 'A', 'B'; not used 'length' (options: id, systems, ignore)"
+        >>> columns_note({"ids": "'id'", "systems": "'A', 'B'"}, ["length"], "id_column, only, ignore")
+        "read from the table: ids 'id'; systems 'A', 'B'; not used 'length' (options: id_column, only, ignore)"
     """
     parts = [f"{what} {names}" for what, names in about.items()]
     parts += [f"not used {listing(others, SHOWN)}"] if others else []

@@ -137,8 +137,8 @@ def _check_saved(header: dict[str, Any], stats: np.ndarray, metric: Metric | Sam
         raise InputError(
             f"statistics of {metric.name!r}: expected the shape {expected} of the header, got {stats.shape}"
         )
-    if options.id is not None:
-        raise InputError(f"{Hint('id')} is for tables; a saved evaluation has its ids")
+    if options.id_column is not None:
+        raise InputError(f"{Hint('id_column')} is for tables; a saved evaluation has its ids")
     for name in options.ignore:
         if name not in systems:
             raise InputError(f"{Hint('ignore')}: no system {quote(name)}; {suggest(name, systems, 'systems')}")
@@ -262,10 +262,10 @@ def _check_sizes(archive: zipfile.ZipFile, limit: int) -> None:
 
 
 def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:
-    for name in (*options.ignore, *([options.id] if options.id else [])):
+    for name in (*options.ignore, *([options.id_column] if options.id_column else [])):
         if name not in arrays:
             raise InputError(f"{file}: no array {quote(name)}; {suggest(name, arrays, 'arrays')}")
-    others = {*RESERVED, options.id, options.cluster, options.strata, *options.ignore}
+    others = {*RESERVED, options.id_column, options.cluster, options.strata, *options.ignore}
     names = select_systems(file, [name for name in arrays if name not in others], options)
     num_instances = len(np.atleast_1d(arrays[names[0]])) if names else 0
 
@@ -274,13 +274,13 @@ def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) 
             return _array_labels(file, arrays, name)
         return file_labels(file, name, option, known=arrays, num_instances=num_instances)
 
-    labels: dict[str, Any] = {"ids": _array_labels(file, arrays, options.id or "ids")} | option_labels(
+    labels: dict[str, Any] = {"ids": _array_labels(file, arrays, options.id_column or "ids")} | option_labels(
         options, labels_of
     )
     labels |= {field: _array_labels(file, arrays, field) for field in RESERVED if field not in labels}
     with naming(file):
         evaluation = evaluation_from_arrays({name: arrays[name] for name in names}, metric=options.metric, **labels)
-        if options.systems is None:
+        if options.only is None:
             check_systems(evaluation)
     return evaluation
 

@@ -35,8 +35,10 @@ from typing import (
 import numpy as np
 
 COMMAND = "sigjax compare"
-LISTS = frozenset(("ignore", "input", "swap", "systems"))
+LISTS = frozenset(("ignore", "input", "only", "swap"))
 """Options that take a list of names in Python."""
+RENAMED = {"system": "system_column", "id": "id_column", "score": "score_column", "systems": "only"}
+"""Former names of options: who gives one is told the new one."""
 _SHORT = {"i": "input", "m": "metric", "o": "output"}
 # Unicode keeps these for programs: no text of people has them.
 _OPEN, _NEXT, _CLOSE, _LINE = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
@@ -50,13 +52,13 @@ class Hint:
     It stands in an f-string. `COMMAND` with the words of a command is `sigjax.read` in Python.
 
     Example:
-        >>> error = InputError(f"results are missing; give {Hint('missing', 'drop')} or {Hint('id', 'NAME')}")
+        >>> error = InputError(f"give {Hint('missing', 'drop')} or {Hint('id_column', 'N')}")
         >>> print(error, "|", error.flags)
-        results are missing; give missing="drop" or id="NAME" | results are missing; give --missing drop or --id NAME
+        give missing="drop" or id_column="N" | give --missing drop or --id-column N
         >>> print(InputError(f"see {Hint('one_based')}; write {Hint(COMMAND, 'gold', '-i', 'a', 'b', '-m', 'bleu')}"))
         see one_based; write sigjax.read("gold", input=["a", "b"], metric="bleu")
-        >>> print(InputError(f"give {Hint('systems', 'A', 'B')}, {Hint('counts', 'tp=NAME', 'gold=NAME')}"))
-        give systems=["A", "B"], counts={"tp": "NAME", "gold": "NAME"}
+        >>> print(InputError(f"give {Hint('only', 'A', 'B')}, {Hint('counts', 'tp=NAME', 'gold=NAME')}"))
+        give only=["A", "B"], counts={"tp": "NAME", "gold": "NAME"}
     """
 
     def __init__(self, option: str, *values: str) -> None:
@@ -429,6 +431,8 @@ def takes(record: Callable[Keywords, A]) -> Takes[A, Keywords]:
                 try:
                     public.bind(*args, **keywords)
                 except TypeError as error:
+                    former = [name for name in keywords if name not in known and RENAMED.get(name) in known]
+                    error = f"has no option {former[0]!r}; it is called {RENAMED[former[0]]!r}" if former else error
                     raise TypeError(f"{function.__name__}() {error}") from None
             annotations = types_of(record)  # pyright: ignore[reportArgumentType]
             given = {name: _plain(keywords.pop(name), annotations[name]) for name in known if name in keywords}

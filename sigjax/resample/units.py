@@ -276,7 +276,7 @@ def make_units(evaluation: EvaluationRecord, design: Design = "together") -> Uni
         if column.error.max() > _WORST_ERROR:
             raise InputError(
                 f"statistic {name!r}: the numbers of system {evaluation.systems[int(column.error.argmax())]!r} are too "
-                f"small beside the largest numbers for exact sums; compare it apart ({Hint('systems')}), or rescale"
+                f"small beside the largest numbers for exact sums; compare it apart ({Hint('only')}), or rescale"
             )
     values = np.stack([column.values for column in columns], axis=-1)
     outputs = None if design == "together" else outputs_of(evaluation, values, unit)
@@ -313,7 +313,7 @@ def check_steps(evaluation: EvaluationRecord, units: Units) -> None:
             raise InputError(
                 f"statistic {evaluation.metric.stat_names[stat]!r}: sums of the whole numbers pass 2**53, and systems "
                 f"{evaluation.systems[a]!r} and {evaluation.systems[b]!r} differ by too little beside the numbers; "
-                f"subtract from the numbers what all systems share, or compare these two apart ({Hint('systems')})"
+                f"subtract from the numbers what all systems share, or compare these two apart ({Hint('only')})"
             )
 
 

@@ -85,7 +85,7 @@ STUDIES = {
         "ClassicalTests",
         "ClassicalOptions",
         "Show the classical tests of two systems beside the permutation test and the bootstrap, and what each assumes.",
-        "Of more than two systems, take two with --systems A B.",
+        "Of more than two systems, take two with --only A B.",
     ),
     "power": StudySpec(
         "power",
@@ -108,7 +108,7 @@ STUDIES = {
         "Audit",
         "AuditOptions",
         "Do the tests keep their level on these data? They test pairs that are made so that neither is better.",
-        "Each repetition swaps the outputs of random units of two systems (`--systems A B`) and tests the mixtures.",
+        "Each repetition swaps the outputs of random units of two systems (`--only A B`) and tests the mixtures.",
     ),
     "one-sample": StudySpec(
         "samples",

@@ -236,7 +236,7 @@ def audit(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: Au
     check(options)
     nulls: tuple[Null, ...] = (options.null,) if isinstance(options.null, str) else tuple(options.null)
     settings = checked_settings(evaluations, options, min(ALPHAS))
-    chosen = [(select_pair if "swaps" in nulls else select)(each, options.systems) for each in evaluations]
+    chosen = [(select_pair if "swaps" in nulls else select)(each, options.only) for each in evaluations]
     audited = tuple(one for each in chosen for one in _of_metric(each, nulls, settings, options))
     num_units = len(make_pilot(chosen[0]).units.strata)
     signature = study_signature(

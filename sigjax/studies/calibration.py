@@ -58,7 +58,7 @@ class CalibrationOptions:
     repetitions: int = same(
         StudyOptions, "repetitions", 200, doc="Number of test sets, drawn with replacement.", more="", least=2
     )
-    systems: Sequence[str] | None = option(None, "Names of the systems; all when left out.", group="Main options")
+    only: Sequence[str] | None = option(None, "Names of the systems; all when left out.", group="Main options")
     test: Test | Sequence[Test] = same(
         Settings, "test", ("permutation", "bootstrap"), more="The permutation test is exact where that takes seconds."
     )
@@ -214,9 +214,9 @@ def calibration(evaluation: EvaluationRecord | Sequence[EvaluationRecord], optio
     check_range(options.p_range)
     how = {"variant": "shift", "alternative": SIDES[options.alternative]}
     settings = checked_settings(evaluations, options, options.p_range[0], drawing="calibration", **how)
-    if options.systems is not None and len(options.systems) == 1:
+    if options.only is not None and len(options.only) == 1:
         raise InputError("calibration needs two systems or more; name another one (systems)")
-    chosen = [select(each, options.systems) for each in evaluations]
+    chosen = [select(each, options.only) for each in evaluations]
     tests = _tests(settings, options)
     pairs: dict[str, int] = {}
     methods: dict[str, dict[str, int]] = {}

@@ -389,7 +389,7 @@ def _two_systems(systems: Sequence[Any], metric: AnyMetric | None) -> Evaluation
     names = evaluation.systems
     if len(names) != 2:
         some = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-        raise InputError(f"expected two systems, got {len(names)} ({some}); choose two ({Hint('systems', 'A', 'B')})")
+        raise InputError(f"expected two systems, got {len(names)} ({some}); choose two ({Hint('only', 'A', 'B')})")
     return evaluation
 
 

@@ -289,7 +289,7 @@ class DiffOptions:
         Settings, "level", doc="Confidence level of the limits of changes.", above=0.5, group="Main options"
     )
     metric: Sequence[str] = option((), "Compare only the scores by these metrics.", group="Main options")
-    systems: Sequence[str] | None = same(TableOptions, "systems", more="")
+    only: Sequence[str] | None = same(TableOptions, "only", more="")
 
 
 @takes(DiffOptions)
@@ -381,7 +381,7 @@ def _side(given: Any, name: str) -> Report | list[EvaluationRecord]:
 
 def _check_chosen(compared: Compared, options: DiffOptions) -> None:
     """Refuse names that are not on both sides, or sides that have nothing in common."""
-    for index, (what, names) in enumerate((("system", options.systems), ("metric", options.metric))):
+    for index, (what, names) in enumerate((("system", options.only), ("metric", options.metric))):
         known = list(dict.fromkeys(key[index] for key in compared))
         for name in names or ():
             if name not in known:
@@ -391,7 +391,7 @@ def _check_chosen(compared: Compared, options: DiffOptions) -> None:
 
 
 def _is_chosen(key: Key, options: DiffOptions) -> bool:
-    return key[0] in (options.systems or key) and key[1] in (options.metric or key)
+    return key[0] in (options.only or key) and key[1] in (options.metric or key)
 
 
 def _changes(compared: Compared, lower_is_better: Collection[str], options: DiffOptions) -> tuple[Change, ...]:
@@ -420,7 +420,7 @@ def _verdict(limits: Interval | None, sign: float, margin: float) -> Verdict:
 def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, Any]:
     """The fields of a `Diff` that only reports have; of pairs that hold one of the chosen systems."""
     decided = [_decisions(report) for report in (old, new)]
-    chosen = options.systems or [one.name for one in old.systems]
+    chosen = options.only or [one.name for one in old.systems]
     shared = [key for key in decided[0] if key in decided[1] and (key[0] in chosen or key[1] in chosen)]
     both = [key for key in shared if key[2] in (options.metric or key)]
     changed = []

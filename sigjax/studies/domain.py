@@ -265,7 +265,7 @@ def _named_sets(
             apart = sorted(set(each.systems) ^ set(first.systems))
             raise InputError(
                 f"{name} and {source}: only one of them has the system {apart[0]!r}; name the systems that both have "
-                f"({Hint('systems')})"
+                f"({Hint('only')})"
             )
     chosen = slice(options.first)
     return {name: on_instances(select(each, first.systems), chosen) for name, each in named.items()}

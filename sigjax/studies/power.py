@@ -240,7 +240,7 @@ def power(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: Po
     settings = checked_settings(evaluations, options, 1.0 - options.level, drawing="power")
     if not settings.alpha < options.target:
         raise InputError(f"target must be a number between {settings.alpha:g} and 1, got {options.target!r}")
-    pairs = [select_pair(each, options.systems) for each in evaluations]
+    pairs = [select_pair(each, options.only) for each in evaluations]
     pilots, points = [], []
     for each in pairs:
         pilot = make_pilot(each)

@@ -132,7 +132,7 @@ def _alone(evaluation: EvaluationRecord, index: int) -> EvaluationRecord:
     if evaluation.present is not None:
         rows = np.flatnonzero(evaluation.present[index])
     if not rows.size:
-        raise InputError(f"system {evaluation.systems[index]!r} has no instance; leave it out ({Hint('systems')})")
+        raise InputError(f"system {evaluation.systems[index]!r} has no instance; leave it out ({Hint('only')})")
     return on_instances(
         evaluation,
         rows,

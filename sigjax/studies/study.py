@@ -33,7 +33,7 @@ NAME = 32
 WIDTH = 80
 """Columns of a text."""
 COLORS = {"permutation": BLUES[0], "bootstrap": "#c4601d"}
-_SHORT = {"resamples": "n", "alternative": "alt", "p_range": "p"}
+_SHORT = {"only": "systems", "resamples": "n", "alternative": "alt", "p_range": "p"}
 _LETTERS = 23
 """Letters of a signature per inch."""
 

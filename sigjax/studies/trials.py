@@ -58,8 +58,7 @@ def select_pair(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> 
     names = evaluation.systems if systems is None else tuple(systems)
     if len(names) != 2:
         raise InputError(
-            f"a study takes two systems, got {len(names)} ({', '.join(names[:12])}); name two of them "
-            f"({Hint('systems')})"
+            f"a study takes two systems, got {len(names)} ({', '.join(names[:12])}); name two of them ({Hint('only')})"
         )
     return select(evaluation, names)
 
@@ -198,7 +197,7 @@ _PLANNED = 50
 class StudyOptions:
     """The options of studies of many trials."""
 
-    systems: Sequence[str] | None = option(
+    only: Sequence[str] | None = option(
         None,
         "Names of two of the systems.",
         "May be left out where there are only two. For splits of `audit` alone, of one or more, all when left out.",

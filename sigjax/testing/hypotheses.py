@@ -273,7 +273,7 @@ def check_digits(problem: SumsData, systems: Sequence[str]) -> None:
             raise InputError(
                 f"metric {problem.metric.name!r}: systems {systems[a]!r} and {systems[b]!r} differ by too little "
                 "beside the numbers, and their difference would be rounding; subtract from the numbers what all "
-                f"systems share, or compare these two apart ({Hint('systems')})"
+                f"systems share, or compare these two apart ({Hint('only')})"
             )
 
 

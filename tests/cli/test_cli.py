@@ -167,6 +167,7 @@ def test_options_that_are_proposed_are_taken(capsys, wide, proposed):
     if name == "--metric":
         assert value[0] in {*METRICS, "rouge1(stem=true)"} or parse_measure(value[0]).name == "map"
         return
+    value += ["A", "B"] if name == "--only" else []
     code, _, err = run(capsys, "compare", wide, "--resamples", "99", name, *value)
     assert code == 0 if value or name == "--input" else f"parameter {name} requires an argument" in err
 

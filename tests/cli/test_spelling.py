@@ -116,7 +116,7 @@ def test_a_refusal_speaks_as_it_was_asked(tmp_path, capsys, options, flags, mess
 def test_names_of_people_are_shown_as_they_are(tmp_path):
     (path := tmp_path / "t.csv").write_text("id,--metric,B\nx,1,0\ny,1,1\n")
     with pytest.raises(InputError, match=r"no system '--metrik'; did you mean '--metric'\?"):
-        read(path, systems=["--metrik", "B"])
+        read(path, only=["--metrik", "B"])
 
 
 @pytest.mark.parametrize("name", OTHER_NAMES)

@@ -14,7 +14,7 @@ ROWS = [(name, i, x) for name, numbers in (("A", A), ("B", B), ("C", C)) for i, 
 LONG = pandas.DataFrame(ROWS, columns=["model", "question", "correct"]).assign(seconds=0.5)[
     ["question", "seconds", "model", "correct"]
 ]
-NAMED = {"system": "model", "id": "question", "score": "correct"}
+NAMED = {"system_column": "model", "id_column": "question", "score_column": "correct"}
 EXPECTED = sigjax.compare(Evaluation.from_arrays({"A": A, "B": B, "C": C}, ids=IDS, metric="accuracy"), device="numpy")
 
 
@@ -44,11 +44,11 @@ def test_a_wide_frame_and_a_dict_of_arrays():
 @pytest.mark.parametrize(
     ("data", "options", "message"),
     [
-        (LONG, {"system": "modle"}, "system: no column 'modle'; did you mean 'model'"),
-        (LONG, NAMED | {"metric": "fscore"}, "score is for a metric of one number; metric 'fscore' takes tp"),
-        (LONG, NAMED | {"counts": {"value": "seconds"}}, "score is for a metric of one number"),
-        (LONG[["question", "correct"]], {"score": "correct"}, "score is for long tables"),
-        ({"A": A, "B": B}, {"id": "question"}, "id is for tables, and these are arrays"),
+        (LONG, {"system_column": "modle"}, "system_column: no column 'modle'; did you mean 'model'"),
+        (LONG, NAMED | {"metric": "fscore"}, "score_column is for a metric of one number; metric 'fscore' takes tp"),
+        (LONG, NAMED | {"counts": {"value": "seconds"}}, "score_column is for a metric of one number"),
+        (LONG[["question", "correct"]], {"score_column": "correct"}, "score_column is for long tables"),
+        ({"A": A, "B": B}, {"id_column": "question"}, "id_column is for tables, and these are arrays"),
         (LONG, NAMED | {"filter": "strict"}, "filter is for files, and this is a data frame"),
         (Evaluation.from_arrays({"A": A, "B": B}), {"metric": "mean"}, "metric is for tables, and evaluations are"),
         (3, {}, "data must be .* a data frame, or the path of a table, got int"),

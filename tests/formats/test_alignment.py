@@ -132,4 +132,4 @@ def test_links_counted_from_one_are_noticed(write):
     note, _ = evaluation.notes
     assert note == "system 'a': 2 instead of 1 links match the gold when read the other way; check --one-based"
     files.append(write("c.talp", "0-1\n\n2-1\n"))
-    assert read(write("gold.talp", GOLD), input=files, systems=["b", "c"]).notes == ("gold standard: gold.talp",)
+    assert read(write("gold.talp", GOLD), input=files, only=["b", "c"]).notes == ("gold standard: gold.talp",)

@@ -141,7 +141,7 @@ def test_battles_of_some_systems_and_those_without_a_winner(table, tmp_path):
     found = read(path, missing="drop")
     assert found.stats.tolist() == read(table).stats.tolist()
     assert {"left out battles without a winner: 2", "left out battles of a system against itself: 1"} <= {*found.notes}
-    two = read(table, systems=["C", "D"])
+    two = read(table, only=["C", "D"])
     assert two.present is None
     assert compare(two, device="numpy")["C", "D"].p_value == report(table)["C", "D"].p_value
     assert len(report(table)) == 4
@@ -159,7 +159,7 @@ def test_battles_of_some_systems_and_those_without_a_winner(table, tmp_path):
         ("u,B,A,A", {}, "line 122, column 'winner': 'A' names a side, and the system of the other side; write model_a"),
         ("u,A,,tie", {}, "line 122, column 'model_b': expected a name, got an empty cell"),
         ("u,A,B,tie", {"runs": "user"}, "--runs means nothing for battles"),
-        ("u,A,B,tie", {"systems": ["A", "D"]}, "'A' has no battle to take; leave it out"),
+        ("u,A,B,tie", {"only": ["A", "D"]}, "'A' has no battle to take; leave it out"),
         ("u,A,B,tie", {"metric": "fscore"}, "metric 'fscore' needs"),
         ("u,A,B,tie", {"cluster": "users"}, "no column and no file 'users'"),
     ],

@@ -110,7 +110,7 @@ def test_what_is_missing_is_what_compare_refuses(capsys, folder):
         ("wide.tsv -m acc", {}),
         ("gold.txt -i a.txt b.txt -m bleuu", {}),
         ("wide.tsv --reader conll", {}),
-        ("wide.tsv --id none", {}),
+        ("wide.tsv --id-column none", {}),
         ("no.tsv", {}),
         ("inside", {}),
         (". ..", {}),

@@ -52,7 +52,7 @@ def make(library, columns):
         ({"A": [1, 0], "B": [0, 1]}, {"cluster": "doc"}, "cluster: no column and no file 'doc'"),
         ({"A": [1, 0], "B": [0, 1]}, {"reader": "csv"}, "leave out input and reader"),
         ({"A": [1, 0], "B": [0, 1]}, {"one_based": True}, "one_based means nothing for the data frame"),
-        (LONG, {"metric": "fscore", "id": "doc", "systems": ["A", "C"]}, "no system 'C'"),
+        (LONG, {"metric": "fscore", "id_column": "doc", "only": ["A", "C"]}, "no system 'C'"),
         (LONG, {"metric": "mean"}, "metric 'mean' needs value"),
         ({"system": ["A", "A"], "id": ["x", "x"], "v": [1, 2]}, {}, "at least two systems, got 1"),
     ],
@@ -116,7 +116,7 @@ def test_a_frame_is_read_as_the_same_file_would_be(tmp_path_factory, numbers):
 
 def outcome(source):
     try:
-        evaluation = read(source, missing="zero", systems=["A", "B"])
+        evaluation = read(source, missing="zero", only=["A", "B"])
     except InputError:
         return None
     return evaluation.stats.tolist(), evaluation.systems

@@ -56,7 +56,7 @@ BAD = [
     ("t.csv", "id,A,B\nx,1,9007199254740993\n", {}, r"column 'B': whole numbers beyond 2\*\*53 .* rescale"),
     ("t.csv", LONG.replace("A,x,1", "A,x,q"), {"metric": "fscore"}, r"line 2, column 'tp': .*with counts"),
     ("t.csv", LONG.replace("A,x,1", "A,x,5"), {"metric": "fscore"}, r"t.csv: system 'A': tp must lie between"),
-    ("t.csv", WIDE, {"systems": ["A", "id"]}, r"line 2, column 'id': expected a number, got 'x'"),
+    ("t.csv", WIDE, {"only": ["A", "id"]}, r"line 2, column 'id': expected a number, got 'x'"),
     ("t.csv", "id,A,B\nx,1,2\n", {"metric": "accuracy"}, r"t.csv: system 'B': accuracy takes 0 or 1"),
     # ids
     (
@@ -76,7 +76,7 @@ BAD = [
         "t.csv",
         "n,A,B\n1,1,0\n2,1,0\n3,1,0\n",
         {},
-        r"column 'n' looks like ids.*ignore=.'n'.*id='n'.* systems=.'A', 'B'",
+        r"column 'n' looks like ids.*ignore=.'n'.*id_column='n'.* only=.'A', 'B'",
     ),
     ("t.csv", "C,A,B\n5,1,0\n.5,1,0\nq,1,0\n", {}, r"line 4, column 'C': expected a number as in most .*repair it"),
     (
@@ -123,15 +123,15 @@ BAD = [
         "t.csv",
         "model,id,v,w\nA,x,1,1\nA,y,2,1\nB,x,1,2\nB,y,1,2\n",
         {},
-        r"'model' seems to hold the systems; which .* holds the scores, 'v', 'w'\? say so with score=.NAME., or",
+        r"'model' seems to hold the systems; which .* holds the scores, 'v', 'w'\? say so with score_column=.NAME., or",
     ),
     ("t.csv", WIDE, {"counts": {"value": "A"}}, r"counts is for long tables"),
     ("t.csv", WIDE, {"counts": ["value"]}, r"counts must be a mapping such as"),
-    ("t.csv", WIDE, {"systems": "AB"}, r"systems must be a list of names, got 'AB'"),
+    ("t.csv", WIDE, {"only": "AB"}, r"only must be a list of names, got 'AB'"),
     ("t.csv", WIDE, {"ignore": "A"}, r"ignore must be a list of names"),
-    ("t.csv", WIDE, {"systems": ["A", "Bb"]}, r"no system 'Bb'; did you mean 'B'\?"),
+    ("t.csv", WIDE, {"only": ["A", "Bb"]}, r"no system 'Bb'; did you mean 'B'\?"),
     ("t.csv", WIDE, {"ignore": ["zzz"]}, r"ignore: no column 'zzz'; columns: 'id', 'A', 'B'"),
-    ("t.csv", WIDE, {"id": "Id"}, r"id: no column 'Id'; did you mean 'id'\?"),
+    ("t.csv", WIDE, {"id_column": "Id"}, r"id_column: no column 'Id'; did you mean 'id'\?"),
     ("t.csv", WIDE, {"cluster": "doc"}, r"t.csv: cluster: no column and no file 'doc'"),
     ("t.csv", "id,A,B,d\nx,1,0,\n", {"cluster": "d"}, r"line 2, column 'd': expected a name, got an empty cell"),
     ("t.csv", LONG, {"metric": "fscore", "counts": {"TP": "tp"}}, r"takes tp, predicted, gold, not 'TP'"),
@@ -231,6 +231,6 @@ def test_very_many_columns_are_refused_in_one_line(tmp_path):
     (tmp_path / "t.csv").write_text(",".join(names) + "\n" + ",".join("1" * len(names)) + "\n")
     with pytest.raises(InputError, match="has 100000 columns of systems, expected at most 10000: one row per inst"):
         read(tmp_path / "t.csv")
-    with pytest.raises(InputError, match="id: no column 'nn'"):
-        read(tmp_path / "t.csv", id="nn")
-    assert read(tmp_path / "t.csv", systems=["n5", "n99999"]).stats.shape == (2, 1, 2)
+    with pytest.raises(InputError, match="id_column: no column 'nn'"):
+        read(tmp_path / "t.csv", id_column="nn")
+    assert read(tmp_path / "t.csv", only=["n5", "n99999"]).stats.shape == (2, 1, 2)

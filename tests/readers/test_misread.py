@@ -102,9 +102,9 @@ def test_gold_labels_are_no_scores(given, refused, name):
     said = refused(*given(**files))
     assert said == (
         f"a.{ending}: column {name!r} looks like gold labels, not like scores; expected scores of each system (1 for "
-        f"right and 0 for wrong, or errors); {AS_FILES}; give --score {name!r} if it holds scores"
+        f"right and 0 for wrong, or errors); {AS_FILES}; give --score-column {name!r} if it holds scores"
     )
-    assert read(*files, score=name).stats[:, :, 0].tolist() == [numbers, numbers]
+    assert read(*files, score_column=name).stats[:, :, 0].tolist() == [numbers, numbers]
 
 
 def test_a_column_that_all_systems_have_alike_is_no_score(given, refused):
@@ -114,7 +114,7 @@ def test_a_column_that_all_systems_have_alike_is_no_score(given, refused):
     two = {name: own[::-1] for name, own in one.items()} | {"text": [f"b{i}" for i in IDS]}
     said = refused(*given(**{"a.csv": one, "b.csv": two}))
     assert said.startswith("a.csv: column 'hops' is the same for all systems, as gold labels are, and scores are not; ")
-    assert said.endswith("; give --score 'hops' if it holds scores")
+    assert said.endswith("; give --score-column 'hops' if it holds scores")
     long = {name: [*own, *two[name]] for name, own in one.items()} | {"system": ["A"] * ROWS + ["B"] * ROWS}
     said = refused(*given(**{"long.csv": long}))
     assert said.startswith("long.csv: column 'hops' is the same for all systems")
@@ -135,10 +135,10 @@ def test_submissions_are_no_scores(given, refused, id, name):
     files = {f"{x}.csv": {id: range(892, 892 + ROWS), name: bits(x)} for x in ("one", "two")}
     said = refused(*given(**files))
     assert said == (
-        f"one.csv: column {name!r} may hold scores or predictions: give --score {name!r} if it holds scores (1 for "
-        f"right and 0 for wrong); {AS_FILES}"
+        f"one.csv: column {name!r} may hold scores or predictions: give --score-column {name!r} if it holds scores (1 "
+        f"for right and 0 for wrong); {AS_FILES}"
     )
-    assert read(*files, score=name).stats[:, :, 0].tolist() == [bits("one"), bits("two")]
+    assert read(*files, score_column=name).stats[:, :, 0].tolist() == [bits("one"), bits("two")]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_submissions_are_no_scores(given, refused, id, name):
 def test_predictions_are_no_scores(given, refused, name, numbers, said):
     files = {f"{x}.csv": {"id": range(ROWS), name: numbers(x)} for x in "ab"}
     assert refused(*given(**files)).startswith(f"a.csv: column {name!r} {said}")
-    assert read(*files, score=name).systems == ("a", "b")
+    assert read(*files, score_column=name).systems == ("a", "b")
 
 
 def test_the_command_of_the_refusals_compares_labels(given, compared):
@@ -188,9 +188,9 @@ def test_gold_labels_and_predictions_are_no_systems(given, refused, gold, predic
         both = "expected_output" == gold
         look = "gold labels" if both else "gold labels and predictions"
         assert said.startswith(f"t.csv: columns {gold!r}, {predicted!r} look like {look}, not like ")
-        assert said.endswith(f"; {AS_FILES}; give --systems {gold!r} {predicted!r} if they are systems")
+        assert said.endswith(f"; {AS_FILES}; give --only {gold!r} {predicted!r} if they are systems")
         wide(said, columns)
-        assert read("t.csv", systems=[gold, predicted]).stats[:, :, 0].tolist() == [numbers(1), numbers(2)]
+        assert read("t.csv", only=[gold, predicted]).stats[:, :, 0].tolist() == [numbers(1), numbers(2)]
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_arrays_are_refused_alike(write, refused, arrays, said):
             assert str(caught.value).endswith("; rename them if they are systems")
     np.savez(write("t.npz", b""), **{name: np.array(own) for name, own in arrays.items()})
     assert refused("t.npz").startswith(f"t.npz: {said}")
-    assert read("t.npz", systems=[*arrays]).systems == tuple(arrays)
+    assert read("t.npz", only=[*arrays]).systems == tuple(arrays)
 
 
 # Metrics as systems.
@@ -255,13 +255,13 @@ def test_metrics_are_no_systems(given, refused, names):
     said = refused(*given(**{"t.csv": columns}))
     assert said == (
         f"t.csv: columns {', '.join(map(repr, names))} seem to hold metrics; expected one column per system, of one "
-        "metric: give one such file per system and --score NAME, or give --systems "
+        "metric: give one such file per system and --score-column NAME, or give --only "
         f"{' '.join(map(repr, names[:4]))}{' ...' * (len(names) > 4)} if they are systems"
     )
     wide(said, columns)
-    assert read("t.csv", systems=[*names]).systems == names
+    assert read("t.csv", only=[*names]).systems == names
     given(**{"u.csv": columns})
-    assert read("t.csv", "u.csv", score=names[0]).systems == ("t", "u")
+    assert read("t.csv", "u.csv", score_column=names[0]).systems == ("t", "u")
 
 
 # Files of games or data sets, each with all systems.
@@ -282,13 +282,13 @@ def test_files_of_games_are_no_systems(given, refused, name, rows):
     assert said == (
         f"pong.csv: column {name!r} seems to hold the systems, 'C51', 'DQN', 'IQN' and 1 more, which are in all files, "
         "so that files would be compared, not systems; put the files into one table, with a column of their names as "
-        f"ids, and give --system {name!r}; or --ignore {name!r} if the files are the systems"
+        f"ids, and give --system-column {name!r}; or --ignore {name!r} if the files are the systems"
     )
     if rows == "one":
         assert read(*games, ignore=[name]).systems == ("pong", "breakout")
         both = {own: [cell for game in games.values() for cell in game[own]] for own in (name, "Value")}
         both["game"] = [game for game in games for _ in AGENTS]
-        evaluation = read(*given(**{"all.csv": both}), system=name)
+        evaluation = read(*given(**{"all.csv": both}), system_column=name)
         assert (evaluation.systems, evaluation.ids) == (tuple(AGENTS), tuple(games))
         assert evaluation.stats[:, :, 0].T.tolist() == [own["Value"] for own in games.values()]
 
@@ -302,9 +302,9 @@ def test_agents_of_one_table_are_its_systems(given):
 
 def test_a_column_of_systems_is_not_ignored_where_each_file_is_one(given, refused):
     files = {f"{x}.csv": {"id": IDS, "who": ["A", "B"] * 10, "score": bits(x)} for x in "ab"}
-    assert refused(*given(**files), system="who") == (
-        "a.csv: --system is for one table of all systems, but each file is taken for one system; put the files into "
-        "one table, with a column of their names, or leave --system out"
+    assert refused(*given(**files), system_column="who") == (
+        "a.csv: --system-column is for one table of all systems, but each file is taken for one system; put the files "
+        "into one table, with a column of their names, or leave --system-column out"
     )
     assert read(*files).systems == ("a", "b")
 
@@ -391,7 +391,7 @@ def test_folds_are_warned_of(capsys, given, compared, name):
     """On top of the report, whatever the fold is taken for."""
     ids, own = {"id": IDS}, {name: FOLDS, "A": reals(1), "B": reals(2)}
     text = own | {name: [f"Fold{k}" for k in FOLDS]}
-    systems = {"systems": ["A", "B"]}
+    systems = {"only": ["A", "B"]}
     for columns, options in ((ids | own, systems), (ids | text, {}), (ids | own, {"cluster": name, **systems})):
         assert FOLD.format(name) in read(*given(**{"t.csv": columns}), **options).notes
         assert FOLD.format(name) in of_frame(columns, **options).notes
@@ -406,7 +406,7 @@ def test_folds_are_warned_of(capsys, given, compared, name):
     files = {f"{x}.csv": {name: range(10), "acc": reals(x)[:10]} for x in "ab"}
     assert FOLD.format(name) in read(*given(**files)).notes
     ids = {name: range(10), "A": reals(1)[:10], "B": reals(2)[:10]}
-    assert FOLD.format(name) in read(*given(**{"t.csv": ids}), id=name).notes
+    assert FOLD.format(name) in read(*given(**{"t.csv": ids}), id_column=name).notes
 
 
 # Ids of two columns.

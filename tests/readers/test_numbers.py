@@ -54,7 +54,7 @@ BAD_NPZ = [
     (pack(**AB), {"metric": "fscore"}, r"t.npz: metric 'fscore' takes 3 number"),
     (pack(**AB), {"counts": {"tp": "A"}}, r"counts is for long tables"),
     (pack(**AB), {"ignore": ["C"]}, r"no array 'C'; arrays: 'A', 'B'"),
-    (pack(**AB), {"systems": ["A", "C"]}, r"no system 'C'"),
+    (pack(**AB), {"only": ["A", "C"]}, r"no system 'C'"),
     (pack(**AB), {"cluster": "doc"}, r"cluster: no column and no file 'doc'"),
     (pack_header(schema="other/1"), {}, r"array 'header': expected JSON of the schema 'sigjax-evaluation/1'"),
     (pack(header=np.arange(3), stats_0=np.ones((2, 2, 2))), {}, r"array 'header': expected JSON"),
@@ -73,7 +73,7 @@ BAD_NPZ = [
     (pack_header(clusters=["d"]), {}, r"clusters: expected one label for each"),
     (pack_header(stats=np.full((2, 2, 2), np.inf)), {}, r"t.npz: system 'A': inf at instance 1"),
     (pack_header(stats=np.full((2, 2, 2), "q")), {}, r"expected numbers"),
-    (pack_header(), {"id": "x"}, r"id is for tables"),
+    (pack_header(), {"id_column": "x"}, r"id_column is for tables"),
     (pack_header(), {"ignore": ["C"]}, r"ignore: no system 'C'"),
     (pack_header(), {"strata": "doc"}, r"strata: no column and no file 'doc'"),
 ]

@@ -144,7 +144,7 @@ def test_a_table_of_too_many_columns_is_refused_before_it_is_decoded(tmp_path, m
     columns = {"id": ["x", "y"]} | {f"c{i}.{i % 7}": [i % 2, 1] for i in range(WIDE)}
     path.write_bytes(packed(columns))
     names = ["c3.3", "c4.4"]
-    found = read(path, systems=names)
+    found = read(path, only=names)
     assert (found.systems, found.ids) == (tuple(names), ("x", "y"))
     assert found.stats[:, :, 0].tolist() == [[1, 1], [0, 1]]
     monkeypatch.setattr(parquet.ParquetFile, "iter_batches", None)

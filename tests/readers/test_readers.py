@@ -45,7 +45,7 @@ LONG = (
 @pytest.mark.parametrize("packed", [False, True])
 def test_the_same_table_in_many_spellings(write, name, content, packed):
     data = gzip.compress(content.encode()) if packed else content
-    options = {"id": "id", "ignore": ["note"]} if content.startswith("note") else {}
+    options = {"id_column": "id", "ignore": ["note"]} if content.startswith("note") else {}
     for file in (name, f"{name}.gz"):
         evaluation = read(write(file, data), metric="accuracy", **options)
         assert values(evaluation) == {"A": [1, 1, 0], "B": [0, 1, 1]}
@@ -62,11 +62,11 @@ def test_the_same_table_in_many_spellings(write, name, content, packed):
         ("A,B", "1,0 0,1", {}, ("A", "B"), ("1", "2")),
         ("Unnamed: 0,A,B", "4,0,1 7,1,0", {}, ("A", "B"), ("4", "7")),
         ("index,A,B", "4,0,1 7,1,0", {}, ("A", "B"), ("4", "7")),
-        ("model,A,B", "x,0,1 y,1,0", {"id": "model"}, ("A", "B"), ("x", "y")),
-        ("row,A,B", "1,0,1 2,1,0 3,1,0", {"id": "row"}, ("A", "B"), ("1", "2", "3")),
+        ("model,A,B", "x,0,1 y,1,0", {"id_column": "model"}, ("A", "B"), ("x", "y")),
+        ("row,A,B", "1,0,1 2,1,0 3,1,0", {"id_column": "row"}, ("A", "B"), ("1", "2", "3")),
         ("row,A,B", "1,0,1 2,1,0 3,1,0", {"ignore": ["row"]}, ("A", "B"), ("1", "2", "3")),
-        ("row,A,B", "1,0,1 2,1,0 3,1,0", {"systems": ["row", "B"]}, ("row", "B"), ("1", "2", "3")),
-        ("id,A,note,B", "p,0,text,1 q,1,text,0", {"systems": ["B", "A"]}, ("B", "A"), ("p", "q")),
+        ("row,A,B", "1,0,1 2,1,0 3,1,0", {"only": ["row", "B"]}, ("row", "B"), ("1", "2", "3")),
+        ("id,A,note,B", "p,0,text,1 q,1,text,0", {"only": ["B", "A"]}, ("B", "A"), ("p", "q")),
         ("repo,id,A,B", "r,p,0,1 r,q,1,0", {"cluster": "repo"}, ("A", "B"), ("p", "q")),
     ],
 )
@@ -89,7 +89,7 @@ def test_long_table_joins_by_id_and_takes_named_columns(write):
     renamed = write("r.tsv", LONG.replace("tp\tpredicted\tgold", "c\ts\tg"))
     counts = {"gold": "g", "tp": "c", "predicted": "s"}
     assert read(renamed, metric=FSCORE, counts=counts).stats.tolist() == expected
-    chosen = read(renamed, metric="fscore", counts=counts, systems=["B", "A"])
+    chosen = read(renamed, metric="fscore", counts=counts, only=["B", "A"])
     assert chosen.systems == ("B", "A")
     assert chosen.stats.tolist() == expected[::-1]
 
@@ -155,7 +155,7 @@ def test_a_saved_evaluation_comes_back(tmp_path, metric):
         np.testing.assert_array_equal(loaded.stats, saved.stats)
         for field in ("systems", "ids", "clusters", "strata", "notes"):
             assert getattr(loaded, field) == getattr(saved, field)
-    assert read(tmp_path / "e.npz", systems=["A", "B"]).systems == ("A", "B")
+    assert read(tmp_path / "e.npz", only=["A", "B"]).systems == ("A", "B")
 
 
 NAMES = st.text(alphabet="abXY019 _-.,;\"'üß漢", min_size=1, max_size=8).map(str.strip).filter(bool)
@@ -194,7 +194,7 @@ def test_round_trip(tmp_path_factory, kind, table, packed, named):
     data = encode(kind, systems, ids, numbers)
     path = tmp_path_factory.getbasetemp() / (f"t.{kind}" if named else "unnamed")
     path.write_bytes(gzip.compress(data) if packed else data)
-    evaluation = read(path, systems=None if kind == "npz" else systems)  # such numbers could be anything
+    evaluation = read(path, only=None if kind == "npz" else systems)  # such numbers could be anything
     assert (evaluation.systems, evaluation.ids) == (tuple(systems), tuple(ids))
     np.testing.assert_array_equal(evaluation.stats[:, :, 0], np.array(numbers))
     assert evaluation.stats.dtype == np.int64
@@ -338,7 +338,7 @@ WIDE_RUNS = "epoch,id,A,B\n" + "".join(
 
 @pytest.mark.parametrize("content", [LONG_RUNS, WIDE_RUNS])
 def test_runs_of_an_instance_are_kept_together(tmp_path, write, content):
-    evaluation = read(write("t.csv", content), runs="epoch", id="id")
+    evaluation = read(write("t.csv", content), runs="epoch", id_column="id")
     assert (evaluation.ids, evaluation.runs) == (tuple("wxyzwxyz"), tuple("11112222"))
     assert evaluation.stats[0, :, 0].tolist() == [0, 3, 6, 2, 1, 4, 0, 3]
     report = compare(evaluation)
@@ -364,7 +364,7 @@ def test_runs_of_an_instance_are_kept_together(tmp_path, write, content):
         (LONG_RUNS + "A,v,,1\n", {"runs": "epoch"}, "line 18, column 'epoch': expected a name, got an empty cell"),
         (
             WIDE_RUNS + "2,w,1,1\n",
-            {"runs": "epoch", "id": "id"},
+            {"runs": "epoch", "id_column": "id"},
             "line 10: instance 'w' \\(run '2'\\) of system 'A' is also on line 6",
         ),
         ("epoch,A,B\n1,1,1\n2,1,1\n", {"runs": "epoch"}, "runs: which runs are of the same instance"),
@@ -395,5 +395,5 @@ def test_series_are_taken_by_position():
 def test_instances_that_only_other_systems_have_are_left_out(write):
     content = "system,id,value\nA,x,1\nB,x,0\nC,w,1\nA,y,1\nB,y,0\nC,y,0\n"
     labels = write("labels.txt", "1\n2\n3\n")
-    evaluation = read(write("t.csv", content), systems=["A", "B"], cluster=str(labels))
+    evaluation = read(write("t.csv", content), only=["A", "B"], cluster=str(labels))
     assert (evaluation.ids, evaluation.clusters) == (("x", "y"), ("1", "3"))

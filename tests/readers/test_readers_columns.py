@@ -59,7 +59,7 @@ def test_ids_and_properties_are_known_wherever_they_stand(write, others, ids):
         assert "systems 'A', 'B'" in note
         assert ("are the numbers of the rows" if ids is None else f"instance ids from column {ids!r}") in note
         assert all(f"{name!r}" in note.partition("not used")[2] for name in others if name != ids)
-        assert note.endswith("(options: id, systems, ignore)")
+        assert note.endswith("(options: id_column, only, ignore)")
 
 
 @pytest.mark.parametrize(
@@ -77,13 +77,13 @@ def test_ids_and_properties_are_known_wherever_they_stand(write, others, ids):
 def test_numbers_that_may_be_anything_are_asked_about(write, numbers):
     columns = {"A": SCORES["A"], "x": [*numbers], "B": SCORES["B"]}
     for source in (write("t.csv", csv(columns)), frame(columns)):
-        with pytest.raises(InputError, match=ASKED.format("x", "x") + ", id='x' .* systems=.'A', 'B'.") as caught:
+        with pytest.raises(InputError, match=ASKED.format("x", "x") + ", id_column='x' .* only=.'A', 'B'.") as caught:
             read(source)
         assert "\n" not in str(caught.value)
     assert outcomes(write, columns, ignore=["x"]).systems == ("A", "B")
-    assert outcomes(write, columns, systems=["A", "x", "B"]).systems == ("A", "x", "B")
+    assert outcomes(write, columns, only=["A", "x", "B"]).systems == ("A", "x", "B")
     if len({*numbers}) == ROWS:
-        assert outcomes(write, columns, id="x").ids == tuple(map(str, numbers))
+        assert outcomes(write, columns, id_column="x").ids == tuple(map(str, numbers))
     two = {**columns, "y": LENGTHS}  # two of them do not vouch for each other
     with pytest.raises(InputError, match="column '[xy]' looks like"):
         read(frame(two))

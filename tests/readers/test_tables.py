@@ -124,7 +124,7 @@ ONE = "id,score\nx,1\ny,0\n"
         (
             {"t.csv": "model,team,id,v\nA,p,x,1\nB,p,x,1\nA,q,y,1\nB,q,y,1\n"},
             {},
-            "'model' seems to hold .*system=.NAME.",
+            "'model' seems to hold .*system_column=.NAME.",
         ),
     ],
 )

@@ -139,7 +139,7 @@ def test_a_system_without_any_instance_is_named(tmp_path, content):
     with pytest.raises(InputError, match=r"t\.csv: system 'C' has no instance; leave it out"):
         read(path, missing="pairwise")
     if "B" in content:
-        assert read(path, missing="pairwise", systems=["A", "B"]).systems == ("A", "B")
+        assert read(path, missing="pairwise", only=["A", "B"]).systems == ("A", "B")
 
 
 def table(tmp_path, data) -> str:
@@ -173,7 +173,7 @@ def test_the_commands_say_what_is_missing(tmp_path, capsys):
     wanting += (["study", "size"], ["study", "calibration", "--instances", "20"], ["study", "synthetic", "-o", "x"])
     for name, *more in wanting:
         command = [name, more[0], path, *more[1:]] if name == "study" else [name, path, *more]
-        command += [] if "synthetic" in more else ["--systems", "A", "E"]
+        command += [] if "synthetic" in more else ["--only", "A", "E"]
         code, said = run(*command, "-m", "accuracy", "--missing", "pairwise")
         assert (code, said.err.count("\n")) == (2, 1), (command, said.err)
         assert "pairwise" in said.err, (command, said.err)

@@ -160,7 +160,7 @@ def test_studies_show_names_and_keep_them_in_json():
 BAD = {
     "a file": ["compare", "no\x1b[31m\u202e\x9b.tsv"],
     "a name": ["compare", "{t}", "--baseline", "\x1b[31mZ\x07\u202e"],
-    "a system": ["compare", "{t}", "--systems", "\x9b\u202e"],
+    "a system": ["compare", "{t}", "--only", "\x9b\u202e"],
     "a column": ["compare", "{t}", "--cluster", "\u202e\x1b"],
     "a cell": ["compare", "{bad}"],
     "an option": ["compare", "{t}", "--\x1b[31m\u202e", "x"],

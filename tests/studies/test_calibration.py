@@ -102,8 +102,8 @@ def test_clusters_are_drawn_whole_and_strata_keep_their_shares():
         ({"p_range": (0.06,)}, "p_range must be the lowest and the highest p"),
         ({"alternative": "less"}, "alternative must be one of one-sided, two-sided"),
         ({"resamples": 9}, "resamples must be at least 24"),
-        ({"systems": ["s0"]}, "calibration needs two systems or more"),
-        ({"systems": ["s0", "x"]}, "'x' is not a system"),
+        ({"only": ["s0"]}, "calibration needs two systems or more"),
+        ({"only": ["s0", "x"]}, "'x' is not a system"),
     ],
 )
 def test_what_is_refused(options, message):

@@ -358,13 +358,13 @@ def table(tmp_path):
 
 
 def test_the_command(capsys, table, tmp_path):
-    command = ["tests", str(table), "-m", "accuracy", "mean", "--systems", "B", "A", "--resamples", "500"]
+    command = ["tests", str(table), "-m", "accuracy", "mean", "--only", "B", "A", "--resamples", "500"]
     assert _run([*command, "--format", "json"], debug=True) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["schema"] == "sigjax-tests/1"
     assert [(one["a"], one["b"]) for one in found["results"]] == [("B", "A")] * 2
     assert [one["metric"] for one in found["results"]] == ["accuracy", "mean"]
-    evaluation = sigjax.read(table, metric="accuracy", systems=["B", "A"])
+    evaluation = sigjax.read(table, metric="accuracy", only=["B", "A"])
     result = classical_tests(evaluation, resamples=500)
     assert found["results"][0] == json.loads(result.to_json())["results"][0]
     assert [test["p_value"] for test in found["results"][0]["tests"]] == [test.p_value for test in result]

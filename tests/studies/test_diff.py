@@ -39,12 +39,12 @@ def wilson(right, size, z):
 def test_two_reports_of_answers_are_compared_by_newcombes_hybrid_score_interval():
     """Method 10 of Newcombe (1998), whose table II has 56/70 - 48/80 at 95%: [0.0524, 0.3339]."""
     old, new = (report(A=answers(right, size), B=answers(30, size)) for right, size in ((48, 80), (56, 70)))
-    (one,) = diff(old, new, margin=0.1, level=0.975, systems=["A"]).changes
+    (one,) = diff(old, new, margin=0.1, level=0.975, only=["A"]).changes
     np.testing.assert_allclose(one.limits, [0.0524, 0.3339], atol=5e-5)
     (l1, u1), (l2, u2) = wilson(48, 80, Z), wilson(56, 70, Z)
     d = 56 / 70 - 48 / 80
     expected = d - np.hypot(56 / 70 - l2, u1 - 48 / 80), d + np.hypot(u2 - 56 / 70, 48 / 80 - l1)
-    (one,) = diff(old, new, margin=0.1, systems=["A"]).changes
+    (one,) = diff(old, new, margin=0.1, only=["A"]).changes
     np.testing.assert_allclose(one.limits, expected, rtol=1e-12)
     assert (one.old, one.new, one.verdict) == (0.6, 0.8, "no worse")
 
@@ -113,7 +113,7 @@ def test_at_the_margin_a_worse_system_passes_and_a_good_one_fails_with_5_percent
     side = evaluation if paired else report  # and these are the verdicts of `diff`
     for one, verdict in list(zip(results, verdicts, strict=True))[:10]:
         sides = [side(A=each, B=answers(60, size)) for each in one]
-        assert diff(*sides, margin=margin, systems=["A"]).verdict == verdict
+        assert diff(*sides, margin=margin, only=["A"]).verdict == verdict
 
 
 def test_what_cannot_be_told():
@@ -124,7 +124,7 @@ def test_what_cannot_be_told():
     result = diff(old, gone, margin=0.5)
     assert (result.verdict, result.removed) == ("cannot tell", (("system-3", "accuracy"),))
     assert "system-3 has no new score; all others are no worse" in str(result)
-    assert diff(old, gone, margin=0.5, systems=["system-1"]).verdict == "no worse"
+    assert diff(old, gone, margin=0.5, only=["system-1"]).verdict == "no worse"
     assert diff(gone, old, margin=0.5).added == result.removed
     constant = evaluation("mean", A=[1.0] * 9, B=[2.0] * 9), evaluation("mean", A=[0.9] * 9, B=[2.0] * 9)
     assert [one.verdict for one in diff(*constant, margin=0.5).changes] == ["cannot tell", "no worse"]
@@ -151,7 +151,7 @@ REFUSED = {
     "two kinds": ((make_report(2), evaluation(A=[1, 0], B=[0, 1])), {}, "give two reports, or two evaluations"),
     "neither": ((make_report(2), 3), {}, "new must be a Report, an Evaluation, or the path of one"),
     "other systems": ((make_report(2), make_report(["x", "y"])), {}, "no system with a score by the same metric"),
-    "no such system": ((make_report(2),) * 2, {"systems": ["z"]}, "no system 'z' on both sides; those on both are"),
+    "no such system": ((make_report(2),) * 2, {"only": ["z"]}, "no system 'z' on both sides; those on both are"),
     "no such metric": ((make_report(2),) * 2, {"metric": ["bleu"]}, "no metric 'bleu' on both sides"),
     "margin of 0": ((make_report(2),) * 2, {"margin": 0}, "margin must be a number above 0, got 0"),
     "direction": (

@@ -129,7 +129,7 @@ def test_command(capsys, table):
     common = [
         "equivalence",
         str(table),
-        "--systems",
+        "--only",
         "A",
         "B",
         "-m",
@@ -150,7 +150,7 @@ def test_command(capsys, table):
     assert _run([*common, "--format", "json", "--claim", "non-inferiority"], debug=True) == 0
     found = json.loads(capsys.readouterr().out)
     (known,) = sigjax.equivalence(
-        sigjax.read(table, metric="accuracy", systems=["A", "B"]), margin=0.3, resamples=999, claim="non-inferiority"
+        sigjax.read(table, metric="accuracy", only=["A", "B"]), margin=0.3, resamples=999, claim="non-inferiority"
     )
     assert (found["schema"], found["pairs"][0]["p_value"]) == ("sigjax-equivalence/1", known.p_value)
     assert _run(["equivalence", str(table), "--margin", "-1"], debug=False) == 2

@@ -98,10 +98,10 @@ def test_one_system_may_be_split_alone_and_clusters_stay_whole():
     scores = {name: rng.normal(size=60) for name in "ABC"}
     clusters = [f"c{i // 3}" for i in range(60)]
     options = {"test": "permutation", "null": "splits", "repetitions": 30, "resamples": 99}
-    study = sigjax.audit(Evaluation.from_arrays(scores, clusters=clusters), systems=["B"], **options)
+    study = sigjax.audit(Evaluation.from_arrays(scores, clusters=clusters), only=["B"], **options)
     assert (study.systems, study.num_units, [one.system for one in study.tests]) == (("B",), 20, ["B"])
     summed = {name: values.reshape(20, 3).sum(axis=1) for name, values in scores.items()}
-    alone = sigjax.audit(Evaluation.from_arrays(summed), systems=["B"], **options)
+    alone = sigjax.audit(Evaluation.from_arrays(summed), only=["B"], **options)
     assert alone.tests[0].p_values == pytest.approx(study.tests[0].p_values)
     assert "of random halves of the units of B: neither is better, and they are independent" in str(study)
 
@@ -113,9 +113,9 @@ def test_bad_input():
     with pytest.raises(InputError, match="random splits need units for two pairs or more.* got 3 units"):
         sigjax.audit(evaluation, null="splits")
     with pytest.raises(InputError, match="'D' is not a system"):
-        sigjax.audit(evaluation, systems=["D"], null="splits")
+        sigjax.audit(evaluation, only=["D"], null="splits")
     with pytest.raises(InputError, match="two systems, got 1"):
-        sigjax.audit(evaluation, systems=["A"], null=["swaps", "splits"])
+        sigjax.audit(evaluation, only=["A"], null=["swaps", "splits"])
 
 
 def correlated(r, size, seed=0):

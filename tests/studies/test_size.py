@@ -79,7 +79,7 @@ def test_random_words_of_studies_are_those_of_no_test_and_of_no_other_study(monk
     rows, rows_of = [], bits.rows_of
     monkeypatch.setattr(bits, "rows_of", lambda key, resamples: (rows.append(resamples), rows_of(key, resamples))[1])
     data = Evaluation.from_arrays({name: np.random.default_rng(k).normal(size=40) for k, name in enumerate("ABC")})
-    two = {"systems": ["A", "B"], "repetitions": 3, "resamples": 99}
+    two = {"only": ["A", "B"], "repetitions": 3, "resamples": 99}
     sigjax.power(data, instances=[20], **two)
     sigjax.studies.audit(data, **two)
     sigjax.studies.audit(data, null="splits", **two)
