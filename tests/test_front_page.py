@@ -160,7 +160,7 @@ def test_the_wheel_alone_runs_the_demo_and_writes_the_examples(tmp_path):
     done = in_shell(script.replace("python", f'"{sys.executable}"', 1), tmp_path, PYTHONPATH=str(site))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(str(site))
-    assert "transformer beats all others" in done.stdout
+    assert "Best: transformer (0.9121)." in done.stdout
     assert files(tmp_path / "e") == files(ROOT / "sigjax" / "data" / "examples")
     installed = set(files(site / "sigjax"))
     assert {path for path in files(ROOT / "sigjax") if "__pycache__" not in path.parts} <= installed

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import TextWrapper
@@ -38,40 +38,40 @@ class OutputFormat:
 
     Attributes:
         endings: of its files.
-        pieces: the text of a report, in pieces where it grows with the pairs; it also takes whether that goes to a
-            file. None where no report is written in this format.
+        pieces: the text of a report, in pieces where it grows with the pairs; it also takes the options of
+            `to_text`. None where no report is written in this format.
         short: another name for it.
         within: the format that it is written in: its files may have the endings of that, too, where it is asked for.
     """
 
     endings: tuple[str, ...]
-    pieces: Callable[[Report, bool], Iterable[str]] | None = None
+    pieces: Callable[[Report, Mapping[str, Any]], Iterable[str]] | None = None
     short: str | None = None
     within: str | None = None
 
 
-def _text_pieces(report: Report, to_file: bool) -> Iterable[str]:  # noqa: FBT001
+def _text_pieces(report: Report, options: Mapping[str, Any]) -> Iterable[str]:
     from sigjax.report import to_text
 
-    return [to_text(report, **text_options(to_file=to_file))]
+    return [to_text(report, **options)]
 
 
-def _json_pieces(report: Report, _: bool) -> Iterable[str]:  # noqa: FBT001
+def _json_pieces(report: Report, _: Mapping[str, Any]) -> Iterable[str]:
     from sigjax.report import json_pieces
 
     return json_pieces(report)
 
 
-def _csv_pieces(report: Report, _: bool) -> Iterable[str]:  # noqa: FBT001
+def _csv_pieces(report: Report, _: Mapping[str, Any]) -> Iterable[str]:
     from sigjax.report import csv_pieces
 
     return csv_pieces(report)
 
 
-def _markup(dialect: str) -> Callable[[Report, bool], Iterable[str]]:
+def _markup(dialect: str) -> Callable[[Report, Mapping[str, Any]], Iterable[str]]:
     """What writes a report in a dialect of report/markup.py, which is imported when a report is written."""
 
-    def pieces(report: Report, _: bool) -> Iterable[str]:  # noqa: FBT001
+    def pieces(report: Report, _: Mapping[str, Any]) -> Iterable[str]:
         from sigjax.report import markup
 
         return [markup.render(report, getattr(markup, dialect))]
@@ -211,6 +211,11 @@ class Output(Written):
         "`Report.plot`.",
         group="Output",
     )
+    verbose: bool = option(
+        False,
+        "Also show all pairs, letters, standard errors, method, notes and signature; files have them.",
+        group="Output",
+    )
     pair: Sequence[str] = option((), "The two systems of a null or bootstrap figure.", group="Output", rare=True)
     distributions: bool = option(
         False,
@@ -243,7 +248,8 @@ class Output(Written):
         for format, path in self.files():
             pieces = OUTPUTS[format].pieces
             assert pieces is not None
-            _write_pieces(pieces(report, path is not None), format, path)
+            options = text_options(to_file=path is not None) | {"verbose": self.verbose or path is not None}
+            _write_pieces(pieces(report, options), format, path)
         for path in self.figure:
             from sigjax.report.plots import DISTRIBUTIONS, default_figure
 
@@ -406,7 +412,10 @@ def text_options(*, to_file: bool) -> dict[str, Any]:
     from sigjax.report.text import WHOLE
 
     on_terminal = not to_file and is_terminal(sys.stdout)
-    return {"width": None if on_terminal else WHOLE, "color": on_terminal and "NO_COLOR" not in os.environ}
+    return {
+        "width": None if on_terminal else WHOLE,
+        "color": on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb",
+    }
 
 
 Files = Sequence[Path]

@@ -57,7 +57,8 @@ def to_fragment(report: ReportRecord) -> str:
     for section in sections:
         parts += systems_lines(section)
         for family in section.families:
-            parts += [*pairs_lines(family), *method_lines(family)]
+            pairs = pairs_lines(family) if family.layout != "baseline" else []
+            parts += folded("All pairs" if family.only is None else "Details", [*pairs, *method_lines(family)])
     for note in report.notes:
         parts += [] if is_warning(note) else paragraph(f"Note: {note}", "small")
     parts += [f'<p class="small"><code>{escape(report.signature)}</code></p>', "</div>"]
@@ -70,19 +71,25 @@ def paragraph(text: str | None, style: str = "") -> list[str]:
     return [] if text is None else [f"<p{mark}>{escape(text)}</p>"]
 
 
+def folded(title: str, lines: Sequence[str]) -> list[str]:
+    """Lines that are shown on a click."""
+    return [f"<details>\n<summary>{escape(title)}</summary>", *lines, "</details>"]
+
+
 def systems_lines(section: Section) -> list[str]:
-    """What the tests say, and what is not settled, each sentence once; the systems, and what their columns mean."""
-    parts, tests = [], [family.heading.partition(",")[0] for family in section.families]
-    for sentence in ("conclusion", "warning"):
-        by: dict[str | None, list[str]] = {}
-        for test, family in zip(tests, section.families, strict=True):
-            by.setdefault(getattr(family, sentence), []).append(test)
-        for text, those in by.items():
-            names_test = len(tests) == 1 or any(
-                family.only and family.conclusion == text for family in section.families
-            )
-            parts += paragraph(text if names_test or text is None else f"{' and '.join(those)}: {text}", sentence)
-    return [*parts, table_html(section.table, section.caption, "systems"), *paragraph(section.key, "small")]
+    """The answer and what it rests on, each sentence once; the table; what only some want to know, folded."""
+    parts = [part for headline in section.headlines for part in paragraph(headline, "conclusion")]
+    for family in section.families:
+        test = f"{family.test} test: " if len(section.families) > 1 else ""
+        parts += paragraph(family.warning and test + family.warning, "warning")
+    for basis in dict.fromkeys([family.basis for family in section.families if family.only is None]):
+        parts += paragraph(basis, "small basis")
+    table, caption = section.table, section.caption
+    parts.append(table_html(table.without(table.details), caption, "systems"))
+    name = table.names[0]
+    others = [column for column in range(len(table.header)) if column != name and column not in table.details]
+    more = [table_html(table.without(others), caption, "details"), *paragraph(section.key, "small")]
+    return [*parts, *folded(f"More columns: {', '.join([table.header[i] for i in sorted(table.details)])}", more)]
 
 
 def method_lines(family: PairFamily) -> list[str]:
@@ -93,7 +100,7 @@ def method_lines(family: PairFamily) -> list[str]:
 def pairs_lines(family: PairFamily) -> list[str]:
     """The table or the grid of the pairs, and what its shades mean."""
     shaded = family.layout == "grid" and len(family.systems) > MAX_NUMBERS
-    caption = family.heading if shaded or family.layout == "pair" else f"{family.heading}; {family.star}"
+    caption = family.heading if shaded or family.only else f"{family.heading}; {family.star}"
     if family.layout != "grid":
         return [table_html(family.table, caption, "pairs")]
     parts = [_grid(family, caption, shaded=shaded), _legend(family.settings, shaded=shaded)]
@@ -136,6 +143,8 @@ def table_html(table: Table, caption: str, style: str) -> str:
         tag = 'td class="name"' if column in table.names[1:] else tag
         return f"<{tag}>{escape(content)}</{tag[:2]}>"
 
+    if max((len(row[i]) for row in table.rows for i in table.names), default=0) > LONG_NAME:
+        style += " long"
     names = (' class="name"' if column in table.names else "" for column in range(len(table.header)))
     head = (f'<th{name} scope="col">{escape(text)}</th>' for name, text in zip(names, table.header, strict=True))
     rows = ["".join(cell(column, content) for column, content in enumerate(row)) for row in table.rows]
@@ -181,6 +190,8 @@ def _legend(settings: Settings, *, shaded: bool) -> str:
 
 MAX_DRAWN = 200
 """Systems in a heat map; browsers get slow with more cells."""
+LONG_NAME = 48
+"""Letters of a name in a table beyond which names are broken into lines, whatever the room."""
 MAX_NAME = 24
 """Letters of the names beside a heat map."""
 _SIGNS = {"·": "-", "?": "?", "=": "="}
@@ -236,11 +247,8 @@ def _json(value: Any) -> str:
 
 def _header(report: ReportRecord, sections: list[Section]) -> str:
     """What the page is about, what must be read first, and links to its metrics."""
-    parts = ['<header>\n<p class="kicker">Significance report</p>']
-    parts += [
-        f"<h1>{escape(first_of([section.metric for section in sections], 3))}</h1>",
-        *paragraph(_size(report, sections)),
-    ]
+    metrics = first_of([section.metric for section in sections], 3)
+    parts = [f"<header>\n<h1>{escape(metrics)} <small>{escape(_size(report, sections))}</small></h1>"]
     parts += [f'<p class="warning" role="note">{escape(note)}</p>' for note in filter(is_warning, report.notes)]
     if len(sections) > 1:
         links = (f'<a href="#m{i}">{escape(section.metric)}</a>' for i, section in enumerate(sections))

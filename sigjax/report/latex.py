@@ -73,10 +73,10 @@ def _labels(sections: Sequence[Section]) -> list[str]:
 
 def _family(family: PairFamily, section: Section, label: str) -> list[str]:
     if family.not_listed():
-        sentences = (f"{section.metric}, {family.heading}", family.not_listed(), family.conclusion, family.warning)
+        sentences = (f"{section.metric}, {family.basis}", family.not_listed(), family.conclusion, family.warning)
         return [f"% {visible(sentence)}" for sentence in sentences if sentence]
     table = grid_table(family, _short_p) if family.layout == "grid" else family.table
-    notes = [f"{family.star}; {family.method}", family.conclusion, family.warning, *peer_lines(family)]
+    notes = [f"{family.basis}; {family.method}", family.conclusion, family.warning, *peer_lines(family)]
     return tables(table, f"{section.metric}, {family.heading}", notes, label)
 
 

@@ -35,19 +35,23 @@ class Dialect:
 
 
 def render(report: ReportRecord, dialect: Dialect) -> str:
-    """The report in a markup language: the table of the paper, then the systems of each metric, and every pair."""
+    """The report in a markup language: of several metrics the table of the paper, then each metric and every pair."""
     sections, escape = list(blocks(report)), dialect.escape
-    paper = paper_table(report, sections)
-    parts = [dialect.heading(paper.title), render_table(paper, dialect), escape(paper.note)]
+    parts: list[str] = []
+    if len(sections) > 1:
+        paper = paper_table(report, sections)
+        parts += [dialect.heading(paper.title), render_table(paper, dialect), escape(paper.note)]
     for section in sections:
-        parts += [dialect.heading(escape(section.caption)), render_table(section.table, dialect)]
+        parts += [dialect.heading(escape(section.caption)), *map(escape, section.headlines)]
+        parts += [escape(family.warning) for family in section.families if family.warning]
+        parts += [escape(f"{family.basis}.") for family in section.families if family.only is None]
+        parts.append(render_table(section.table, dialect))
         parts += [escape(section.key)] if section.key else []
         listed = [family for family in section.families if family.not_listed() is None]
         if listed:
             parts.append(render_table(pairs_table(listed, report.settings), dialect))
         for family in section.families:
-            facts = f"{family.heading}; {family.star}; {family.method}."
-            sentences = (facts, family.conclusion, family.not_listed(), family.warning, *peer_lines(family))
+            sentences = (f"{family.heading}; {family.method}.", family.not_listed(), *peer_lines(family))
             parts += [escape(sentence) for sentence in sentences if sentence]
     parts += [escape(f"Note: {note}") for note in report.notes]
     return "\n\n".join([*parts, dialect.code(visible(report.signature))]) + "\n"

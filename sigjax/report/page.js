@@ -24,7 +24,7 @@ function sortable(table) {
   for (const head of heads.filter((each) => !each.classList.contains("plot"))) {
     head.replaceChildren(make("button", { type: "button", onclick: () => sort(table, head) }, head.textContent));
   }
-  if (heads[0].textContent === "#") heads[0].ariaSort = "ascending";
+  if (["#", "rank"].includes(heads[0].textContent)) heads[0].ariaSort = "ascending";
 }
 
 function sort(table, head) {

@@ -149,10 +149,13 @@ class Report(ReportRecord):
         return text_or_file(to_markdown(self), path)
 
     def to_text(self, path: Path | None = None) -> str:
-        """The report as text, with nothing cut or left out, as in a file."""
+        """The report as text with all pairs, notes and the signature, and nothing cut, as in a file.
+
+        `print(report)` shows the answer and one table.
+        """
         from sigjax.report.text import WHOLE
 
-        return text_or_file(to_text(self, width=WHOLE), path)
+        return text_or_file(to_text(self, width=WHOLE, verbose=True), path)
 
     def to_csv(self, path: Path | None = None, *, of: Rows = "pairs") -> str:
         """CSV with one row per pair, metric and test, or (`of="systems"`) per system and metric, with ranks."""
@@ -201,14 +204,15 @@ class Report(ReportRecord):
         return plot(self, kind, metric, test, pair, ax)
 
 
-def to_text(report: ReportRecord, *, width: int | None = None, color: bool = False) -> str:
+def to_text(report: ReportRecord, *, width: int | None = None, color: bool = False, verbose: bool = False) -> str:
     """The report for a terminal.
 
     Args:
         report: what to show.
         width: columns to stay within; the terminal's, or 100 where standard output is no terminal, when left out.
         color: add terminal colours; the text says everything without them.
+        verbose: add all pairs, letters, standard errors, the method, notes and the signature.
     """
     from sigjax.report.text import to_text as render
 
-    return render(report, width=width, color=color)
+    return render(report, width=width, color=color, verbose=verbose)

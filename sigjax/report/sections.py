@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import string
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from operator import is_
@@ -17,7 +17,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sigjax.multiple.adjustment import MOST_RESAMPLES
-from sigjax.multiple.ranks import significance_clusters
 from sigjax.records import (
     CORRECTIONS,
     DESIGNS,
@@ -35,6 +34,7 @@ from sigjax.report.words import (
     ALTERNATIVES,
     METHODS,
     count,
+    first_of,
     format_adjusted_p,
     format_interval,
     format_number,
@@ -43,7 +43,6 @@ from sigjax.report.words import (
     format_ranks,
     format_raw_p,
     is_significant,
-    joined,
     number_spec,
     p_interval_label,
     percent,
@@ -51,7 +50,7 @@ from sigjax.report.words import (
 
 _KEYS = ("name", "metric", "test", "about")
 _NAMED = 5
-"""Pairs with another decision that a line names."""
+"""Systems or pairs that a sentence names."""
 
 
 def peer_lines(family: Any) -> list[str]:
@@ -156,7 +155,8 @@ class Table:
         header: one text per column; all empty where there is no head.
         rows: one cell per column: text that is ready to print, or a `Score`.
         names: the columns of what people typed, which are aligned left and escaped; others hold numbers.
-        optional: columns that are left out where a line is too short, the least important first.
+        optional: the columns that are left out where a line is too short, in this order.
+        details: the columns that only files and verbose output have.
         scores: the columns of scores, whose headers people typed.
         title: what it shows, where it stands by itself.
         note: what is said below it.
@@ -165,7 +165,8 @@ class Table:
     header: tuple[str, ...]
     rows: Sequence[tuple[Any, ...]]
     names: tuple[int, ...] = ()
-    optional: tuple[str, ...] = ()
+    optional: tuple[int, ...] = ()
+    details: tuple[int, ...] = ()
     scores: tuple[int, ...] = ()
     title: str = ""
     note: str = ""
@@ -181,9 +182,19 @@ class Table:
             object.__setattr__(self, "rows", rows)
 
     @classmethod
-    def of(cls, columns: Mapping[str, Sequence[str]], **more: Any) -> Table:
-        """The table of columns, by their headers."""
-        return cls(tuple(columns), list(zip(*columns.values(), strict=True)), **more)
+    def of(cls, columns: Mapping[str, Sequence[str]], *, optional: Sequence[str] = (), **more: Any) -> Table:
+        """The table of columns, by their headers, which also name the optional ones."""
+        left_out = tuple(map(list(columns).index, optional))
+        return cls(tuple(columns), list(zip(*columns.values(), strict=True)), optional=left_out, **more)
+
+    def without(self, columns: Collection[int]) -> Table:
+        """The table without some of its columns."""
+        kept = [column for column in range(len(self.header)) if column not in columns]
+        header, *rows = [tuple([row[column] for column in kept]) for row in (self.header, *self.rows)]
+        numbered = {column: number for number, column in enumerate(kept)}
+        groups = (self.names, self.optional, self.details, self.scores)
+        moved = [tuple([numbered[column] for column in group if column in numbered]) for group in groups]
+        return Table(header, rows, *moved, title=self.title, note=self.note)
 
 
 @dataclass(frozen=True)
@@ -195,6 +206,7 @@ class PairFamily:
         systems: from best to worst.
         settings: of the report.
         heading: the test, its alternative and the correction.
+        basis: what the conclusion rests on: the heading, the threshold, and what holds with which confidence.
         method: how the p-values were computed.
         warning: which decisions are not settled; None where all are.
         only: the only pair; None where there are several.
@@ -206,6 +218,7 @@ class PairFamily:
     systems: tuple[SystemScore, ...]
     settings: Settings
     heading: str
+    basis: str
     method: str
     warning: str | None
     only: Comparison | None
@@ -236,10 +249,15 @@ class PairFamily:
 
     @cached_property
     def table(self) -> Table:
-        """The table of this kind; a grid has all systems."""
+        """The pair, fact by fact; the grid of all systems; or the pairs with the baseline."""
         if self.only is not None:
             return _pair_table(self.only, peer_columns(self.peers, self.settings))
-        return grid_table(self) if self.layout == "grid" else _baseline_table(self)
+        return grid_table(self) if self.layout == "grid" else pairs_table([self], self.settings)
+
+    @property
+    def p_title(self) -> str:
+        """How p-values are headed that decide."""
+        return "p" if self.settings.correction == "none" else "adjusted p"
 
     def against(self) -> tuple[str, dict[str, Comparison]]:
         """The baseline, or else the best system, and the comparisons of the others with it, by their names."""
@@ -268,25 +286,6 @@ class PairFamily:
             [pairs.get((row, column)) if j > i else None for j, column in enumerate(names[1:], 1)]
             for i, row in enumerate(names)
         ]
-
-    @cached_property
-    def to_best(self) -> Table | None:
-        """How far each system is behind the best; None for other kinds of tables, and for many systems."""
-        if self.layout != "grid" or len(self.systems) > MAX_NAMED:
-            return None
-        best, pairs = self.against()
-        rows = [("1", best, "best", "", "")]
-        for rank, name in enumerate([system.name for system in self.systems[1:]], 2):
-            if (one := pairs.get(name)) is None:
-                rows.append((str(rank), name, "not compared", "", ""))
-                continue
-            delta, interval = (one.delta, one.interval) if one.a == name else turned_delta(one)
-            cells = format_number(delta, self.delta_spec), format_interval(interval, self.delta_spec)
-            rows.append((str(rank), name, *cells, format_adjusted_p(one, digits=3)))
-        header = ("#", "system", "delta to the best", f"{percent(self.settings.level)} interval", "adjusted p")
-        if self.settings.alternative != "two-sided":  # p may be that of the other direction
-            header, rows = header[:-1], [row[:-1] for row in rows]
-        return Table(header, rows, names=(1,), optional=header[4:])
 
     def not_listed(self) -> str | None:
         """Where to find pairs that are too many for a list or a printed grid; None where they are not."""
@@ -339,20 +338,6 @@ def pairs_table(families: Sequence[PairFamily], settings: Settings) -> Table:
     return Table(header, rows, names=(0, 1, 2))
 
 
-def _baseline_table(family: PairFamily) -> Table:
-    """One row per system, from best to worst: its delta to the baseline."""
-    header = ("#", "system", "delta to the baseline", f"{percent(family.settings.level)} interval", "p", "adjusted p")
-    peers = peer_columns(family.peers, family.settings)
-    theirs = dict(zip(family.comparisons.values("a"), zip(*peers.values(), strict=True), strict=False))
-    ours = {name: _delta(one, family.delta_spec) for name, one in family.against()[1].items()}
-    rows = [
-        (str(rank), system.name, *ours.get(system.name, ("baseline", "", "", "")))
-        + theirs.get(system.name, ("",) * len(peers))
-        for rank, system in enumerate(family.systems, 1)
-    ]
-    return Table((*header, *peers), rows, names=(1,), optional=("p", *peers))
-
-
 def _delta(pair: Comparison, spec: str) -> tuple[str, ...]:
     delta, interval = format_number(pair.delta, spec), format_interval(pair.interval, spec)
     return delta, interval, format_raw_p(pair), format_adjusted_p(pair, digits=3)
@@ -395,11 +380,8 @@ SIGNS = ("· not significant", "? not settled", "= equal scores")
 """What the signs of `mark` mean."""
 
 
-AT_LEAST = {"two-sided": "large", "greater": "high", "less": "low"}
-
-
 def pair_sentence(comparison: Comparison) -> str:
-    """What the test says of one pair.
+    """What the test says of one pair, the better system first (of a one-sided test, the first).
 
     For delta = 0 every resample is at least as extreme, so p = 1 does not show that the systems are identical; a
     standard error of 0 does.
@@ -409,19 +391,23 @@ def pair_sentence(comparison: Comparison) -> str:
         if comparison.standard_error == 0:
             return f"{a} and {b} have the same score on every resample (p = 1)."
         return f"{a} and {b} have the same score: there is no difference to test (p = 1)."
-    test = f"{ALTERNATIVES[settings.alternative]} {comparison.test} test, {METHODS[comparison.method]}"
-    p, limit = format_raw_p(comparison), f"{settings.alpha:g}"
-    by = "p" if comparison.p_adjusted == comparison.p_value else "adjusted p"
-    decides = p if by == "p" else format_adjusted_p(comparison).rstrip("*")
+    spec, delta, interval = _delta_spec(Comparisons.of([comparison])), comparison.delta, comparison.interval
+    scores = {a: comparison.score_a, b: comparison.score_b}
+    if comparison.better == b and (settings.alternative == "two-sided" or is_significant(comparison)):
+        (a, b), (delta, interval) = (b, a), turned_delta(comparison)
+    first, second = (f"{name} ({format_number(scores[name], number_spec(scores.values()))})" for name in (a, b))
+    facts = [f"delta {format_number(delta, spec)}"]
+    facts += [] if interval is None else [f"{percent(settings.level)} interval {format_interval(interval, spec)}"]
+    facts.append(f"p = {format_raw_p(comparison)}")
+    if comparison.p_adjusted != comparison.p_value:
+        facts.append(f"adjusted p = {format_adjusted_p(comparison, digits=3).rstrip('*')}")
+    test = f"({ALTERNATIVES[settings.alternative]} {comparison.test} test, {METHODS[comparison.method]})"
     if is_significant(comparison):
-        better, worse = (a, b) if comparison.better == a else (b, a)
-        chance = f"the difference is unlikely to be chance ({by} = {decides} < {limit}, {test})"
-        return f"{better} is better than {worse}: {chance}."
-    not_below = "not below" if by == "p" else f"{by} = {decides}, not below"
-    return (
-        f"No significant difference between {a} and {b}: if they were equally good, a difference at least this "
-        f"{AT_LEAST[settings.alternative]} would arise by chance with probability {p} ({not_below} {limit}, {test})."
-    )
+        said = f"{first} is significantly better than {second}"
+    else:
+        tested = "" if settings.alternative == "two-sided" else " in the tested direction"
+        said = f"No significant difference{tested} between {first} and {second}"
+    return f"{said}: {', '.join(facts)} {test}."
 
 
 def decided(comparisons: Comparisons, settings: Settings) -> list[tuple[str, str]]:
@@ -445,7 +431,9 @@ def lone_sentence(num_units: int, num_instances: int, settings: Settings) -> str
 def systems_sentence(
     comparisons: Comparisons, systems: Sequence[SystemScore], settings: Settings, *, lower_is_better: bool
 ) -> str:
-    """What the test says of several systems.
+    """The headline on several systems: the best, those that are not significantly worse, and how many are worse.
+
+    The best and those not worse are the top group: no system is significantly better (`SystemScore.in_top_group`).
 
     Args:
         comparisons: all their pairs, or each with the baseline.
@@ -453,94 +441,61 @@ def systems_sentence(
         settings: of the report.
         lower_is_better: whether lower scores are better.
     """
-    names = [system.name for system in systems]
-    pairs = decided(comparisons, settings)
+    pairs, scores = decided(comparisons, settings), _texts(systems)
     if settings.baseline is not None:
         tested = "better" if (settings.alternative == "greater") != lower_is_better else "worse"
-        return _against(settings.baseline, names, pairs, None if settings.alternative == "two-sided" else tested)
-    position = {name: i for i, name in enumerate(names)}
-    beats = np.zeros((len(names), len(names)), bool)
-    for better, worse in pairs:
-        beats[position[better], position[worse]] = True
+        return _against(pairs, scores, settings.baseline, None if settings.alternative == "two-sided" else tested)
     if settings.alternative != "two-sided":
-        return _winners(names, beats, len(comparisons), "shows a significant difference in the tested direction")
-    clusters = np.array(significance_clusters(beats))
-    if clusters[-1] == 1 and beats.any():
-        return _winners(names, beats, len(comparisons), "can be told apart")
-    if clusters[-1] == len(names):
-        if len(names) <= MAX_NAMED:
-            return f"All can be told apart: {', then '.join(names)}."
-        return f"All {len(names):,} systems can be told apart, from {names[0]}, the best, to {names[-1]}, the worst."
-    groups = [np.flatnonzero(clusters == cluster) for cluster in range(1, clusters[-1] + 1)]
-    tested = np.zeros_like(beats)
-    for a, b in zip(*map(comparisons.values, ("a", "b")), strict=True):
-        tested[position[a], position[b]] = True
-    return "; ".join(_group(names, beats, tested, group) for group in groups) + "."
+        differ = f"{len(pairs):,} of {count(len(comparisons), 'pair')} differ significantly in the tested direction"
+        named = first_of([f"{better} is better than {worse}" for better, worse in pairs], _NAMED)
+        return f"{differ}: {named}." if pairs else f"{differ}."
+    worse = {name for _, name in pairs}
+    top = [system for system in systems if system.name not in worse]
+    if not top:  # pairs on different instances
+        return "Every system is significantly worse than another."
+    if not worse:
+        if systems[0].score == systems[-1].score:
+            return f"All {len(systems):,} systems have the same score ({scores[systems[0].name]})."
+        first = _scored([systems[0].name], scores)
+        return f"No system is significantly better than another; the best score is that of {first}."
+    best = [system.name for system in top if system.score == top[0].score]
+    sentence = f"Best: {_scored(best, scores)}."
+    if len(top) == len(best):
+        verb = "is" if len(worse) == 1 else f"{len(worse):,} are"
+        return f"{sentence} The other {verb} significantly worse."
+    near = _scored([system.name for system in top[len(best) :]], scores)
+    return f"{sentence} Not significantly worse: {near}. {len(worse):,} {'is' if len(worse) == 1 else 'are'} worse."
 
 
-def _against(baseline: str, names: list[str], pairs: list[tuple[str, str]], tested: str | None) -> str:
+def _against(pairs: Sequence[tuple[str, str]], scores: Mapping[str, str], baseline: str, tested: str | None) -> str:
     """The systems that are better than the baseline, those that are worse, and the others."""
     better = {one for one, other in pairs if other == baseline}
     worse = {other for one, other in pairs if one == baseline}
-    others = {*names} - better - worse - {baseline}
-    are = [(better, f"better than {baseline}"), (worse, f"worse than {baseline}")]
-    are += [] if tested is None else [(others, f"not shown to be {tested} than {baseline}")]
-    sentences = [
-        f"{_named(names, systems)} {'is' if len(systems) == 1 else 'are'} {what}" for systems, what in are if systems
-    ]
-    if others and tested is None:
-        sentences.append(f"{_named(names, others)} cannot be told apart from {baseline}")
-    return "; ".join(sentences) + "."
+    others = {*scores} - better - worse - {baseline}
+    if not better and not worse:
+        shown = "differs significantly from" if tested is None else f"is shown to be {tested} than"
+        return f"No system {shown} {baseline}."
+    than = f" than {baseline}"
+    open_ones = "no significant difference" if tested is None else f"not shown to be {tested}"
+    parts = []
+    for title, names in (("better", better), ("worse", worse), (open_ones, others)):
+        if names:
+            parts.append(f"{title}{than}: {_scored([name for name in scores if name in names], scores)}")
+            than = ""
+    sentence = "; ".join(parts)
+    return f"{sentence[0].upper()}{sentence[1:]}."
 
 
-def _winners(names: list[str], beats: np.ndarray, pairs: int, otherwise: str) -> str:
-    """Who beats whom, where the systems fall into no groups; of many systems how many differ."""
-    if len(names) > MAX_NAMED:
-        best, worst = int(beats[0].sum()), int(beats[:, -1].sum())
-        return (
-            f"{int(beats.sum()):,} of {count(pairs, 'pair')} differ significantly: {names[0]}, the best, beats "
-            f"{best:,} of {len(names) - 1:,} others, and {worst:,} beat {names[-1]}, the worst."
-        )
-    beaten = ([names[j] for j in np.flatnonzero(row)] for row in beats)
-    sentences = [f"{name} beats {listed(systems)}" for name, systems in zip(names, beaten, strict=True) if systems]
-    if not sentences:
-        return f"No pair {otherwise}."
-    return "; ".join([*sentences, f"no other pair {otherwise}"] if beats.sum() < pairs else sentences) + "."
-
-
-def _group(names: list[str], beats: np.ndarray, tested: np.ndarray, group: np.ndarray) -> str:
-    """What holds of the systems between two gaps: each beats all of later groups; `tested` is which are a pair."""
-    first, last, members = group[0] == 0, group[-1] == len(names) - 1, [names[i] for i in group]
-    if len(members) == 1:
-        return f"{members[0]} {'beats all others' if first else 'is worst' if last else 'beats all that follow'}"
-    inside = beats[np.ix_(group, group)]
-    before_worst = group[-1] == len(names) - 2  # and "is worst" says that these are better
-    above = "" if last or before_worst else f" beat all {'others' if first else 'that follow'} and"
-    if not inside.any():
-        return f"{listed(members)}{above} cannot be told apart"
-    differ = f"{int(inside.sum()):,} of {count(int(tested[np.ix_(group, group)].sum()), 'pair')} differ"
-    return f"{listed(members)}{above} overlap ({differ})"
-
-
-def _named(names: list[str], systems: set[str]) -> str:
-    return listed([name for name in names if name in systems])
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names with "and" before the last; of more than ten the first five and how many more.
-
-    Example:
-        >>> listed(["a"]), listed(["a", "b", "c"]), listed([*"abcdefghijkl"])
-        ('a', 'a, b and c', 'a, b, c, d, e and 7 more')
-    """
-    if len(names) > 10:
-        names = [*names[:5], f"{len(names) - 5:,} more"]
-    return joined(names)
+def _scored(names: Sequence[str], scores: Mapping[str, str]) -> str:
+    """Names with their scores, of many the first."""
+    return first_of([f"{name} ({scores[name]})" for name in names], _NAMED)
 
 
 MAX_LETTERS = 8
 """Letters of one system; nobody reads more."""
-OPTIONAL = ("unclustered", "std. error", "letters", "ranks", "boot. ranks")  # left out in this order
+DETAILS = ("boot. ranks", "letters", "raw p", "unclustered", "std. error")
+OPTIONAL = (*DETAILS, "peers", "interval", "group", "delta interval", "delta", "rank")
+"""Columns of a board in the order in which they are left out where a line is too short. Names, scores and p stay."""
 
 
 class Section(NamedTuple):
@@ -549,14 +504,16 @@ class Section(NamedTuple):
     Attributes:
         metric: its name.
         caption: the metric, and what it was computed on.
+        headlines: what the tests say of the systems, one sentence per test that says something else.
         systems: from best to worst.
         table: of the systems.
-        key: what the columns mean that not all tables have; None where there are none.
+        key: what the columns answer that only files and verbose output have; None where there are none.
         families: the pairs, test by test.
     """
 
     metric: str
     caption: str
+    headlines: list[str]
     systems: tuple[SystemScore, ...]
     table: Table
     key: str | None
@@ -579,21 +536,28 @@ def blocks(report: ReportRecord) -> Iterator[Section]:
             for (name, test), pairs in groups.items()
             if name == metric
         ]
-        table, key = _systems_table(systems, settings)
-        yield Section(metric, _caption(metric, report), systems, table, key, tuple(families))
+        by_test = {family.test: family.conclusion for family in families}
+        headlines = [
+            said if len({*by_test.values()}) == 1 or families[0].only is not None else f"{test} test: {said}"
+            for test, said in by_test.items()
+        ]
+        table, key = systems_table(systems, families, settings), _key(systems, settings)
+        caption = _caption(metric, len(systems), report)
+        yield Section(metric, caption, list(dict.fromkeys(headlines)), systems, table, key, tuple(families))
 
 
-def _caption(metric: str, report: ReportRecord) -> str:
+def _caption(metric: str, num_systems: int, report: ReportRecord) -> str:
     """The metric, and what it was computed on."""
     measured = next((one for one in report.measured if one.metric == metric), None)
     instances, units = report.num_instances, report.num_units
     if measured is None:
-        text = f"{metric}: {count(instances, 'instance')}"
+        text = f"{metric} on {count(instances, 'instance')}"
     else:
         instances, units = measured.instances, measured.units
-        text = f"{measured.title}, {count(instances, 'instance')}"
+        text = f"{measured.title} on {count(instances, 'instance')}"
     if units != instances:
         text += f", resampled as {count(units, 'cluster')}"
+    text += f", {count(num_systems, 'system')}"
     return f"{text}; lower is better" if metric in report.lower_is_better else text
 
 
@@ -612,11 +576,14 @@ def _family(
         conclusion = pair_sentence(only)
     else:
         conclusion = systems_sentence(pairs, systems, settings, lower_is_better=lower_is_better)
+    heading = _heading(test, size, max(together, size), settings, is_sampled=len(drawn) == size)
+    promise = _promise(settings) if test == settings.tests[0] and systems[0].in_top_group is not None else ""
     return PairFamily(
         pairs,
         systems,
         settings,
-        _heading(test, size, max(together, size), settings, is_sampled=len(drawn) == size),
+        heading,
+        f"{heading}; * p < {settings.alpha:g}{promise}",
         _method_line(only, size, drawn, methods),
         _unsettled(size, numbers_needed, num_open, settings) if num_open else None,
         only,
@@ -625,54 +592,130 @@ def _family(
     )
 
 
-def _systems_table(systems: tuple[SystemScore, ...], settings: Settings) -> tuple[Table, str | None]:
-    """Systems from best to worst; and what the columns mean that not all tables have, None where there are none."""
-    errors = [one.standard_error_unclustered for one in systems]
-    values = [v for one in systems for v in (one.score, one.standard_error, *(one.interval or ()))]
-    spec = number_spec([*values, *errors])
-    is_clustered = any(error is not None for error in errors)
-    is_ranked = len(systems) > 2 and all(one.rank_interval is not None for one in systems)  # a pair speaks for itself
-    has_letters = is_ranked and all(one.letters is not None and len(one.letters) <= MAX_LETTERS for one in systems)
-    is_resampled = all(one.bootstrap_ranks is not None for one in systems)
-    columns = {
-        "#": [str(rank) for rank in range(1, len(systems) + 1)],
-        "system": [one.name for one in systems],
-        "score": [format_number(one.score, spec) for one in systems],
-        "std. error": [format_number(one.standard_error, spec) for one in systems],
-    }
-    if is_clustered:
-        columns["unclustered"] = [format_number(error, spec) for error in errors]
-    columns[f"{percent(settings.level)} interval"] = [format_interval(one.interval, spec) for one in systems]
-    if is_ranked:
-        columns["ranks"] = [format_ranks(one.rank_interval) for one in systems]
-    if has_letters:
-        columns["letters"] = [one.letters or "" for one in systems]
-    if is_resampled:
-        columns["boot. ranks"] = [format_ranks(one.bootstrap_ranks) for one in systems]
-    key = [_key_of_ranks(systems, settings, has_letters=has_letters)] if is_ranked else []
-    if is_clustered:
-        of_clusters = "for new clusters and runs" if settings.design == "models" else "of clusters"
-        key.append(f"Std. error: {of_clusters}; unclustered: if instances were independent.")
-    if is_resampled:
-        middle = f"the middle {percent(settings.level)} of a system's ranks on bootstrap resamples"
-        key.append(f"Boot. ranks: {middle}.")
-    optional = tuple(name for name in OPTIONAL if name in columns)
-    return Table.of(columns, names=(1,), optional=optional), " ".join(key) or None
-
-
-def _key_of_ranks(systems: tuple[SystemScore, ...], settings: Settings, *, has_letters: bool) -> str:
-    """What ranks, letters and the top group are, and the confidence, where test and correction bound false findings."""
-    adjusted, level = "" if settings.correction == "none" else "adjusted ", percent(settings.level)
-    by = f"by the {settings.tests[0]} test at {adjusted}p < {settings.alpha:g}"
+def _promise(settings: Settings) -> str:
+    """What ranks and the top group promise, where test and correction bound all false findings together."""
     familywise = CORRECTIONS[settings.correction].bounds == "familywise"
-    sure = familywise and settings.tests[0] == "permutation" and not settings.mid_p
-    ranks = f"Ranks are the positions that all significant differences allow{f' (joint {level} confidence)' * sure}"
-    letters = "; systems that share a letter do not differ significantly" if has_letters else ""
-    text = f"{ranks}, {by}{letters}."
-    if top := [one.name for one in systems if one.in_top_group]:
-        text += f" Top group (no system is significantly better): {listed(top)}"
-        text += f"; it holds every best system with {level} confidence." if sure else "."
-    return text
+    if not familywise or settings.tests[0] != "permutation" or settings.mid_p:
+        return ""
+    sure = f"with {percent(settings.level)} confidence"
+    return f'; {sure} all ranks hold, and the group "best" has every truly best system'
+
+
+def systems_table(systems: Sequence[SystemScore], families: Sequence[PairFamily], settings: Settings) -> Table:
+    """The one table of a metric: systems from best to worst, and how far each is from the best, or from the baseline.
+
+    Of two systems the sentence says what the test says, and the table has the scores. Where a line is too short columns
+    are left out in the order of `OPTIONAL`.
+    """
+    errors = [one.standard_error_unclustered for one in systems]
+    spec = number_spec([v for one in systems for v in (one.score, one.standard_error, *(one.interval or ()))] + errors)
+    level = f"{percent(settings.level)} interval"
+    columns: dict[str, tuple[str, Sequence[str]]] = {}
+    is_ranked = len(systems) > 2 and all(one.rank_interval is not None for one in systems)
+    if is_ranked:
+        columns["rank"] = "rank", [format_ranks(one.rank_interval) for one in systems]
+    elif len(systems) > 2:
+        columns["rank"] = "#", [str(rank) for rank in range(1, len(systems) + 1)]
+    columns["system"] = "system", [one.name for one in systems]
+    columns["score"] = "score", [format_number(one.score, spec) for one in systems]
+    columns["interval"] = level, [format_interval(one.interval, spec) for one in systems]
+    if families and families[0].only is None:
+        columns |= _deltas(families, settings)
+    if is_ranked:
+        columns["group"] = "group", ["best" if one.in_top_group else "" for one in systems]
+    columns["std. error"] = "std. error", [format_number(one.standard_error, spec) for one in systems]
+    if any(error is not None for error in errors):
+        columns["unclustered"] = "unclustered", [format_number(error, spec) for error in errors]
+    if has_letters(systems):
+        columns["letters"] = "letters", [one.letters or "" for one in systems]
+    if all(one.bootstrap_ranks is not None for one in systems):
+        columns["boot. ranks"] = "boot. ranks", [format_ranks(one.bootstrap_ranks) for one in systems]
+    at = list(columns)
+    optional = [i for name in OPTIONAL for i, column in enumerate(at) if column.partition(":")[0] == name]
+    details = tuple([i for i in optional if at[i].partition(":")[0] in DETAILS])
+    header, cells = zip(*columns.values(), strict=True)
+    return Table(header, list(zip(*cells, strict=True)), (at.index("system"),), tuple(optional), details)
+
+
+def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tuple[str, Sequence[str]]]:
+    """The columns of the deltas to the best or the baseline, by what they are: the title and the cells."""
+    reference, pairs = families[0].against()
+    names, spec = [system.name for system in families[0].systems], families[0].delta_spec
+    is_baseline = settings.baseline is not None
+
+    def cells(pairs: Mapping[str, Comparison], write: Callable[[str, Comparison], str]) -> list[str]:
+        return [write(name, pairs[name]) if name in pairs else "" for name in names]
+
+    def delta(name: str, one: Comparison) -> tuple[float, Interval | None]:
+        return (one.delta, one.interval) if one.a == name else turned_delta(one)
+
+    deltas = cells(pairs, lambda name, one: format_number(delta(name, one)[0], spec))
+    missing = {name: "not compared" for name in names if name not in pairs} | {reference: "baseline" * is_baseline}
+    columns: dict[str, tuple[str, Sequence[str]]] = {
+        "delta": (
+            f"delta to {'baseline' if is_baseline else 'best'}",
+            [missing.get(name, text) for name, text in zip(names, deltas, strict=True)],
+        ),
+        "delta interval": (
+            f"{percent(settings.level)} interval",
+            cells(pairs, lambda name, one: format_interval(delta(name, one)[1], spec)),
+        ),
+    }
+    for family in families:
+        if not is_baseline and settings.alternative != "two-sided":  # p may be that of the other direction
+            continue
+        of_test = "" if len(families) == 1 else f" ({family.test})"
+        pairs = family.against()[1]
+        columns[f"p:{family.test}"] = (
+            f"{family.p_title}{of_test}",
+            cells(pairs, lambda _, one: format_adjusted_p(one, digits=3)),
+        )
+        if family.p_title != "p":
+            columns[f"raw p:{family.test}"] = f"p{of_test}", cells(pairs, lambda _, one: format_raw_p(one))
+        if is_baseline:
+            for title, values in peer_columns(family.peers, settings).items():
+                by_name = dict(zip(family.comparisons.values("a"), values, strict=True))
+                columns[f"peers:{title}"] = title, [by_name.get(name, "") for name in names]
+    return columns
+
+
+def metrics_table(sections: Sequence[Section]) -> Table:
+    """The scores of several metrics side by side, in the order of the first; p is that of the delta to the best."""
+    names = [system.name for system in sections[0].systems]
+    columns: list[tuple[str, Sequence[str]]] = [("system", names)]
+    intervals: list[int] = []
+    for section in sections:
+        header, rows = section.table.header, {row[section.table.names[0]]: row for row in section.table.rows}
+        score = header.index("score")
+        family = section.families[0]
+        reference, pairs = family.against()
+        mark = "baseline" if family.settings.baseline else "best" if family.only is None else ""
+        p = {name: format_adjusted_p(one, digits=3) for name, one in pairs.items()} | {reference: mark}
+        columns.append((section.metric, [rows[name][score] for name in map(visible, names)]))
+        intervals.append(len(columns))
+        columns.append((header[score + 1], [rows[name][score + 1] for name in map(visible, names)]))
+        columns.append((family.p_title if family.only is None else "p", [p.get(name, "") for name in names]))
+    header, cells = zip(*columns, strict=True)
+    return Table(header, list(zip(*cells, strict=True)), (0,), tuple(reversed(intervals)))
+
+
+def has_letters(systems: Sequence[SystemScore]) -> bool:
+    """Whether letters are few enough to be read."""
+    return len(systems) > 2 and all(one.letters is not None and len(one.letters) <= MAX_LETTERS for one in systems)
+
+
+def _key(systems: Sequence[SystemScore], settings: Settings) -> str | None:
+    """What the columns answer that only files and verbose output have, and when they differ from ranks and group."""
+    lines, level = [], percent(settings.level)
+    if any(one.standard_error_unclustered is not None for one in systems):
+        of_clusters = "for new clusters and runs" if settings.design == "models" else "of clusters"
+        lines.append(f"Std. error: {of_clusters}; unclustered: if instances were independent.")
+    if has_letters(systems):
+        lines.append("Letters: systems that share one do not differ significantly; they compare all pairs.")
+    if all(one.bootstrap_ranks is not None for one in systems):
+        middle = f"the middle {level} of a system's ranks on bootstrap resamples"
+        lines.append(f"Boot. ranks: {middle}; narrower than ranks, which hold for the true order.")
+    return " ".join(lines) or None
 
 
 def _heading(test: str, num_pairs: int, adjusted_over: int, settings: Settings, *, is_sampled: bool) -> str:
@@ -776,15 +819,15 @@ def tasks_table(sections: Sequence[Section], most: int) -> Table:
         tasks = [task.rpartition(": ")[0] for task in tasks]
     rows = []
     for section, task in zip(sections, tasks, strict=True):
-        scores = _texts(section)
+        scores = _texts(section.systems)
         rows.append((task, *(scores.get(name, "") for name in names)))
     return Table(("task", *[str(number) for number in range(1, len(names) + 1)]), rows, names=(0,))
 
 
-def _texts(section: Section) -> dict[str, str]:
-    """The scores of a section by system, as text."""
-    spec = number_spec([system.score for system in section.systems])
-    return {one.name: format_number(one.score, spec) for one in section.systems}
+def _texts(systems: Sequence[SystemScore]) -> dict[str, str]:
+    """The scores by system, as text."""
+    spec = number_spec([system.score for system in systems])
+    return {one.name: format_number(one.score, spec) for one in systems}
 
 
 def _marking(sections: Sequence[Section], settings: Settings) -> Marking:
@@ -802,7 +845,7 @@ def _marking(sections: Sequence[Section], settings: Settings) -> Marking:
 def _scores(section: Section, marking: Marking, keys: dict[str, str]) -> dict[str, Score]:
     """The cells of one metric by system."""
     marks = _marks(section, marking, keys) if section.families else {}
-    texts, best = _texts(section), section.systems[0].score
+    texts, best = _texts(section.systems), section.systems[0].score
     return {one.name: Score(texts[one.name], marks.get(one.name, ""), one.score == best) for one in section.systems}
 
 

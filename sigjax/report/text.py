@@ -1,11 +1,15 @@
-"""Text: it says everything without colour; on a terminal no row of a table is wider, and files have everything."""
+"""Text: the answer and one table for each metric; files and verbose output have everything.
+
+It says everything without colour; on a terminal no row of a table is wider.
+"""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 from rich.cells import cell_len, set_cell_size
 
@@ -19,11 +23,22 @@ from sigjax.report.sections import (
     Table,
     blocks,
     mark,
+    metrics_table,
     peer_lines,
     tasks_table,
     thresholds,
 )
-from sigjax.report.words import column_numbers, filled, is_warning, left_out, short_names
+from sigjax.report.words import (
+    column_numbers,
+    count,
+    filled,
+    is_warning,
+    joined,
+    left_out,
+    shared_ends,
+    short_names,
+    wrapped_name,
+)
 from sigjax.run.host import is_terminal
 
 WHOLE = sys.maxsize
@@ -31,13 +46,15 @@ WHOLE = sys.maxsize
 WIDTH_OF_SENTENCES = 100
 MAX_NUMBERS = 8
 """Systems whose p-values still fit side by side; beyond, the grid is drawn in symbols."""
-MAX_SECTIONS = 8
-"""Tasks whose sections are read on a terminal."""
 GAP = "  "
 MIN_NAME = 12
 MAX_GRID_NAME = 30
 SYMBOLS = "█▓▒"
-BOLD, GREEN = "1", "1;32"
+BOLD, DIM, GREEN, YELLOW = "1", "2", "1;32", "1;33"
+MAX_LINES = 3
+"""Lines of a name in a table; what does not fit is cut."""
+MAX_TOGETHER = 12
+"""Systems whose scores by several metrics stand in one table."""
 
 
 @dataclass(frozen=True)
@@ -74,22 +91,36 @@ class Page:
         return f"\x1b[{style}m{text}\x1b[0m" if self.color else text
 
 
-def to_text(report: ReportRecord, *, width: int | None = None, color: bool = False) -> str:
+def to_text(report: ReportRecord, *, width: int | None = None, color: bool = False, verbose: bool = False) -> str:
     """The report as text; see `sigjax.report.to_text`."""
 
     def draw(page: Page) -> None:
         for note in filter(is_warning, report.notes):
-            page.sentence(note, style=BOLD)
+            page.sentence(note, style=YELLOW)
             page.add()
         sections = list(blocks(report))
-        for section in _tasks(page, sections) if report.measured and len(sections) > 1 else sections:
-            _section(page, section)
-        for note in report.notes:
-            if not is_warning(note):
-                page.sentence(f"note: {note}")
-        page.add(visible(report.signature))
+        if report.measured and len(sections) > 1:
+            sections = _tasks(page, sections, verbose=verbose)
+        elif not verbose and _draw_together(page, sections):
+            sections = []
+        for section in sections:
+            _section(page, section, verbose=verbose)
+        notes = [note for note in report.notes if not is_warning(note)]
+        if not verbose:
+            page.sentence(_more(report, len(notes)), style=DIM)
+            return
+        for note in notes:
+            page.sentence(f"note: {note}", style=DIM)
+        page.add(visible(report.signature), style=DIM)
 
     return rendered(draw, width, color=color)
+
+
+def _more(report: ReportRecord, num_notes: int) -> str:
+    """What only files and verbose output say, and how to get it."""
+    pairs = ["all pairs"] if len(report.comparisons) > 1 else []
+    notes = [count(num_notes, "note")] if num_notes else []
+    return f"{', '.join([*notes, *pairs, 'method'])} and signature: --verbose, --output FILE or report.to_text()"
 
 
 def rendered(draw: Callable[[Page], None], width: int | None, *, color: bool) -> str:
@@ -105,59 +136,106 @@ def room_for(width: int | None) -> int:
     return width or (shutil.get_terminal_size((80, 0)).columns if is_terminal(sys.stdout) else WHOLE)
 
 
-def _section(page: Page, section: Section) -> None:
-    """One metric: first what was decided, then the systems and the pairs."""
-    page.sentence(section.caption, style=BOLD)
-    for family in section.families:
-        of_which = f"{family.heading.partition(',')[0]}: " if len(section.families) > 1 else ""
-        for sentence in filter(None, (family.conclusion, family.warning)):
-            names_test = family.only is not None and sentence == family.conclusion
-            page.sentence(sentence if names_test else of_which + sentence)
-    draw_table(page, section.table)
-    if section.key:
+def _section(page: Page, section: Section, *, verbose: bool) -> None:
+    """One metric: first the answer and what it rests on, then the table; the pairs, where all is wanted."""
+    page.sentence(section.caption)
+    _answer(page, [section])
+    draw_table(page, section.table if verbose else section.table.without(section.table.details))
+    if verbose and section.key:
         page.sentence(section.key)
         page.add()
     for family in section.families:
-        _family(page, family)
+        # Of a one-sided test p belongs to a pair in one direction, which only the grid can say.
+        if verbose or (family.layout == "grid" and family.settings.alternative != "two-sided"):
+            _family(page, family)
+        elif lines := peer_lines(family):
+            for line in lines:
+                page.sentence(line)
+            page.add()
 
 
-def _tasks(page: Page, sections: list[Section]) -> list[Section]:
-    """Draw the scores of several tasks; the sections to show: of many tasks on a terminal only that of the suite."""
+def _answer(page: Page, sections: Sequence[Section]) -> None:
+    """What the tests say of each metric, what is not settled, and what this rests on, each said once."""
+    styled: dict[str, str] = {}
+    for section in sections:
+        metric = f"{section.metric}: " if len(sections) > 1 else ""
+        styled |= dict.fromkeys([metric + headline for headline in section.headlines], BOLD)
+        for family in section.families:
+            test = f"{family.test} test: " if len(section.families) > 1 else ""
+            styled |= {f"{metric}{test}{family.warning}": YELLOW} if family.warning else {}
+    families = [family for section in sections for family in section.families if family.only is None]
+    for sentence, style in (styled | dict.fromkeys([family.basis for family in families], DIM)).items():
+        page.sentence(sentence, style)
+
+
+def _draw_together(page: Page, sections: Sequence[Section]) -> bool:
+    """Draw several metrics of few systems in one table; whether they fit into one."""
+    if len(sections) < 2 or len(sections[0].systems) > MAX_TOGETHER:
+        return False
+    families = [family for section in sections for family in section.families]
+    one_test = all(len(section.families) == 1 for section in sections)
+    if not one_test or families[0].settings.alternative != "two-sided" or any(map(peer_lines, families)):
+        return False
+    table = metrics_table(sections)
+    if _width_of_names(page, table) < _longest_name(table):
+        table = table.without(table.optional)  # of no metric rather than of some
+    if _width_of_names(page, table) < MIN_NAME:
+        return False
+    on = sections[0].caption.removeprefix(sections[0].metric)
+    page.sentence(f"{joined([section.metric for section in sections])}{on}")
+    _answer(page, sections)
+    draw_table(page, table)
+    return True
+
+
+def _tasks(page: Page, sections: list[Section], *, verbose: bool) -> list[Section]:
+    """Draw a suite and the scores of its tasks; the sections that are left to draw: none unless all is wanted."""
+    _section(page, sections[0], verbose=verbose)
     every, longest = len(sections[0].systems), max(cell_len(visible(section.metric)) for section in sections)
     most = max(2, (page.room - min(longest, MAX_GRID_NAME)) // 8)  # a score and its gap
     of_all = f"the first {most} of {every}" if most < every else "the"
-    page.sentence(f"Scores of {of_all} systems, numbered as in the first table below", style=BOLD)
+    page.sentence(f"Scores of {of_all} systems, in the order of the table above")
     draw_table(page, tasks_table(sections, most))
-    if page.room == WHOLE or len(sections) <= MAX_SECTIONS:
-        return sections
-    page.sentence(f"The sections of {len(sections) - 1} tasks are left out on this terminal; --output FILE has them.")
-    page.add()
-    return sections[:1]
+    return sections[1:] if verbose else []
 
 
 def draw_table(page: Page, table: Table) -> None:
-    """Print a table; columns of names share the width that the numbers leave."""
-    table, dropped = _fitting(page, table)
+    """Print a table; columns of names share the width that the numbers leave.
+
+    Where it is too wide, optional columns are left out until the names fit, if need be without what all have in common;
+    then names are broken into lines, and cut last.
+    """
+    ends = shared_ends([row[i] for row in table.rows for i in table.names])
+    titles = max((cell_len(table.header[i]) for i in table.names), default=0)
+    needed = max(titles, _longest_name(table) - sum(map(cell_len, ends)))
+    needed = needed if len(table.names) == 1 else min(MIN_NAME, needed)  # several columns of names are broken sooner
+    table, dropped = _fitting(page, table, needed)
+    width = _width_of_names(page, table)
     page.add()
-    for line in table_lines(table, _width_of_names(page, table)):
+    if any(ends) and width < _longest_name(table):
+        common = " and ".join([repr(end) for end in ends if end])
+        page.sentence(f"names without their common {common}", style=DIM)
+        cut = slice(len(ends[0]), -len(ends[1]) or None)
+        rows = [tuple([cell[cut] if i in table.names else cell for i, cell in enumerate(row)]) for row in table.rows]
+        table = replace(table, rows=rows)
+    for line in table_lines(table, width):
         page.add(" ".join(page.styled(cell, GREEN) if cell.endswith("*") else cell for cell in line.split(" ")))
     page.add()
     if dropped:
-        page.sentence(f"Left out on this terminal: {', '.join(dropped)}; --output FILE has all columns.")
+        left_out = ", ".join(dict.fromkeys(dropped))
+        page.sentence(f"Left out on this terminal: {left_out}; --output FILE has all columns.", style=DIM)
 
 
-def _fitting(page: Page, table: Table) -> tuple[Table, list[str]]:
-    """The table without as many of its optional columns as it takes to fit, and the names of these columns."""
-    optional = list(table.optional)
+def _longest_name(table: Table) -> int:
+    return max((cell_len(row[i]) for row in table.rows for i in table.names), default=0)
+
+
+def _fitting(page: Page, table: Table, needed: int) -> tuple[Table, list[str]]:
+    """The table without as many optional columns as it takes to have room for names; the titles of these columns."""
     dropped: list[str] = []
-    names = [row[i] for row in (table.header, *table.rows) for i in table.names]
-    longest = max(map(cell_len, names), default=0)
-    while optional and _width_of_names(page, table) < min(MIN_NAME, longest):
-        name = optional.pop(0)
-        at = table.header.index(name)
-        header, *rows = [(*row[:at], *row[at + 1 :]) for row in (table.header, *table.rows)]
-        table = Table(header, rows, tuple(i - (i > at) for i in table.names))
-        dropped.append(name)
+    while table.optional and _width_of_names(page, table) < needed:
+        dropped.append(table.header[table.optional[0]])
+        table = table.without(table.optional[:1])
     return table, dropped
 
 
@@ -169,15 +247,19 @@ def _width_of_names(page: Page, table: Table) -> int:
 
 
 def table_lines(table: Table, width_of_names: int) -> list[str]:
-    """The lines of a table; names are cut to this width, or to `MIN_NAME`."""
-    names = list(dict.fromkeys(row[i] for row in table.rows for i in table.names))
-    short = dict(zip(names, short_names(names, max(MIN_NAME, width_of_names)), strict=True))
+    """The lines of a table; names are broken into lines of this width, or of `MIN_NAME`, and cut after `MAX_LINES`."""
+    names, width = list(dict.fromkeys(row[i] for row in table.rows for i in table.names)), max(MIN_NAME, width_of_names)
+    short = dict(zip(names, short_names(names, MAX_LINES * width), strict=True))
+    rows: list[tuple[str, ...]] = []
+    for row in table.rows:
+        cells = [wrapped_name(short[cell], width) if i in table.names else [cell] for i, cell in enumerate(row)]
+        rows += zip_longest(*cells, fillvalue="")
     columns = [
-        _left((cells[0], *(short[cell] for cell in cells[1:]))) if number in table.names else _right(cells)
-        for number, cells in enumerate(zip(table.header, *table.rows, strict=True))
+        _left(cells) if number in table.names else _right(cells)
+        for number, cells in enumerate(zip(table.header, *rows, strict=True))
     ]
-    head, *rows = (GAP.join(cells) for cells in zip(*columns, strict=True))
-    return [head, "─" * cell_len(head), *rows] if any(table.header) else rows
+    head, *lines = (GAP.join(cells) for cells in zip(*columns, strict=True))
+    return [head, "─" * cell_len(head), *lines] if any(table.header) else lines
 
 
 def _left(cells: tuple[str, ...]) -> list[str]:
@@ -195,16 +277,15 @@ def _right(cells: tuple[str, ...]) -> list[str]:
 
 def _family(page: Page, family: PairFamily) -> None:
     page.sentence(family.heading, style=BOLD)
-    if family.to_best is not None:
-        draw_table(page, family.to_best)
-        page.sentence(f"{'' if family.settings.correction == 'none' else 'adjusted '}p of all pairs:")
-    numbers_fit = len(family.systems) <= MAX_NUMBERS and _width_of_names(page, family.table) >= MIN_NAME
-    if family.layout == "grid" and not numbers_fit:
-        _draw_symbols(page, family)
-    else:
-        draw_table(page, family.table if family.only is None else _pair_table(page, family, family.only))
-        if family.layout != "pair":
-            page.sentence(family.star + ("; columns are numbered like the rows" if family.layout == "grid" else ""))
+    if family.layout == "grid":
+        numbers_fit = len(family.systems) <= MAX_NUMBERS and _width_of_names(page, family.table) >= MIN_NAME
+        if numbers_fit:
+            page.sentence(f"{family.p_title} of all pairs; columns are numbered like the rows")
+            draw_table(page, family.table)
+        else:
+            _draw_symbols(page, family)
+    elif family.only is not None:
+        draw_table(page, _pair_table(page, family, family.only))
     for line in (family.method, *peer_lines(family)):
         page.sentence(line)
     page.add()

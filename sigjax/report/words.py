@@ -6,6 +6,7 @@ A table has the same decimals everywhere, no p-value misleads, and no two names 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 
 from sigjax.multiple.adjustment import ERROR
@@ -171,8 +172,30 @@ def left_out(noun: str, drawn: int, systems: int, *, every_pair: str) -> str:
     return f"The {noun} shows the first {drawn} of {systems} systems; {every_pair} every pair."
 
 
+def shared_ends(names: Sequence[str]) -> tuple[str, str]:
+    """What all names begin with, and what all end with, up to a sign that parts words; nothing of a single name.
+
+    Example:
+        >>> shared_ends(["mini-v1.0_glm@x", "mini-v1.1_gpt@x"]), shared_ends(["crf", "crf-big"])
+        (('mini-', '@x'), ('', ''))
+    """
+    if len(set(names)) < 2:
+        return "", ""
+    prefix = _to_sign(min(names)[: shared_length(names)])
+    rest = [name[len(prefix) :] for name in names]
+    backward = [name[::-1] for name in rest]
+    return prefix, _to_sign(min(backward)[: shared_length(backward)])[::-1]
+
+
+def _to_sign(text: str) -> str:
+    """The text up to its last sign."""
+    while text and text[-1].isalnum():
+        text = text[:-1]
+    return text
+
+
 def short_names(names: Sequence[str], width: int) -> list[str]:
-    """Names in `width` columns, all different where the names are: whole, cut, without what all share, or numbered.
+    """Names in `width` columns, all different where the names are: whole, without what all share, cut, or numbered.
 
     They are `visible`. Numbers are those of the rows, from 1.
 
@@ -180,17 +203,34 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
         >>> short_names(["crf", "transformer-big-seed-3"], 12)
         ['crf', 'transf…eed-3']
         >>> short_names(["transformer-1-best", "transformer-2-best"], 10)
-        ['…1-best', '…2-best']
-        >>> short_names(["my-model-1-large", "my-model-2-large", "other"], 9)
-        ['my-…rge#1', 'my-…rge#2', 'other#3']
+        ['…1…', '…2…']
+        >>> short_names(["my-model1-large-s", "my-model2-large-s", "other"], 9)
+        ['my-…e-s#1', 'my-…e-s#2', 'other#3']
     """
     cut = [middle_cut(name, width) for name in names]
+    if cut != list(names) and any(ends := shared_ends(names)):
+        signs = ["…" if end else "" for end in ends]
+        bare = [f"{signs[0]}{name[len(ends[0]) : len(name) - len(ends[1])]}{signs[1]}" for name in names]
+        cut = [middle_cut(name, width) for name in bare]
     if len(set(cut)) < len(cut) and (shared := shared_length(names)) > 1:
         cut = [middle_cut(f"…{name[shared:]}", width) for name in names]
     if len(set(cut)) == len(cut):
         return cut
     numbers = [f"#{number}" for number in range(1, len(names) + 1)]
     return [f"{middle_cut(name, max(1, width - len(end)))}{end}" for name, end in zip(names, numbers, strict=True)]
+
+
+def wrapped_name(name: str, width: int) -> list[str]:
+    """A name in lines of `width` columns, broken after signs where there are some.
+
+    Example:
+        >>> wrapped_name("claude-opus-4-5-20251101", 12)
+        ['claude-opus-', '4-5-20251101']
+    """
+    from rich.cells import chop_cells  # rich takes long to import
+
+    pieces = [each for piece in re.findall(r"[^\W_]+[\W_]*|[\W_]+", name) for each in chop_cells(piece, width)]
+    return filled(pieces, width, gap="")
 
 
 def middle_cut(text: str, width: int) -> str:

@@ -63,7 +63,10 @@ def test_the_ending_of_each_output_is_its_format(capsys, wide, tmp_path):
     outputs = [word for name in files for word in ("-o", tmp_path / name)]
     assert run(capsys, "compare", wide, *outputs, "--leaderboard") == (0, "", "")
     for name, format in files.items():
-        assert run(capsys, "compare", wide, "--format", format, "--leaderboard")[1] == (tmp_path / name).read_text()
+        assert (
+            run(capsys, "compare", wide, "--format", format, "--leaderboard", "--verbose")[1]
+            == (tmp_path / name).read_text()
+        )
     for short, format in (("md", "markdown"), ("tex", "latex")):
         assert run(capsys, "compare", wide, "--format", short)[1] == run(capsys, "compare", wide, "--format", format)[1]
     plain = tmp_path / "report"

@@ -102,7 +102,7 @@ def test_scores_are_points_with_intervals_open_where_the_best_is_not_beaten():
     assert [label.get_text() for label in axes.get_yticklabels()] == NAMES
     assert "higher is better" in axes.get_xlabel()
     lower = replace(report, lower_is_better=("accuracy",)).plot("scores")
-    assert lower.axes[0].get_title("right") == "accuracy: 300 instances; lower is better"
+    assert lower.axes[0].get_title("right").split() == "accuracy on 300 instances, 9 systems; lower is better".split()
     assert "better" not in lower.axes[0].get_xlabel()
 
 

@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import replace
 from decimal import Decimal
 from html.parser import HTMLParser
-from itertools import combinations
+from itertools import combinations, takewhile
 
 import pytest
 from markdown_it import MarkdownIt
@@ -18,12 +18,28 @@ from sigjax import Evaluation, Report, compare
 from sigjax.metrics import MEAN
 from sigjax.records import Interval, Settings, SystemScore
 from sigjax.report import to_html, to_latex, to_markdown, to_text
+from sigjax.report.methods import to_sentences
 from sigjax.report.sections import blocks
 from sigjax.report.words import format_p
 
 
 def unwrapped(text):
     return " ".join(text.split())
+
+
+def listed(text, column="system"):
+    """The names in the first table of systems as a whole: with what it says they share, lines put together again."""
+    common = re.search("names without their common '([^']*)'(?: and '([^']*)')?", unwrapped(text))
+    before, after = [end or "" for end in common.groups()] if common else ("", "")
+    lines = text.splitlines()
+    start = next(i for i, line in enumerate(lines) if column in line.split() and "score" in line.split())
+    names, at = [], lines[start].index(column)
+    for line in takewhile(bool, lines[start + 2 :]):
+        if re.search(r"\d\.\d{4}", line):  # further lines of a name have no score
+            names.append(re.match(r"\S*", line[at:])[0])
+        else:
+            names[-1] += line.strip()
+    return [before + name + after for name in names]
 
 
 @pytest.mark.parametrize("width", [58, 80, 100, 160])
@@ -33,15 +49,16 @@ def unwrapped(text):
 )
 def test_text_stays_within_the_width_and_names_every_system(count, prefix, width):
     names = [f"{prefix}{i:02}" for i in range(count)]
-    lines = to_text(make_report(names), width=width).splitlines()
+    report = make_report(names)
+    lines = to_text(report, width=width, verbose=True).splitlines()
     assert lines[-1] == SIGNATURE  # copied as a whole, so never broken
     assert max(cell_len(line) for line in lines[:-1]) <= width
     assert f"note: {NOTE}" in lines
-    start = next(i for i, line in enumerate(lines) if line.split()[:2] == ["#", "system"])
-    shown = [line.split()[1] for line in lines[start + 2 : start + 2 + count]]
-    assert len(set(shown)) == count
-    for name, short in zip(names, shown, strict=True):
-        assert short == name or ("…" in short and short[-2:] == name[-2:])
+    brief = to_text(report, width=width)
+    assert max(map(cell_len, brief.splitlines())) <= width
+    assert "note:" not in brief
+    assert SIGNATURE not in brief
+    assert listed(brief) == listed("\n".join(lines)) == names
 
 
 FORMATS = [to_text, to_html, to_markdown, to_latex]
@@ -68,7 +85,7 @@ def test_every_format_counts_the_pairs_that_more_resamples_would_decide(format_)
     )
 
 
-@pytest.mark.parametrize("format_", [to_text, to_html])
+@pytest.mark.parametrize("format_", [Report.to_text, to_html])
 def test_a_bracket_of_an_exact_p_is_no_confidence_interval(format_):
     bracketed = with_pair(make_report(2, p_of=lambda i, j: 0.00742), p_interval=Interval(0.00738, 0.00742))
     text = unwrapped(re.sub("<[^>]+>", " ", format_(bracketed)))
@@ -93,21 +110,19 @@ def test_every_option_fits_a_terminal_and_a_file_has_all(count, settings):
     if settings.baseline not in (None, *names):
         settings = replace(settings, baseline=names[0])
     report = ranked(make_report(names, settings=settings))
-    lines = to_text(report, width=80).splitlines()
-    assert max(cell_len(line) for line in lines[:-1]) <= 80
-    start = next(i for i, line in enumerate(lines) if line.split()[:2] == ["#", "system"])
-    short = [line.split()[1] for line in lines[start + 2 : start + 2 + count]]
-    assert len(set(short)) == count
-    dropped = re.search("Left out on this terminal: (.*); --output FILE has all columns", unwrapped("\n".join(lines)))
-    if count == 2:  # a pair has no ranks and letters, so that all columns fit
-        assert dropped is None
-    else:
-        assert dropped[1].startswith("unclustered")
-    file = to_text(report)
+    for width in (60, 80, 120):
+        lines = to_text(report, width=width, verbose=True).splitlines()
+        assert max(cell_len(line) for line in lines[:-1]) <= width
+        assert listed("\n".join(lines)) == names
+        if count > 2:
+            assert "Left out on this terminal: boot. ranks" in " ".join(lines) or settings.baseline or width == 120
+    brief = to_text(report, width=120).splitlines()
+    assert len(brief) <= count + 16
+    file = to_text(report, verbose=True)
     assert "…" not in file
     assert "Left out" not in file
-    assert all(f" {name} " in file for name in names)
-    assert re.search("score +std. error +unclustered +95% interval", file)
+    assert all(f"{name} " in file for name in names)
+    assert re.search("std. error +unclustered", file)
     if count > 60 and settings.baseline is None:
         assert "first 60 of 143 systems; --output FILE has every pair" in unwrapped("\n".join(lines))
         assert "first 60" not in file
@@ -127,22 +142,87 @@ def beyond(*gaps):
     return {(i, j) for i in range(30) for j in range(30) if any(i < gap <= j for gap in gaps)}
 
 
+TWENTY = [f"s{k:02}" for k in range(20)]
+BASE = {"settings": Settings(baseline="c")}
+
+
 @pytest.mark.parametrize(
-    ("significant", "expected"),
+    ("significant", "options", "expected"),
     [
-        (beyond(1, 4), "a beats all others; b, c and d cannot be told apart; e is worst."),
+        (beyond(1, 4), {}, "Best: a (0.9000). The other 4 are significantly worse."),
         (
-            beyond(2, 3),
-            "a and b beat all others and cannot be told apart; c beats all that follow; d and e cannot be told apart.",
+            beyond(4),
+            {"names": NAMES[:2] + ["c"]},
+            "No system is significantly better than another; the best score is that of a (0.9000).",
         ),
-        (beyond(1) | {(1, 4)}, "a beats all others; b, c, d and e overlap (1 of 6 pairs differ)."),
-        (beyond(1, 2, 3, 4), "All can be told apart: a, then b, then c, then d, then e."),
-        ((), "a, b, c, d and e cannot be told apart."),
-        ({(0, 3), (0, 4), (1, 4)}, "a beats d and e; b beats e; no other pair can be told apart."),
+        ({(0, 2)}, {"names": ["a", "b", "c"]}, "Best: a (0.9000). Not significantly worse: b (0.8900). 1 is worse."),
+        (beyond(2, 3), {}, "Best: a (0.9000). Not significantly worse: b (0.8900). 3 are worse."),
+        ((), {}, "No system is significantly better than another; the best score is that of a (0.9000)."),
+        ((), {"step": 0.0}, "All 5 systems have the same score (0.9000)."),
+        (
+            beyond(9),
+            {"names": TWENTY},
+            "Best: s00 (0.9000). Not significantly worse: s01 (0.8900), s02 (0.8800), s03 (0.8700), s04 (0.8600), "
+            "s05 (0.8500) and 3 more. 11 are worse.",
+        ),
+        (
+            {(0, 2), (2, 4)},
+            BASE,
+            "Better than c: a (0.9000); worse: e (0.8600); no significant difference: b (0.8900), d (0.8700).",
+        ),
+        (
+            {(2, 3), (2, 4)},
+            BASE,
+            "Worse than c: d (0.8700), e (0.8600); no significant difference: a (0.9000), b (0.8900).",
+        ),
+        ((), BASE, "No system differs significantly from c."),
+        (
+            {(0, 1)},
+            {"settings": Settings(alternative="greater")},
+            "1 of 10 pairs differ significantly in the tested direction: a is better than b.",
+        ),
     ],
 )
-def test_groups_of_systems(significant, expected):
-    assert sentence(significant=significant) == expected
+def test_the_headline_says_who_is_best_and_who_is_tied(significant, options, expected):
+    """One rule, by the pairs alone, in every output."""
+    assert sentence(significant=significant, **options) == expected
+    report = make_report(
+        options.get("names", NAMES),
+        p_of=lambda i, j: 1e-9 if (i, j) in significant else 0.9,
+        **{name: value for name, value in options.items() if name != "names"},
+    )
+    said = unwrapped(expected)
+    for text in (to_text(report), str(report), to_markdown(report), to_html(report), report._repr_html_()):
+        assert said in in_words(text)
+    assert said in unwrapped(to_sentences(report))
+
+
+def test_two_systems_take_one_sentence_with_delta_interval_and_p():
+    report = make_report(["new", "old"], p_of=lambda i, j: 0.001)
+    expected = (
+        "new (0.9000) is significantly better than old (0.8900): delta +0.0100, 95% interval [-0.0060, +0.0263], "
+        "p = 0.00100 (two-sided permutation test, exact)."
+    )
+    for text in (to_text(report), to_markdown(report), to_html(report), to_sentences(report)):
+        assert expected in in_words(text)
+
+
+def test_two_metrics_of_few_systems_stand_in_one_table():
+    report = of_metrics(["x", "y", "z"], ["bleu", "chrf"], p_of=lambda i, j: 0.001)
+    lines = to_text(report, width=100).splitlines()
+    (head,) = [line for line in lines if line.startswith("system")]
+    interval = ["95%", "interval", "adjusted", "p"]
+    assert head.split() == ["system", "bleu", *interval, "chrf", *interval]
+    assert "bleu: Best: x (0.9000). The other 2 are significantly worse." in lines
+    assert len(lines) < 14
+
+
+def test_names_are_broken_into_lines_before_they_are_cut():
+    names = [f"{first}-with-words-that-go-on-and-on-{k}" for k, first in enumerate(("alpha", "beta", "gamma"))]
+    text = to_text(make_report(names), width=40)
+    assert max(map(cell_len, text.splitlines())) <= 40
+    assert "…" not in text
+    assert listed(text) == names
 
 
 @pytest.mark.parametrize(
@@ -196,9 +276,11 @@ class Page(HTMLParser):
 def test_markdown_shows_strange_names_as_they_are():
     source = to_markdown(make_report(STRANGE))
     page = Page(MarkdownIt("commonmark").enable("table").render(source))
-    assert page.cells[4:24:3] == page.cells[30:65:5] == list(STRANGE)
+    names = page.cells.index("system")
+    columns = page.cells.index("std. error") + 1
+    assert page.cells[columns + names :: columns][: len(STRANGE)] == list(STRANGE)
     assert "script" not in page.tags
-    pairs = [(page.cells[i], page.cells[i + 1]) for i in range(72, len(page.cells), 8)]
+    pairs = [(page.cells[i], page.cells[i + 1]) for i in range(page.cells.index("a") + 8, len(page.cells), 8)]
     assert pairs == list(combinations(STRANGE, 2))
 
 
@@ -214,7 +296,7 @@ def test_markdown_shows_strange_names_as_they_are():
     ],
 )
 def test_latex_escapes_names(name, escaped):
-    assert f"1 & {escaped} & 0.9000" in to_latex(make_report([name, "other"]))
+    assert f"{escaped} & 0.9000" in to_latex(make_report([name, "other"]))
 
 
 NOTEBOOK, WHOLE = Report._repr_html_, to_html
@@ -224,7 +306,8 @@ NOTEBOOK, WHOLE = Report._repr_html_, to_html
 def test_html_is_well_formed_and_escapes(format_, scripts):
     page = Page(format_(make_report([*STRANGE, 'quote" onclick="x'])))
     assert page.tags.count("script") == scripts
-    assert page.cells[6:46:5] == [*STRANGE, 'quote" onclick="x']
+    columns = page.cells.index("adjusted p") + 1
+    assert page.cells[columns + 1 :: columns][: len(STRANGE) + 1] == [*STRANGE, 'quote" onclick="x']
     assert len(page.titles) == 28
     assert page.titles[0].startswith(
         "[bold]red[/bold] - a_b & c%: delta +0.0100, 95% interval [-0.0060, +0.0263], p = "

@@ -135,11 +135,11 @@ def test_entries_have_balanced_braces_and_unique_keys():
 def test_a_sentence_for_every_pair():
     lines = to_sentences(make_report(3, p_of=lambda i, j: 0.001 if j == 2 else 0.5)).splitlines()
     assert lines[0] == (
-        "accuracy, permutation test, two-sided; p adjusted by Holm over 3 pairs: system-1 and system-2 cannot be told "
-        "apart; system-3 is worst."
+        "accuracy, permutation test, two-sided; p adjusted by Holm over 3 pairs: Best: system-1 (0.9000). Not "
+        "significantly worse: system-2 (0.8900). 1 is worse."
     )
     assert [line.split(":")[0] for line in lines[2:]] == [
-        "system-1 is better than system-3",
-        "system-2 is better than system-3",
+        "system-1 (0.9000) is significantly better than system-3 (0.8800)",
+        "system-2 (0.8900) is significantly better than system-3 (0.8800)",
     ]
     assert len(to_sentences(make_report(2, settings=Settings())).splitlines()) == 1
