@@ -43,7 +43,7 @@ from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.context import Context, Run
 from sigjax.testing.bootstrap import Sampled, bootstrap_outcomes, draw_all, linear_intervals, sampled_bootstrap
 from sigjax.testing.hypotheses import NotExact
-from sigjax.testing.intervals import INTERVALS, Names, draws_intervals, interval_names
+from sigjax.testing.intervals import INTERVALS, Names, draws_intervals, interval_names, joint_pairs
 from sigjax.testing.jackknife import degrees_of_freedom, delta_method_errors, two_way_errors
 from sigjax.testing.p_values import completed, exact_columns, montecarlo_p, sampled_columns
 from sigjax.testing.permutation import exact_budget
@@ -174,16 +174,18 @@ def analyse(
     # Tasks have other instances.
     drawn = {} if of_suite or len(problems) == 1 else _drawn_together(problems, settings, context)
     tested: list[list[SubsetResults]] = []
+    num_pairs = [sum(len(subset.pairs) for subset in of_metric) for of_metric in subsets]
+    of_report = settings.family == "report"
     for number, (evaluation, problem) in enumerate(zip(evaluations, problems, strict=True)):
         labelled = replace(context, label=f"({number + 1} of {len(problems)})") if len(problems) > 1 else context
         tested.append([])
         for subset in subsets[number]:
             others = None
             if settings.resamples == "auto":
-                of_report = settings.family == "report"
                 others = bounds_of_others(*(tested, subsets) if of_report else (tested[-1:], [subsets[number]]))
             scores = drawn.pop(evaluation.metric.name, None)
-            tested[-1].append(_test(subset, problem, settings, labelled, scores, others))
+            joint = joint_pairs(settings, len(subset.pairs), sum(num_pairs) if of_report else num_pairs[number])
+            tested[-1].append(_test(subset, problem, settings, labelled, scores, others, joint))
     adjusted = _adjust(evaluations, tested, settings, context)
     return [_draft(*of_metric, settings) for of_metric in zip(evaluations, tested, adjusted, strict=True)]
 
@@ -275,10 +277,12 @@ def _test(
     context: Context,
     drawn: np.ndarray | None,
     others: np.ndarray | None,
+    joint: int,
 ) -> SubsetResults:
     """The tests of a subset, refused where they are not those of the run that is to go on.
 
-    `problem` is that of a subset that is the whole evaluation, and `drawn` are its bootstrap scores, if any.
+    `problem` is that of a subset that is the whole evaluation, `drawn` are its bootstrap scores, if any, and `joint` is
+    the number of deltas whose intervals hold together.
     """
     evaluation = subset.evaluation
     with named_errors([evaluation], subset.settings):
@@ -291,7 +295,7 @@ def _test(
         context.checkpoint.at("scores").check_scores(scores[by_name])
         if "bootstrap" in subset.settings.tests:
             check_units(num_units, "the bootstrap test", f"; use {Hint('test', 'permutation')}")
-        results = run_tests(problem, context, drawn, others)
+        results = run_tests(problem, context, drawn, others, joint)
     hypotheses = problem.hypotheses
     of_systems, of_pairs = np.full(len(scores), np.nan), np.full(len(hypotheses.members), np.nan)
     is_of_sums = isinstance(problem, SumsProblem)
@@ -328,7 +332,7 @@ def _test(
         costs_if_exact=[cost and (cost[0] / subset.weight, cost[1]) for cost in results.costs_if_exact],
         is_ranked=results.ranks is not None or num_units == 1,
         problem=whole,
-        pairs_by=_with_names(evaluation, problem, scores, results, of_pairs, settings),
+        pairs_by=_with_names(evaluation, problem, scores, results, of_pairs, settings, joint),
     )
 
 
@@ -339,6 +343,7 @@ def _with_names(
     results: TestResults,
     unclustered: np.ndarray,
     settings: Settings,
+    joint: int,
 ) -> dict[Test, Comparisons]:
     """The columns of each test with those that are the same for all; `settings` are those of the report."""
     if not results.pairs_by:
@@ -358,6 +363,7 @@ def _with_names(
         "standard_error_unclustered": Column.unless_nan(unclustered),
         "interval": interval,
         "interval_kind": Column(np.zeros(count, np.int8), interval.present, (results.intervals.pairs,)),
+        "joint_pairs": Column(np.full(count, joint), interval.present),
         "settings": Column.constant(settings, count),
     }
     named: dict[Test, Comparisons] = {}
@@ -398,7 +404,11 @@ class TestResults:
 
 
 def run_tests(
-    problem: Problem, context: Context, drawn: np.ndarray | None = None, others: np.ndarray | None = None
+    problem: Problem,
+    context: Context,
+    drawn: np.ndarray | None = None,
+    others: np.ndarray | None = None,
+    joint: int = 1,
 ) -> TestResults:
     """Run the tests that the settings ask for.
 
@@ -407,6 +417,7 @@ def run_tests(
         context: how to run.
         drawn: bootstrap scores `[system, resample]`, where they have been drawn with those of other metrics.
         others: `[other, 2]` bounds of the p-values of other metrics that are adjusted together with these.
+        joint: how many deltas, those of other problems included, have intervals that hold together.
 
     Raises:
         NotExact: an exact method was asked for and cannot be had.
@@ -452,9 +463,11 @@ def run_tests(
             rows = np.flatnonzero(~tested.column("p_value").where_present)
         intervals = draws_intervals(problem.metric, settings) and systems[0] == Uncertainty()
         with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
-            sampled = sampled_bootstrap(problem, run, pieces, rows, why_sampled.reason, uncertain=intervals)
+            sampled = sampled_bootstrap(
+                problem, run, pieces, rows, why_sampled.reason, uncertain=intervals, joint_pairs=joint
+            )
         systems, pairs = sampled.systems or systems, sampled.pairs or pairs
-    systems, pairs = problem.closed_intervals() or (systems, pairs)
+    systems, pairs = problem.closed_intervals(joint) or (systems, pairs)
     if "bootstrap" in settings.tests:
         if sampled is not None:
             tested = sampled.tested if tested is None else completed(tested, lambda *_: sampled.tested)
@@ -465,7 +478,7 @@ def run_tests(
         alone = run_tests(problem.unshifted, context.at("alone")).systems
         systems = [each.moved(offset) for each, offset in zip(alone, problem.recentred.offsets, strict=True)]
     costs = (_cost_if_exact(exact),) if num_swapped else ()
-    return TestResults(pairs_by, systems, pairs, interval_names(problem), ranks, costs)
+    return TestResults(pairs_by, systems, pairs, interval_names(problem, joint), ranks, costs)
 
 
 def _cost_if_exact(exact: list[ExactP | NotEligible]) -> CostIfExact:

@@ -319,6 +319,28 @@ def _intervals(draft: Draft) -> list[str]:
     ]
 
 
+def _contradictions(draft: Draft) -> list[str]:
+    """Pairs whose interval excludes 0 on the side that is tested, though p, adjusted as it is, is not significant."""
+    settings, notes = draft.settings, list[str]()
+    for test, pairs in draft.pairs.items():
+        ends, joint, p_value, p_adjusted = pairs.arrays("interval", "joint_pairs", "p_value", "p_adjusted")
+        above = (ends[:, 0] > 0.0) & (settings.alternative != "less")
+        below = (ends[:, 1] < 0.0) & (settings.alternative != "greater")
+        agrees = (joint > 1) | (p_adjusted == p_value)  # other intervals are for their pairs alone, and say so
+        rows = np.flatnonzero((above | below) & agrees & (p_adjusted >= settings.alpha))
+        if not rows.size:
+            continue
+        names = [f"{one.a} - {one.b}" for one in pairs.at(rows[:_NAMED])]
+        names += [f"and {len(rows) - _NAMED:,} more"] if len(rows) > _NAMED else []
+        by = f" by the {test} test" if len(draft.pairs) > 1 else ""
+        adjusted = "adjusted p" if len(pairs) > 1 and settings.correction != "none" else "p"
+        what = f"interval without 0, but {adjusted}{by} not below {settings.alpha:.3g}: {', '.join(names)}"
+        notes.append(
+            Note(f"{what}; test and interval are different approximations, decisions go by p", about=draft.metric)
+        )
+    return notes
+
+
 def _methods(metric: str, settings: Settings, subsets: Sequence[SubsetResults]) -> list[str]:
     """Of which kind intervals are where the option does not say it, and whether they hold together."""
     notes = []
@@ -390,5 +412,6 @@ NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
     _stops,
     _mixed_floors,
     _intervals,
+    _contradictions,
 )
 """All rules, in the order of what they say."""

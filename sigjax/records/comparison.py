@@ -86,12 +86,17 @@ class Comparison(SciPyNames, Brief):
         standard_error_unclustered: standard error of delta if instances (ids with all their runs, where there are some)
             were independent, by the delta method, with the same design; it shows what clusters change. None without
             clusters, for a `SampleMetric`, and where there is no standard error.
-        interval: interval of delta at the report's level, of the kind in the settings; for "simultaneous" those of all
-            pairs of the metric hold together. None as above, for "auto" and "simultaneous" where no stratum has two
+        interval: interval of delta, of the kind in the settings, at the report's level: for this pair alone, or
+            together with others (`joint_pairs`). None as above, for "auto" and "simultaneous" where no stratum has two
             units, for "bca" where all replicates lie on one side of delta, and for "studentized" where many have
             no variance.
         interval_kind: the kind of the interval: the one asked for, and for "auto" and "simultaneous" "tango" (answers
-            right or wrong), "wide-t" or "percentile"; see `compare`. None where there is no interval.
+            right or wrong), "wide-t" or "percentile"; see `compare`. For "auto" and deltas that hold together it is
+            "simultaneous" in place of "percentile". None where there is no interval.
+        joint_pairs: how many deltas, this one included, have intervals that hold together at the report's level; 1
+            where the interval is for this pair alone. For "auto" and "two-way" the pairs whose p-values are adjusted
+            together, if the correction bounds the family-wise error: each interval in closed form is then at the level
+            1 - (1 - level) / joint_pairs. None where there is no interval.
     """
 
     a: str
@@ -119,6 +124,7 @@ class Comparison(SciPyNames, Brief):
     standard_error_unclustered: Size | None = None
     interval: Interval | None = None
     interval_kind: IntervalName | None = None
+    joint_pairs: Number | None = None
 
     @property
     def statistic(self) -> float:

@@ -112,7 +112,10 @@ class Settings:
         '"auto", without resamples: of answers right or wrong, one per unit, Wilson\'s score interval of a score and '
         "Tango's of a delta; of other metrics of sums Student's t by the jackknife, corrected for skewness, which "
         "moves ends of deltas only outwards (see `bootstrap.jackknife`, also for errors); bootstrap percentile "
-        'intervals of a `SampleMetric` and for design "nested"; `interval_kind` says which. "simultaneous": the same '
+        'intervals of a `SampleMetric` and for design "nested"; `interval_kind` says which. Where the correction '
+        "bounds the family-wise error, intervals of deltas hold together, so that one excludes 0 only if adjusted p "
+        "is below 1 - level, as far as both tests agree: each is at the level 1 - (1 - level) / pairs (Bonferroni; by "
+        'the bootstrap simultaneous ones), see `joint_pairs`. "simultaneous": the same '
         "at a level at which all intervals of deltas hold together, and those of scores, from as many normal draws as "
         "`resamples`, or with fewer than ten units, or than systems, Bonferroni's (of a `SampleMetric` and for design "
         '"nested", delta +- c s with the quantile c of max |delta* - delta| / s at the level). '

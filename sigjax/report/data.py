@@ -12,6 +12,7 @@ import io
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import cache, reduce
@@ -52,6 +53,8 @@ SCORE_KEYS = ("score_a", "score_b")
 """What pairs have in JSON only where each is on instances of its own (missing pairwise)."""
 PAIR_KEYS = tuple(name for name in COLUMNS if name not in (*SCORE_KEYS, "better"))
 """What pairs have in JSON; the scores, and which is better, follow from the systems."""
+NEWER = ("joint_pairs",)
+"""What pairs of older reports lack."""
 SYSTEM_KEYS = tuple(field.name for field in fields(SystemScore))
 _WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
 """Fields that have columns only where some pair or system has them."""
@@ -344,7 +347,10 @@ def report_schema() -> dict[str, Any]:
         "settings": _object(_of_settings() | USED_ON),
         **{name: _schema_of(annotation) for name, annotation in TEXTS.items()},
         "systems": _schema_of(tuple[SystemScore, ...]),
-        "pairs": {"type": "array", "items": _object({key: pairs[key] for key in PAIR_KEYS + SCORE_KEYS}, SCORE_KEYS)},
+        "pairs": {
+            "type": "array",
+            "items": _object({key: pairs[key] for key in PAIR_KEYS + SCORE_KEYS}, NEWER + SCORE_KEYS),
+        },
         **{name: _schema_of(tuple[record, ...]) for name, record in OPTIONAL.items()},
     }
     return {
@@ -502,6 +508,7 @@ def _comparisons(
     rows: list[dict[str, Any]], scores: Scores, settings: Settings, lower_is_better: tuple[str, ...]
 ) -> Comparisons:
     types = field_types(Comparison)
+    _fill_newer(rows, settings)
     apart = SCORE_KEYS if rows and SCORE_KEYS[0] in rows[0] else ()  # missing pairwise
     columns = {key: _column(rows, key, types[key], "pairs") for key in (*PAIR_KEYS, *apart)}
     _refuse_more(rows, columns, "pairs")
@@ -516,6 +523,15 @@ def _comparisons(
     ]
     columns["settings"] = [settings] * len(rows)
     return Comparisons.of_values(columns)
+
+
+def _fill_newer(rows: list[dict[str, Any]], settings: Settings) -> None:
+    """Give the pairs of an older report what they lack: intervals were simultaneous, or for each pair alone."""
+    together = settings.interval == "simultaneous"
+    sizes = Counter((row.get("metric"), row.get("test")) for row in rows) if together else {}
+    for row in rows:
+        joint = sizes[row.get("metric"), row.get("test")] if together else 1
+        row.setdefault("joint_pairs", None if row.get("interval") is None else joint)
 
 
 def _check_pairs(pairs: Sequence[tuple[str, str, str, str]], scores: Scores, settings: Settings) -> None:

@@ -39,9 +39,9 @@ from sigjax.report.words import (
     format_number,
     format_p,
     format_raw_p,
+    interval_heading,
     is_warning,
     left_out,
-    percent,
     short_names,
 )
 
@@ -171,10 +171,10 @@ def _cell(comparison: Comparison | None, spec: str, *, shaded: bool) -> str:
 
 
 def _tooltip(comparison: Comparison, spec: str) -> str:
-    level = percent(comparison.settings.level)
+    heading = interval_heading(comparison.settings, [comparison.joint_pairs])
     return (
         f"{comparison.a} - {comparison.b}: delta {format_number(comparison.delta, spec)}, "
-        f"{level} interval {format_interval(comparison.interval, spec)}, "
+        f"{heading} {format_interval(comparison.interval, spec)}, "
         f"p = {format_raw_p(comparison)}, adjusted p = {format_adjusted_p(comparison)}"
     )
 
@@ -310,7 +310,7 @@ def _family_data(family: PairFamily, systems: Table, distributions: Sequence[Dis
         "kind": family.layout,
         "reference": rank[settings.baseline or (family.only.b if family.only else shown[0].name)],
         "turns": settings.alternative == "two-sided",
-        "level": percent(settings.level),
+        "interval": interval_heading(settings, family.comparisons.values("joint_pairs")),
         "limits": [f"{limit:g}" for limit in thresholds(settings)],
         "distributions": [_histogram(each, rank) for each in distributions if _belongs(each, family, rank)],
         "numbers": size <= MAX_NUMBERS,

@@ -143,6 +143,11 @@ def _intervals(report: ReportRecord) -> Iterator[str]:
         drawn = drawn if any(INTERVALS[kind].needs == "replicates" for kind in (*of_scores, *of_deltas)) else ""
         together = ", at a level at which they hold together" if report.settings.interval == "simultaneous" else ""
         yield f"The {escape_latex(percent(report.settings.level))} intervals {joined(said)}{drawn}{together}."
+    joint = int(report.comparisons.column("joint_pairs").values.max(initial=1))
+    if joint > 1 and report.settings.interval != "simultaneous":
+        yield f"Those of the differences of {joint:,} comparisons hold together."
+    elif of_deltas and len(report.comparisons) > 1 and joint == 1:
+        yield "Those of differences are for each comparison alone."
 
 
 def _other_settings(settings: Settings) -> Iterator[str]:

@@ -163,7 +163,7 @@ function card({ data, names, choose, title, onChoice, isGrid, isPair }) {
     verdict.textContent = VERDICTS[pair.marks] ?? `${names[Math.min(pair.a, pair.b)]} is significantly better`;
     verdict.className = pair.significant ? "verdict significant" : "verdict";
     const scores = `${data.scores[pair.a]} and ${data.scores[pair.b]}`;
-    const lines = [["Scores", scores], ["Delta", pair.delta], [`${data.level} interval`, between(pair)], ["p", pair.p]];
+    const lines = [["Scores", scores], ["Delta", pair.delta], [data.interval, between(pair)], ["p", pair.p]];
     lines.push(["Adjusted p", pair.adjusted], ["Method", pair.method]);
     facts.replaceChildren(...lines.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
     plot.replaceChildren(...histograms(data, pair));
@@ -298,7 +298,7 @@ function forest({ data, pairs, names, choose, title, isGrid, isPair }) {
   };
   const columns = [
     ["name", data.turns && !isPair ? "system" : "pair"], ["plot", ""], ["", "delta"],
-    ["wide", `${data.level} interval`], ["wide", "p"], ["", "adjusted p"],
+    ["wide", data.interval], ["wide", "p"], ["", "adjusted p"],
   ].slice(0, isPair ? 2 : 6);  // the table of a pair has its numbers
   const draw = (reference) => {
     const shown = names.map((_, i) => pairs.either(i, reference)).filter(Boolean);
@@ -325,7 +325,7 @@ function forest({ data, pairs, names, choose, title, isGrid, isPair }) {
   select.value = data.reference;
   draw(data.reference);
   const box = { class: "scroll", tabindex: 0, role: "region", "aria-label": "Deltas" };
-  const key = `Points with ${data.level} intervals; filled: adjusted p < ${data.limits.at(-1)}`;
+  const key = `Points with ${data.interval}; filled: adjusted p < ${data.limits.at(-1)}`;
   const tools = isGrid ? [make("div", { class: "tools" }, label)] : [];
   return make("div", { class: "deltas" }, ...tools, make("div", box, table), make("p", { class: "small" }, key));
 }

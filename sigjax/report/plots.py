@@ -34,6 +34,7 @@ from sigjax.report.words import (
     format_adjusted_p,
     format_number,
     format_raw_p,
+    interval_heading,
     is_significant,
     left_out,
     middle_cut,
@@ -259,7 +260,8 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
     label_rows(axes, list(shown), [format_adjusted_p(one) for one in shown.values()] if directed else None)
     p = "adjusted p" if len(panel.family.comparisons) > 1 and panel.settings.correction != "none" else "p"
     label = f"{panel.section.metric}: difference to {middle_cut(reference, NAME)}"
-    label += f"\n{percent(panel.settings.level)} interval{direction(panel)}"
+    joint = [one.joint_pairs for one in shown.values()]
+    label += f"\n{interval_heading(panel.settings, joint)}{direction(panel)}"
     label += f"\n{f'right: {p}; ' * directed}filled: significant (p < {panel.settings.alpha:g})"
     label += _key_of_unsettled(list(shown.values()))
     set_words(axes, f"{panel.caption}\n{tested(panel)}", label, width=ONE_COLUMN, side="right")
@@ -436,7 +438,7 @@ def draw_distribution(axes: Axes, panel: Panel) -> None:
     if drawn.test == "bootstrap":
         axes.axvline(0.0, color=GREY, linewidth=0.8, linestyle=":", label="no difference")
         if comparison is not None and comparison.interval is not None:
-            name = f"{percent(settings.level)} interval of delta"
+            name = f"{interval_heading(settings, [comparison.joint_pairs])} of delta"
             axes.hlines(0.94 * top, *comparison.interval, color=BLUE, linewidth=2.0, label=name)
     elif settings.alternative == "two-sided" and drawn.observed:
         axes.axvline(-drawn.observed, color="black", linewidth=0.8, linestyle="--", label="as far on the other side")

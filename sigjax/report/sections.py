@@ -42,6 +42,7 @@ from sigjax.report.words import (
     format_p_interval,
     format_ranks,
     format_raw_p,
+    interval_heading,
     is_significant,
     number_spec,
     p_interval_label,
@@ -316,7 +317,7 @@ def _pair_table(pair: Comparison, peers: Mapping[str, Sequence[str]]) -> Table:
     spec = number_spec([pair.delta, pair.standard_error, *(pair.interval or ())])
     rows = [
         (f"delta ({pair.a} - {pair.b})", format_number(pair.delta, f"+{spec}")),
-        (f"{percent(pair.settings.level)} interval of delta", format_interval(pair.interval, f"+{spec}")),
+        (f"{interval_heading(pair.settings, [pair.joint_pairs])} of delta", format_interval(pair.interval, f"+{spec}")),
         ("standard error of delta", format_number(pair.standard_error, spec)),
     ]
     if pair.standard_error_unclustered is not None:
@@ -333,7 +334,8 @@ def pairs_table(families: Sequence[PairFamily], settings: Settings) -> Table:
     """The pairs of one metric, one row per pair and test."""
     comparisons = Comparisons.joined([family.comparisons for family in families])
     spec = _delta_spec(comparisons)
-    header = ("a", "b", "test", "delta (a - b)", f"{percent(settings.level)} interval", "p", "adjusted p", "method")
+    heading = interval_heading(settings, comparisons.values("joint_pairs"))
+    header = ("a", "b", "test", "delta (a - b)", heading, "p", "adjusted p", "method")
     rows = [(one.a, one.b, one.test, *_delta(one, spec), METHODS[one.method]) for one in comparisons]
     return Table(header, rows, names=(0, 1, 2))
 
@@ -657,7 +659,7 @@ def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tup
             [missing.get(name, text) for name, text in zip(names, deltas, strict=True)],
         ),
         "delta interval": (
-            f"{percent(settings.level)} interval",
+            interval_heading(settings, families[0].comparisons.values("joint_pairs")),
             cells(pairs, lambda name, one: format_interval(delta(name, one)[1], spec)),
         ),
     }

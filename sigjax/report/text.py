@@ -241,7 +241,8 @@ def _fitting(page: Page, table: Table, needed: int) -> tuple[Table, list[str]]:
 
 def _width_of_names(page: Page, table: Table) -> int:
     """Columns for each column of names, so that a row fits."""
-    numbers = [cells for i, cells in enumerate(zip(table.header, *table.rows, strict=True)) if i not in table.names]
+    columns = zip(*_headings(table), *table.rows, strict=True)
+    numbers = [cells for i, cells in enumerate(columns) if i not in table.names]
     taken = sum(cell_len(_right(cells)[0]) + len(GAP) for cells in numbers)
     return (page.room - taken - len(GAP) * (len(table.names) - 1)) // len(table.names)
 
@@ -254,12 +255,21 @@ def table_lines(table: Table, width_of_names: int) -> list[str]:
     for row in table.rows:
         cells = [wrapped_name(short[cell], width) if i in table.names else [cell] for i, cell in enumerate(row)]
         rows += zip_longest(*cells, fillvalue="")
+    headings = _headings(table)
     columns = [
         _left(cells) if number in table.names else _right(cells)
-        for number, cells in enumerate(zip(table.header, *rows, strict=True))
+        for number, cells in enumerate(zip(*headings, *rows, strict=True))
     ]
-    head, *lines = (GAP.join(cells) for cells in zip(*columns, strict=True))
-    return [head, "─" * cell_len(head), *lines] if any(table.header) else lines
+    lines = [GAP.join(cells) for cells in zip(*columns, strict=True)]
+    at = len(headings)
+    return [*lines[:at], "─" * cell_len(lines[0]), *lines[at:]] if any(table.header) else lines[at:]
+
+
+def _headings(table: Table) -> list[tuple[str, ...]]:
+    """The lines of the header, the last one full: titles are broken behind commas."""
+    cells = [cell.replace(", ", ",\n").split("\n") for cell in table.header]
+    most = max(map(len, cells), default=1)
+    return list(zip(*([""] * (most - len(lines)) + lines for lines in cells), strict=True))
 
 
 def _left(cells: tuple[str, ...]) -> list[str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from sigjax.multiple.adjustment import ERROR
-from sigjax.records import Comparison, Interval
+from sigjax.records import Comparison, Interval, Settings
 from sigjax.records.display import shared_length
 
 METHODS = {"exact": "exact", "dp": "exact by dp", "tree": "exact by tree", "montecarlo": "Monte Carlo"}
@@ -54,6 +54,21 @@ def percent(level: float) -> str:
         ('95%', '99.9%')
     """
     return f"{100 * level:g}%"
+
+
+def interval_heading(settings: Settings, joint_pairs: Sequence[int | None]) -> str:
+    """What the intervals of some deltas are, by the `joint_pairs` of each: for its pair alone, or together with others.
+
+    Example:
+        >>> interval_heading(Settings(), [3, 3, 3]), interval_heading(Settings(), [1, 1])
+        ('95% interval, joint (3 pairs)', '95% interval, each pair alone')
+        >>> interval_heading(Settings(level=0.9), [1])
+        '90% interval'
+    """
+    words, most = f"{percent(settings.level)} interval", max(filter(None, joint_pairs), default=1)
+    if most > 1:
+        return f"{words}, joint ({count(most, 'pair')})"
+    return f"{words}, each pair alone" if len(joint_pairs) > 1 else words
 
 
 def is_significant(comparison: Comparison) -> bool:

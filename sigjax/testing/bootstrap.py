@@ -48,7 +48,7 @@ from sigjax.run.host import fits, gib
 from sigjax.testing.hypotheses import EquivalentPairs, Pair, PairedProblem, SumsData, scores_at, slope_in
 from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.p_values import montecarlo_p, sampled_columns
-from sigjax.testing.replicates import accelerations, bca_levels, summarize
+from sigjax.testing.replicates import JointDeltas, accelerations, bca_levels, summarize
 from sigjax.testing.uncertainty import Percentile, Pieces, Uncertainty, quantile_levels, targets_of
 
 
@@ -127,6 +127,7 @@ def sampled_bootstrap(
     reason: str,
     *,
     uncertain: bool,
+    joint_pairs: int = 1,
 ) -> Sampled:
     """The test of some pairs, and standard errors and intervals of systems and of all pairs.
 
@@ -137,6 +138,7 @@ def sampled_bootstrap(
         tested: positions of the pairs that are tested.
         reason: why they are sampled.
         uncertain: whether standard errors and intervals are asked for.
+        joint_pairs: how many deltas, those of other problems included, have intervals that hold together.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
@@ -144,8 +146,11 @@ def sampled_bootstrap(
     """
     settings, hypotheses = case.settings, case.hypotheses
     deltas = Deltas(hypotheses.members[tested], hypotheses.deltas[tested], hypotheses.rounding[tested])
-    method = INTERVALS[settings.interval].of_replicates if uncertain else Percentile
-    by = method(case, targets_of(hypotheses, systems=uncertain, pairs=uncertain))
+    method = INTERVALS[settings.interval]
+    targets = targets_of(hypotheses, systems=uncertain, pairs=uncertain)
+    by = (method.of_replicates if uncertain else Percentile)(case, targets)
+    if uncertain and method.fits_correction and joint_pairs > 1:
+        by = JointDeltas(case, targets, joint_pairs)
     exceed, uncertainties, values = summarize(by.pieces(pieces), deltas, by, run, settings)
     p_values, reasons = np.asarray(montecarlo_p(exceed, run.resamples)), Column.constant(reason, len(exceed))
     columns = sampled_columns(exceed, p_values, run.resamples, reasons)

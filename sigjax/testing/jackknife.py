@@ -381,8 +381,10 @@ _Error = tuple[float, float]
 """A standard error and its degrees of freedom."""
 
 
-def two_way_intervals(case: SumsData) -> tuple[list[Uncertainty], list[Uncertainty]]:
+def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> tuple[list[Uncertainty], list[Uncertainty]]:
     """Standard error and interval of each system's score, and of each pair's delta.
+
+    Intervals of `joint_pairs` deltas hold together.
 
     Raises:
         NotFinite: the slope of the metric is infinite at the sums of a system.
@@ -391,8 +393,11 @@ def two_way_intervals(case: SumsData) -> tuple[list[Uncertainty], list[Uncertain
     of_systems, of_pairs = two_way_errors(case.units, case.metric.score, hypotheses.pairs)
     check_finite(np.array([error[:1] for error in of_systems]))
     systems, pairs = (
-        [_t_uncertainty(score, *error, level) for score, error in zip(observed, errors, strict=True)]
-        for observed, errors in ((hypotheses.scores, of_systems), (hypotheses.deltas.tolist(), of_pairs))
+        [_t_uncertainty(score, *error, at) for score, error in zip(observed, errors, strict=True)]
+        for observed, errors, at in (
+            (hypotheses.scores, of_systems, level),
+            (hypotheses.deltas.tolist(), of_pairs, bonferroni_level(level, joint_pairs)),
+        )
     )
     return systems, pairs
 
@@ -489,10 +494,24 @@ def right_or_wrong(case: SumsData) -> bool:
     return bool((counts == 1).all() and ((answers == 0) | (answers == 1)).all())
 
 
-def jackknife_intervals(case: SumsData, *, proportions: bool = True) -> tuple[list[Uncertainty], list[Uncertainty]]:
+def bonferroni_level(level: float, count: float) -> float:
+    """The level of each of so many intervals, for all of them to hold together however they depend on each other.
+
+    Example:
+        >>> round(bonferroni_level(0.95, 10), 6), bonferroni_level(0.95, 1)
+        (0.995, 0.95)
+    """
+    return level if count <= 1 else 1.0 - (1.0 - level) / count
+
+
+def jackknife_intervals(
+    case: SumsData, joint_pairs: int = 1, *, proportions: bool = True
+) -> tuple[list[Uncertainty], list[Uncertainty]]:
     """Standard errors and intervals of all scores, and of all deltas, in the order of the pairs.
 
-    Without `proportions`, numbers that are all 0 or 1 are not taken for answers right or wrong.
+    Intervals of `joint_pairs` deltas, those of other problems included, hold together by Bonferroni's inequality; for
+    "simultaneous" those of all scores do, and those of all deltas. Without `proportions`, numbers that are all 0 or 1
+    are not taken for answers right or wrong.
 
     Raises:
         NotFinite: the metric gave NaN or infinity where a unit was left out.
@@ -502,7 +521,7 @@ def jackknife_intervals(case: SumsData, *, proportions: bool = True) -> tuple[li
     rounding = 2.0 * np.array(centred.hypotheses.tolerances), centred.hypotheses.rounding
     moves = influences(centred)
     errors = system_errors(moves, rounding[0]), pair_errors(moves, hypotheses.members, rounding[1])
-    levels = settings.level, settings.level
+    levels = settings.level, bonferroni_level(settings.level, joint_pairs)
     if settings.interval == "simultaneous":
         systems = np.stack([np.arange(len(moves)), np.full(len(moves), len(moves))], axis=1)
         levels = tuple(
@@ -522,7 +541,7 @@ def _joint_level(
     """
     settings, num_units = case.settings, len(case.units.strata)
     if num_units < max(_FEW_UNITS, len(moves)) and not proportions:
-        return 1.0 - (1.0 - settings.level) / max(int(varies.sum()), 1)  # Bonferroni
+        return bonferroni_level(settings.level, int(varies.sum()))
     others = int((~varies).sum()) if proportions else 0
     maxima = np.zeros(1)
     if varies.any():

@@ -235,11 +235,16 @@ class SumsProblem(SumsData):
             return exchanged_tests(self), None
         return exact_tests(self, self.equivalent.first, platform), self.equivalent.which
 
-    def closed_intervals(self) -> tuple[list[Uncertainty], list[Uncertainty]] | None:
-        """Standard errors and intervals of all scores and of all deltas where they need no resamples."""
+    def closed_intervals(self, joint_pairs: int = 1) -> tuple[list[Uncertainty], list[Uncertainty]] | None:
+        """Standard errors and intervals of all scores and of all deltas where they need no resamples.
+
+        Intervals of `joint_pairs` deltas, those of other problems included, hold together.
+        """
         interval = INTERVALS[self.settings.interval]
         needed = interval.needs == "runs" or in_closed_form(self.metric, self.settings)
-        return interval.closed(self) if interval.closed and needed and len(self.units.strata) > 1 else None
+        if interval.closed is None or not needed or len(self.units.strata) == 1:
+            return None
+        return interval.closed(self, joint_pairs)
 
     def sized(self, context: Context, num_swapped: int, *, draws: bool) -> Context:
         """The context for so many pairs to be swapped, and for draws."""
@@ -426,7 +431,7 @@ class ColumnsProblem(PairedProblem):
             for pair in self.hypotheses.pairs
         ], None
 
-    def closed_intervals(self) -> None:
+    def closed_intervals(self, joint_pairs: int = 1) -> None:
         """As `SumsProblem` has it: there are none."""
 
     def sized(self, context: Context, num_swapped: int, *, draws: bool) -> Context:

@@ -39,10 +39,19 @@ from sigjax.run.context import Run
 from sigjax.run.host import fits, gib, in_threads, memory_for, on_all_cores
 from sigjax.run.shards import Shard
 from sigjax.testing.hypotheses import NotFinite, PairedProblem, SumsData, check_finite, raise_together
-from sigjax.testing.jackknife import NO_VARIANCE, STEP, slope
+from sigjax.testing.jackknife import NO_VARIANCE, STEP, bonferroni_level, slope
 from sigjax.testing.p_values import normal_below, normal_quantile
 from sigjax.testing.permutation import add_up
-from sigjax.testing.uncertainty import Percentile, Pieces, Targets, Uncertainty, quantiles, standard_errors, with_ends
+from sigjax.testing.uncertainty import (
+    Percentile,
+    Pieces,
+    Targets,
+    Uncertainty,
+    quantile_levels,
+    quantiles,
+    standard_errors,
+    with_ends,
+)
 
 _PIECE = 2**13
 """Resamples that compiled kernels count at a time."""
@@ -246,8 +255,9 @@ class Simultaneous(Percentile):
 
         def of_piece(start: int) -> np.ndarray:
             piece = values[:, start : start + _COLUMNS]
-            found = np.zeros((2, piece.shape[1]))
-            for largest, group in zip(found, self._groups(), strict=True):
+            groups = self._groups()
+            found = np.zeros((len(groups), piece.shape[1]))
+            for largest, group in zip(found, groups, strict=True):
                 for place in np.flatnonzero((errors > tolerance)[group]) + group.start:
                     a, b = members[place]
                     apart = (piece[a] - piece[b] if b < len(piece) else piece[a]) - observed[place]
@@ -256,9 +266,42 @@ class Simultaneous(Percentile):
 
         return np.concatenate(in_threads(of_piece, range(0, values.shape[1], _COLUMNS)), axis=1)
 
-    def _groups(self) -> tuple[slice, slice]:
+    def _groups(self) -> tuple[slice, ...]:
         """Systems and pairs among the targets: each group's intervals hold together."""
         return slice(0, self.targets.num_systems), slice(self.targets.num_systems, len(self.targets.members))
+
+
+class JointDeltas(Simultaneous):
+    """Percentile intervals of scores, each by itself, and simultaneous ones of deltas.
+
+    Of a family of m pairs, those of these k pairs hold together at the level 1 - alpha k / m, so that by Bonferroni's
+    inequality those of all do at 1 - alpha.
+
+    Args:
+        case: what is compared.
+        targets: all systems and pairs.
+        joint_pairs: m.
+    """
+
+    def __init__(self, case: PairedProblem, targets: Targets, joint_pairs: int) -> None:
+        super().__init__(case, targets)
+        self.level_of_scores, num_pairs = self.level, len(targets.members) - targets.num_systems
+        self.level = bonferroni_level(self.level, max(joint_pairs, num_pairs) / num_pairs)
+
+    def uncertainties(self, rows: np.ndarray, block: slice) -> list[Uncertainty]:
+        """Standard errors, those of scores with their intervals."""
+        of_scores = rows[: max(0, self.targets.num_systems - block.start)]
+        deltas = super().uncertainties(rows[len(of_scores) :], block)
+        ends = quantiles(of_scores, quantile_levels(self.level_of_scores)) if len(of_scores) else ()
+        return with_ends(standard_errors(of_scores), *ends) + deltas if ends else deltas
+
+    def with_all(self, uncertainties: list[Uncertainty], values: np.ndarray) -> list[Uncertainty]:
+        """The same with intervals of deltas."""
+        num_systems = self.targets.num_systems
+        return uncertainties[:num_systems] + super().with_all(uncertainties, values)[num_systems:]
+
+    def _groups(self) -> tuple[slice, ...]:
+        return (super()._groups()[1],)
 
 
 _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)

@@ -65,7 +65,8 @@ def test_the_paragraph_as_a_whole():
         r"permutation tests~\cite{noreen1989,yeh2000} were computed exactly~\cite{zmigrod2022}. They were adjusted for "
         r"the 3 comparisons by the method of Holm~\cite{holm1979}. We call differences with $p < 0.05$ significant. "
         r"The 95\% intervals of scores are Wilson's score interval~\cite{wilson1927} and of differences are Tango's "
-        r"score interval~\cite{tango1998}. We used sigjax V~\cite{sigjax}."
+        r"score interval~\cite{tango1998}. Those of the differences of 3 comparisons hold together. We used "
+        r"sigjax V~\cite{sigjax}."
     )
     assert [re.match(r"@\w+{(\w+),", entry)[1] for entry in entries] == _cited(paragraph)
 

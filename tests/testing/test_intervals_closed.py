@@ -60,11 +60,12 @@ def test_deltas_of_skewed_means_have_the_cubic_on_the_side_of_the_long_tail(size
     """On the other side, the end of SciPy's t; at most twice as far as that, and of many pairs at once."""
     values = np.random.default_rng(size).lognormal(size=(3, size))
     report = compare(Evaluation.from_arrays(dict(zip("ABC", values, strict=True))), level=level, **OPTIONS)
+    joint = 1.0 - (1.0 - level) / 3.0
     for one in report:
         apart = values["ABC".index(one.a)] - values["ABC".index(one.b)]
-        by_t = stats.ttest_1samp(apart, 0.0).confidence_interval(level)
+        by_t = stats.ttest_1samp(apart, 0.0).confidence_interval(joint)
         error, g = stats.sem(apart), stats.skew(apart) / math.sqrt(size)
-        quantile = stats.t.ppf((1.0 + level) / 2.0, size - 1)
+        quantile = stats.t.ppf((1.0 + joint) / 2.0, size - 1)
         for end, t, sign in ((one.interval.low, by_t.low, 1.0), (one.interval.high, by_t.high, -1.0)):
             x = optimize.brentq(
                 lambda x, s=sign, g=g, q=quantile: x + g * x**2 / 3 + g**2 * x**3 / 27 + g / 6 - s * q, -1e5, 1e5
@@ -193,8 +194,10 @@ IDS = {"ids": [str(i // 2) for i in range(20)], "runs": [str(i % 2) for i in ran
         ("mean", {"strata": [i // 10 for i in range(20)]}, {}, ("skew-t", "wide-t")),
         ("mean", IDS, {}, ("skew-t", "wide-t")),
         ("mean", IDS, {"test": "permutation", "design": "crossed"}, ("skew-t", "wide-t")),
-        ("mean", IDS, {"design": "nested"}, ("percentile", "percentile")),
-        (MEDIAN, {}, {}, ("percentile", "percentile")),
+        ("mean", IDS, {"design": "nested"}, ("percentile", "simultaneous")),
+        ("mean", IDS, {"design": "nested", "correction": "none"}, ("percentile", "percentile")),
+        (MEDIAN, {}, {}, ("percentile", "simultaneous")),
+        (MEDIAN, {}, {"correction": "bh"}, ("percentile", "percentile")),
         (MEDIAN, {}, {"interval": "simultaneous"}, ("simultaneous", "simultaneous")),
         ("mean", {}, {"interval": "basic"}, ("basic", "basic")),
         ("mean", {}, {"interval": "none"}, (None, None)),
@@ -399,7 +402,7 @@ def test_answers_right_or_wrong_have_score_intervals():
     low, high = wilson_interval(np.array([20, 17, 10]), 20, 0.95)
     assert [tuple(one.interval) for one in by_name(report)] == list(zip(low, high, strict=True))
     assert by_name(report)[0].interval.low < 0.85
-    low, high = tango_interval(np.array([3, 10, 9]), np.array([0, 0, 2]), 20, 0.95)
+    low, high = tango_interval(np.array([3, 10, 9]), np.array([0, 0, 2]), 20, 1.0 - (1.0 - 0.95) / 3)
     assert [tuple(one.interval) for one in report] == list(zip(low, high, strict=True))
 
 

@@ -6,11 +6,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from oracles import random_counts
 from samples import with_covariance
 from scipy import stats
 
-from sigjax import Evaluation, compare
+from sigjax import Evaluation, SampleMetric, compare
 from sigjax.records import Settings
+from sigjax.records.corrections import adjust
 from sigjax.resample.units import make_units
 from sigjax.testing.jackknife import jackknife_intervals, joint_level, normal_maxima, tango_interval, wilson_interval
 from sigjax.testing.problem import SumsProblem
@@ -150,3 +152,96 @@ def test_no_interval_is_shorter_than_by_itself():
             report = compare(Evaluation.from_arrays(systems), **OPTIONS | {"resamples": 1000, "seed": seed})
             alone = compare(Evaluation.from_arrays({"A": a, "B": b}), resamples=1000)
             assert report.comparisons[-1].interval.low <= alone.comparisons[0].interval.low + 1e-12
+
+
+FAMILYWISE = ("holm", "hochberg", "bonferroni", "maxt")
+
+
+@pytest.mark.parametrize("correction", [*FAMILYWISE, "bh", "by", "none"])
+def test_deltas_have_the_level_that_fits_the_correction(correction):
+    """Bonferroni's, by SciPy's t and normal laws; and the scores, and pairs of other corrections, have theirs alone."""
+    rng, together = np.random.default_rng(3), correction in FAMILYWISE
+    level = 1.0 - 0.05 / 6 if together else 0.95
+    answers = Evaluation.from_arrays({name: rng.integers(0, 2, 40) for name in "abcd"}, metric="accuracy")
+    report = compare(answers, correction=correction, resamples=200)
+    assert {one.joint_pairs for one in report} == {6 if together else 1}
+    for one in report:
+        a, b = (answers.stats[answers.systems.index(name), :, 0] for name in (one.a, one.b))
+        expected = tango_interval(np.array([(a > b).sum()]), np.array([(b > a).sum()]), 40, level)
+        assert one.interval == pytest.approx([float(end[0]) for end in expected], abs=1e-12)
+    for one in report.systems:
+        expected = wilson_interval(np.array([round(40 * one.score)]), 40, 0.95)
+        assert one.interval == pytest.approx([float(end[0]) for end in expected], abs=1e-12)
+    numbers = with_covariance(np.eye(4), 30, 4)
+    for one in compare(numbers, correction=correction, resamples=200):
+        nearer = min(one.interval.high - one.delta, one.delta - one.interval.low)
+        assert nearer / one.standard_error == pytest.approx(stats.t.isf((1.0 - level) / 2, 29), rel=1e-9)
+
+
+def test_the_family_is_that_of_the_correction():
+    """With all metrics in one family, all their deltas hold together; pairs of other instances count as well."""
+    rng = np.random.default_rng(5)
+    columns = random_counts(rng, 3, 25)
+    evaluations = [Evaluation.from_arrays(columns, metric=metric) for metric in ("fscore", "precision")]
+    for family, expected in (("metric", 3), ("report", 6)):
+        report = compare(evaluations, family=family, method="montecarlo", resamples=200)
+        assert {one.joint_pairs for one in report} == {expected}
+    ragged = {name: {f"x{i}": int(i % (3 + k) > 0) for i in range(k, 20)} for k, name in enumerate("abc")}
+    report = compare(Evaluation.from_arrays(ragged, metric="accuracy", missing="pairwise"))
+    assert {one.joint_pairs for one in report} == {3}
+    assert {one.joint_pairs for one in compare(columns, metric="fscore", baseline="1")} == {2}
+
+
+def test_by_name_intervals_are_for_each_pair_alone():
+    evaluation = with_covariance(np.eye(3), 30, 4)
+    for interval, joint in (("percentile", 1), ("bca", 1), ("simultaneous", 3)):
+        assert {one.joint_pairs for one in compare(evaluation, interval=interval, resamples=300)} == {joint}
+    assert {one.joint_pairs for one in compare(evaluation, interval="none")} == {None}
+
+
+def test_deltas_of_whole_columns_hold_together_and_scores_stay():
+    """The deltas are those of "simultaneous", the scores those of "percentile"."""
+    rng = np.random.default_rng(8)
+    values = {name: rng.normal(size=31) for name in "abc"}
+    metric = SampleMetric("median", lambda x: np.median(x, axis=-1), ("x",))
+    first, *others = (
+        compare(Evaluation.from_arrays(values, metric=metric), interval=each, resamples=500, progress=False)
+        for each in ("auto", "simultaneous", "percentile")
+    )
+    assert [one.interval for one in first] == [one.interval for one in others[0]]
+    assert [one.interval for one in first.systems] == [one.interval for one in others[1].systems]
+    assert {(one.interval_kind, one.joint_pairs) for one in first} == {("simultaneous", 3)}
+    assert {one.interval_kind for one in first.systems} == {"percentile"}
+
+
+@pytest.mark.parametrize("correction", ["holm", "hochberg", "bonferroni"])
+def test_an_interval_excludes_0_only_if_adjusted_p_is_small(correction):
+    """Exact where the test is that of the interval, McNemar's by the normal law and t; the adjusted p are SciPy's and
+    ours. Permutation tests may differ in the last pairs: then a note names them."""
+    rng = np.random.default_rng(11)
+    for _ in range(12):
+        num_systems, num_units = int(rng.integers(3, 9)), int(rng.integers(20, 200))
+        chances = rng.uniform(0.4, 0.9, num_systems)
+        ease = rng.normal(size=num_units)
+        bits = (rng.random((num_systems, num_units)) < stats.norm.cdf(stats.norm.ppf(chances)[:, None] + ease)) * 1
+        data = Evaluation.from_arrays({f"s{k}": row for k, row in enumerate(bits)}, metric="accuracy")
+        report = compare(data, correction=correction, progress=False)
+        b = np.array([((bits[int(o.a[1:])] > bits[int(o.b[1:])]).sum()) for o in report])
+        c = np.array([((bits[int(o.a[1:])] < bits[int(o.b[1:])]).sum()) for o in report])
+        p = stats.chi2.sf((b - c) ** 2 / np.maximum(b + c, 1), 1)
+        excludes = np.array([one.interval.low > 0 or one.interval.high < 0 for one in report])
+        assert not (excludes & (adjust(p, correction) >= 0.05)).any()
+        wrong = [one for one, out in zip(report, excludes, strict=True) if out and one.p_adjusted >= 0.05]
+        noted = [note for note in report.notes if "interval without 0" in note]
+        assert len(noted) == bool(wrong)
+        assert all(f"{one.a} - {one.b}" in noted[0] for one in wrong[:10])
+
+
+def test_a_pair_that_still_contradicts_is_named():
+    """Ten units cannot be significant among 45 pairs by permutation, but t excludes 0."""
+    rng = np.random.default_rng(2)
+    values = {f"s{k}": 10.0 * k + rng.normal(size=10) for k in range(10)}
+    report = compare(values, progress=False)
+    (note,) = [note for note in report.notes if "interval without 0" in note]
+    assert "adjusted p not below 0.05: s0 - s1, " in note
+    assert not [note for note in compare(values, correction="bh").notes if "interval without 0" in note]
