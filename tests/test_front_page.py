@@ -102,6 +102,17 @@ def test_readme_shows_the_output_of_the_demo():
     assert all(part.strip("\n") in with_notes for part in parts)
 
 
+def test_the_demo_is_one_answer_and_one_table_and_verbose_has_the_rest(capsys):
+    assert run("demo") == 0
+    brief = capsys.readouterr().out
+    assert len(brief.splitlines()) <= 15
+    assert [brief.count(word) for word in ("note:", "metric:", "letters", "method:", "\x1b")] == [0] * 5
+    assert run("demo", "--verbose") == 0
+    verbose = capsys.readouterr().out
+    assert verbose.startswith(brief[: brief.index("rank")])
+    assert all(word in verbose for word in ("note:", "|test:permutation|", "letters", "method: exact", "of all pairs"))
+
+
 @pytest.mark.parametrize("readme", [ROOT / "README.md", ROOT / "sigjax" / "data" / "examples" / "README.md"])
 def test_recipes_of_the_examples_are_those_of_the_readme(readme):
     for line in re.findall(r"sigjax compare (?:mt|llm|board)\S* .*", readme.read_text(encoding="utf-8")):

@@ -190,6 +190,8 @@ def _legend(settings: Settings, *, shaded: bool) -> str:
 
 MAX_DRAWN = 200
 """Systems in a heat map; browsers get slow with more cells."""
+MAX_HEADLINES = 5
+"""Metrics whose headlines stand on top; each metric has its own below."""
 LONG_NAME = 48
 """Letters of a name in a table beyond which names are broken into lines, whatever the room."""
 MAX_NAME = 24
@@ -216,7 +218,9 @@ def to_html(report: ReportRecord) -> str:
         f"{_header(report, sections)}\n<main>",
     ]
     if len(sections) > 1:
-        parts += ['<section id="all">\n<h2>All metrics</h2>', *paper_lines(paper_table(report, sections)), "</section>"]
+        said = [f"{section.metric}: {line}" for section in sections[:MAX_HEADLINES] for line in section.headlines]
+        parts += ['<section id="all">', *[part for line in said for part in paragraph(line, "conclusion")]]
+        parts += [*paper_lines(paper_table(report, sections)), "</section>"]
     before = 0
     for number, section in enumerate(sections):
         parts += _section(section, number, before, titled=len(sections) > 1)

@@ -648,8 +648,8 @@ def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tup
     def cells(pairs: Mapping[str, Comparison], write: Callable[[str, Comparison], str]) -> list[str]:
         return [write(name, pairs[name]) if name in pairs else "" for name in names]
 
-    def delta(name: str, one: Comparison) -> tuple[float, Interval | None]:
-        return (one.delta, one.interval) if one.a == name else turned_delta(one)
+    def delta(name: str, pair: Comparison) -> tuple[float, Interval | None]:
+        return (pair.delta, pair.interval) if pair.a == name else turned_delta(pair)
 
     deltas = cells(pairs, lambda name, one: format_number(delta(name, one)[0], spec))
     missing = {name: "not compared" for name in names if name not in pairs} | {reference: "baseline" * is_baseline}

@@ -139,7 +139,7 @@ def room_for(width: int | None) -> int:
 def _section(page: Page, section: Section, *, verbose: bool) -> None:
     """One metric: first the answer and what it rests on, then the table; the pairs, where all is wanted."""
     page.sentence(section.caption)
-    _answer(page, [section])
+    _conclusions(page, [section])
     draw_table(page, section.table if verbose else section.table.without(section.table.details))
     if verbose and section.key:
         page.sentence(section.key)
@@ -154,7 +154,7 @@ def _section(page: Page, section: Section, *, verbose: bool) -> None:
             page.add()
 
 
-def _answer(page: Page, sections: Sequence[Section]) -> None:
+def _conclusions(page: Page, sections: Sequence[Section]) -> None:
     """What the tests say of each metric, what is not settled, and what this rests on, each said once."""
     styled: dict[str, str] = {}
     for section in sections:
@@ -183,7 +183,7 @@ def _draw_together(page: Page, sections: Sequence[Section]) -> bool:
         return False
     on = sections[0].caption.removeprefix(sections[0].metric)
     page.sentence(f"{joined([section.metric for section in sections])}{on}")
-    _answer(page, sections)
+    _conclusions(page, sections)
     draw_table(page, table)
     return True
 
