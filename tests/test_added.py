@@ -66,7 +66,7 @@ print(json.dumps({
     "few": of(few), "few notes": few.notes, "small notes": small.notes, "auto": of(auto),
     "far": [one.log10_p_adjusted for one in far], "far p": [one.log10_p for one in far],
     "text": str(report), "markdown": report.to_markdown(), "latex": report.to_latex(), "html": report.to_html(),
-    "methods": report.to_methods(), "sentences": report.to_sentences(), "json": report.to_json(),
+    "methods": report.to_methods(), "bibtex": report.to_bibtex(), "sentences": report.to_sentences(), "json": report.to_json(),
     "csv": report.to_csv(), "frame": list(report.to_dataframe()["p_adjusted"]),
     "again": sigjax.Report.from_json(report.to_json()) == report,
     "figures": figures,
@@ -259,9 +259,8 @@ def test_what_a_familywise_correction_says_of_ranks_is_said(sidak):
 
 
 def test_an_added_correction_is_cited(sidak):
-    paragraph, *entries = sidak["methods"].split("\n\n")
-    assert r"by the method of Šidák~\cite{sidak1967}" in paragraph
-    assert any(entry.startswith("@article{sidak1967,") for entry in entries)
+    assert r"by the method of Šidák~\cite{sidak1967}" in sidak["methods"]
+    assert "@article{sidak1967," in sidak["bibtex"]
 
 
 def test_numbers_for_programs_have_it(sidak):

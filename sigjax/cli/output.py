@@ -38,40 +38,52 @@ class OutputFormat:
 
     Attributes:
         endings: of its files.
-        pieces: the text of a report, in pieces where it grows with the pairs; it also takes the options of
-            `to_text`. None where no report is written in this format.
+        pieces: the text of a report, in pieces where it grows with the pairs; it also takes the options of `to_text`,
+            and the file that is written, None for the terminal. None where no report is written in this format.
         short: another name for it.
         within: the format that it is written in: its files may have the endings of that, too, where it is asked for.
     """
 
     endings: tuple[str, ...]
-    pieces: Callable[[Report, Mapping[str, Any]], Iterable[str]] | None = None
+    pieces: Callable[[Report, Mapping[str, Any], Path | None], Iterable[str]] | None = None
     short: str | None = None
     within: str | None = None
 
 
-def _text_pieces(report: Report, options: Mapping[str, Any]) -> Iterable[str]:
+def _text_pieces(report: Report, options: Mapping[str, Any], _: Path | None) -> Iterable[str]:
     from sigjax.report import to_text
 
     return [to_text(report, **options)]
 
 
-def _json_pieces(report: Report, _: Mapping[str, Any]) -> Iterable[str]:
+def _latex_pieces(report: Report, _: object, path: Path | None) -> Iterable[str]:
+    from sigjax.report.latex import to_latex
+
+    return [to_latex(report, path)]
+
+
+def _appendix_pieces(report: Report, _: object, path: Path | None) -> Iterable[str]:
+    from sigjax.report.latex import to_appendix
+
+    return [to_appendix(report, path)]
+
+
+def _json_pieces(report: Report, *_: object) -> Iterable[str]:
     from sigjax.report import json_pieces
 
     return json_pieces(report)
 
 
-def _csv_pieces(report: Report, _: Mapping[str, Any]) -> Iterable[str]:
+def _csv_pieces(report: Report, *_: object) -> Iterable[str]:
     from sigjax.report import csv_pieces
 
     return csv_pieces(report)
 
 
-def _markup(dialect: str) -> Callable[[Report, Mapping[str, Any]], Iterable[str]]:
+def _markup(dialect: str) -> Callable[[Report, Mapping[str, Any], Path | None], Iterable[str]]:
     """What writes a report in a dialect of report/markup.py, which is imported when a report is written."""
 
-    def pieces(report: Report, _: Mapping[str, Any]) -> Iterable[str]:
+    def pieces(report: Report, *_: object) -> Iterable[str]:
         from sigjax.report import markup
 
         return [markup.render(report, getattr(markup, dialect))]
@@ -83,12 +95,14 @@ OUTPUTS = {
     "text": OutputFormat((".txt",), _text_pieces),
     "json": OutputFormat((".json",), _json_pieces),
     "markdown": OutputFormat((".md", ".markdown"), _markup("MARKDOWN"), short="md"),
-    "latex": OutputFormat((".tex", ".latex"), lambda report, _: [report.to_latex()], short="tex"),
+    "latex": OutputFormat((".tex", ".latex"), _latex_pieces, short="tex"),
+    "appendix": OutputFormat((".appendix.tex",), _appendix_pieces, within="latex"),
     "csv": OutputFormat((".csv",), _csv_pieces),
-    "systems-csv": OutputFormat((".systems.csv",), lambda report, _: [report.to_csv(of="systems")]),
-    "html": OutputFormat((".html", ".htm"), lambda report, _: [report.to_html()]),
-    "methods": OutputFormat((".methods.tex",), lambda report, _: [report.to_methods()], within="latex"),
-    "sentences": OutputFormat((".sentences.txt",), lambda report, _: [report.to_sentences()], within="text"),
+    "systems-csv": OutputFormat((".systems.csv",), lambda report, *_: [report.to_csv(of="systems")]),
+    "html": OutputFormat((".html", ".htm"), lambda report, *_: [report.to_html()]),
+    "methods": OutputFormat((".methods.tex",), lambda report, *_: [report.to_methods()], within="latex"),
+    "bibtex": OutputFormat((".bib",), lambda report, *_: [report.to_bibtex()], short="bib"),
+    "sentences": OutputFormat((".sentences.txt",), lambda report, *_: [report.to_sentences()], within="text"),
     "github": OutputFormat((".github.md",), within="markdown"),
 }
 """Each format by its name. Of several endings of a file, the longest says its format."""
@@ -225,6 +239,16 @@ class Output(Written):
     )
     formats = REPORTS
 
+    def files(self) -> list[tuple[str, Path | None]]:
+        """The format of each file; what a methods paragraph cites stands beside it (.methods.bib)."""
+        return [*Written.files(self), *(("bibtex", path) for path in self.cited())]
+
+    def cited(self) -> list[Path]:
+        """The files beside those of methods paragraphs."""
+        named = self.format == "methods"
+        methods = [each for each in self.output if each.suffix and (named or each.name.endswith(".methods.tex"))]
+        return [path for each in methods if (path := each.with_suffix(".bib")) not in self.output]
+
     def check(self) -> None:
         """Refuse, before the work, names of files and figures, and a pair, that cannot be written or drawn.
 
@@ -249,7 +273,7 @@ class Output(Written):
             pieces = OUTPUTS[format].pieces
             assert pieces is not None
             options = text_options(to_file=path is not None) | {"verbose": self.verbose or path is not None}
-            _write_pieces(pieces(report, options), format, path)
+            _write_pieces(pieces(report, options, path), format, path)
         for path in self.figure:
             from sigjax.report.plots import DISTRIBUTIONS, default_figure
 
@@ -330,6 +354,8 @@ def _written(records: Sequence[object]) -> Iterator[tuple[str, Path]]:
     for record in records:
         for name in _WRITTEN:
             given = getattr(record, name, None) or ()
+            if name == "output" and isinstance(record, Output):
+                given = [*record.output, *record.cited()]
             yield from ((f"--{name}", path) for path in ([given] if isinstance(given, Path) else given))
 
 

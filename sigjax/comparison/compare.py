@@ -55,7 +55,9 @@ from sigjax.version import __version__
 _SHORT = {"tests": "test", "resamples": "n", "alternative": "alt", "variant": "null", "mid_p": "ties"}
 _ALWAYS = {"method", "resamples", "seed", "alternative", "correction", "interval", "level"}
 """Settings that are written where they have their defaults, too."""
-_TAKEN = {"metric", "tasks", "cap", "systems", "units", "strata", "missing", "sigjax", *_SHORT.values()}
+_COUNTED_BY = ("sacrebleu", "trec_eval")
+"""Programs whose own words for a metric are notes of these codes."""
+_TAKEN = {"metric", *_COUNTED_BY, "tasks", "cap", "systems", "units", "strata", "missing", "sigjax", *_SHORT.values()}
 """Words of signatures that no setting may be called."""
 _BEFORE_DATA = ("test", "method", "n", "cap", "seed", "alt", "null", "ties")
 _AFTER_DATA = ("baseline", "correction", "family", "leaderboard", "interval", "level", "design")
@@ -71,6 +73,7 @@ def signature_of(
     named = evaluations if tasks is None else [each for each in evaluations if each.weights is not None]
     words = {
         "metric": "+".join(each.metric.name for each in named) or None,
+        **{program: _words_of(program, evaluations) for program in _COUNTED_BY},
         "tasks": tasks,
         **{name: chosen.pop(name) for name in _BEFORE_DATA},
         "systems": len(first.systems),
@@ -82,6 +85,13 @@ def signature_of(
         "sigjax": __version__,
     }
     return "|".join(f"{name}:{value}" for name, value in words.items() if value is not None)
+
+
+def _words_of(program: str, evaluations: Sequence[EvaluationRecord]) -> str | None:
+    """How a program names the metrics that it counted, with its options: `BLEU,nrefs:1,...;chrF2,nrefs:1,...`."""
+    notes = (note for each in evaluations for note in each.notes if getattr(note, "code", "") == program)
+    texts = dict.fromkeys(getattr(note, "text", "").removeprefix("trec_eval -m ").replace("|", ",") for note in notes)
+    return ";".join(texts) or None
 
 
 def _written(settings: Settings) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from sigjax.readers.json_files import item_at, number, parse_json, text
 from sigjax.readers.options import Options, quote
 from sigjax.readers.sheets import Reading, Sheet, Sources
 from sigjax.readers.table import parse_number
-from sigjax.records import EvaluationRecord, Hint, InputError, Line
+from sigjax.records import EvaluationRecord, Hint, InputError, Line, Note
 from sigjax.run.files import naming, read_text
 from sigjax.version import install_command
 
@@ -53,6 +53,10 @@ _CUT = {
     "rr": "recip_rank",
     "mrr": "recip_rank",
 }
+_TITLES = {
+    **{"map": "MAP", "map_cut": "MAP", "ndcg": "nDCG", "ndcg_cut": "nDCG", "recip_rank": "MRR", "Rprec": "R-precision"},
+    **{"bpref": "bpref", "P": "P", "recall": "R", "success": "Success"},
+}
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,23 @@ class Measure:
     """The number of documents that count; None for all."""
     relevance: int = 1
     """The lowest judgment of a relevant document."""
+
+    @property
+    def title(self) -> str:
+        """As papers write it.
+
+        Example:
+            >>> [parse_measure(name).title for name in ("ap", "ndcg_cut_10", "rr@10", "recall@100(rel=2)")]
+            ['MAP', 'nDCG@10', 'MRR@10', 'R@100 (rel=2)']
+        """
+        cutoff = "" if self.cutoff is None else f"@{self.cutoff}"
+        return f"{_TITLES[self.name]}{cutoff}{f' (rel={self.relevance})' * (self.relevance > 1)}"
+
+    @property
+    def command(self) -> str:
+        """How trec_eval is asked for it; for the reciprocal rank, which has no cutoff, the ranking is cut (-M)."""
+        cut = self.cutoff and (f" -M {self.cutoff}" if self.name == "recip_rank" else f".{self.cutoff}")
+        return f"trec_eval -m {self.name}{cut or ''}{f' -l {self.relevance}' * (self.relevance > 1)}"
 
 
 @lru_cache
@@ -168,7 +189,7 @@ def _evaluate(judged: Judgments, runs: Mapping[str, tuple[str, Judgments]], opti
     score = topic_scorer(measure, judged)
     topics = tuple(judged)
     absent = np.nan if options.missing in ("drop", "pairwise") else 0.0
-    sheets, notes = [], []
+    sheets, notes = [], list[str]([Note(measure.command, about=name, code="trec_eval")])
     for system, (file, run) in runs.items():
         values = dict.fromkeys(run, 0.0) | score(run)
         column = np.array([values.get(topic, absent) for topic in topics])

@@ -504,6 +504,7 @@ CORRELATION = _of_columns(
     shared_inputs=("gold",),
     standardize=("zscore", "zscore"),
     rounding=_correlation_rounding,
+    title="Pearson's r",
 )
 MEDIAN = _of_columns("median", median, ("value",), rounding=_median_rounding)
 AUC = _of_columns(
@@ -514,9 +515,9 @@ AUC = _of_columns(
     extract=_of_both_labels,
     standardize=("rank", "none"),
     rounding=_whole_sums_rounding,
+    title="AUC",
 )
-SPEARMAN = replace(
-    CORRELATION, name="spearman", function=spearman, standardize=("rank", "rank"), rounding=_whole_sums_rounding
-)
-KENDALL = replace(SPEARMAN, name="kendall", function=kendall)
+_of_ranks = partial(replace, CORRELATION, standardize=("rank", "rank"), rounding=_whole_sums_rounding)
+SPEARMAN = _of_ranks(name="spearman", function=spearman, title="Spearman's rho")
+KENDALL = _of_ranks(name="kendall", function=kendall, title="Kendall's tau")
 COLUMNS = (VARIANCE, CORRELATION, MEDIAN, AUC, SPEARMAN, KENDALL)

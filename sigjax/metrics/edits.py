@@ -14,7 +14,7 @@ Case, a mark * at the end of a word, and tags (`word;tag`) do not count. Referen
 import re
 from array import array
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from math import inf
@@ -284,22 +284,21 @@ def _sclite_signature(recipe: Recipe, num_references: int) -> str:
     return f"nrefs:{num_references}|case:lc|unit:words|costs:sub 4, del 3, ins 3, optional 2"
 
 
-def _metric(name: str, score: Callable[[Array], Array], edits: str) -> Metric:
+def _metric(name: str, score: Callable[[Array], Array], edits: str, title: str) -> Metric:
     stats = edits, "ref_len"
     extract = partial(stack_nonnegative, ("the number of edits", "ref_len"), (0, 1))
-    return Metric(
-        name, score, stats, extract, stats, higher_is_better=False, shared_inputs=stats[1:], portable=True, bounds=RATES
-    )
+    metric = Metric(name, score, stats, extract, stats, shared_inputs=stats[1:], portable=True, bounds=RATES)
+    return replace(metric, higher_is_better=False, title=title)
 
 
 def _of_tokens(name: str, split: Callable[[str], Sequence[str]], unit: str, **work: Any) -> TextMetric:
-    metric = _metric(name, error_rate_score, "errors")
+    metric = _metric(name, error_rate_score, "errors", name.upper())
     return TextMetric(metric, partial(_start, split, _fewest), partial(_signature, unit), quadratic=True, **work)
 
 
 ERROR_RATES = (
     TextMetric(
-        _metric("ter", ter_score, "edits"),
+        _metric("ter", ter_score, "edits", "TER"),
         start_sacrebleu,
         sacrebleu_signature,
         seconds=130e-6,
@@ -312,7 +311,7 @@ ERROR_RATES = (
     _of_tokens("wer", str.split, "words", seconds=0.07e-6, tokens=num_words, most=1e10),
     _of_tokens("cer", str.strip, "characters", seconds=0.5e-6, most=4e10),
     TextMetric(
-        _metric(SCLITE, error_rate_score, "errors"),
+        _metric(SCLITE, error_rate_score, "errors", "WER (sclite)"),
         partial(_start, words_of, _of_sclite),
         _sclite_signature,
         seconds=3e-6,

@@ -169,7 +169,7 @@ def fbeta(name: str) -> Metric | None:
     def score(sums: Array) -> Array:
         return divide((1.0 + square) * sums[..., 0], sums[..., 1] + square * sums[..., 2])
 
-    return replace(FSCORE, name=name, score=score, portable=False)
+    return replace(FSCORE, name=name, score=score, portable=False, title=name.upper())
 
 
 def fscore_ratios_score(sums: Array) -> Array:
@@ -231,19 +231,20 @@ def aer_extract(*columns: np.ndarray) -> np.ndarray:
     return np.stack([sure_matched + possible_matched, predicted, sure], axis=-1)
 
 
-def _of_matches(name: str, score: Callable[[Array], Array], kept: slice) -> Metric:
+def _of_matches(name: str, score: Callable[[Array], Array], kept: slice, title: str = "") -> Metric:
     inputs = ("tp", "predicted", "gold")
     extract = partial(stack_matches, kept)
-    return Metric(name, score, inputs[kept], extract, inputs, shared_inputs=("gold",), portable=True, bounds=SHARES)
+    made = Metric(name, score, inputs[kept], extract, inputs, shared_inputs=("gold",), portable=True, bounds=SHARES)
+    return replace(made, title=title)
 
 
-FSCORE = _of_matches("fscore", f1_score, slice(3))
+FSCORE = _of_matches("fscore", f1_score, slice(3), "F1")
 PRECISION = _of_matches("precision", ratio_score, slice(2))
 RECALL = _of_matches("recall", ratio_score, slice(0, 3, 2))
 
 TREEBANKS = tuple(
-    replace(FSCORE, name=name)
-    for name in ("las", "uas", "upos", "xpos", "ufeats", "alltags", "lemmas", "clas", "mlas", "blex")
+    replace(FSCORE, name=title.lower(), title=title)
+    for title in ("LAS", "UAS", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "CLAS", "MLAS", "BLEX")
 )
 """F1 of the words of dependency trees, whose tp stand for a gold word and have the right head and relation without its
 subtype (las), head (uas), universal or language-specific part of speech (upos, xpos), universal features (ufeats), all
@@ -255,15 +256,16 @@ from Raw Text to Universal Dependencies"."""
 _RATIOS = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
 _ERRORS = ("tp", "incorrect")
 FSCORE_RATIOS = Metric(
-    "fscore-ratios", fscore_ratios_score, _RATIOS, partial(stack_nonnegative, _RATIOS, (1, 3)), _RATIOS
+    "fscore-ratios", fscore_ratios_score, _RATIOS, partial(stack_nonnegative, _RATIOS, (1, 3)), _RATIOS, title="F1"
 )
-FSCORE_ERRORS = Metric(
-    "fscore-errors", fscore_errors_score, _ERRORS, partial(stack_nonnegative, _ERRORS, (0, 1)), _ERRORS, bounds=SHARES
-)
+_stack_errors = partial(stack_nonnegative, _ERRORS, (0, 1))
+FSCORE_ERRORS = Metric("fscore-errors", fscore_errors_score, _ERRORS, _stack_errors, _ERRORS, bounds=SHARES, title="F1")
 
 _POSSIBLE, _SURE = _LINKS[1:3], _LINKS[::3]
 _of_links = partial(Metric, shared_inputs=("sure",), portable=True, bounds=SHARES)
-AER = _of_links("aer", aer_score, ("matched", "predicted", "sure"), aer_extract, _LINKS, higher_is_better=False)
+AER = _of_links(
+    "aer", aer_score, ("matched", "predicted", "sure"), aer_extract, _LINKS, higher_is_better=False, title="AER"
+)
 ALIGNMENT_PRECISION = _of_links(
     "alignment-precision",
     ratio_score,
@@ -271,9 +273,12 @@ ALIGNMENT_PRECISION = _of_links(
     partial(stack_counts, _POSSIBLE, [(0, 1)]),
     _POSSIBLE,
     shared_inputs=(),
+    title="precision",
 )
 """$|A \\cap P| / |A|$."""
-ALIGNMENT_RECALL = _of_links("alignment-recall", ratio_score, _SURE, partial(stack_counts, _SURE, [(0, 1)]), _SURE)
+ALIGNMENT_RECALL = _of_links(
+    "alignment-recall", ratio_score, _SURE, partial(stack_counts, _SURE, [(0, 1)]), _SURE, title="recall"
+)
 """$|A \\cap S| / |S|$."""
 MATCHES = (
     *(PRECISION, RECALL, FSCORE, FSCORE_RATIOS, FSCORE_ERRORS, *TREEBANKS),
@@ -348,7 +353,11 @@ def cohen_kappa(sums: Array) -> Array:
 
 _MACRO = {"macro-fscore": macro_fscore, "macro-precision": macro_precision, "macro-recall": macro_recall}
 _CHANCE = {"mcc": matthews, "kappa": cohen_kappa}
-CLASS_METRICS = (*_MACRO, *_CHANCE)
+CLASS_METRICS = {
+    **{"macro-fscore": "macro F1", "macro-precision": "macro precision", "macro-recall": "macro recall"},
+    **{"mcc": "MCC", "kappa": "Cohen's kappa"},
+}
+"""Their titles by name."""
 
 
 def class_metric(name: str, classes: Sequence[str]) -> Metric:
@@ -363,8 +372,8 @@ def class_metric(name: str, classes: Sequence[str]) -> Metric:
     names = (*(correct if macro else ["correct"]), *predicted, *gold)
     limits = [(k, k + shift * size) for k in range(size) for shift in (1, 2)] if macro else []
     score, extract = (_MACRO | _CHANCE)[name], partial(stack_counts, names, limits)
-    bounds = SHARES if macro else (-1.0, 1.0)
-    return Metric(name, score, names, extract, names, shared_inputs=tuple(gold), bounds=bounds)
+    bounds, shared, title = SHARES if macro else (-1.0, 1.0), tuple(gold), CLASS_METRICS[name]
+    return Metric(name, score, names, extract, names, shared_inputs=shared, bounds=bounds, title=title)
 
 
 def restore_class_metric(name: str, stat_names: Sequence[str]) -> Metric | None:

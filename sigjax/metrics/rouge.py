@@ -102,7 +102,9 @@ def _notes(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[str
 _of_segments = partial(TextMetric, start=_start, signature=_signature, whole=False, extra="rouge", notes=_notes)
 _by_table = partial(_of_segments, seconds=1.6e-6, tokens=_num_words, most=5e7, quadratic=True)
 ROUGE = tuple(
-    counted(replace(MEAN, name=variant + stems))
+    counted(
+        replace(MEAN, name=variant + stems, title=f"ROUGE-{variant.removeprefix('rouge')}{' (stemmed)' * bool(stems)}")
+    )
     for stems in ("", _STEMMED)
     for variant, counted in (
         ("rouge1", partial(_of_segments, seconds=0.2e-6)),
@@ -231,12 +233,20 @@ _VALUES: dict[str, Callable[[Any], list[Any]]] = {
 _LIMITS = [(first, first + i) for first in range(0, len(_STATS), 3) for i in (1, 2)]
 _extract = partial(stack_counts, _STATS, _LIMITS)
 _CORPUS = Metric(
-    _EASSE, sari_score, _STATS, _extract, _STATS, shared_inputs=_STATS[2::3], portable=True, bounds=PERCENT
+    _EASSE,
+    sari_score,
+    _STATS,
+    _extract,
+    _STATS,
+    shared_inputs=_STATS[2::3],
+    portable=True,
+    bounds=PERCENT,
+    title="SARI",
 )
 _of_texts = partial(
     TextMetric, start=_start_sari, signature=_sari_signature, seconds=0.8e-6, tokenized=True, source=True, extra="mt"
 )
 SARI = (
     _of_texts(_CORPUS),
-    *(_of_texts(replace(MEAN, name=name), whole=False) for name in (_EVALUATE, _AUTHORS)),
+    *(_of_texts(replace(MEAN, name=name, title="SARI"), whole=False) for name in (_EVALUATE, _AUTHORS)),
 )

@@ -10,7 +10,7 @@ helping character n-grams". Details: Post (2018), "A call for clarity in reporti
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -196,7 +196,8 @@ def _chrf(name: str, word_order: int) -> Metric:
     stats = tuple(f"{kind}_{order}" for order in orders for kind in ("hyp", "ref", "match"))
     limits = [(first + 2, first + i) for first in range(0, len(stats), 3) for i in (0, 1)]
     extract = partial(stack_counts, stats, limits)
-    return Metric(name, chrf_score, stats, extract, stats, shared_inputs=stats[1::3], portable=True, bounds=PERCENT)
+    metric = Metric(name, chrf_score, stats, extract, stats, shared_inputs=stats[1::3], portable=True, bounds=PERCENT)
+    return replace(metric, title=PRINTED[name])
 
 
 def sacrebleu_metric(recipe: Recipe, num_references: int) -> Any:
@@ -290,6 +291,7 @@ BLEU = Metric(
     shared_inputs=("ref_len",),
     portable=True,
     bounds=PERCENT,
+    title=PRINTED["bleu"],
 )
 CHRF, CHRF_PLUS_PLUS = _chrf("chrf", 0), _chrf("chrf++", 2)
 _of_sacrebleu = partial(TextMetric, start=start_sacrebleu, signature=sacrebleu_signature, extra="mt")

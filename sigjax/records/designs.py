@@ -49,6 +49,7 @@ class DesignMethod:
         draws: what the bootstrap draws: units with all their runs, or units and then outputs within each; None where
             there is no bootstrap, since runs are trained models.
         words: a sentence of the methods paragraph.
+        cites: keys of what its permutation test cites in place of that of pairs.
         beside: what tables say beside the name of a test.
         refused: why the design is refused where nothing uses it.
     """
@@ -57,6 +58,7 @@ class DesignMethod:
     exchanges: Literal["units", "outputs", "runs"]
     draws: Literal["units", "outputs", None]
     words: str = ""
+    cites: str = ""
     beside: dict[str, str] = field(default_factory=dict)
     refused: str = ""
 
@@ -76,6 +78,7 @@ DESIGNS: dict[Design, DesignMethod] = {
             "outputs",
             "units",
             "Permutation tests exchanged the outputs of runs within units.",
+            "",
             {"permutation": ", outputs exchanged within units"},
             "design crossed belongs to the permutation test; ask for it, or use design nested",
         ),
@@ -84,6 +87,7 @@ DESIGNS: dict[Design, DesignMethod] = {
             "units",
             "outputs",
             "The bootstrap drew units, and then runs within each.",
+            "",
             {"bootstrap": ", runs drawn within units"},
             "design nested belongs to the bootstrap; ask for its test or intervals, or use crossed",
         ),
@@ -92,6 +96,7 @@ DESIGNS: dict[Design, DesignMethod] = {
             "runs",
             None,
             "Permutation tests exchanged whole runs (trained models).",
+            "pitman1937,noreen1989",
             {"permutation": ", whole runs exchanged"},
             "design models has no bootstrap test; leave it out (its intervals are two-way intervals)",
         ),

@@ -34,6 +34,7 @@ class Metric:
             product that a compiler may fuse with a sum, and no root, power or logarithm. When in doubt leave it False:
             bootstrap scores then come from NumPy.
         bounds: the lowest and the highest score there can be. Intervals by t end there.
+        title: its name in papers, for the metrics of sigjax; a metric of your own is written as it is named.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Metric:
     shared_inputs: tuple[str, ...] = ()
     portable: bool = False
     bounds: tuple[float, float] = (-math.inf, math.inf)
+    title: str = ""
 
 
 def stack_inputs(*columns: np.ndarray) -> np.ndarray:
@@ -84,6 +86,7 @@ class SampleMetric:
             (standardized) columns. Deltas closer than four times this are ties. None: measured on the data, as 64 times
             the largest difference between scores of the same instances in two orders, and 64 machine epsilons of the
             largest score, over some resamples of the data.
+        title: as that of a `Metric`.
 
     Example:
         >>> spread = SampleMetric("spread", lambda x: x.max() - x.min(), ("value",))
@@ -106,6 +109,7 @@ class SampleMetric:
     extract: Callable[..., np.ndarray] = stack_inputs
     standardize: tuple[Standard, ...] = ()
     rounding: Callable[..., float] | None = None
+    title: str = ""
 
     @property
     def stat_names(self) -> tuple[str, ...]:
@@ -123,7 +127,8 @@ class Note(str):
     Attributes:
         about: the metric or task that it is about, whose name and a colon stand before the text.
         text: the sentence without them.
-        code: what it says, for programs: "dropped", "filled", "pairwise", "sacrebleu"; "" where only people read it.
+        code: what it says, for programs: "dropped", "filled", "pairwise", "sacrebleu", "trec_eval"; "" where only
+            people read it.
         values: the numbers in it.
 
     Example:

@@ -1,26 +1,31 @@
-r"""LaTeX (packages booktabs and longtable): the table of a paper, and details for its appendix.
+r"""LaTeX (packages booktabs and longtable): the table of a paper, and what goes into its appendix.
 
 A table takes one column of a two-column class where it fits, else both; names too long for that are broken into lines,
-and metrics too many are spread over several tables. A long one is a `longtable`. Widths are those of Computer Modern at
-10 pt, the largest `\small` of the usual classes, and columns those of the narrowest one (ACL).
+and columns too many stand in several blocks below each other. A long one is a `longtable`. Widths are those of Computer
+Modern at 10 pt, the largest `\small` of the usual classes, and columns those of the narrowest one (ACL). Labels begin
+with the name of the file, so that a paper may take several reports.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any
 
-from sigjax.records import Comparison, ReportRecord
+from sigjax.records import ReportRecord
 from sigjax.records.display import visible
-from sigjax.report.sections import PairFamily, Section, Table, blocks, grid_table, paper_table, peer_lines
-from sigjax.report.words import DASH, format_adjusted_p, is_significant
+from sigjax.report.sections import Section, Table, blocks, pairs_table, paper_table, peer_lines
+from sigjax.report.words import DASH, count, is_warning
 
 MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
 COLUMN, PAGE, GAP = 216.0, 450.0, 8.0
 """Points of one column, of two (each a little less than they have), and between the columns of a table."""
 MAX_LINES = 45
 """Lines that fit on a page under a caption; longer tables are broken between pages."""
+MAX_PAIRS = 300
+"""Pairs that an appendix lists: those of 25 systems by one test."""
 MIN_NAME, LONG_WORD = 80.0, 25
 _INDENT = 10.0
 """Points by which the further lines of a broken name are indented."""
@@ -50,41 +55,79 @@ LONGTABLE = r"""% longtable needs one column: the class goes back to two after i
 \makeatletter\newif\ifsigjaxtwo\if@twocolumn\sigjaxtwotrue\onecolumn\fi\makeatother"""
 
 
-def to_latex(report: ReportRecord) -> str:
-    """The report as LaTeX: the table of the paper, then per metric intervals and p-values (a grid up to 8 systems)."""
+def to_latex(report: ReportRecord, path: str | os.PathLike[str] | None = None) -> str:
+    """The table of a paper, systems by metrics; `path` is the file that it is for, by which it is labelled."""
     sections = list(blocks(report))
-    parts = [r"% needs \usepackage{booktabs}, and \usepackage{longtable} for more than 45 lines"]
     paper = paper_table(report, sections)
-    parts += tables(paper, paper.title, [paper.note], "tab:systems")
-    for section, label in zip(sections, _labels(sections), strict=True):
-        parts += tables(section.table, section.caption, [section.key], label)
-        for family in section.families:
-            parts += _family(family, section, f"{label}-{family.test}")
-    parts += [f"% note: {visible(note)}" for note in report.notes]
-    parts.append(f"% {visible(report.signature)}")
-    return "\n".join(parts) + "\n"
+    comments = [family.warning for section in sections for family in section.families if family.warning]
+    comments += [note for note in report.notes if is_warning(note)]
+    body = set_table(paper, f"{paper.title}. {paper.note}", [], _label(path))
+    return _document(body, [*comments, report.signature])
 
 
-def _labels(sections: Sequence[Section]) -> list[str]:
-    """A label for each metric: its name, with a number where that is nothing or taken."""
+def to_appendix(report: ReportRecord, path: str | os.PathLike[str] | None = None) -> str:
+    """For each metric its systems with intervals, and all pairs; `path` is as for `to_latex`."""
+    parts, sections = [], list(blocks(report))
+    for section, label in zip(sections, _labels(sections, _label(path)), strict=True):
+        parts.append(set_table(section.table, _titled(section), [section.key], label))
+        if section.families:
+            parts.append(_pairs(section, label))
+    return _document("\n".join(parts), [*(f"note: {note}" for note in report.notes), report.signature])
+
+
+def _document(body: str, comments: Sequence[str]) -> str:
+    """Tables after the packages that they need, and comments."""
+    packages = r"\usepackage{booktabs}" + r" \usepackage{longtable}" * ("{longtable}" in body)
+    return "\n".join([f"% needs {packages}", body, *(f"% {visible(each)}" for each in comments)]) + "\n"
+
+
+def _label(path: str | os.PathLike[str] | None) -> str:
+    """The label of a file's table, from its name.
+
+    Example:
+        >>> _label("out/mt.tex"), _label("mt 2.appendix.tex"), _label(None)
+        ('tab:mt', 'tab:mt-2', 'tab:results')
+    """
+    name = "" if path is None else re.sub(r"(\.appendix)?\.\w+$", "", PurePath(path).name)
+    return f"tab:{re.sub('[^A-Za-z0-9.]+', '-', name).strip('-') or 'results'}"
+
+
+def _labels(sections: Sequence[Section], first: str) -> list[str]:
+    """A label for each metric: its name after that of the report, with a number where that is nothing or taken."""
     names = [re.sub(r"[^a-z0-9]+", "-", section.metric.lower()).strip("-") for section in sections]
-    return [f"tab:{name}" if name and names.index(name) == i else f"tab:{name}{i + 1}" for i, name in enumerate(names)]
+    return [f"{first}-{name if name and names.index(name) == i else f'{name}{i + 1}'}" for i, name in enumerate(names)]
 
 
-def _family(family: PairFamily, section: Section, label: str) -> list[str]:
-    if family.not_listed():
-        sentences = (f"{section.metric}, {family.basis}", family.not_listed(), family.conclusion, family.warning)
-        return [f"% {visible(sentence)}" for sentence in sentences if sentence]
-    table = grid_table(family, _short_p) if family.layout == "grid" else family.table
-    notes = [f"{family.basis}; {family.method}", family.conclusion, family.warning, *peer_lines(family)]
-    return tables(table, f"{section.metric}, {family.heading}", notes, label)
+def _titled(section: Section) -> str:
+    return section.caption.replace(section.metric, section.title, 1)
 
 
-def _short_p(comparison: Comparison) -> str:
-    """A cell short enough for eight columns."""
-    if comparison.p_adjusted < 0.001:
-        return "<0.001*" if is_significant(comparison) else "<0.001"
-    return format_adjusted_p(comparison)
+def _pairs(section: Section, label: str) -> str:
+    """All pairs of a metric, or why they are left out."""
+    families = section.families
+    notes = [f"{section.title}, {'; '.join(each for family in families for each in (family.basis, family.method))}"]
+    for family in families:
+        notes += [family.conclusion, family.warning, *peer_lines(family)]
+    pairs = sum(len(family.comparisons) for family in families)
+    if pairs > MAX_PAIRS:
+        sentences = [
+            *filter(None, notes),
+            f"The {count(pairs, 'pair')} are left out here; --format csv or json gives them all.",
+        ]
+        return "\n".join(f"% {visible(sentence)}" for sentence in sentences)
+    table = pairs_table(families, families[0].settings)
+    same = table.header.index("p"), table.header.index("adjusted p")
+    drop = {"method", *["test"] * (len(families) == 1)}
+    drop |= {"adjusted p"} if all(row[same[0]] == row[same[1]].rstrip("*") for row in table.rows) else set()
+    kept = [i for i, name in enumerate(table.header) if name not in drop]
+    table = Table(
+        tuple(table.header[i] for i in kept),
+        [tuple(row[i] for i in kept) for row in table.rows],
+        names=tuple(kept.index(i) for i in table.names if i in kept),
+    )
+    return set_table(
+        table, f"{section.title}: {count(pairs, 'pair')}", [f"{families[0].star}", *notes], f"{label}-pairs"
+    )
 
 
 def _head(table: Table, column: int) -> tuple[str, float]:
@@ -152,50 +195,55 @@ def width(text: str) -> float:
     return sum(WIDTHS.get(character, WIDEST) for character in text)
 
 
-def tables(table: Table, title: str, notes: Sequence[str | None], label: str) -> list[str]:
-    """The table, or several with the same names where it has too many columns for a page."""
-    names, columns = max(table.names) + 1, range(len(table.header))
+def set_table(table: Table, title: str, notes: Sequence[str | None], label: str) -> str:
+    """The table, in blocks below each other where it has too many columns for a page, all of which begin with names."""
+    first, columns = max(table.names) + 1, range(len(table.header))
     cells = [[_head(table, i) for i in columns], *([_cell(table, i, row[i]) for i in columns] for row in table.rows)]
     widths = [max(width for _, width in column) for column in zip(*cells, strict=True)]
-    room, limit = _room(widths, names)
-    broken, raw = room < widths[names - 1], [row[names - 1] for row in table.rows]
-    widths[names - 1] = room
-    parts = _columns_by_table(widths, names)
-    note = " ".join(_prose(f"{each.removesuffix('.')}.") for each in notes if each)
+    room, limit = _room(widths, table.names, is_long=len(table.rows) > MAX_LINES)
+    broken = {i: room[i] for i in table.names if room[i] < widths[i]}
+    widths = [room[i] if i in room else width for i, width in enumerate(widths)]
+    rows = [[text for text, _ in row] for row in cells]
+    for row, raw in zip(rows[1:], table.rows, strict=True):
+        for i in broken:
+            row[i] = rf"\raggedright\hangindent=1em\relax {_breakable(raw[i])}"
     made = []
-    for number, part in enumerate(parts, 1):
-        rows = [[row[column][0] for column in part] for row in cells]
-        if broken:
-            for row, name in zip(rows[1:], raw, strict=True):
-                row[names - 1] = rf"\raggedright\hangindent=1em {_breakable(name)}"
-        of = f" ({number} of {len(parts)})" if len(parts) > 1 else ""
-        caption = rf"\caption{{{_prose(title + of)}.}}\label{{{label}{f'-{number}' if number > 1 else ''}}}"
+    for part in _columns_by_block(widths, first):
         # Marks have their own column, so that digits stand under each other.
-        spec = ["r"] * (names - 1) + ["l"] + ["r@{}l" if column in table.scores else "r" for column in part[names:]]
-        if broken:
-            spec[names - 1] = f"p{{{room:.0f}pt}}"
-        lines = sum(_lines(name, room) for name in raw) if broken else len(table.rows)
-        set_table = _long if lines > MAX_LINES else _float
-        made.append(set_table("".join(spec), [" & ".join(row) + r" \\" for row in rows], caption, note, limit))
-    return made
+        spec = [_alignment(table, i, broken) for i in part]
+        made.append(("".join(spec), [rf"{' & '.join([row[i] for i in part])} \\" for row in rows]))
+    note = " ".join(_prose(f"{each.removesuffix('.')}.") for each in notes if each)
+    caption = rf"\caption{{{_prose(title.removesuffix('.'))}.}}\label{{{label}}}"
+    lines = sum(max([_lines(row[i], room) for i, room in broken.items()], default=1) for row in table.rows)
+    return (_long if lines * len(made) > MAX_LINES else _float)(made, caption, note, limit)
 
 
-def _room(widths: list[float], names: int) -> tuple[float, float]:
-    """Points for the names, and the columns of text for the table: one if names then take two lines at most."""
-    name, others = widths[names - 1], sum(widths) - widths[names - 1] + GAP * (len(widths) - 1)
-    if COLUMN - others >= min(name, max(MIN_NAME, 0.6 * name)):
-        return min(name, COLUMN - others), COLUMN
-    return min(name, max(MIN_NAME, PAGE - others)), PAGE
+def _alignment(table: Table, column: int, broken: dict[int, float]) -> str:
+    if column in broken:
+        return f"p{{{broken[column]:.0f}pt}}"
+    return "l" if column in table.names else "r@{}l" if column in table.scores else "r"
 
 
-def _columns_by_table(widths: list[float], names: int) -> list[list[int]]:
-    """The columns of each table: the names, and as many of the others as fit."""
-    first = sum(widths[:names]) + GAP * (names - 1)
-    parts, used = [list(range(names))], first
-    for column in range(names, len(widths)):
-        if used + GAP + widths[column] > PAGE and len(parts[-1]) > names:
-            parts.append(list(range(names)))
-            used = first
+def _room(widths: list[float], names: Sequence[int], *, is_long: bool) -> tuple[dict[int, float], float]:
+    """Points for each column of names, and the columns of text for the table: one if names then take two lines."""
+    others = sum(widths) - sum(widths[i] for i in names) + GAP * (len(widths) - 1)
+    least = sum(min(widths[i], max(MIN_NAME, 0.6 * widths[i])) for i in names)
+    limit = COLUMN if not is_long and COLUMN - others >= least else PAGE
+    room, left = dict[int, float](), limit - others
+    for i in sorted(names, key=widths.__getitem__):  # the shortest first: what they leave is for the others
+        room[i] = min(widths[i], max(MIN_NAME, left / (len(names) - len(room))))
+        left -= room[i]
+    return room, limit
+
+
+def _columns_by_block(widths: list[float], first: int) -> list[list[int]]:
+    """The columns of each block: the `first` ones, and as many of the others as fit."""
+    start = sum(widths[:first]) + GAP * (first - 1)
+    parts, used = [list(range(first))], start
+    for column in range(first, len(widths)):
+        if used + GAP + widths[column] > PAGE + 0.1 and len(parts[-1]) > first:
+            parts.append(list(range(first)))
+            used = start
         parts[-1].append(column)
         used += GAP + widths[column]
     return parts
@@ -227,48 +275,35 @@ def _lines(name: str, room: float) -> int:
 
 def _prose(text: str) -> str:
     """A sentence whose long words may be broken."""
-    return " ".join([escape_latex(word) if len(word) <= LONG_WORD else _breakable(word) for word in text.split(" ")])
+    words = [escape_latex(word) if len(word) <= LONG_WORD else _breakable(word) for word in text.split(" ")]
+    return re.sub(r"\bp \\textless{} ([\d.e-]+\d)", r"$p<\1$", " ".join(words)).replace("{}* ", "$^{*}$ ")
 
 
-def _float(spec: str, rows: list[str], caption: str, note: str, limit: float) -> str:
+Block = tuple[str, list[str]]
+"""The alignment of the columns, and the rows, the head first."""
+
+
+def _float(made: Sequence[Block], caption: str, note: str, limit: float) -> str:
     environment = "table" if limit == COLUMN else "table*"
     lines = [
         rf"\begin{{{environment}}}[t]",
         r"\centering\small\setlength{\tabcolsep}{4pt}",
         rf"{caption}\par\smallskip",
-        rf"\begin{{tabular}}{{@{{}}{spec}@{{}}}}",
-        r"\toprule",
-        *_head_lines(rows[0]),
-        *rows[1:],
-        r"\bottomrule",
-        r"\end{tabular}",
-        rf"\par\smallskip{{\footnotesize\raggedright {note}\par}}" if note else "",
-        rf"\end{{{environment}}}",
     ]
+    for number, (spec, rows) in enumerate(made):
+        lines += [r"\par\medskip" if number else "", rf"\begin{{tabular}}{{@{{}}{spec}@{{}}}}", r"\toprule", rows[0]]
+        lines += [r"\midrule", *rows[1:], r"\bottomrule", r"\end{tabular}"]
+    lines += [rf"\par\smallskip{{\footnotesize\raggedright {note}\par}}" if note else "", rf"\end{{{environment}}}"]
     return "\n".join(filter(None, lines))
 
 
-def _long(spec: str, rows: list[str], caption: str, note: str, limit: float) -> str:
-    head = [r"\toprule", *_head_lines(rows[0])]
-    lines = [
-        LONGTABLE,
-        r"\begingroup\small\setlength{\tabcolsep}{4pt}",
-        rf"\begin{{longtable}}{{@{{}}{spec}@{{}}}}",
-        rf"{caption}\\",
-        *head,
-        r"\endfirsthead",
-        *head,
-        r"\endhead",
-        r"\bottomrule",
-        r"\endfoot",
-        *rows[1:],
-        r"\end{longtable}",
-        rf"\noindent{{\footnotesize\raggedright {note}\par}}" if note else "",
-        r"\endgroup",
-        r"\ifsigjaxtwo\twocolumn\fi",
-    ]
-    return "\n".join(filter(None, lines))
-
-
-def _head_lines(row: str) -> list[str]:
-    return [row, r"\midrule"] if row.strip(r" &\{}") else []
+def _long(made: Sequence[Block], caption: str, note: str, limit: float) -> str:
+    del limit  # it takes a page
+    lines = [LONGTABLE, r"\begingroup\small\setlength{\tabcolsep}{4pt}"]
+    for number, (spec, rows) in enumerate(made):
+        head = [r"\toprule", rows[0], r"\midrule"]
+        lines += [r"\addtocounter{table}{-1}" if number else "", rf"\begin{{longtable}}{{@{{}}{spec}@{{}}}}"]
+        lines += ["" if number else rf"{caption}\\", *head, r"\endfirsthead", *head, r"\endhead"]
+        lines += [r"\bottomrule", r"\endfoot", *rows[1:], r"\end{longtable}"]
+    lines.append(rf"\noindent{{\footnotesize\raggedright {note}\par}}" if note else "")
+    return "\n".join(filter(None, [*lines, r"\endgroup", r"\ifsigjaxtwo\twocolumn\fi"]))

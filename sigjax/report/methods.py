@@ -1,4 +1,4 @@
-"""Words for a paper: the methods paragraph in LaTeX, the BibTeX of what it cites, and a sentence for every pair."""
+"""Words for a paper: the methods paragraph in LaTeX, the entries of what it may cite, and a sentence for every pair."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ from sigjax.records.display import visible
 from sigjax.records.options import options_of
 from sigjax.report.latex import escape_latex
 from sigjax.report.sections import blocks, lone_sentence, pair_sentence
-from sigjax.report.words import ALTERNATIVES, count, joined, percent
+from sigjax.report.words import ALTERNATIVES, count, joined, metric_title, percent
 from sigjax.testing.intervals import INTERVALS
 
+_PROGRAMS = {
+    "sacrebleu": r"Sacrebleu~\cite{{post2018}} has the signature{}",
+    "trec_eval": r"Measures are those of trec\_eval, as computed by pytrec\_eval~\cite{{vangysel2018}}:",
+}
 NULLS = {"shift": r"\delta^*-\delta", "flip": r"\delta-\delta^*"}
 _WORDED = frozenset(
     ("test", "method", "resamples", "seed", "alternative", "baseline", "correction", "level", "interval", "variant")
@@ -26,12 +30,13 @@ _WORDED = frozenset(
 
 
 def to_methods(report: ReportRecord) -> str:
-    """The paragraph, and after it the BibTeX entries of what it cites."""
-    paragraph = " ".join(_sentences(report))
-    cited = dict.fromkeys(key for keys in re.findall(r"\\cite{([^{}\\]*)}", paragraph) for key in keys.split(","))
-    entries = (files("sigjax") / "data" / "references.bib").read_text(encoding="utf-8").strip().split("\n\n")
-    known = {re.match(r"@\w+{(\w+)", entry)[1]: entry for entry in entries}  # pyright: ignore[reportOptionalSubscript]
-    return "\n\n".join([paragraph, *(known[key] for key in cited)]) + "\n"
+    r"""The paragraph; what it cites by `\cite` is in `to_bibtex`."""
+    return " ".join(_sentences(report)) + "\n"
+
+
+def to_bibtex() -> str:
+    """The BibTeX entries of all that sigjax cites, so that a paper with several reports needs one file of them."""
+    return (files("sigjax") / "data" / "references.bib").read_text(encoding="utf-8")
 
 
 def to_sentences(report: ReportRecord) -> str:
@@ -47,7 +52,7 @@ def to_sentences(report: ReportRecord) -> str:
 
 def _sentences(report: ReportRecord) -> Iterator[str]:
     settings, names = report.settings, list(dict.fromkeys(one.name for one in report.systems))
-    metrics = list(dict.fromkeys(escape_latex(one.metric) for one in report.systems))
+    metrics = list(dict.fromkeys(escape_latex(metric_title(one.metric)) for one in report.systems))
     pairs = "" if len(names) == 2 else ", all pairs of them"
     if settings.baseline is not None:
         pairs = f", each with {escape_latex(settings.baseline)}"
@@ -61,6 +66,9 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
     yield from _of_notes(report)
     if report.num_units != report.num_instances:
         yield f"Instances form {count(report.num_units, 'cluster')}, which were resampled as wholes."
+    strata = re.search(r"\|strata:(\d+)\|", report.signature)
+    if strata and not suite:
+        yield f"They form {int(strata[1]):,} strata, within which they were drawn."
     if DESIGNS[settings.design].words:
         yield DESIGNS[settings.design].words
     groups = report.comparisons.groups()
@@ -84,23 +92,32 @@ def _of_notes(report: ReportRecord) -> Iterator[str]:
             yield f"Of {instances} instances, {dropped} that some system lacks were left out."
         elif note.code == "filled":
             yield f"We counted {count(note.values['results'], 'missing result')} as 0."
-    signatures = [note.text for note in notes if note.code == "sacrebleu"]
-    if signatures:
-        broken = [escape_latex(each).replace(r"\textbar{}", r"\textbar\allowbreak{}") for each in signatures]
-        shown = joined([rf"\texttt{{{each}}}" for each in dict.fromkeys(broken)])
-        yield rf"Sacrebleu~\cite{{post2018}} has the {'signatures' if len(signatures) > 1 else 'signature'} {shown}."
+        elif note.code == "pairwise":
+            yield "Each pair was compared on the instances that both systems have."
+    for code, words in _PROGRAMS.items():
+        texts = [
+            escape_latex(note.text).replace(r"\textbar{}", r"\textbar\hfil\allowbreak\hfilneg{}")
+            for note in notes
+            if note.code == code
+        ]
+        if texts:
+            shown = joined([rf"\texttt{{{each}}}" for each in dict.fromkeys(texts)])
+            yield f"{words.format('s' * (len(texts) > 1))} {shown}."
 
 
 def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
     """Which test, and how its p-values were computed."""
     alternative = ALTERNATIVES[settings.alternative]
-    source, drawn = TESTS[test].cites, TESTS[test].draws
+    design, drawn = DESIGNS[settings.design], TESTS[test].draws
+    source, paired = (design.cites, "") if design.cites else (TESTS[test].cites, " paired")
     sampled = pairs.column("resamples").known_values()
     parts = []
     if len(sampled) < len(pairs):
         some = f" for {len(pairs) - len(sampled):,} of {count(len(pairs), 'comparison')}" if len(sampled) else ""
         parts.append(
-            rf"exactly~\cite{{zmigrod2022}}{some}" if test == "permutation" else f"exactly, without sampling{some}"
+            rf"exactly~\cite{{zmigrod2022}}{some}"
+            if test == "permutation" and design.exchanges == "units"
+            else f"exactly, without sampling{some}"
         )
     if len(sampled):
         numbers = np.unique(sampled)
@@ -112,7 +129,15 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
     mid = ", as mid-p-values" if settings.mid_p and test == "permutation" else ""
     if test == "bootstrap":
         mid = rf", with the null law of ${NULLS[settings.variant]}$"
-    return rf"The p-values of {alternative} paired {test} tests~\cite{{{source}}} were computed {joined(parts)}{mid}."
+    text = rf"The p-values of {alternative}{paired} {test} tests~\cite{{{source}}} were computed {joined(parts)}{mid}."
+    of_mcnemar = dict.fromkeys(
+        escape_latex(metric_title(one.metric))
+        for one in pairs
+        if one.interval_kind == "tango" and one.method != "montecarlo"
+    )
+    if of_mcnemar and test == "permutation" and not settings.mid_p:
+        text += rf" For {joined(list(of_mcnemar))} this is McNemar's exact test~\cite{{mcnemar1947}}."
+    return text
 
 
 def _correction(sizes: list[int], everything: int, settings: Settings) -> Iterator[str]:

@@ -237,7 +237,7 @@ def draw_scores(axes: Axes, panel: Panel) -> None:
     lettered = all(one.letters is not None and len(one.letters) <= 8 for one in systems)
     label_rows(axes, [one.name for one in systems], [one.letters or "" for one in systems] if lettered else None)
     what = "the best" if panel.settings.baseline is None else "the baseline"
-    label = f"{panel.section.metric}, {percent(panel.settings.level)} interval{direction(panel)}"
+    label = f"{panel.section.title}, {percent(panel.settings.level)} interval{direction(panel)}"
     label += f"\nopen: no significant difference to {what}"
     label += _key_of_unsettled([others[one.name] for one in systems if one.name in others])
     label += "\nsame letter: no significant difference" * lettered
@@ -259,7 +259,7 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
     directed = panel.settings.alternative == "two-sided" or panel.settings.baseline is not None
     label_rows(axes, list(shown), [format_adjusted_p(one) for one in shown.values()] if directed else None)
     p = "adjusted p" if len(panel.family.comparisons) > 1 and panel.settings.correction != "none" else "p"
-    label = f"{panel.section.metric}: difference to {middle_cut(reference, NAME)}"
+    label = f"{panel.section.title}: difference to {middle_cut(reference, NAME)}"
     joint = [one.joint_pairs for one in shown.values()]
     label += f"\n{interval_heading(panel.settings, joint)}{direction(panel)}"
     label += f"\n{f'right: {p}; ' * directed}filled: significant (p < {panel.settings.alpha:g})"
@@ -495,7 +495,7 @@ def draw_gain(axes: Axes, panel: Panel) -> None:
     axes.set_ylabel("1 − p", fontsize=FONT)
     clear_sides(axes, "right", "top")
     title = f"{panel.caption}\n{tested(panel)}, {count(len(delta), 'pair')}"
-    set_words(axes, title, f"gain of the better system ({panel.section.metric})", width=ONE_COLUMN)
+    set_words(axes, title, f"gain of the better system ({panel.section.title})", width=ONE_COLUMN)
     legend_below(axes, ncols=2)
 
 

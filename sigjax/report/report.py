@@ -124,17 +124,31 @@ class Report(ReportRecord):
 
         return text_or_file(to_html(self), path)
 
-    def to_latex(self, path: Path | None = None) -> str:
-        """The report as LaTeX tables that fit a two-column class (packages booktabs and longtable)."""
-        from sigjax.report.latex import to_latex
+    def to_latex(self, path: Path | None = None, *, appendix: bool = False) -> str:
+        """The table of a paper in LaTeX, systems by metrics, which fits a two-column class (package booktabs).
 
-        return text_or_file(to_latex(self), path)
+        Its label is `tab:` and the name of the file, or `tab:results`.
+
+        Args:
+            path: as in `to_json`.
+            appendix: the other tables instead: the systems of each metric with intervals, and all pairs.
+        """
+        from sigjax.report.latex import to_appendix, to_latex
+
+        return text_or_file((to_appendix if appendix else to_latex)(self, path), path)
 
     def to_methods(self, path: Path | None = None) -> str:
-        """A methods paragraph for a paper in LaTeX, true to the settings, and the BibTeX of what it cites."""
+        """A methods paragraph for a paper in LaTeX, true to the settings; `to_bibtex` has what it cites."""
         from sigjax.report.methods import to_methods
 
         return text_or_file(to_methods(self), path)
+
+    @staticmethod
+    def to_bibtex(path: Path | None = None) -> str:
+        """The BibTeX entries of all that `to_methods` may cite; one file serves several reports."""
+        from sigjax.report.methods import to_bibtex
+
+        return text_or_file(to_bibtex(), path)
 
     def to_sentences(self, path: Path | None = None) -> str:
         """One sentence on all systems for each metric and test, then one for every pair."""

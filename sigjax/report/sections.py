@@ -6,7 +6,6 @@ escaped for no format. What other programs would say (`compat`) stands beside ou
 
 from __future__ import annotations
 
-import string
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,6 +43,7 @@ from sigjax.report.words import (
     format_raw_p,
     interval_heading,
     is_significant,
+    metric_title,
     number_spec,
     p_interval_label,
     percent,
@@ -345,11 +345,11 @@ def _delta(pair: Comparison, spec: str) -> tuple[str, ...]:
     return delta, interval, format_raw_p(pair), format_adjusted_p(pair, digits=3)
 
 
-def grid_table(family: PairFamily, cell: Callable[[Comparison], str] = format_adjusted_p) -> Table:
+def grid_table(family: PairFamily) -> Table:
     """Adjusted p-values of all pairs; rows have names, columns have the numbers of the rows."""
     size = len(family.systems)
     rows = [
-        (str(rank), system.name, *("" if one is None else cell(one) for one in line))
+        (str(rank), system.name, *("" if one is None else format_adjusted_p(one) for one in line))
         for rank, (system, line) in enumerate(zip(family.systems, family.grid(size), strict=True), 1)
     ]
     return Table(("#", "system", *map(str, range(family.first_column + 1, size + 1))), rows, names=(1,))
@@ -520,6 +520,11 @@ class Section(NamedTuple):
     table: Table
     key: str | None
     families: tuple[PairFamily, ...]
+
+    @property
+    def title(self) -> str:
+        """The metric as papers write it."""
+        return metric_title(self.metric)
 
 
 def blocks(report: ReportRecord) -> Iterator[Section]:
@@ -776,12 +781,11 @@ def _unsettled(num_pairs: int, needed: np.ndarray, num_open: int, settings: Sett
 
 
 DAGGER, DOUBLE_DAGGER = "†", "‡"
-Marking = Literal["none", "baseline", "pair", "named", "letters", "best"]
+Marking = Literal["none", "baseline", "pair", "letters", "best"]
 MEANINGS: dict[Marking, str] = {
     "baseline": f"{DAGGER} significantly better, {DOUBLE_DAGGER} significantly worse than {{baseline}}",
     "pair": f"{DAGGER} significantly better than the other system",
-    "named": "superscripts name the systems that are significantly worse",
-    "letters": "systems that share a superscript do not differ significantly",
+    "letters": "systems that share a letter do not differ significantly",
     "best": f"{DAGGER} significantly worse than the best",
 }
 
@@ -789,22 +793,18 @@ MEANINGS: dict[Marking, str] = {
 def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
     """The table of a paper: systems by metrics, the best score of each bold, and marks for what is significant.
 
-    Systems are sorted by the first metric, and marks are by the first test. Where marks name systems, the letter of
-    each stands before its name.
+    Systems are sorted by the first metric, and marks are by the first test. Letters are those of the systems, metric by
+    metric.
     """
     names = [system.name for system in sections[0].systems]
     marking = _marking(sections, report.settings)
-    keys = list(string.ascii_lowercase[: len(names)]) if marking == "named" else []
-    columns = [_scores(section, marking, dict(zip(names, keys, strict=False))) for section in sections]
-    metrics = (f"{each.metric} ↓" if each.metric in report.lower_is_better else each.metric for each in sections)
-    before = [*zip(keys, names, strict=True)] if keys else [(name,) for name in names]
-    header = (*("", "system")[not keys :], *metrics)
-    first = len(before[0])
+    columns = [_scores(section, marking) for section in sections]
+    metrics = [f"{each.title} ↓" if each.metric in report.lower_is_better else each.title for each in sections]
     return Table(
-        header,
-        [(*cells, *(column.get(cells[-1], Score("")) for column in columns)) for cells in before],
-        names=tuple(range(first)),
-        scores=tuple(range(first, len(header))),
+        ("system", *metrics),
+        [(name, *(column.get(name, Score("")) for column in columns)) for name in names],
+        names=(0,),
+        scores=tuple(range(1, len(metrics) + 1)),
         title=f"{count(len(names), 'system')} on {count(report.num_instances, 'instance')}",
         note=_note(marking, sections, report.settings),
     )
@@ -839,28 +839,26 @@ def _marking(sections: Sequence[Section], settings: Settings) -> Marking:
     systems = [system for section in sections for system in section.systems]
     if settings.baseline is not None:
         return "baseline"
-    if len(sections[0].systems) <= MAX_NAMED:
-        return "pair" if len(sections[0].systems) == 2 else "named"
+    if len(sections[0].systems) == 2:
+        return "pair"
     return "letters" if all(0 < len(one.letters or "") <= MAX_LETTERS for one in systems) else "best"
 
 
-def _scores(section: Section, marking: Marking, keys: dict[str, str]) -> dict[str, Score]:
+def _scores(section: Section, marking: Marking) -> dict[str, Score]:
     """The cells of one metric by system."""
-    marks = _marks(section, marking, keys) if section.families else {}
+    marks = _marks(section, marking) if section.families else {}
     texts, best = _texts(section.systems), section.systems[0].score
     return {one.name: Score(texts[one.name], marks.get(one.name, ""), one.score == best) for one in section.systems}
 
 
-def _marks(section: Section, marking: Marking, keys: dict[str, str]) -> dict[str, str]:
+def _marks(section: Section, marking: Marking) -> dict[str, str]:
     """The marks of each system that has any."""
     family = section.families[0]
     if marking == "letters":
         return {one.name: one.letters or "" for one in section.systems}
     marks: dict[str, str] = {}
     for better, worse in decided(family.comparisons, family.settings):
-        if marking == "named":
-            marks[better] = "".join(sorted(marks.get(better, "") + keys[worse]))
-        elif marking == "pair" or worse == family.settings.baseline:
+        if marking == "pair" or worse == family.settings.baseline:
             marks[better] = DAGGER
         elif marking == "baseline":
             marks[worse] = DOUBLE_DAGGER

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
+from sigjax.metrics import CLASS_METRICS, known_metric
 from sigjax.multiple.adjustment import ERROR
 from sigjax.records import Comparison, Interval, Settings
 from sigjax.records.display import shared_length
@@ -18,6 +19,24 @@ ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "les
 DASH = "–"
 SMALLEST_SHOWN = 1e-300
 """Below this a double loses digits; only log10 of the p-value is right."""
+
+
+_TITLES = {"exact_match": "EM", "mqm": "MQM", **CLASS_METRICS}
+"""Of scores that files hold, and of metrics that are made for the classes of the data."""
+
+
+def metric_title(name: str) -> str:
+    """A metric as papers write it, after the name of its task where it has one; other names as they are.
+
+    Example:
+        >>> [metric_title(name) for name in ("bleu", "f0.5", "ndcg@10", "gsm8k: exact_match", "my score")]
+        ['BLEU', 'F0.5', 'nDCG@10', 'gsm8k: EM', 'my score']
+    """
+    from sigjax.formats.trec import parse_measure  # a format is imported where it is needed
+
+    task, colon, score = name.rpartition(": ")
+    known = known_metric(score) or parse_measure(score)
+    return f"{task}{colon}{_TITLES.get(score) or (known and known.title) or score}"
 
 
 def is_warning(note: str) -> bool:

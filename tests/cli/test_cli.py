@@ -57,7 +57,7 @@ def test_json_by_the_contract(capsys, wide):
 
 
 def test_the_ending_of_each_output_is_its_format(capsys, wide, tmp_path):
-    files = {f"r{end}": name for name in REPORTS for end in OUTPUTS[name].endings} | {"R.HTML": "html"}
+    files = {f"results{end}": name for name in REPORTS for end in OUTPUTS[name].endings} | {"R.HTML": "html"}
     shown = page("output")
     assert all(each.endings[0] in shown for each in OUTPUTS.values())
     outputs = [word for name in files for word in ("-o", tmp_path / name)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mutations import values
 
-from sigjax import InputError, read
+from sigjax import InputError, compare, read
 from sigjax.formats import trec as measures
 from sigjax.formats.trec import parse_measure
 
@@ -129,11 +129,13 @@ def test_topics_that_a_run_lacks_count_zero(write, scorer):
     assert (evaluation.metric.name, evaluation.ids) == ("ap", ("7", "9", "8"))
     assert evaluation.clusters == evaluation.ids
     assert values(evaluation) == {"a": [0.5, 0.5, 0.0], "b": [0.5, 1.0, 0.0]}
-    assert evaluation.notes[:-1] == ("system 'b' lacks 1 of 3 topics; they count 0, as with trec_eval -c",)
+    lacks = "system 'b' lacks 1 of 3 topics; they count 0, as with trec_eval -c"
+    assert evaluation.notes[:-1] == ("ap: trec_eval -m map", lacks)
     dropped = read(files[0], input=files[1], missing="drop")
-    assert (dropped.ids, len(dropped.notes)) == (("7", "9"), 2)
+    assert (dropped.ids, len(dropped.notes)) == (("7", "9"), 3)
     high = read(files[0], input=files[1], metric="ap(rel=2)")
     assert values(high) == {"a": [1.0, 0.0, 0.0], "b": [0.0, 0.0, 0.0]}
+    assert "|trec_eval:map -l 2|" in compare(high, device="numpy").signature
 
 
 @pytest.mark.parametrize(

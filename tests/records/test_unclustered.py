@@ -114,7 +114,7 @@ def test_reports_show_it_beside_the_other(count):
     report = two_or_three(count)
     best = report.systems[0]
     shown = f"{best.standard_error:.3f}", f"{best.standard_error_unclustered:.3f}"
-    for text in (report.to_text(), report.to_html(), report.to_markdown(), report.to_latex()):
+    for text in (report.to_text(), report.to_html(), report.to_markdown(), report.to_latex(appendix=True)):
         assert text.rindex("std. error") < text.rindex("unclustered")
         assert text.index(shown[0]) < text.index(shown[1])
         assert KEY in " ".join(text.split())

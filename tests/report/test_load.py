@@ -19,7 +19,7 @@ from sigjax import Comparison, Evaluation, InputError, Interval, compare
 from sigjax.cli import _run
 from sigjax.comparison import checks as workload_module
 from sigjax.records import Comparisons, Settings
-from sigjax.report import csv_pieces, json_pieces, to_html, to_latex, to_markdown, to_text
+from sigjax.report import csv_pieces, json_pieces, to_html, to_markdown, to_text
 from sigjax.report import data as programs
 from sigjax.report import data as tables
 from sigjax.report.data import PAIR_KEYS
@@ -150,7 +150,7 @@ def test_formats_for_people_are_bounded_and_say_what_they_leave_out():
     assert "The grid shows the first 60 of 130 systems; to_json() gives every pair." in page
     left_out = "The 8,385 pairs are left out here; --format csv or json gives them all."
     assert left_out in markdown
-    assert f"% {left_out}" in to_latex(report)
+    assert f"% {left_out}" in report.to_latex(appendix=True)
     assert markdown.count("\n| ") == 2 + 130  # one table of systems, none of pairs
     assert page.count("<td") < 130 * 12 + 60 * 60 + 100
     assert len(text) < 40_000

@@ -142,16 +142,27 @@ def test_a_setting_that_an_earlier_version_did_not_have_had_its_default(name):
 
 def test_show_writes_what_compare_writes(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    names = ["r.json", "r.txt", "r.md", "r.tex", "r.csv", "r.systems.csv", "r.html"]
+    names = [
+        "r.json",
+        "r.txt",
+        "r.md",
+        "results.tex",
+        "r.appendix.tex",
+        "r.methods.tex",
+        "r.csv",
+        "r.systems.csv",
+        "r.html",
+    ]
     files = [word for name in names for word in ("-o", name)]
     assert _run(["demo", *files], debug=True) == 0
-    again = [word for name in names for word in ("-o", f"again-{name}")]
+    (tmp_path / "again").mkdir()
+    again = [word for name in names for word in ("-o", f"again/{name}")]
     assert _run(["show", "r.json", *again], debug=True) == 0
-    for name in names:
-        assert (tmp_path / name).read_bytes() == (tmp_path / f"again-{name}").read_bytes()
+    for name in [*names, "r.methods.bib"]:
+        assert (tmp_path / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
     assert capsys.readouterr() == ("", "")
     assert _run(["show", "r.json", "--format", "tex"], debug=True) == 0
-    assert capsys.readouterr().out == (tmp_path / "r.tex").read_text()
+    assert capsys.readouterr().out == (tmp_path / "results.tex").read_text()
     assert _run(["show", "r.json", "-o", "r.json"], debug=False) == 2
     assert "is read and would be written over" in capsys.readouterr().err
     assert _run(["show", "r.json", "r.json"], debug=False) == 2

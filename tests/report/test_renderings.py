@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from html.parser import HTMLParser
 from itertools import combinations, takewhile
+from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
@@ -15,6 +16,7 @@ from reports import NOTE, SIGNATURE, STRANGE, make_comparison, make_report, with
 from rich.cells import cell_len
 
 from sigjax import Evaluation, Report, compare
+from sigjax.cli import main
 from sigjax.metrics import MEAN
 from sigjax.records import Interval, Settings, SystemScore
 from sigjax.report import to_html, to_latex, to_markdown, to_text
@@ -296,7 +298,9 @@ def test_markdown_shows_strange_names_as_they_are():
     ],
 )
 def test_latex_escapes_names(name, escaped):
-    assert f"{escaped} & 0.9000" in to_latex(make_report([name, "other"]))
+    report = make_report([name, "other"])
+    assert f"{escaped} & 0.9000" in report.to_latex(appendix=True)
+    assert f"\\midrule\n{escaped} & " in to_latex(report)
 
 
 NOTEBOOK, WHOLE = Report._repr_html_, to_html
@@ -362,10 +366,11 @@ def body(source):
 def test_the_table_of_the_paper_as_a_whole():
     report = make_report(["rnn", "crf"], p_of=lambda i, j: 0.01)
     assert to_latex(report).startswith(
-        r"""% needs \usepackage{booktabs}, and \usepackage{longtable} for more than 45 lines
+        r"""% needs \usepackage{booktabs}
 \begin{table}[t]
 \centering\small\setlength{\tabcolsep}{4pt}
-\caption{2 systems on 1,000 instances.}\label{tab:systems}\par\smallskip
+\caption{2 systems on 1,000 instances. Best in bold; \dag{} significantly better than the other system ($p<0.05$, """
+        r"""permutation test, two-sided).}\label{tab:results}\par\smallskip
 \begin{tabular}{@{}lr@{}l@{}}
 \toprule
 system & \multicolumn{2}{c}{accuracy} \\
@@ -374,8 +379,6 @@ rnn & \textbf{0.9000} & $^{\dagger}$ \\
 crf & 0.8900 &  \\
 \bottomrule
 \end{tabular}
-\par\smallskip{\footnotesize\raggedright Best in bold; \dag{} significantly better than the other system (p """
-        r"""\textless{} 0.05, permutation test, two-sided).\par}
 \end{table}
 """
     )
@@ -414,13 +417,77 @@ Before.
 """
 
 
-@pytest.mark.skipif(shutil.which("latex") is None, reason="no TeX")
-@pytest.mark.parametrize("name", BOARDS)
-def test_tables_compile_without_overfull_boxes(name, tmp_path):
-    (tmp_path / "a.tex").write_text(f"{PREAMBLE}{to_latex(BOARDS[name])}After.\n\\end{{document}}\n", encoding="utf-8")
-    for _ in range(3):  # a longtable finds its widths in a few runs
-        command = ["latex", "-interaction=nonstopmode", "a.tex"]
+def in_one_paper(folder, *reports):
+    """A paper of two columns with the tables, appendices and methods of several reports."""
+    source = PREAMBLE
+    for number, report in enumerate(reports):
+        for write, end in ((report.to_methods, "methods"), (report.to_latex, ""), (report.to_latex, "appendix")):
+            name = f"report_{number}{'.' * bool(end)}{end}"
+            write(folder / f"{name}.tex", **({"appendix": True} if end == "appendix" else {}))
+            source += f"\\input{{{name}}}\n\n"
+        source += f"Table~\\ref{{tab:report-{number}}}.\n\n"
+    reports[0].to_bibtex(folder / "report_0.methods.bib")
+    source += "\\bibliographystyle{plain}\\bibliography{report_0.methods}\n\\end{document}\n"
+    (folder / "paper.tex").write_text(source, encoding="utf-8")
+    return "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.tex")))
+
+
+PAPERS = {name: (report, BOARDS["3 metrics"]) for name, report in BOARDS.items()}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_two_reports_in_one_paper_have_what_latex_asks_for(name, tmp_path):
+    source = re.sub(r"(?m)^% .*", "", in_one_paper(tmp_path, *PAPERS[name]))
+    labels = re.findall(r"\\label{(.*?)}", source)
+    assert len(labels) == len(set(labels)) == len(re.findall(r"\\caption{", source))
+    assert set(re.findall(r"\\ref{(.*?)}", source)) <= set(labels)
+    cited = {key for keys in re.findall(r"\\cite{(.*?)}", source) for key in keys.split(",")}
+    assert cited <= set(
+        re.findall(r"(?m)^@\w+{(\w+),", (tmp_path / "report_0.methods.bib").read_text(encoding="utf-8"))
+    )
+    opened = []
+    for kind, environment in re.findall(r"\\(begin|end){(.*?)}", source):
+        if kind == "begin":
+            opened.append(environment)
+        else:
+            assert opened.pop() == environment
+    assert opened == []
+    bare = re.sub(r"\\[\\{}$%&#_]", "", source)
+    assert bare.count("{") == bare.count("}")
+    assert bare.count("$") % 2 == 0
+    assert "%" not in bare
+    assert "#" not in bare
+    for table in re.findall(r"\\begin{(?:tabular|longtable)}{(.*?)}\n(.*?)\\end{", source, flags=re.DOTALL):
+        columns = len(
+            re.findall("[rlp]", re.sub(r"@{}|p{.*?}", lambda found: found[0].startswith("p") * "p", table[0]))
+        )
+        for row in re.findall(r"(?m)^(?!\\caption)(.*) \\\\$", table[1]):
+            spans = sum(int(number) - 1 for number in re.findall(r"\\multicolumn{(\d+)}", row))
+            assert len(re.findall(r"(?<!\\)&", row)) + 1 + spans == columns, row
+    assert set(re.findall(r"\\usepackage.*?{(.*?)}", source)) <= {"fontenc", "booktabs,longtable", "booktabs"}
+
+
+def test_a_methods_file_has_its_citations_beside_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main(["demo", "-o", "a.tex", "-o", "a.appendix.tex", "-o", "a.methods.tex"])
+    assert (
+        sorted(path.name for path in tmp_path.iterdir()) == "a.appendix.tex a.methods.bib a.methods.tex a.tex".split()
+    )
+    assert r"\label{tab:a}" in Path("a.tex").read_text()
+    assert r"\label{tab:a-fscore-pairs}" in Path("a.appendix.tex").read_text()
+    assert "@" not in Path("a.methods.tex").read_text()
+    assert "& \\multicolumn{2}{c}{F1} " in Path("a.tex").read_text()
+    assert Path("a.tex").read_text().count(r"\begin{table}") == 1
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX")
+@pytest.mark.parametrize("name", PAPERS)
+def test_two_reports_compile_in_one_paper_without_a_warning(name, tmp_path):
+    in_one_paper(tmp_path, *PAPERS[name])
+    latex = ["pdflatex", "-interaction=nonstopmode", "paper.tex"]
+    for command in (latex, ["bibtex", "paper"], latex, latex, latex):  # a longtable finds its widths in a few runs
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout
-    log = (tmp_path / "a.log").read_text(encoding="latin-1")
-    assert not re.search(r"Overfull|Float too large", log), log
+    log = (tmp_path / "paper.log").read_text(encoding="latin-1")
+    assert not re.search(r"Warning|Overfull|Float too large", log), log

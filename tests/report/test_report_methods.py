@@ -3,7 +3,6 @@
 import json
 import pickle
 import re
-from importlib.resources import files
 from itertools import product
 from pathlib import Path
 
@@ -25,6 +24,10 @@ def report(metric="accuracy", **options):
     return compare(Evaluation.from_arrays(values, metric=metric), device="numpy", progress=False, **options)
 
 
+def entries():
+    return Report.to_bibtex().strip().split("\n\n")
+
+
 def _cited(paragraph):
     return list(dict.fromkeys(key for keys in re.findall(r"cite{(.*?)}", paragraph) for key in keys.split(",")))
 
@@ -37,7 +40,12 @@ PAPERS = {  # as README names them: which tests cite each, and where it was publ
         "995--1005",
         "D12-1091",
     ),
-    "Zmigrod et al. (2022)": ("permutation", "Zmigrod, Ran and Vieira, Tim and Cotterell, Ryan", "", ""),
+    "Zmigrod et al. (2022)": (
+        "permutation",
+        "Zmigrod, Ran and Vieira, Tim and Cotterell, Ryan",
+        "4894--4902",
+        "2022.naacl-main.360",
+    ),
 }
 
 
@@ -46,29 +54,25 @@ def test_the_papers_that_the_front_page_names_are_cited_where_their_test_is(name
     test, authors, pages, anthology = paper
     front = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     assert name in front.partition("These are ")[2].partition(" above all")[0]
-    paragraphs = {
-        each: to_methods(report(test=each, resamples=200)).split("\n\n") for each in ("permutation", "bootstrap")
-    }
-    for each, (paragraph, *entries) in paragraphs.items():
-        found = [entry for entry in entries if f"author = {{{authors}}}" in entry]
-        assert len(found) == (each == test)
-        for entry in found:
-            assert pages in entry
-            assert anthology in entry
-            assert re.match(r"@\w+{(\w+),", entry)[1] in _cited(paragraph)
+    paragraphs = {each: to_methods(report(test=each, resamples=200)) for each in ("permutation", "bootstrap")}
+    (entry,) = (entry for entry in entries() if f"author = {{{authors}}}" in entry)
+    assert pages in entry
+    assert anthology in entry
+    for each, paragraph in paragraphs.items():
+        assert (re.match(r"@\w+{(\w+),", entry)[1] in _cited(paragraph)) == (each == test)
 
 
 def test_the_paragraph_as_a_whole():
-    paragraph, *entries = to_methods(report()).strip().split("\n\n")
-    assert re.sub(r"sigjax \d+\.\d+\.\d+", "sigjax V", paragraph) == (
+    assert re.sub(r"sigjax \d+\.\d+\.\d+", "sigjax V", to_methods(report())) == (
         r"We compared 3 systems on 40 instances, all pairs of them, by accuracy. The p-values of two-sided paired "
-        r"permutation tests~\cite{noreen1989,yeh2000} were computed exactly~\cite{zmigrod2022}. They were adjusted for "
+        r"permutation tests~\cite{noreen1989,yeh2000} were computed exactly~\cite{zmigrod2022}. For accuracy "
+        r"this is McNemar's exact test~\cite{mcnemar1947}. They were adjusted for "
         r"the 3 comparisons by the method of Holm~\cite{holm1979}. We call differences with $p < 0.05$ significant. "
         r"The 95\% intervals of scores are Wilson's score interval~\cite{wilson1927} and of differences are Tango's "
         r"score interval~\cite{tango1998}. Those of the differences of 3 comparisons hold together. We used "
         r"sigjax V~\cite{sigjax}."
+        "\n"
     )
-    assert [re.match(r"@\w+{(\w+),", entry)[1] for entry in entries] == _cited(paragraph)
 
 
 def test_it_is_true_to_the_settings():
@@ -90,9 +94,13 @@ def test_it_is_true_to_the_settings():
 def test_signatures_of_sacrebleu_and_missing_instances_are_named(tmp_path):
     texts = {"A": ["the cat sat on the mat", "a dog ran"], "B": ["the cat sat on a rug", "a dog sat"]}
     evaluation = Evaluation.from_texts(texts, [["the cat sat on the mat", "a dog ran on"]], metric="bleu", cache=False)
-    paragraph, *entries = to_methods(compare(evaluation, device="numpy")).split("\n\n")
-    assert r"Sacrebleu~\cite{post2018} has the signature \texttt{BLEU\textbar\allowbreak{}nrefs:1" in paragraph
-    assert any("{post2018," in entry for entry in entries)
+    compared = compare(evaluation, device="numpy")
+    paragraph = to_methods(compared)
+    assert (
+        r"Sacrebleu~\cite{post2018} has the signature \texttt{BLEU\textbar\hfil\allowbreak\hfilneg{}nrefs:1"
+        in paragraph
+    )
+    assert "|sacrebleu:BLEU,nrefs:1,case:mixed,eff:no,tok:13a," in compared.signature
     path = tmp_path / "scores.tsv"
     path.write_text("id\tA\tB\n" + "".join(f"{k}\t{k % 2}\t{k % 3}\n" for k in range(9)) + "9\t1\t\n")
     for missing, sentence in (
@@ -120,17 +128,36 @@ def test_facts_that_are_of_no_note_are_refused(change):
     ("correction", "interval"), [*product([name for name in CORRECTIONS if name != "none"], ["bca", "none"])]
 )
 def test_every_citation_has_its_entry(correction, interval):
-    paragraph, *entries = to_methods(report("mean", correction=correction, interval=interval, resamples=200)).split(
-        "\n\n"
-    )
-    assert len(entries) == len(_cited(paragraph))
+    paragraph = to_methods(report("mean", correction=correction, interval=interval, resamples=200))
+    assert set(_cited(paragraph)) <= {re.match(r"@\w+{(\w+),", entry)[1] for entry in entries()}
     assert ("intervals" in paragraph) == (interval != "none")
 
 
-def test_entries_have_balanced_braces_and_unique_keys():
-    entries = (files("sigjax") / "data" / "references.bib").read_text(encoding="utf-8").strip().split("\n\n")
-    assert all(entry.count("{") == entry.count("}") for entry in entries)
-    assert len({entry.split(",")[0] for entry in entries}) == len(entries)
+COMPLETE = {"article": {"journal", "volume", "pages"}, "inproceedings": {"booktitle", "pages"}, "book": {"publisher"}}
+
+
+def test_entries_are_complete_with_balanced_braces_and_unique_keys():
+    assert all(entry.count("{") == entry.count("}") for entry in entries())
+    assert len({entry.split(",")[0] for entry in entries()}) == len(entries())
+    for entry in entries():
+        needed = COMPLETE.get(re.match(r"@(\w+){", entry)[1], set()) | {"author", "title", "year"}
+        assert needed <= set(re.findall(r", (\w+) = {", entry)), entry
+    (entry,) = (entry for entry in entries() if "{phipson2010," in entry)
+    assert "pages = {Article 39}" in entry
+
+
+def test_citations_fit_the_design_and_strata_and_pairs_are_named():
+    rng = np.random.default_rng(0)
+    values, runs = {name: rng.integers(0, 9, 24) for name in "abc"}, [k % 4 for k in range(24)]
+    of_models = Evaluation.from_arrays(values, metric="mean", ids=[k // 4 for k in range(24)], runs=runs)
+    text = to_methods(compare(of_models, design="models", device="numpy", progress=False))
+    assert r"two-sided permutation tests~\cite{pitman1937,noreen1989} were computed exactly, without sampling" in text
+    assert "yeh2000" not in text
+    strata = Evaluation.from_arrays(values, metric="mean", strata=[k // 12 for k in range(24)])
+    assert "2 strata, within which they were drawn" in to_methods(compare(strata, device="numpy", progress=False))
+    some = {"A": {"x": 1, "y": 0, "z": 1}, "B": {"x": 0, "y": 1, "z": 1}, "C": {"x": 0, "z": 0}}
+    text = to_methods(compare(some, missing="pairwise", device="numpy", progress=False))
+    assert "Each pair was compared on the instances that both systems have." in text
 
 
 def test_a_sentence_for_every_pair():

@@ -200,7 +200,7 @@ def narrow(encoding):
 @pytest.mark.parametrize("format", [each.removeprefix("to_") for each in FORMATS])
 def test_standard_output_of_any_encoding_gets_the_report(tmp_path, monkeypatch, format, encoding):
     names = ["naïve–…", "数😀", "ok"]
-    table, whole = tmp_path / "t.tsv", tmp_path / "whole"
+    table, whole = tmp_path / "t.tsv", tmp_path / "results"
     table.write_text("\t".join(("id", *names)) + "\n" + "1\t1\t0\t1\n2\t1\t0\t0\n3\t0\t0\t1\n", encoding="utf-8")
     command = ["compare", str(table), "--device", "numpy", "--resamples", "99", "--format", format]
     assert _run([*command, "-o", str(whole)], debug=False) == 0
