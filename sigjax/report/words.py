@@ -211,7 +211,7 @@ def shared_ends(names: Sequence[str]) -> tuple[str, str]:
 
     Example:
         >>> shared_ends(["mini-v1.0_glm@x", "mini-v1.1_gpt@x"]), shared_ends(["crf", "crf-big"])
-        (('mini-', '@x'), ('', ''))
+        (('mini-v1.', '@x'), ('', ''))
     """
     if len(set(names)) < 2:
         return "", ""
