@@ -351,8 +351,9 @@ def _methods(metric: str, settings: Settings, subsets: Sequence[SubsetResults]) 
         degrees = f"{low if low == high else f'{low} to {high}'} degree{'' if high == '1' else 's'} of freedom"
         by_t = f"intervals are Student's t by the jackknife, {degrees}; corrected for skewness, those of deltas only "
         notes.append(Note(f"{by_t}outwards", about=metric))
-    if settings.interval == "auto" and any(each.intervals.pairs == "percentile" for each in subsets):
-        notes.append(Note("intervals are percentile intervals of the bootstrap", about=metric))
+    if settings.interval == "auto" and any(each.intervals.systems == "percentile" for each in subsets):
+        apart = "" if subsets[0].intervals.pairs == "percentile" else "; those of deltas are simultaneous"
+        notes.append(Note(f"intervals are percentile intervals of the bootstrap{apart}", about=metric))
     return [*notes, *filter(None, [INTERVALS[settings.interval].note])]
 
 

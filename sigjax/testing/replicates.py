@@ -292,8 +292,10 @@ class JointDeltas(Simultaneous):
         """Standard errors, those of scores with their intervals."""
         of_scores = rows[: max(0, self.targets.num_systems - block.start)]
         deltas = super().uncertainties(rows[len(of_scores) :], block)
-        ends = quantiles(of_scores, quantile_levels(self.level_of_scores)) if len(of_scores) else ()
-        return with_ends(standard_errors(of_scores), *ends) + deltas if ends else deltas
+        if not len(of_scores):
+            return deltas
+        errors = standard_errors(of_scores)  # quantiles lose the order, and sums their last digits
+        return with_ends(errors, *quantiles(of_scores, quantile_levels(self.level_of_scores))) + deltas
 
     def with_all(self, uncertainties: list[Uncertainty], values: np.ndarray) -> list[Uncertainty]:
         """The same with intervals of deltas."""
