@@ -24,12 +24,18 @@ class ReadingOptions(FrameOptions):
     filter: str | None = same(FileOptions, "filter")
 
 
-def evaluations_of(data: Any, options: ReadingOptions) -> list[EvaluationRecord]:
-    """The evaluations of an evaluation or a list or dict of them, a dict of arrays, a data frame, or a path.
+def evaluations_of(data: Any, options: ReadingOptions, *, selects: bool = False) -> list[EvaluationRecord]:
+    """The evaluations of an evaluation or a list or dict of them, a dict of arrays, a data frame, a path or paths.
+
+    Args:
+        data: them.
+        options: those by which they are read.
+        selects: whether the caller takes the systems of `only` out of evaluations that are read already.
 
     Raises:
         InputError: the data cannot be used, or an option belongs to another kind of data.
     """
+    taken = ("only",) if selects else ()
     if isinstance(data, str | os.PathLike):
         chosen = values(options, ReadingOptions)
         if os.path.isdir(data):
@@ -38,17 +44,17 @@ def evaluations_of(data: Any, options: ReadingOptions) -> list[EvaluationRecord]
         return [read(data, **chosen)]
     if isinstance(data, Mapping):
         if _are_paths(data.values()):
-            raise InputError("data: got a dict of paths; read them first, compare(sigjax.read(input=data, metric=...))")
+            return [read(input=data, **values(options, ReadingOptions))]
         if tasks := _tasks(data):
-            _refuse_others(options, (), "evaluations are read already; give it to sigjax.read")
+            _refuse_others(options, taken, "evaluations are read already; give it to sigjax.read")
             return suite_of(tasks)
-        _refuse_others(options, ("metric", "missing"), "these are arrays; use Evaluation.from_arrays")
+        _refuse_others(options, ("metric", "missing", *taken), "these are arrays; use Evaluation.from_arrays")
         metric = "mean" if options.metric is None else options.metric
         return [Evaluation.from_arrays(data, metric=metric, missing=options.missing)]
     if isinstance(data, EvaluationRecord | Sequence):
         if not isinstance(data, EvaluationRecord) and _are_paths(data):
-            raise InputError("data: got a list of paths; read them first, compare(sigjax.read(*paths, metric=...))")
-        _refuse_others(options, (), "evaluations are read already; give it to sigjax.read")
+            return [read(*data, **values(options, ReadingOptions))]
+        _refuse_others(options, taken, "evaluations are read already; give it to sigjax.read")
         return list_evaluations(data)
     if not hasattr(type(data), "columns"):  # as data frames have
         raise InputError(

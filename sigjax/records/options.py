@@ -8,6 +8,7 @@ the command line (`cli.flags`).
 """
 
 import contextlib
+import difflib
 import functools
 import inspect
 import os
@@ -433,7 +434,8 @@ def takes(record: Callable[Keywords, A]) -> Takes[A, Keywords]:
                 except TypeError as error:
                     former = [name for name in keywords if name not in known and RENAMED.get(name) in known]
                     error = f"has no option {former[0]!r}; it is called {RENAMED[former[0]]!r}" if former else error
-                    raise TypeError(f"{function.__name__}() {error}") from None
+                    meant = "" if former else _meant(keywords, public)
+                    raise TypeError(f"{function.__name__}() {error}{meant}") from None
             annotations = types_of(record)  # pyright: ignore[reportArgumentType]
             given = {name: _plain(keywords.pop(name), annotations[name]) for name in known if name in keywords}
             return function(*args, **keywords, **{last.name: record(**given)})  # pyright: ignore[reportCallIssue]
@@ -445,6 +447,16 @@ def takes(record: Callable[Keywords, A]) -> Takes[A, Keywords]:
         return taking
 
     return decorate
+
+
+def _meant(keywords: Collection[str], signature: inspect.Signature) -> str:
+    """What the first unknown keyword may mean, or all that there are; nothing where all are known."""
+    known = [name for name, each in signature.parameters.items() if each.kind is each.KEYWORD_ONLY]
+    wrong = next((name for name in keywords if name not in signature.parameters), None)
+    if wrong is None:
+        return ""
+    close = difflib.get_close_matches(wrong.lower(), known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; it takes {', '.join(known)}"
 
 
 def _plain(value: Any, annotation: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sigjax.comparison.options import list_evaluations
+from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.records import EvaluationRecord, InputError, Interval, Settings, Test
 from sigjax.records.display import Brief
 from sigjax.records.options import check, option, same, takes
@@ -200,8 +200,13 @@ class Audit(Study):
         return f"outputs swapped at random\n{a} and {b}"
 
 
-@takes(AuditOptions)
-def audit(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: AuditOptions) -> Audit:
+@dataclass(frozen=True, kw_only=True)
+class AuditDataOptions(AuditOptions, ReadingOptions):
+    """The options of `audit`, and those by which it reads data."""
+
+
+@takes(AuditDataOptions)
+def audit(data: Any, options: AuditDataOptions) -> Audit:
     r"""Measure the type-I error of tests on the user's own data, with pairs for which the null hypothesis is true.
 
     *Swaps.* Each repetition swaps the outputs of two systems on each unit with probability 1/2, and tests the two
@@ -217,8 +222,8 @@ def audit(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: Au
     $\alpha$, up to the binomial error that its interval shows.
 
     Args:
-        evaluation: the statistics of the systems, or several evaluations of the same systems, one per metric.
-        options: see `AuditOptions`.
+        data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
+        options: see `AuditDataOptions`.
 
     Raises:
         InputError: an option or the data cannot be used, a metric that is no function of sums, a single unit, or too
@@ -232,7 +237,7 @@ def audit(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: Au
         >>> audit(evaluation, test="permutation", repetitions=200).tests[0].errors[1].rate
         0.0
     """
-    evaluations = list_evaluations(evaluation)
+    evaluations = evaluations_of(data, options, selects=True)
     check(options)
     nulls: tuple[Null, ...] = (options.null,) if isinstance(options.null, str) else tuple(options.null)
     settings = checked_settings(evaluations, options, min(ALPHAS))

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sigjax.comparison.options import CompareOptions, list_evaluations
+from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Test, Variant
 from sigjax.records.options import check, option, required, same, takes
 from sigjax.report.words import count, format_interval
@@ -182,8 +182,13 @@ class Calibration(Study):
             panel.legend(fontsize=8, frameon=False, loc="lower left")
 
 
-@takes(CalibrationOptions)
-def calibration(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: CalibrationOptions) -> Calibration:
+@dataclass(frozen=True, kw_only=True)
+class CalibrationDataOptions(CalibrationOptions, ReadingOptions):
+    """The options of `calibration`, and those by which it reads data."""
+
+
+@takes(CalibrationDataOptions)
+def calibration(data: Any, options: CalibrationDataOptions) -> Calibration:
     r"""Take all data as the population, draw test sets from it, and ask how often their winners are right.
 
     A test set is `instances` units drawn with replacement (from each stratum its share). All pairs are tested on it;
@@ -193,8 +198,8 @@ def calibration(evaluation: EvaluationRecord | Sequence[EvaluationRecord], optio
     tests share their resamples, and pairs of one test set depend on each other: intervals are over test sets.
 
     Args:
-        evaluation: the statistics of the systems, or several evaluations of the same systems, one per metric.
-        options: see `CalibrationOptions`.
+        data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
+        options: see `CalibrationDataOptions`.
 
     Raises:
         InputError: an option or the data cannot be used, a metric that is no function of sums, a single unit, or
@@ -209,7 +214,7 @@ def calibration(evaluation: EvaluationRecord | Sequence[EvaluationRecord], optio
         >>> [(one.test, one.variant, one.tests, one.right) for one in study.ranges if one.high == 0.06]
         [('permutation', None, 8, 8), ('bootstrap', 'shift', 9, 9), ('bootstrap', 'flip', 9, 9)]
     """
-    evaluations = list_evaluations(evaluation)
+    evaluations = evaluations_of(data, options, selects=True)
     check(options)
     check_range(options.p_range)
     how = {"variant": "shift", "alternative": SIDES[options.alternative]}

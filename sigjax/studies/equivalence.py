@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sigjax.comparison.checks import baseline_of, check_evaluations, check_units, named_errors
-from sigjax.comparison.options import BootstrapOptions, CompareOptions, list_evaluations
+from sigjax.comparison.options import BootstrapOptions, CompareOptions, ReadingOptions, evaluations_of
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Variant
 from sigjax.records.corrections import PValueCorrection
@@ -294,15 +294,18 @@ def equivalence_test(a: Any, b: Any, options: EquivalencePairOptions) -> Equival
     return equivalence(evaluation, **values(options, EquivalenceOptions))[0]
 
 
-@takes(EquivalencePairsOptions)
-def equivalence(
-    evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: EquivalencePairsOptions
-) -> StudyRows[Equivalence]:
+@dataclass(frozen=True, kw_only=True)
+class EquivalenceDataOptions(EquivalencePairsOptions, ReadingOptions):
+    """The options of `equivalence`, and those by which it reads data."""
+
+
+@takes(EquivalenceDataOptions)
+def equivalence(data: Any, options: EquivalenceDataOptions) -> StudyRows[Equivalence]:
     """`equivalence_test` of all pairs of systems, or of each system against a baseline, on the same resamples.
 
     Args:
-        evaluation: see `compare`.
-        options: see `EquivalencePairsOptions`.
+        data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
+        options: see `EquivalenceDataOptions`.
 
     Raises:
         InputError: see `equivalence_test`.
@@ -313,7 +316,7 @@ def equivalence(
         >>> [(each.a, each.b, each.holds) for each in equivalence(Evaluation.from_arrays(scores), margin=1.0)]
         [('A', 'B', True), ('A', 'C', False), ('B', 'C', False)]
     """
-    evaluations = list_evaluations(evaluation)
+    evaluations = evaluations_of(data, options)
     check(options)
     if options.variant != "shift" and options.method != "bootstrap":
         raise InputError(f"variant {options.variant} belongs to bootstrap tests; ask for method bootstrap with it")

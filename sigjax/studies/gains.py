@@ -6,13 +6,13 @@ import os
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from sigjax.comparison.options import list_evaluations
+from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.readers.options import check_groups, system_groups
-from sigjax.records import EvaluationRecord, InputError, Settings, Test
+from sigjax.records import InputError, Settings, Test
 from sigjax.records.options import check, option, takes
 from sigjax.report.plots import BLUE, VERMILION, draw_points, limit_gains
 from sigjax.report.words import count, format_number, number_spec, percent
@@ -204,8 +204,13 @@ def _columns(pairs: Sequence[PairGain], same_group: Set[bool | None]) -> tuple[n
     return np.array([pair.gain for pair in chosen]), np.array([pair.p_value for pair in chosen])
 
 
-@takes(GainsOptions)
-def gains(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: GainsOptions) -> Gains:
+@dataclass(frozen=True, kw_only=True)
+class GainsDataOptions(GainsOptions, ReadingOptions):
+    """The options of `gains`, and those by which it reads data."""
+
+
+@takes(GainsDataOptions)
+def gains(data: Any, options: GainsDataOptions) -> Gains:
     r"""Relate the gain of one system over another to its p-value, for all pairs of systems on the same resamples.
 
     The threshold is the 95th percentile of the gains of the pairs with p from 0.04 to 0.06: a larger gain is almost
@@ -222,8 +227,8 @@ def gains(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: Ga
     independent in 5 to 72%.
 
     Args:
-        evaluation: the statistics of the systems, or several evaluations of the same systems, one per metric.
-        options: see `GainsOptions`.
+        data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
+        options: see `GainsDataOptions`.
 
     Raises:
         InputError: an option or the data cannot be used, or systems without group.
@@ -240,7 +245,7 @@ def gains(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: Ga
         >>> round(study.thresholds[0].thresholds[0].gain, 3)
         0.65
     """
-    evaluations = list_evaluations(evaluation)
+    evaluations = evaluations_of(data, options)
     check(options)
     settings = check_pairs(evaluations, options)
     systems = evaluations[0].systems

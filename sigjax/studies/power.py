@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import list_evaluations
+from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Test
 from sigjax.records.options import check, option, required, same, takes
 from sigjax.report.plots import BLUES
@@ -208,8 +208,13 @@ class Power(Study):
             panel.plot(sizes, curve, color="0.5", linewidth=1, label="normal approximation")
 
 
-@takes(PowerOptions)
-def power(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: PowerOptions) -> Power:
+@dataclass(frozen=True, kw_only=True)
+class PowerDataOptions(PowerOptions, ReadingOptions):
+    """The options of `power`, and those by which it reads data."""
+
+
+@takes(PowerDataOptions)
+def power(data: Any, options: PowerDataOptions) -> Power:
     r"""Estimate the power of tests for other numbers of instances, and the smallest difference that they detect.
 
     Each repetition draws this number of instances from the pilot data, with replacement (from each stratum its share),
@@ -219,8 +224,8 @@ def power(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: Po
     few instances a test needs a little more.
 
     Args:
-        evaluation: the pilot data of the systems, or several evaluations of the same systems, one per metric.
-        options: see `PowerOptions`.
+        data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
+        options: see `PowerDataOptions`.
 
     Raises:
         InputError: an option or the data cannot be used, a metric that is no function of sums, or a single unit.
@@ -235,7 +240,7 @@ def power(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: Po
         >>> [round(at.power, 1) for at in study.points], [round(at.normal_power, 1) for at in study.points]
         ([0.3, 0.9], [0.5, 1.0])
     """
-    evaluations = list_evaluations(evaluation)
+    evaluations = evaluations_of(data, options, selects=True)
     check(options)
     settings = checked_settings(evaluations, options, 1.0 - options.level, drawing="power")
     if not settings.alpha < options.target:

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, product
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from sigjax.comparison.options import list_evaluations
+from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.records import EvaluationRecord, InputError, Settings, Test
 from sigjax.records.options import check, option, takes
 from sigjax.report.plots import BLUES
@@ -235,8 +235,13 @@ class Size(Study):
             panel.legend(fontsize=7)
 
 
-@takes(SizeOptions)
-def size(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: SizeOptions) -> Size:
+@dataclass(frozen=True, kw_only=True)
+class SizeDataOptions(SizeOptions, ReadingOptions):
+    """The options of `size`, and those by which it reads data."""
+
+
+@takes(SizeDataOptions)
+def size(data: Any, options: SizeDataOptions) -> Size:
     r"""Relate the threshold of gains (see `gains`) to the size of the test set.
 
     The systems are compared on growing initial segments of the instances, or on growing random subsets. If instances
@@ -246,8 +251,8 @@ def size(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: Siz
     stays what it is.
 
     Args:
-        evaluation: the statistics of the systems, or several evaluations of the same systems, one per metric.
-        options: see `SizeOptions`.
+        data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
+        options: see `SizeDataOptions`.
 
     Raises:
         InputError: an option or the data cannot be used, or a size above that of the data.
@@ -262,7 +267,7 @@ def size(evaluation: EvaluationRecord | Sequence[EvaluationRecord], options: Siz
         >>> [round(at.threshold, 2) for at in study.points if at.by == "normal"], study.laws[-1].exponent.value < -0.4
         ([0.25, 0.12], True)
     """
-    evaluations = list_evaluations(evaluation)
+    evaluations = evaluations_of(data, options)
     check(options)
     settings = check_pairs(evaluations, options)
     if evaluations[0].unit == "response":
