@@ -123,7 +123,7 @@ def cli(*words: str, output: str = "out") -> str:
 def _to_frame(library: Any) -> dict[str, list[str]]:
     """Columns as text; what is missing is named differently by each library and its versions."""
     report = compare(data.answers(), test=BOTH, device="numpy", progress=False)
-    frame, missing = report.to_dataframe(library), ("None", "nan", "<NA>")
+    frame, missing = report.to_dataframe(library, columns="all"), ("None", "nan", "<NA>")
     names = frame.column_names if library == "pyarrow" else list(frame.columns)
     columns = {name: [str(each.as_py() if library == "pyarrow" else each) for each in frame[name]] for name in names}
     return {name: ["-" if each in missing else each for each in column] for name, column in columns.items()}

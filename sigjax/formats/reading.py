@@ -109,6 +109,8 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[Format]
     alone = len(files) == 1 and not outputs
 
     def is_likely(format: Format) -> bool:
+        if name.endswith(DOCUMENTS) and not format.certain:
+            return False
         if os.path.isdir(first):
             return bool(format.folder and files_inside(first, format.folder))
         scored = alone or not format.parts or is_scored(name, head)

@@ -225,7 +225,19 @@ def _column_types() -> dict[str, type]:
     return types
 
 
-def to_dataframe(report: ReportRecord, library: Library | None = None, of: Rows = "pairs") -> Any:
+_USUAL = frozenset(
+    "a b name metric score score_a score_b delta interval_low interval_high p_value p_adjusted in_top_group "
+    "rank_interval_low rank_interval_high".split()
+)
+"""The columns that most people use."""
+
+
+def to_dataframe(
+    report: ReportRecord,
+    library: Library | None = None,
+    of: Rows = "pairs",
+    columns: Literal["usual", "all"] = "usual",
+) -> Any:
     """The pairs or the systems as a data frame; what is missing is null (in pandas NaN for reals).
 
     Raises:
@@ -243,8 +255,13 @@ def to_dataframe(report: ReportRecord, library: Library | None = None, of: Rows 
     if not _is_installed(chosen):
         command = install_command(chosen)
         raise InputError(f"a data frame of {chosen} needs {chosen}, which is not installed; run: {command}")
-    (columns,) = _blocks(report, of, max(1, len(report)))
-    return _of_pandas(columns) if chosen == "pandas" else _by_narwhals(columns, chosen)
+    if columns not in ("usual", "all"):
+        raise InputError(f"columns: expected usual or all, got {columns!r}")
+    (cells,) = _blocks(report, of, max(1, len(report)))
+    if columns == "usual":
+        several = {"test"} if len(report.settings.tests) > 1 else set[str]()
+        cells = {name: own for name, own in cells.items() if name in _USUAL or name in several}
+    return _of_pandas(cells) if chosen == "pandas" else _by_narwhals(cells, chosen)
 
 
 def rows_to_frame(rows: Sequence[Mapping[str, Any]]) -> Any:

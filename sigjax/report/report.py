@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sigjax.records import Device, InputError, Library, ReportRecord, Test
 from sigjax.report.data import Rows, csv_pieces, json_pieces, report_fields, report_schema, to_dataframe
@@ -175,18 +175,21 @@ class Report(ReportRecord):
         """CSV with one row per pair, metric and test, or (`of="systems"`) per system and metric, with ranks."""
         return text_or_file(csv_pieces(self, of), path)
 
-    def to_dataframe(self, library: Library | None = None, *, of: Rows = "pairs") -> Any:
+    def to_dataframe(
+        self, library: Library | None = None, *, of: Rows = "pairs", columns: Literal["usual", "all"] = "usual"
+    ) -> Any:
         """A data frame with one row per pair, metric and test, or per system and metric, with ranks.
 
         Args:
             of: "pairs" or "systems".
             library: "pandas", "polars" or "pyarrow" (the last two with narwhals, extra `dataframe`); the first of them
                 that is installed when left out.
+            columns: "usual" (names, metric, scores, delta, interval, p, adjusted p or ranks), or "all".
 
         Raises:
             InputError: no such library is installed.
         """
-        return to_dataframe(self, library, of)
+        return to_dataframe(self, library, of, columns)
 
     def plot(
         self,

@@ -11,7 +11,7 @@ import numpy as np
 from rich.cells import cell_len, set_cell_size
 
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import CompareOptions
+from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
 from sigjax.metrics import evaluation_from_arrays, measured_from, origins
 from sigjax.metrics.edits import SCLITE
 from sigjax.records import (
@@ -334,8 +334,8 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
     numbers per system, or give the folds as clusters, which are also scored one by one.
 
     Args:
-        systems: an `Evaluation` of two systems; or two arrays, a and b, `[instance]` or `[instance, input]`, of the
-            same instances in the same order.
+        systems: two systems as `compare` takes them (an `Evaluation`, a data frame, a path, ...); or two arrays, a and
+            b, `[instance]` or `[instance, input]`, of the same instances in the same order.
         options: see `ClassicalOptions`.
 
     Raises:
@@ -379,6 +379,9 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
 
 def _two_systems(systems: Sequence[Any], metric: AnyMetric | None) -> EvaluationRecord:
     if not any(isinstance(each, EvaluationRecord) for each in systems):
+        is_array = isinstance(systems[0], list | tuple | np.ndarray) if systems else True
+        if len(systems) == 1 and (not is_array or all(isinstance(each, str | os.PathLike) for each in systems[0])):
+            return _two_systems(evaluations_of(systems[0], ReadingOptions(metric=metric)), None)
         if len(systems) != 2:
             raise InputError(f"expected an Evaluation of two systems, or two arrays a and b; got {len(systems)} arrays")
         named = dict(zip("ab", systems, strict=True))

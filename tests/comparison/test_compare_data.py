@@ -60,7 +60,7 @@ def test_what_does_not_belong_together_is_refused(data, options, message):
         sigjax.compare(data, **options)
 
 
-EVALUATION = r"expected an Evaluation, .*, or a list of them, got NoneType"
+EVALUATION = "data must be an Evaluation, a dict .*, got NoneType"
 WRONG = {
     "compare nothing": (lambda: sigjax.compare(None), "data must be an Evaluation, a dict .*, got NoneType"),
     "compare numbers": (lambda: sigjax.compare([1, 2]), "expected an Evaluation, .*, or a list of them, got int"),
@@ -93,3 +93,36 @@ def test_things_of_another_type_are_refused_in_one_line(call, message):
     with pytest.raises(InputError, match=f"^{message}") as refused:
         call()
     assert "\n" not in str(refused.value)
+
+
+def test_studies_take_what_compare_takes(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    arrays = {"A": [1, 1, 1, 0, 1, 1] * 6, "B": [0, 1, 0, 0, 1, 0] * 6}
+    frame = pandas.DataFrame({"id": [f"q{i}" for i in range(36)]} | arrays)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for name in arrays:
+        frame[["id", name]].to_csv(tmp_path / f"{name}.csv", index=False)
+    paths = {name: tmp_path / f"{name}.csv" for name in arrays}
+    evaluation = Evaluation.from_arrays(arrays, metric="accuracy")
+    power = {"instances": [36], "repetitions": 20}
+
+    def numbers(data, **options):
+        return (
+            sigjax.compare(data, **options)[0].p_value,
+            sigjax.power(data, **power, **options).points[0].rejected,
+            sigjax.equivalence(data, margin=0.1, **options)[0].p_value,
+            sigjax.audit(data, repetitions=5, **options).repetitions,
+            sigjax.classical_tests(data, **options).delta,
+        )
+
+    expected = numbers(evaluation)
+    for data in (frame, arrays, tmp_path / "t.csv", str(tmp_path / "t.csv"), paths, [*paths.values()]):
+        assert numbers(data, metric="accuracy") == expected
+    three = frame.assign(C=frame["A"])
+    assert sigjax.power(three, metric="accuracy", only=["A", "B"], **power).signature == (
+        sigjax.power(evaluation, **power).signature
+    )
+    with pytest.raises(TypeError, match=r"power\(\) got an .* 'metrc'; did you mean 'metric'\?"):
+        sigjax.power(frame, metrc="accuracy", **power)
+    with pytest.raises(TypeError, match=r"equivalence\(\) got an .* 'zzz'; it takes .*margin"):
+        sigjax.equivalence(frame, margin=0.1, zzz=1)

@@ -126,7 +126,7 @@ def test_reports_show_it_beside_the_other(count):
     expected = [one.standard_error_unclustered for one in report]
     assert [row["standard_error_unclustered"] for row in parsed["pairs"]] == expected
     assert [float(row["standard_error_unclustered"]) for row in rows] == expected
-    assert report.to_dataframe()["standard_error_unclustered"].tolist() == expected
+    assert report.to_dataframe(columns="all")["standard_error_unclustered"].tolist() == expected
 
 
 def test_runs_of_an_instance_stay_together():

@@ -86,7 +86,7 @@ def test_dataframes_of_all_libraries_hold_the_same(monkeypatch, library):
     for name in ("pandas", "polars", "pyarrow"):
         if name != library:
             monkeypatch.setitem(sys.modules, name, None)
-    frame = narwhals.from_native(report.to_dataframe(), eager_only=True)
+    frame = narwhals.from_native(report.to_dataframe(columns="all"), eager_only=True)
     assert frame.implementation.name.lower() == library
     assert type(to_dataframe(report, library)) is type(report.to_dataframe())
     for name in frame.columns:
@@ -107,7 +107,9 @@ def test_systems_as_a_table(library):
     if library is None:
         rows = list(csv.DictReader(io.StringIO(report.to_csv(of="systems"))))
     else:
-        rows = narwhals.from_native(report.to_dataframe(library, of="systems"), eager_only=True).rows(named=True)
+        rows = narwhals.from_native(report.to_dataframe(library, of="systems", columns="all"), eager_only=True).rows(
+            named=True
+        )
     names = [row["name"] if library else read_back(row["name"]) for row in rows]
     assert names == [system.name for system in report.systems]
     assert [float(row["score"]) for row in rows] == [system.score for system in report.systems]
@@ -118,6 +120,10 @@ def test_systems_as_a_table(library):
     assert {str(value) for value in missing} <= {"", "None", "nan", "<NA>"}
     assert "standard_error_unclustered" not in rows[0]
     assert "bootstrap_ranks_low" not in make_report(2).to_dataframe(of="systems")
+    usual = "a b metric score_a score_b delta interval_low interval_high p_value p_adjusted"
+    assert sorted(make_report(2).to_dataframe()) == sorted(usual.split())
+    with pytest.raises(InputError, match="columns: expected usual or all, got 'few'"):
+        report.to_dataframe(columns="few")
     with pytest.raises(InputError, match="of must be one of pairs, systems, got 'units'"):
         report.to_csv(of="units")
 
