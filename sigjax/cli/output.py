@@ -220,7 +220,7 @@ class Output(Written):
     format: Format | None = same(Written, "format")
     figure: Sequence[Path] = option(
         (),
-        "Draw forest.pdf, or scores, heatmap, groups, null, bootstrap, gain (png, pdf, svg); repeat for more.",
+        "Draw forest.pdf, or scores, estimation, heatmap, groups, null, bootstrap, gain (png, svg); repeat for more.",
         "The kind stands before the ending, as in table3.forest.pdf; other names get what suits the report. See "
         "`Report.plot`.",
         group="Output",
@@ -230,7 +230,9 @@ class Output(Written):
         "Also show all pairs, letters, standard errors, method, notes and signature; files have them.",
         group="Output",
     )
-    pair: Sequence[str] = option((), "The two systems of a null or bootstrap figure.", group="Output", rare=True)
+    pair: Sequence[str] = option(
+        (), "The two systems of an estimation, null or bootstrap figure.", group="Output", rare=True
+    )
     distributions: bool = option(
         False,
         "Keep the distributions of the deltas of ten pairs, or of --pair, in JSON and HTML.",

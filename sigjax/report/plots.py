@@ -1,13 +1,16 @@
 """Figures of reports: which kinds there are, which suits a report, and how each is drawn.
 
-Sizes are those of one and two columns of a paper, and colours those that everyone can tell apart. A row per system:
-scores, differences to one system, groups that cannot be told apart. All pairs: a heat map of adjusted p-values, and
-gains against p-values. One pair: its null and bootstrap distribution.
+Sizes are those of one and two columns of a paper, and colours those that everyone can tell apart. One row per system:
+scores, and differences to one system. Estimation plots: scores beside the distributions of differences. All pairs: a
+heat map of adjusted p-values, critical-difference diagrams, and gains against p-values. One pair: its null and
+bootstrap distribution. A kind draws the inside of a panel; titles, the legend and the room for names are the same for
+all (`plot`).
 """
 
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -27,19 +30,21 @@ from sigjax.records import (
     Test,
 )
 from sigjax.records.display import meant, visible
+from sigjax.records.report import MOST_PAIRS
 from sigjax.report.sections import MAX_NUMBERS, PairFamily, Section, blocks, decided, mark, thresholds, turned_delta
 from sigjax.report.words import (
     ALTERNATIVES,
     count,
+    filled,
     format_adjusted_p,
+    format_interval,
     format_number,
     format_raw_p,
     interval_heading,
     is_significant,
+    joined,
     left_out,
-    middle_cut,
     number_spec,
-    percent,
     short_names,
 )
 from sigjax.version import install_command
@@ -63,8 +68,8 @@ _ROW, _PAGE, _SMALLEST_ROW = 0.19, 8.6, 0.06
 """Inches of a row, of the rows that fit a page, and of a row with the smallest letters that print (4 points)."""
 _METADATA = {"pdf": ("Subject", "CreationDate"), "svg": ("Description", "Date"), "png": ("Description", None)}
 """Where files say what they are about, and when they were made."""
-NAME = 25
-"""Columns for a name."""
+NAME = 60
+"""Columns for a name; few are longer."""
 
 
 def empty_figure(width: float, height: float, about: str = "") -> Figure:
@@ -118,16 +123,20 @@ def row_font(rows: int) -> float:
     return min(FONT, 72 * 0.9 * row_height(rows))
 
 
+def names_width(names: Sequence[str], rows: int) -> float:
+    """About the inches that names take beside so many rows."""
+    return 0.0083 * row_font(rows) * max([min(len(name), NAME) for name in names], default=0)
+
+
 def label_rows(axes: Axes, names: Sequence[str], right: Sequence[str] | None = None) -> None:
     """One row per name, the first on top; `right` are labels on the other side."""
+    clear_sides(axes, "left", "right", "top")
     size = row_font(len(names))
     labels = [plain(name) for name in short_names(list(map(visible, names)), NAME)]
     axes.set_yticks(range(len(labels)), labels, fontsize=size)
-    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.set_ylim(max(len(labels), 1) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    axes.tick_params(axis="x", labelsize=FONT - 1, length=2, width=0.6)
     axes.locator_params(axis="x", nbins=4)
-    clear_sides(axes, "left", "right", "top")
     if right is not None:
         other = axes.secondary_yaxis("right")
         other.set_yticks(range(len(right)), [plain(each) for each in right], fontsize=size)
@@ -136,135 +145,169 @@ def label_rows(axes: Axes, names: Sequence[str], right: Sequence[str] | None = N
 
 
 def clear_sides(axes: Axes, *sides: str) -> None:
-    """Draw no line at these sides of a panel, and thin ones at the others."""
+    """Draw no line at these sides of a panel, thin ones at the others, and small ticks."""
+    axes.tick_params(labelsize=FONT - 1, length=2, width=0.6)
     for side, spine in axes.spines.items():
         spine.set_visible(side not in sides)
         spine.set_linewidth(0.6)
 
 
-def set_words(axes: Axes, title: str, label: str, *, width: float, side: Literal["center", "right"] = "center") -> None:
-    """The title of a panel of so many inches, and what is below it, in lines that fit; names leave room on the left."""
-    letters = int(width * (15 if side == "right" else 14))
-    above, below = (
-        plain("\n".join(line for part in text.split("\n") for line in wrap(part, letters))) for text in (title, label)
-    )
-    axes.set_title(above, fontsize=FONT, loc=side)
-    axes.set_xlabel(below, fontsize=FONT, loc=side, multialignment="center")
+def set_words(axes: Axes, title: str, label: str) -> None:
+    """The title of a panel, which begins where the panel does, and what is below it; `fit` breaks their lines."""
+    axes.set_title(plain(title), fontsize=FONT, loc="left")
+    axes.set_xlabel(plain(label), fontsize=FONT)
 
 
-def legend_below(axes: Axes, **style: Any) -> None:
-    """A legend below the label of the x axis."""
-    from matplotlib.transforms import ScaledTranslation
-
-    assert axes.figure is not None
-    lines = axes.get_xlabel().count("\n") + bool(axes.get_xlabel())
-    points = 18 + 1.3 * FONT * lines
-    down = axes.transAxes + ScaledTranslation(0.0, -points / 72, axes.figure.dpi_scale_trans)
-    style = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "bbox_transform": down} | style
-    legend = axes.legend(fontsize=FONT, frameon=False, borderpad=0.0, borderaxespad=0.0, **style)
-    for handle in legend.legend_handles:
-        if handle is not None:
-            handle.set_alpha(1.0)
+def break_lines(figure: Figure, panels: Sequence[Axes]) -> None:
+    """Titles and labels in lines as wide as their panels, which are as wide as names leave room for."""
+    figure.draw_without_rendering()
+    for axes in (each for panel in panels for each in (panel, *panel.child_axes)):
+        letters = int(17 * max(1.2, axes.get_window_extent().width / figure.dpi))
+        for text in (axes.xaxis.label, getattr(axes, "_left_title", None)):
+            if text is not None:
+                text.set_text("\n".join(each for line in text.get_text().split("\n") for each in wrap(line, letters)))
 
 
-def intervals(axes: Axes, rows: Sequence[int], ends: Sequence[Interval | None], **style: Any) -> None:
+def fit(figure: Figure, rows: Sequence[Axes], heights: Sequence[float]) -> None:
+    """Break lines, then make the figure as high as panels of these inches need; `rows` are the first ones of each."""
+    break_lines(figure, figure.axes)
+    figure.draw_without_rendering()
+    inside = sum(axes.get_window_extent().height for axes in rows) / figure.dpi
+    figure.set_figheight(figure.get_figheight() + sum(heights) - inside)
+
+
+def draw_legend(figure: Figure, panels: Sequence[Axes], below: Axes | None = None) -> None:
+    """One legend for all panels, at the bottom of the figure, or below the only one in a figure of others."""
+    width = (figure if below is None else below).get_window_extent().width / figure.dpi
+    keys = {
+        "\n".join(wrap(name, int(17 * width - 8))): key
+        for axes in panels
+        for key, name in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    if not keys:
+        return
+    columns = int(width / (0.5 + 0.055 * max(map(len, keys))))
+    style: dict[str, Any] = {"fontsize": FONT, "frameon": False, "ncols": min(len(keys), max(1, columns))}
+    if below is None:
+        legend = figure.legend(keys.values(), keys, loc="outside lower center", borderpad=0.2, **style)
+    else:
+        low = below.get_tightbbox().transformed(below.transAxes.inverted()).y0  # pyright: ignore[reportOptionalMemberAccess]
+        legend = below.legend(keys.values(), keys, loc="upper center", bbox_to_anchor=(0.5, low), **style)
+    for handle in filter(None, legend.legend_handles):
+        handle.set_alpha(1.0)
+
+
+def intervals(axes: Axes, rows: Sequence[float], ends: Sequence[Interval | None], **style: Any) -> None:
     """An interval in each row that has one."""
-    there = [(row, each) for row, each in zip(rows, ends, strict=True) if each is not None]
-    if there:
-        at, known = zip(*there, strict=True)
-        width = min(1.6, 60 * row_height(len(rows)) / 6)
-        axes.hlines(at, [each.low for each in known], [each.high for each in known], linewidth=width, **style)
+    if known := [(row, *each) for row, each in zip(rows, ends, strict=True) if each is not None]:
+        axes.hlines(*zip(*known, strict=True), linewidth=min(1.6, 10 * row_height(len(rows))), **style)
+
+
+def _marker(rows: int) -> float:
+    """Points of a marker."""
+    return min(4.0, 72 * 0.5 * row_height(rows))
 
 
 MAX_ROWS = 300
 """Systems of one figure, from the best."""
-_BAR = 0.11
-"""Inches between the bars of groups."""
+_LONG, _INSIDE = 60, 1.7
+"""More rows stand in two columns, so that letters stay legible; and inches beside names."""
+_DIAMOND = "diamond"
 
 
 class Panel(NamedTuple):
-    """What is drawn: a metric and, for kinds that show a test, a test; or one pair."""
+    """What is drawn: a metric and, for kinds that show a test, a test; or some pairs; or a part of the rows."""
 
     section: Section
     family: PairFamily
     lower_is_better: bool
-    distribution: tuple[Distribution, Comparison | None] | None = None
-    """How the delta of the pair varies, and what its test says, if the report has this test."""
+    distributions: tuple[tuple[Distribution, Comparison | None], ...] = ()
+    """How the deltas of pairs vary, and what their tests say, if the report has this test."""
+    rows: slice = slice(MAX_ROWS)
 
     @property
     def systems(self) -> tuple[SystemScore, ...]:
         """Those that are drawn."""
-        return self.section.systems[:MAX_ROWS]
+        return self.section.systems[self.rows]
 
     @property
     def caption(self) -> str:
         """The metric, what it was computed on, and what is left out."""
-        shown, every = len(self.systems), len(self.section.systems)
-        if shown == every:
+        every, (first, last, _) = len(self.section.systems), self.rows.indices(len(self.section.systems))
+        if last - first == every:
             return self.section.caption
-        return f"{self.section.caption}\n{left_out('figure', shown, every, every_pair='to_json() gives')}"
+        part = f"systems {first + 1} to {last}"
+        if every > MAX_ROWS and not first:
+            part = left_out("figure", MAX_ROWS, every, every_pair="to_json() gives")
+        return f"{self.section.caption}\n{part}"
 
     @property
     def settings(self) -> Settings:
         """Of the report."""
         return self.family.settings
 
+    @property
+    def tested(self) -> str:
+        """The test and its alternative."""
+        return f"{self.family.test} test, {ALTERNATIVES[self.settings.alternative]}"
 
-def rows_size(rows: int, width: float = ONE_COLUMN) -> tuple[float, float]:
-    """Inches of a panel with so many rows."""
-    return width, 0.85 + max(rows, 1) * row_height(rows)
+    @property
+    def reference(self) -> str:
+        """What systems are compared with."""
+        return "the best" if self.settings.baseline is None else "the baseline"
+
+    def interval(self, pairs: Sequence[Comparison | None] = ()) -> str:
+        """What lines through points, or deltas, are, and which way is up; the caption says where lower is better."""
+        heading = interval_heading(self.settings, [one.joint_pairs for one in pairs if one is not None])
+        return heading + "; higher is better" * (not self.lower_is_better)
 
 
-def direction(panel: Panel) -> str:
-    """That higher is better; the caption says where lower is."""
-    return "" if panel.lower_is_better else "; higher is better"
+def rows_size(systems: Sequence[SystemScore], columns: int = 0) -> tuple[float, float]:
+    """Inches of a panel with one row per system, its name, and so many letters on the right."""
+    names = names_width([one.name for one in systems], len(systems)) + names_width(["0" * columns], len(systems))
+    most = TWO_COLUMNS / 2 if len(systems) > _LONG / 2 else TWO_COLUMNS
+    return min(most, max(ONE_COLUMN, names + _INSIDE)), max(len(systems), 1) * row_height(len(systems))
 
 
-def tested(panel: Panel) -> str:
-    """The test and its alternative."""
-    return f"{panel.family.test} test, {ALTERNATIVES[panel.settings.alternative]}"
+def draw_rows(axes: Axes, panel: Panel, looks: Sequence[str], points: Sequence[tuple[float, Interval | None]]) -> None:
+    """Per row a point with an interval: a diamond is what others are compared with, a filled one is significant."""
+    to, size = panel.reference, _marker(len(points))
+    keys = {_DIAMOND: to, BLUE: f"significant difference to {to}", "white": f"no significant difference to {to}"}
+    intervals(axes, range(len(points)), [ends for _, ends in points], color=BLUES[1])
+    for look, key in {**keys, UNSETTLED: "not settled: more resamples could tell"}.items():
+        if at := [row for row, each in enumerate(looks) if each == look]:
+            fill, marker = (BLUE, "D") if look == _DIAMOND else (look, "o")
+            style = {"color": BLUE, "markerfacecolor": fill, "markeredgewidth": 0.2 * size, "label": key}
+            axes.plot([points[row][0] for row in at], at, marker, markersize=size, **style)
 
 
 def draw_scores(axes: Axes, panel: Panel) -> None:
     """Scores with intervals; an open point does not differ significantly from the best or the baseline."""
     systems, (reference, others) = panel.systems, panel.family.against()
-    intervals(axes, range(len(systems)), [one.interval for one in systems], color=BLUES[1])
-    size = _marker(len(systems))
-    for row, one in enumerate(systems):
-        fill = BLUE if one.name == reference else _fill(others.get(one.name))
-        style = {"color": BLUE, "markerfacecolor": fill, "markeredgewidth": 0.2 * size}
-        axes.plot([one.score], [row], "D" if one.name == reference else "o", markersize=size, **style)
-    lettered = all(one.letters is not None and len(one.letters) <= 8 for one in systems)
-    label_rows(axes, [one.name for one in systems], [one.letters or "" for one in systems] if lettered else None)
-    what = "the best" if panel.settings.baseline is None else "the baseline"
-    label = f"{panel.section.title}, {percent(panel.settings.level)} interval{direction(panel)}"
-    label += f"\nopen: no significant difference to {what}"
-    label += _key_of_unsettled([others[one.name] for one in systems if one.name in others])
-    label += "\nsame letter: no significant difference" * lettered
-    set_words(axes, panel.caption, label, width=ONE_COLUMN, side="right")
+    looks = [_DIAMOND if one.name == reference else _fill(others.get(one.name)) for one in systems]
+    draw_rows(axes, panel, looks, [(one.score, one.interval) for one in systems])
+    spec = number_spec(one.score for one in panel.section.systems)
+    label_rows(axes, [one.name for one in systems], [format_number(one.score, spec) for one in systems])
+    set_words(axes, panel.caption, f"score, {panel.interval()}")
 
 
 def draw_forest(axes: Axes, panel: Panel) -> None:
     """Differences to the baseline, or else to the best system, with intervals; a filled point is significant."""
     reference, others = panel.family.against()
     shown = {one.name: others[one.name] for one in panel.systems if one.name in others}
-    deltas = [(each.delta, each.interval) if each.a == name else turned_delta(each) for name, each in shown.items()]
     axes.axvline(0.0, color=GREY, linewidth=0.6, zorder=0)
-    intervals(axes, range(len(shown)), [interval for _, interval in deltas], color=BLUES[1])
-    size = _marker(len(shown))
-    for row, ((delta, _), one) in enumerate(zip(deltas, shown.values(), strict=True)):
-        style = {"color": BLUE, "markerfacecolor": _fill(one), "markeredgewidth": 0.2 * size}
-        axes.plot([delta], [row], "o", markersize=size, **style)
+    draw_rows(axes, panel, [*map(_fill, shown.values())], [oriented(each, name) for name, each in shown.items()])
     # Else p may be of the other direction.
     directed = panel.settings.alternative == "two-sided" or panel.settings.baseline is not None
     label_rows(axes, list(shown), [format_adjusted_p(one) for one in shown.values()] if directed else None)
     p = "adjusted p" if len(panel.family.comparisons) > 1 and panel.settings.correction != "none" else "p"
-    label = f"{panel.section.title}: difference to {middle_cut(reference, NAME)}"
-    joint = [one.joint_pairs for one in shown.values()]
-    label += f"\n{interval_heading(panel.settings, joint)}{direction(panel)}"
-    label += f"\n{f'right: {p}; ' * directed}filled: significant (p < {panel.settings.alpha:g})"
-    label += _key_of_unsettled(list(shown.values()))
-    set_words(axes, f"{panel.caption}\n{tested(panel)}", label, width=ONE_COLUMN, side="right")
+    title = f"{panel.caption}\n{panel.tested}\ndifferences to {reference}"
+    set_words(axes, title, f"difference, {panel.interval([*shown.values()])}" + f"\nright: {p}" * directed)
+
+
+def oriented(pair: Comparison, name: str) -> tuple[float, Interval | None]:
+    """The delta of a system minus the other one of a pair, and its interval."""
+    return (pair.delta, pair.interval) if pair.a == name else turned_delta(pair)
 
 
 def _fill(comparison: Comparison | None) -> str:
@@ -274,83 +317,103 @@ def _fill(comparison: Comparison | None) -> str:
     return UNSETTLED if comparison is not None and comparison.settled is False else "white"
 
 
-def _key_of_unsettled(comparisons: Sequence[Comparison]) -> str:
-    return "\norange: not settled, more resamples could tell" * (UNSETTLED in map(_fill, comparisons))
+MAX_GROUPED, _BAR = 60, 0.5
+"""Systems of a critical-difference diagram, half of them on either side, and rows from a bar to the next."""
 
 
-def _marker(rows: int) -> float:
-    """Points of a marker."""
-    return min(4.0, 72 * 0.5 * row_height(rows))
+def _sides(panel: Panel) -> tuple[list[str], list[str]]:
+    """Names and scores left and right of a critical-difference diagram, the outermost first; all right if long."""
+    order = sorted(panel.systems[::-1], key=lambda one: one.score)
+    spec = number_spec(one.score for one in order)
+    texts = [(visible(one.name), format_number(one.score, spec)) for one in order]
+    names = names_width([f"{name} {score}" for name, score in texts], len(order) // 2)
+    half = len(order) // 2 if 2 * names + _INSIDE <= TWO_COLUMNS else 0
+    right = [f"{score}  {name}" for name, score in texts[half:]]
+    return [f"{name}  {score}" for name, score in texts[:half]], right[::-1]
 
 
 def groups_size(panel: Panel) -> tuple[float, float]:
     """Inches of `draw_groups`."""
-    names = min(NAME, max(len(one.name) for one in panel.systems))
-    width = max(2.5, 1.2 + 0.06 * names + _BAR * len(_bars(_groups(panel))))
-    return rows_size(len(panel.systems), min(TWO_COLUMNS, width))
+    left, right = _sides(panel)
+    height = (len(right) + _BAR * (len(_bars(_groups(panel))) + 1.5)) * row_height(len(right))
+    names = names_width(left, len(right)) + names_width(right, len(right))
+    return min(TWO_COLUMNS, max(ONE_COLUMN, _INSIDE + names)), height
 
 
 def draw_groups(axes: Axes, panel: Panel) -> None:
-    """Bars join systems no two of which differ significantly; a bar is thin where it passes others."""
-    columns = _bars(_groups(panel))
-    wide = min(3.0, 1.2 * _marker(len(panel.systems)))
-    for x, groups in enumerate(columns):
+    """A critical-difference diagram: systems on a scale of scores, and bars that join those that do not differ.
+
+    Reference: Demsar (2006), "Statistical comparisons of classifiers over multiple data sets", section 3.2.4, whose
+    scale is of average ranks.
+    """
+    bars = _bars(_groups(panel))
+    top, wide = -_BAR * (len(bars) + 1.5), min(2.5, _marker(len(panel.systems)))
+    scores = [one.score for one in panel.systems]
+    for y, groups in zip(top + _BAR * np.arange(1.0, len(bars) + 1.0), bars, strict=True):
         for members in groups:
-            axes.vlines(x, members[0], members[-1], color=BLUES[1], linewidth=0.4)
             runs = np.split(members, np.flatnonzero(np.diff(members) > 1) + 1)
-            low, high = [run[0] - 0.3 for run in runs], [run[-1] + 0.3 for run in runs]
-            axes.vlines([x] * len(runs), low, high, color=BLUE, linewidth=wide)
-    spec = number_spec(one.score for one in panel.systems)
-    label_rows(axes, [one.name for one in panel.systems], [format_number(one.score, spec) for one in panel.systems])
-    axes.set_xlim(-0.7, len(columns) - 0.3)
-    axes.set_xticks([])
+            axes.hlines(y, scores[members[0]], scores[members[-1]], color=BLUES[1], linewidth=0.5)
+            ends = np.array([[scores[run[0]], scores[run[-1]]] for run in runs])
+            axes.hlines([y] * len(runs), ends[:, 0], ends[:, 1], color=BLUE, linewidth=wide, capstyle="projecting")
+    margin = 0.04 * (max(scores) - min(scores)) or 0.5
+    axes.set_xlim(min(scores) - margin, max(scores) + margin)
+    left, right = _sides(panel)
+    outermost = sorted(scores)[: len(left)], sorted(scores, reverse=True)[: len(right)]
+    for side, end in zip(outermost, axes.get_xlim(), strict=True):
+        for row, score in enumerate(side):
+            axes.plot([score, score, end], [top, row, row], color=GREY, linewidth=0.5, zorder=0)
+    label_rows(axes, left, right)
+    axes.set_ylim(len(right) - 0.5, top)
+    axes.xaxis.tick_top()
+    axes.spines["top"].set_visible(True)
     axes.spines["bottom"].set_visible(False)
     p = f"{'' if panel.settings.correction == 'none' else 'adjusted '}p < {panel.settings.alpha:g}"
-    label = f"on a bar: no two differ significantly\n({panel.family.test} test, {p})"
-    set_words(axes, panel.caption, label, width=min(ONE_COLUMN, groups_size(panel)[0]), side="right")
+    key = f"systems on one bar do not differ significantly ({panel.family.test} test, {p}); a bar is thin where it "
+    axes.plot([], [], color=BLUE, linewidth=wide, label=f"{key}passes others")
+    set_words(axes, panel.caption + "; higher is better" * (not panel.lower_is_better), "")
 
 
 def _groups(panel: Panel) -> list[list[int]]:
-    """The groups, as positions of systems.
+    """The groups of two systems or more, as positions of systems.
 
     Raises:
-        InputError: not all pairs were tested, in both directions.
+        InputError: not all pairs were tested, in both directions; or there are too many systems.
     """
     settings, row_of = panel.settings, {one.name: row for row, one in enumerate(panel.systems)}
     if settings.baseline is not None or settings.alternative != "two-sided":
         raise InputError("figure groups: needs a two-sided test of all pairs; use forest or scores")
+    if len(row_of) > MAX_GROUPED:
+        raise InputError(
+            f"figure groups: at most {MAX_GROUPED} systems can be read, and these are {len(row_of)}; use scores, or "
+            "heatmap for all pairs"
+        )
     differs = np.zeros((len(row_of), len(row_of)), bool)
     for one, other in decided(panel.family.comparisons, settings):
-        if one in row_of and other in row_of:
-            differs[row_of[one], row_of[other]] = differs[row_of[other], row_of[one]] = True
-    return letter_groups(differs)
+        differs[row_of[one], row_of[other]] = differs[row_of[other], row_of[one]] = True
+    return [members for members in letter_groups(differs) if len(members) > 1]
 
 
 def _bars(groups: Sequence[list[int]]) -> list[list[list[int]]]:
-    """The groups in columns, in none of which bars touch."""
-    columns: list[list[list[int]]] = []
+    """The groups in levels, in none of which bars touch."""
+    levels: list[list[list[int]]] = []
     for members in groups:
-        free = (column for column in columns if column[-1][-1] < members[0])
-        column = next(free, None)
-        if column is None:
-            columns.append([members])
+        free = (level for level in levels if level[-1][-1] < members[0])
+        level = next(free, None)
+        if level is None:
+            levels.append([members])
         else:
-            column.append(members)
-    return columns
+            level.append(members)
+    return levels
 
 
 NOT_SIGNIFICANT, EQUAL = "#EBEBEB", "#BDBDBD"
-_NAME = 34
-"""Columns for a name."""
-_FEW = 5
-"""Systems of a figure for one column."""
 
 
 def heatmap_size(panel: Panel) -> tuple[float, float]:
     """Inches of `draw_heatmap`."""
-    count = len(panel.systems)
-    height = 0.3 if count <= MAX_NUMBERS else row_height(count)
-    return ONE_COLUMN if count <= _FEW else TWO_COLUMNS, 1.0 + 0.3 * (count <= _FEW) + count * height
+    count, names = len(panel.systems), names_width([one.name for one in panel.systems], len(panel.systems))
+    width = max(ONE_COLUMN, 0.5 * count + names) if count <= 5 else TWO_COLUMNS
+    return width, count * (0.3 if count <= MAX_NUMBERS else row_height(count))
 
 
 def draw_heatmap(axes: Axes, panel: Panel) -> None:
@@ -364,8 +427,9 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
     family, count = panel.family, len(panel.systems)
     if family.settings.baseline is not None:
         raise InputError("figure heatmap: needs all pairs, and this report has a baseline; use forest or scores")
-    shades = [*BLUES[: len(thresholds(family.settings)) - 1], BLUES[-1]]
-    colors = dict(enumerate(shades)) | {"·": NOT_SIGNIFICANT, "?": UNSETTLED, "=": EQUAL}
+    limits = thresholds(family.settings)
+    colors: dict[int | str, str] = dict(enumerate([*BLUES[: len(limits) - 1], BLUES[-1]]))
+    colors |= {"·": NOT_SIGNIFICANT, "?": UNSETTLED, "=": EQUAL}
     image, first, seen = np.zeros((count, count, 4)), family.first_column, set()
     numbers: list[Text] = []
     for i, line in enumerate(family.grid(count)):
@@ -377,23 +441,23 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
             if count <= MAX_NUMBERS:
                 ink = "white" if shade == 0 else "black"
                 numbers.append(axes.text(j, i, format_adjusted_p(one), ha="center", va="center", color=ink))
-    names = 0.3 + 0.055 * max(min(len(one.name), _NAME) for one in panel.systems)
-    points = 72 * (heatmap_size(panel)[0] - names) / max(count - first, 1)
+    width = heatmap_size(panel)[0] - 0.3 - names_width([one.name for one in panel.systems], count)
     for number in numbers:
-        number.set_fontsize(min(FONT - 1, points / (0.68 * max(len(each.get_text()) for each in numbers))))
+        widest = 0.68 * max(len(each.get_text()) for each in numbers)
+        number.set_fontsize(min(FONT - 1, 72 * width / max(count - first, 1) / widest))
     axes.imshow(image, aspect="auto", interpolation="nearest")
-    _label(axes, [one.name for one in panel.systems], first)
-    _legend(axes, panel, colors, seen)
-    title = f"{panel.caption}\n{family.heading}"
-    set_words(axes, title, "", width=heatmap_size(panel)[0], side="right")
+    _label_cells(axes, [one.name for one in panel.systems], first)
+    words = {shade: f"p < {limit:g}" for shade, limit in enumerate(limits)} | {"·": "not significant"}
+    words |= {sign: word for sign, word in (("?", "not settled"), ("=", "equal scores")) if sign in seen}
+    for shade, word in words.items():
+        axes.plot([], [], "s", markersize=FONT, color=colors[shade], label=word)
+    set_words(axes, f"{panel.caption}\n{family.heading}", "")
 
 
-def _label(axes: Axes, names: list[str], first: int) -> None:
+def _label_cells(axes: Axes, names: list[str], first: int) -> None:
     """Names and numbers at rows; at columns, which are on top, as many numbers as do not touch."""
     count, size = len(names), row_font(len(names))
-    short = short_names(list(map(visible, names)), _NAME)
-    labels = [f"{plain(name)}  {row}" for row, name in enumerate(short, 1)]
-    axes.set_yticks(range(count), labels, fontsize=size)
+    label_rows(axes, [f"{name}  {row}" for row, name in enumerate(short_names(list(map(visible, names)), NAME), 1)])
     every = 1 if count <= 50 else 5 if count <= 110 else 10
     columns = [column for column in range(first, count) if (column + 1) % every == 0 or column == first]
     columns = [column for column in columns if column == first or column - first >= every / 2]
@@ -401,25 +465,80 @@ def _label(axes: Axes, names: list[str], first: int) -> None:
     axes.xaxis.tick_top()
     axes.set_xlim(first - 0.5, count - 0.5)
     axes.tick_params(length=0, pad=2)
-    clear_sides(axes, "left", "right", "top", "bottom")
+    axes.spines["bottom"].set_visible(False)
     if count <= 60:
         edge = np.arange(first, count + 1) - 0.5
         axes.vlines(edge, -0.5, count - 0.5, color="white", linewidth=0.8)
         axes.hlines(np.arange(count + 1) - 0.5, first - 0.5, count - 0.5, color="white", linewidth=0.8)
 
 
-def _legend(axes: Axes, panel: Panel, colors: dict[int | str, str], seen: set[int | str]) -> None:
-    """What the shades mean: in the empty half of the grid, or below where it is full or too small."""
-    from matplotlib.patches import Patch
+def estimation_size(panel: Panel) -> tuple[float, float]:
+    """Inches of `draw_estimation`."""
+    if len(panel.distributions) == 1:
+        return ONE_COLUMN, 2.2
+    names = [drawn.a for drawn, _ in panel.distributions] + [panel.distributions[0][0].b]
+    return TWO_COLUMNS, 1.6 * _ROW * len(names)
 
-    words: dict[int | str, str] = {shade: f"p < {limit:g}" for shade, limit in enumerate(thresholds(panel.settings))}
-    words |= {"·": "not significant"}
-    words |= {sign: word for sign, word in (("?", "not settled"), ("=", "equal scores")) if sign in seen}
-    keys = [Patch(color=colors[shade], label=word) for shade, word in words.items()]
-    if panel.family.first_column == 1 and len(panel.systems) > _FEW + 2:
-        axes.legend(loc="lower left", bbox_to_anchor=(0.01, 0.01), handles=keys, fontsize=FONT, frameon=False)
-    else:
-        legend_below(axes, handles=keys, ncols=2 if len(panel.systems) <= _FEW else 5)
+
+def draw_estimation(axes: Axes, panel: Panel) -> None:
+    """Scores beside the bootstrap distributions of the differences to one system, each with its interval.
+
+    Two systems: a Gardner-Altman plot, whose scale of differences has its 0 at the score of the second. Several: a
+    Cumming plot with one row per system, the one that the others are compared with first.
+
+    Reference: Ho et al. (2019), "Moving beyond P values: data analysis with estimation graphics" (DABEST).
+    """
+    scores = {one.name: one for one in panel.section.systems}
+    reference, systems = panel.distributions[0][0].b, [scores[drawn.a] for drawn, _ in panel.distributions]
+    title = panel.caption + f"; {len(systems) + 1} of them" * (len(systems) + 1 < len(scores))
+    title += f"\nshaded: bootstrap distribution of the difference, {drawing(panel.distributions[0][0])}"
+    if len(systems) == 1:
+        title += f"\ndifference: {_draw_gardner_altman(axes, scores[reference], systems[0], panel)}"
+        set_words(axes, title, "")
+        return
+    axes.set_axis_off()
+    axes.set(xticks=[], yticks=[])
+    left, right = axes.inset_axes((0.0, 0.0, 0.47, 1.0)), axes.inset_axes((0.53, 0.0, 0.47, 1.0))
+    every, pairs = [scores[reference], *systems], [comparison for _, comparison in panel.distributions]
+    draw_rows(left, panel, [_DIAMOND, *map(_fill, pairs)], [(one.score, one.interval) for one in every])
+    right.axvline(0.0, color=GREY, linewidth=0.6, zorder=0)
+    for row, (drawn, comparison) in enumerate(panel.distributions, 1):
+        shares = np.array(drawn.shares)
+        right.stairs(row - 0.8 * shares / shares.max(), drawn.edges, baseline=row, fill=True, color=BLUES[2])
+        right.plot([drawn.observed], [row], "o", color="black", markersize=3)
+        intervals(right, [row], [comparison and oriented(comparison, drawn.a)[1]], color="black")
+    label_rows(left, [one.name for one in every])
+    label_rows(right, [one.name for one in every])
+    right.set_yticks([])
+    set_words(left, "", f"score, {panel.interval()}")
+    set_words(right, "", f"difference to {panel.reference}, {panel.interval(pairs)}")
+    set_words(axes, title, "")
+
+
+def _draw_gardner_altman(axes: Axes, reference: SystemScore, other: SystemScore, panel: Panel) -> str:
+    """Draw it, and give the difference with its interval in words."""
+    ((drawn, comparison),), zero = panel.distributions, reference.score
+    for x, one in enumerate((reference, other)):
+        if one.interval is not None:
+            axes.vlines(x, *one.interval, color=BLUES[1], linewidth=1.6)
+        axes.plot([x], [one.score], "D" if x == 0 else "o", color=BLUE, markersize=4)
+        axes.hlines(one.score, x, 2.8, color=GREY, linewidth=0.6, linestyle=":" if x else "-", zorder=0)
+    shares, edges = np.array(drawn.shares), zero + np.array(drawn.edges)
+    violin: dict[str, Any] = {"orientation": "horizontal", "baseline": 2.0, "fill": True, "color": BLUES[2]}
+    axes.stairs(2.0 + 0.8 * shares / shares.max(), edges, **violin)
+    axes.plot([2.0], [zero + drawn.observed], "o", color="black", markersize=4)
+    interval = None if comparison is None else oriented(comparison, other.name)[1]
+    if interval is not None:
+        axes.vlines(2.0, zero + interval.low, zero + interval.high, color="black", linewidth=1.6)
+    names = ["\n".join(filled(re.split(r"(?<=[-_. /])", visible(one.name)), 13, gap="")) for one in (reference, other)]
+    axes.set_xticks([0, 1, 2], [*map(plain, names), "difference"], fontsize=FONT)
+    axes.set_xlim(-0.5, 2.8)
+    axes.set_ylabel(f"score, {panel.interval()}", fontsize=FONT)
+    scale = axes.secondary_yaxis("right", functions=(lambda y: np.subtract(y, zero), lambda y: np.add(y, zero)))
+    scale.tick_params(labelsize=FONT - 1, length=2, width=0.6)
+    clear_sides(axes, "right", "top")
+    spec = f"+{number_spec([drawn.observed, drawn.edges[-1]])}"
+    return f"{drawn.observed:{spec}}" + f" {format_interval(interval, spec)}" * (interval is not None)
 
 
 MANY = 1000
@@ -428,13 +547,14 @@ MANY = 1000
 
 def draw_distribution(axes: Axes, panel: Panel) -> None:
     """A histogram whose shaded part is as extreme as the observed delta."""
-    assert panel.distribution is not None
-    (drawn, comparison), settings = panel.distribution, panel.settings
+    ((drawn, comparison),), settings = panel.distributions, panel.settings
     edges, shares, extreme = (np.array(each) for each in (drawn.edges, drawn.shares, drawn.extreme))
+    away = drawn.test == "bootstrap" and settings.alternative == "two-sided"
+    what = "as far from observed as 0" if away else "as extreme as observed"
     axes.stairs(shares, edges, fill=True, color=BLUES[1], linewidth=0)
-    axes.stairs(extreme, edges, fill=True, color=VERMILION, linewidth=0, label=_tail(drawn, comparison, settings))
+    axes.stairs(extreme, edges, fill=True, color=VERMILION, linewidth=0, label=what)
     top = 1.12 * shares.max()
-    axes.axvline(drawn.observed, color="black", linewidth=1.0)
+    axes.axvline(drawn.observed, color="black", linewidth=1.0, label="observed")
     if drawn.test == "bootstrap":
         axes.axvline(0.0, color=GREY, linewidth=0.8, linestyle=":", label="no difference")
         if comparison is not None and comparison.interval is not None:
@@ -445,18 +565,22 @@ def draw_distribution(axes: Axes, panel: Panel) -> None:
     axes.set_xlim(*_range(drawn))
     axes.set_ylim(0.0, top)
     axes.locator_params(axis="x", nbins=5)
-    axes.tick_params(labelsize=FONT - 1, length=2, width=0.6)
     axes.set_ylabel("share of resamples" if drawn.resamples else "probability", fontsize=FONT)
-    above, spec = axes.secondary_xaxis("top"), f"+{number_spec([drawn.observed, drawn.edges[-1]])}"
-    above.set_xticks([drawn.observed], [f"observed {drawn.observed:{spec}}".replace("-", "−")], fontsize=FONT)
-    above.tick_params(length=2)
-    above.spines["top"].set_visible(False)
     clear_sides(axes, "right", "top")
-    how = f"first {drawn.resamples:,} resamples" if drawn.resamples else "exact"
-    what = "null hypothesis" if drawn.test == "permutation" else "bootstrap"
-    a, b = (middle_cut(name, NAME) for name in (drawn.a, drawn.b))
-    set_words(axes, panel.caption, f"{a} − {b}\n{what}, {how}", width=ONE_COLUMN)
-    legend_below(axes)
+    spec = f"+{number_spec([drawn.observed, drawn.edges[-1]])}"
+    where = "under the null hypothesis" if drawn.test == "permutation" else "on bootstrap resamples"
+    p = (
+        f"{what}: {sum(drawn.extreme):.3g}"
+        if comparison is None
+        else f"{drawn.test} test, p = {format_raw_p(comparison)}"
+    )
+    title = f"{panel.caption}\n{drawn.a} − {drawn.b} = {drawn.observed:{spec}}\n{p}"
+    set_words(axes, title.replace("p = <", "p < ").replace("p = >", "p > "), f"delta {where}, {drawing(drawn)}")
+
+
+def drawing(drawn: Distribution) -> str:
+    """How the distribution was computed."""
+    return f"first {drawn.resamples:,} resamples" if drawn.resamples else "exact"
 
 
 def _range(drawn: Distribution) -> tuple[float, float]:
@@ -467,16 +591,6 @@ def _range(drawn: Distribution) -> tuple[float, float]:
     points += [-drawn.observed] if drawn.test == "permutation" else [0.0]
     margin = 0.04 * (max(points) - min(points))
     return min(points) - margin, max(points) + margin
-
-
-def _tail(drawn: Distribution, comparison: Comparison | None, settings: Settings) -> str:
-    away = drawn.test == "bootstrap" and settings.alternative == "two-sided"
-    what = "as far from observed as 0" if away else "as extreme as observed"
-    if comparison is None:
-        return f"{what}: {sum(drawn.extreme):.3g}" if sum(drawn.extreme) else f"{what}: none"
-    return f"{what} ({drawn.test} test: p = {format_raw_p(comparison)})".replace("p = <", "p < ").replace(
-        "p = >", "p > "
-    )
 
 
 def draw_gain(axes: Axes, panel: Panel) -> None:
@@ -491,20 +605,13 @@ def draw_gain(axes: Axes, panel: Panel) -> None:
     draw_points(axes, points)
     limit_gains(axes, np.abs(delta), p)
     axes.axhline(1.0 - panel.settings.alpha, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
-    axes.tick_params(labelsize=FONT - 1, length=2, width=0.6)
     axes.set_ylabel("1 − p", fontsize=FONT)
     clear_sides(axes, "right", "top")
-    title = f"{panel.caption}\n{tested(panel)}, {count(len(delta), 'pair')}"
-    set_words(axes, title, f"gain of the better system ({panel.section.title})", width=ONE_COLUMN)
-    legend_below(axes, ncols=2)
+    set_words(axes, f"{panel.caption}\n{panel.tested}, {count(len(delta), 'pair')}", "gain of the better system")
 
 
-Look = tuple[str, str, str]
-"""The colour, the marker and the name of points."""
-
-
-def draw_points(axes: Axes, points: Mapping[Look, tuple[Any, Any]]) -> None:
-    """Gains and p-values `[pair]` of each kind as points, the smaller set on top."""
+def draw_points(axes: Axes, points: Mapping[tuple[str, str, str], tuple[Any, Any]]) -> None:
+    """Gains and p-values `[pair]`, by their colour, marker and name, as points; the smaller set on top."""
     every = sum(len(gains) for gains, _ in points.values())
     for (color, marker, name), (gains, p_values) in points.items():
         if len(gains):
@@ -527,24 +634,25 @@ def limit_gains(axes: Axes, gains: np.ndarray, p_values: np.ndarray, smallest: f
     axes.annotate("\n".join(notes), (0.98, 0.6), xycoords="axes fraction", fontsize=FONT, ha="right", bbox=box)
 
 
-FigureKind = Literal["scores", "forest", "heatmap", "groups", "null", "bootstrap", "gain"]
+FigureKind = Literal["scores", "estimation", "forest", "heatmap", "groups", "null", "bootstrap", "gain"]
 MANY_SYSTEMS = 12
 """More systems are drawn as a heat map when no kind is asked for."""
 MAX_HEIGHT = 150.0  # inches; beyond, the file would be larger than viewers open
 
 
-DISTRIBUTIONS: dict[str, Test] = {"null": "permutation", "bootstrap": "bootstrap"}
-"""The kinds that show a pair, and the test whose distribution it is."""
+DISTRIBUTIONS: dict[str, Test] = {"estimation": "bootstrap", "null": "permutation", "bootstrap": "bootstrap"}
+"""The kinds that show distributions of pairs, and the test whose they are."""
 FIGURES: dict[FigureKind, tuple[Callable[[Panel], tuple[float, float]], Callable[[Axes, Panel], None]]] = {
-    "scores": (lambda panel: rows_size(len(panel.systems)), draw_scores),
-    "forest": (lambda panel: rows_size(len(panel.systems) - 1), draw_forest),
+    "scores": (lambda panel: rows_size(panel.systems, 8), draw_scores),
+    "estimation": (estimation_size, draw_estimation),
+    "forest": (lambda panel: rows_size(panel.systems, 7), draw_forest),
     "heatmap": (heatmap_size, draw_heatmap),
     "groups": (groups_size, draw_groups),
-    "null": (lambda panel: (ONE_COLUMN, 2.6), draw_distribution),
-    "bootstrap": (lambda panel: (ONE_COLUMN, 2.6), draw_distribution),
-    "gain": (lambda panel: (ONE_COLUMN, 2.7), draw_gain),
+    "null": (lambda panel: (ONE_COLUMN, 1.5), draw_distribution),
+    "bootstrap": (lambda panel: (ONE_COLUMN, 1.5), draw_distribution),
+    "gain": (lambda panel: (ONE_COLUMN, 1.8), draw_gain),
 }
-"""The inches of a panel of each kind, and what draws it."""
+"""The inches of the inside of a panel of each kind (its width with names), and what draws it."""
 
 
 def plot(
@@ -558,27 +666,32 @@ def plot(
     """The report as a figure; see `Report.plot`."""
     chosen = default_figure(report) if name is None else check_figure(name)
     if pair is not None and chosen not in DISTRIBUTIONS:
-        raise InputError(f"figure {chosen}: shows all systems, not a pair; {Hint('pair')} is for null and bootstrap")
-    panels = [_panels(report, section, chosen, test, pair) for section in _sections(report, metric)]
+        raise InputError(f"figure {chosen}: shows all systems; {Hint('pair')} is for {joined(list(DISTRIBUTIONS))}")
+    panels = [each for section in _sections(report, metric) for each in _panels(report, section, chosen, test, pair)]
     size, draw = FIGURES[chosen]
     if ax is not None:
-        if sum(map(len, panels)) != 1:
-            raise InputError(
-                f"ax is for one panel: give {Hint('metric')}, and {Hint('test')} where the report has several"
-            )
-        draw(ax, panels[0][0])
+        if len(panels) != 1:
+            raise InputError(f"ax is for one panel: give {Hint('metric')}, and {Hint('test')} where there are several")
+        draw(ax, panels[0])
+        break_lines(ax.figure, [ax])  # pyright: ignore[reportArgumentType]
+        draw_legend(ax.figure, [ax], ax)  # pyright: ignore[reportArgumentType]
         return ax.figure  # pyright: ignore[reportReturnType]
-    sizes = np.array([[size(panel) for panel in line] for line in panels])
-    if sizes[..., 0].max(axis=0).sum() > TWO_COLUMNS:  # tests below each other
-        panels, sizes = [[panel] for line in panels for panel in line], sizes.reshape(-1, 1, 2)
-    widths, heights = sizes[..., 0].max(axis=0), sizes[..., 1].max(axis=1)
-    if heights.sum() > MAX_HEIGHT:
+    sizes = np.array([size(panel) for panel in panels])
+    columns = 2 if len(panels) > 1 and 2 * sizes[:, 0].max() <= TWO_COLUMNS else 1
+    heights = [sizes[first : first + columns, 1].max() for first in range(0, len(panels), columns)]
+    if sum(heights) > MAX_HEIGHT:
         raise InputError(f"{len(panels)} panels of so many systems do not fit into one figure; give {Hint('metric')}")
-    figure = empty_figure(sum(widths), sum(heights), report.signature)
-    axes = figure.subplots(len(heights), len(widths), squeeze=False, height_ratios=heights, width_ratios=widths)
-    for line, row in zip(axes, panels, strict=True):
-        for each, panel in zip(line, row, strict=True):
-            draw(each, panel)
+    figure = empty_figure(columns * sizes[:, 0].max(), 1.0 + sum(heights), report.signature)
+    axes = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights)
+    for each, panel in zip(axes.flat, panels, strict=False):
+        draw(each, panel)
+    for each in axes.flat[len(panels) :]:
+        each.set_axis_off()
+    if panels[-1].rows.start:  # parts of the same rows
+        for each in axes.flat[1:]:
+            each.sharex(axes.flat[0])
+    draw_legend(figure, list(axes.flat[: len(panels)]))
+    fit(figure, list(axes[:, 0]), heights)
     return figure
 
 
@@ -617,11 +730,31 @@ def _panels(
         raise InputError(
             f"the report has no {test} test of {section.metric}; it has {tests}" if tests else "the report has no pairs"
         )
-    of_pair, shown = None, DISTRIBUTIONS.get(figure)
-    if shown is not None:
-        a, b = report.first_pairs(section.metric)[0] if pair is None else pair
-        comparison = report.comparisons[a, b, section.metric, shown] if shown in report.settings.tests else None
-        of_pair = report.distribution(a, b, metric=section.metric, test=shown), comparison
-        families = [each for each in section.families if each.test == shown] or families
-    lower, single = section.metric in report.lower_is_better, figure == "scores" or shown is not None
-    return [Panel(section, family, lower, of_pair) for family in (families[:1] if single else families)]
+    panel = Panel(section, families[0], section.metric in report.lower_is_better)
+    if figure in DISTRIBUTIONS:
+        family = next((each for each in section.families if each.test == DISTRIBUTIONS[figure]), panel.family)
+        return [panel._replace(family=family, distributions=tuple(_distributions(report, family, figure, pair)))]
+    if figure in ("scores", "forest") and _LONG < len(section.systems):
+        drawn = min(len(section.systems), MAX_ROWS)
+        parts = [slice(0, (drawn + 1) // 2), slice((drawn + 1) // 2, drawn)]
+        return [panel._replace(family=each, rows=part) for each in families[:1] for part in parts]
+    return [panel._replace(family=each) for each in (families[:1] if figure == "scores" else families)]
+
+
+def _distributions(
+    report: ReportRecord, family: PairFamily, figure: FigureKind, pair: tuple[str, str] | None
+) -> Iterator[tuple[Distribution, Comparison | None]]:
+    """Of a pair, by default the two best; for "estimation" of the best systems minus the best or the baseline."""
+    metric, test, (_, others) = family.systems[0].metric, DISTRIBUTIONS[figure], family.against()
+    if figure != "estimation":
+        a, b = report.first_pairs(metric)[0] if pair is None else pair
+        comparison = report.comparisons[a, b, metric, test] if family.test == test else None
+        yield report.distribution(a, b, metric=metric, test=test), comparison
+        return
+    if pair is not None:
+        others = {pair[0]: report.comparisons[*pair, metric, family.test]}
+    elif family.only is not None and report.settings.baseline is None:
+        others = {family.only.a: family.only}
+    for name in [one.name for one in family.systems if one.name in others][:MOST_PAIRS]:
+        drawn = report.distribution(others[name].a, others[name].b, metric=metric, test=test)
+        yield drawn if drawn.a == name else drawn.turned(), others[name]

@@ -10,11 +10,11 @@ from matplotlib.colors import to_rgba
 from matplotlib.text import Text
 from reports import SIGNATURE, make_report
 
-from sigjax import InputError, Report, compare
+from sigjax import Evaluation, InputError, Report, compare
 from sigjax.cli import _run
 from sigjax.records import Settings
-from sigjax.report.plots import BLUE, EQUAL, FIGURES, NOT_SIGNIFICANT, TWO_COLUMNS, VERMILION, _panels, default_figure
-from sigjax.report.sections import blocks, mark
+from sigjax.report.plots import BLUE, EQUAL, FIGURES, NOT_SIGNIFICANT, TWO_COLUMNS, UNSETTLED, VERMILION, default_figure
+from sigjax.report.sections import mark
 
 RNG = np.random.default_rng(5)
 CHANCES = np.linspace(0.85, 0.35, 30)
@@ -50,13 +50,29 @@ def test_panels_of_two_tests_stand_beside_each_other_or_below(kind):
     figure = report.plot(kind)
     one, other = (each.get_position() for each in figure.axes[:2])
     assert figure.get_size_inches()[0] <= TWO_COLUMNS
-    wide = FIGURES[kind][0](next(iter(_panels(report, next(iter(blocks(report))), kind, None, None))))[0]
-    assert (other.y1 < one.y0) == (2 * wide > TWO_COLUMNS)
-    assert (one.x1 < other.x0) == (2 * wide <= TWO_COLUMNS)
+    beside = kind == "forest"  # a heat map of nine systems takes both columns of a paper
+    assert (other.y1 < one.y0, one.x1 < other.x0) == (not beside, beside)
+
+
+@pytest.mark.parametrize("kind", ["scores", "forest", "null"])
+def test_two_metrics_stand_beside_each_other_with_one_legend_and_each_is_named_once(kind):
+    first = Evaluation.from_arrays(right(4))
+    figure = compare([first, replace(first, metric=replace(first.metric, name="second"))]).plot(kind)
+    left, other = figure.axes
+    assert left.get_position().x1 < other.get_position().x0
+    assert len(figure.legends) == 1
+    assert left.get_legend() is other.get_legend() is None
+    words = [text.get_text() for text in texts(figure)]
+    for metric in ("mean", "second"):
+        assert sum(metric in text for text in words) == 1
 
 
 @pytest.mark.parametrize(
-    ("kind", "count"), [*((kind, count) for kind in FIGURES for count in (2, 9, 30)), ("heatmap", 143), ("scores", 143)]
+    ("kind", "count"),
+    [
+        *((kind, count) for kind in FIGURES for count in (2, 9, 30)),
+        *((kind, 143) for kind in ("heatmap", "scores", "forest")),
+    ],
 )
 def test_texts_lie_within_the_figure_and_not_on_each_other(kind, count):
     figure = REPORTS[count].plot(kind)
@@ -74,12 +90,14 @@ def test_texts_lie_within_the_figure_and_not_on_each_other(kind, count):
 
 
 def points(axes):
-    """(x, row, filled) of each marker."""
-    return [
-        (line.get_xdata()[0], line.get_ydata()[0], line.get_markerfacecolor() != "white")
+    """(x, row, filled) of each marker, from the top."""
+    drawn = [
+        (x, row, line.get_markerfacecolor() not in ("white", UNSETTLED))
         for line in axes.lines
         if line.get_marker() in ("o", "D")
+        for x, row in zip(line.get_xdata(), line.get_ydata(), strict=True)
     ]
+    return sorted(drawn, key=lambda each: each[1])
 
 
 def segments(axes):
@@ -100,9 +118,10 @@ def test_scores_are_points_with_intervals_open_where_the_best_is_not_beaten():
     low, high = axes.get_ylim()
     assert low > high  # the best system on top
     assert [label.get_text() for label in axes.get_yticklabels()] == NAMES
-    assert "higher is better" in axes.get_xlabel()
+    assert "higher is better" in axes.get_xlabel().replace("\n", " ")
     lower = replace(report, lower_is_better=("accuracy",)).plot("scores")
-    assert lower.axes[0].get_title("right").split() == "accuracy on 300 instances, 9 systems; lower is better".split()
+    title = lower.axes[0].get_title("left")
+    assert title.split() == "accuracy on 300 instances, 9 systems; lower is better".split()
     assert "better" not in lower.axes[0].get_xlabel()
 
 
@@ -134,23 +153,103 @@ def test_a_heat_map_has_a_shade_and_a_number_for_every_pair():
             assert image[i, j].tolist() == list(to_rgba(colors[shade]))
 
 
-def test_bars_of_groups_join_those_that_share_a_letter():
+def test_bars_of_groups_join_those_that_share_a_letter_and_lines_lead_from_scores_to_names():
     report = REPORTS[30]
     (axes,) = report.plot("groups").axes
-    thick = [lines for lines in axes.collections if lines.get_linewidths()[0] > 1]
-    bars = {(x, round(low + 0.3), round(high - 0.3)) for each in thick for (x, low), (_, high) in each.get_segments()}
+    scores = [one.score for one in report.systems]
     groups = [
         [row for row, one in enumerate(report.systems) if letter in one.letters]
         for letter in sorted(set("".join(one.letters for one in report.systems)))
     ]
-    runs = {
-        (int(run[0]), int(run[-1]))
-        for members in groups
-        for run in np.split(members, np.flatnonzero(np.diff(members) > 1) + 1)
-    }
-    assert {(low, high) for _, low, high in bars} == runs
-    for (x, low, high), (other, first, last) in combinations(bars, 2):
-        assert x != other or high < first or last < low
+    joined = [members for members in groups if len(members) > 1]
+    thin = [segment for lines in axes.collections if lines.get_linewidths()[0] < 1 for segment in lines.get_segments()]
+    assert {(high, low) for (high, _), (low, _) in thin} == {(scores[one[0]], scores[one[-1]]) for one in joined}
+    leaders = {tuple(line.get_ydata()[1:]): line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 3}
+    assert len(leaders) == 15  # a row has the names of two systems, one on either side
+    ends = [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 3]
+    assert sorted(ends, reverse=True) == scores
+    low, high = axes.get_xlim()
+    names = [label.get_text() for label in axes.child_axes[0].get_yticklabels()]
+    assert [name.split("  ")[1] for name in names] == [one.name for one in report.systems[:15]]
+    assert names[0].startswith(f"{scores[0]:.4f}")
+    with pytest.raises(InputError, match="at most 60 systems can be read, and these are 143; use scores, or heatmap"):
+        REPORTS[143].plot("groups")
+
+
+def halves(axes):
+    """The edges of each half violin, and (x, y) of each black point and line."""
+    black = [(line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines if line.get_color() == "black"]
+    lines = [each for each in axes.collections if to_rgba("black") in [tuple(color) for color in each.get_edgecolors()]]
+    return axes.patches, black, [segment for each in lines for segment in each.get_segments()]
+
+
+@pytest.mark.parametrize("baseline", [None, "team-3-of-2026"])
+def test_estimation_shows_scores_beside_the_distributions_of_differences(baseline):
+    report = compare(right(9), metric="accuracy", baseline=baseline)
+    left, others = report.plot("estimation").axes[0].child_axes
+    reference = baseline or report.systems[0].name
+    rest = [one for one in report.systems if one.name != reference]
+    (first,) = (one for one in report.systems if one.name == reference)
+    assert [x for x, *_ in points(left)] == [one.score for one in (first, *rest)]
+    assert [label.get_text() for label in left.get_yticklabels()] == [one.name for one in (first, *rest)]
+    violins, black, lines = halves(others)
+    assert black == [(report[one.name, reference].delta, row) for row, one in enumerate(rest, 1)]
+    pairs = [report[one.name, reference].interval for one in rest]
+    assert [(line[0][0], line[1][0]) for line in lines] == [tuple(each) for each in pairs]
+    for row, (violin, one) in enumerate(zip(violins, rest, strict=True), 1):
+        law = report.distribution(one.name, reference, test="bootstrap")
+        values, edges, base = violin.get_data()
+        assert base == row
+        assert edges == pytest.approx(law.edges)
+        assert (row - values) / 0.8 * max(law.shares) == pytest.approx(law.shares, abs=1e-12)
+
+
+@pytest.mark.parametrize("pair", [None, ("team-5-of-2026", "team-2-of-2026")])
+def test_estimation_of_two_systems_has_its_differences_at_the_score_of_the_second(pair):
+    report = REPORTS[2 if pair is None else 9]
+    a, b = pair or (report[0].a, report[0].b)
+    (axes,) = report.plot("estimation", pair=pair).axes
+    scores = {one.name: one.score for one in report.systems}
+    (violin,), black, lines = halves(axes)
+    law, delta, interval = report.distribution(a, b, test="bootstrap"), report[a, b].delta, report[a, b].interval
+    assert black == [(2.0, pytest.approx(scores[b] + delta))]
+    assert [(line[0][1], line[1][1]) for line in lines] == [pytest.approx([scores[b] + end for end in interval])]
+    assert violin.get_data().edges.tolist() == pytest.approx([scores[b] + edge for edge in law.edges])
+    assert [line.get_ydata()[0] for line in axes.lines[:2]] == [scores[b], scores[a]]
+    axes.figure.draw_without_rendering()
+    scale = axes.child_axes[0].get_ylim()
+    assert scale == pytest.approx([end - scores[b] for end in axes.get_ylim()])
+    one_sided = compare(right(4), metric="accuracy", alternative="greater").plot("estimation")
+    assert len(halves(one_sided.axes[0].child_axes[1])[0]) == 3
+
+
+def test_many_rows_stand_in_two_columns_on_one_scale():
+    left, other = REPORTS[143].plot("scores").axes
+    assert [len(points(left)), len(points(other))] == [72, 71]
+    assert left.get_xlim() == other.get_xlim()
+    assert min(label.get_fontsize() for label in left.get_yticklabels()) > 6
+    assert len(left.figure.legends) == 1
+
+
+def test_names_are_drawn_whole():
+    names = [f"mini-v1.{i}.0_claude-opus-4-5-2025{i:04}-preview" for i in range(20)]
+    report = make_report(names)
+    for kind in ("scores", "heatmap", "groups"):
+        drawn = "\n".join(text.get_text() for text in texts(report.plot(kind)))
+        assert all(name in drawn for name in names), kind
+
+
+def test_axes_of_others_have_the_legend_below_and_nothing_else_changes():
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4))
+    left, other = figure.subplots(1, 2)
+    other.set_xlabel("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen")
+    label = other.get_xlabel()
+    assert REPORTS[9].plot("scores", ax=left) is figure
+    assert other.get_xlabel() == label
+    assert left.get_legend() is not None
+    assert not figure.legends
 
 
 def test_a_distribution_is_shaded_where_it_is_as_extreme():
@@ -176,9 +275,9 @@ def test_the_kind_suits_the_report():
 
 
 def test_of_very_many_systems_the_best_are_drawn():
-    (axes,) = make_report(320, settings=Settings(baseline="system-3")).plot("scores").axes
-    assert len(points(axes)) == 300
-    assert "The figure shows the first 300 of 320 systems" in axes.get_title("right").replace("\n", " ")
+    panels = make_report(320, settings=Settings(baseline="system-3")).plot("scores").axes
+    assert [len(points(axes)) for axes in panels] == [150, 150]
+    assert "The figure shows the first 300 of 320 systems" in panels[0].get_title("left").replace("\n", " ")
 
 
 def test_files_say_what_they_are_and_nothing_global_is_touched(tmp_path):
@@ -197,11 +296,14 @@ def test_files_say_what_they_are_and_nothing_global_is_touched(tmp_path):
     ("options", "message"),
     [
         ({"kind": "hetmap"}, "no kind of figure 'hetmap'; did you mean 'heatmap'?"),
-        ({"kind": "pie"}, "no kind of figure 'pie'; expected one of scores, forest, heatmap, groups, null, bootstrap"),
+        ({"kind": "pie"}, "no kind of figure 'pie'; expected one of scores, estimation, forest, heatmap, groups, null"),
         ({"metric": "bleu"}, "no metric 'bleu'; expected one of accuracy"),
         ({"test": "bootstrap"}, "no bootstrap test of accuracy; it has permutation"),
         ({"kind": "null", "pair": ("team-1-of-2026", "team")}, "no system 'team'"),
-        ({"kind": "forest", "pair": ("team-1-of-2026", "team-2-of-2026")}, "pair is for null and bootstrap"),
+        (
+            {"kind": "forest", "pair": ("team-1-of-2026", "team-2-of-2026")},
+            "pair is for estimation, null and bootstrap",
+        ),
     ],
 )
 def test_what_is_not_there_is_refused(options, message):
@@ -249,5 +351,5 @@ def test_commands_draw_the_kind_that_a_name_says(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     code, err = run(capsys, "demo", "--figure", "a.pdf", "-o", "new.txt")
     assert code == 2
-    assert "sigjax[plot]" in err
+    assert "-m pip install matplotlib" in err
     assert not (tmp_path / "new.txt").exists()
