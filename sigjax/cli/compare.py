@@ -53,7 +53,8 @@ def compare(paths: Files, inputs: Inputs, options: CompareOptions, output: Outpu
     with joined(processes.coordinator, processes.num_processes, processes.process_id) as share:
         first = share.index == 0
         inputs.check(paths, output, options, here=first)
-        run(inputs.evaluations(paths, progress=first, tasks=True), options, output, first=first)
+        read = inputs.evaluations(paths, progress=first and not output.quiet, tasks=True)
+        run(read, options, output, first=first)
 
 
 def run(evaluations: Sequence[Evaluation], options: CompareOptions, output: Output, *, first: bool = True) -> None:
@@ -61,7 +62,7 @@ def run(evaluations: Sequence[Evaluation], options: CompareOptions, output: Outp
     from sigjax.comparison import compare  # `--help` does not need it
 
     with _log_to_stderr() if first else nullcontext():
-        report = compare.compare(evaluations, **values(options, progress=first))
+        report = compare.compare(evaluations, **values(options, progress=first and not output.quiet))
     if first:
         output.write(report)
 

@@ -136,7 +136,7 @@ def interrupted(tokens: Sequence[str]) -> str:
     return f"{text}; nothing is kept (with --checkpoint FILE the same command would go on from where it stopped)"
 
 
-SHORT = {"input": "-i", "metric": "-m", "output": "-o"}
+SHORT = {"input": "-i", "metric": "-m", "output": "-o", "quiet": "-q"}
 ONE_EACH = {"output"}
 """The files of the systems may follow its file."""
 HIDDEN = {"progress"}

@@ -12,6 +12,7 @@ import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -20,7 +21,7 @@ from sigjax.formats import FORMATS, read_metrics, refuse_several_tasks
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers import Evaluation
 from sigjax.readers.options import FileOptions, ReadOptions, given_name
-from sigjax.records import InputError
+from sigjax.records import InputError, KeepScores
 from sigjax.records.display import meant, visible
 from sigjax.records.options import option, same, values
 from sigjax.run.files import check_writable, replacing, same_file, text_or_file
@@ -202,6 +203,7 @@ class Written:
     output: Sequence[Path] = option(
         (), "Write to this file instead of the terminal; repeat for more files.", group="Main options"
     )
+    quiet: bool = option(False, "Draw no progress bars, and say nothing of the files written.", group="Output")
     formats: ClassVar[Sequence[str]] = ("text", "json")
 
     def files(self) -> list[tuple[str, Path | None]]:
@@ -211,6 +213,21 @@ class Written:
     def check(self) -> None:
         """Refuse names of files, before the work."""
         self.files()
+
+    def close(self, headlines: Callable[[], Iterable[str]], figures: Sequence[Path] = ()) -> None:
+        """Say on stderr what was written, and first the result, where stdout does not show it."""
+        written = [*self.output, *figures]
+        if self.quiet or not written or any(map(_is_stdout, written)):
+            return
+        lines = [*(headlines() if self.output else ()), f"Written: {', '.join(map(str, written))}"]
+        print(*map(visible, lines), sep="\n", file=sys.stderr)
+
+
+def _is_stdout(path: Path) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
+    except (OSError, ValueError, AttributeError):  # one of them is no file
+        return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,6 +253,12 @@ class Output(Written):
     distributions: bool = option(
         False,
         "Keep the distributions of the deltas of ten pairs, or of --pair, in JSON and HTML.",
+        group="Output",
+        rare=True,
+    )
+    keep_scores: KeepScores = option(
+        "auto",
+        "Whether JSON keeps the scores of instances, for `diff` (auto: up to 1 MB).",
         group="Output",
         rare=True,
     )
@@ -268,6 +291,8 @@ class Output(Written):
 
     def write(self, report: Report) -> None:
         """Write a report, with the distributions that were asked for, and draw its figures."""
+        from sigjax.report import json_pieces
+
         pair = (self.pair[0], self.pair[1]) if self.pair else None
         if self.distributions:
             report = report.with_distributions(pair and [pair])
@@ -275,12 +300,26 @@ class Output(Written):
             pieces = OUTPUTS[format].pieces
             assert pieces is not None
             options = text_options(to_file=path is not None) | {"verbose": self.verbose or path is not None}
-            _write_pieces(pieces(report, options, path), format, path)
+            text = json_pieces(report, self.keep_scores) if format == "json" else pieces(report, options, path)
+            _write_pieces(text, format, path)
         for path in self.figure:
             from sigjax.report.plots import DISTRIBUTIONS, default_figure
 
             kind = named_figure(path) or default_figure(report)
             write_figure(report.plot(kind, pair=pair if kind in DISTRIBUTIONS else None), path)
+        self.close(lambda: _headlines(report), self.figure)
+
+
+_MOST_HEADLINES = 3
+
+
+def _headlines(report: Report) -> Iterator[str]:
+    """What was decided by the first metrics."""
+    from sigjax.report.sections import blocks
+
+    for section in islice(blocks(report), _MOST_HEADLINES):
+        yield section.caption
+        yield from (f"  {family.conclusion}" for family in section.families)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,10 +328,11 @@ class Results(Written):
 
     format: Literal["text", "json"] | None = same(Written, "format")
 
-    def write(self, text: Callable[[], str], json: Callable[[], str]) -> None:
+    def write(self, text: Callable[[], str], json: Callable[[], str], figures: Sequence[Path] = ()) -> None:
         """Write in the formats asked for."""
         for format, path in self.files():
             write_text(json() if format == "json" else text(), format, path)
+        self.close(lambda: text().lstrip().splitlines()[:1], figures)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -304,12 +344,13 @@ class Changes(Written):
 
     def write(self, changes: Diff) -> None:
         """Write in the formats asked for."""
-        from sigjax.studies.diff import diff_text
+        from sigjax.studies.diff import diff_text, verdict_sentence
 
         for format, path in self.files():
             renderers = {"json": changes.to_json, "markdown": changes.to_markdown, "github": changes.to_github}
             options = text_options(to_file=path is not None)
             write_text(renderers[format]() if format in renderers else diff_text(changes, **options), format, path)
+        self.close(lambda: [verdict_sentence(changes)])
 
 
 @dataclass(frozen=True, kw_only=True)

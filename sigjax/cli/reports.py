@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,17 @@ from sigjax.cli.flags import flags
 from sigjax.cli.output import Changes, Files, Inputs, Output, check_outputs
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
-from sigjax.records import Device, InputError
+from sigjax.readers import Evaluation
+from sigjax.records import Device, EvaluationRecord, InputError
 from sigjax.records.display import visible
 from sigjax.records.options import same, values
 from sigjax.report.data import PAIR_KEYS, SYSTEM_KEYS
 from sigjax.report.report import Report
-from sigjax.run.checkpoint import data_hash
+from sigjax.run.backend import host_scope
+from sigjax.run.checkpoint import data_hash, difference
 from sigjax.studies.diff import DiffOptions
 from sigjax.studies.diff import diff as run_diff
+from sigjax.testing.problem import problem_of
 
 DIFFERENT = 3
 """The exit code of `verify` where something differs."""
@@ -82,12 +85,8 @@ def _verified(path: Path, files: Files, inputs: Inputs, device: Device) -> tuple
     names = [one.title.rpartition(": ")[2] for one in report.measured if one.title == one.metric]  # of a suite
     metrics = inputs.metric or tuple(dict.fromkeys(names or [system.metric for system in report.systems]))
     evaluations = replace(inputs, metric=metrics).evaluations(files, tasks=True)
-    data = data_hash(evaluations)
-    if data != report.data:
-        return DIFFERENT, (
-            "other data: numbers, names, ids, clusters, strata or their order differ "
-            f"(hash {report.data} there, {data} here)"
-        )
+    if data_hash(evaluations) != report.data:
+        return DIFFERENT, f"other data: {'; '.join(_other_data(report, evaluations))}"
     again = compare(evaluations, **values(report.settings, device=device, progress=True))
     if again == replace(report, compat=()):  # other programs' tests are no part of it
         return 0, "the same data, and the same numbers to the last bit"
@@ -95,6 +94,54 @@ def _verified(path: Path, files: Files, inputs: Inputs, device: Device) -> tuple
     if differs is None:
         return 0, "the same data, and the same numbers up to rounding (1e-9)"
     return DIFFERENT, f"the same data, but other numbers: {differs}"
+
+
+def _other_data(report: Report, evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    """Which of names, ids, clusters, other labels and numbers differ, in words, each once."""
+    said = 0
+    if report.evaluations:
+        sides = [_contents(side) for side in (report.evaluations, evaluations)]
+    else:
+        scores = [(one.metric, one.name, one.score) for one in report.systems], []
+        for each in evaluations:
+            with host_scope():
+                observed = problem_of(each, report.settings).observed_scores
+            scores[1].extend((each.metric.name, *scored) for scored in zip(each.systems, observed, strict=True))
+        numbers = [report.num_instances], [evaluations[0].num_instances]
+        sides = [
+            {
+                "metrics": list(dict.fromkeys(metric for metric, _, _ in side)),
+                "names": sorted({name for _, name, _ in side}),
+                "instances": [f"{number:,}" for number in of_side],
+                "scores": sorted(f"{score:.9g} of {name} by {metric}" for metric, name, score in side),
+            }
+            for side, of_side in zip(scores, numbers, strict=True)
+        ]
+    for what in sides[0]:
+        if differs := difference({what: sides[0][what]}, {what: sides[1][what]}):
+            said += 1
+            yield differs
+    if not report.evaluations:
+        yield "the report holds no scores of instances, so that ids, clusters and strata cannot be compared"
+    elif not said:
+        yield "the same numbers are held in another way"
+
+
+def _contents(evaluations: Sequence[EvaluationRecord]) -> dict[str, list[str]]:
+    """What evaluations hold, in words; only the names and ids are in their order."""
+    contents: dict[str, list[str]] = {"metrics": [each.metric.name for each in evaluations]}
+    for kind in ("names", "ids", "clusters", "strata", "runs", "numbers"):
+        contents[kind] = []
+    for each in evaluations:
+        ids = each.ids or [f"instance {number}" for number in range(1, each.num_instances + 1)]
+        contents["names"] += (name for name in each.systems if name not in contents["names"])
+        contents["ids"] += ids
+        for kind in ("clusters", "strata", "runs"):
+            contents[kind] += (f"{one} in {label}" for one, label in zip(ids, getattr(each, kind) or (), strict=False))
+        for name, stats in zip(each.systems, each.stats.tolist(), strict=True):
+            rows = zip(ids, stats, strict=True)
+            contents["numbers"] += (f"{name} on {one} by {each.metric.name}: {numbers}" for one, numbers in rows)
+    return contents | {kind: sorted(contents[kind]) for kind in ("clusters", "strata", "runs", "numbers")}
 
 
 def _differences(there: Report, here: Report) -> Iterator[str]:

@@ -129,9 +129,10 @@ def command(name: str) -> Command:
     def draw(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> None:
         inputs.check(paths, options, results, figure)
         result = study.load(study.functions[0])(_READING[study.takes](inputs, paths), **values(options))
-        results.write(result.__str__, result.to_json)
-        if figure.figure is not None:
-            write_figure(result.plot(), figure.figure)
+        figures = [] if figure.figure is None else [figure.figure]
+        for path in figures:
+            write_figure(result.plot(), path)
+        results.write(result.__str__, result.to_json, figures)
 
     def write(paths: Files, inputs: Inputs, options: Any, results: Results) -> None:
         draw(paths, inputs, options, results, Figure())

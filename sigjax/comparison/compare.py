@@ -224,6 +224,7 @@ def compare(data: Any, options: DataOptions) -> Report:
             compat=compat,
             again=lambda **changes: compare(evaluations, **values(settings, compat=options.compat, **changes)),
             compute_distribution=distributions_of(evaluations, settings),
+            evaluations=tuple(evaluations),
             comparisons=Comparisons.joined([pairs for draft in drafts for pairs in draft.pairs.values()]),
             num_instances=evaluations[0].num_instances,
         )

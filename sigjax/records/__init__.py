@@ -33,6 +33,7 @@ from sigjax.records.settings import Device as Device
 from sigjax.records.settings import Family as Family
 from sigjax.records.settings import Interval as Interval
 from sigjax.records.settings import IntervalKind as IntervalKind
+from sigjax.records.settings import KeepScores as KeepScores
 from sigjax.records.settings import Library as Library
 from sigjax.records.settings import Match as Match
 from sigjax.records.settings import Method as Method

@@ -9,6 +9,7 @@ from typing import Any, Self, get_args, overload
 
 from sigjax.records.comparison import Comparison, Comparisons, Distribution, Measured, PeerTest, SystemScore
 from sigjax.records.display import Brief
+from sigjax.records.metric import EvaluationRecord
 from sigjax.records.options import Hint, InputError
 from sigjax.records.settings import Settings, Test
 from sigjax.version import versions
@@ -38,6 +39,7 @@ class ReportRecord(Brief):
     compute_distribution: Callable[[str, str, str, Test], Distribution | None] | None = field(
         default=None, compare=False
     )
+    evaluations: tuple[EvaluationRecord, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         """Take any sequence of records for the comparisons."""
@@ -74,7 +76,7 @@ class ReportRecord(Brief):
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the data, so that pickles are small and need no user's function."""
-        return self.__dict__ | {"again": None, "compute_distribution": None}
+        return self.__dict__ | {"again": None, "compute_distribution": None, "evaluations": ()}
 
     def settings_dict(self) -> dict[str, Any]:
         """The settings, and what they were used on, as plain values."""

@@ -33,6 +33,7 @@ Missing = Literal["error", "drop", "zero", "pairwise"]
 Unit = Literal["instance", "response"]
 Match = Literal["strict", "exact", "partial", "type", "fuzzy"]
 Device = Literal["auto", "numpy", "cpu", "gpu"]
+KeepScores = Literal["auto", "always", "never"]
 Library = Literal["pandas", "polars", "pyarrow"]
 Resamples = int | Literal["auto"]
 DEFAULT_RESAMPLES = 100_000

@@ -7,6 +7,7 @@ type and the domain of every value, by the records, and that names belong togeth
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import os
@@ -14,7 +15,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import cache, reduce
 from importlib.util import find_spec
 from itertools import pairwise
@@ -22,26 +23,35 @@ from operator import or_
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
+
+from sigjax.metrics import known_metric
+from sigjax.metrics.suites import suite_of
 from sigjax.records import (
     FIELDS,
     Comparison,
     Comparisons,
     Distribution,
+    EvaluationRecord,
     InputError,
     Interval,
+    KeepScores,
     Library,
     Measured,
+    Metric,
     ReportRecord,
+    SampleMetric,
     Settings,
     SystemScore,
     Test,
+    Unit,
 )
 from sigjax.records.comparison import Bounds, Hash, Number, PeerName, PeerTest, Probability
 from sigjax.records.display import visible, visible_json
 from sigjax.records.metric import Fact, facts_of, with_facts
 from sigjax.records.options import Option, check, options_of, types_of
 from sigjax.report.sections import peer_rows
-from sigjax.run.checkpoint import DEFAULTS, SCHEMA, parse_report
+from sigjax.run.checkpoint import DEFAULTS, SCHEMA, data_hash, parse_report
 from sigjax.run.files import naming, read_bytes
 from sigjax.version import install_command
 
@@ -60,11 +70,13 @@ _WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
 """Fields that have columns only where some pair or system has them."""
 
 
-def json_pieces(report: ReportRecord) -> Iterator[str]:
+def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Iterator[str]:
     """The report as JSON of the schema `sigjax/1`; what is missing is null, NaN cannot occur.
 
-    In pieces, so that a large report can be written without holding its text.
+    In pieces, so that a large report can be written without holding its text; `keep_scores` as in `Report.to_json`.
     """
+    if keep_scores not in get_args(KeepScores):
+        raise InputError(f"keep_scores must be one of {', '.join(get_args(KeepScores))}, got {keep_scores!r}")
     keys = PAIR_KEYS if _same_scores(report) else PAIR_KEYS + SCORE_KEYS
     systems = ({key: getattr(system, key) for key in SYSTEM_KEYS} for system in report.systems)
     values: dict[str, Iterable[str]] = {
@@ -78,6 +90,7 @@ def json_pieces(report: ReportRecord) -> Iterator[str]:
         "pairs": _lines(_pairs(block, keys) for block in report.comparisons.blocks(_BLOCK)),
     }
     optional = {"facts": facts_of(report.notes), "measured": report.measured, "distributions": report.distributions}
+    optional["statistics"] = _packed(report, keep_scores)
     for name, records in optional.items():
         if records:
             values[name] = _lines(visible_json(asdict(each)) for each in records)
@@ -330,6 +343,121 @@ class PeerRow:
     pairs: tuple[PeerPair, ...]
 
 
+_MOST_KEPT = 10**6
+"""Characters of JSON that statistics may take where nobody asked."""
+_LABELS = ("ids", "clusters", "strata", "runs")
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The statistics of one metric, from which `diff` pairs old and new results.
+
+    Attributes:
+        metric: its name.
+        stat_names: `[stat]`.
+        ids: `[instance]`; None where instances are known by their position only. Labels are those of `Evaluation`.
+        clusters: `[instance]`, or None.
+        strata: `[instance]`, or None.
+        runs: `[instance]`, or None.
+        unit: see `Evaluation`.
+        numbers: their type, the smallest that holds all.
+        systems: name -> the numbers `[instance, stat]`, row by row, little-endian, in base64.
+    """
+
+    metric: str
+    stat_names: tuple[str, ...]
+    ids: tuple[str, ...] | None
+    clusters: tuple[str, ...] | None
+    strata: tuple[str, ...] | None
+    runs: tuple[str, ...] | None
+    unit: Unit
+    numbers: Literal["int8", "int16", "int32", "int64", "float64"]
+    systems: dict[str, str]
+
+
+def _packed(report: ReportRecord, keep: KeepScores) -> tuple[Statistics, ...]:
+    """The statistics that a report was made of; none that are too many, or from which they could not be restored."""
+    kept = [each for each in report.evaluations if each.weights is None]  # a suite is made of its tasks
+    if keep == "never" or not all(each.present is None and _is_known(each.metric) for each in kept):
+        return ()
+    packed, size = [], 0
+    for each in kept:
+        integers = (type for type in ("int8", "int16", "int32") if _fits(each.stats, type))
+        numbers = next(integers, each.stats.dtype.name)
+        labels = {name: getattr(each, name) for name in _LABELS}
+        size += each.stats.size * np.dtype(numbers).itemsize * 4 // 3
+        size += sum(len(label) + 4 for of_kind in labels.values() for label in of_kind or ())
+        if keep == "auto" and size > _MOST_KEPT:
+            return ()
+        stats = each.stats.astype(np.dtype(numbers).newbyteorder("<"))
+        texts = [base64.b64encode(of_system.tobytes()).decode() for of_system in stats]
+        systems = dict(zip(each.systems, texts, strict=True))
+        named: dict[str, Any] = {**labels, "unit": each.unit, "numbers": numbers, "systems": systems}
+        packed.append(Statistics(each.metric.name, each.metric.stat_names, **named))
+    try:
+        return tuple(packed) if packed and _unpacked(packed, report) else ()
+    except InputError:
+        return ()
+
+
+def _fits(stats: np.ndarray, numbers: str) -> bool:
+    """Whether these are whole numbers that such integers hold."""
+    ends = np.iinfo(numbers)
+    return stats.dtype.kind == "i" and bool(((stats >= ends.min) & (stats <= ends.max)).all())
+
+
+def _is_known(metric: Metric | SampleMetric) -> bool:
+    """Whether a metric is found again by its name."""
+    known = _metric_of(metric.name, metric.stat_names)
+    if isinstance(known, SampleMetric) or isinstance(metric, SampleMetric):
+        return known == metric
+    return known is not None and known.score is metric.score
+
+
+def _metric_of(name: str, stat_names: Sequence[str]) -> Metric | SampleMetric | None:
+    """The metric of a name, which may have that of a task before it."""
+    known = known_metric(name.rpartition(": ")[2], stat_names)
+    return known and replace(known, name=name)
+
+
+def _unpacked(packed: Sequence[Statistics], report: ReportRecord) -> tuple[EvaluationRecord, ...]:
+    """The evaluations that a report was made of, from their statistics.
+
+    Raises:
+        InputError: these are not the statistics of the report.
+    """
+    titles, kept = {each.metric: each.title for each in report.measured}, []
+    try:
+        for each in packed:
+            metric = _metric_of(each.metric, each.stat_names)
+            assert metric is not None
+            type = np.dtype(each.numbers).newbyteorder("<")
+            texts = [base64.b64decode(text, validate=True) for text in each.systems.values()]
+            stats = np.array([np.frombuffer(text, type) for text in texts])
+            stats = stats.reshape(len(texts), -1, len(each.stat_names))
+            kept.append(
+                EvaluationRecord(
+                    systems=tuple(each.systems),
+                    stats=stats.astype(np.float64 if each.numbers == "float64" else np.int64),
+                    metric=replace(metric, higher_is_better=each.metric not in report.lower_is_better),
+                    **{name: getattr(each, name) for name in _LABELS},
+                    unit=each.unit,
+                    title=titles.get(each.metric),
+                )
+            )
+        if len(kept) < len({system.metric for system in report.systems}):
+            tasks: dict[str, list[EvaluationRecord]] = {}
+            for each in kept:
+                tasks.setdefault((each.title or "").rpartition(": ")[0], []).append(each)
+            kept = suite_of(tasks)
+        is_same = data_hash(kept) == report.data
+    except (AssertionError, ValueError):
+        is_same = False
+    if not is_same:
+        raise InputError(f"'statistics': are not those of this report; {_WRITTEN}")
+    return tuple(kept)
+
+
 USED_ON = {"instances": Number, "units": Number, "data": Hash}
 """What stands beside the options in the settings of a report."""
 TEXTS = {
@@ -338,7 +466,13 @@ TEXTS = {
     "notes": tuple[str, ...],
     "lower_is_better": tuple[str, ...],
 }
-OPTIONAL = {"facts": Fact, "measured": Measured, "compat": PeerRow, "distributions": Distribution}
+OPTIONAL = {
+    "facts": Fact,
+    "measured": Measured,
+    "compat": PeerRow,
+    "distributions": Distribution,
+    "statistics": Statistics,
+}
 """Arrays that are there only where they are not empty, and the records in them."""
 REQUIRED = ("schema", "settings", *TEXTS, "systems", "pairs")
 """What every report has."""
@@ -462,7 +596,7 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
         scores = _scores(systems, settings, texts["lower_is_better"], more["measured"])
         comparisons = _comparisons(rows, scores, settings, texts["lower_is_better"])
         _check_distributions(more["distributions"], scores)
-        return {
+        found = {
             "systems": systems,
             "comparisons": comparisons,
             "settings": settings,
@@ -475,6 +609,9 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
             **texts,
             "notes": _noted(texts["notes"], more["facts"]),
         }
+        if more["statistics"]:
+            found["evaluations"] = _unpacked(more["statistics"], ReportRecord(**found))
+        return found
 
 
 def _noted(notes: tuple[str, ...], facts: Sequence[Fact]) -> tuple[str, ...]:

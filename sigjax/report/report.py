@@ -6,8 +6,15 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from sigjax.records import Device, InputError, Library, ReportRecord, Test
-from sigjax.report.data import Rows, csv_pieces, json_pieces, report_fields, report_schema, to_dataframe
+from sigjax.records import Device, InputError, KeepScores, Library, ReportRecord, Test
+from sigjax.report.data import (
+    Rows,
+    csv_pieces,
+    json_pieces,
+    report_fields,
+    report_schema,
+    to_dataframe,
+)
 from sigjax.run.files import text_or_file
 
 if TYPE_CHECKING:
@@ -43,6 +50,8 @@ class Report(ReportRecord):
         versions: of sigjax, and of the packages that computed the numbers.
         distributions: how the delta of some pairs varies, see `with_distributions`; none where nobody asked.
         compute_distribution: computes a `Distribution` from the data, as `again` compares them again.
+        evaluations: what was compared, by which `diff` pairs old and new results; none when the report was pickled, or
+            read from JSON that holds no statistics, see `to_json`.
     """
 
     @classmethod
@@ -104,16 +113,19 @@ class Report(ReportRecord):
             raise InputError("this report has no data any more; use sigjax.compare(evaluation, ..., extend=report)")
         return self.again(resamples=resamples, device=device, progress=progress, checkpoint=checkpoint, extend=self)
 
-    def to_json(self, path: Path | None = None) -> str:
+    def to_json(self, path: Path | None = None, *, keep_scores: KeepScores = "auto") -> str:
         """The report as JSON of the schema `sigjax/1`.
 
         Args:
             path: as in all these methods: the file to write, whose path is then returned instead of the text.
+            keep_scores: whether the JSON holds the statistics of the instances, so that `diff` pairs old and new
+                results: "always", "never", or "auto", where they take at most 1 MB. Metrics of your own and
+                missing="pairwise" are not kept.
 
         Raises:
             InputError: the file cannot be written.
         """
-        return text_or_file(json_pieces(self), path)
+        return text_or_file(json_pieces(self, keep_scores), path)
 
     def to_html(self, path: Path | None = None) -> str:
         """The report as a whole web page that sorts, searches and draws the pairs, and loads nothing.

@@ -104,8 +104,10 @@ def difference(there: Identity, here: Identity) -> str | None:
 
 def _only_in(values: list[Any], others: list[Any], where: str) -> Iterator[str]:
     """The first values that the others lack, in words, if there are any."""
-    if more := [value for value in values if value not in others]:
-        yield f"{', '.join(map(repr, more[:3]))} only {where}"
+    known = set(others)
+    if more := [value for value in values if value not in known]:
+        rest = f" and {len(more) - 3:,} more" if len(more) > 3 else ""
+        yield f"{', '.join(map(repr, more[:3]))}{rest} only {where}"
 
 
 @dataclass(frozen=True, slots=True)

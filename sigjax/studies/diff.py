@@ -50,6 +50,7 @@ class Change:
             margin, and where there are none.
         verdict: "no worse" if the limits exclude a loss of the margin or more, "worse" if they exclude any smaller one,
             else "cannot tell"; None without a margin.
+        unchanged: whether all results are known to be the same, not the score alone.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Change:
     change: float
     limits: Interval | None
     verdict: Verdict | None
+    unchanged: bool
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,8 @@ class Diff(StudyResult):
             margin.
         margin: the largest loss that does not matter; None if none was given.
         level: of the limits.
-        paired: whether the limits are of the paired test, which needs the evaluations.
+        paired: whether the limits are of the paired test.
+        unpaired_reason: why they are not, where there is a margin; else None.
         same_data: whether all results of all systems are the same.
         changes: of every system and metric on both sides, in the old order.
         decisions: the pairs that are decided differently, by test, at the level of each report.
@@ -115,6 +118,7 @@ class Diff(StudyResult):
     margin: float | None
     level: float
     paired: bool
+    unpaired_reason: str | None
     same_data: bool
     changes: tuple[Change, ...]
     decisions: tuple[ChangedDecision, ...]
@@ -169,8 +173,29 @@ def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
         _check_direction(key[1], *(key[1] in report.lower_is_better for report in (old, new)))
         limits = partial(_unpaired, (before[key], old), (after[key], new))
         scores = before[key].score, after[key].score
-        compared[key] = *scores, scores[1] - scores[0], (lambda tail: _SAME) if same else limits
+        compared[key] = *scores, scores[1] - scores[0], _unchanged if same else limits
     return compared, same
+
+
+def _unchanged(tail: float) -> Interval:
+    """Limits where all results are the same."""
+    del tail
+    return _SAME
+
+
+def _paired_reports(old: Report, new: Report) -> tuple[Compared, bool] | str:
+    """As `_of_evaluations` for the statistics that both reports hold; or why there is no pairing."""
+    for side, report in (("old", old), ("new", new)):
+        if not report.evaluations:
+            return f"the {side} report holds no scores of instances; write it anew with --keep-scores always"
+        if report.settings.design != "together":
+            return f"the paired test knows no design {report.settings.design}"
+        if report.evaluations[0].unit == "response":
+            return "responses are no sample of instances"
+    try:
+        return _of_evaluations(old.evaluations, new.evaluations)
+    except InputError as error:
+        return error.flags
 
 
 def _check_direction(metric: str, *lower_is_better: bool) -> None:
@@ -226,7 +251,7 @@ def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRec
                 case = problem_of(pair, Settings(test="bootstrap", method="montecarlo"))
                 new_score, old_score = case.observed_scores
             unchanged = bool((pair.stats[0] == pair.stats[1]).all())
-            limits = (lambda tail: _SAME) if unchanged else partial(_paired, pair)
+            limits = _unchanged if unchanged else partial(_paired, pair)
             compared[name, metric] = old_score, new_score, case.hypotheses.delta((0, 1)), limits
             same = same and unchanged
     return compared, same
@@ -269,8 +294,11 @@ def _instances(evaluation: EvaluationRecord) -> list[str]:
 
 
 def _paired(pair: EvaluationRecord, tail: float) -> Interval | None:
-    """Limits of new - old by `equivalence_test`; none where all units differ alike, which says nothing of others."""
-    (one,) = equivalence(pair, margin=1.0, level=1.0 - tail)
+    """Limits of new - old by `equivalence_test`; none of too few units, or where all differ alike."""
+    try:
+        (one,) = equivalence(pair, margin=1.0, level=1.0 - tail)
+    except InputError:
+        return None
     return None if one.method == "wide-t" and one.standard_error == 0.0 else one.interval
 
 
@@ -302,11 +330,13 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
     the margin or more, all are called no worse with a probability of at most 1 - level; and if none is, any is called
     worse with at most that. A score that is missing on the new side leaves the verdict at "cannot tell".
 
-    From two evaluations (`sigjax extract`, `Evaluation.save`) the limits are those of the paired test of
-    `equivalence_test`. A report does not hold what both outputs of an instance have in common, and from two reports the
-    limits are those of independent results: with arms $l, u$ of the intervals of both scores, $d - \sqrt{l_{new}^2 +
-    u_{old}^2}$ and $d + \sqrt{u_{new}^2 + l_{old}^2}$. On the same instances they are wider than need be, since scores
-    of old and new outputs rise and fall together. Where all results are the same, nothing is worse.
+    On the same instances (of the same ids, or without ids as many in the same order, with the same clusters and
+    strata) the limits are those of the paired test of `equivalence_test`. Reports hold what it needs (see
+    `Report.to_json`), and so do evaluations (`sigjax extract`, `Evaluation.save`). From reports that do not, or on
+    other instances, the limits are those of independent results: with arms $l, u$ of the intervals of both scores,
+    $d - \sqrt{l_{new}^2 + u_{old}^2}$ and $d + \sqrt{u_{new}^2 + l_{old}^2}$. On the same instances these are wider
+    than need be, since scores of old and new outputs rise and fall together. Where all results are the same, nothing is
+    worse.
 
     Args:
         old: a `Report`, or the path of its JSON; or an `Evaluation`, several by metric, or the path of an .npz file.
@@ -328,12 +358,17 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
         [('A', -0.125, 'no worse'), ('B', 0.0, 'no worse')]
     """
     check(options)
-    before, after = _side(old, "old"), _side(new, "new")
+    before, after, unpaired_reason = _side(old, "old"), _side(new, "new"), None
     of_reports: dict[str, Any] = {"decisions": (), "num_decisions": 0, "settings": {}, "versions": {}}
     if isinstance(before, Report) and isinstance(after, Report):
         keys = [[(one.name, one.metric) for one in report.systems] for report in (before, after)]
         lower = dict.fromkeys([*before.lower_is_better, *after.lower_is_better])
         (compared, same), of_reports = _of_reports(before, after), _report_fields(before, after, options)
+        paired = (compared, same) if same else _paired_reports(before, after)
+        if isinstance(paired, str):
+            unpaired_reason = paired
+        else:
+            compared, same = paired
     elif isinstance(before, list) and isinstance(after, list):
         keys = [[(name, each.metric.name) for each in side for name in each.systems] for side in (before, after)]
         lower = [each.metric.name for each in before if not each.metric.higher_is_better]
@@ -354,7 +389,8 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
         verdict=next((each for each in ("worse", "cannot tell", "no worse") if each in verdicts), None),
         margin=options.margin,
         level=options.level,
-        paired=isinstance(before, list),
+        paired=unpaired_reason is None,
+        unpaired_reason=unpaired_reason,
         same_data=same and set(keys[0]) == set(keys[1]),
         changes=changes,
         added=added,
@@ -406,7 +442,7 @@ def _changes(compared: Compared, lower_is_better: Collection[str], options: Diff
             if each is not None and together is not None:
                 limits = Interval(each.low, together.high) if sign > 0 else Interval(together.low, each.high)
             verdict = _verdict(limits, sign, options.margin)
-        changes.append(Change(name, metric, old, new, change, limits, verdict))
+        changes.append(Change(name, metric, old, new, change, limits, verdict, limits_at is _unchanged))
     return tuple(changes)
 
 
@@ -459,12 +495,7 @@ _MOST_NAMED = 5
 _MOST_DECISIONS = 20
 _SHORT = 10
 """Rows of the table that a comment shows."""
-_INDEPENDENT = (
-    "Reports do not hold how old and new results vary together, so these limits are those of independent results; on "
-    "the same instances they are wider than need be. The paired test takes both evaluations (sigjax extract, then "
-    "sigjax diff OLD.npz NEW.npz)."
-)
-_NO_LIMITS = {True: "all units differ alike, which says nothing of others", False: "a report without intervals"}
+_NO_LIMITS = {True: "few units, or all differ alike, which says nothing of others", False: "a report without intervals"}
 """Why a change has no limits, by whether they are paired."""
 Block = str | Table
 
@@ -549,7 +580,12 @@ def _scores(diff: Diff) -> list[Block]:
     for metric in metrics:
         lower = " (lower is better)" if metric in diff.lower_is_better else ""
         parts += [f"{metric}{lower}:"] if lower or len(metrics) > 1 else []
-        parts.append(_table(diff, [one for one in diff.changes if one.metric == metric], -1.0 if lower else 1.0))
+        of_metric = [one for one in diff.changes if one.metric == metric]
+        if changed := [one for one in of_metric if not one.unchanged]:
+            parts.append(_table(diff, changed, -1.0 if lower else 1.0))
+        if same := [one.name for one in of_metric if one.unchanged]:
+            names = f": {', '.join(same)}" if len(same) <= _MOST_NAMED else ""
+            parts.append(f"Unchanged on every instance: {count(len(same), 'system')}{names}.")
     return parts
 
 
@@ -575,7 +611,11 @@ def _details(diff: Diff) -> list[Block]:
     parts: list[Block] = []
     if diff.margin is not None and not diff.same_data:
         parts.append(_limits_sentence(diff))
-        parts += [] if diff.paired else [_INDEPENDENT]
+        if not diff.paired:
+            parts.append(
+                f"Not paired: {diff.unpaired_reason}. So the limits are those of independent results; on the same "
+                "instances they are wider than need be."
+            )
         parts += [f"{DASH}: {_NO_LIMITS[diff.paired]}."] if any(one.limits is None for one in diff.changes) else []
     for side, keys in (("old", diff.removed), ("new", diff.added)):
         if keys:

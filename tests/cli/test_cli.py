@@ -49,7 +49,7 @@ def test_json_by_the_contract(capsys, wide):
     code, out, err = run(capsys, "compare", wide, "-m", "accuracy", "--format", "json", "--resamples", "500")
     report = json.loads(out)
     assert (code, err) == (0, "")
-    assert " ".join(report) == "schema settings signature versions notes lower_is_better systems pairs"
+    assert " ".join(report) == "schema settings signature versions notes lower_is_better systems pairs statistics"
     assert report["schema"] == "sigjax/1"
     assert [(p["a"], p["b"]) for p in report["pairs"]] == [("A", "B"), ("A", "C"), ("B", "C")]
     assert report["pairs"][1]["p_value"] == 1.0
@@ -61,7 +61,10 @@ def test_the_ending_of_each_output_is_its_format(capsys, wide, tmp_path):
     shown = page("output")
     assert all(each.endings[0] in shown for each in OUTPUTS.values())
     outputs = [word for name in files for word in ("-o", tmp_path / name)]
-    assert run(capsys, "compare", wide, *outputs, "--leaderboard") == (0, "", "")
+    code, out, err = run(capsys, "compare", wide, *outputs, "--leaderboard")
+    written = f"Written: {', '.join(str(tmp_path / name) for name in files)}\n"
+    assert (code, out, err[:22], err[-len(written) :]) == (0, "", "mean on 40 instances, ", written)
+    assert run(capsys, "compare", wide, *outputs, "--leaderboard", "-q") == (0, "", "")
     for name, format in files.items():
         assert (
             run(capsys, "compare", wide, "--format", format, "--leaderboard", "--verbose")[1]

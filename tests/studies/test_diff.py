@@ -1,14 +1,22 @@
 """What changed between two reports, and the gate: verdicts by the limits, error rates at the margin, exit codes."""
 
+import gzip
+import itertools
 import json
+import os
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 from reports import make_report, without_intervals
 
-from sigjax import Evaluation, InputError, compare, diff, equivalence_test
+from sigjax import Evaluation, InputError, Report, compare, diff, equivalence_test, read
 from sigjax.cli import _run
+from sigjax.guide import page
 from sigjax.records import Interval
 from sigjax.studies.diff import diff_text
 from sigjax.testing.jackknife import tango_interval
@@ -22,7 +30,10 @@ def evaluation(metric="accuracy", **systems):
 
 
 def report(metric="accuracy", **systems):
-    return compare(evaluation(metric, **systems), device="numpy", progress=False, resamples=200)
+    """A report as JSON without scores of instances gives it."""
+    return replace(
+        compare(evaluation(metric, **systems), device="numpy", progress=False, resamples=200), evaluations=()
+    )
 
 
 def answers(right, size=100):
@@ -180,7 +191,9 @@ def runs(tmp_path, monkeypatch):
         lines = [f"q{i}\t{x}\t{y}" for i, (x, y) in enumerate(zip(a, b[::-1], strict=True))]
         (tmp_path / f"{name}.tsv").write_text("\n".join(["id\tA\tB", *lines]) + "\n")
         read = [f"{name}.tsv", "-m", "accuracy"]
-        assert _run(["compare", *read, "-o", f"{name}.json", "--device", "numpy"], debug=True) == 0
+        assert _run(["compare", *read, "-o", f"{name}.json", "--device", "numpy", "-q"], debug=True) == 0
+        bare = ["-o", f"{name}.bare.json", "--keep-scores", "never", "-q"]
+        assert _run(["show", f"{name}.json", *bare], debug=True) == 0
         assert _run(["extract", *read, "-o", f"{name}.npz"], debug=True) == 0
     return tmp_path
 
@@ -192,11 +205,13 @@ def test_the_exit_code_is_the_verdict(runs, capsys):
     assert code("old.json", "bad.json") == 0  # nothing is tested without a margin
     assert code("old.json", "old.json", "--margin", "0.01") == 0
     assert code("old.json", "bad.json", "--margin", "0.05") == 3
-    assert code("old.json", "new.json", "--margin", "0.05") == 4  # independent results vary too much
-    assert "The paired test takes both evaluations" in capsys.readouterr().out.replace("\n", " ")
-    assert code("old.npz", "new.npz", "--margin", "0.05") == 0
-    assert code("old.npz", "bad.npz", "--margin", "0.05") == 3
-    assert code("old.npz", "new.npz", "--margin", "0.02") == 4
+    assert code("old.bare.json", "new.json", "--margin", "0.05") == 4  # independent results vary too much
+    said = "Not paired: the old report holds no scores of instances; write it anew with --keep-scores always"
+    assert said in " ".join(capsys.readouterr().out.split())
+    for ending in ("json", "npz"):
+        assert code(f"old.{ending}", f"new.{ending}", "--margin", "0.05") == 0
+        assert code(f"old.{ending}", f"bad.{ending}", "--margin", "0.05") == 3
+        assert code(f"old.{ending}", f"new.{ending}", "--margin", "0.02") == 4
     assert capsys.readouterr().err == ""
     assert code("old.json") == code("old.json", "new.npz") == code("old.json", "old.tsv") == 2
     assert [line[:15] for line in capsys.readouterr().err.splitlines()] == ["sigjax: error: "] * 3
@@ -213,7 +228,8 @@ def test_every_format_is_written(runs, capsys):
     comment = result.to_github()
     assert comment.startswith("> [!CAUTION]\n> **Worse: A by more than 0.05 (95% confidence).**\n\n| system |")
     assert comment.count("<details>") == comment.count("</details>") == 1
-    assert capsys.readouterr() == ("", "")
+    said = "Worse: A by more than 0.05 (95% confidence).\nWritten: d.json, d.txt, d.md, d.github.md\n"
+    assert capsys.readouterr() == ("", said)
     assert _run(["diff", "old.json", "bad.json", "-o", "old.json"], debug=False) == 2
     assert _run(["diff", "old.json", "bad.json", "-o", "d.tex"], debug=False) == 2
     assert _run(["compare", "old.tsv", "-o", "c.github.md"], debug=False) == 2
@@ -223,9 +239,13 @@ def test_tasks_of_a_suite_have_limits_by_their_own_instances():
     """Once all tasks were judged as if each had the instances of the whole suite: limits were far too narrow."""
     sizes = {"arc": 40, "gsm": 400}
     tasks = {name: evaluation(A=answers(size // 2, size), B=answers(size // 4, size)) for name, size in sizes.items()}
-    suite, *alone = (compare(given, progress=False, device="numpy") for given in (tasks, *tasks.values()))
+    suite, *alone = (
+        replace(compare(given, progress=False, device="numpy"), evaluations=()) for given in (tasks, *tasks.values())
+    )
     moved = {name: replace(each, stats=each.stats[::-1]) for name, each in tasks.items()}
-    after, *others = (compare(given, progress=False, device="numpy") for given in (moved, *moved.values()))
+    after, *others = (
+        replace(compare(given, progress=False, device="numpy"), evaluations=()) for given in (moved, *moved.values())
+    )
     found = {(one.name, one.metric): one for one in diff(suite, after, margin=0.1).changes}
     level = 1 - 0.05 / 3  # six changes instead of two share the error probability
     for task, old, new in zip(tasks, alone, others, strict=True):
@@ -274,3 +294,142 @@ def test_of_many_systems_all_must_be_no_worse_and_any_is_worse_with_5_percent_in
         verdicts.append(diff(evaluation("mean", **old), evaluation("mean", **new), margin=0.5).verdict)
     assert rates(verdicts)["worse"] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100)
     assert rates(verdicts)["no worse"] <= 0.02
+
+
+@pytest.fixture(scope="module")
+def boards(tmp_path_factory, data):
+    """The board of SWE-bench: as it is, with a system that lost 33 of its 500 answers, and with others reshuffled."""
+    folder = tmp_path_factory.mktemp("gate")
+    with gzip.open(data / "swebench_bashonly/resolved.tsv.gz", "rt") as file:
+        header, *rows = [line.rstrip("\n").split("\t") for line in file]
+    lost = [index for index, row in enumerate(rows) if row[4] == "1"][:33]
+    worse = [[*row[:4], "0", *row[5:]] if index in lost else row for index, row in enumerate(rows)]
+    for name, of_side in (("main", rows), ("worse", worse), ("shuffled", rows[::-1])):
+        (folder / f"{name}.tsv").write_text("\n".join("\t".join(row) for row in (header, *of_side)) + "\n")
+        assert (
+            _run(["compare", f"{folder}/{name}.tsv", "-m", "accuracy", "-o", f"{folder}/{name}.json", "-q"], debug=True)
+            == 0
+        )
+    return folder
+
+
+def test_the_step_of_github_actions_runs_as_it_stands(boards, tmp_path):
+    """The shell part of `sigjax help output`, as GitHub runs it: bash -e."""
+    step = page("output").partition("- run: |\n")[2].partition("\n\n")[0]
+    program = tmp_path / "sigjax"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m sigjax "$@"\n')
+    program.chmod(0o755)
+    shutil.copy(boards / "main.json", tmp_path)
+    for name, code, said in (
+        ("worse", 3, "**Worse: mini-v1.0.0"),
+        ("shuffled", 0, "**No worse: all results are the same"),
+    ):
+        shutil.copy(boards / f"{name}.tsv", tmp_path / "scores.tsv")
+        summary = tmp_path / f"{name}.md"
+        more = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "GITHUB_STEP_SUMMARY": str(summary)}
+        run = subprocess.run(
+            ["bash", "-e", "-c", step], cwd=tmp_path, env=os.environ | more, capture_output=True, text=True
+        )
+        assert run.returncode == code, run.stderr
+        assert said in summary.read_text()
+        assert "Unchanged on every instance: 2" in summary.read_text()
+
+
+def test_a_loss_of_33_answers_is_found_and_all_others_are_unchanged_in_one_line(boards):
+    found = diff(boards / "main.json", boards / "worse.json", margin=0.03)
+    assert (found.verdict, found.paired, [one.unchanged for one in found.changes].count(True)) == ("worse", True, 24)
+    (lost,) = [one for one in found.changes if not one.unchanged]
+    assert round(lost.change, 9) == -0.066
+    assert [line for line in str(found).splitlines() if line.startswith("Unchanged")] == [
+        "Unchanged on every instance: 24 systems."
+    ]
+    sides = [read(f"{boards}/{name}.tsv", metric="accuracy") for name in ("main", "worse")]
+    assert diff(*sides, margin=0.03).changes == found.changes
+    # Straight from the raw data: old and new results as two systems of one evaluation.
+    new, old = (side.stats[side.systems.index(lost.name), :, 0] for side in sides[::-1])
+    each, together = (
+        equivalence_test(new, old, margin=0.03, metric="accuracy", level=1 - tail).interval
+        for tail in (0.05, 0.05 / 25)
+    )
+    assert lost.limits == Interval(each.low, together.high)
+    union = compare({"new": new, "old": old}, metric="accuracy", level=0.9)
+    assert union[0].interval.low == pytest.approx(each.low, abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [3, 6, 9])
+def test_verdicts_from_json_are_those_of_score_tests_by_brute_force(size):
+    """Every table of answers won and lost: Tango's score test, its likelihood maximized on a grid."""
+    margin, z = 0.3, NormalDist().inv_cdf(0.95)
+
+    def statistic(won, lost, delta):
+        """(won - lost - n delta) / sd under the likeliest q = P(lost) for P(won) = q + delta."""
+        q = np.linspace(max(0.0, -delta), (1.0 - delta) / 2.0, 200_001)[1:-1]
+        with np.errstate(divide="ignore"):
+            fit = won * np.log(q + delta) + lost * np.log(q) + (size - won - lost) * np.log1p(-2.0 * q - delta)
+        best = q[np.argmax(fit)]
+        return (won - lost - size * delta) / np.sqrt(size * (2.0 * best + delta - delta**2))
+
+    for won, lost in itertools.product(range(size + 1), repeat=2):
+        if won + lost > size or won + lost == 0:
+            continue
+        old = [0] * won + [1] * lost + [1] * (size - won - lost)
+        new = [1] * won + [0] * lost + [1] * (size - won - lost)
+        sides = [
+            Report.from_json(compare(evaluation(A=one, B=[0, *[1] * (size - 1)]), progress=False).to_json())
+            for one in (old, new)
+        ]
+        found = diff(*sides, margin=margin, only=["A"])
+        least = statistic(won, lost, -margin)
+        if abs(abs(least) - z) > 1e-3:
+            assert found.verdict == ("no worse" if least > z else "worse" if least < -z else "cannot tell")
+
+
+def test_why_results_are_not_paired():
+    rng = np.random.default_rng(4)
+    a, b = rng.integers(0, 2, (2, 30))
+    ids = [f"q{i}" for i in range(30)]
+    made = {
+        "old": Evaluation.from_arrays({"A": a, "B": b}, metric="accuracy", ids=ids),
+        "others": Evaluation.from_arrays({"A": 1 - a, "B": b}, metric="accuracy", ids=[*ids[:-1], "q99"]),
+        "fewer": Evaluation.from_arrays({"A": a[:9], "B": b[:9]}, metric="accuracy"),
+        "clusters": Evaluation.from_arrays({"A": 1 - a, "B": b}, metric="accuracy", ids=ids, clusters=[*ids[:15]] * 2),
+    }
+    reports = {name: Report.from_json(compare(each, progress=False).to_json()) for name, each in made.items()}
+    reasons = {
+        "others": "1 of 30 instances are only on the old side",
+        "fewer": "30 of 30 instances are only on the old side",
+        "clusters": "the clusters of the instances differ",
+    }
+    for name, reason in reasons.items():
+        found = diff(reports["old"], reports[name], margin=0.1)
+        assert (found.paired, found.unpaired_reason.startswith(reason)) == (False, True)
+        assert "Not paired: " in str(found)
+
+
+def test_scores_are_kept_where_they_are_few_and_come_back_to_the_last_bit():
+    rng = np.random.default_rng(4)
+    small = {"counts": rng.integers(0, 300, (2, 20)), "reals": rng.normal(size=(2, 20))}
+    for values in small.values():
+        made = compare({"A": values[0], "B": values[1]}, progress=False)
+        (kept,) = Report.from_json(made.to_json()).evaluations
+        assert kept == made.evaluations[0]
+        assert Report.from_json(made.to_json()).to_json() == made.to_json()
+        assert Report.from_json(made.to_json(keep_scores="never")).evaluations == ()
+        assert made.to_json(keep_scores="never") != made.to_json() == made.to_json(keep_scores="always")
+    large = compare({"A": rng.normal(size=50_000), "B": rng.normal(size=50_000)}, progress=False)
+    assert "statistics" not in json.loads(large.to_json())
+    assert Report.from_json(large.to_json(keep_scores="always")).evaluations == large.evaluations
+    with pytest.raises(InputError, match="keep_scores must be one of auto, always, never, got 'yes'"):
+        large.to_json(keep_scores="yes")
+    ratio = compare({"A": rng.random((9, 2)), "B": rng.random((9, 2))}, metric=lambda s: s[..., 0] / s[..., 1])
+    assert "statistics" not in json.loads(ratio.to_json())
+    tasks = {
+        name: evaluation(A=rng.integers(0, 2, size), B=rng.integers(0, 2, size))
+        for name, size in zip("ab", (8, 9), strict=True)
+    }
+    suite = compare(tasks, progress=False)
+    assert Report.from_json(suite.to_json()).evaluations == suite.evaluations
+    changed = json.loads(suite.to_json())
+    changed["statistics"][0]["systems"]["A"] = changed["statistics"][0]["systems"]["B"]
+    with pytest.raises(InputError, match="'statistics': are not those of this report"):
+        Report.from_json(json.dumps(changed))
