@@ -87,8 +87,10 @@ def formats() -> Iterator[Case]:
     for library in ("pandas", "polars", "pyarrow"):
         yield Case(f"frame: {library}", lambda _, library=library: _to_frame(library), f"narwhals {library}")
     two = ["answers.csv", "-m", "accuracy", "--only", "s0", "s2"]
-    studies = {"tests": ["tests", *two, "--resamples", "2000"]}
-    studies |= {"audit": ["audit", *two, "--repetitions", "50", "--resamples", "199", "--null", "swaps", "splits"]}
+    studies = {"tests": ["classical", *two, "--resamples", "2000"]}
+    studies |= {
+        "audit": ["research", "audit", *two, "--repetitions", "50", "--resamples", "199", "--null", "swaps", "splits"]
+    }
     studies |= {"power": ["power", *two, "--instances", "50", "100", "--repetitions", "50", "--resamples", "199"]}
     studies |= {"equivalence": ["equivalence", *two, "--margin", "0.1"]}
     for (name, words), format in itertools.product(studies.items(), ("text", "json")):

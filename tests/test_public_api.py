@@ -74,7 +74,7 @@ def test_the_record_of_a_study_names_what_there_is(name, study):
     assert not study.result or study.load(study.result).__doc__
     assert all(callable(study.load(function)) for function in study.functions)
     pages = "".join(map(page, TOPICS))
-    assert any(f"{before}{name} " in pages for before in ("sigjax ", "\n"))
+    assert any(f"{before}{name} " in pages for before in ("sigjax ", "sigjax research ", "\n"))
 
 
 @pytest.mark.parametrize("name", [*PUBLIC, *(f"studies.{name}" for name in sorted(STUDY_CALLS))])

@@ -1,4 +1,4 @@
-"""Do the intervals of thresholds (`sigjax study gains`) hold the threshold of infinitely many systems?
+"""Do the intervals of thresholds (`sigjax research gains`) hold the threshold of infinitely many systems?
 
     python benchmarks/calibration/thresholds.py [--quick] [--output FILE.json]
 

@@ -14,7 +14,7 @@ import traceback
 import warnings
 from collections.abc import Sequence
 
-from sigjax.cli.app import COMMANDS, Help, app
+from sigjax.cli.app import COMMANDS, FORMER, Help, app
 
 _INPUT = ("-i", "--input")
 
@@ -73,6 +73,10 @@ def _run(tokens: list[str], *, debug: bool) -> int:
     if tokens[:1] == ["help"] and tokens[1:2] and tokens[1] in COMMANDS:
         tokens = [*tokens[1:], "--help"]
     try:
+        if tokens[:1] and tokens[0] in FORMER:
+            from sigjax.records import InputError
+
+            raise InputError(f"no command {tokens[0]!r}; it is `sigjax {FORMER[tokens[0]]}`")
         commands = app(tokens)
         if not gc.isenabled():
             gc.freeze()

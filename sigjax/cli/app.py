@@ -55,15 +55,17 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
         "is it worse? exit code 0 (no), 3 (yes), 4 (cannot tell)": "sigjax diff old.npz new.npz --margin 0.01",
         "a comment for a pull request": "sigjax diff old.json new.json --margin 0.01 --format github",
     },
-    "tests": {"t-test, Wilcoxon and others": "sigjax tests scores.tsv --only A B"},
-    "audit": {"false-positive rates of the tests": "sigjax audit scores.tsv --only A B --repetitions 200"},
+    "classical": {"t-test, Wilcoxon and others": "sigjax classical scores.tsv --only A B"},
+    "research audit": {
+        "false-positive rates of the tests": "sigjax research audit scores.tsv --only A B --repetitions 200"
+    },
     "power": {"with 2 to 8 times the data": "sigjax power scores.tsv --only A B --instances 80 160 320"},
     "equivalence": {"alike within 5 points?": "sigjax equivalence scores.tsv --margin 0.05"},
     "one-sample": {
         "is the accuracy above 0.5?": "sigjax one-sample scores.tsv -m accuracy --against 0.5 --alternative greater",
     },
     "unpaired": {"systems tested on different instances": "sigjax unpaired old.scores new.scores"},
-    "association": {"one label per line": "sigjax association a.labels gold.labels"},
+    "research association": {"one label per line": "sigjax research association a.labels gold.labels"},
     "info": {"what is installed, and is there a GPU?": "sigjax info"},
 }
 """Command -> what an example shows -> the example."""
@@ -118,37 +120,61 @@ def _plainly(entry: HelpEntry) -> HelpEntry:
 
 
 COMMANDS = {
-    "compare": ("compare:compare", "Compare systems on a test set: who beats whom by more than chance."),
     "demo": (
+        "Start here",
         "info:demo",
         "Compare five named-entity taggers on a bundled example, or write files to try sigjax on (--write FOLDER).",
     ),
     "doctor": (
+        "Start here",
         "info:doctor",
         "How are files understood, and which command compares them? Nothing is computed.",
     ),
     "help": (
+        "Start here",
         "info:explain",
         "Explain a topic, such as exact, intervals or formats; without one, list the topics.",
     ),
-    "info": ("info:info", "Show versions and devices, and why no GPU is used."),
-    "extract": ("compare:extract", "Save the statistics of files once (.npz), for every later command."),
-    "show": ("reports:show", "Show a report again, or write it in other formats, from its JSON: nothing is computed."),
+    "compare": ("Compare", "compare:compare", "Compare systems on a test set: who beats whom by more than chance."),
+    "show": (
+        "Reports",
+        "reports:show",
+        "Show a report again, or write it in other formats, from its JSON: nothing is computed.",
+    ),
+    "diff": ("Reports", "reports:diff", STUDIES["diff"].title),
     "verify": (
+        "Reports",
         "reports:verify",
         "Is a report that of these files? The same data, and, when compared again, the same numbers.",
     ),
-    "diff": ("reports:diff", STUDIES["diff"].title),
-    **{name: (f"studies:{name}", each.title) for name, each in STUDIES.items() if each.alone and name != "diff"},
-    "study": ("studies:study", "Experiments with many comparisons of systems on these files."),
+    **{
+        name: ("Other questions", f"studies:{name}", each.title)
+        for name, each in STUDIES.items()
+        if not each.research and name != "diff"
+    },
+    "research": (
+        "Research",
+        "studies:research",
+        "Audits of tests, experiments with many comparisons, and agreement of labels.",
+    ),
+    "extract": ("Setup", "compare:extract", "Save the statistics of files once (.npz), for every later command."),
+    "info": ("Setup", "info:info", "Show versions and devices, and why no GPU is used."),
 }
-"""Each command: the module and the function, and the first line of its help, for the page of all commands."""
-_FIRST = {"compare", "demo", "doctor", "help"}
+"""Each command: its heading, the module and the function, and the first line of its help, for the page of all."""
+FORMER = {
+    "tests": "classical",
+    "study": "research",
+    "audit": "research audit",
+    "association": "research association",
+}
+"""Former names of commands: who gives one is told the new one."""
 
 
 def app(tokens: Sequence[str] = ()) -> App:
     """The command line with the command that the arguments choose; with the lines of all where they choose none."""
-    first, setup = Group("Start here", sort_key=1), Group("Options", sort_key=3)
+    headings = list(dict.fromkeys(heading for heading, _, _ in COMMANDS.values()))
+    groups = {heading: Group(heading, sort_key=index) for index, heading in enumerate(headings)}
+    setup = Group("Options", sort_key=len(groups))
     made = App(
         name="sigjax",
         help="Significance tests for comparing systems on a test set. `sigjax help` lists the pages of the manual. "
@@ -158,7 +184,6 @@ def app(tokens: Sequence[str] = ()) -> App:
         result_action="return_value",
         suppress_keyboard_interrupt=False,
         help_flags=FLAGS,
-        group_commands=Group("Commands", sort_key=2),
     )
     made["--help"].group = made["--version"].group = setup
     chosen = [name for name in tokens[:1] if name in (*COMMANDS, "--version")]
@@ -168,8 +193,8 @@ def app(tokens: Sequence[str] = ()) -> App:
             help="Have TAB complete commands, options and their values (bash, zsh, fish), from the next shell on.",
             group=setup,
         )
-    for name, (path, line) in COMMANDS.items():
-        group = first if name in _FIRST else None
+    for name, (heading, path, line) in COMMANDS.items():
+        group = groups[heading]
         if name in named or "--install-completion" in named:
             module, _, function = path.partition(":")
             command = getattr(import_module(f"sigjax.cli.{module}"), function)

@@ -76,7 +76,7 @@ class SyntheticOutput:
 
     output: Path = required("The file to write: .npz, or a table (.tsv, .csv).", group="Main options")
     families: Path | None = option(
-        None, "Write each mixture and its system to this file, for `study gains --groups`.", group="Output"
+        None, "Write each mixture and its system to this file, for `research gains --groups`.", group="Output"
     )
 
 
@@ -95,7 +95,7 @@ def _synthetic(paths: Files, inputs: Inputs, options: Any, written: SyntheticOut
 
 def _tests(paths: Files, inputs: Inputs, options: Any, results: Results) -> None:
     inputs.check(paths, results)
-    test, to_text, to_json = map(STUDIES["tests"].load, ("classical_tests", "to_text", "to_json"))
+    test, to_text, to_json = map(STUDIES["classical"].load, ("classical_tests", "to_text", "to_json"))
     tests = [test(evaluation, **values(options, progress=True)) for evaluation in inputs.evaluations(paths)]
     shown = text_options(to_file=bool(results.output))
     results.write(lambda: "\n".join(to_text(each, **shown) for each in tests), lambda: to_json(tests))
@@ -116,7 +116,7 @@ def _association(paths: Files, options: Any, results: Results) -> None:
 
 _COMMANDS: dict[str, tuple[Callable[..., None], tuple[type, ...], tuple[type, ...]]] = {
     "synthetic": (_synthetic, (Inputs,), (SyntheticOutput,)),
-    "tests": (_tests, (Inputs,), (Results,)),
+    "classical": (_tests, (Inputs,), (Results,)),
     "association": (_association, (), (Results,)),
 }
 """Commands that read or write in a way of their own, with their options before and after those of the study."""
@@ -143,14 +143,18 @@ def command(name: str) -> Command:
     return flags(*before, study.load(study.options), *after, **({"files": study.files} if study.files else {}))(run)
 
 
-study = App(name="study", help="Experiments with many comparisons of systems on these files.", help_flags=FLAGS)
+research = App(
+    name="research",
+    help="Audits of tests, experiments with many comparisons, and agreement of labels.",
+    help_flags=FLAGS,
+)
 for each in STUDIES:
-    if not STUDIES[each].alone:
-        study.command(command(each), name=each)
+    if STUDIES[each].research:
+        research.command(command(each), name=each)
 
 
 def __getattr__(name: str) -> Command:
-    """The command of a study that stands beside `study`."""
+    """The command of a study that stands beside `research`."""
     if name not in STUDIES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return command(name)

@@ -50,7 +50,8 @@ class StudySpec:
         takes: what the command reads: the evaluations of the files, one per metric; test sets; systems one by one, of
             which one is enough or which have instances of their own; two files of labels; or reports.
         files: the help of its files; the usual one when left out.
-        alone: whether it is a command and a name of sigjax, beside `sigjax study NAME` and `sigjax.studies.NAME`.
+        alone: whether it is a name of sigjax, beside `sigjax.studies.NAME`.
+        research: whether its command is `sigjax research NAME`.
     """
 
     module: str
@@ -62,6 +63,7 @@ class StudySpec:
     takes: Literal["evaluations", "test sets", "systems", "samples", "labels", "reports"] = "evaluations"
     files: str = ""
     alone: bool = True
+    research: bool = False
 
     @property
     def path(self) -> str:
@@ -79,7 +81,7 @@ class StudySpec:
 
 
 STUDIES = {
-    "tests": StudySpec(
+    "classical": StudySpec(
         "classical",
         ("classical_tests",),
         "ClassicalTests",
@@ -109,6 +111,7 @@ STUDIES = {
         "AuditOptions",
         "Do the tests keep their level on these data? They test pairs that are made so that neither is better.",
         "Each repetition swaps the outputs of random units of two systems (`--only A B`) and tests the mixtures.",
+        research=True,
     ),
     "one-sample": StudySpec(
         "samples",
@@ -138,6 +141,7 @@ STUDIES = {
         "p is over all orders of the labels, each equally likely.",
         takes="labels",
         files="LABELS GOLD: two files with one label per line, in the same order.",
+        research=True,
     ),
     "diff": StudySpec(
         "diff",
@@ -155,6 +159,7 @@ STUDIES = {
         "How often is the winner of a test on a small test set the better system on all data, by p?",
         "Test sets are drawn from the data with replacement, and all pairs are tested on each.",
         alone=False,
+        research=True,
     ),
     "domain": StudySpec(
         "domain",
@@ -167,6 +172,7 @@ STUDIES = {
         takes="test sets",
         files="One file per test set, with all systems each (or NAME=FILE).",
         alone=False,
+        research=True,
     ),
     "gains": StudySpec(
         "gains",
@@ -176,6 +182,7 @@ STUDIES = {
         "How large is a gain that is significant on these files? Gain against confidence, for all pairs of systems.",
         "The threshold is the gain that 95% of the pairs with p from 0.04 to 0.06 do not exceed.",
         alone=False,
+        research=True,
     ),
     "synthetic": StudySpec(
         "synthetic",
@@ -183,8 +190,9 @@ STUDIES = {
         "",
         "SyntheticOptions",
         "Write synthetic systems: correlated mixtures of the systems in the files, or data by the papers' generators.",
-        "Every command takes what this writes, such as `sigjax study gains made.npz --groups families.tsv`.",
+        "Every command takes what this writes, such as `sigjax research gains made.npz --groups families.tsv`.",
         alone=False,
+        research=True,
     ),
     "size": StudySpec(
         "size",
@@ -193,9 +201,10 @@ STUDIES = {
         "SizeOptions",
         "How does the gain that is needed fall with the size of the test set, and how many instances does a gain need?",
         alone=False,
+        research=True,
     ),
 }
-"""Each study by the name of its command; most are commands, and the others are those of `sigjax study`."""
+"""Each study by the name of its command; some are those of `sigjax research`."""
 _MODULES = {function: study for study in STUDIES.values() for function in study.functions}
 
 

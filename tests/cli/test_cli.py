@@ -81,8 +81,8 @@ ENDINGS = {
     "compare -o a.json --format tex": "a.json: its ending says json, but --format says latex; leave --format out",
     "compare -o a.json -o a.xyz": "a.xyz: its ending names no format; expected one of .txt, .json, .md, .tex,",
     "compare -o a.json -o ./a.json": "a.json: is given twice for --output; give another --output",
-    "tests -o a.tex": "a.tex: this command does not write latex; expected one of text, json",
-    "tests -o a.json --format text": "a.json: its ending says json, but --format says text",
+    "classical -o a.tex": "a.tex: this command does not write latex; expected one of text, json",
+    "classical -o a.json --format text": "a.json: its ending says json, but --format says text",
 }
 
 
@@ -147,15 +147,15 @@ BAD = {
     ),
     "not whole": (["compare", "{wide}", "--seed", "1.9"], "--seed: expected a whole number, got '1.9'"),
     "not all whole": (
-        ["study", "size", "{wide}", "--sizes", "2", "2.5"],
+        ["research", "size", "{wide}", "--sizes", "2", "2.5"],
         "--sizes: expected a whole number, got '2.5'",
     ),
     "not all named": (["compare", "{wide}", "--counts", "tp=a", "b"], "--counts: expected NAME=COLUMN, such as"),
     "p of 0": (
-        ["study", "gains", "{wide}", "--p-range", "0", "0.05"],
+        ["research", "gains", "{wide}", "--p-range", "0", "0.05"],
         "--p-range must be one or more numbers between 0",
     ),
-    "a file twice": (["study", "domain", "{wide}", "{wide}"], "is given twice; give each file once"),
+    "a file twice": (["research", "domain", "{wide}", "{wide}"], "is given twice; give each file once"),
     "few resamples": (["compare", "{wide}", "--resamples", "1"], "--resamples must be"),
     "counts": (["compare", "{long}", "-m", "fscore", "--counts", "tp"], "--counts: expected NAME=COLUMN"),
     "counts twice": (["compare", "{long}", "-m", "fscore", "--counts", "tp=a", "tp=b"], "names 'tp' twice"),
@@ -218,12 +218,12 @@ def test_a_forgotten_input_option_is_asked_about(capsys, tmp_path):
 @pytest.mark.parametrize(
     "command",
     [
-        ["tests", "{0}", "-o", "{0}"],
+        ["classical", "{0}", "-o", "{0}"],
         ["equivalence", "{0}", "--margin", "1", "-o", "{0}"],
         ["one-sample", "{0}", "--against", "1", "-o", "{0}"],
         ["unpaired", "{0}", "--overlap", "-o", "{0}"],
-        ["audit", "{0}", "--repetitions", "2", "-o", "{0}"],
-        ["audit", "{0}", "--repetitions", "2", "--figure", "{0}"],
+        ["research", "audit", "{0}", "--repetitions", "2", "-o", "{0}"],
+        ["research", "audit", "{0}", "--repetitions", "2", "--figure", "{0}"],
         ["power", "{0}", "--instances", "3", "--repetitions", "2", "-o", "{0}"],
         ["compare", "{0}", "--cluster", "{1}", "-o", "{1}"],
     ],

@@ -11,8 +11,8 @@ import pytest
 from sigjax.cli import _run
 from sigjax.cli.app import COMMANDS, EXAMPLES, RARE, app
 
-STUDIES = [("study", name) for name in app(["study"])["study"] if name[0] != "-"]
-EVERY = [(command,) for command in sorted({*COMMANDS} - {"study"})] + STUDIES
+STUDIES = [("research", name) for name in app(["research"])["research"] if name[0] != "-"]
+EVERY = [(command,) for command in sorted({*COMMANDS} - {"research"})] + STUDIES
 
 
 def page(capsys, *arguments):
@@ -69,7 +69,8 @@ def test_examples_work_as_they_stand_and_without_utf8(capsys, folder, monkeypatc
     assert (program, code, last[: len("Written: ")]) == ("sigjax", 0, said)
     assert not re.search(r"\\x[89a-f]|\\u[0-9a-f]{4}", shown)
     command = "" if example in EXAMPLES[""].values() else arguments[0]
-    assert f"\n  {example}\n" in page(capsys, *filter(None, [command]), "--help")
+    command = " ".join(arguments[:2]) if command == "research" else command
+    assert f"\n  {example}\n" in page(capsys, *command.split(), "--help")
 
 
 def test_info_has_no_topics_and_names_the_pages(capsys):

@@ -185,7 +185,7 @@ def test_a_folder_of_lm_eval(lm_eval, capsys, tmp_path):
     assert json.loads(both)["pairs"] == json.loads(report.to_json())["pairs"]
     code, said, _ = cli(capsys, "verify", tmp_path / "all.json", lm_eval, "--filter", "strict")
     assert (code, said.partition(": ")[2]) == (0, "the same data, and the same numbers to the last bit\n")
-    code, _, error = cli(capsys, "audit", lm_eval, "--filter", "strict")
+    code, _, error = cli(capsys, "research", "audit", lm_eval, "--filter", "strict")
     assert (code, "several tasks ('arc: acc', 'gsm8k: exact_match', 'mmlu: acc'); only compare" in error) == (2, True)
     with pytest.raises(InputError, match="the files are of several tasks"):
         read(lm_eval / "org__a", lm_eval / "org__b", filter="strict")

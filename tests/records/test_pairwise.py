@@ -171,11 +171,20 @@ def test_the_commands_say_what_is_missing(tmp_path, capsys):
     assert "|missing:pairwise|" in json.loads(Path(saved).read_text())["signature"]
     assert run("verify", saved, path, "--missing", "pairwise")[0] == 0
     assert run("verify", saved, path, "--missing", "drop")[0] == 3
-    wanting = (["extract", "-o", str(tmp_path / "x.npz")], ["extract", "-o", str(tmp_path / "x.tsv")], ["tests"])
-    wanting += (["audit"], ["power", "--instances", "90"], ["equivalence", "--margin", "1"], ["study", "gains"])
-    wanting += (["study", "size"], ["study", "calibration", "--instances", "20"], ["study", "synthetic", "-o", "x"])
+    wanting = (["extract", "-o", str(tmp_path / "x.npz")], ["extract", "-o", str(tmp_path / "x.tsv")], ["classical"])
+    wanting += (
+        ["research", "audit"],
+        ["power", "--instances", "90"],
+        ["equivalence", "--margin", "1"],
+        ["research", "gains"],
+    )
+    wanting += (
+        ["research", "size"],
+        ["research", "calibration", "--instances", "20"],
+        ["research", "synthetic", "-o", "x"],
+    )
     for name, *more in wanting:
-        command = [name, more[0], path, *more[1:]] if name == "study" else [name, path, *more]
+        command = [name, more[0], path, *more[1:]] if name == "research" else [name, path, *more]
         command += [] if "synthetic" in more else ["--only", "A", "E"]
         code, said = run(*command, "-m", "accuracy", "--missing", "pairwise")
         assert (code, said.err.count("\n")) == (2, 1), (command, said.err)

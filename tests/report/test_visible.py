@@ -234,6 +234,6 @@ def test_a_closed_standard_output_is_refused_before_the_work(tmp_path, monkeypat
     assert str(compare(Evaluation.from_arrays({"A": [1, 0], "B": [0, 1]}))) != ""
     monkeypatch.setattr("sigjax.cli.output.read_metrics", None)
     monkeypatch.setattr("sigjax.cli.info.read", None)
-    for command in (["compare", str(table)], ["demo"], ["tests", str(table)], ["audit", str(table)]):
+    for command in (["compare", str(table)], ["demo"], ["classical", str(table)], ["research", "audit", str(table)]):
         assert _run(command, debug=False) == 2
         assert capsys.readouterr().err == "sigjax: error: standard output is closed; give --output FILE\n"

@@ -216,7 +216,7 @@ def label_files(tmp_path, labels=EXPERT, gold=CONTENTS):
 
 
 def run(capsys, *arguments):
-    code = _run(["association", *map(str, arguments)], debug=False)
+    code = _run(["research", "association", *map(str, arguments)], debug=False)
     return code, *capsys.readouterr()
 
 

@@ -358,7 +358,7 @@ def table(tmp_path):
 
 
 def test_the_command(capsys, table, tmp_path):
-    command = ["tests", str(table), "-m", "accuracy", "mean", "--only", "B", "A", "--resamples", "500"]
+    command = ["classical", str(table), "-m", "accuracy", "mean", "--only", "B", "A", "--resamples", "500"]
     assert _run([*command, "--format", "json"], debug=True) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["schema"] == "sigjax-tests/1"

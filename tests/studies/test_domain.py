@@ -109,17 +109,17 @@ def test_the_command_takes_one_file_per_test_set_or_strata(capsys, tmp_path, as_
         each.save(tmp_path / f"{name}.npz")
     files = [str(tmp_path / "news.npz"), str(tmp_path / "mail.npz")]
     study = domain({"news": NEWS, "mail": MAIL})
-    *texts, _ = as_in_python(["study", "domain", *files], study).splitlines()
+    *texts, _ = as_in_python(["research", "domain", *files], study).splitlines()
     assert max(map(len, texts)) <= 80
     rows = np.concatenate([NEWS.stats[:, :, 0], MAIL.stats[:, :, 0]], axis=1).T.tolist()
     lines = [["id", *NAMES], *([i, *row] for i, row in enumerate(rows))]
     table, labels = tmp_path / "all.tsv", tmp_path / "labels.txt"
     table.write_text("\n".join("\t".join(map(str, line)) for line in lines))
     labels.write_text("news\n" * 150 + "mail\n" * 200)
-    command = ["study", "domain", str(table), "-m", "accuracy", "--strata", str(labels), "--format", "json"]
+    command = ["research", "domain", str(table), "-m", "accuracy", "--strata", str(labels), "--format", "json"]
     assert _run(command, debug=False) == 0
     assert json.loads(capsys.readouterr().out)["ranges"] == json.loads(study.to_json())["ranges"]
-    assert _run(["study", "domain", str(table), "--strata", str(labels), "-m", "mean", "accuracy"], debug=False) == 2
+    assert _run(["research", "domain", str(table), "--strata", str(labels), "-m", "mean", "accuracy"], debug=False) == 2
     assert "this study takes one metric, got 2" in capsys.readouterr().err
     assert len(study.to_frame()) == 9
 
