@@ -23,13 +23,13 @@ class Processes:
     """One report by several processes, on one or many machines; recognized without options under srun and mpirun."""
 
     coordinator: str | None = option(
-        None, "HOST:PORT of process 0, to share the resamples among processes.", group="Running", rare=True
+        None, "HOST:PORT of process 0, to share the resamples among processes.", group="Several machines", rare=True
     )
     num_processes: int | None = option(
-        None, "Number of processes; each runs the same command.", group="Running", rare=True
+        None, "Number of processes; each runs the same command.", group="Several machines", rare=True
     )
     process_id: int | None = option(
-        None, "Which process this is, from 0; process 0 writes the report.", group="Running", rare=True
+        None, "Which process this is, from 0; process 0 writes the report.", group="Several machines", rare=True
     )
 
 

@@ -180,7 +180,7 @@ class InputError(ValueError):
 
 
 Default = TypeVar("Default")
-Group = Literal["Main options", "Input", "Test", "Many pairs", "Intervals", "Output", "Running"]
+Group = Literal["Main options", "Input", "Test", "Many pairs", "Intervals", "Output", "Running", "Several machines"]
 """The panels of `--help`, in order."""
 
 
