@@ -399,7 +399,11 @@ def pair_sentence(comparison: Comparison) -> str:
         (a, b), (delta, interval) = (b, a), turned_delta(comparison)
     first, second = (f"{name} ({format_number(scores[name], number_spec(scores.values()))})" for name in (a, b))
     facts = [f"delta {format_number(delta, spec)}"]
-    facts += [] if interval is None else [f"{percent(settings.level)} interval {format_interval(interval, spec)}"]
+    facts += (
+        []
+        if interval is None
+        else [f"{interval_heading(settings, [comparison.joint_pairs])} {format_interval(interval, spec)}"]
+    )
     facts.append(f"p = {format_raw_p(comparison)}")
     if comparison.p_adjusted != comparison.p_value:
         facts.append(f"adjusted p = {format_adjusted_p(comparison, digits=3).rstrip('*')}")
