@@ -119,7 +119,8 @@ def test_help_has_the_options_of_compare_in_groups_and_the_ten_that_matter_first
     options = [p.name for p in inspect.signature(sigjax.compare).parameters.values() if p.kind is p.KEYWORD_ONLY]
     expected = {f"--{name.replace('_', '-')}" for name in options if name != "progress"}
     assert (code, expected - set(flags)) == (0, set())
-    assert panels == ["Arguments", "Main options", "Input", "Test", "Many pairs", "Intervals", "Output", "Running"]
+    groups = ["Main options", "Input", "Test", "Many pairs", "Intervals", "Output", "Running", "Several machines"]
+    assert panels == ["Arguments", *groups]
     main = ["input", "metric", "test", "resamples", "seed", "baseline", "correction", "interval", "format", "output"]
     assert flags[:10] == [f"--{name}" for name in main]
 
