@@ -115,7 +115,7 @@ def cli(*words: str, output: str = "out") -> str:
     said, code = io.StringIO(), None
     with redirect_stdout(said), redirect_stderr(said), warnings.catch_warnings():
         try:
-            main([*words, "-o", output])
+            main([*words, "-o", output, *(["-q"] if "--format" in words else [])])
         except SystemExit as end:
             code = end.code
     written = Path(output).read_text(encoding="utf-8") if code == 0 and output == "out" else ""

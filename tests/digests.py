@@ -47,7 +47,7 @@ BY_T = {"skew-t", "wide-t", "two-way"}
 def plain(result: Any) -> Any:
     """A result as values of JSON without versions."""
     if isinstance(result, Report):
-        return _report(json.loads(result.to_json()))
+        return _report(json.loads(result.to_json(keep_scores="never")))  # those kept are what was given
     if isinstance(result, Evaluation):
         names = ("systems", "ids", "clusters", "strata", "runs", "unit", "notes")
         metric = [result.metric.name, result.metric.stat_names, result.metric.higher_is_better]

@@ -229,7 +229,7 @@ def test_a_closed_standard_output_is_refused_before_the_work(tmp_path, monkeypat
     table = tmp_path / "t.tsv"
     table.write_text("id\tA\tB\nx\t1\t0\ny\t0\t1\n")
     monkeypatch.setattr("sys.stdout", None)
-    assert _run(["compare", str(table), "-o", str(tmp_path / "out")], debug=False) == 0
+    assert _run(["compare", str(table), "-o", str(tmp_path / "out"), "-q"], debug=False) == 0
     assert (tmp_path / "out").read_text().startswith("warning: permutation test: 2 units are too few")
     assert str(compare(Evaluation.from_arrays({"A": [1, 0], "B": [0, 1]}))) != ""
     monkeypatch.setattr("sigjax.cli.output.read_metrics", None)
