@@ -180,7 +180,7 @@ def study_signature(study: str, options: object, *, metric: str, **more: object)
         >>> study_signature("power", StudyOptions(seed=1), metric="mean", units=9).rpartition("|")[0]
         'study:power|metric:mean|test:permutation|n:1999|seed:1|repetitions:1000|alt:two-sided|units:9'
     """
-    without = {"device", "progress", *options_of(ReadingOptions)}
+    without = {"device", "progress", *options_of(ReadingOptions)} - {"only"}  # its place is that of the systems
     given = {name: value for name, value in values(options).items() if name not in without}
     texts = {_SHORT.get(name, name): _text(value) for name, value in given.items() if value is not False}
     return signature_line(**{"study": study, "metric": metric, **texts, **more})
