@@ -12,7 +12,7 @@ import numpy as np
 from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.records import EvaluationRecord, InputError, Interval, Settings, Test
 from sigjax.records.display import Brief
-from sigjax.records.options import check, option, same, takes
+from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.words import count, format_p, middle_cut, percent
 from sigjax.studies.classical import is_proportion
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval, uniformity
@@ -246,7 +246,7 @@ def audit(data: Any, options: AuditDataOptions) -> Audit:
     num_units = len(make_pilot(chosen[0]).units.strata)
     signature = study_signature(
         "audit",
-        options,
+        AuditOptions(**values(options, AuditOptions)),
         metric="+".join(each.metric.name for each in chosen),
         test="+".join((*settings.tests, "classical") if options.classical else settings.tests),
         null=None if nulls == ("swaps",) else "+".join(nulls),

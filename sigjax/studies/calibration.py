@@ -12,7 +12,7 @@ import numpy as np
 
 from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Test, Variant
-from sigjax.records.options import check, option, required, same, takes
+from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.report.words import count, format_interval
 from sigjax.studies.formulas import PROPORTION_LEVEL, clustered_proportion
 from sigjax.studies.study import (
@@ -248,7 +248,7 @@ def calibration(data: Any, options: CalibrationDataOptions) -> Calibration:
         settings=settings,
         signature=study_signature(
             "calibration",
-            options,
+            CalibrationOptions(**values(options, CalibrationOptions)),
             metric="+".join(pairs),
             test="+".join(_named(*each) for each in tests),
             systems=len(chosen[0].systems),

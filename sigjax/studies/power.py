@@ -13,7 +13,7 @@ import numpy as np
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Test
-from sigjax.records.options import check, option, required, same, takes
+from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.report.plots import BLUES
 from sigjax.report.words import DASH, count, format_interval, format_number, number_spec, percent
 from sigjax.studies.formulas import (
@@ -254,7 +254,7 @@ def power(data: Any, options: PowerDataOptions) -> Power:
     num_units = len(make_pilot(pairs[0]).units.strata)
     signature = study_signature(
         "power",
-        options,
+        PowerOptions(**values(options, PowerOptions)),
         metric="+".join(pilot.metric for pilot in pilots),
         test="+".join(settings.tests),
         instances=",".join(map(str, sorted(options.instances))),

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from sigjax.comparison.options import ReadingOptions
 from sigjax.records import InputError
 from sigjax.records.corrections import Correction, adjust
 from sigjax.records.display import Brief, html_text, visible
-from sigjax.records.options import options_of, values
+from sigjax.records.options import values
 from sigjax.report.data import json_lines, rows_to_frame
 from sigjax.report.plots import BLUES, empty_figure, plain
 from sigjax.report.sections import Table
@@ -173,15 +172,14 @@ def signature_line(**values: object) -> str:
 
 
 def study_signature(study: str, options: object, *, metric: str, **more: object) -> str:
-    """The signature of a study: its options, but for those of data or without effect; what is given here goes before.
+    """The signature of a study: all its options, but for those that change no number; what is given here goes before.
 
     Example:
         >>> from sigjax.studies.trials import StudyOptions
         >>> study_signature("power", StudyOptions(seed=1), metric="mean", units=9).rpartition("|")[0]
         'study:power|metric:mean|test:permutation|n:1999|seed:1|repetitions:1000|alt:two-sided|units:9'
     """
-    without = {"device", "progress", *options_of(ReadingOptions)} - {"only"}  # its place is that of the systems
-    given = {name: value for name, value in values(options).items() if name not in without}
+    given = {name: value for name, value in values(options).items() if name not in ("device", "progress")}
     texts = {_SHORT.get(name, name): _text(value) for name, value in given.items() if value is not False}
     return signature_line(**{"study": study, "metric": metric, **texts, **more})
 
