@@ -384,7 +384,8 @@ def _packed(report: ReportRecord, keep: KeepScores) -> tuple[Statistics, ...]:
     for each in kept:
         integers = (type for type in ("int8", "int16", "int32") if _fits(each.stats, type))
         numbers = next(integers, each.stats.dtype.name)
-        labels = {name: getattr(each, name) for name in _LABELS}
+        given = {name: getattr(each, name) for name in _LABELS}
+        labels = {name: of_kind and tuple(map(str, of_kind)) for name, of_kind in given.items()}
         size += each.stats.size * np.dtype(numbers).itemsize * 4 // 3
         size += sum(len(label) + 4 for of_kind in labels.values() for label in of_kind or ())
         if keep == "auto" and size > _MOST_KEPT:

@@ -291,7 +291,7 @@ class JointDeltas(Simultaneous):
     def uncertainties(self, rows: np.ndarray, block: slice) -> list[Uncertainty]:
         """Standard errors, those of scores with their intervals."""
         of_scores = rows[: max(0, self.targets.num_systems - block.start)]
-        deltas = super().uncertainties(rows[len(of_scores) :], block)
+        deltas = super().uncertainties(rows[len(of_scores) :], block) if len(of_scores) < len(rows) else []
         if not len(of_scores):
             return deltas
         errors = standard_errors(of_scores)  # quantiles lose the order, and sums their last digits

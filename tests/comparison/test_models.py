@@ -250,7 +250,7 @@ def test_clusters_are_units_and_the_test_does_not_see_them():
     assert [*unclustered[:2], unclustered[2].standard_error_unclustered] == pytest.approx(errors(alone), rel=1e-12)
     assert report.comparisons[0].interval == pytest.approx(paired.comparisons[0].interval, rel=1e-6)
     assert report.comparisons[0].p_value == alone.comparisons[0].p_value
-    assert "Std. error: for new clusters and runs" in str(report)
+    assert "Std. error: for new clusters and runs" in report.to_text()
 
 
 def test_models_of_equal_procedures_are_not_told_apart():

@@ -130,7 +130,7 @@ def test_files_have_their_source_beside_them(files, capsys):
     assert found.stats.dtype == np.int64
     assert found.notes[0] == "sari: nrefs:2|case:lc|tok:13a|as:EASSE|del:f1|mean:no"
     command = ("compare", *files, "-i", "a.txt", "b.txt", "-m", "sari", "bleu", "--source", "src.txt.gz")
-    code, out, _ = run(capsys, *command, "--tokenize", "none")
+    code, out, _ = run(capsys, *command, "--tokenize", "none", "--verbose")
     assert code == 0
     assert "nrefs:2|case:lc|tok:none|as:EASSE" in out
     assert "BLEU|nrefs:2|case:mixed|eff:no|tok:none" in out

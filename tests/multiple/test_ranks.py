@@ -23,7 +23,7 @@ from sigjax.multiple.ranks import (
     top_group,
 )
 from sigjax.records import CORRECTIONS, Metric, Settings
-from sigjax.report import to_html, to_latex, to_markdown, to_text
+from sigjax.report import to_html, to_markdown, to_text
 
 SIZES = st.integers(1, 11)
 
@@ -232,7 +232,7 @@ def test_standings_are_those_of_the_adjusted_p_values():
     assert all(bool(share[one.a] & share[one.b]) != (frozenset((one.a, one.b)) in apart) for one in report)
 
 
-@pytest.mark.parametrize("format_", [to_text, to_markdown, to_html, to_latex])
+@pytest.mark.parametrize("format_", [to_text, to_markdown, to_html])
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_the_top_group_promises_what_its_correction_does(board, format_, correction):
     text = format_(replace(board, settings=Settings(correction=correction, level=0.9)))

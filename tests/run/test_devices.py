@@ -248,7 +248,7 @@ EVERYWHERE = {
     "equivalence": lambda **on: sigjax.equivalence(MEANS, margin=0.4, method="bootstrap", resamples=3000, **on),
     "power": lambda **on: sigjax.power(
         MEANS,
-        systems=["A", "B"],
+        only=["A", "B"],
         instances=[70],
         repetitions=15,
         resamples=99,
@@ -256,7 +256,7 @@ EVERYWHERE = {
         **on,
     ),
     "audit": lambda **on: sigjax.audit(
-        MEANS, systems=["A", "B"], null=["swaps", "splits"], classical=True, repetitions=20, resamples=99, **on
+        MEANS, only=["A", "B"], null=["swaps", "splits"], classical=True, repetitions=20, resamples=99, **on
     ),
 }
 

@@ -96,7 +96,7 @@ def test_two_processes_give_the_report_of_one(table, options):
 def test_one_pair_as_srun_starts_it(tmp_path):
     """Without options: what SLURM tells each process suffices. Process 0 writes to the file."""
     table = write(tmp_path / "two.tsv", random_counts(np.random.default_rng(2), 2, 40))
-    arguments = (table, "-m", "fscore", *BOTH, "--resamples", 2000, "--format", "json")
+    arguments = (table, "-m", "fscore", *BOTH, "--resamples", 2000, "--format", "json", "-q")
     slurm = {"SLURM_JOB_ID": "7", "SLURM_STEP_NODELIST": "localhost", "SLURM_NTASKS": "2"}
     slurm |= {"JAX_COORDINATOR_PORT": str(free_port())}
     both = [
@@ -259,7 +259,7 @@ def test_options_that_are_no_run(table, options, message, capsys):
 def test_one_process_is_a_run_of_its_own(table, capsys):
     options = ["compare", str(table), "-m", "fscore", "--resamples", "100"]
     assert _run([*options, "--coordinator", "a:1", "--num-processes", "1", "--process-id", "0"], debug=False) == 0
-    assert capsys.readouterr().out.startswith("fscore: 70 instances")
+    assert capsys.readouterr().out.startswith("fscore on 70 instances, 5 systems\n")
     assert current_shard() == Shard()
 
 
