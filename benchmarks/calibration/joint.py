@@ -143,7 +143,12 @@ def measured(name: str, spread: str, systems: int, units: int, boards: int) -> l
             hidden = (significant & ~excludes).sum()
             sums[by] += [missed, len(true), wrong.sum(), wrong.any(), significant.sum(), hidden]
             lengths[by] += float(length.mean() / alone.mean()) if alone.any() else 1.0
-    return [Row(f"{name}, {spread}", systems, units, by, boards, *sums[by].tolist(), lengths[by] / boards) for by in BY]
+    rows = []
+    for by in BY:
+        missed, pairs, contradicted, boards_contradicted, significant, undecided = sums[by].tolist()
+        counts = missed, pairs, contradicted, boards_contradicted, significant, undecided
+        rows.append(Row(f"{name}, {spread}", systems, units, by, boards, *counts, lengths[by] / boards))
+    return rows
 
 
 def _p_values(case: SumsProblem, units: int, resamples: int) -> np.ndarray:
