@@ -85,7 +85,7 @@ def test_conll18_identical_tags_give_one(data):
                 data / "conll18_en_ewt" / "per_sentence_stats.tsv.gz",
                 metric="fscore",
                 counts=LAS | {"tp": "upos_correct"},
-                systems=names,
+                only=names,
             ),
             test=["permutation", "bootstrap"],
             method=method,

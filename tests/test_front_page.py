@@ -145,12 +145,14 @@ def in_shell(script, folder, *, python=sys.executable, **environment):
 def test_every_command_of_the_readme_runs_as_written(tmp_path):
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     done = in_shell("\n".join(commands()), tmp_path, PYTHONPATH=path)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stderr
+    assert "Written: " in done.stderr
     assert len(commands()) >= 4
     assert "bleu: " in done.stdout
     made = {path.name for path in (tmp_path / "examples").iterdir()}
     assert {"mt.tex", "mt.methods.tex", "board.html", "board.json", "board.systems.csv", "board.heatmap.png"} <= made
-    table = re.search(r"^\| system \| bleu .*?^Best in bold[^\n]*$", README, re.DOTALL | re.MULTILINE)
+    table = re.search(r"^\| system \| BLEU .*?^Best in bold[^\n]*$", README, re.DOTALL | re.MULTILINE)
     assert table[0] in (tmp_path / "examples" / "mt.md").read_text(encoding="utf-8")
     assert "board.json: the same data, and the same numbers to the last bit" in done.stdout
 
@@ -169,7 +171,9 @@ def test_the_wheel_alone_runs_the_demo_and_writes_the_examples(tmp_path):
     subprocess.run([*pip, "install", wheel, "--no-deps", "--target", site], check=True, capture_output=True)
     script = 'python -c "import sigjax; print(sigjax.__file__)"; sigjax demo; sigjax demo --write e; sigjax help gpu'
     done = in_shell(script.replace("python", f'"{sys.executable}"', 1), tmp_path, PYTHONPATH=str(site))
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stderr
+    assert "Written: " in done.stderr
     assert done.stdout.startswith(str(site))
     assert "Best: transformer (0.9121)." in done.stdout
     assert files(tmp_path / "e") == files(ROOT / "sigjax" / "data" / "examples")

@@ -279,7 +279,7 @@ def test_a_pair_at_the_threshold_reaches_the_cap_and_the_report_says_so(monkeypa
     assert one.p_value == (one.exceed + 1) / (SHORT[-1] + 1) / CONFIDENCE
     assert report.notes == ("fscore: not settled at 1,024 resamples: s0 - s1",)
     assert "is not settled: more resamples could change it; about" in " ".join(str(report).split())
-    assert "99.9% interval of p" in str(report)
+    assert "99.9% interval of p" in report.to_text()
 
 
 def test_a_run_goes_on_from_its_checkpoint(report, tmp_path):
