@@ -171,9 +171,7 @@ def test_the_wheel_alone_runs_the_demo_and_writes_the_examples(tmp_path):
     subprocess.run([*pip, "install", wheel, "--no-deps", "--target", site], check=True, capture_output=True)
     script = 'python -c "import sigjax; print(sigjax.__file__)"; sigjax demo; sigjax demo --write e; sigjax help gpu'
     done = in_shell(script.replace("python", f'"{sys.executable}"', 1), tmp_path, PYTHONPATH=str(site))
-    assert done.returncode == 0, done.stderr
-    assert "warning" not in done.stderr
-    assert "Written: " in done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(str(site))
     assert "Best: transformer (0.9121)." in done.stdout
     assert files(tmp_path / "e") == files(ROOT / "sigjax" / "data" / "examples")
