@@ -174,13 +174,13 @@ def common_length(left: Sequence[str], right: Sequence[str]) -> int:
         >>> common_length(["un", "disc", "ount", "ed"], ["un", "discount", "ed"])
         2
     """
-    places: dict[str, int] = {}
+    bits: dict[str, int] = {}
     for i, item in enumerate(left):
-        places[item] = places.get(item, 0) | 1 << i
+        bits[item] = bits.get(item, 0) | 1 << i
     everything = (1 << len(left)) - 1
     row = everything
     for item in right:
-        matched = row & places.get(item, 0)
+        matched = row & bits.get(item, 0)
         row = ((row + matched) | (row - matched)) & everything
     return len(left) - row.bit_count()
 

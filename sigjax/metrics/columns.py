@@ -169,10 +169,10 @@ def _check_rows(
     """Refuse a function that does not give the expected number for every row of weights `[row, instance]`."""
     try:
         with np.errstate(all="ignore"):
-            found: Any = np.asarray(metric.function(*columns, weights))
+            value: Any = np.asarray(metric.function(*columns, weights))
     except Exception:  # a user's function may fail in any way
-        found = np.array(None)
-    if found.shape != weights.shape[:1] or (np.abs(found - expected) > tolerance).any():
+        value = np.array(None)
+    if value.shape != weights.shape[:1] or (np.abs(value - expected) > tolerance).any():
         raise InputError(
             f"metric {metric.name!r} must turn weights [..., instance] into scores [...], each as for one row of "
             "weights; leave vectorized out"
@@ -185,18 +185,18 @@ def _call(metric: SampleMetric, columns: Sequence[np.ndarray] | np.ndarray, weig
     names = ", ".join([*metric.inputs, "weights"] if metric.weighted else metric.inputs)
     try:
         with np.errstate(all="ignore"):
-            found: Any = np.asarray(metric.function(*(array.copy() for array in arrays)))
+            value: Any = np.asarray(metric.function(*(array.copy() for array in arrays)))
     except Exception as error:  # a user's function may fail in any way
         raise InputError(
             f"metric {metric.name!r} failed on float64 arrays [instance] ({names}) ({type(error).__name__}: "
             f"{' '.join(str(error).split())})"
         ) from error
-    if found.dtype.kind not in "iuf" or found.shape != ():
+    if value.dtype.kind not in "iuf" or value.shape != ():
         raise InputError(
             f"metric {metric.name!r} must turn arrays [instance] ({names}) into one real number, got "
-            f"{found.dtype.name} of shape {found.shape}"
+            f"{value.dtype.name} of shape {value.shape}"
         )
-    return float(found)
+    return float(value)
 
 
 _BITS = 60
@@ -222,18 +222,18 @@ def standardized(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
         <BLANKLINE>
                [[ 0.,  0.,  0.]]])
     """
-    ways = metric.standardize or ("none",) * len(metric.inputs)
-    if isinstance(ways, str) or len(ways) != len(metric.inputs) or not set(ways) <= set(get_args(Standard)):
+    methods = metric.standardize or ("none",) * len(metric.inputs)
+    if isinstance(methods, str) or len(methods) != len(metric.inputs) or not set(methods) <= set(get_args(Standard)):
         raise InputError(
             f"metric {metric.name!r}: standardize must be one of {', '.join(get_args(Standard))} for each of "
             f"{', '.join(metric.inputs)}, got {metric.standardize!r}"
         )
-    found = columns.copy()
-    for place, (name, way) in enumerate(zip(metric.inputs, ways, strict=True)):
-        if way != "none":
-            for row in found[:, place]:
-                row[:] = _changed(row, name, way)
-    return found
+    result = columns.copy()
+    for i, (name, method) in enumerate(zip(metric.inputs, methods, strict=True)):
+        if method != "none":
+            for row in result[:, i]:
+                row[:] = _standardized_column(row, name, method)
+    return result
 
 
 def what_is_exchanged(metric: SampleMetric) -> str:
@@ -244,22 +244,22 @@ def what_is_exchanged(metric: SampleMetric) -> str:
         >>> what_is_exchanged(METRICS["auc"]), what_is_exchanged(METRICS["median"])
         ('; ranks within each system are exchanged', '')
     """
-    words = [_WORDS[way] for way in dict.fromkeys(metric.standardize) if way != "none"]
+    words = [_WORDS[method] for method in dict.fromkeys(metric.standardize) if method != "none"]
     return f"; {' and '.join(words)} within each system are exchanged" if words else ""
 
 
-def _changed(column: np.ndarray, name: str, way: Standard) -> np.ndarray:
+def _standardized_column(column: np.ndarray, name: str, method: Standard) -> np.ndarray:
     """One column `[instance]`, standardized value by value."""
-    values, place, counts = np.unique(column, return_inverse=True, return_counts=True)
+    values, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
     try:
-        return np.array(_WAYS[way](values.tolist(), counts.tolist()))[place]
+        return np.array(_STANDARDIZE[method](values.tolist(), counts.tolist()))[inverse]
     except OverflowError:
         raise InputError(f"{name}: the spread of the numbers is beyond the range of a double; rescale them") from None
 
 
 def _centred(values: list[float], counts: list[int]) -> list[float]:
     apart, unit = _deviations(values, counts)
-    return [each / unit for each in apart]  # whole numbers: the quotient is rounded once
+    return [deviation / unit for deviation in apart]  # whole numbers: the quotient is rounded once
 
 
 def _zscores(values: list[float], counts: list[int]) -> list[float]:
@@ -288,7 +288,7 @@ def _deviations(values: list[float], counts: list[int]) -> tuple[list[int], int]
     return [number * each - total for each in whole], number * unit
 
 
-_WAYS: dict[Standard, Callable[[list[float], list[int]], list[float]]] = {
+_STANDARDIZE: dict[Standard, Callable[[list[float], list[int]], list[float]]] = {
     "center": _centred,
     "zscore": _zscores,
     "rank": _midranks,
@@ -426,9 +426,9 @@ def sums_before(values: np.ndarray) -> np.ndarray:
         >>> sums_before(np.array([2.0, 0.0, 1.0]))
         array([0, 2, 2, 3])
     """
-    found = np.zeros((*values.shape[:-1], values.shape[-1] + 1), np.int64)
-    np.cumsum(values.astype(np.int64), axis=-1, out=found[..., 1:])  # of integers, ten times faster
-    return found
+    sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1), np.int64)
+    np.cumsum(values.astype(np.int64), axis=-1, out=sums[..., 1:])  # of integers, ten times faster
+    return sums
 
 
 def _doubled_ranks(column: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -330,7 +330,7 @@ def _unless_all(present: np.ndarray) -> np.ndarray | None:
 def _held_as(annotation: Any) -> type:
     """What holds values of this type: float, int or `Interval`, also with None; object for all others."""
     members = {annotation, *get_args(annotation)} - {NoneType}
-    return next((each for each in (float, int, Interval) if members == {each} or members == {annotation, each}), object)
+    return next((kept for kept in (float, int, Interval) if members in ({kept}, {annotation, kept})), object)
 
 
 FIELDS = {field.name: _held_as(types_of(Comparison)[field.name]) for field in fields(Comparison)}
@@ -485,9 +485,9 @@ class Comparisons(Sequence[Comparison]):
         indices = np.flatnonzero(rows).tolist()
         if len(indices) > 1:
             names = [self.at(indices).column(name).distinct() for name in ("metric", "test")]
-            several = [each for each in names if len(each) > 1]
-            words = " and ".join(f"one of {', '.join(map(repr, each))}" for each in several)
-            example = [*key, *(each[0] for each in several)]
+            several = [values for values in names if len(values) > 1]
+            words = " and ".join(f"one of {', '.join(map(repr, values))}" for values in several)
+            example = [*key, *(values[0] for values in several)]
             raise InputError(f"{a!r} and {b!r} have {len(indices)} comparisons: add {words}, as in report{example}")
         if not indices:
             raise InputError(f"{a!r} and {b!r} are not compared in this report")
@@ -569,7 +569,7 @@ class Distribution(Brief):
 
     def turned(self) -> Distribution:
         """The same of b minus a."""
-        edges, shares, extreme = (tuple(reversed(each)) for each in (self.edges, self.shares, self.extreme))
+        edges, shares, extreme = (tuple(reversed(values)) for values in (self.edges, self.shares, self.extreme))
         edges = tuple(0.0 - edge for edge in edges)
         return replace(
             self, a=self.b, b=self.a, observed=0.0 - self.observed, edges=edges, shares=shares, extreme=extreme
@@ -619,4 +619,4 @@ def _step(values: np.ndarray, width: float) -> float | None:
 def _near_divisor(inside: int, size: int) -> int:
     """A number near `size` that divides `inside`, or else `size`."""
     near = range(-(-2 * size // 3), 3 * size // 2 + 1)
-    return min((each for each in near if inside % each == 0), key=lambda each: abs(each - size), default=size)
+    return min((bins for bins in near if inside % bins == 0), key=lambda bins: abs(bins - size), default=size)

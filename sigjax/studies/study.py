@@ -41,9 +41,9 @@ _LETTERS = 23
 class StudyResult(Brief):
     """The base of results that have a text and JSON."""
 
+    @abstractmethod
     def _lines(self) -> list[str]:
         """The lines of the text."""
-        raise NotImplementedError
 
     def _fields(self) -> dict[str, Any]:
         """The fields of the JSON."""
