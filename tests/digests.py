@@ -86,7 +86,7 @@ def unversioned(text: str) -> str:
     """Text without versions, with ten digits of long numbers; of pages without style and script."""
     text = re.sub(r"<(style|script)>.*?</\1>|'sha256-[^']*'|(?<=versions</th>)[^\n]*", "", text, flags=re.DOTALL)
     text = re.sub(r'"versions": \{[^}]*\}', '"versions": {}', text)
-    text = re.sub(r"\|version:[^|\s]*|(?<=sigjax:)\d[\w.]*", "", text)  # of sacrebleu, and in our signature
+    text = re.sub(r"(?<=[|,])version:[^|\s]*|(?<=sigjax:)\d[\w.]*", "", text)  # of sacrebleu, and in our signature
     return re.sub(r"\d+\.\d{7,}(e[+-]?\d+)?", lambda number: f"{float(number[0]):.10g}", text)
 
 
