@@ -57,8 +57,11 @@ if TYPE_CHECKING:
 
 ONE_COLUMN, TWO_COLUMNS = 3.35, 6.9
 """Inches of one and of both columns of the usual classes."""
-BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "0.55"
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Of Okabe and Ito (2008): they differ for all kinds of colour vision."""
+BLUE, VERMILION, GREY = *PALETTE[:2], "0.55"
+LOOKS = tuple(zip(PALETTE, "o^sDvPX", strict=True))
+"""A colour and a marker, so that points differ in print, too."""
 UNSETTLED = "#F3C98B"
 """Of pairs that more resamples could decide."""
 BLUES = (BLUE, "#6FB1D6", "#C5E0EE")
@@ -152,10 +155,16 @@ def clear_sides(axes: Axes, *sides: str) -> None:
         spine.set_linewidth(0.6)
 
 
-def set_words(axes: Axes, title: str, label: str) -> None:
-    """The title of a panel, which begins where the panel does, and what is below it; `fit` breaks their lines."""
+def set_words(axes: Axes, title: str, label: str, beside: str | None = None) -> None:
+    """The title of a panel, which begins where the panel does, and what is below it; `fit` breaks their lines.
+
+    A panel with two scales also has what is `beside` it, and no lines at its other sides.
+    """
     axes.set_title(plain(title), fontsize=FONT, loc="left")
     axes.set_xlabel(plain(label), fontsize=FONT)
+    if beside is not None:
+        axes.set_ylabel(plain(beside), fontsize=FONT)
+        clear_sides(axes, "right", "top")
 
 
 def break_lines(figure: Figure, panels: Sequence[Axes]) -> None:
@@ -565,8 +574,7 @@ def draw_distribution(axes: Axes, panel: Panel) -> None:
     axes.set_xlim(*_range(drawn))
     axes.set_ylim(0.0, top)
     axes.locator_params(axis="x", nbins=5)
-    axes.set_ylabel("share of resamples" if drawn.resamples else "probability", fontsize=FONT)
-    clear_sides(axes, "right", "top")
+    beside = "share of resamples" if drawn.resamples else "probability"
     spec = f"+{number_spec([drawn.observed, drawn.edges[-1]])}"
     where = "under the null hypothesis" if drawn.test == "permutation" else "on bootstrap resamples"
     p = (
@@ -575,7 +583,8 @@ def draw_distribution(axes: Axes, panel: Panel) -> None:
         else f"{drawn.test} test, p = {format_raw_p(comparison)}"
     )
     title = f"{panel.caption}\n{drawn.a} − {drawn.b} = {drawn.observed:{spec}}\n{p}"
-    set_words(axes, title.replace("p = <", "p < ").replace("p = >", "p > "), f"delta {where}, {drawing(drawn)}")
+    title = title.replace("p = <", "p < ").replace("p = >", "p > ")
+    set_words(axes, title, f"delta {where}, {drawing(drawn)}", beside)
 
 
 def drawing(drawn: Distribution) -> str:
@@ -605,9 +614,8 @@ def draw_gain(axes: Axes, panel: Panel) -> None:
     draw_points(axes, points)
     limit_gains(axes, np.abs(delta), p)
     axes.axhline(1.0 - panel.settings.alpha, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
-    axes.set_ylabel("1 − p", fontsize=FONT)
-    clear_sides(axes, "right", "top")
-    set_words(axes, f"{panel.caption}\n{panel.tested}, {count(len(delta), 'pair')}", "gain of the better system")
+    title = f"{panel.caption}\n{panel.tested}, {count(len(delta), 'pair')}"
+    set_words(axes, title, "gain of the better system", "1 − p")
 
 
 def draw_points(axes: Axes, points: Mapping[tuple[str, str, str], tuple[Any, Any]]) -> None:
@@ -669,27 +677,40 @@ def plot(
         raise InputError(f"figure {chosen}: shows all systems; {Hint('pair')} is for {joined(list(DISTRIBUTIONS))}")
     panels = [each for section in _sections(report, metric) for each in _panels(report, section, chosen, test, pair)]
     size, draw = FIGURES[chosen]
-    if ax is not None:
-        if len(panels) != 1:
-            raise InputError(f"ax is for one panel: give {Hint('metric')}, and {Hint('test')} where there are several")
-        draw(ax, panels[0])
-        break_lines(ax.figure, [ax])  # pyright: ignore[reportArgumentType]
-        draw_legend(ax.figure, [ax], ax)  # pyright: ignore[reportArgumentType]
-        return ax.figure  # pyright: ignore[reportReturnType]
-    sizes = np.array([size(panel) for panel in panels])
-    columns = 2 if len(panels) > 1 and 2 * sizes[:, 0].max() <= TWO_COLUMNS else 1
-    heights = [sizes[first : first + columns, 1].max() for first in range(0, len(panels), columns)]
+    if ax is not None and len(panels) != 1:
+        raise InputError(f"ax is for one panel: give {Hint('metric')}, and {Hint('test')} where there are several")
+    sized = [(*size(panel), lambda axes, panel=panel: draw(axes, panel)) for panel in panels]
+    is_split = bool(panels[-1].rows.start)  # into parts of the same rows
+    return draw_panels(sized, None if ax is None else [ax], report.signature, share_x=is_split)
+
+
+def draw_panels(
+    panels: Sequence[tuple[float, float, Callable[[Axes], None]]],
+    into: Sequence[Axes] | None,
+    about: str,
+    *,
+    share_x: bool = False,
+) -> Figure:
+    """Draw panels of so many inches into axes, or into a new figure: two in a row where they fit, and one legend."""
+    if into is not None:
+        for each, (_, _, draw) in zip(into, panels, strict=True):
+            draw(each)
+            break_lines(each.figure, [each])  # pyright: ignore[reportArgumentType]
+            draw_legend(each.figure, [each], each)  # pyright: ignore[reportArgumentType]
+        return into[0].figure  # pyright: ignore[reportReturnType]
+    widest = max(width for width, _, _ in panels)
+    columns = 2 if len(panels) > 1 and 2 * widest <= TWO_COLUMNS else 1
+    heights = [max(height for _, height, _ in panels[at : at + columns]) for at in range(0, len(panels), columns)]
     if sum(heights) > MAX_HEIGHT:
         raise InputError(f"{len(panels)} panels of so many systems do not fit into one figure; give {Hint('metric')}")
-    figure = empty_figure(columns * sizes[:, 0].max(), 1.0 + sum(heights), report.signature)
+    figure = empty_figure(columns * widest, 1.0 + sum(heights), about)
     axes = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights)
-    for each, panel in zip(axes.flat, panels, strict=False):
-        draw(each, panel)
+    for each, (_, _, draw) in zip(axes.flat, panels, strict=False):
+        draw(each)
+        if share_x and each is not axes.flat[0]:
+            each.sharex(axes.flat[0])
     for each in axes.flat[len(panels) :]:
         each.set_axis_off()
-    if panels[-1].rows.start:  # parts of the same rows
-        for each in axes.flat[1:]:
-            each.sharex(axes.flat[0])
     draw_legend(figure, list(axes.flat[: len(panels)]))
     fit(figure, list(axes[:, 0]), heights)
     return figure

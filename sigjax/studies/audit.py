@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,10 +14,11 @@ from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.records import EvaluationRecord, InputError, Interval, Settings, Test
 from sigjax.records.display import Brief
 from sigjax.records.options import check, option, same, takes, values
-from sigjax.report.words import count, format_p, middle_cut, percent
+from sigjax.report.plots import PALETTE, label_rows, set_words
+from sigjax.report.words import count, format_p, metric_title, middle_cut, percent
 from sigjax.studies.classical import is_proportion
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval, uniformity
-from sigjax.studies.study import COLORS, Study, in_methods, in_units, label, study_signature, table_text
+from sigjax.studies.study import COLORS, PANEL, Study, in_methods, in_units, study_signature, table_text
 from sigjax.studies.trials import (
     Maker,
     Pilot,
@@ -44,12 +46,12 @@ NULLS = {
     "splits": "of random halves of the units of {}: neither is better, and they are independent",
 }
 _TOO_OFTEN = "too many false positives"
-_TEST_COLORS = ("#2a8f5b", "#8a5fb0", "#b08a1e", "#b03060", "#4a8fa0", "#7a7a7a")
-_LEVEL_COLORS = ("#1f5fa8", "#2a8f5b", "#c4601d")
+_TEST_COLORS = PALETTE[2:]
+_LEVEL_LOOKS = (("black", "o"), (PALETTE[2], "s"), (PALETTE[3], "^"))
 """Of 1%, 5% and 10%."""
 _TITLE_NAME = 26
 """Columns for a name in a title."""
-_TEST_HEIGHT = 0.33  # inches
+_TEST_HEIGHT = 0.2  # inches
 _BAND = 1.358
 """95% quantile of the Kolmogorov distance of n uniform p-values, times the root of n."""
 
@@ -182,22 +184,19 @@ class Audit(Study):
         """The tests by metric and way to make pairs: a row of panels for each."""
         return [list(tests) for _, tests in groupby(self.tests, key=lambda one: (one.metric, one.null, one.system))]
 
-    def _panels(self) -> tuple[float, list[float], int]:
-        return 10.4, [max(3.6, 1.0 + _TEST_HEIGHT * len(tests)) for tests in self._groups()], 2
-
-    def _draw(self, axes: np.ndarray) -> None:
+    def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """Distributions of p on the left, type-I errors test by test on the right."""
-        for (left, right), tests in zip(axes, self._groups(), strict=True):
-            _draw_distributions(left, tests, f"{tests[0].metric}: {self._title(tests[0])}")
-            _draw_errors(right, tests)
-            right.set_xlim(0.0, 1.03 * max(rate.interval.high for one in self.tests for rate in one.errors))
+        largest = max(rate.interval.high for one in self.tests for rate in one.errors)
+        for tests in self._groups():
+            height = max(PANEL, _TEST_HEIGHT * len(tests))
+            yield height, partial(_draw_distributions, tests=tests, title=self._title(tests[0]))
+            yield height, partial(_draw_errors, tests=tests, largest=largest)
 
     def _title(self, test: AuditedTest) -> str:
-        """How the pairs were made, in two lines."""
-        if test.system is not None:
-            return f"random halves of units\n{middle_cut(test.system, _TITLE_NAME)}"
-        a, b = (middle_cut(name, _TITLE_NAME) for name in self.systems)
-        return f"outputs swapped at random\n{a} and {b}"
+        """The metric, and how the pairs were made."""
+        a, b = (middle_cut(name, _TITLE_NAME) for name in (self.systems * 2)[:2])
+        made = f"outputs of {a} and {b} swapped at random" if test.system is None else f"random halves of {a}"
+        return f"{metric_title(test.metric)}, {made}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,7 +341,7 @@ def _verdicts(tests: list[AuditedTest]) -> list[str]:
 def _draw_distributions(axes: Axes, tests: list[AuditedTest], title: str) -> None:
     """Shares of p-values up to each value, and the band that holds 95% of those of uniform p-values."""
     line, width = np.array([0.0, 1.0]), _BAND / len(tests[0].p_values) ** 0.5
-    axes.fill_between(line, line - width, line + width, color="0.93", label="95% of uniform samples", linewidth=0)
+    axes.fill_between(line, line - width, line + width, color="0.9", label="95% of uniform samples", linewidth=0)
     axes.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=1)
     for index, one in enumerate(sorted(tests, key=lambda one: one.test in COLORS)):  # resampling tests on top
         p_values = np.sort(one.p_values)
@@ -350,30 +349,27 @@ def _draw_distributions(axes: Axes, tests: list[AuditedTest], title: str) -> Non
         axes.step([0.0, *p_values, 1.0], [0.0, *shares, 1.0], where="post", label=one.test, **_style(index, one.test))
     axes.set_xlim(0.0, 1.0)
     axes.set_ylim(0.0, 1.0)
-    label(axes, "p", "share of pairs with a p-value up to p", title)
-    axes.legend(fontsize=7, loc="upper left", frameon=False)
+    set_words(axes, title, "p", "share of p-values up to p")
 
 
 def _style(index: int, test: str) -> dict[str, Any]:
     """Solid lines for resampling tests, dashed ones for others, dotted ones where these repeat colours."""
     if test in COLORS:
-        return {"color": COLORS[test], "linewidth": 2}
+        return {"color": COLORS[test], "linewidth": 1.6}
     color, dashed = _TEST_COLORS[index % len(_TEST_COLORS)], index < len(_TEST_COLORS)
-    return {"color": color, "linewidth": 1.2, "linestyle": "--" if dashed else (0, (1, 1))}
+    return {"color": color, "linewidth": 1, "linestyle": "--" if dashed else (0, (1, 1))}
 
 
-def _draw_errors(axes: Axes, tests: list[AuditedTest]) -> None:
+def _draw_errors(axes: Axes, tests: list[AuditedTest], largest: float) -> None:
     """Type-I errors with their intervals, one line per test; dotted lines are the levels."""
     levels = [rate.alpha for rate in tests[0].errors]
-    for level, color in zip(levels, _LEVEL_COLORS, strict=True):
-        axes.axvline(level, color=color, linewidth=1, linestyle=":")
-    for row, one in enumerate(tests):
-        for shift, (rate, color) in enumerate(zip(one.errors, _LEVEL_COLORS, strict=True)):
-            height, name = row + 0.2 * (shift - 1), f"p ≤ {percent(rate.alpha)}" if row == 0 else None
-            axes.plot(rate.interval, [height] * 2, color=color, linewidth=2, alpha=0.5)
-            axes.plot([rate.rate], [height], "o", color=color, markersize=4, label=name, clip_on=False)
-    axes.set_yticks(range(len(tests)), [one.test for one in tests], fontsize=8)
-    axes.set_ylim(len(tests) - 0.4, -0.6)
-    axes.set_xticks(levels, [percent(level) for level in levels], fontsize=7)
-    axes.set_xlabel("type-I error (false-positive rate), 95% intervals", fontsize=8)
-    axes.legend(fontsize=7, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, borderpad=0.0)
+    for shift, (level, (color, marker)) in enumerate(zip(levels, _LEVEL_LOOKS, strict=True)):
+        heights, rates = np.arange(len(tests)) + 0.2 * (shift - 1), [one.errors[shift] for one in tests]
+        axes.axvline(level, color=color, linewidth=0.8, linestyle=":")
+        axes.hlines(heights, *np.array([rate.interval for rate in rates]).T, color=color, linewidth=1.2, alpha=0.5)
+        style: dict[str, Any] = {"markersize": 3, "clip_on": False, "label": f"p ≤ {percent(level)}"}
+        axes.plot([rate.rate for rate in rates], heights, marker, color=color, **style)
+    label_rows(axes, [one.test for one in tests])
+    axes.set_xlim(0.0, 1.03 * largest)
+    axes.set_xticks(levels, [percent(level) for level in levels])
+    set_words(axes, "", "type-I error, 95% interval")

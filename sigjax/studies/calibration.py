@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,14 @@ import numpy as np
 from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Test, Variant
 from sigjax.records.options import check, option, required, same, takes, values
-from sigjax.report.words import count, format_interval
+from sigjax.report.plots import GREY, set_words
+from sigjax.report.words import count, format_interval, metric_title
 from sigjax.studies.formulas import PROPORTION_LEVEL, clustered_proportion
 from sigjax.studies.study import (
     COLORS,
+    PANEL,
     Study,
     draw_proportions,
-    label,
     study_signature,
     table_text,
     unit_of,
@@ -162,24 +164,22 @@ class Calibration(Study):
         """The ranges by metric and test; the range asked for is the first of each."""
         return [list(some) for _, some in groupby(self.ranges, key=lambda one: (one.metric, one.test, one.variant))]
 
-    def _panels(self) -> tuple[float, list[float], int]:
-        return 8.0, [4.2] * len(self.pairs), 1
+    def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
+        """One panel per metric."""
+        return ((PANEL, partial(self._draw, metric)) for metric in self.pairs)
 
-    def _draw(self, axes: np.ndarray) -> None:
-        """One panel per metric: shares of right winners, test by test, beside 1 - p."""
-        for panel, metric in zip(axes[:, 0], self.pairs, strict=True):
-            p = np.geomspace(_LEAST_P, 0.5, 200)
-            sides = 2.0 if self.alternative == "two-sided" else 1.0
-            panel.plot(p * sides, 1.0 - p, color="0.6", linewidth=1, label="1 - p, p one-sided")
-            panel.axhline(0.5, color="0.85", linewidth=1)
-            groups = [ranges for ranges in self._groups() if ranges[0].metric == metric]
-            for index, ranges in enumerate(groups):
-                _draw_test(panel, ranges, 1.07 ** (index - (len(groups) - 1) / 2.0), sides)
-            panel.set_xscale("log")
-            at = f"p on the test set, {_SIDES[self.alternative].partition(',')[0]}"
-            drawn = f"{count(self.repetitions, 'test set')} of {self.instances:,} from {self.num_units:,}"
-            label(panel, at, "share of winners that are right", f"{metric}: {drawn}")
-            panel.legend(fontsize=8, frameon=False, loc="lower left")
+    def _draw(self, metric: str, axes: Axes) -> None:
+        """Shares of right winners, test by test, beside 1 - p."""
+        p, sides = np.geomspace(_LEAST_P, 0.5, 200), 2.0 if self.alternative == "two-sided" else 1.0
+        axes.plot(p * sides, 1.0 - p, color=GREY, linewidth=1, label="1 − p, p one-sided", zorder=1)
+        axes.axhline(0.5, color="0.85", linewidth=0.6, zorder=0)
+        groups = [ranges for ranges in self._groups() if ranges[0].metric == metric]
+        for index, ranges in enumerate(groups):
+            _draw_test(axes, ranges, 1.07 ** (index - (len(groups) - 1) / 2.0), sides)
+        axes.set_xscale("log")
+        at = f"p on the test set, {_SIDES[self.alternative].partition(',')[0]}"
+        drawn = f"{count(self.repetitions, 'test set')} of {self.instances:,} from {self.num_units:,}"
+        set_words(axes, f"{metric_title(metric)}, {drawn}", at, "share of winners that are right")
 
 
 @dataclass(frozen=True, kw_only=True)

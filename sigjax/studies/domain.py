@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import cycle, groupby
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.cells import cell_len
@@ -12,11 +14,11 @@ from rich.cells import cell_len
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings, Test
 from sigjax.records.display import visible
 from sigjax.records.options import check, option, same, takes
-from sigjax.report.plots import plain
+from sigjax.report.plots import LOOKS, plain, set_words
 from sigjax.report.text import GAP
-from sigjax.report.words import DASH, count, format_interval, middle_cut, percent
+from sigjax.report.words import DASH, count, format_interval, metric_title, middle_cut, percent
 from sigjax.studies.formulas import paired_proportion
-from sigjax.studies.study import WIDTH, Study, draw_proportions, label, table_text
+from sigjax.studies.study import PANEL, WIDTH, Study, draw_proportions, table_text
 from sigjax.studies.thresholds import (
     PairColumns,
     Side,
@@ -27,11 +29,9 @@ from sigjax.studies.thresholds import (
 )
 from sigjax.studies.trials import on_instances, select
 
-_LOOKS = (
-    *(("#0072b2", "o"), ("#d55e00", "^"), ("#009e73", "s"), ("#cc79a7", "D"), ("#e69f00", "v")),
-    *(("#56b4e9", "P"), ("#000000", "X")),
-)
-"""Colours that differ for all kinds of colour vision (Okabe and Ito), and markers."""
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _FEWEST_P = 1e-4
 _SHORT = 14
 """Columns for the name of a test set that heads a column."""
@@ -149,34 +149,36 @@ class Domain(Study):
             self.signature,
         ]
 
-    def _panels(self) -> tuple[float, list[float], int]:
-        return 10.4, [4.2] * len(self.settings.tests), 2
+    def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
+        """Of each test: the pairs on all test sets, and how often winners on the first one win on the others."""
+        for test in self.settings.tests:
+            yield PANEL, partial(self._draw_gains, test)
+            yield PANEL, partial(self._draw_winners, test)
 
-    def _draw(self, axes: np.ndarray) -> None:
-        """One row per test: confidence against gain, and shares of winners against p."""
-        looks = dict(zip(self.test_sets, cycle(_LOOKS), strict=False))
-        for (left, right), test in zip(axes, self.settings.tests, strict=True):
-            for name, (color, marker) in looks.items():
-                pairs = [one for one in self.pairs if (one.test_set, one.test) == (name, test)]
-                points = np.array([(one.gain, 1.0 - one.p_value) for one in pairs])
-                style = {"color": color, "markersize": 2.5, "alpha": 0.5, "markeredgewidth": 0}
-                left.plot(*points.T, marker, label=plain(name), **style)
-            confidence = f"confidence, 1 - p ({self.alternative})"
-            label(left, f"gain of the winner ({self.metric})", confidence, f"{test} test: all pairs on each test set")
-            # Twice the largest gain with p above 0.01, where the curves bend.
-            left.set_xlim(0.0, 2.0 * max((one.gain for one in self.pairs if one.p_value > 0.01), default=0.5))
-            for index, (name, (color, marker)) in enumerate(list(looks.items())[1:]):
-                ranges = [one for one in self.ranges if (one.other, one.test) == (name, test)]
-                shown, shift = [one for one in ranges[1:] if one.pairs], 1.12 ** (index - (len(looks) - 2) / 2.0)
-                middles = [(max(one.low, _FEWEST_P) * one.high) ** 0.5 * shift for one in shown]
-                draw_proportions(right, middles, shown, name, color=color, marker=marker)
-            right.axhline(0.5, color="0.8", linewidth=1)
-            right.set_xscale("log")
-            right.set_ylim(-0.03, 1.03)
-            share = "share of winners that win there, too"
-            label(right, f"p on {self.source} ({self.alternative})", share, "winners on the other test sets")
-            for panel, corner in ((left, "lower right"), (right, "lower left")):
-                panel.legend(fontsize=7, frameon=False, loc=corner, markerscale=1.5)
+    def _draw_gains(self, test: Test, axes: Axes) -> None:
+        """Confidence against gain."""
+        for name, (color, marker) in zip(self.test_sets, cycle(LOOKS), strict=False):
+            pairs = [one for one in self.pairs if (one.test_set, one.test) == (name, test)]
+            points = np.array([(one.gain, 1.0 - one.p_value) for one in pairs])
+            style: dict[str, Any] = {"markersize": 2.5, "alpha": 0.5, "markeredgewidth": 0, "label": plain(name)}
+            axes.plot(*points.T, marker, color=color, **style)
+        # Twice the largest gain with p above 0.01, where the curves bend.
+        axes.set_xlim(0.0, 2.0 * max((one.gain for one in self.pairs if one.p_value > 0.01), default=0.5))
+        title = f"{metric_title(self.metric)}, {test} test, all pairs on each test set"
+        set_words(axes, title, "gain of the winner", f"1 − p, {self.alternative}")
+
+    def _draw_winners(self, test: Test, axes: Axes) -> None:
+        """Shares of winners against p."""
+        others = list(zip(self.test_sets, cycle(LOOKS), strict=False))[1:]
+        for index, (name, (color, marker)) in enumerate(others):
+            ranges = [one for one in self.ranges if (one.other, one.test) == (name, test)]
+            shown, shift = [one for one in ranges[1:] if one.pairs], 1.12 ** (index - (len(others) - 1) / 2.0)
+            middles = [(max(one.low, _FEWEST_P) * one.high) ** 0.5 * shift for one in shown]
+            draw_proportions(axes, middles, shown, name, color=color, marker=marker)
+        axes.axhline(0.5, color="0.85", linewidth=0.6, zorder=0)
+        axes.set_xscale("log")
+        axes.set_ylim(-0.03, 1.03)
+        set_words(axes, "winners on the other test sets", f"p on {self.source}, {self.alternative}", "share that win")
 
 
 @takes(DomainOptions)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -14,9 +15,9 @@ from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.readers.options import check_groups, system_groups
 from sigjax.records import InputError, Settings, Test
 from sigjax.records.options import check, option, takes
-from sigjax.report.plots import BLUE, VERMILION, draw_points, limit_gains
-from sigjax.report.words import count, format_number, number_spec, percent
-from sigjax.studies.study import Study, in_units, label, table_text
+from sigjax.report.plots import LOOKS, draw_points, limit_gains, set_words
+from sigjax.report.words import count, format_number, metric_title, number_spec, percent
+from sigjax.studies.study import PANEL, Study, in_units, table_text
 from sigjax.studies.thresholds import (
     WIDE,
     Among,
@@ -42,9 +43,9 @@ if TYPE_CHECKING:
 
 Path = str | os.PathLike[str]
 _LOOKS = {
-    None: (BLUE, "o", "pair"),
-    True: (BLUE, "o", "same group"),
-    False: (VERMILION, "^", "different groups"),
+    None: (*LOOKS[0], "pair"),
+    True: (*LOOKS[0], "same group"),
+    False: (*LOOKS[1], "different groups"),
 }
 """By whether both systems have the same group."""
 
@@ -165,37 +166,32 @@ class Gains(Study):
         """The thresholds of each metric and test."""
         return [list(some) for _, some in groupby(self.thresholds, key=lambda one: (one.metric, one.test))]
 
-    def _panels(self) -> tuple[float, list[float], int]:
-        return 7.2, [4.2] * len(self._groups()), 1
+    def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
+        """One panel per metric and test."""
+        return ((PANEL, partial(self._draw, fits)) for fits in self._groups())
 
-    def _draw(self, axes: np.ndarray) -> None:
-        """One panel per metric and test: confidence against gain."""
-        low, high = self.p_range
-        for panel, some in zip(axes[:, 0], self._groups(), strict=True):
-            metric, test = some[0].metric, some[0].test
-            pairs = [pair for pair in self.pairs if (pair.metric, pair.test) == (metric, test)]
-            range_of_p = f"p from {low:g} to {high:g}"
-            panel.axhspan(1.0 - high, 1.0 - low, color="0.85", linewidth=0, zorder=0, label=range_of_p)
-            points = {look: _columns(pairs, {same}) for same, look in _LOOKS.items()}
-            draw_points(panel, points)
-            limit_gains(panel, *_columns(pairs, {*_LOOKS}), WIDE[0])
-            for one in some:
-                self._draw_thresholds(panel, one)
-            number = f"{count(len(pairs), 'pair')} of {count(len(self.systems), 'system')}"
-            gain, confidence = f"gain of the better system ({metric})", f"confidence (1 - p, {self.alternative})"
-            label(panel, gain, confidence, f"{metric}, {test} test: {number}")
-            panel.legend(fontsize=7, loc="lower right")
-
-    def _draw_thresholds(self, panel: Axes, fit: GainThresholds) -> None:
-        """Thresholds with their intervals: dashed from the range of p, dotted by the normal law."""
-        groups = (None,) if self.groups is None else (True, False)
-        style, name = ("--", "threshold") if fit.by == "range" else (":", "by the normal law")
-        for same_group, each in zip(groups, fit.thresholds[-len(groups) :], strict=True):
-            color = _LOOKS[same_group][0]
-            if each.gain is not None:
-                panel.axvline(each.gain, color=color, linewidth=1.2, linestyle=style, label=f"{name}: {each.gain:.3g}")
-            if each.low is not None and each.high is not None:
-                panel.axvspan(each.low, each.high, color=color, alpha=0.12, linewidth=0, zorder=0)
+    def _draw(self, fits: list[GainThresholds], axes: Axes) -> None:
+        """Confidence against gain, with the thresholds: dashed from the range of p, dotted by the normal law."""
+        (low, high), metric, test = self.p_range, fits[0].metric, fits[0].test
+        pairs = [pair for pair in self.pairs if (pair.metric, pair.test) == (metric, test)]
+        axes.axhspan(1.0 - high, 1.0 - low, color="0.85", linewidth=0, zorder=0, label=f"p from {low:g} to {high:g}")
+        draw_points(axes, {look: _columns(pairs, {same}) for same, look in _LOOKS.items()})
+        limit_gains(axes, *_columns(pairs, {*_LOOKS}), WIDE[0])
+        groups, title = (None,) if self.groups is None else (True, False), []
+        for fit, style, name in zip(fits, ("--", ":"), ("threshold", "threshold by the normal law"), strict=True):
+            thresholds = fit.thresholds[-len(groups) :]
+            for same, each in zip(groups, thresholds, strict=True):
+                color, _, among = _LOOKS[same]
+                label = name if same is None else f"{name}, {among}"
+                if each.gain is not None:
+                    axes.axvline(each.gain, color=color, linewidth=1.2, linestyle=style, label=label)
+                if each.low is not None and each.high is not None:
+                    axes.axvspan(each.low, each.high, color=color, alpha=0.12, linewidth=0, zorder=0)
+            gains = ["none" if each.gain is None else f"{each.gain:.3g}" for each in thresholds]
+            title.append(f"{name}: {' and '.join(gains)}")
+        number = f"{count(len(pairs), 'pair')} of {count(len(self.systems), 'system')}"
+        words = "\n".join([f"{metric_title(metric)}, {test} test, {number}", *title])
+        set_words(axes, words, "gain of the better system", f"1 − p, {self.alternative}")
 
 
 def _columns(pairs: Sequence[PairGain], same_group: Set[bool | None]) -> tuple[np.ndarray, np.ndarray]:

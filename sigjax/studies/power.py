@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,8 @@ from sigjax.comparison.compare import compare
 from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Test
 from sigjax.records.options import check, option, required, same, takes, values
-from sigjax.report.plots import BLUES
-from sigjax.report.words import DASH, count, format_interval, format_number, number_spec, percent
+from sigjax.report.plots import GREY, set_words
+from sigjax.report.words import DASH, count, format_interval, format_number, metric_title, number_spec, percent
 from sigjax.studies.formulas import (
     PROPORTION_LEVEL,
     detectable_effect,
@@ -24,7 +25,7 @@ from sigjax.studies.formulas import (
     proportion_interval,
     simulated_effect,
 )
-from sigjax.studies.study import COLORS, Study, in_methods, in_units, label, study_signature, table_text, unit_of
+from sigjax.studies.study import COLORS, PANEL, Study, in_methods, in_units, study_signature, table_text, unit_of
 from sigjax.studies.trials import (
     Pilot,
     StudyOptions,
@@ -176,36 +177,43 @@ class Power(Study):
     def _points(self, metric: str, test: Test) -> list[PowerAt]:
         return [at for at in self.points if (at.metric, at.test) == (metric, test)]
 
-    def _panels(self) -> tuple[float, list[float], int]:
-        return 9.4, [3.6] * len(self.pilots), 2
+    def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
+        """Of each metric: power, and detectable deltas, against the number of instances."""
+        for pilot in self.pilots:
+            yield PANEL, partial(self._draw_power, pilot)
+            yield PANEL, partial(self._draw_detectable, pilot)
 
-    def _draw(self, axes: np.ndarray) -> None:
-        """One row per metric: power and detectable differences against the number of instances."""
-        instances = f"{unit_of(self)}s"
-        for (left, right), pilot in zip(axes, self.pilots, strict=True):
-            by_test = [self._points(pilot.metric, test) for test in self.settings.tests]
-            for points in by_test:
-                _draw_power(left, points)
-            self._draw_normal(left, right, pilot, by_test[0])
-            _draw_detectable(right, by_test[0], abs(pilot.delta))
-            left.axhline(self.target, color="0.8", linewidth=1)
-            left.set_ylim(0.0, 1.02)
-            label(left, instances, "power", f"{pilot.metric}: power for delta = {pilot.delta:.4g}")
-            detected = f"difference detected with power {percent(self.target)}"
-            label(right, instances, f"difference of {pilot.metric}", detected)
-            for panel in (left, right):
-                panel.legend(fontsize=8, frameon=False)
+    def _draw_power(self, pilot: PilotDelta, axes: Axes) -> None:
+        """The power of each test, with its interval."""
+        for test, marker in zip(self.settings.tests, "os", strict=False):
+            points, color = self._points(pilot.metric, test), COLORS[test]
+            sizes = [at.instances for at in points]
+            axes.plot(sizes, [at.power for at in points], marker, color=color, markersize=3.5, label=test)
+            axes.vlines(sizes, *np.array([at.interval for at in points]).T, color=color, linewidth=1.2, alpha=0.6)
+        self._draw_normal(axes, pilot, lambda *how: normal_power(pilot.delta, *how))
+        axes.axhline(self.target, color=GREY, linewidth=0.6, linestyle=":", label=f"power {percent(self.target)}")
+        axes.set_ylim(0.0, 1.02)
+        title = f"{metric_title(pilot.metric)}, delta of the pilot: {pilot.delta:.4g}"
+        set_words(axes, title, f"number of {unit_of(self)}s", "power")
 
-    def _draw_normal(self, left: Axes, right: Axes, pilot: PilotDelta, points: list[PowerAt]) -> None:
+    def _draw_detectable(self, pilot: PilotDelta, axes: Axes) -> None:
+        """The delta that tests find with the power asked for."""
+        points = self._points(pilot.metric, self.settings.tests[0])
+        shown = [(at.instances, at.simulated_detectable) for at in points if at.simulated_detectable is not None]
+        axes.plot(*np.array(shown).reshape(-1, 2).T, "s", color="black", markersize=3.5, label="simulated")
+        self._draw_normal(axes, pilot, lambda error, alpha, *how: detectable_effect(error, alpha, self.target, *how))
+        axes.axhline(abs(pilot.delta), color=GREY, linewidth=0.6, linestyle="--", label="delta of the pilot")
+        axes.set_ylim(bottom=0.0)
+        set_words(axes, f"delta found with power {percent(self.target)}", f"number of {unit_of(self)}s", "delta")
+
+    def _draw_normal(self, axes: Axes, pilot: PilotDelta, curve: Callable[..., float]) -> None:
         """The normal approximation, also between the numbers of instances of the points."""
+        points = self._points(pilot.metric, self.settings.tests[0])
         first, last = points[0].instances, points[-1].instances
         sizes = np.linspace(*((first, last) if first < last else (0.5 * first, 1.5 * first)), _STEPS)
-        alpha, alternative = self.settings.alpha, self.settings.alternative
         errors = (points[0].standard_error * np.sqrt(first / sizes)).tolist()
-        powers = [normal_power(pilot.delta, error, alpha, alternative) for error in errors]
-        effects = [detectable_effect(error, alpha, self.target, alternative) for error in errors]
-        for panel, curve in ((left, powers), (right, effects)):
-            panel.plot(sizes, curve, color="0.5", linewidth=1, label="normal approximation")
+        values = [curve(error, self.settings.alpha, self.settings.alternative) for error in errors]
+        axes.plot(sizes, values, color=GREY, linewidth=1, label="normal approximation", zorder=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,17 +322,3 @@ def _points(pilot: Pilot, observed: PilotDelta, settings: Settings, options: Pow
             )
         )
     return points
-
-
-def _draw_power(axes: Axes, points: list[PowerAt]) -> None:
-    sizes, color = [at.instances for at in points], COLORS[points[0].test]
-    axes.plot(sizes, [at.power for at in points], "o", color=color, markersize=4, label=points[0].test)
-    for at in points:
-        axes.plot([at.instances] * 2, at.interval, color=color, linewidth=2, alpha=0.6)
-
-
-def _draw_detectable(axes: Axes, points: list[PowerAt], observed: float) -> None:
-    shown = [(at.instances, at.simulated_detectable) for at in points if at.simulated_detectable is not None]
-    axes.plot(*np.array(shown).reshape(-1, 2).T, "o", color=BLUES[0], markersize=4, label="simulated")
-    axes.axhline(observed, color="0.8", linewidth=1, label="the pilot's delta")
-    axes.set_ylim(bottom=0.0)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby, product
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -13,12 +14,12 @@ import numpy as np
 from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.records import EvaluationRecord, InputError, Settings, Test
 from sigjax.records.options import check, option, takes
-from sigjax.report.plots import BLUES
-from sigjax.report.words import count, format_number, number_spec, percent
+from sigjax.report.plots import FONT, GREY, LOOKS, set_words
+from sigjax.report.words import count, format_number, metric_title, number_spec, percent
 from sigjax.resample.draws import row_keys, words
 from sigjax.resample.units import units_of_instances
 from sigjax.run.context import progress_bar
-from sigjax.studies.study import Study, in_units, label, table_text, unit_of
+from sigjax.studies.study import PANEL, Study, in_units, table_text, unit_of
 from sigjax.studies.thresholds import (
     Gained,
     PairsOptions,
@@ -44,8 +45,7 @@ _FIRST_ROW = 2**41 + 2**39
 Subsets = Literal["initial", "random"]
 _SIZES, _LEAST = 5, 20
 """By default so many sizes, each half of the next, of at least so many units."""
-_COLORS = {"range": BLUES[0], "normal": "#d55e00"}
-_MARKERS = {"range": "o", "normal": "^"}
+_LOOKS = {"range": (*LOOKS[0], "p in the range"), "normal": (*LOOKS[1], "by the normal law")}
 _STEPS = 100
 """Points of a curve."""
 
@@ -208,31 +208,28 @@ class Size(Study):
         """The metric and the test of each panel."""
         return list(dict.fromkeys((at.metric, at.test) for at in self.points))
 
-    def _panels(self) -> tuple[float, list[float], int]:
-        return 7.2, [4.2] * len(self._titles()), 1
+    def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
+        """One panel per metric and test."""
+        return ((PANEL, partial(self._draw, *title)) for title in self._titles())
 
-    def _draw(self, axes: np.ndarray) -> None:
-        """One panel per metric and test: thresholds against sizes, both on log scales, with the fits."""
-        for panel, (metric, test) in zip(axes[:, 0], self._titles(), strict=True):
-            points = [at for at in self.points if (at.metric, at.test) == (metric, test)]
-            _draw_points(panel, [at for at in points if at.threshold])
-            fits = [fit for fit in self.laws if (fit.metric, fit.test) == (metric, test)]
-            sizes = sorted({at.size for at in points})
-            for fit in fits:
-                _draw_fit(panel, fit, sizes)
-            if fits and fits[0].gain is not None:
-                panel.axhline(fits[0].gain, color="0.6", linewidth=1, label=f"gain {fits[0].gain:.3g}")
-            panel.set_xscale("log")
-            panel.set_yscale("log", subs=[1.5, 2, 3, 5, 7])
-            panel.yaxis.set_major_formatter("{x:.3g}")
-            panel.yaxis.set_minor_formatter("{x:.3g}")
-            panel.set_xticks(sizes, [f"{size:,}" for size in sizes], minor=False)
-            panel.set_xticks([], minor=True)
-            title = f"{metric}, {test} test: {count(len(self.systems), 'system')}"
-            size, threshold = f"number of {unit_of(self)}s ({self.subsets})", f"threshold of the gain ({metric})"
-            label(panel, size, threshold, title)
-            panel.tick_params(labelsize=7, which="minor")
-            panel.legend(fontsize=7)
+    def _draw(self, metric: str, test: Test, axes: Axes) -> None:
+        """Thresholds against sizes, both on log scales, with the fits, whose formulas stand in the title."""
+        points = [at for at in self.points if (at.metric, at.test) == (metric, test)]
+        _draw_points(axes, [at for at in points if at.threshold])
+        fits = [fit for fit in self.laws if (fit.metric, fit.test) == (metric, test)]
+        sizes = sorted({at.size for at in points})
+        title = [f"{metric_title(metric)}, {test} test, {count(len(self.systems), 'system')}"]
+        title += [_draw_fit(axes, fit, sizes) for fit in fits]
+        if fits and fits[0].gain is not None:
+            axes.axhline(fits[0].gain, color=GREY, linewidth=1, label="gain to be significant")
+        axes.set_xscale("log")
+        axes.set_yscale("log", subs=[1.5, 2, 3, 5, 7])
+        axes.yaxis.set_major_formatter("{x:.3g}")
+        axes.yaxis.set_minor_formatter("{x:.3g}")
+        axes.set_xticks(sizes, [f"{size:,}" for size in sizes], minor=False)
+        axes.set_xticks([], minor=True)
+        set_words(axes, "\n".join(title), f"number of {unit_of(self)}s ({self.subsets})", "threshold of the gain")
+        axes.tick_params(labelsize=FONT - 1, which="minor", length=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -449,21 +446,25 @@ def _sure(number: Fitted, spec: str) -> str:
     return f"standard error {number.error:{spec}}{interval}"
 
 
-def _draw_points(panel: Axes, points: list[ThresholdAt]) -> None:
+def _draw_points(axes: Axes, points: list[ThresholdAt]) -> None:
     """Thresholds, with the intervals that have two ends."""
     for by, some in groupby(points, key=lambda at: at.by):
         shown = np.array([(at.size, at.threshold, at.low or np.nan, at.high or np.nan) for at in some], float)
-        color, name = _COLORS[by], "p in the range" if by == "range" else "by the normal law"
-        panel.plot(shown[:, 0], shown[:, 1], _MARKERS[by], color=color, markersize=5, label=name)
+        color, marker, name = _LOOKS[by]
+        axes.plot(shown[:, 0], shown[:, 1], marker, color=color, markersize=4, label=f"threshold, {name}")
         bounded = ~np.isnan(shown).any(axis=1)
-        panel.vlines(shown[bounded, 0], shown[bounded, 2], shown[bounded, 3], color=color, linewidth=1.5, alpha=0.6)
+        axes.vlines(shown[bounded, 0], shown[bounded, 2], shown[bounded, 3], color=color, linewidth=1.2, alpha=0.6)
 
 
-def _draw_fit(panel: Axes, fit: SizeFit, sizes: list[int]) -> None:
-    """The square-root law, and the one with a free exponent."""
-    at, color = np.geomspace(min(sizes), max(sizes), _STEPS), _COLORS[fit.by]
-    label = f"{fit.constant.value:.3g} / sqrt(n)"
-    panel.plot(at, fit.constant.value / np.sqrt(at), color=color, linewidth=1, label=label)
-    if fit.exponent is not None and fit.free_constant is not None:
-        label, free = f"free exponent {fit.exponent.value:.2f}", fit.free_constant * at**fit.exponent.value
-        panel.plot(at, free, color=color, linewidth=1, linestyle=":", label=label)
+def _draw_fit(axes: Axes, fit: SizeFit, sizes: list[int]) -> str:
+    """Draw the square-root law, and the one with a free exponent; give their formulas."""
+    at, (color, _, name) = np.geomspace(min(sizes), max(sizes), _STEPS), _LOOKS[fit.by]
+    axes.plot(at, fit.constant.value / np.sqrt(at), color=color, linewidth=1)
+    axes.plot([], [], color="black", linewidth=1, label="square-root law")
+    text = f"{name}: {fit.constant.value:.3g} / √n"
+    if fit.exponent is None or fit.free_constant is None:
+        return text
+    free = fit.free_constant * at**fit.exponent.value
+    axes.plot(at, free, color=color, linewidth=1, linestyle=":")
+    axes.plot([], [], color="black", linewidth=1, linestyle=":", label="free exponent")
+    return f"{text}; exponent {fit.exponent.value:.2f}"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -17,7 +16,7 @@ from sigjax.records.corrections import Correction, adjust
 from sigjax.records.display import Brief, html_text, visible
 from sigjax.records.options import values
 from sigjax.report.data import json_lines, rows_to_frame
-from sigjax.report.plots import BLUES, empty_figure, plain
+from sigjax.report.plots import BLUE, ONE_COLUMN, VERMILION, draw_panels, plain
 from sigjax.report.sections import Table
 from sigjax.report.text import table_lines
 from sigjax.report.words import METHODS, count
@@ -32,10 +31,10 @@ NAME = 32
 """Columns for a name."""
 WIDTH = 80
 """Columns of a text."""
-COLORS = {"permutation": BLUES[0], "bootstrap": "#c4601d"}
+COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
 _SHORT = {"only": "systems", "resamples": "n", "alternative": "alt", "p_range": "p"}
-_LETTERS = 23
-"""Letters of a signature per inch."""
+PANEL = 2.0
+"""Inches of the inside of a panel from top to bottom."""
 
 
 class StudyResult(Brief):
@@ -117,12 +116,8 @@ class Study(StudyResult):
     rows: ClassVar[str]
 
     @abstractmethod
-    def _panels(self) -> tuple[float, list[float], int]:
-        """The width of the figure in inches, the height of each row of panels, and the number of columns."""
-
-    @abstractmethod
-    def _draw(self, axes: np.ndarray) -> None:
-        """Draw into axes `[row, column]`."""
+    def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
+        """The panels of the figure in reading order: the height of each in inches, and what draws it."""
 
     def to_frame(self) -> Any:
         """The rows of the study as a data frame of pandas; intervals become `_low` and `_high`.
@@ -144,21 +139,12 @@ class Study(StudyResult):
         Raises:
             InputError: matplotlib is not installed, or another number of axes.
         """
-        width, heights, columns = self._panels()
-        shape = len(heights), columns
-        if ax is None:
-            figure = empty_figure(width, 0.5 + sum(heights))
-            axes = figure.subplots(*shape, squeeze=False, height_ratios=heights)
-            signature: str = self.signature  # pyright: ignore[reportAttributeAccessIssue]
-            lines = "\n".join(wrap(signature.replace("|", "| "), int(_LETTERS * width))).replace("| ", "|")
-            figure.supxlabel(plain(lines), fontsize=6, color="0.4")
-        else:
-            axes = np.ravel(np.asarray(ax, object))
-            if axes.size != math.prod(shape):
-                raise InputError(f"ax must be {math.prod(shape)} axes of matplotlib, one per panel, got {axes.size}")
-            axes = axes.reshape(shape)
-        self._draw(axes)
-        return axes[0, 0].figure
+        panels = [(ONE_COLUMN, *panel) for panel in self._panels()]
+        into = None if ax is None else np.ravel(np.asarray(ax, object)).tolist()
+        if into is not None and len(into) != len(panels):
+            raise InputError(f"ax must be {len(panels)} axes of matplotlib, one per panel, got {len(into)}")
+        signature: str = self.signature  # pyright: ignore[reportAttributeAccessIssue]
+        return draw_panels(panels, into, signature)
 
 
 def signature_line(**values: object) -> str:
@@ -231,16 +217,8 @@ def with_adjusted_p(results: Sequence[Any], correction: Correction) -> list[Any]
     return [replace(result, p_adjusted=p) for result, p in zip(results, p_adjusted, strict=True)]
 
 
-def label(axes: Axes, x: str, y: str, title: str = "") -> None:
-    """The words of a panel, and small ticks."""
-    axes.set_xlabel(plain(x), fontsize=8)
-    axes.set_ylabel(plain(y), fontsize=8)
-    axes.set_title(plain(title), fontsize=9)
-    axes.tick_params(labelsize=7)
-
-
 def draw_proportions(axes: Axes, at: Sequence[float], ranges: Sequence[Any], name: str, **style: Any) -> None:
     """The `share` of each range of p, with its interval."""
-    axes.plot(at, [each.share or 0.0 for each in ranges], linestyle="none", markersize=4, label=plain(name), **style)
+    axes.plot(at, [each.share or 0.0 for each in ranges], linestyle="none", markersize=3, label=plain(name), **style)
     for x, each in zip(at, ranges, strict=True):
-        axes.plot([x, x], each.interval or (), color=style["color"], linewidth=1.5, alpha=0.5)
+        axes.plot([x, x], each.interval or (), color=style["color"], linewidth=1, alpha=0.5)

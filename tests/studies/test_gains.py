@@ -10,6 +10,7 @@ from scipy import stats
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.readers.options import system_groups
+from sigjax.report.plots import TWO_COLUMNS
 from sigjax.studies import gains
 from sigjax.studies.thresholds import PairsOptions, make_threshold, system_draws
 from sigjax.studies.thresholds import weighted_quantiles as quantiles
@@ -187,9 +188,13 @@ def test_figure():
     how = {"test": ["bootstrap", "permutation"], "method": "montecarlo"}
     figure = gains(evaluation, device="numpy", resamples=2_000, groups=groups, **how).plot()
     assert len(figure.axes) == 2
+    assert len(figure.legends) == 1
+    assert figure.get_figwidth() <= TWO_COLUMNS + 0.01
     panel = figure.axes[0]
-    assert panel.get_xlabel() == "gain of the better system (mean)"
-    assert panel.get_ylabel() == "confidence (1 - p, one-sided)"
+    title = panel.get_title("left").replace("\n", " ")
+    assert title.startswith("mean, bootstrap test, 276 pairs of 24 systems")
+    assert panel.get_xlabel() == "gain of the better system"
+    assert panel.get_ylabel() == "1 − p, one-sided"
     shown = {line.get_label(): len(line.get_xdata()) for line in panel.lines}
     assert shown["same group"] + shown["different groups"] == 276
 
