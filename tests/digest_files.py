@@ -104,14 +104,14 @@ MORE: dict[str, Sample] = {
     "conllu, upos": _gold(TREEBANK, metric="upos"),
     "trees, recall": _gold(TREES, metric="recall"),
     "trees, by response": _gold(TREES, unit="response"),
-    "alignment, turned": _gold(LINKS, metric="aer", swap=["b"]),
+    "alignment, turned": _gold(LINKS, metric="aer", reader="alignment(swap=b)"),
     "alignment, precision": _gold(LINKS, metric="alignment-precision"),
     "labels, macro": _gold(LABELS, metric="macro-fscore"),
     "labels, mcc": _gold(LABELS, metric="mcc"),
     "labels, accuracy": _gold(LABELS, metric="accuracy"),
     "segmentation, strata": _gold(MORPHS, strata="category"),
     "terms, by response": _gold(TERMS, unit="response"),
-    "texts, wer without case": _gold(TEXTS, metric="wer", lowercase=True),
+    "texts, wer without case": _gold(TEXTS, metric="wer(lowercase=true)"),
     "lm-eval, filter": _gold(
         {n: logs.lm_eval(v, filters=("none", "strict")) for n, v in ANSWERS.items()}, filter="strict", cluster="topic"
     ),

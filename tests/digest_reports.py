@@ -58,9 +58,9 @@ def metrics() -> Iterator[Case]:
         needs, few = NEEDS.get(name, ""), {"resamples": slow.get(name, 2_000)}
         yield Case(f"metric: {name}", compared(make, test=BOTH, **few), needs)
         yield Case(f"metric: {name}, sampled", compared(make, **FEW | few), needs, compiled=name in compiled)
-    yield Case("metric: bleu of characters", compared(partial(data.texts, "bleu", tokenize="char"), **FEW), "sacrebleu")
+    yield Case("metric: bleu of characters", compared(partial(data.texts, "bleu(tokenize=char)"), **FEW), "sacrebleu")
     yield Case("metric: chrf, two references", compared(partial(data.texts, "chrf", two=True), **FEW), "sacrebleu")
-    yield Case("metric: wer, lower case", compared(partial(data.texts, "wer", lowercase=True, two=True)))
+    yield Case("metric: wer, lower case", compared(partial(data.texts, "wer(lowercase=true)", two=True)))
     for measure in ("ndcg@10", "ap", "p@5"):
         yield Case(f"metric: {measure}", compared(partial(data.retrieval, measure)), "pytrec_eval")
 

@@ -106,7 +106,7 @@ def test_an_unknown_option_is_a_type_error_that_names_the_function(name):
 
 
 def test_a_renamed_option_is_a_type_error_that_tells_the_new_name():
-    with pytest.raises(TypeError, match=r"read\(\) has no option 'system'; it is called 'system_column'"):
+    with pytest.raises(TypeError, match=r"read\(\) has no option 'system'; write system_column"):
         sigjax.read("table.csv", system="model")
 
 

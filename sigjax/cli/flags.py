@@ -51,9 +51,7 @@ OTHER_OPTIONS = {
     "--hypotheses": "--input",
     "--hyp": "--input",
     "--outputs": "--input",
-    "--src": "--source",
-    "--sources": "--source",
-    "--orig-sents-path": "--source",
+    **{f"--{other}": RENAMED["source"].flag for other in ("src", "sources", "orig-sents-path")},
     "--groups": "--cluster",
     "--group": "--cluster",
     "--document": "--cluster",
@@ -70,7 +68,7 @@ OTHER_OPTIONS = {
     "--stem": "--metric 'rouge1(stem=true)'",
     "--stemmer": "--metric 'rouge1(stem=true)'",
     "--use-stemmer": "--metric 'rouge1(stem=true)'",
-    **{f"--{old}": f"--{new.replace('_', '-')}" for old, new in RENAMED.items()},
+    **{f"--{old.replace('_', '-')}": hint.flag for old, hint in RENAMED.items()},
     "--json": "--format json",
     "--csv": "--format csv",
     "--html": "--format html",
@@ -111,7 +109,7 @@ def _unknown_option(error: UnknownOptionError, tokens: Sequence[str]) -> str:
 def _with_value(name: str, other: str, value: str) -> str:
     """The option, with the value that means the same: an alpha of 0.05 is a level of 0.95, and so is 95."""
     if other != "--level":
-        return other
+        return re.sub(r"=([A-Z]+|fuzzy)\)", f"={value})", other) if re.fullmatch(r"[\w.-]+", value) else other
     try:
         number = float(value.removesuffix("%"))
     except ValueError:

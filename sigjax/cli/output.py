@@ -12,7 +12,7 @@ import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -23,7 +23,7 @@ from sigjax.readers import Evaluation
 from sigjax.readers.options import FileOptions, ReadOptions, given_name
 from sigjax.records import InputError, KeepScores
 from sigjax.records.display import meant, visible
-from sigjax.records.options import option, same, values
+from sigjax.records.options import option, same, split_parameters, values
 from sigjax.run.files import check_writable, replacing, same_file, text_or_file
 from sigjax.run.host import is_terminal
 
@@ -516,5 +516,6 @@ class Inputs(FileOptions):
     def check(self, paths: Files, *written: Any, here: bool = True) -> None:
         """Refuse files that cannot be written, or would be written over what is read (labels and reports, too)."""
         named = (getattr(record, name, None) for record in written for name in ("extend", "groups"))
-        more = [self.cluster, self.strata, self.source, *named]
+        parameters = split_parameters(self.reader or "")[1].values()
+        more = [self.cluster, self.strata, *chain.from_iterable(parameters), *named]
         check_outputs([*paths, *self.input, *(each for each in more if each is not None)], *written, here=here)

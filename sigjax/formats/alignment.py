@@ -14,7 +14,7 @@ import numpy as np
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, quote, suggest
 from sigjax.readers.sheets import Reading, Sheet, Sources
-from sigjax.records import Hint, InputError, Line
+from sigjax.records import InputError, Line
 from sigjax.run.files import read_text
 
 _LINK = re.compile(r"([0-9]{1,9})([-p?])([0-9]{1,9})")
@@ -52,15 +52,15 @@ class _Links:
 def read_alignment(sources: Sources, options: Options) -> Reading:
     """Word alignments as counts of links by sentence, or by link with `unit="response"`."""
     gold_file, files = sources.gold(), sources.chosen(options)
-    swapped = _swapped(sources, options.swap)
-    gold = _parse(gold_file, one_based=options.one_based)
+    swapped, one_based = _swapped(sources, options.parameters.get("swap", ())), options.has("one_based")
+    gold = _parse(gold_file, one_based=one_based)
     num_sentences = gold.num_sentences or gold.last_sentence
     sure, possible = np.unique(gold.keys[gold.is_sure]), np.unique(gold.keys)
     if not sure.size:
         raise InputError(f"{gold_file}: has no sure links; expected some to compare with")
     links, notes = {}, [*_check_numbering(gold_file, gold)]
     for name, file in files.items():
-        system = _parse(file, one_based=options.one_based)
+        system = _parse(file, one_based=one_based)
         _check_length(file, system, gold_file, num_sentences)
         if gold.is_sure.all() and not system.is_sure.all():
             notes.append(f"{file} has links that are only possible, but the gold standard has none: are they swapped?")
@@ -90,7 +90,7 @@ def _swapped(sources: Sources, names: Sequence[str]) -> frozenset[str]:
         return frozenset(sources.systems)
     for name in names:
         if name not in sources.systems:
-            raise InputError(f"{Hint('swap')}: no system {quote(name)}; {suggest(name, sources.systems, 'systems')}")
+            raise InputError(f"swap={name}: no system {quote(name)}; {suggest(name, sources.systems, 'systems')}")
     return frozenset(names)
 
 
@@ -119,13 +119,14 @@ def _among(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 def _doubts(name: str, keys: np.ndarray, possible: np.ndarray, options: Options) -> list[str]:
     """Notes on links that agree better with the gold standard when they are read in another way."""
-    readings = {"--swap": _turned(keys)}
-    if not options.one_based:
-        readings["--one-based"] = keys[((keys >> _BITS & _WORD) > 0) & ((keys & _WORD) > 0)] - ((1 << _BITS) + 1)
+    readings = {f"swap={name}": _turned(keys)}
+    if not options.has("one_based"):
+        readings["one_based=true"] = keys[((keys >> _BITS & _WORD) > 0) & ((keys & _WORD) > 0)] - ((1 << _BITS) + 1)
     count = len(_among(keys, possible))
     return [
-        f"system {name!r}: {better} instead of {count} links match the gold when read the other way; check {option}"
-        for option, reading in readings.items()
+        f"system {name!r}: {better} instead of {count} links match the gold when read the other way; check the reader "
+        f"alignment({parameter})"
+        for parameter, reading in readings.items()
         if (better := len(_among(reading, possible))) > count
     ]
 
@@ -189,7 +190,7 @@ def _keys(file: str, line: np.ndarray, sentence: np.ndarray, source: np.ndarray,
         i = wrong[0]
         if min(source[i], target[i]) < 0:
             raise InputError(
-                f"{Line(file, int(line[i]))}: a link has word 0, but with {Hint('one_based')} words count from 1"
+                f"{Line(file, int(line[i]))}: a link has word 0, but with one_based=true words count from 1"
             )
         highest = max(source[i], target[i])
         raise InputError(f"{Line(file, int(line[i]))}: a word has number {highest}; expected at most {_WORD}")

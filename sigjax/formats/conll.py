@@ -23,11 +23,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath
+from typing import Any
 
 import numpy as np
 
 from sigjax.formats.spans import OUTSIDE, TagTable, count_spans, find_spans, is_span_tag, tag_table
-from sigjax.metrics import TOKEN_ACCURACY
+from sigjax.metrics import TOKEN_ACCURACY, parameterized
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, chosen_metric, quote, suggest
 from sigjax.readers.sheets import Reading, Sheet, Sources, count_responses
@@ -87,11 +88,11 @@ def read_tagged(
     systems, notes = {}, []
     for name, file in sources.chosen(options).items():
         tokens = parse(file, options)
-        if options.tolerant:
+        if options.has("tolerant"):
             tokens, note = _with_tokens_of(gold, tokens, name)
             notes += [note] if note else []
         else:
-            check_words(gold, tokens, f"; {Hint('tolerant')} puts back tokens that a file lacks")
+            check_words(gold, tokens, f"; {Hint('reader', 'NAME(tolerant=true)')} puts back tokens that a file lacks")
         for check in checks:
             check(gold, tokens)
         systems[name] = tokens
@@ -135,7 +136,7 @@ def match_tokens(gold: Sequence[str], tokens: Tokens) -> np.ndarray:
             place = words.index(word, place + 1, i + spare + 1)
         except ValueError:
             raise InputError(
-                f"{tokens.line_of(i)}: token {quote(word)} is not among the next gold tokens; {Hint('tolerant')} puts "
+                f"{tokens.line_of(i)}: token {quote(word)} is not among the next gold tokens; tolerant=true puts "
                 "back tokens that a file lacks, but all others must be the gold ones, in their order"
             ) from None
         places.append(place)
@@ -156,7 +157,7 @@ def evaluate_tags(
     """The evaluation of systems with the tokens of `gold`, counted by its sentences, or by span (`responses`)."""
     codes: dict[str, int] = {}
     encoded = {tokens: encode(tokens.tags, codes) for tokens in (gold, *systems.values())}
-    _check_metric(options)
+    match = _match(options)
     if options.unit == "response":
         return join_sheets(_span_sheets(gold, systems, encoded, codes), options, notes=notes)(options)
     metric = TOKEN_ACCURACY if options.metric == "accuracy" else chosen_metric(options)
@@ -169,7 +170,7 @@ def evaluate_tags(
         table = _table(codes, encoded)
         spans = {tokens: find_spans(found, table, gold.breaks) for tokens, found in encoded.items()}
         for name, tokens in systems.items():
-            numbers[name] |= count_spans(spans[gold], spans[tokens], gold.sentences, options.match)
+            numbers[name] |= count_spans(spans[gold], spans[tokens], gold.sentences, match)
     if _TOKENS in kinds:
         sizes = np.diff(gold.sentences, append=len(gold.tags))
         for name, tokens in systems.items():
@@ -177,23 +178,25 @@ def evaluate_tags(
             numbers[name] |= {"correct": np.add.reduceat(right, gold.sentences, dtype=int), "tokens": sizes}
     labels = {} if gold.documents is None else {"document": gold.documents}
     sheets = [Sheet(name, tokens.file, numbers[name], labels) for name, tokens in systems.items()]
-    if options.match != "strict":
-        notes = (*notes, f"spans match as {_MATCHES[options.match]} (--match {options.match})")
+    if match != "strict":
+        notes = (*notes, f"spans match as {_MATCHES[match]} (match={match})")
     return join_sheets(sheets, options, notes=notes)(options)
 
 
-def _check_metric(options: Options) -> None:
-    for name, default in (("unit", "instance"), ("match", "strict")):
-        chosen = getattr(options, name)
-        if options.metric == "accuracy" and chosen != default:
-            raise InputError(
-                f"{Hint(name, chosen)}: accuracy is of tokens; use {Hint('metric', 'fscore')}, precision or recall"
-            )
-    if options.unit == "response" and options.match != "strict":
+def _match(options: Options) -> Match:
+    """Which spans are right, by the parameter of the metric."""
+    given = parameterized(options.metric)[2] if isinstance(options.metric, str) else {}
+    match: Any = given.get("match", "strict")
+    if options.unit == "response" and options.metric == "accuracy":
         raise InputError(
-            f"{Hint('unit', 'response')}: with {Hint('match', options.match)} a span may take the gold span of "
-            "another; leave one of them out"
+            f"{Hint('unit', 'response')}: accuracy is of tokens; use {Hint('metric', 'fscore')}, precision or recall"
         )
+    if options.unit == "response" and match != "strict":
+        raise InputError(
+            f"{Hint('unit', 'response')}: with match={match} a span may take the gold span of another; leave one of "
+            "them out"
+        )
+    return match
 
 
 def _span_sheets(

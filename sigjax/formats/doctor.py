@@ -19,7 +19,7 @@ from sigjax.formats.reading import (
     sources_of,
     split_gold,
 )
-from sigjax.formats.table import ByTask, Format, all_formats
+from sigjax.formats.table import ByTask, Format, all_formats, named_format
 from sigjax.metrics import METRICS
 from sigjax.readers.join import labels_of
 from sigjax.readers.options import Options
@@ -112,6 +112,7 @@ def _diagnosis(
     try:
         sources = sources_of(paths, input)
         format, refusal = _format_of(sources, metric, reader)
+        options = replace(options, parameters={} if reader is None else named_format(reader)[1])
     except InputError as error:
         return Diagnosis(refusal=error.flags) if reader is not None else _unread(paths, input, options, error.flags)
     diagnosis, _ = _read_as(format, sources, metric, options, refusal)

@@ -25,8 +25,8 @@ from sigjax.formats.table import (
     gathered,
     is_scored,
     looks_tabular,
+    named_format,
 )
-from sigjax.metrics import TEXT_METRICS
 from sigjax.metrics.suites import in_suite, of_tasks
 from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.options import (
@@ -94,6 +94,8 @@ def choose_formats(
         return serving
 
     formats = list(map(chosen, metrics))
+    for format, metric in zip(formats, metrics, strict=True):
+        format.check_metric(metric)
     if any(each.name in _PLAIN for each in formats):
         _check_plain(outputs)
     return formats
@@ -172,12 +174,8 @@ def _check_plain(outputs: Sequence[str]) -> None:
 
 
 def _named(reader: str, files: Sequence[str], outputs: Sequence[str], metric: object) -> Format:
-    known = FORMATS if reader in FORMATS else all_formats()
-    if reader not in known:
-        close = meant(reader, known)
-        expected = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(known)}"
-        raise InputError(f"reader: no format {quote(reader)}; {expected}")
-    named = known[reader]
+    named, _ = named_format(reader)
+    reader = named.name
     if named.takes == "gold" and not (outputs and files):
         raise InputError(f"reader {reader!r} takes gold files, and the files of the systems with {Hint('i')}")
     if named.takes == "file" and not named.parts and (outputs or len(files) != 1):
@@ -186,6 +184,7 @@ def _named(reader: str, files: Sequence[str], outputs: Sequence[str], metric: ob
         raise InputError(f"reader {reader!r} takes no gold file; give one file per system")
     if not named.serves(metric):
         raise InputError(_not_served(named, metric))
+    named.check_metric(metric)
     return named
 
 
@@ -360,14 +359,12 @@ def _evaluations(
     for metric in metrics:
         check_options(options if metric is None else replace(options, metric=metric))
     formats = formats_of(sources, reader, metrics)
+    options = replace(options, parameters={} if reader is None else named_format(reader)[1])
     readings = {each.name: read_as(each, sources, options) for each in {each.name: each for each in formats}.values()}
     tasks: dict[str, list[EvaluationRecord]] = {}
-    tokenized = [name for name, each in TEXT_METRICS.items() if each.tokenized]
     for each, metric in zip(formats, metrics, strict=True):
         first = each.metrics[0] if each.metrics else "mean"
-        # The tokenizer is that of some metrics: beside them, others leave it alone.
-        tokenize = options.tokenize if metric in tokenized or not any(each in tokenized for each in metrics) else None
-        with_metric = replace(options, metric=first if metric is None else metric, tokenize=tokenize)
+        with_metric = replace(options, metric=first if metric is None else metric)
         for task, evaluation in readings[each.name](with_metric).items():
             tasks.setdefault(task, []).extend([] if evaluation is None else [directed(evaluation, options)])
     return of_tasks(tasks, [str(metric) for metric in metrics])
@@ -393,7 +390,7 @@ def read_as(format: Format, sources: Sources, options: Options) -> ByTask:
     return with_notes if notes else reading
 
 
-_PARTICULAR = "filter swap one_based runs system_column score_column source tokenize lowercase match tolerant".split()
+_PARTICULAR = ("filter", "runs", "system_column", "score_column")
 
 
 def _check_particular(format: Format, options: Options, what: str) -> None:

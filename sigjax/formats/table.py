@@ -11,18 +11,20 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from pathlib import PurePath
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
-from sigjax.metrics import CLASS_METRICS, METRICS, TEXT_METRICS, known_metric
+from sigjax.metrics import CLASS_METRICS, METRICS, TEXT_METRICS, known_metric, parameterized
 from sigjax.metrics.ratios import FBETA
-from sigjax.readers.options import FileOptions, Options, suggest
+from sigjax.readers.options import FileOptions, Options, quote, suggest
 from sigjax.readers.sheets import Sources
 from sigjax.readers.table import is_missing, is_text
 from sigjax.records import EvaluationRecord, InputError
+from sigjax.records.display import meant
+from sigjax.records.options import Parameters, check_parameters, split_parameters
 from sigjax.run.files import ZIP_MAGIC
 
 if TYPE_CHECKING:
@@ -119,7 +121,9 @@ class Format:
             any metric of numbers takes. Names that sigjax does not know are refused, unless `offers` gives them.
         offers: "module:function" of a name: whether, or as what, it gives a metric that is not in `metrics`, or that
             sigjax does not know.
-        options: names of the options of `read` that mean something here only.
+        options: names of the options of `read`, and of parameters of metrics, that mean something here only.
+        parameters: what may stand after the name, as in hipe(tolerant=true): each with the values that it may have, or
+            none where it may have any; `Options.parameters` has what was given.
         folder: pattern of the files in a folder that stands for a system.
         tasks: whether a system may have several files, one per task, so that its folder may hold them all.
         gathers: a regular expression of names of files, and a "module:function" of all files, which is called where one
@@ -139,6 +143,7 @@ class Format:
     looks: Looks
     metrics: tuple[str, ...] = ()
     options: frozenset[str] = frozenset()
+    parameters: Parameters = field(default_factory=dict)
     recognizes: str = ""
     confirms: str = ""
     offers: str = ""
@@ -179,10 +184,18 @@ class Format:
         """
         if metric is None or not self.metrics or not isinstance(metric, str):
             return True
-        named = metric in self.metrics or ("fscore" in self.metrics and FBETA.fullmatch(metric) is not None)
-        if named or not self.offers:
-            return named
-        return _guarded(self, lambda: bool(self._function(self.offers)(metric)), otherwise=False)
+        if metric in self.metrics:
+            return True
+        if self.offers:
+            return _guarded(self, lambda: bool(self._function(self.offers)(metric)), otherwise=False)
+        base = parameterized(metric)[1]
+        return base in self.metrics or ("fscore" in self.metrics and FBETA.fullmatch(base) is not None)
+
+    def check_metric(self, metric: object) -> None:
+        """Refuse parameters of a metric that mean nothing here."""
+        given = parameterized(metric)[2] if self.metrics and not self.offers and isinstance(metric, str) else {}
+        if others := [name for name in given if name not in self.options]:
+            raise InputError(f"metric {metric!r}: {others[0]} means nothing for the format {self.name}; leave it out")
 
     def gathered(self, files: Sequence[str]) -> Sequence[str]:
         """The files, with folders in place of those that are all of a system."""
@@ -380,6 +393,8 @@ _LABELS = ("accuracy", *CLASS_METRICS, *_F1)
 _TRANSCRIPTS = ("wer", "cer", *(m for m, of in TEXT_METRICS.items() if m not in ("wer", "cer") and not of.source))
 _RUNS = ("ap", "ndcg@10", "p@10", "rr", "recall@100", "ap(rel=2)")
 _TEXT_OPTIONS = frozenset({"tokenize", "lowercase"})
+_BOOLEAN = ("true", "false")
+_TOLERANT: Parameters = {"tolerant": _BOOLEAN}
 _FILTER, _UNIT = frozenset({"filter"}), frozenset({"unit"})
 
 
@@ -571,7 +586,8 @@ _TABLE = (
             rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SPsp](\s.*)?|\s*)", rb"\s*([0-9]+[-p?][0-9]+(\s+[0-9]+[-p?][0-9]+)*\s*)?"
         ),
         ("aer", "alignment-precision", "alignment-recall"),
-        options=frozenset({"swap", "one_based", "unit"}),
+        options=_UNIT,
+        parameters={"swap": (), "one_based": _BOOLEAN},
     ),
     _gold(
         "segmentation",
@@ -623,7 +639,8 @@ _TABLE = (
         "conll:read_hipe",
         looks_like(rb"^TOKEN\tNE-"),
         _TAGS,
-        options=_TAG_OPTIONS | {"filter", "tolerant"},
+        options=_TAG_OPTIONS | {"filter"},
+        parameters=_TOLERANT,
     ),
     _gold(
         "mbt",
@@ -631,7 +648,8 @@ _TABLE = (
         "conll:read_gold",
         looks_like(rb"(?m)^<utt>\s*$"),
         ("accuracy", *_F1),
-        options=_TAG_OPTIONS | {"tolerant"},
+        options=_TAG_OPTIONS,
+        parameters=_TOLERANT,
         certain=False,
     ),
     _gold(
@@ -655,7 +673,8 @@ _TABLE = (
         "conll:read_gold",
         either(looks_like(rb"(?m)^[ \t\r]*\n|-DOCSTART-|<utt>", ending=(".conll", ".iob", ".tags")), looks_like(_TAG)),
         _TAGS,
-        options=_TAG_OPTIONS | {"tolerant"},
+        options=_TAG_OPTIONS,
+        parameters=_TOLERANT,
         recognizes="conll:looks_gold",
         certain=False,
     ),
@@ -706,7 +725,8 @@ _TABLE = (
         "texts:read_texts",
         _looks_texts,
         tuple(TEXT_METRICS),
-        options=_TEXT_OPTIONS | {"source"},
+        options=_TEXT_OPTIONS,
+        parameters={"source": ()},
     ),
     # All systems in one file; last what looks like a table
     Format(
@@ -878,7 +898,7 @@ def _check_names(added: Format) -> None:
     for name in added.metrics:
         if not (name in metrics or known_metric(name) or (added.offers and resolve_name(added.offers)(name))):
             raise InputError(f"no metric {name!r}; {suggest(name, metrics, 'metrics')}")
-    options = [field.name for field in fields(FileOptions)]
+    options = [*(each.name for each in fields(FileOptions)), *_TEXT_OPTIONS, *_TAG_OPTIONS]
     for name in added.options:
         if name not in options:
             raise InputError(f"read has no option {name!r}; {suggest(name, options, 'options')}")
@@ -888,6 +908,22 @@ def _reason(error: Exception) -> str:
     """An error on one line."""
     said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
     return " ".join(said.split())[:200]
+
+
+def named_format(reader: str) -> tuple[Format, dict[str, list[str]]]:
+    """A format by its name, with its parameters, as in hipe(tolerant=true).
+
+    Raises:
+        InputError: there is no such format, or it does not take these parameters.
+    """
+    name, given = split_parameters(reader)
+    known = FORMATS if name in FORMATS else all_formats()
+    if name not in known:
+        close = meant(name, known)
+        expected = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(known)}"
+        raise InputError(f"reader: no format {quote(name)}; {expected}")
+    check_parameters(f"the format {name}", given, known[name].parameters)
+    return known[name], given
 
 
 def all_formats() -> dict[str, Format]:

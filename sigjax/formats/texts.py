@@ -37,11 +37,11 @@ def read_texts(sources: Sources, options: Options) -> Reading:
     """Texts by a metric of texts; clusters and strata come from files with one label per line."""
     first = sources.files[0]
     chosen = select_systems(first, tuple(sources.systems), options)
-    before = [*sources.files, *filter(None, [options.source])]
+    before = [*sources.files, *options.parameters.get("source", ())[-1:]]
     files = [*before, *(sources.systems[name] for name in chosen)]
     texts = _texts(files)
     gold, outputs = texts[: len(sources.files)], texts[len(before) :]
-    source = texts[len(gold)] if options.source else None
+    source = texts[len(gold)] if len(before) > len(gold) else None
     labels = option_labels(options, partial(file_labels, first, known=(), num_instances=len(gold[0])))
 
     def evaluate(options: Options) -> EvaluationRecord:
@@ -77,9 +77,10 @@ def _marks(files: Sequence[str], texts: Sequence[Sequence[str]]) -> tuple[str, .
 
 def metric_name(options: Options) -> str:
     """The name of the metric, given by name or as one of our records."""
-    for name in TEXT_METRICS:
-        if options.metric in (name, METRICS[name]):
-            return name
+    metric = options.metric
+    name = metric if isinstance(metric, str) else getattr(metric, "name", "")
+    if name == metric or (name in TEXT_METRICS and metric == METRICS[name]):
+        return name
     raise InputError(f"a format of texts takes no metric of your own; it gives {', '.join(TEXT_METRICS)}")
 
 
@@ -87,7 +88,7 @@ def count_texts(
     systems: Mapping[str, Sequence[str]], references: Sequence[Any], options: Options, **more: Any
 ) -> EvaluationRecord:
     """The evaluation of texts by the metric, and otherwise as the options say."""
-    same = {name: getattr(options, name) for name in ("tokenize", "lowercase", "cache", "progress")}
+    same = {"cache": options.cache, "progress": options.progress}
     return evaluation_from_texts(systems, references, metric=metric_name(options), **same, **more)
 
 

@@ -27,7 +27,6 @@ import numpy as np
 
 from sigjax.formats.table import head_lines
 from sigjax.formats.texts import count_texts, metric_name
-from sigjax.metrics import METRICS
 from sigjax.metrics.edits import SCLITE, tokens_of
 from sigjax.metrics.texts import check_lengths
 from sigjax.readers.join import join_sheets
@@ -152,7 +151,7 @@ def evaluate(
         if options.missing == "zero" and absent.any():
             notes.append(f"{name}: {np.count_nonzero(absent)} of {len(ids)} utterances are missing, and count as empty")
             absent[:] = False
-        columns = zip(METRICS[metric].inputs, stats.T.astype(float), strict=False)  # ones may follow the inputs
+        columns = zip(counted.metric.inputs, stats.T.astype(float), strict=False)  # ones may follow the inputs
         numbers = {each: np.where(absent, np.nan, own) for each, own in columns}
         sheets.append(Sheet(name, own.file, numbers, gold.labels, ids))
     evaluation = join_sheets(sheets, options, notes=tuple(notes))(options)

@@ -28,4 +28,5 @@ from sigjax.metrics.registry import check_enough as check_enough
 from sigjax.metrics.registry import check_score as check_score
 from sigjax.metrics.registry import evaluation_from_arrays as evaluation_from_arrays
 from sigjax.metrics.registry import known_metric as known_metric
+from sigjax.metrics.registry import parameterized as parameterized
 from sigjax.metrics.registry import resolve_metric as resolve_metric

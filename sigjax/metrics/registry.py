@@ -6,9 +6,10 @@ Both are checked here, so that later parts rely on them.
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, get_args
 
 import numpy as np
 
@@ -17,9 +18,10 @@ from sigjax.metrics.edits import ERROR_RATES
 from sigjax.metrics.ratios import MATCHES, MEAN, RATIOS, fbeta, restore_class_metric
 from sigjax.metrics.rouge import ROUGE, SARI
 from sigjax.metrics.textmetric import SACREBLEU
-from sigjax.records import EvaluationRecord, InputError, Metric, SampleMetric
+from sigjax.records import EvaluationRecord, InputError, Match, Metric, SampleMetric
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric, stack_inputs
+from sigjax.records.options import Parameters, check_parameters, split_parameters
 
 _OF_TEXTS = (*SACREBLEU, *ERROR_RATES, *ROUGE, *SARI)
 _OF_SUMS = (*RATIOS, *MATCHES, *(each.metric for each in _OF_TEXTS))
@@ -34,11 +36,56 @@ def known_metric(name: str, stat_names: Sequence[str] | None = None) -> Metric |
         >>> known_metric("f2").name, known_metric("exact_match", ("value", "count")).score is MEAN.score
         ('f2', True)
     """
-    found = METRICS.get(name) or fbeta(name)
+    found = None
+    with suppress(InputError):
+        found = parameterized(name)[0]
     is_mean = stat_names is not None and tuple(stat_names) == MEAN.stat_names
     if is_mean and (found is None or found.stat_names != MEAN.stat_names):
         return replace(MEAN, name=name)
     return found or (None if stat_names is None else restore_class_metric(name, stat_names))
+
+
+_SAME = {"chrf(word_order=0)": "chrf", "chrf(word_order=2)": "chrf++"}
+_SPANS = ("fscore", "precision", "recall")
+_DEFAULTS = ("false", "strict")
+
+
+@lru_cache
+def parameterized(name: str) -> tuple[Metric | SampleMetric | None, str, dict[str, str]]:
+    """The metric of a name such as bleu(tokenize=zh), named so; the name without the parameters; and these.
+
+    A parameter that makes another metric of the registry, as in rouge1(stem=true), is part of the name, and one that is
+    false, or strict, changes nothing. There is no metric where the name without them is unknown.
+
+    Raises:
+        InputError: the metric does not take these parameters.
+
+    Example:
+        >>> parameterized("sari( tokenize=zh, as=authors)")[1:], parameterized("chrf(word_order=2)")[1]
+        (('sari(as=authors)', {'tokenize': 'zh'}), 'chrf++')
+    """
+    base, given = split_parameters(name)
+    found = METRICS.get(base) or fbeta(base)
+    if found is None or not given:
+        return found, base, {}
+    known: Parameters = TEXT_METRICS[base].parameters if base in TEXT_METRICS else {}
+    if base in _SPANS or fbeta(base):
+        known = {"match": get_args(Match)}
+    check_parameters(f"the metric {base}", given, known)
+    if twice := next((each for each, values in given.items() if len(values) > 1), None):
+        raise InputError(f"metric {name!r} has {twice!r} twice; write it once")
+    left = dict[str, str]()
+    for parameter, (value,) in given.items():
+        other = f"{base}({parameter}={value})"
+        if (other := _SAME.get(other, other)) in METRICS:
+            base, found = other, METRICS[other]
+        elif value not in _DEFAULTS:
+            left[parameter] = value
+    if not left:
+        return found, base, {}
+    written = ", ".join(f"{parameter}={value}" for parameter, value in left.items())
+    joined = f"{base[:-1]}, {written})" if base.endswith(")") else f"{base}({written})"
+    return replace(found, name=joined, title=f"{found.title or base} ({written})"), base, left
 
 
 def resolve_metric(metric: AnyMetric, *, num_inputs: int) -> Metric | SampleMetric:
@@ -54,7 +101,7 @@ def resolve_metric(metric: AnyMetric, *, num_inputs: int) -> Metric | SampleMetr
         ('s0', 's1')
     """
     if isinstance(metric, str):
-        found = known_metric(metric)
+        found = known_metric(metric) or parameterized(metric)[0]
         if found is None:
             close = " or ".join(map(repr, meant(metric, METRICS)))
             known = f"did you mean {close}?" if close else f"known: {', '.join(sorted(METRICS))};"

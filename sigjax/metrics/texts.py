@@ -23,7 +23,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from sigjax.metrics.registry import TEXT_METRICS, check_mapping, evaluation_from_arrays
+from sigjax.metrics.registry import TEXT_METRICS, check_mapping, evaluation_from_arrays, parameterized
 from sigjax.metrics.textmetric import Recipe, Texts, sacrebleu_signature
 from sigjax.records import EvaluationRecord, Hint, InputError, Note, Transcripts
 from sigjax.run.context import progress_bar
@@ -251,8 +251,6 @@ def evaluation_from_texts(
     *,
     metric: str,
     source: Sequence[str] | None = None,
-    tokenize: str | None = None,
-    lowercase: bool = False,
     ids: Sequence[object] | None = None,
     clusters: Sequence[object] | None = None,
     strata: Sequence[object] | None = None,
@@ -260,7 +258,7 @@ def evaluation_from_texts(
     progress: bool,
 ) -> EvaluationRecord:
     """Check, extract and assemble; see `Evaluation.from_texts`."""
-    recipe = _recipe(metric, tokenize, lowercase=lowercase)
+    metric, recipe = _recipe(metric)
     check_mapping(systems, "texts by system, such as {'A': ['Hello.']}")
     gold = _references(references)
     texts = {name: _texts(f"system {name!r}", given) for name, given in systems.items()}
@@ -270,9 +268,10 @@ def evaluation_from_texts(
                 f"system {name!r} has {len(given)} segment(s), the references have {len(gold[0])}; expected one text "
                 "per segment in the same order (references are [segment] or [reference][segment])"
             )
-    named = {f"reference {number}": own for number, own in enumerate(gold, start=1)} | _source(metric, source, gold)
+    named = {f"reference {number}": own for number, own in enumerate(gold, start=1)}
+    named |= _source(recipe.metric, source, gold)
     check_lengths(metric, named, {f"system {name!r}": own for name, own in texts.items()}, unit_name="segment")
-    counted = TEXT_METRICS[metric]
+    counted = TEXT_METRICS[recipe.metric]
     signature = counted.signature(recipe, len(gold))
     code = "sacrebleu" if counted.signature is sacrebleu_signature else ""
     given = [named.pop("source"), *gold] if counted.source else gold
@@ -299,7 +298,7 @@ def check_lengths(
     Raises:
         InputError: an output and its reference are too long for the metric.
     """
-    counted = TEXT_METRICS[metric]
+    counted = TEXT_METRICS[parameterized(metric)[1]]
     joined = operator.mul if counted.quadratic else operator.add
     sizes = {name: np.fromiter(map(len, texts), np.float64, len(texts)) for name, texts in references.items()}
     for system, texts in systems.items():
@@ -316,13 +315,12 @@ def check_lengths(
                     )
 
 
-def _recipe(metric: str, tokenize: str | None, *, lowercase: bool) -> Recipe:
-    if metric not in TEXT_METRICS:
+def _recipe(metric: str) -> tuple[str, Recipe]:
+    """A metric of texts by name, with its parameters -> the name in full, and how texts are counted."""
+    found, base, given = parameterized(metric)
+    if found is None or base not in TEXT_METRICS:
         raise InputError(f"metric {metric!r} does not take texts; {', '.join(TEXT_METRICS)} do")
-    if tokenize is not None and not TEXT_METRICS[metric].tokenized:
-        others = ", ".join(name for name, each in TEXT_METRICS.items() if each.tokenized)
-        raise InputError(f"tokenize: {metric} has its own tokens; leave it out, or use {others}")
-    return Recipe(metric, tokenize, bool(lowercase))
+    return found.name, Recipe(base, given.get("tokenize"), given.get("lowercase") == "true")
 
 
 def _source(metric: str, source: Sequence[str] | None, gold: Sequence[Sequence[str]]) -> dict[str, list[str]]:
@@ -330,7 +328,9 @@ def _source(metric: str, source: Sequence[str] | None, gold: Sequence[Sequence[s
     if not TEXT_METRICS[metric].source:
         return {}
     if source is None:
-        raise InputError(f"{metric} compares outputs with their source, too; give it with {Hint('source', 'FILE')}")
+        raise InputError(
+            f"{metric} compares outputs with their source, too; give it: {Hint('reader', 'texts(source=FILE)')}"
+        )
     texts = _texts("source", source)
     if len(texts) != len(gold[0]):
         raise InputError(

@@ -132,8 +132,6 @@ class Evaluation(EvaluationRecord):
         *,
         metric: str = "bleu",
         source: Sequence[str] | None = None,
-        tokenize: str | None = None,
-        lowercase: bool = False,
         ids: Sequence[object] | None = None,
         clusters: Sequence[object] | None = None,
         strata: Sequence[object] | None = None,
@@ -144,21 +142,19 @@ class Evaluation(EvaluationRecord):
 
         "bleu", "chrf", "chrf++" and "ter" are sacrebleu's (extra `mt`), 0 to 100. "rouge1", "rouge2", "rougeL" and
         "rougeLsum" (of sentences between line breaks) are means of the F1 of rouge-score (extra `rouge`), without
-        stemming; "rouge1(stem=true)" has it, as most published figures. "wer" and "cer" are errors (insertions,
-        deletions, substitutions) in words between blanks, or in characters, for each one of the reference; of several
-        references a segment takes the one with the fewest errors for its length. "wer-sclite" counts as NIST's sclite:
-        case is ignored, `{ um / uh / @ }` are alternatives (@ is nothing), and `(uh)` may be left out. "sari" is that
-        of EASSE (extra `mt`), and "sari(as=evaluate)" and "sari(as=authors)" are means of sentence scores. `notes`
-        holds the signature of the metric. Work that is worth it runs on all cores.
+        stemming; "rouge1(stem=true)" has it, as most published figures. "bleu(tokenize=zh)" has another tokenizer of
+        sacrebleu's than 13a (zh, ja-mecab, intl, char, none), and "chrf(lowercase=true)" ignores case. "wer" and "cer"
+        are errors (insertions, deletions, substitutions) in words between blanks, or in characters, for each one of the
+        reference; of several references a segment takes the one with the fewest errors for its length. "wer-sclite"
+        counts as NIST's sclite: case is ignored, `{ um / uh / @ }` are alternatives (@ is nothing), and `(uh)` may be
+        left out. "sari" is that of EASSE (extra `mt`), and "sari(as=evaluate)" and "sari(as=authors)" are means of
+        sentence scores. `notes` holds the signature of the metric. Work that is worth it runs on all cores.
 
         Args:
             systems: name of each system -> its texts `[segment]`; an empty output is "".
             references: texts `[segment]`, or several references as `[reference][segment]`.
-            metric: one of the names above.
+            metric: one of the names above; `sigjax help metrics` has their parameters.
             source: `[segment]` the texts that the outputs are made from, for sari.
-            tokenize: the tokenizer of BLEU and SARI: "13a" (the default), "zh", "ja-mecab", "intl", "char", "none", or
-                any other of sacrebleu's.
-            lowercase: whether to ignore case, as ter, rouge and sari do anyway.
             ids: `[segment]` names; known by their positions when left out.
             clusters: `[segment]` labels (documents); segments of one cluster are resampled together.
             strata: `[segment]` labels; the bootstrap draws within each stratum.
@@ -183,8 +179,6 @@ class Evaluation(EvaluationRecord):
             references,
             metric=metric,
             source=source,
-            tokenize=tokenize,
-            lowercase=lowercase,
             ids=ids,
             clusters=clusters,
             strata=strata,

@@ -7,12 +7,12 @@ import csv
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
 from sigjax.metrics import known_metric, resolve_metric
-from sigjax.records import Hint, InputError, Line, Match, Metric, Missing, SampleMetric, Unit
+from sigjax.records import Hint, InputError, Line, Metric, Missing, SampleMetric, Unit
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, same
@@ -98,15 +98,6 @@ class FileOptions(TableOptions):
         group="Input",
         rare=True,
     )
-    match: Match = option(
-        "strict", "Which spans of tagged tokens are right (see `sigjax help metrics`).", group="Input"
-    )
-    tolerant: bool = option(False, "Files of tagged tokens may lack some: they count as O.", group="Input")
-    swap: Sequence[str] = option((), "Systems whose alignments are target-source.", group="Input", rare=True)
-    one_based: bool = option(False, "Alignments count words from 1.", group="Input", rare=True)
-    source: str | None = option(None, "File of source texts, one segment per line, for sari.", group="Input", rare=True)
-    tokenize: str | None = option(None, "Tokenizer of BLEU and SARI: 13a, zh, ja-mecab, ...", group="Input", rare=True)
-    lowercase: bool = option(False, "Ignore case in metrics of texts.", group="Input", rare=True)
     cache: bool = option(True, "Keep statistics of texts in the user's cache folder.", group="Input", rare=True)
     progress: bool = option(
         False,
@@ -121,9 +112,15 @@ class Options(FileOptions):
     """The options of readers: what concerns the content of the files."""
 
     metric: AnyMetric = "mean"
+    parameters: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Those of the format, as in hipe(tolerant=true)."""
     seen: list[Any] | None = None
     """Where the sheets that are joined are kept, for `sigjax doctor`."""
     single: bool = False  # whether one system is enough
+
+    def has(self, parameter: str) -> bool:
+        """Whether a parameter of the format is true."""
+        return [*self.parameters.get(parameter, ())] == ["true"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,10 +136,16 @@ class ReadOptions(FileOptions):
     metric: AnyMetric | None = option(
         None,
         "Metrics (`sigjax help metrics` lists them); default: the first of the format.",
-        "A name, a `Metric`, a `SampleMetric`, or a function of sums `[..., stat] -> [...]`.",
+        'A name, also with parameters, as in "bleu(tokenize=zh)"; a `Metric`, a `SampleMetric`, or a function of sums '
+        "`[..., stat] -> [...]`.",
         group="Main options",
     )
-    reader: str | None = option(None, "Format; default: recognized from name and content.", group="Input")
+    reader: str | None = option(
+        None,
+        "Format; default: recognized from name and content.",
+        'Its parameters stand after the name: "hipe(tolerant=true)" (see `sigjax help formats`).',
+        group="Input",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ import functools
 import inspect
 import os
 import re
+import shlex
 import textwrap
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -36,10 +37,8 @@ from typing import (
 import numpy as np
 
 COMMAND = "sigjax compare"
-LISTS = frozenset(("ignore", "input", "only", "swap"))
+LISTS = frozenset(("ignore", "input", "only"))
 """Options that take a list of names in Python."""
-RENAMED = {"system": "system_column", "id": "id_column", "score": "score_column", "systems": "only"}
-"""Former names of options: who gives one is told the new one."""
 _SHORT = {"i": "input", "m": "metric", "o": "output"}
 # Unicode keeps these for programs: no text of people has them.
 _OPEN, _NEXT, _CLOSE, _LINE = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
@@ -75,7 +74,8 @@ class Hint:
     def flag(self) -> str:
         """As the command line spells it."""
         flag = self.option if self.option == COMMAND else f"{'-' * (1 + (len(self.option) > 1))}{self.option}"
-        return " ".join([flag.replace("_", "-"), *self.values])
+        quoted = (shlex.quote(value) if value.endswith(")") else value for value in self.values)
+        return " ".join([flag.replace("_", "-"), *quoted])
 
     @property
     def keyword(self) -> str:
@@ -99,8 +99,24 @@ class Hint:
         )
 
 
+RENAMED = {
+    "system": Hint("system_column"),
+    "id": Hint("id_column"),
+    "score": Hint("score_column"),
+    "systems": Hint("only"),
+    "tokenize": Hint("metric", "bleu(tokenize=NAME)"),
+    "lowercase": Hint("metric", "bleu(lowercase=true)"),
+    "match": Hint("metric", "fscore(match=fuzzy)"),
+    "source": Hint("reader", "texts(source=FILE)"),
+    "swap": Hint("reader", "alignment(swap=SYSTEM)"),
+    "one_based": Hint("reader", "alignment(one_based=true)"),
+    "tolerant": Hint("reader", "hipe(tolerant=true)"),
+}
+"""Former names of options: who gives one is told what to write."""
+
+
 def _value(name: str, given: Sequence[str]) -> str:
-    if "=" in given[0]:
+    if "=" in given[0] and not given[0].endswith(")"):
         return f"{{{', '.join(': '.join(map(_quoted, each.split('='))) for each in given)}}}"
     values = ", ".join(map(_quoted, given))
     return f"[{values}]" if name in LISTS or len(given) > 1 else values
@@ -177,6 +193,41 @@ class InputError(ValueError):
             each for each in frames if "IPython" not in Path(each.filename).parts
         )
         return "".join(shown.format(chain=False)).splitlines()
+
+
+_CALL = re.compile(r"([^()=]+)\((.*=.*)\)", re.DOTALL)
+Parameters = Mapping[str, tuple[str, ...]]
+"""The parameters of a metric or a format -> the values that each may have; none where it may have any."""
+
+
+def split_parameters(text: str) -> tuple[str, dict[str, list[str]]]:
+    """`name(key=value, ...)` -> the name, and the values of each parameter; a name alone has none.
+
+    Example:
+        >>> split_parameters("alignment(swap=a, swap=b, one_based=true)"), split_parameters("f1 (macro)")
+        (('alignment', {'swap': ['a', 'b'], 'one_based': ['true']}), ('f1 (macro)', {}))
+    """
+    match, given = _CALL.fullmatch(text.strip()), dict[str, list[str]]()
+    if match is None:
+        return text, given
+    for part in match[2].split(","):
+        name, _, value = part.partition("=")
+        given.setdefault(name.strip(), []).append(value.strip())
+    return match[1].strip(), given
+
+
+def check_parameters(what: str, given: Mapping[str, Sequence[str]], known: Parameters) -> None:
+    """Refuse parameters that a metric or a format does not take, and values that they do not have.
+
+    Raises:
+        InputError: naming those that it takes.
+    """
+    for name, values in given.items():
+        wrong = [value for value in values if not value or (known.get(name) and value not in known[name])]
+        if name not in known or wrong:
+            takes = ", ".join(f"{each}={'|'.join(allowed) or each.upper()}" for each, allowed in known.items())
+            got = f"{name}={wrong[0]}" if wrong else name
+            raise InputError(f"{what} takes {f'({takes})' if takes else 'no parameters'}, got {got[:40]!r}")
 
 
 Default = TypeVar("Default")
@@ -432,8 +483,9 @@ def takes(record: Callable[Keywords, A]) -> Takes[A, Keywords]:
                 try:
                     public.bind(*args, **keywords)
                 except TypeError as error:
-                    former = [name for name in keywords if name not in known and RENAMED.get(name) in known]
-                    error = f"has no option {former[0]!r}; it is called {RENAMED[former[0]]!r}" if former else error
+                    former = [each for each in RENAMED if each in keywords and each not in known]
+                    former = [each for each in former if RENAMED[each].option in known]
+                    error = f"has no option {former[0]!r}; write {RENAMED[former[0]].keyword}" if former else error
                     meant = "" if former else _meant(keywords, public)
                     raise TypeError(f"{function.__name__}() {error}{meant}") from None
             annotations = types_of(record)  # pyright: ignore[reportArgumentType]

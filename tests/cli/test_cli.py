@@ -14,9 +14,10 @@ import sigjax
 from sigjax.cli import _run
 from sigjax.cli.flags import OTHER_OPTIONS
 from sigjax.cli.output import OUTPUTS, REPORTS
+from sigjax.formats.table import named_format
 from sigjax.formats.trec import parse_measure
 from sigjax.guide import page
-from sigjax.metrics import METRICS
+from sigjax.metrics import known_metric
 
 LONG = "system\tid\tok\tsys\tref\n" + "".join(
     f"{name}\tq{i}\t{min(i % shift, 2)}\t{2 + i % 2}\t{2 + i % 3}\n"
@@ -137,6 +138,8 @@ BAD = {
     "misspelt metric": (["compare", "{wide}", "-m", "acuracy"], "unknown metric 'acuracy'; did you mean 'accuracy'?"),
     "alpha": (["compare", "{wide}", "--alpha", "0.01"], "Unknown option: --alpha. Did you mean --level 0.99?"),
     "alpha =": (["compare", "{wide}", "--alpha=.1"], "Unknown option: --alpha. Did you mean --level 0.9?"),
+    "tokenize": (["compare", "{wide}", "--tokenize=zh"], "Did you mean --metric 'bleu(tokenize=zh)'?"),
+    "one-based": (["compare", "{wide}", "--one-based"], "Did you mean --reader 'alignment(one_based=true)'?"),
     "ci": (["compare", "{wide}", "--ci", "95%"], "Unknown option: --ci. Did you mean --level 0.95?"),
     "required": (["power", "{wide}"], "--instances is required; see `sigjax power --help`"),
     "without value": (["compare", "{wide}", "--level"], "parameter --level requires an argument"),
@@ -172,7 +175,10 @@ BAD = {
 def test_options_that_are_proposed_are_taken(capsys, wide, proposed):
     name, *value = shlex.split(proposed)
     if name == "--metric":
-        assert value[0] in {*METRICS, "rouge1(stem=true)"} or parse_measure(value[0]).name == "map"
+        assert known_metric(value[0]) or parse_measure(value[0]).name == "map"
+        return
+    if name == "--reader":
+        assert named_format(value[0])[1]
         return
     value += ["A", "B"] if name == "--only" else []
     code, _, err = run(capsys, "compare", wide, "--resamples", "99", name, *value)

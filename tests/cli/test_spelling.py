@@ -16,7 +16,7 @@ from sigjax.cli import _run
 from sigjax.cli.compare import Processes
 from sigjax.cli.output import Output
 from sigjax.comparison.options import DataOptions
-from sigjax.formats import FORMATS
+from sigjax.formats.table import named_format
 from sigjax.metrics import METRICS, known_metric
 from sigjax.readers.options import ReadOptions
 from sigjax.records import Settings
@@ -60,8 +60,8 @@ def test_every_hint_names_an_option_and_one_of_its_values():
             continue
         option = Hint(name.value).keyword
         for value in (each.value for each in given if isinstance(each, ast.Constant)):
-            if not re.search("[A-Z]", value):
-                assert value in words(TYPES[option]) or known_metric(value) or value in FORMATS, where
+            if not re.search("^[A-Z]", value):
+                assert value in words(TYPES[option]) or known_metric(value) or named_format(value), where
         assert option in TYPES, where
 
 
@@ -97,7 +97,7 @@ BOTH = {
     "missing": ({}, [], "use {}", "missing='drop' or missing='zero'", "--missing drop or --missing zero"),
     "column": ({"cluster": "doc"}, ["--cluster", "doc"], "{}: no column", "cluster", "--cluster"),
     "list": ({"ignore": ["C"]}, ["--ignore", "C"], "{}: no column 'C'", "ignore", "--ignore"),
-    "two words": ({"one_based": True}, ["--one-based"], "{} means nothing", "one_based", "--one-based"),
+    "two words": ({"id_column": "doc"}, ["--id-column", "doc"], "{}: no column", "id_column", "--id-column"),
     "reader": ({"unit": "response"}, ["--unit", "response"], "{} needs spans", "unit='response'", "--unit response"),
 }
 

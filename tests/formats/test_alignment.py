@@ -24,7 +24,7 @@ def published(path):
 def test_published_error_rates_of_twelve_systems(data, compared):
     folder = data / "align_enfr"
     files = sorted((folder / "systems").glob("*.talp"))
-    swap = ("--swap", "giza.reverse", "fastalign.reverse", "--baseline", "giza")
+    swap = ("--reader", "alignment(swap=giza.reverse, swap=fastalign.reverse)", "--baseline", "giza")
     metrics = ("aer", "alignment-precision", "alignment-recall")
     report = compared(folder / "gold.test.wa.nonullalign", "-i", *files, *swap, "-m", *metrics)
     assert report["notes"] == ["gold standard: gold.test.wa.nonullalign"]
@@ -102,11 +102,14 @@ def test_every_spelling_gives_the_counts_of_sets(write, metric, seed):
             assert evaluation.stats.tolist() == expected
     turned = {name: pharaoh([{(t, s) for s, t in each} for each in links]) for name, links in systems.items()}
     one_based = {"a": turned["a"], "b": pharaoh(systems["b"])}
-    for swap, given in ((["all"], turned), (["a", "b"], turned), (["a"], one_based)):
-        evaluation = read(write("gold", pharaoh(sure, more)), input=both(write, given), metric=metric, swap=swap)
+    for swap, given in (("swap=all", turned), ("swap=a,swap=b", turned), ("swap=a", one_based)):
+        files = both(write, given)
+        evaluation = read(write("gold", pharaoh(sure, more)), input=files, metric=metric, reader=f"alignment({swap})")
         assert evaluation.stats.tolist() == expected
     from_one = both(write, {name: pharaoh(links, first=1) for name, links in systems.items()})
-    evaluation = read(write("gold", naacl(sure, more)), input=from_one, metric=metric, one_based=True)
+    evaluation = read(
+        write("gold", naacl(sure, more)), input=from_one, metric=metric, reader="alignment(one_based=true)"
+    )
     assert evaluation.stats.tolist() == expected
 
 
@@ -123,13 +126,14 @@ def test_naacl_files_of_systems_and_a_forgotten_swap(data, compared):
     ]
     note, _ = report["notes"]
     assert note.startswith("system 'giza.reverse': ")
-    assert note.endswith("links match the gold when read the other way; check --swap")
+    assert note.endswith("links match the gold when read the other way; check the reader alignment(swap=giza.reverse)")
 
 
 def test_links_counted_from_one_are_noticed(write):
     files = both(write, {"a": "1-1\n1-1\n3-2\n", "b": "0-0\n\n2-1\n"})
     evaluation = read(write("gold.talp", GOLD), input=files)
     note, _ = evaluation.notes
-    assert note == "system 'a': 2 instead of 1 links match the gold when read the other way; check --one-based"
+    assert note.startswith("system 'a': 2 instead of 1 links match the gold when read the other way")
+    assert note.endswith("check the reader alignment(one_based=true)")
     files.append(write("c.talp", "0-1\n\n2-1\n"))
     assert read(write("gold.talp", GOLD), input=files, only=["b", "c"]).notes == ("gold standard: gold.talp",)

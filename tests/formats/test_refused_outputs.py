@@ -84,8 +84,8 @@ BAD = {
         "latin": ({"A.txt": "a\nJosé\nb\nc\n".encode("latin-1")}, {}, r"A.txt, line 2: expected UTF-8 .* byte 0xe9"),
         "metric": ({}, {"metric": "fscore"}, r"the format texts has no metric 'fscore'; it gives bleu, chrf"),
         "record": ({}, {"metric": METRICS["mean"]}, r"takes no metric of your own; it gives bleu"),
-        "tokenizer": ({}, {"tokenize": "13b"}, r"tokenize: sacrebleu has no tokenizer '13b'; it has none, zh, 13a"),
-        "no tokenizer": ({}, {"metric": "wer", "tokenize": "zh"}, r"tokenize: wer has its own tokens.* use bleu"),
+        "tokenizer": ({}, {"metric": "bleu(tokenize=13b)"}, r"sacrebleu has no tokenizer '13b'; it has none, zh, 13a"),
+        "no tokenizer": ({}, {"metric": "wer(tokenize=zh)"}, r"metric wer takes \(lowercase=true.*, got 'tokenize'"),
     },
     "alignment": {
         "fewer lines": ("0-0\n\n", {}, r"x: has 2 lines, but .*gold has 3 sentences; expected one line per sentence"),
@@ -99,9 +99,9 @@ BAD = {
         "label": ("1 1 1 S\n1 2 2 Q\n", {}, r"x, line 2: expected a link as.*got '1 2 2 Q'"),
         "many fields": ("1 1 1 S\n1 2 2 S 1 1\n", {}, r"x, line 2: expected a link as"),
         "sentence 0": ("1 1 1 S\n0 2 2 S\n", {}, r"x, line 2: expected the number of a sentence from 1 to 10.*, got 0"),
-        "one-based": ("1-1\n0-1\n\n", {"one_based": True}, r"line \d: a link has word 0, but with one_based"),
+        "one-based": ("1-1\n0-1\n\n", {"reader": "alignment(one_based=true)"}, r"line \d: a link has word 0"),
         "text": ("The cat sat.\n" * 3, {}, r"x, line 1: expected links such as '0-0 2-1 .* '1 4 5 S'.*got 'The cat"),
-        "unknown system": (GOLD, {"swap": ["y", "z"]}, r"swap: no system 'z'; systems: 'x', 'y'"),
+        "unknown system": (GOLD, {"reader": "alignment(swap=y, swap=z)"}, r"swap=z: no system 'z'; systems: 'x', 'y'"),
     },
     "alignment gold": {
         "only possible": ("0p0\n\n1?1\n", r"gold: has no sure links; expected some to compare with"),

@@ -177,11 +177,11 @@ def partial_files(write):
 def test_counts_of_nervaluate_and_of_the_scorer_of_hipe(partial_files, match, right):
     """Correct, and half of partial, of nervaluate 1.2.1; of ner_eval.py of HIPE-scorer for fuzzy."""
     gold, systems = partial_files
-    evaluation = read(gold, input=systems, match=match)
+    evaluation = read(gold, input=systems, metric=f"fscore(match={match})")
     predicted, truth = [2, 2, 3, 2, 2, 2, 2, 0], [2, 2, 3, 1, 1, 2, 1, 2]
     assert evaluation.stats[0].T.tolist() == [right, predicted, truth]
     assert evaluation.stats[1].T.tolist() == [truth] * 3
-    assert any("--match" in note for note in evaluation.notes) == (match != "strict")
+    assert any("(match=" in note for note in evaluation.notes) == (match != "strict")
     (comparison,) = compare(evaluation, test="permutation", interval="none", device="numpy")
     assert comparison.method == "exact"
     assert comparison.score_a == pytest.approx(2 * sum(right) / (sum(predicted) + sum(truth)), rel=1e-14)
@@ -213,16 +213,16 @@ def test_a_span_that_counts_belongs_to_the_sentence_of_its_gold_span():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"metric": "accuracy"}, "--match fuzzy: accuracy is of tokens; use --metric fscore, precision or recall"),
-        ({"unit": "response"}, "--unit response: with --match fuzzy a span may take the gold span of another"),
-        ({"match": "loose"}, "match must be one of strict, exact, partial, type, fuzzy, got 'loose'"),
-        ({"reader": "labels"}, "--match means nothing for the format labels; leave it out"),
+        ({"metric": "accuracy(match=fuzzy)"}, "the metric accuracy takes no parameters, got 'match'"),
+        ({"unit": "response"}, "--unit response: with match=fuzzy a span may take the gold span of another"),
+        ({"metric": "f2(match=loose)"}, "f2 takes (match=strict|exact|partial|type|fuzzy), got 'match=loose'"),
+        ({"reader": "labels"}, "metric 'fscore(match=fuzzy)': match means nothing for the format labels; leave it out"),
     ],
 )
 def test_matches_that_mean_nothing_are_refused(partial_files, options, message):
     gold, systems = partial_files
     with pytest.raises(InputError) as refused:
-        read(gold, input=systems, **{"match": "fuzzy", **options})
+        read(gold, input=systems, **{"metric": "fscore(match=fuzzy)", **options})
     assert message in refused.value.flags
 
 
@@ -311,10 +311,10 @@ def test_published_counts(compared, data, match):
         }
     names = "neurbsl_bundle3_hipe2020_fr_1", "team4_bundle4_hipe2020_fr_1"
     gold, files = folder / "raw" / "gold.tsv.gz", [folder / "raw" / f"{name}.tsv.gz" for name in names]
-    metrics = ("fscore", "precision", "recall")
-    report = compared(gold, "-i", *files, "-m", *metrics, "--match", match, "--cluster", "document")
-    scores = {(each["name"], each["metric"]): each["score"] for each in report["systems"]}
-    evaluation = read(gold, input=files, cluster="document", match=match)
+    metrics = [f"{metric}(match={match})" for metric in ("fscore", "precision", "recall")]
+    report = compared(gold, "-i", *files, "-m", *metrics, "--cluster", "document")
+    scores = {(each["name"], each["metric"].partition("(")[0]): each["score"] for each in report["systems"]}
+    evaluation = read(gold, input=files, cluster="document", metric=f"fscore(match={match})")
     assert evaluation.stats.shape == (2, 1462, 3)
     assert len(set(evaluation.clusters)) == 43
     for name, stats in zip(names, evaluation.stats, strict=True):
@@ -352,10 +352,10 @@ def test_tokens_that_a_file_lacks_are_put_back(write, lacking, note):
     full = write("full.tsv", table(WORDS, ["O" if i in lacking else tag for i, tag in enumerate(TAGS_OF_HIPE)]))
     gold = write("gold.tsv", table(WORDS, TAGS_OF_HIPE))
     for metric in ("fscore", "accuracy"):
-        evaluation = read(gold, input={"a": cut, "b": full}, metric=metric, tolerant=True)
+        evaluation = read(gold, input={"a": cut, "b": full}, metric=metric, reader="hipe(tolerant=true)")
         assert evaluation.stats[0].tolist() == evaluation.stats[1].tolist()
         assert any(note in each for each in evaluation.notes)
-    with pytest.raises(InputError, match="tolerant puts back tokens that a file lacks"):
+    with pytest.raises(InputError, match=r"reader=\"NAME\(tolerant=true\)\" puts back tokens that a file lacks"):
         read(gold, input={"a": cut, "b": full})
 
 
@@ -370,7 +370,9 @@ def test_tokens_that_a_file_lacks_are_put_back(write, lacking, note):
 def test_other_texts_are_refused(write, words, message):
     gold = write("gold.tsv", table(WORDS, TAGS_OF_HIPE))
     with pytest.raises(InputError, match=message):
-        read(gold, input={"a": write("a.tsv", table(words, ["O"] * len(words))), "b": gold}, tolerant=True)
+        read(
+            gold, input={"a": write("a.tsv", table(words, ["O"] * len(words))), "b": gold}, reader="hipe(tolerant=true)"
+        )
 
 
 def test_other_annotation_is_no_guess(write):

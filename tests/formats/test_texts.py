@@ -61,11 +61,12 @@ def test_several_references_and_labels(write, files):
 @pytest.mark.parametrize("lowercase", [False, True])
 @pytest.mark.parametrize("tokenize", ["13a", "zh", "intl", "char", "none"])
 def test_tokenizers_are_those_of_sacrebleu(files, tokenize, lowercase):
-    found = read_files(files, tokenize=tokenize, lowercase=lowercase)
+    found = read_files(files, metric=f"bleu(tokenize={tokenize}, lowercase={str(lowercase).lower()})")
     oracle = BLEU(tokenize=tokenize, lowercase=lowercase)
     expected = {name: oracle.corpus_score(texts, [GOLD]).score for name, texts in (("A", A), ("B", B))}
     assert scores(found) == pytest.approx(expected, abs=1e-9)
-    assert found.notes[:-1] == (f"bleu: BLEU|{oracle.get_signature()}",)
+    assert found.notes[:-1] == (f"{found.metric.name}: BLEU|{oracle.get_signature()}",)
+    assert found.metric.name == f"bleu(tokenize={tokenize}{', lowercase=true' * lowercase})"
 
 
 def test_tokenizers_that_need_something(files, monkeypatch):
@@ -74,7 +75,7 @@ def test_tokenizers_that_need_something(files, monkeypatch):
 
     monkeypatch.setattr("sacrebleu.metrics.bleu._get_tokenizer", lambda name: fail)
     with pytest.raises(InputError, match=r"'ja-mecab' cannot be used: Please install pip install sacrebleu\[ja\]$"):
-        read_files(files, tokenize="ja-mecab")
+        read_files(files, metric="bleu(tokenize=ja-mecab)")
 
 
 # The command line

@@ -126,11 +126,11 @@ def files(tmp_path, monkeypatch):
 
 
 def test_files_have_their_source_beside_them(files, capsys):
-    found = read(*files, input=["a.txt", "b.txt"], metric="sari", source="src.txt.gz")
+    found = read(*files, input=["a.txt", "b.txt"], metric="sari", reader="texts(source=src.txt.gz)")
     assert found.stats.dtype == np.int64
     assert found.notes[0] == "sari: nrefs:2|case:lc|tok:13a|as:EASSE|del:f1|mean:no"
-    command = ("compare", *files, "-i", "a.txt", "b.txt", "-m", "sari", "bleu", "--source", "src.txt.gz")
-    code, out, _ = run(capsys, *command, "--tokenize", "none", "--verbose")
+    command = ("compare", *files, "-i", "a.txt", "b.txt", "-m", "sari(tokenize=none)", "bleu(tokenize=none)")
+    code, out, _ = run(capsys, *command, "--reader", "texts(source=src.txt.gz)", "--verbose")
     assert code == 0
     assert "nrefs:2|case:lc|tok:none|as:EASSE" in out
     assert "BLEU|nrefs:2|case:mixed|eff:no|tok:none" in out
@@ -141,19 +141,19 @@ def test_files_have_their_source_beside_them(files, capsys):
 def test_refusals(files, capsys, monkeypatch):
     code, _, err = run(capsys, "compare", *files, "-i", "a.txt", "b.txt", "-m", "sari")
     assert code == 2
-    assert "sari compares outputs with their source, too; give it with --source FILE" in err
+    assert "sari compares outputs with their source, too; give it: --reader 'texts(source=FILE)'" in err
     Path("short.txt").write_text("one\n")
     with pytest.raises(InputError, match=r"^short.txt: has 1 lines, but ref0.txt has 2"):
-        read(*files, input=["a.txt", "b.txt"], metric="sari", source="short.txt")
-    with pytest.raises(InputError, match=r"give it with source=\"FILE\""):
+        read(*files, input=["a.txt", "b.txt"], metric="sari", reader="texts(source=short.txt)")
+    with pytest.raises(InputError, match=r"give it: reader=\"texts\(source=FILE\)\""):
         Evaluation.from_texts({"A": ["x"], "B": ["y"]}, ["x"], metric="sari")
     with pytest.raises(InputError, match=r"source: has 2 segment\(s\), the references have 1"):
         Evaluation.from_texts({"A": ["x"], "B": ["y"]}, ["x"], metric="sari", source=["x", "y"])
     with pytest.raises(InputError, match=r"source: expected a list of texts, one per segment, got str"):
         Evaluation.from_texts({"A": ["x"], "B": ["y"]}, ["x"], metric="sari", source="x")
     Path("t.csv").write_text("id,A,B\nx,1,0\n")
-    with pytest.raises(InputError, match="source means nothing for the format csv"):
-        read("t.csv", source="short.txt")
+    with pytest.raises(InputError, match=r"the format csv takes no parameters, got 'source'"):
+        read("t.csv", reader="csv(source=short.txt)")
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
     with pytest.raises(InputError, match=r"sari of texts needs sacrebleu; run: .*install 'sacrebleu>=2.5,<3'"):
         Evaluation.from_texts({"A": ["x"], "B": ["y"]}, ["x"], metric="sari", source=["x"])

@@ -51,7 +51,7 @@ def make(library, columns):
         ({"A": [], "B": []}, {}, "data frame: has no rows"),
         ({"A": [1, 0], "B": [0, 1]}, {"cluster": "doc"}, "cluster: no column and no file 'doc'"),
         ({"A": [1, 0], "B": [0, 1]}, {"reader": "csv"}, "leave out input and reader"),
-        ({"A": [1, 0], "B": [0, 1]}, {"one_based": True}, "one_based means nothing for the data frame"),
+        ({"A": [1, 0], "B": [0, 1]}, {"filter": "x"}, "filter means nothing for the data frame"),
         (LONG, {"metric": "fscore", "id_column": "doc", "only": ["A", "C"]}, "no system 'C'"),
         (LONG, {"metric": "mean"}, "metric 'mean' needs value"),
         ({"system": ["A", "A"], "id": ["x", "x"], "v": [1, 2]}, {}, "at least two systems, got 1"),
