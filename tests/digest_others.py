@@ -48,7 +48,7 @@ def _read(reader: str | None, sample: mutations.Sample) -> Any:
         Path(name).write_bytes(content)
     gold = [name for name in sample.files if name not in sample.systems]
     try:
-        evaluation = read(*gold, input=list(sample.systems), reader=reader, cache=False, **sample.options)
+        evaluation = read(*gold, input=list(sample.systems), **({"reader": reader, "cache": False} | sample.options))
     except InputError as refusal:
         return {"notes": str(refusal)}
     return [evaluation, compare(evaluation, resamples=1_000, device="numpy", progress=False)]
@@ -100,7 +100,7 @@ def formats() -> Iterator[Case]:
         "metric": ["compare", "answers.csv", "-m", "acuracy"],
         "value": ["compare", "runs.csv", "-m", "accuracy"],
         "system": ["compare", "answers.csv", "--baseline", "s9"],
-        "level": ["compare", "answers.csv", "--level", "95"],
+        "level": ["compare", "answers.csv", "--confidence-level", "95"],
         "exact": ["compare", "answers.csv", "-m", "median", "--method", "exact"],
         "design": ["compare", "answers.csv", "--design", "models"],
         "interval": ["compare", "answers.csv", "--interval", "two-way"],
@@ -144,7 +144,7 @@ def studies() -> Iterator[Case]:
         for null in ("swaps", "splits"):
             yield Case(f"audit: {name}, {null}", _study(sigjax.audit, make, null=null, classical=True, **few))
         yield Case(f"power: {name}", _study(sigjax.power, make, instances=[30, 90], test=BOTH, **few))
-    some = {"instances": [40], "alternative": "greater", "level": 0.9, "target": 0.5, **few}
+    some = {"instances": [40], "alternative": "greater", "confidence_level": 0.9, "target": 0.5, **few}
     yield Case("power: one-sided", _study(sigjax.power, pair["decimals"], **some))
     yield from gains()
     yield from populations()

@@ -81,8 +81,11 @@ def intervals() -> Iterator[Case]:
         compiled = name == "F1" or (name == "median" and kind in ("bca", "simultaneous"))
         yield Case(f"interval: {kind} of {name}", compared(make, **options), compiled=compiled)
     for level in (0.5, 0.9, 0.999):
-        yield Case(f"interval: level {level}", compared(data.answers, level=level))
-        yield Case(f"interval: percentile at {level}", compared(data.counts, **FEW, interval="percentile", level=level))
+        yield Case(f"interval: level {level}", compared(data.answers, confidence_level=level))
+        yield Case(
+            f"interval: percentile at {level}",
+            compared(data.counts, **FEW, interval="percentile", confidence_level=level),
+        )
     for kind in ("percentile", "basic", "bca"):  # by the law of the bootstrap
         yield Case(f"interval: exact {kind}", compared(data.decimals, test="bootstrap", interval=kind))
 
@@ -179,7 +182,9 @@ def boards() -> Iterator[Case]:
     for name, make in makes.items():
         some = {"leaderboard": True, "resamples": 4_000}
         yield Case(f"board: {name}", compared(make, **some))
-        yield Case(f"board: {name}, percentile, 90%", compared(make, **some, interval="percentile", level=0.9))
+        yield Case(
+            f"board: {name}, percentile, 90%", compared(make, **some, interval="percentile", confidence_level=0.9)
+        )
     ranked = SWAPPED | {"correction": "maxt", "leaderboard": True}
     yield Case("board: maxt", compared(makes["F1"], **ranked))
     yield Case("board: 12 systems", compared(partial(data.answers, 12, 60), correction="bh"))

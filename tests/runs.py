@@ -70,7 +70,7 @@ OTHERS = {
     "seed is 12345 there and 1 here": (FSCORE, {"seed": 1}),
     "resamples is 500 there and 501 here": (FSCORE, {"resamples": 501}),
     "tests differ: 'bootstrap' only here": (FSCORE, {"test": ["permutation", "bootstrap"]}),
-    "level is 0.95 there and 0.9 here": (FSCORE, {"level": 0.9}),
+    "level is 0.95 there and 0.9 here": (FSCORE, {"confidence_level": 0.9}),
     "baseline is None there and s1 here": (FSCORE, {"baseline": "s1"}),
     "metrics differ: 'precision' only here": (TWO, {}),
     "instances is 60 there and 59 here": (

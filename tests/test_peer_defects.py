@@ -417,7 +417,7 @@ def test_an_instance_may_be_drawn_more_than_once(size, method):
     a = (np.arange(size) == 1) * size
     law = scipy.stats.binom(size, 1 / size)
     for level in (0.4, 0.7, 0.97):
-        found = bootstrap_test(a, 0 * a, method=method, resamples=20_000, level=level)
+        found = bootstrap_test(a, 0 * a, method=method, resamples=20_000, confidence_level=level)
         assert found.interval == pytest.approx(law.ppf([(1 - level) / 2, (1 + level) / 2]), abs=1e-12)
 
 
@@ -429,7 +429,7 @@ def test_intervals_have_two_ends_and_the_level_asked_for(method):
     """
     a = 8 + 400 * (np.arange(40) == 1)
     for level in (0.5, 0.9, 0.99):
-        found = bootstrap_test(a, np.zeros(40), method=method, resamples=20_000, level=level)
+        found = bootstrap_test(a, np.zeros(40), method=method, resamples=20_000, confidence_level=level)
         counts = scipy.stats.binom.ppf([(1 - level) / 2, (1 + level) / 2], 40, 1 / 40)
         assert found.interval == pytest.approx(8 + 10 * counts, rel=1e-12)
     assert found.interval.high - found.delta > 2 * (found.delta - found.interval.low) > 0
@@ -452,7 +452,7 @@ def test_bca_counts_ties_half(method):
     """Ties as above, or as below: a law that is symmetric around what was observed gets a correction for bias."""
     a, b = [1] * 5 + [0] * 5, [0] * 10
     plain, bca = (
-        bootstrap_test(a, b, method=method, resamples=50_000, interval=kind, level=0.9)
+        bootstrap_test(a, b, method=method, resamples=50_000, interval=kind, confidence_level=0.9)
         for kind in ("percentile", "bca")
     )
     assert plain.interval == bca.interval == pytest.approx(scipy.stats.binom.ppf([0.05, 0.95], 10, 0.5) / 10, rel=1e-12)

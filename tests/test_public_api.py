@@ -114,7 +114,7 @@ def test_a_missing_option_and_one_outside_its_domain_are_named():
     with pytest.raises(TypeError, match="margin"):
         sigjax.equivalence(TWO)
     with pytest.raises(InputError, match=r"level must be a number between 0 and 1, such as 0.95, got 95"):
-        sigjax.compare(TWO, level=95)
+        sigjax.compare(TWO, confidence_level=95)
     assert sigjax.compare(TWO, seed=np.int64(3), test=np.array(["permutation"])).settings.seed == 3
 
 

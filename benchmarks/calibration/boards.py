@@ -155,7 +155,7 @@ def crowded(num_systems: int, units: int, *, groups: int) -> Iterator[Share]:
     for trial in range(trials):
         rng = np.random.default_rng((_SEED, num_systems, units, trial))
         case = make_problem("mean", rng.standard_normal((num_systems, 1, units, 1)), None, trial)
-        settings = replace(case.settings, interval="simultaneous", level=LEVEL)
+        settings = replace(case.settings, interval="simultaneous", confidence_level=LEVEL)
         case = replace(case.with_pairs(members), settings=settings)
         pairs = jackknife_intervals(case)[1]
         moves, errors = influences(case), np.array([one.standard_error for one in pairs])
@@ -203,7 +203,7 @@ def _p_values(case: SumsProblem, test: Test, *, exact: bool) -> np.ndarray:
 
 def _beats(scores: np.ndarray, p_values: np.ndarray, correction: Correction) -> np.ndarray:
     """Whether the first of two systems is significantly better, `[system, system]`."""
-    beats, significant = np.zeros((5, 5), bool), adjust(p_values, correction) < Settings(level=LEVEL).alpha
+    beats, significant = np.zeros((5, 5), bool), adjust(p_values, correction) < Settings(confidence_level=LEVEL).alpha
     for a, b in _PAIRS[significant].tolist():
         beats[a, b], beats[b, a] = scores[a] > scores[b], scores[b] > scores[a]
     return beats
@@ -224,7 +224,7 @@ def _misranks(beats: np.ndarray, truths: Sequence[float]) -> bool:
 
 def _simultaneous(case: SumsProblem) -> np.ndarray:
     """Simultaneous intervals of the deltas of five systems, `[pair, 2]`; NaN where there is none."""
-    settings = replace(case.settings, test=(), method="auto", interval="simultaneous", level=LEVEL)
+    settings = replace(case.settings, test=(), method="auto", interval="simultaneous", confidence_level=LEVEL)
     case = replace(case.with_pairs(_PAIRS), settings=settings)
     return np.array([each.interval or (np.nan, np.nan) for each in run_tests(case, Context("numpy")).pairs])
 

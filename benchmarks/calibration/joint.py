@@ -163,7 +163,7 @@ def _p_values(case: SumsProblem, units: int, resamples: int) -> np.ndarray:
 
 def _intervals(case: SumsProblem) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Low and high ends `[pair]` by each kind."""
-    found, settings = {}, Settings(seed=case.settings.seed, level=LEVEL, resamples=10_000)
+    found, settings = {}, Settings(seed=case.settings.seed, confidence_level=LEVEL, resamples=10_000)
     num_pairs = len(case.hypotheses.members)
     for by, joint in zip(BY, (1, num_pairs, 1), strict=True):
         kind: Any = "simultaneous" if by == "simultaneous" else "auto"

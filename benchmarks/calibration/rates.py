@@ -278,7 +278,7 @@ def _of_sigjax(target: Target, inputs: np.ndarray, kind: IntervalKind, seed: int
         if together:
             pairs = tuple(combinations(range(inputs.shape[1]), 2))
             case = case.with_pairs(np.array(pairs, np.int32))
-        settings = replace(case.settings, test=(), resamples=INTERVAL_RESAMPLES, level=LEVEL, interval=kind)
+        settings = replace(case.settings, test=(), resamples=INTERVAL_RESAMPLES, confidence_level=LEVEL, interval=kind)
         answers = run_tests(replace(case, settings=settings), Context("numpy"))
         found += answers.systems if inputs.shape[1] == 1 else answers.pairs
     return np.array([each.interval or (np.nan, np.nan) for each in found]).reshape(len(inputs), -1, 2)

@@ -22,11 +22,7 @@ from sigjax.run.checkpoint import kept_in
 from sigjax.run.shards import ProcessLost
 
 OTHER_OPTIONS = {
-    "--alpha": "--level",
-    "--significance": "--level",
-    "--confidence": "--level",
-    "--confidence-level": "--level",
-    "--ci": "--level",
+    **dict.fromkeys(("--alpha", "--significance", "--confidence", "--ci"), "--confidence-level"),
     "--n": "--resamples",
     "--num-resamples": "--resamples",
     "--n-resamples": "--resamples",
@@ -108,7 +104,7 @@ def _unknown_option(error: UnknownOptionError, tokens: Sequence[str]) -> str:
 
 def _with_value(name: str, other: str, value: str) -> str:
     """The option, with the value that means the same: an alpha of 0.05 is a level of 0.95, and so is 95."""
-    if other != "--level":
+    if other != "--confidence-level":
         return re.sub(r"=([A-Z]+|fuzzy)\)", f"={value})", other) if re.fullmatch(r"[\w.-]+", value) else other
     try:
         number = float(value.removesuffix("%"))

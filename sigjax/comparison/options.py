@@ -183,7 +183,7 @@ class BootstrapOptions:
     )
     alternative: Alternative = same(CompareOptions, "alternative")
     resamples: int = same(CompareOptions, "resamples", doc="Number of Monte Carlo resamples.", more="")
-    level: float = same(CompareOptions, "level")
+    confidence_level: float = same(CompareOptions, "confidence_level")
     interval: IntervalKind = same(CompareOptions, "interval", "percentile")
     variant: Variant = same(CompareOptions, "variant")
     seed: int = same(CompareOptions, "seed")

@@ -104,6 +104,7 @@ RENAMED = {
     "id": Hint("id_column"),
     "score": Hint("score_column"),
     "systems": Hint("only"),
+    "level": Hint("confidence_level"),
     "tokenize": Hint("metric", "bleu(tokenize=NAME)"),
     "lowercase": Hint("metric", "bleu(lowercase=true)"),
     "match": Hint("metric", "fscore(match=fuzzy)"),
@@ -195,7 +196,6 @@ class InputError(ValueError):
         return "".join(shown.format(chain=False)).splitlines()
 
 
-_CALL = re.compile(r"([^()=]+)\((.*=.*)\)", re.DOTALL)
 Parameters = Mapping[str, tuple[str, ...]]
 """The parameters of a metric or a format -> the values that each may have; none where it may have any."""
 
@@ -207,13 +207,14 @@ def split_parameters(text: str) -> tuple[str, dict[str, list[str]]]:
         >>> split_parameters("alignment(swap=a, swap=b, one_based=true)"), split_parameters("f1 (macro)")
         (('alignment', {'swap': ['a', 'b'], 'one_based': ['true']}), ('f1 (macro)', {}))
     """
-    match, given = _CALL.fullmatch(text.strip()), dict[str, list[str]]()
-    if match is None:
+    name, _, inside = text.strip().partition("(")
+    given = dict[str, list[str]]()
+    if "=" not in inside or not inside.endswith(")"):
         return text, given
-    for part in match[2].split(","):
-        name, _, value = part.partition("=")
-        given.setdefault(name.strip(), []).append(value.strip())
-    return match[1].strip(), given
+    for part in inside[:-1].split(","):
+        parameter, _, value = part.partition("=")
+        given.setdefault(parameter.strip(), []).append(value.strip())
+    return name.strip(), given
 
 
 def check_parameters(what: str, given: Mapping[str, Sequence[str]], known: Parameters) -> None:

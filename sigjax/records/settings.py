@@ -100,13 +100,11 @@ class Settings:
         "also those whose own p-value is exact. It needs the permutation test alone, and a number of resamples.",
         group="Main options",
     )
-    level: float = option(
-        0.95,
-        "Confidence level of all intervals; decisions are made at 1 - level.",
-        group="Intervals",
-        above=0,
-        below=1,
+    confidence_level: InitVar[float] = option(
+        0.95, "Level of all intervals; decisions are made at 1 - level.", group="Intervals", above=0, below=1
     )
+    level: float = field(init=False)
+    """What is given as `confidence_level`."""
     interval: IntervalKind = option(
         "auto",
         "Kind of intervals; auto needs no resamples for metrics of sums.",
@@ -189,11 +187,13 @@ class Settings:
         "leaderboard.",
     )
 
-    def __post_init__(self, test: Test | Sequence[Test]) -> None:
-        """Keep one test or several as a tuple."""
+    def __post_init__(self, test: Test | Sequence[Test], confidence_level: float) -> None:
+        """Keep one test or several as a tuple, and the level."""
         tests = (test,) if isinstance(test, str) or not isinstance(test, Sequence) else tuple(test)
         object.__setattr__(self, "tests", tests)
         object.__setattr__(self, "test", tests)  # what `dataclasses.replace` takes
+        object.__setattr__(self, "level", confidence_level)
+        object.__setattr__(self, "confidence_level", confidence_level)
 
     @cached_property
     def alpha(self) -> float:

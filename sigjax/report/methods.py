@@ -22,8 +22,8 @@ _PROGRAMS = {
 }
 NULLS = {"shift": r"\delta^*-\delta", "flip": r"\delta-\delta^*"}
 _WORDED = frozenset(
-    ("test", "method", "resamples", "seed", "alternative", "baseline", "correction", "level", "interval", "variant")
-    + ("mid_p", "family", "design")  # these have sentences below
+    ("test", "method", "resamples", "seed", "alternative", "baseline", "correction", "interval", "variant")
+    + ("confidence_level", "mid_p", "family", "design")  # these have sentences below
     + ("budget", "memory", "leaderboard")  # these change no number that the paragraph is about
 )
 """Settings that need no sentence of their own; any other that is not its default is named with its value."""

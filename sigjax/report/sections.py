@@ -359,7 +359,7 @@ def thresholds(settings: Settings) -> tuple[float, ...]:
     """The limits of p that shades show, strictest first: .001 and .01 where they are stricter than alpha, and alpha.
 
     Example:
-        >>> thresholds(Settings(level=0.95)), thresholds(Settings(level=0.99))
+        >>> thresholds(Settings()), thresholds(Settings(confidence_level=0.99))
         ((0.001, 0.01, 0.05), (0.001, 0.01))
     """
     return *(limit for limit in (0.001, 0.01) if limit < settings.alpha), settings.alpha

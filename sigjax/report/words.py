@@ -81,7 +81,7 @@ def interval_heading(settings: Settings, joint_pairs: Sequence[int | None]) -> s
     Example:
         >>> interval_heading(Settings(), [3, 3, 3]), interval_heading(Settings(), [1, 1])
         ('95% interval, joint (3 pairs)', '95% interval, each pair alone')
-        >>> interval_heading(Settings(level=0.9), [1])
+        >>> interval_heading(Settings(confidence_level=0.9), [1])
         '90% interval'
     """
     words, most = f"{percent(settings.level)} interval", max(filter(None, joint_pairs), default=1)

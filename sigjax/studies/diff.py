@@ -296,7 +296,7 @@ def _instances(evaluation: EvaluationRecord) -> list[str]:
 def _paired(pair: EvaluationRecord, tail: float) -> Interval | None:
     """Limits of new - old by `equivalence_test`; none of too few units, or where all differ alike."""
     try:
-        (one,) = equivalence(pair, margin=1.0, level=1.0 - tail)
+        (one,) = equivalence(pair, margin=1.0, confidence_level=1.0 - tail)
     except InputError:
         return None
     return None if one.method == "wide-t" and one.standard_error == 0.0 else one.interval
@@ -313,8 +313,8 @@ class DiffOptions:
         above=0,
         group="Main options",
     )
-    level: float = same(
-        Settings, "level", doc="Confidence level of the limits of changes.", above=0.5, group="Main options"
+    confidence_level: float = same(
+        Settings, "confidence_level", doc="Confidence level of the limits of changes.", above=0.5, group="Main options"
     )
     metric: Sequence[str] = option((), "Compare only the scores by these metrics.", group="Main options")
     only: Sequence[str] | None = same(TableOptions, "only", more="")
@@ -388,7 +388,7 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
     return Diff(
         verdict=next((each for each in ("worse", "cannot tell", "no worse") if each in verdicts), None),
         margin=options.margin,
-        level=options.level,
+        level=options.confidence_level,
         paired=unpaired_reason is None,
         unpaired_reason=unpaired_reason,
         same_data=same and set(keys[0]) == set(keys[1]),
@@ -432,7 +432,7 @@ def _is_chosen(key: Key, options: DiffOptions) -> bool:
 
 def _changes(compared: Compared, lower_is_better: Collection[str], options: DiffOptions) -> tuple[Change, ...]:
     """All changes, with limits and verdicts where there is a margin."""
-    alpha, many = 1.0 - options.level, len(compared)
+    alpha, many = 1.0 - options.confidence_level, len(compared)
     changes = []
     for (name, metric), (old, new, change, limits_at) in compared.items():
         sign = -1.0 if metric in lower_is_better else 1.0

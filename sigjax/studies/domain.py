@@ -41,7 +41,9 @@ _SHORT = 14
 class DomainOptions(TestedOptions):
     """The options of `domain`."""
 
-    level: float = same(Settings, "level", doc="Level of the intervals of shares.", group="Intervals")
+    confidence_level: float = same(
+        Settings, "confidence_level", doc="Level of the intervals of shares.", group="Intervals"
+    )
     source: str | None = option(
         None, "The test set whose p-values count; the first when left out.", group="Main options"
     )
@@ -229,7 +231,7 @@ def domain(test_sets: EvaluationRecord | Mapping[str, EvaluationRecord], options
         pairs=tuple(
             pair for name, (columns, _) in tested.items() for each in columns for pair in _pairs(name, each, systems)
         ),
-        level=options.level,
+        level=options.confidence_level,
         alternative=options.alternative,
         settings=settings,
         signature=f"study:domain|sets:{','.join(f'{name} {size}' for name, size in sizes.items())}|p:{low:g}-{high:g}|"
@@ -301,7 +303,7 @@ def _ranges(other: str, first: PairColumns, second: PairColumns, options: Domain
         inside = (first.gains > 0.0) & within
         pairs, hits = int(inside.sum()), int((inside & right).sum())
         share = hits / pairs if pairs else None
-        interval = paired_proportion(right[inside], first.members[inside], options.level) if pairs else None
+        interval = paired_proportion(right[inside], first.members[inside], options.confidence_level) if pairs else None
         yield DomainRange(first.test, other, low, high, pairs, hits, share, interval)
 
 

@@ -65,7 +65,7 @@ def _closed_tests(case: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
         InputError: no stratum has two units.
     """
     _, spreads = jackknife_intervals(
-        replace(case, settings=replace(case.settings, level=interval_level(case.settings)))
+        replace(case, settings=replace(case.settings, confidence_level=interval_level(case.settings)))
     )
     errors = np.array([each.standard_error or 0.0 for each in spreads])
     skewed, tests = pair_skewness(influences(case.centred), case.hypotheses.members, errors).tolist(), []
@@ -231,8 +231,8 @@ class EquivalenceOptions:
         "`SampleMetric`. Bootstrap tests find equivalence too often with fewer than 30 units.",
     )
     resamples: int = same(Settings, "resamples", doc="Number of bootstrap resamples.", more="")
-    level: float = same(
-        Settings, "level", doc="1 - alpha; intervals have the level 1 - 2 alpha.", above=0.5, group="Test"
+    confidence_level: float = same(
+        Settings, "confidence_level", doc="1 - alpha; intervals have the level 1 - 2 alpha.", above=0.5, group="Test"
     )
     variant: Variant = same(
         Settings,

@@ -303,7 +303,7 @@ def _thresholds(
     thresholds, drawn = zip(*made, strict=True)
     between = None
     if groups is not None:
-        between = difference_of(thresholds[1], thresholds[2], (drawn[1], drawn[2]), options.level)
+        between = difference_of(thresholds[1], thresholds[2], (drawn[1], drawn[2]), options.confidence_level)
     return GainThresholds(pairs.metric, pairs.test, by, thresholds, between)
 
 

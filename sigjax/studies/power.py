@@ -55,7 +55,9 @@ class PowerOptions(StudyOptions):
     instances: Sequence[int] = required(
         "Numbers of instances (or clusters) to draw.", group="Main options", least=2, most=10_000_000
     )
-    level: float = same(Settings, "level", doc="Differences with p up to 1 - level are significant.", group="Test")
+    confidence_level: float = same(
+        Settings, "confidence_level", doc="Differences with p up to 1 - level are significant.", group="Test"
+    )
     target: float = option(0.8, "The power that detectable differences are for.", above=0, below=1)
 
 
@@ -250,7 +252,7 @@ def power(data: Any, options: PowerDataOptions) -> Power:
     """
     evaluations = evaluations_of(data, options, selects=True)
     check(options)
-    settings = checked_settings(evaluations, options, 1.0 - options.level, drawing="power")
+    settings = checked_settings(evaluations, options, 1.0 - options.confidence_level, drawing="power")
     if not settings.alpha < options.target:
         raise InputError(f"target must be a number between {settings.alpha:g} and 1, got {options.target!r}")
     pairs = [select_pair(each, options.only) for each in evaluations]

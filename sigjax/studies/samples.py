@@ -364,7 +364,7 @@ class OneSampleOptions:
     correction: PValueCorrection = same(
         EquivalencePairsOptions, "correction", doc="How p is adjusted for several systems."
     )
-    level: float = same(Settings, "level")
+    confidence_level: float = same(Settings, "confidence_level")
     device: Device = same(CompareOptions, "device")
     metric: AnyMetric | None = option(
         None, 'Metric of arrays and files: a name ("mean" when left out), a `Metric`, or a function of sums.'
@@ -527,7 +527,7 @@ class UnpairedOptions:
     seed: int = same(Settings, "seed")
     baseline: str | None = same(Settings, "baseline")
     correction: PValueCorrection = same(EquivalencePairsOptions, "correction")
-    level: float = same(Settings, "level")
+    confidence_level: float = same(Settings, "confidence_level")
     device: Device = same(CompareOptions, "device")
     progress: bool = same(CompareOptions, "progress")
     metric: AnyMetric | None = same(OneSampleOptions, "metric")

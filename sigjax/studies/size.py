@@ -275,7 +275,7 @@ def size(data: Any, options: SizeDataOptions) -> Size:
     series, signature = _series(evaluations, orders, sizes, settings, options)
     points = tuple(at for some in series.values() for at, _ in some)
     gains = {one.metric.name: _gain(one, settings, options) for one in evaluations}
-    laws = (fit_sizes(some, gains[metric], options.level) for (metric, _, _), some in series.items())
+    laws = (fit_sizes(some, gains[metric], options.confidence_level) for (metric, _, _), some in series.items())
     kind = options.subsets if options.subsets == "initial" else f"random|orders:{options.orders}"
     return Size(
         systems=systems,

@@ -32,7 +32,7 @@ NAME = 32
 WIDTH = 80
 """Columns of a text."""
 COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
-_SHORT = {"only": "systems", "resamples": "n", "alternative": "alt", "p_range": "p"}
+_SHORT = {"only": "systems", "resamples": "n", "alternative": "alt", "p_range": "p", "confidence_level": "level"}
 PANEL = 2.0
 """Inches of the inside of a panel from top to bottom."""
 

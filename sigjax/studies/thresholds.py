@@ -172,7 +172,7 @@ def make_threshold(
     gain = float(weighted_quantiles(gains, np.ones((1, num_pairs), int), options.quantile)[0])
     drawn, shares = _on_draws(members, gains, draws, options.quantile, gain)
     effective = effective_pairs(gains <= gain, shares)
-    low, high = ends_of(drawn, options.level)
+    low, high = ends_of(drawn, options.confidence_level)
     high = high if effective >= options.least_pairs else None
     return Threshold(among, gain, low, high, num_pairs, effective, len(np.unique(members)), num_all), drawn
 
@@ -266,7 +266,7 @@ class PairsOptions(TestedOptions):
         TestedOptions, "p_range", doc="Lowest and highest p of the pairs that a threshold is made of."
     )
     quantile: float = option(0.95, "The threshold is this quantile of their gains.", above=0, below=1)
-    level: float = same(Settings, "level", doc="Level of the intervals of thresholds.")
+    confidence_level: float = same(Settings, "confidence_level", doc="Level of the intervals of thresholds.")
     draws: int = option(
         2_000, "Number of draws of systems behind these intervals.", group="Intervals", least=2, most=100_000
     )
@@ -282,13 +282,13 @@ class PairsOptions(TestedOptions):
             >>> PairsOptions().least_pairs
             72
         """
-        return math.ceil(math.log((1.0 - self.level) / 2.0) / math.log(self.quantile))
+        return math.ceil(math.log((1.0 - self.confidence_level) / 2.0) / math.log(self.quantile))
 
     @property
     def signature(self) -> str:
         """What a signature says of thresholds."""
         low, high = self.p_range
-        return f"p:{low:g}-{high:g}|quantile:{self.quantile:g}|draws:{self.draws}|level:{self.level:g}"
+        return f"p:{low:g}-{high:g}|quantile:{self.quantile:g}|draws:{self.draws}|level:{self.confidence_level:g}"
 
 
 def check_range(p_range: Sequence[float]) -> None:

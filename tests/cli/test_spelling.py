@@ -124,10 +124,10 @@ def test_names_of_other_tools_mean_metrics(name):
     assert meant(name, METRICS) == [each for each in OTHER_NAMES[name] if each in METRICS][:1]
 
 
-@pytest.mark.parametrize("name", ["level", "budget", "memory"])
+@pytest.mark.parametrize("name", ["confidence_level", "budget", "memory"])
 @pytest.mark.parametrize("value", [0, 0.0, 1, float("inf"), float("nan"), True])
 def test_ends_of_the_domain_of_a_number_are_outside(name, value):
-    if name != "level" and value == 1 and value is not True:
+    if name != "confidence_level" and value == 1 and value is not True:
         check(Settings(**{name: value}))
     else:
         with pytest.raises(InputError, match=f"{name} must be a number "):

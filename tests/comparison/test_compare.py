@@ -195,8 +195,8 @@ BAD_OPTIONS = {
     "negative seed": ({"seed": -1}, "seed must be a whole number from 0"),
     "huge seed": ({"seed": 2**64}, "seed must be a whole number"),
     "no seed": ({"seed": None}, "seed must be a whole number"),
-    "level": ({"level": 1.0}, "level must be a number between 0 and 1, such as 0.95"),
-    "percent": ({"level": 95}, "level must be a number between 0 and 1, such as 0.95"),
+    "level": ({"confidence_level": 1.0}, "level must be a number between 0 and 1, such as 0.95"),
+    "percent": ({"confidence_level": 95}, "level must be a number between 0 and 1, such as 0.95"),
     "baseline": ({"baseline": "c"}, "baseline 'c' is not a system; did you mean a or b"),
     "dp bootstrap": ({"method": "dp", "test": "bootstrap"}, "method dp belongs to the permutation test"),
     "variant": ({"variant": "turn"}, "variant must be one of shift, flip"),
@@ -299,6 +299,9 @@ def test_a_setting_has_no_name_that_means_something_else_in_signatures():
         signature_of([Evaluation.from_arrays({"A": [1], "B": [0]})], Others(), 1)
 
 
+GIVEN_AS = {"tests": "test", "level": "confidence_level"}
+
+
 @pytest.mark.parametrize("name", [each.name for each in fields(Settings)])
 def test_every_setting_changes_the_signature_and_fits_the_schema(name):
     """All values apart, and every report read back; a setting that is added is among the fields."""
@@ -308,7 +311,7 @@ def test_every_setting_changes_the_signature_and_fits_the_schema(name):
     assert changed
     settings = [
         report.settings,
-        *(replace(report.settings, **{"test" if name == "tests" else name: v}) for v in changed),
+        *(replace(report.settings, **{GIVEN_AS.get(name, name): v}) for v in changed),
     ]
     signatures = [signature_of([evaluation], each, 4) for each in settings]
     assert signatures[0] == report.signature

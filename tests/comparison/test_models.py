@@ -118,14 +118,14 @@ def test_standard_errors_are_those_of_the_analysis_of_variance(instances, runs, 
 
 def test_without_instances_that_differ_it_is_the_interval_of_welch():
     scores = np.random.default_rng(3).normal(size=(2, 1, 5)) * np.array([1.0, 3.0]).reshape(2, 1, 1)
-    (found,) = compare(evaluation_of(scores.repeat(30, axis=1)), level=0.9, **QUICK)
+    (found,) = compare(evaluation_of(scores.repeat(30, axis=1)), confidence_level=0.9, **QUICK)
     expected = stats.ttest_ind(*scores[:, 0], equal_var=False).confidence_interval(0.9)
     assert found.interval == pytest.approx((expected.low, expected.high), rel=1e-7)
 
 
 def test_without_runs_that_differ_it_is_the_paired_t_interval():
     scores = np.random.default_rng(3).normal(size=(2, 30, 1))
-    (found,) = compare(evaluation_of(scores.repeat(4, axis=2)), level=0.9, **QUICK)
+    (found,) = compare(evaluation_of(scores.repeat(4, axis=2)), confidence_level=0.9, **QUICK)
     expected = stats.ttest_rel(*scores[:, :, 0]).confidence_interval(0.9)
     assert found.interval == pytest.approx((expected.low, expected.high), rel=1e-7)
 

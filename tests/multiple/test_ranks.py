@@ -235,7 +235,7 @@ def test_standings_are_those_of_the_adjusted_p_values():
 @pytest.mark.parametrize("format_", [to_text, to_markdown, to_html])
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_the_top_group_promises_what_its_correction_does(board, format_, correction):
-    text = format_(replace(board, settings=Settings(correction=correction, level=0.9)))
+    text = format_(replace(board, settings=Settings(correction=correction, confidence_level=0.9)))
     words = " ".join(re.sub(r"<[^>]+>", " ", text).replace("\\", "").split())
     familywise = CORRECTIONS[correction].bounds == "familywise"
     assert re.search(r"Best: top \(\S+\)\. Not significantly worse: near \(\S+\)\.", words)
@@ -294,7 +294,7 @@ def test_p_at_the_threshold_is_no_decision():
     """Five differences of one sign: p is 2 / 32, and so is 1 - level."""
     evaluation = Evaluation.from_arrays({"A": [1] * 5, "B": [0] * 5, "C": [0] * 5})
     for level, ranks in ((0.9375, (1, 3)), (0.9374, (1, 1))):
-        report = compare(evaluation, level=level, correction="none")
+        report = compare(evaluation, confidence_level=level, correction="none")
         assert report.comparisons[0].p_value == 0.0625
         assert report.systems[0].rank_interval == ranks
 

@@ -155,7 +155,7 @@ def binomial_count(shares, seed, calls):
 )
 def test_pairs_stop_once_and_keep_the_decision_of_their_bounds(shares, exact, correction, seed):
     calls = []
-    asked = Settings(correction=correction, level=0.9)
+    asked = Settings(correction=correction, confidence_level=0.9)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stopping, "LOOKS", SHORT)
         reasons = Column.constant("", len(shares))
@@ -273,7 +273,7 @@ def test_a_pair_at_the_threshold_reaches_the_cap_and_the_report_says_so(monkeypa
     monkeypatch.setattr(stopping, "LOOKS", SHORT)
     evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(5), 2, 60), metric="fscore")
     (exact,) = compare(evaluation, method="exact", interval="none")
-    report = run(evaluation, level=1.0 - exact.p_value)
+    report = run(evaluation, confidence_level=1.0 - exact.p_value)
     (one,) = report
     assert (one.resamples, one.settled) == (SHORT[-1], False)
     assert one.p_value == (one.exceed + 1) / (SHORT[-1] + 1) / CONFIDENCE

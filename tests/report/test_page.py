@@ -216,6 +216,6 @@ def test_a_page_of_more_systems_says_what_it_leaves_out(monkeypatch):
 
 def test_only_the_settings_and_names_of_a_report_change_what_the_policy_allows():
     policy = re.compile("Content-Security-Policy[^>]*")
-    first, second = (policy.search(to_html(make_report(n, settings=Settings(level=0.9))))[0] for n in (2, 3))
+    first, second = (policy.search(to_html(make_report(n, settings=Settings(confidence_level=0.9))))[0] for n in (2, 3))
     assert first == second
     assert "'unsafe-inline'" not in first

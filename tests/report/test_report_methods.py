@@ -77,7 +77,9 @@ def test_the_paragraph_as_a_whole():
 
 def test_it_is_true_to_the_settings():
     text = to_methods(
-        report(method="montecarlo", resamples=500, seed=7, correction="none", alternative="greater", level=0.99)
+        report(
+            method="montecarlo", resamples=500, seed=7, correction="none", alternative="greater", confidence_level=0.99
+        )
     )
     assert "one-sided (greater) paired permutation tests" in text
     assert "from 500 random permutations (seed 7) as $(x+1)/(n+1)$" in text

@@ -50,7 +50,7 @@ def wilson(right, size, z):
 def test_two_reports_of_answers_are_compared_by_newcombes_hybrid_score_interval():
     """Method 10 of Newcombe (1998), whose table II has 56/70 - 48/80 at 95%: [0.0524, 0.3339]."""
     old, new = (report(A=answers(right, size), B=answers(30, size)) for right, size in ((48, 80), (56, 70)))
-    (one,) = diff(old, new, margin=0.1, level=0.975, only=["A"]).changes
+    (one,) = diff(old, new, margin=0.1, confidence_level=0.975, only=["A"]).changes
     np.testing.assert_allclose(one.limits, [0.0524, 0.3339], atol=5e-5)
     (l1, u1), (l2, u2) = wilson(48, 80, Z), wilson(56, 70, Z)
     d = 56 / 70 - 48 / 80
@@ -250,7 +250,7 @@ def test_tasks_of_a_suite_have_limits_by_their_own_instances():
     level = 1 - 0.05 / 3  # six changes instead of two share the error probability
     for task, old, new in zip(tasks, alone, others, strict=True):
         for one, joint in zip(
-            diff(old, new, margin=0.1).changes, diff(old, new, margin=0.1, level=level).changes, strict=True
+            diff(old, new, margin=0.1).changes, diff(old, new, margin=0.1, confidence_level=level).changes, strict=True
         ):
             limits = found[one.name, f"{task}: accuracy"].limits
             np.testing.assert_allclose(limits, (one.limits.low, joint.limits.high), rtol=1e-9)
@@ -348,11 +348,11 @@ def test_a_loss_of_33_answers_is_found_and_all_others_are_unchanged_in_one_line(
     # Straight from the raw data: old and new results as two systems of one evaluation.
     new, old = (side.stats[side.systems.index(lost.name), :, 0] for side in sides[::-1])
     each, together = (
-        equivalence_test(new, old, margin=0.03, metric="accuracy", level=1 - tail).interval
+        equivalence_test(new, old, margin=0.03, metric="accuracy", confidence_level=1 - tail).interval
         for tail in (0.05, 0.05 / 25)
     )
     assert lost.limits == Interval(each.low, together.high)
-    union = compare({"new": new, "old": old}, metric="accuracy", level=0.9)
+    union = compare({"new": new, "old": old}, metric="accuracy", confidence_level=0.9)
     assert union[0].interval.low == pytest.approx(each.low, abs=1e-12)
 
 

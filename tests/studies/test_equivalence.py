@@ -113,7 +113,7 @@ def test_bad_input():
         ({"margin": 0.0}, "margin must be a number above 0"),
         ({"margin": float("nan")}, "margin must be a number above 0"),
         ({"margin": 1.0, "claim": "superiority"}, "claim must be one of"),
-        ({"margin": 1.0, "level": 0.5}, "level must be a number between 0.5 and 1, such as 0.95"),
+        ({"margin": 1.0, "confidence_level": 0.5}, "level must be a number between 0.5 and 1, such as 0.95"),
         ({"margin": 1.0, "method": "exact"}, "method must be one of auto, bootstrap, got 'exact'"),
         ({"margin": 1.0, "variant": "flip"}, "variant flip belongs to bootstrap tests; ask for method bootstrap"),
     ):

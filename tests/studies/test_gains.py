@@ -107,7 +107,7 @@ def test_quantiles_of_weights_are_those_of_repeated_values():
 
 
 def test_the_interval_is_that_of_lists_of_drawn_systems():
-    study = gains(alike()[0], device="numpy", resamples=5_000, draws=300, level=0.8, p_range=[0.01, 0.2])
+    study = gains(alike()[0], device="numpy", resamples=5_000, draws=300, confidence_level=0.8, p_range=[0.01, 0.2])
     one = study.thresholds[0].thresholds[0]
     drawn = system_draws(12345, 24, 300)
     assert drawn.shape == (300, 24)
@@ -119,7 +119,7 @@ def test_the_interval_is_that_of_lists_of_drawn_systems():
         systems = [f"s{k}" for k in np.repeat(np.arange(24), counts)]
         among = [close.get(frozenset(pair)) for pair in itertools.combinations(systems, 2)]
         found.append(np.quantile([gain for gain in among if gain is not None], 0.95))
-    assert one.num_pairs >= PairsOptions(level=0.8).least_pairs == 45
+    assert one.num_pairs >= PairsOptions(confidence_level=0.8).least_pairs == 45
     assert [one.low, one.high] == pytest.approx(np.quantile(found, [0.1, 0.9]))
 
 
@@ -204,7 +204,7 @@ def test_figure():
 def test_intervals_of_thresholds_cover_those_of_infinitely_many_systems(systems, least):
     """Systems are random, and so are the standard errors of their pairs; the truth is that of 4,000 systems."""
     rng = np.random.default_rng(systems)
-    options = PairsOptions(quantile=0.95, level=0.95)
+    options = PairsOptions(quantile=0.95, confidence_level=0.95)
 
     def close_pairs(count):
         means, spreads = rng.normal(0.0, 1.2, count), np.exp(0.3 * rng.normal(size=count))

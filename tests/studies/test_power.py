@@ -97,8 +97,8 @@ def test_bad_input():
         ({"instances": [1]}, "instances must be one or more whole numbers from 2"),
         ({"instances": [10], "target": 0.01}, "target must be a number between 0.05 and 1"),
         ({"instances": [10], "repetitions": 1}, "repetitions must be"),
-        ({"instances": [10], "level": 2.0}, "level must be"),
-        ({"instances": [10], "level": 0.999, "resamples": 998}, "resamples must be at least 999"),
+        ({"instances": [10], "confidence_level": 2.0}, "level must be"),
+        ({"instances": [10], "confidence_level": 0.999, "resamples": 998}, "resamples must be at least 999"),
     ):
         with pytest.raises(InputError, match=message):
             sigjax.power(pilot(20), **wrong)
@@ -155,7 +155,7 @@ def test_the_simulated_effect_of_two_sided_tests_has_the_sign_of_the_pilot(sign)
     assert chances[3] - chances[0] < 0.88 < 0.92 < chances[4]
     assert chances[0] < 0.32 < 0.38 < chances[1]
     gains = Evaluation.from_arrays({"A": sign * 30 * np.repeat([1, 0], [4, 56]), "B": np.zeros(60, int)})
-    study = sigjax.power(gains, instances=[30], repetitions=4000, resamples=99, level=0.9, target=0.65)
+    study = sigjax.power(gains, instances=[30], repetitions=4000, resamples=99, confidence_level=0.9, target=0.65)
     assert study.points[0].simulated_detectable == 3.0
 
 

@@ -164,7 +164,7 @@ def test_percentile_intervals_are_quantiles_to_the_last_bit(size, level):
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
 def test_the_interval_of_p_has_the_level_that_is_asked_for(level):
     values = np.random.default_rng(3).integers(0, 9, (2, 30))
-    (one,) = compare(dict(zip("AB", values, strict=True)), method="montecarlo", resamples=999, level=level)
+    (one,) = compare(dict(zip("AB", values, strict=True)), method="montecarlo", resamples=999, confidence_level=level)
     expected = binomtest(one.exceed, 999).proportion_ci(level, method="exact")
     assert one.p_interval == pytest.approx((expected.low, expected.high), rel=1e-7)
 

@@ -57,7 +57,7 @@ def skewed(seed, num_units):
 def test_a_mean_has_the_intervals_of_scipy(kind):
     a, b = np.random.default_rng(1).gamma(0.5, size=(2, 25))
     evaluation = Evaluation.from_arrays({"A": a, "B": b})
-    (ours,) = compare(evaluation, interval=kind.lower(), level=0.9, **SAMPLED)
+    (ours,) = compare(evaluation, interval=kind.lower(), confidence_level=0.9, **SAMPLED)
     expected = of_scipy(
         deltas(evaluation), (a, b), lambda x, y: x.mean() - y.mean(), kind, paired=True, confidence_level=0.9
     )
@@ -142,7 +142,7 @@ def test_without_sampling_intervals_are_those_of_all_resamples(kind, sign):
 
     a, b = [0, 1, 1, 2, 9, 3], [2, 1, 0, 0, 1, 2]
     evaluation = Evaluation.from_arrays({"A": a, "B": b}, metric=score)
-    report = compare(evaluation, test="bootstrap", method="exact", interval=kind, level=0.9)
+    report = compare(evaluation, test="bootstrap", method="exact", interval=kind, confidence_level=0.9)
     found = [
         *(one.interval for one in sorted(report.systems, key=lambda one: one.name)),
         report.comparisons[0].interval,
@@ -183,7 +183,7 @@ def test_the_jackknife_leaves_out_one_unit():
 def test_bca_counts_ties_half(method):
     """Ties as above, or as below: a law that is symmetric around what was observed gets a correction for bias."""
     a, b = [1] * 5 + [0] * 5, [0] * 10
-    options = {"method": method, "resamples": 50_000, "level": 0.9}
+    options = {"method": method, "resamples": 50_000, "confidence_level": 0.9}
     plain, bca = (bootstrap_test(a, b, interval=kind, **options) for kind in ("percentile", "bca"))
     assert plain.interval == bca.interval == pytest.approx(scipy.stats.binom.ppf([0.05, 0.95], 10, 0.5) / 10, rel=1e-12)
 

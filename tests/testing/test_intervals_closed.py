@@ -47,7 +47,9 @@ def test_deltas_of_means_have_the_t_interval_where_differences_are_symmetric(siz
     values = np.cumsum(rng.lognormal(size=(3, size)) - rng.permuted(rng.lognormal(size=(3, size)), axis=1), axis=0)
     for apart in (values[0] - values[1], values[1] - values[2], values[0] - values[2]):
         mirrored = np.concatenate([apart, -apart]) + 0.3
-        (one,) = compare(Evaluation.from_arrays({"A": mirrored, "B": np.zeros(2 * size)}), level=level, **OPTIONS)
+        (one,) = compare(
+            Evaluation.from_arrays({"A": mirrored, "B": np.zeros(2 * size)}), confidence_level=level, **OPTIONS
+        )
         known = stats.ttest_1samp(mirrored, 0.0)
         assert tuple(one.interval) == pytest.approx(tuple(known.confidence_interval(level)), rel=1e-9)
         assert one.standard_error == pytest.approx(one.delta / known.statistic, rel=1e-9)
@@ -59,7 +61,7 @@ def test_deltas_of_means_have_the_t_interval_where_differences_are_symmetric(siz
 def test_deltas_of_skewed_means_have_the_cubic_on_the_side_of_the_long_tail(size, level):
     """On the other side, the end of SciPy's t; at most twice as far as that, and of many pairs at once."""
     values = np.random.default_rng(size).lognormal(size=(3, size))
-    report = compare(Evaluation.from_arrays(dict(zip("ABC", values, strict=True))), level=level, **OPTIONS)
+    report = compare(Evaluation.from_arrays(dict(zip("ABC", values, strict=True))), confidence_level=level, **OPTIONS)
     joint = 1.0 - (1.0 - level) / 3.0
     for one in report:
         apart = values["ABC".index(one.a)] - values["ABC".index(one.b)]

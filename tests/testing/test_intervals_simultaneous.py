@@ -59,7 +59,7 @@ def by_name(report):
 def test_intervals_of_f1_are_those_of_the_definition(strata, baseline):
     arrays = random_counts(np.random.default_rng(1), 4, 24)
     evaluation = Evaluation.from_arrays(arrays, metric=F1, strata=[f"s{each}" for each in strata])
-    report = compare(evaluation, level=0.9, baseline=baseline, **SAMPLED)
+    report = compare(evaluation, confidence_level=0.9, baseline=baseline, **SAMPLED)
     weights = counts_of(strata)
     drawn = np.stack([f1(weights @ each) for each in arrays.values()])
     scores = np.array([f1(each.sum(axis=0)) for each in arrays.values()])

@@ -112,7 +112,7 @@ def test_intervals_of_many_systems_on_few_units_hold_together(num_systems, num_u
     """Equal systems of normal numbers: no delta excludes 0 in nine of ten data sets, within binomial error."""
     rng, trials, missed = np.random.default_rng(12), 300, 0
     members = np.array(list(combinations(range(num_systems), 2)), np.int32)
-    settings = Settings(interval="simultaneous", level=0.9, resamples=999)
+    settings = Settings(interval="simultaneous", confidence_level=0.9, resamples=999)
     for _ in range(trials):
         values = rng.normal(size=(num_systems, num_units))
         evaluation = Evaluation.from_arrays({str(place): each for place, each in enumerate(values)})

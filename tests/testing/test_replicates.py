@@ -26,7 +26,7 @@ DELTAS = Deltas(np.array(TESTED, np.int32), np.array([29.0, 70.0, 0.0]), np.full
 
 def percentile(members, num_systems, level):
     observed = np.zeros(len(members))
-    case = SimpleNamespace(settings=Settings(level=level))
+    case = SimpleNamespace(settings=Settings(confidence_level=level))
     return Percentile(case, Targets(np.array(members, np.int32), observed, observed, num_systems))
 
 

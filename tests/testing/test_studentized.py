@@ -144,7 +144,7 @@ def test_studentized_intervals_cover_the_mean_of_few_skewed_units():
         a = rng.exponential(size=12)
         evaluation = Evaluation.from_arrays({"A": a, "B": np.zeros(12)})
         for kind in covered:
-            (found,) = compare(evaluation, **(SAMPLED | {"resamples": 500, "interval": kind, "level": 0.9}))
+            (found,) = compare(evaluation, **(SAMPLED | {"resamples": 500, "interval": kind, "confidence_level": 0.9}))
             covered[kind] += found.interval.low <= 1.0 <= found.interval.high
     error = math.sqrt(0.9 * 0.1 / simulations)
     assert abs(covered["studentized"] / simulations - 0.9) < 4 * error
