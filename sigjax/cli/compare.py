@@ -6,15 +6,15 @@ import logging
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sigjax.cli.flags import flags
-from sigjax.cli.output import Files, Inputs, Output
+from sigjax.cli.output import Files, Inputs, Output, Written, caption, say_written
 from sigjax.comparison.options import CompareOptions
 from sigjax.readers import Evaluation
 from sigjax.records.display import visible
-from sigjax.records.options import option, required, values
+from sigjax.records.options import option, required, same, values
 from sigjax.run.shards import joined
 
 
@@ -38,6 +38,7 @@ class Saved:
     """Where statistics are saved."""
 
     output: Path = required("The file to write.", group="Main options")
+    quiet: bool = same(Written, "quiet")
 
 
 @flags(Inputs, CompareOptions, Output, Processes)
@@ -53,8 +54,9 @@ def compare(paths: Files, inputs: Inputs, options: CompareOptions, output: Outpu
     with joined(processes.coordinator, processes.num_processes, processes.process_id) as share:
         first = share.index == 0
         inputs.check(paths, output, options, here=first)
-        read = inputs.evaluations(paths, progress=first and not output.quiet, tasks=True)
-        run(read, options, output, first=first)
+        if not first:
+            inputs, options = replace(inputs, progress=False), replace(options, progress=False)
+        run(inputs.evaluations(paths, tasks=True), options, output, first=first)
 
 
 def run(evaluations: Sequence[Evaluation], options: CompareOptions, output: Output, *, first: bool = True) -> None:
@@ -62,7 +64,7 @@ def run(evaluations: Sequence[Evaluation], options: CompareOptions, output: Outp
     from sigjax.comparison import compare  # `--help` does not need it
 
     with _log_to_stderr() if first else nullcontext():
-        report = compare.compare(evaluations, **values(options, progress=first and not output.quiet))
+        report = compare.compare(evaluations, **values(options))
     if first:
         output.write(report)
 
@@ -97,4 +99,6 @@ def extract(paths: Files, inputs: Inputs, saved: Saved) -> None:
     inputs.check(paths, saved)
     from sigjax.readers.saved import save_evaluations
 
-    save_evaluations(str(saved.output), inputs.evaluations(paths, single=True))
+    evaluations = inputs.evaluations(paths, single=True)
+    save_evaluations(str(saved.output), evaluations)
+    say_written(lambda: map(caption, evaluations), [saved.output], quiet=saved.quiet)

@@ -6,7 +6,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING
+from dataclasses import MISSING, replace
 from decimal import Decimal
 from pathlib import Path
 from types import UnionType
@@ -134,7 +134,7 @@ SHORT = {"input": "-i", "metric": "-m", "output": "-o", "quiet": "-q"}
 ONE_EACH = {"output"}
 """The files of the systems may follow its file."""
 HIDDEN = {"progress"}
-"""On the command line it is always drawn."""
+"""On the command line it is drawn, but for --quiet."""
 Command = Callable[..., int | None]
 """What it returns is the exit code; none is 0."""
 _PANELS = {name: Group(name, sort_key=index) for index, name in enumerate(get_args(options.Group))}
@@ -154,9 +154,10 @@ def flags(*records: type, files: str = _FILES) -> Callable[[Command], Command]:
 
     def decorate(command: Command) -> Command:
         def run(*files: Path, **given: Any) -> int | None:
-            own = [{name: given[name] for name in given if owners[name] is record} for record in records]
-            before = [files] if takes_files else []
-            return command(*before, *(record(**named) for record, named in zip(records, own, strict=True)))
+            made = [record(**{name: given[name] for name in given if owners[name] is record}) for record in records]
+            if given.get("quiet"):
+                made = [replace(each, **dict.fromkeys(HIDDEN & options_of(type(each)).keys(), False)) for each in made]
+            return command(*([files] if takes_files else []), *made)
 
         takes_files = len(inspect.signature(command).parameters) > len(records)
         parameters = [

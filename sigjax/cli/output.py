@@ -24,6 +24,7 @@ from sigjax.readers.options import FileOptions, ReadOptions, given_name
 from sigjax.records import InputError, KeepScores
 from sigjax.records.display import meant, visible
 from sigjax.records.options import option, same, split_parameters, values
+from sigjax.run.context import progress_bar
 from sigjax.run.files import check_writable, replacing, same_file, text_or_file
 from sigjax.run.host import is_terminal
 
@@ -215,12 +216,23 @@ class Written:
         self.files()
 
     def close(self, headlines: Callable[[], Iterable[str]], figures: Sequence[Path] = ()) -> None:
-        """Say on stderr what was written, and first the result, where stdout does not show it."""
-        written = [*self.output, *figures]
-        if self.quiet or not written or any(map(_is_stdout, written)):
-            return
-        lines = [*(headlines() if self.output else ()), f"Written: {', '.join(map(str, written))}"]
-        print(*map(visible, lines), sep="\n", file=sys.stderr)
+        """Say what was written, and first the result, where stdout does not show it."""
+        files = [path for _, path in self.files() if path is not None]
+        say_written(headlines if files else tuple, [*files, *figures], quiet=self.quiet)
+
+
+def say_written(headlines: Callable[[], Iterable[str]], written: Sequence[Path], *, quiet: bool) -> None:
+    """Say on stderr, as the end of a command that writes, what the result is and which files have it."""
+    if written and not (quiet or any(map(_is_stdout, written))):
+        print(*map(visible, [*headlines(), f"Written: {', '.join(map(str, written))}"]), sep="\n", file=sys.stderr)
+
+
+def caption(evaluation: Evaluation) -> str:
+    """What an evaluation holds: "bleu on 557 instances, 12 systems"."""
+    from sigjax.report.words import count
+
+    instances, systems = count(evaluation.num_instances, "instance"), count(len(evaluation.systems), "system")
+    return f"{evaluation.title or evaluation.metric.name} on {instances}, {systems}"
 
 
 def _is_stdout(path: Path) -> bool:
@@ -295,18 +307,21 @@ class Output(Written):
 
         pair = (self.pair[0], self.pair[1]) if self.pair else None
         if self.distributions:
-            report = report.with_distributions(pair and [pair])
+            with progress_bar("distributions", visible=not self.quiet):
+                report = report.with_distributions(pair and [pair])
         for format, path in self.files():
             pieces = OUTPUTS[format].pieces
             assert pieces is not None
             options = text_options(to_file=path is not None) | {"verbose": self.verbose or path is not None}
-            text = json_pieces(report, self.keep_scores) if format == "json" else pieces(report, options, path)
-            _write_pieces(text, format, path)
+            with progress_bar(f"write {path}", visible=path is not None and not self.quiet):
+                text = json_pieces(report, self.keep_scores) if format == "json" else pieces(report, options, path)
+                _write_pieces(text, format, path)
         for path in self.figure:
             from sigjax.report.plots import DISTRIBUTIONS, default_figure
 
-            kind = named_figure(path) or default_figure(report)
-            write_figure(report.plot(kind, pair=pair if kind in DISTRIBUTIONS else None), path)
+            with progress_bar(f"draw {path}", visible=not self.quiet):
+                kind = named_figure(path) or default_figure(report)
+                write_figure(report.plot(kind, pair=pair if kind in DISTRIBUTIONS else None), path)
         self.close(lambda: _headlines(report), self.figure)
 
 
@@ -498,16 +513,14 @@ class Inputs(FileOptions):
     metric: Sequence[str] = same(ReadOptions, "metric", (), suggests=(*METRICS, *CLASS_METRICS))
     reader: str | None = same(ReadOptions, "reader", suggests=tuple(FORMATS))
 
-    def evaluations(
-        self, paths: Files, *, progress: bool = True, tasks: bool = False, single: bool = False
-    ) -> list[Evaluation]:
+    def evaluations(self, paths: Files, *, tasks: bool = False, single: bool = False) -> list[Evaluation]:
         """Read the files, once for each metric; several `tasks`, or a `single` system, only if a command takes it."""
         found = read_metrics(
             *paths,
             input=self.input,
             metrics=self.metric,
             reader=self.reader,
-            **values(self, FileOptions, progress=progress, single=single),
+            **values(self, FileOptions, single=single),
         )
         if not tasks:
             refuse_several_tasks(found)

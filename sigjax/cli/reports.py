@@ -15,7 +15,7 @@ from sigjax.comparison.options import CompareOptions
 from sigjax.readers import Evaluation
 from sigjax.records import Device, EvaluationRecord, InputError
 from sigjax.records.display import visible
-from sigjax.records.options import same, values
+from sigjax.records.options import option, same, values
 from sigjax.report.data import PAIR_KEYS, SYSTEM_KEYS
 from sigjax.report.report import Report
 from sigjax.run.backend import host_scope
@@ -37,6 +37,7 @@ class Rerun:
     """Where the comparison is run again."""
 
     device: Device = same(CompareOptions, "device")
+    quiet: bool = option(False, "Draw no progress bars.", group="Output")
 
 
 @flags(Output, files="REPORT.json, as `sigjax compare -o REPORT.json` writes it.")
@@ -87,7 +88,7 @@ def _verified(path: Path, files: Files, inputs: Inputs, device: Device) -> tuple
     evaluations = replace(inputs, metric=metrics).evaluations(files, tasks=True)
     if data_hash(evaluations) != report.data:
         return DIFFERENT, f"other data: {'; '.join(_other_data(report, evaluations))}"
-    again = compare(evaluations, **values(report.settings, device=device, progress=True))
+    again = compare(evaluations, **values(report.settings, device=device, progress=inputs.progress))
     if again == replace(report, compat=()):  # other programs' tests are no part of it
         return 0, "the same data, and the same numbers to the last bit"
     differs = next(_differences(report, again), None)

@@ -11,13 +11,26 @@ from cyclopts import App
 
 from sigjax.cli.app import FLAGS
 from sigjax.cli.flags import Command, flags
-from sigjax.cli.output import Figure, Files, Inputs, Results, check_outputs, text_options, write_figure, write_text
+from sigjax.cli.output import (
+    Figure,
+    Files,
+    Inputs,
+    Results,
+    Written,
+    caption,
+    check_outputs,
+    say_written,
+    text_options,
+    write_figure,
+    write_text,
+)
 from sigjax.formats.labels import read_labels
 from sigjax.readers import Evaluation
 from sigjax.readers.options import Options, name_systems, select_systems
 from sigjax.readers.saved import save_evaluations, save_table
 from sigjax.records import InputError
-from sigjax.records.options import option, required, values
+from sigjax.records.options import option, required, same, values
+from sigjax.run.context import progress_bar
 from sigjax.studies import STUDIES
 
 
@@ -78,6 +91,7 @@ class SyntheticOutput:
     families: Path | None = option(
         None, "Write each mixture and its system to this file, for `research gains --groups`.", group="Output"
     )
+    quiet: bool = same(Written, "quiet")
 
 
 def _synthetic(paths: Files, inputs: Inputs, options: Any, written: SyntheticOutput) -> None:
@@ -91,12 +105,14 @@ def _synthetic(paths: Files, inputs: Inputs, options: Any, written: SyntheticOut
     if written.families is not None:
         lines = (f"{name}\t{name.rpartition('~')[0] or name}\n" for name in evaluation.systems)
         write_text("".join(["system\tgroup\n", *lines]), "text", written.families)
+    files = [path for path in (written.output, written.families) if path is not None]
+    say_written(lambda: [caption(evaluation)], files, quiet=written.quiet)
 
 
 def _tests(paths: Files, inputs: Inputs, options: Any, results: Results) -> None:
     inputs.check(paths, results)
     test, to_text, to_json = map(STUDIES["classical"].load, ("classical_tests", "to_text", "to_json"))
-    tests = [test(evaluation, **values(options, progress=True)) for evaluation in inputs.evaluations(paths)]
+    tests = [test(evaluation, **values(options)) for evaluation in inputs.evaluations(paths)]
     shown = text_options(to_file=bool(results.output))
     results.write(lambda: "\n".join(to_text(each, **shown) for each in tests), lambda: to_json(tests))
 
@@ -128,10 +144,11 @@ def command(name: str) -> Command:
 
     def draw(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> None:
         inputs.check(paths, options, results, figure)
-        result = study.load(study.functions[0])(_READING[study.takes](inputs, paths), **values(options))
-        figures = [] if figure.figure is None else [figure.figure]
-        for path in figures:
-            write_figure(result.plot(), path)
+        with progress_bar(name, visible=not results.quiet):
+            result = study.load(study.functions[0])(_READING[study.takes](inputs, paths), **values(options))
+            figures = [] if figure.figure is None else [figure.figure]
+            for path in figures:
+                write_figure(result.plot(), path)
         results.write(result.__str__, result.to_json, figures)
 
     def write(paths: Files, inputs: Inputs, options: Any, results: Results) -> None:

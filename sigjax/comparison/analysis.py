@@ -430,7 +430,7 @@ def run_tests(
     exact: list[ExactP | NotEligible] = []
     num_swapped = 0
     if "permutation" in settings.tests:
-        exact, which = problem.exact_permutation(context.gpu())
+        exact, which = problem.exact_permutation(context)
         columns = exact_columns(exact)
         pairs_by["permutation"] = columns if which is None else columns.at(which)
         num_swapped = int((~pairs_by["permutation"].column("p_value").where_present).sum())
@@ -438,7 +438,8 @@ def run_tests(
     pairs = [Uncertainty()] * len(problem.hypotheses.members)
     why_sampled, tested = None, None
     if problem.bootstraps and INTERVALS[settings.interval].needs != "runs":
-        why_sampled, tested, uncertainty = _without_sampling(problem)
+        with context.progress_bar("exact bootstrap"):
+            why_sampled, tested, uncertainty = _without_sampling(problem)
         systems, pairs = uncertainty or (systems, pairs)
     context = problem.sized(context, num_swapped, draws=why_sampled is not None and drawn is None)
     pieces = problem.replicates if drawn is None else lambda run: iter([(run.start, drawn)])
@@ -467,7 +468,8 @@ def run_tests(
                 problem, run, pieces, rows, why_sampled.reason, uncertain=intervals, joint_pairs=joint
             )
         systems, pairs = sampled.systems or systems, sampled.pairs or pairs
-    systems, pairs = problem.closed_intervals(joint) or (systems, pairs)
+    with context.progress_bar("intervals"):
+        systems, pairs = problem.closed_intervals(joint) or (systems, pairs)
     if "bootstrap" in settings.tests:
         if sampled is not None:
             tested = sampled.tested if tested is None else completed(tested, lambda *_: sampled.tested)

@@ -46,7 +46,7 @@ from sigjax.report import Report
 from sigjax.resample.tally import null_replicates
 from sigjax.run.backend import host_scope
 from sigjax.run.checkpoint import data_hash, identity_of, open_checkpoint
-from sigjax.run.context import Context
+from sigjax.run.context import Context, with_progress
 from sigjax.run.shards import current_shard
 from sigjax.testing.hypotheses import check_finite
 from sigjax.testing.problem import DeltaDistribution, Problem, pairs_of, problem_of
@@ -171,6 +171,7 @@ def _binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.nda
 
 
 @takes(DataOptions)
+@with_progress
 def compare(data: Any, options: DataOptions) -> Report:
     """Test which systems differ by more than chance: all pairs, or each system against a baseline.
 
@@ -319,7 +320,7 @@ def bootstrap_test(a: Any, b: Any, options: BootstrapOptions) -> Comparison:
 
 def _compared_pair(a: Any, b: Any, *, metric: AnyMetric, **given: Any) -> Comparison:
     evaluation = evaluation_from_arrays({"a": a, "b": b}, metric=metric)
-    options = CompareOptions(progress=False, **given)
+    options = CompareOptions(**given)
     check(options)
     settings = settle(Settings(**values(options, Settings)), [evaluation], options)
     with host_scope():

@@ -22,6 +22,7 @@ class ReadingOptions(FrameOptions):
     """The options by which `compare` reads data."""
 
     filter: str | None = same(FileOptions, "filter")
+    progress: bool = same(FileOptions, "progress")
 
 
 def evaluations_of(data: Any, options: ReadingOptions, *, selects: bool = False) -> list[EvaluationRecord]:
@@ -100,7 +101,7 @@ def list_evaluations(given: Any) -> list[EvaluationRecord]:
 def _refuse_others(options: ReadingOptions, taken: Sequence[str], why: str) -> None:
     """Refuse options for files that are not taken."""
     for name, field in options_of(ReadingOptions).items():
-        if name not in taken and getattr(options, name) != field.default:
+        if name not in (*taken, "progress") and getattr(options, name) != field.default:
             raise InputError(f"{name} is for {'files' if name == 'filter' else 'tables'}, and {why}")
 
 
@@ -171,6 +172,7 @@ class PermutationOptions:
     budget: float | None = same(CompareOptions, "budget")
     memory: float = same(CompareOptions, "memory")
     device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,3 +190,4 @@ class BootstrapOptions:
     variant: Variant = same(CompareOptions, "variant")
     seed: int = same(CompareOptions, "seed")
     device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress")

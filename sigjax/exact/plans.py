@@ -247,10 +247,12 @@ def planned_ps(
     stat_names: tuple[str, ...],
     platform: str | None,
     num_bytes: float,
+    advance: Callable[[int], object],
 ) -> dict[Pair, ExactResult]:
     """The p-value of each pair by its plan, with the reason; a test whose error turns out too large says so.
 
-    JAX computes characteristic functions and their FFTs on `platform`; without one, NumPy does.
+    JAX computes characteristic functions and their FFTs on `platform`; without one, NumPy does. `advance` takes how
+    many pairs are done so far.
     """
     groups: dict[Algorithm, dict[Pair, Plan]] = defaultdict(dict)
     for pair, plan in plans.items():
@@ -264,6 +266,7 @@ def planned_ps(
                 else:
                     result = NotEligible(f"the rounding error of the exact test may exceed {BRACKET_WIDTH:.0%} of p")
             results[pair] = result
+            advance(len(results))
     return results
 
 

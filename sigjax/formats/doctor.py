@@ -25,6 +25,7 @@ from sigjax.readers.join import labels_of
 from sigjax.readers.options import Options
 from sigjax.readers.sheets import Sheet, Sources
 from sigjax.records import EvaluationRecord, InputError
+from sigjax.run.context import with_progress
 from sigjax.run.files import keeping_pipes, read_head
 
 _FIRST = ("accuracy", "fscore", "mean")
@@ -69,6 +70,7 @@ class Diagnosis:
 
 
 @keeping_pipes()
+@with_progress
 def diagnose(
     *paths: Any, input: Sequence[Any] = (), metric: str | None = None, reader: str | None = None, options: Options
 ) -> Diagnosis:

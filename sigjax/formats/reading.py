@@ -45,6 +45,7 @@ from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import takes, values
+from sigjax.run.context import progress_bar
 from sigjax.run.files import files_inside, keeping_pipes, read_head, read_text
 
 _PLAIN = frozenset({"labels", "texts"})
@@ -358,16 +359,18 @@ def _evaluations(
     """
     for metric in metrics:
         check_options(options if metric is None else replace(options, metric=metric))
-    formats = formats_of(sources, reader, metrics)
-    options = replace(options, parameters={} if reader is None else named_format(reader)[1])
-    readings = {each.name: read_as(each, sources, options) for each in {each.name: each for each in formats}.values()}
-    tasks: dict[str, list[EvaluationRecord]] = {}
-    for each, metric in zip(formats, metrics, strict=True):
-        first = each.metrics[0] if each.metrics else "mean"
-        with_metric = replace(options, metric=first if metric is None else metric)
-        for task, evaluation in readings[each.name](with_metric).items():
-            tasks.setdefault(task, []).extend([] if evaluation is None else [directed(evaluation, options)])
-    return of_tasks(tasks, [str(metric) for metric in metrics])
+    with progress_bar("read", visible=options.progress):
+        formats = formats_of(sources, reader, metrics)
+        options = replace(options, parameters={} if reader is None else named_format(reader)[1])
+        different = {each.name: each for each in formats}
+        readings = {name: read_as(each, sources, options) for name, each in different.items()}
+        tasks: dict[str, list[EvaluationRecord]] = {}
+        for each, metric in zip(formats, metrics, strict=True):
+            first = each.metrics[0] if each.metrics else "mean"
+            with_metric = replace(options, metric=first if metric is None else metric)
+            for task, evaluation in readings[each.name](with_metric).items():
+                tasks.setdefault(task, []).extend([] if evaluation is None else [directed(evaluation, options)])
+        return of_tasks(tasks, [str(metric) for metric in metrics])
 
 
 def read_as(format: Format, sources: Sources, options: Options) -> ByTask:

@@ -45,8 +45,6 @@ _ROUNDING = 1e-12
 few units the rounding of deltas is more than that; for many, a tie with another pair is no resample's."""
 _CACHED = 2**20
 """Numbers of units that are scored together."""
-_STATISTIC = 1.5e-8
-"""Seconds of NumPy per pair and resample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +96,7 @@ def maxt(cases: Sequence[SumsProblem], context: Context) -> StepDown:
             return _of_metric(first, run)
     columns, units = num_columns(cases), len(first.units.strata)
     seconds = numpy_seconds(resamples=resamples, units=units, columns=columns, scored=0, counted=False)
-    # The device makes the sums alone; the progress bar is for all of the work.
-    context = replace(context.sized(seconds), seconds=seconds + _STATISTIC * resamples * len(cases) * num_pairs)
-    with context.run(settings.correction, resamples, seed) as run:
+    with context.sized(seconds).run(settings.correction, resamples, seed) as run:
         return _of_metrics(cases, run)
 
 

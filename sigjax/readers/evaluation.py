@@ -136,7 +136,7 @@ class Evaluation(EvaluationRecord):
         clusters: Sequence[object] | None = None,
         strata: Sequence[object] | None = None,
         cache: bool = True,
-        progress: bool = False,
+        progress: bool = True,
     ) -> Evaluation:
         """Build an evaluation from the texts that systems put out.
 
@@ -159,7 +159,7 @@ class Evaluation(EvaluationRecord):
             clusters: `[segment]` labels (documents); segments of one cluster are resampled together.
             strata: `[segment]` labels; the bootstrap draws within each stratum.
             cache: whether to keep statistics in the user's cache folder, by a hash of the texts, and use those there.
-            progress: whether to draw a progress bar when stderr is a terminal.
+            progress: whether to draw a progress bar in a terminal (stderr) or a notebook.
 
         Raises:
             InputError: a library is missing, another number of segments than the references have, something that is

@@ -100,9 +100,9 @@ class FileOptions(TableOptions):
     )
     cache: bool = option(True, "Keep statistics of texts in the user's cache folder.", group="Input", rare=True)
     progress: bool = option(
-        False,
+        True,
         "Draw a progress bar.",
-        "In a terminal (stderr) or a notebook, when extraction takes long.",
+        "In a terminal (stderr) or a notebook, when it takes longer than a second.",
         group="Running",
     )
 

@@ -13,9 +13,14 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import Context as Variables
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
-from typing import Any
+from datetime import timedelta
+from functools import lru_cache, wraps
+from threading import Event, Lock, Thread
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -25,10 +30,8 @@ from sigjax.run.checkpoint import NO_CHECKPOINT, Checkpoint
 from sigjax.run.host import is_terminal
 from sigjax.run.shards import Shard, current_shard
 
-_WORTH_A_BAR = 1.0
-"""Seconds of work from which a progress bar is drawn."""
-_REDRAWN = 0.2
-"""Seconds between two states of the bar of a notebook."""
+_DELAY, _REDRAWN = 1.0, 0.1
+"""Seconds of work after which its progress is drawn, and from then on between two drawings."""
 _FIRST_ROUND = 2**13
 """Resamples of each process in the first round."""
 _ROUND_SECONDS = 5.0
@@ -116,8 +119,6 @@ class Context:
     shard: Shard = field(default_factory=current_shard)
     """The work of this process, of several."""
     backend: Backend = NUMPY
-    seconds: float = 0.0
-    """About how long NumPy takes."""
     label: str = ""
     """Which metric of how many, for the bar."""
 
@@ -126,13 +127,13 @@ class Context:
         return replace(self, checkpoint=self.checkpoint.at(name))
 
     def sized(self, seconds: float, *, on_host: bool = False) -> Context:
-        """The same on the backend for so much work; `on_host` on NumPy, though the device must be there.
+        """The same on the backend for so many seconds of NumPy; `on_host` on NumPy, though the device must be there.
 
         Raises:
             InputError: there is no such device.
         """
         backend = choose_backend(self.device, numpy_seconds=0.0 if on_host else seconds)
-        return replace(self, backend=NUMPY if on_host else backend, seconds=seconds)
+        return replace(self, backend=NUMPY if on_host else backend)
 
     def gpu(self) -> str | None:
         """The platform for what only a GPU does faster than NumPy; None without one, or where JAX has not started.
@@ -160,11 +161,16 @@ class Context:
         Raises:
             NotTraceable: the device was asked for by name, and cannot run the metric.
         """
-        label = " ".join(filter(None, (*self.checkpoint.key, self.label, name)))
-        visible = self.progress and self.seconds > _WORTH_A_BAR
-        with progress_bar(label, resamples, visible=visible, compiles=bool(self.backend.devices)) as advance:
+        with self.progress_bar(name, resamples, compiles=bool(self.backend.devices)) as advance:
             backend = self.backend if compiles is None else self._traceable(compiles)
             yield Run(resamples, seed, backend, advance, checkpoint=self.checkpoint.at(name), shard=self.shard)
+
+    def progress_bar(
+        self, name: str, total: int | None = None, *, compiles: bool = False
+    ) -> AbstractContextManager[Callable[[int], object]]:
+        """The bar of what is done for this metric."""
+        label = " ".join(filter(None, (*self.checkpoint.key, self.label, name)))
+        return progress_bar(label, total, visible=self.progress, compiles=compiles)
 
     def _traceable(self, metric: Metric) -> Backend:
         """The backend, or NumPy where the device is ours to choose and JAX cannot compile the metric."""
@@ -180,27 +186,79 @@ class Context:
         return NUMPY
 
 
+@dataclass(eq=False, slots=True)
+class _Step:
+    """Work under way, and how much of it is done."""
+
+    label: str
+    total: int | None
+    compiles: bool
+    done: int = 0
+    began: float = field(default_factory=time.monotonic)
+    context: Variables = field(default_factory=copy_context)
+    """By which a notebook knows the cell."""
+    ended: Event = field(default_factory=Event)
+
+    def advance(self, done: int) -> None:
+        """Note how many are done so far, which is all that a bar costs the work."""
+        self.done = done
+
+    def __str__(self) -> str:
+        """How far it is: "3 of 10", or the time so far where nobody knows how much there is."""
+        if self.compiles and not self.done:
+            return "compiling"
+        if self.total is None:
+            return str(timedelta(seconds=int(time.monotonic() - self.began)))
+        return f"{self.done:,} of {self.total:,}"
+
+
+_STEPS: list[_Step] = []
+"""What is under way in this process, the outermost step first; `_draw_steps` draws the last one."""
+_BUSY, _DRAWING = Event(), Lock()
+"""Whether anything is under way, and what the thread that draws holds until all is erased."""
+
+
 @contextmanager
 def progress_bar(
-    label: str, total: int, *, visible: bool, compiles: bool = False
+    label: str, total: int | None = None, *, visible: bool, compiles: bool = False
 ) -> Generator[Callable[[int], object], None, None]:
-    """Yield a function that takes how many are done so far; the bar is drawn in a terminal (stderr) or a notebook.
+    """Yield a function that takes how many are done so far; drawn in a terminal (stderr) or a notebook, after a second.
 
-    It says "compiling" until something is done, where that `compiles`.
+    Bars within a bar take turns on its line. One says "compiling" until something is done, where that `compiles`.
     """
-    if visible and _in_notebook():
-        yield from _notebook_bar(label, total)
-        return
-    if not (visible and is_terminal(sys.stderr)):
+    if not (visible and (_in_notebook() or is_terminal(sys.stderr))):
         yield lambda done: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    step = _Step(label, total, compiles)
+    _STEPS.append(step)
+    _BUSY.set()
+    _start_drawing()
+    try:
+        yield step.advance
+    finally:
+        step.ended.set()
+        if step is _STEPS[0]:
+            with _DRAWING:  # from now on its line is gone
+                pass
+        _STEPS.remove(step)
+        if not _STEPS:
+            _BUSY.clear()
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"{label}: compiling" if compiles else label, total=total)
-        yield lambda done: bar.update(task, completed=done, description=label if done else None)
+
+Keywords = ParamSpec("Keywords")
+Result = TypeVar("Result")
+
+
+def with_progress(function: Callable[Keywords, Result]) -> Callable[Keywords, Result]:
+    """Have a front door show that it works, where its `options` take `progress`; what is within has bars of its own."""
+
+    @wraps(function)
+    def working(*args: Keywords.args, **keywords: Keywords.kwargs) -> Result:
+        options: Any = keywords["options"]
+        with progress_bar(function.__name__, visible=options.progress):
+            return function(*args, **keywords)
+
+    return working
 
 
 def _in_notebook() -> bool:
@@ -209,21 +267,65 @@ def _in_notebook() -> bool:
     return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
-def _notebook_bar(label: str, total: int) -> Iterator[Callable[[int], object]]:
-    """The bar of a notebook, redrawn a few times per second at most and removed at the end; needs no widgets."""
+@lru_cache(maxsize=1)
+def _start_drawing() -> None:
+    """Start the thread that draws, once in a process: to start one takes longer than a small test."""
+    Thread(target=_draw_steps, name="sigjax-progress", daemon=True).start()
+
+
+def _draw_steps() -> None:
+    while True:
+        _BUSY.wait()
+        time.sleep(_REDRAWN)
+        outermost = next(iter(_STEPS), None)
+        if outermost is not None and time.monotonic() - outermost.began > _DELAY:
+            with _DRAWING:
+                outermost.context.run(_draw_within, outermost)
+
+
+def _draw_within(outermost: _Step) -> None:
+    """Draw the innermost step again and again, until the outermost one ends."""
+    if outermost.ended.is_set():
+        return
+    with _cell() if _in_notebook() else _line() as draw:
+        while not outermost.ended.wait(_REDRAWN):
+            draw(_STEPS[-1])
+
+
+@contextmanager
+def _line() -> Generator[Callable[[_Step], None], None, None]:
+    """A line of the terminal, which goes at the end; what is written to stderr meanwhile stands above it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    words = (TextColumn(f"{{task.{name}}}", markup=False) for name in ("description", "fields[step]"))
+    columns = next(words), BarColumn(), *words, TimeRemainingColumn()
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, auto_refresh=False, redirect_stdout=False) as bar:
+
+        def draw(step: _Step) -> None:
+            if [task.fields["step"] for task in bar.tasks] != [step]:
+                for former in bar.task_ids:
+                    bar.remove_task(former)
+                bar.add_task(step.label, total=step.total, step=step)
+            bar.update(bar.task_ids[0], completed=step.done, refresh=True)
+
+        yield draw
+
+
+@contextmanager
+def _cell() -> Generator[Callable[[_Step], None], None, None]:
+    """An output of a notebook, which is emptied at the end; needs no widgets."""
     from IPython.display import HTML, display  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 
     handle: Any = display(HTML(""), display_id=True)
-    drawn = -math.inf
 
-    def advance(done: int) -> None:
-        nonlocal drawn
-        if time.monotonic() - drawn > _REDRAWN:
-            drawn = time.monotonic()
-            bar = f'<progress value="{done}" max="{total}" aria-label="{html.escape(label)}"></progress>'
-            handle.update(HTML(f"{html.escape(label)} {bar} {done:,} of {total:,}"))
+    def draw(step: _Step) -> None:
+        label = html.escape(step.label)
+        known = "" if step.total is None else f' value="{step.done}" max="{step.total}"'
+        handle.update(HTML(f'{label} <progress{known} aria-label="{label}"></progress> {step}'))
 
     try:
-        yield advance
+        yield draw
     finally:
         handle.update(HTML(""))

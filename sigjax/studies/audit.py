@@ -16,6 +16,7 @@ from sigjax.records.display import Brief
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.plots import PALETTE, label_rows, set_words
 from sigjax.report.words import count, format_p, metric_title, middle_cut, percent
+from sigjax.run.context import with_progress
 from sigjax.studies.classical import is_proportion
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval, uniformity
 from sigjax.studies.study import COLORS, PANEL, Study, in_methods, in_units, study_signature, table_text
@@ -205,6 +206,7 @@ class AuditDataOptions(AuditOptions, ReadingOptions):
 
 
 @takes(AuditDataOptions)
+@with_progress
 def audit(data: Any, options: AuditDataOptions) -> Audit:
     r"""Measure the type-I error of tests on the user's own data, with pairs for which the null hypothesis is true.
 

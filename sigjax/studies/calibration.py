@@ -16,6 +16,7 @@ from sigjax.records import Device, EvaluationRecord, InputError, Interval, Setti
 from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.report.plots import GREY, set_words
 from sigjax.report.words import count, format_interval, metric_title
+from sigjax.run.context import with_progress
 from sigjax.studies.formulas import PROPORTION_LEVEL, clustered_proportion
 from sigjax.studies.study import (
     COLORS,
@@ -188,6 +189,7 @@ class CalibrationDataOptions(CalibrationOptions, ReadingOptions):
 
 
 @takes(CalibrationDataOptions)
+@with_progress
 def calibration(data: Any, options: CalibrationDataOptions) -> Calibration:
     r"""Take all data as the population, draw test sets from it, and ask how often their winners are right.
 

@@ -34,6 +34,7 @@ from sigjax.report.data import PAIR_KEYS
 from sigjax.report.text import BOLD, GAP, Page, rendered
 from sigjax.report.words import ALTERNATIVES, METHODS, count, filled, format_number, format_p, format_raw_p, number_spec
 from sigjax.resample.units import Units, make_units, units_of_instances
+from sigjax.run.context import with_progress
 from sigjax.run.files import text_or_file
 from sigjax.studies.study import StudyResult
 from sigjax.studies.tests import (
@@ -318,10 +319,11 @@ class ClassicalOptions:
     resamples: Resamples = same(CompareOptions, "resamples")
     seed: int = same(CompareOptions, "seed", more="Tests that draw are run again with the next seed, as a check.")
     device: Device = same(CompareOptions, "device")
-    progress: bool = same(CompareOptions, "progress", default=False)
+    progress: bool = same(CompareOptions, "progress")
 
 
 @takes(ClassicalOptions)
+@with_progress
 def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
     r"""Classical tests of two systems beside the permutation test and the bootstrap test.
 

@@ -17,6 +17,7 @@ from sigjax.records.options import check, option, same, takes
 from sigjax.report.plots import LOOKS, plain, set_words
 from sigjax.report.text import GAP
 from sigjax.report.words import DASH, count, format_interval, metric_title, middle_cut, percent
+from sigjax.run.context import with_progress
 from sigjax.studies.formulas import paired_proportion
 from sigjax.studies.study import PANEL, WIDTH, Study, draw_proportions, table_text
 from sigjax.studies.thresholds import (
@@ -184,6 +185,7 @@ class Domain(Study):
 
 
 @takes(DomainOptions)
+@with_progress
 def domain(test_sets: EvaluationRecord | Mapping[str, EvaluationRecord], options: DomainOptions) -> Domain:
     """Test all pairs on one test set, and ask how often their winners win on other test sets.
 

@@ -22,7 +22,7 @@ from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.report.words import format_interval, format_p, number_spec, percent
 from sigjax.resample.tally import extreme, null_replicates
 from sigjax.run.backend import host_scope
-from sigjax.run.context import Context
+from sigjax.run.context import Context, with_progress
 from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import StudyRows, adjusted_p, signature_line, table_text, with_adjusted_p
 from sigjax.testing.hypotheses import Pair
@@ -243,6 +243,7 @@ class EquivalenceOptions:
     )
     seed: int = same(Settings, "seed")
     device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -300,6 +301,7 @@ class EquivalenceDataOptions(EquivalencePairsOptions, ReadingOptions):
 
 
 @takes(EquivalenceDataOptions)
+@with_progress
 def equivalence(data: Any, options: EquivalenceDataOptions) -> StudyRows[Equivalence]:
     """`equivalence_test` of all pairs of systems, or of each system against a baseline, on the same resamples.
 
@@ -336,7 +338,7 @@ def _of_metric(evaluation: EvaluationRecord, settings: Settings, options: Equiva
         if isinstance(case, SumsProblem) and options.method == "auto" and in_closed_form(case.metric, settings):
             method, tests = _closed_tests(case, margin)
         else:
-            method, tests = _bootstrap_tests(case, margin, Context(options.device))
+            method, tests = _bootstrap_tests(case, margin, Context(options.device, options.progress))
     level, scores, records = interval_level(settings), case.observed_scores, []
     for pair, (lower, upper, interval, error, exceeds) in zip(case.hypotheses.pairs, tests, strict=True):
         above = upper > lower if options.claim == "equivalence" else not case.metric.higher_is_better

@@ -17,6 +17,7 @@ from sigjax.records import InputError, Settings, Test
 from sigjax.records.options import check, option, takes
 from sigjax.report.plots import LOOKS, draw_points, limit_gains, set_words
 from sigjax.report.words import count, format_number, metric_title, number_spec, percent
+from sigjax.run.context import with_progress
 from sigjax.studies.study import PANEL, Study, in_units, table_text
 from sigjax.studies.thresholds import (
     WIDE,
@@ -206,6 +207,7 @@ class GainsDataOptions(GainsOptions, ReadingOptions):
 
 
 @takes(GainsDataOptions)
+@with_progress
 def gains(data: Any, options: GainsDataOptions) -> Gains:
     r"""Relate the gain of one system over another to its p-value, for all pairs of systems on the same resamples.
 

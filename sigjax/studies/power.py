@@ -17,6 +17,7 @@ from sigjax.records import Device, EvaluationRecord, InputError, Interval, Setti
 from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.report.plots import GREY, set_words
 from sigjax.report.words import DASH, count, format_interval, format_number, metric_title, number_spec, percent
+from sigjax.run.context import with_progress
 from sigjax.studies.formulas import (
     PROPORTION_LEVEL,
     detectable_effect,
@@ -224,6 +225,7 @@ class PowerDataOptions(PowerOptions, ReadingOptions):
 
 
 @takes(PowerDataOptions)
+@with_progress
 def power(data: Any, options: PowerDataOptions) -> Power:
     r"""Estimate the power of tests for other numbers of instances, and the smallest difference that they detect.
 

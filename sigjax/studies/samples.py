@@ -42,7 +42,7 @@ from sigjax.report.words import (
 )
 from sigjax.resample.units import make_units
 from sigjax.run.backend import host_scope
-from sigjax.run.context import Context
+from sigjax.run.context import Context, with_progress
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import (
@@ -534,6 +534,7 @@ class UnpairedOptions:
 
 
 @takes(UnpairedOptions)
+@with_progress
 def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
     r"""Permutation and rank-sum tests of systems that were tested on different instances.
 

@@ -18,7 +18,7 @@ from sigjax.report.plots import FONT, GREY, LOOKS, set_words
 from sigjax.report.words import count, format_number, metric_title, number_spec, percent
 from sigjax.resample.draws import row_keys, words
 from sigjax.resample.units import units_of_instances
-from sigjax.run.context import progress_bar
+from sigjax.run.context import progress_bar, with_progress
 from sigjax.studies.study import PANEL, Study, in_units, table_text, unit_of
 from sigjax.studies.thresholds import (
     Gained,
@@ -238,6 +238,7 @@ class SizeDataOptions(SizeOptions, ReadingOptions):
 
 
 @takes(SizeDataOptions)
+@with_progress
 def size(data: Any, options: SizeDataOptions) -> Size:
     r"""Relate the threshold of gains (see `gains`) to the size of the test set.
 

@@ -277,7 +277,7 @@ def run_trials(
     p_values: dict[Test, np.ndarray] = {test: np.empty(count * pairs) for test in settings.tests}
     methods: dict[Test, list[str]] = {test: [""] * (count * pairs) for test in settings.tests}
     with (
-        progress_bar("trials", count, visible=progress and groups > 1) as advance,
+        progress_bar("trials", count if groups > 1 else None, visible=progress) as advance,
         host_scope(),
         _input_errors(pilot, device),
     ):

@@ -43,10 +43,10 @@ EXACT_BUDGET = 600.0
 """The same for an exact method asked for by name."""
 
 
-def exact_tests(problem: SumsData, pairs: Sequence[Pair], platform: str | None = None) -> list[ExactResult]:
+def exact_tests(problem: SumsData, pairs: Sequence[Pair], context: Context) -> list[ExactResult]:
     """The exact test of each of some pairs, or why there is none; a test whose error turns out too large says so.
 
-    JAX computes characteristic functions and their FFTs on `platform`; without one, NumPy does.
+    JAX computes characteristic functions and their FFTs on a GPU; without one, NumPy does.
 
     Raises:
         NotExact: an exact method was asked for, and some pair has no exact test or all take too long.
@@ -57,7 +57,8 @@ def exact_tests(problem: SumsData, pairs: Sequence[Pair], platform: str | None =
         return pair_deltas(problem, pairs, lattices), _criterion(problem, pairs)
 
     planned = {pair: plan for pair, plan in plans.items() if isinstance(plan, Plan)}
-    done = planned_ps(planned, scoring, names, platform, num_bytes)
+    with context.progress_bar("exact tests", len(planned)) as advance:
+        done = planned_ps(planned, scoring, names, context.gpu(), num_bytes, advance)
     results = {pair: done[pair] if isinstance(plan, Plan) else plan for pair, plan in plans.items()}
     _require(problem, results)
     return list(results.values())
@@ -169,7 +170,7 @@ class Exchange:
     """Smaller p-values are lost to underflow."""
 
 
-def exchanged_tests(problem: SumsData) -> list[ExactResult]:
+def exchanged_tests(problem: SumsData, context: Context) -> list[ExactResult]:
     """The exact test of each pair of design crossed or models, or why there is none.
 
     Raises:
@@ -180,7 +181,11 @@ def exchanged_tests(problem: SumsData) -> list[ExactResult]:
     _require(problem, plans)
     costs = {pair: plan.seconds for pair, plan in plans.items() if isinstance(plan, Exchange)}
     plans |= over_budget(costs, problem.settings)
-    results = {pair: _exchanged(problem, pair, plan) for pair, plan in plans.items()}
+    results: dict[Pair, ExactResult] = {}
+    with context.progress_bar("exact tests", len(plans)) as advance:
+        for pair, plan in plans.items():
+            results[pair] = _exchanged(problem, pair, plan)
+            advance(len(results))
     _require(problem, results)
     return list(results.values())
 

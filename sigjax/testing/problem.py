@@ -229,11 +229,11 @@ class SumsProblem(SumsData):
             return False
         return self.settings.method == "montecarlo" or isinstance(self.bootstrap_plan, NotEligible)
 
-    def exact_permutation(self, platform: str | None) -> tuple[list[ExactP | NotEligible], np.ndarray | None]:
+    def exact_permutation(self, context: Context) -> tuple[list[ExactP | NotEligible], np.ndarray | None]:
         """The exact test of each distinct problem, or why there is none; and which problem each pair is."""
         if self.exchanges != "units":
-            return exchanged_tests(self), None
-        return exact_tests(self, self.equivalent.first, platform), self.equivalent.which
+            return exchanged_tests(self, context), None
+        return exact_tests(self, self.equivalent.first, context), self.equivalent.which
 
     def closed_intervals(self, joint_pairs: int = 1) -> tuple[list[Uncertainty], list[Uncertainty]] | None:
         """Standard errors and intervals of all scores and of all deltas where they need no resamples.
@@ -416,20 +416,21 @@ class ColumnsProblem(PairedProblem):
         coins = {pair: units for pair, units in coins.items() if pair not in sampled}
         return SamplePlan(function, coins, sampled, calls * a_call)
 
-    def exact_permutation(self, platform: str | None) -> tuple[list[ExactP | NotEligible], np.ndarray | None]:
+    def exact_permutation(self, context: Context) -> tuple[list[ExactP | NotEligible], np.ndarray | None]:
         """The test of each pair without sampling, or why there is none; reasons say what is exchanged.
 
         Raises:
             NotFinite: the metric gave NaN or infinity.
         """
-        del platform  # NumPy's
         exchanged, sampled = what_is_exchanged(self.metric), self.plan.sampled
-        return [
-            replace(sampled[pair], reason=sampled[pair].reason + exchanged)
-            if pair in sampled
-            else self._exact(pair, exchanged)
-            for pair in self.hypotheses.pairs
-        ], None
+        results: list[ExactP | NotEligible] = []
+        with context.progress_bar("exact tests", len(self.hypotheses.pairs)) as advance:
+            for pair in self.hypotheses.pairs:
+                why = sampled.get(pair)
+                result = replace(why, reason=why.reason + exchanged) if why else self._exact(pair, exchanged)
+                results.append(result)
+                advance(len(results))
+        return results, None
 
     def closed_intervals(self, joint_pairs: int = 1) -> None:
         """As `SumsProblem` has it: there are none."""

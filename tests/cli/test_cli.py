@@ -63,7 +63,7 @@ def test_the_ending_of_each_output_is_its_format(capsys, wide, tmp_path):
     assert all(each.endings[0] in shown for each in OUTPUTS.values())
     outputs = [word for name in files for word in ("-o", tmp_path / name)]
     code, out, err = run(capsys, "compare", wide, *outputs, "--leaderboard")
-    written = f"Written: {', '.join(str(tmp_path / name) for name in files)}\n"
+    written = f"Written: {', '.join(str(tmp_path / name) for name in [*files, 'results.methods.bib'])}\n"
     assert (code, out, err[:22], err[-len(written) :]) == (0, "", "mean on 40 instances, ", written)
     assert run(capsys, "compare", wide, *outputs, "--leaderboard", "-q") == (0, "", "")
     for name, format in files.items():

@@ -64,7 +64,7 @@ def test_examples_work_as_they_stand_and_without_utf8(capsys, folder, monkeypatc
         code = _run(arguments, debug=False)
         sys.stdout.flush()
         shown = sys.stdout.buffer.getvalue().decode("ascii")
-    said = "Written: " if ("-o" in arguments and arguments[0] != "extract") or "--figure" in arguments else ""
+    said = "Written: " if "-o" in arguments or "--figure" in arguments else ""
     *_, last = ["", *capsys.readouterr().err.splitlines()]
     assert (program, code, last[: len("Written: ")]) == ("sigjax", 0, said)
     assert not re.search(r"\\x[89a-f]|\\u[0-9a-f]{4}", shown)

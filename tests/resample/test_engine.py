@@ -1,6 +1,5 @@
 """Same seed, same counts, whatever the tile size, the backend and the number of devices; and the counts are right."""
 
-import io
 import sys
 from functools import partial
 
@@ -15,7 +14,7 @@ from sigjax.resample import engine as sampling
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys, swap
 from sigjax.resample.projection import Bytes, ColumnIndices, Floats, draws_projection
 from sigjax.run.backend import NUMPY, choose_backend
-from sigjax.run.context import Run, progress_bar
+from sigjax.run.context import Run
 from sigjax.testing import permutation as permutation
 
 pytestmark = pytest.mark.slow
@@ -127,18 +126,6 @@ def test_progress_is_told(evaluation):
     )
     assert done == sorted(done)
     assert done[-1] == 5000
-
-
-@pytest.mark.parametrize(
-    ("terminal", "shown", "drawn"), [(True, True, True), (True, False, False), (False, True, False)]
-)
-def test_a_progress_bar_is_drawn_on_a_terminal_only(monkeypatch, terminal, shown, drawn):
-    stream = io.StringIO()
-    stream.isatty = lambda: terminal
-    monkeypatch.setattr(sys, "stderr", stream)
-    with progress_bar("permutation", 10, visible=shown) as advance:
-        advance(10)
-    assert ("permutation" in stream.getvalue()) is drawn
 
 
 def test_other_seeds_give_other_counts(evaluation):
