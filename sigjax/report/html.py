@@ -10,7 +10,6 @@ import base64
 import hashlib
 import json
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -26,6 +25,7 @@ from sigjax.report.sections import (
     Table,
     blocks,
     mark,
+    named_headlines,
     paper_table,
     peer_lines,
     thresholds,
@@ -53,7 +53,7 @@ def to_fragment(report: ReportRecord) -> str:
     parts += [line for note in filter(is_warning, report.notes) for line in paragraph(note)]
     sections = list(blocks(report))
     if len(sections) > 1:
-        parts += paper_lines(paper_table(report, sections))
+        parts += paper_lines(report, sections)
     for section in sections:
         parts += systems_lines(section)
         for family in section.families:
@@ -109,17 +109,12 @@ def pairs_lines(family: PairFamily) -> list[str]:
     return parts
 
 
-def paper_lines(paper: Table) -> list[str]:
-    """The table of all metrics, and what its marks mean; the letter of a system stands in the cell of its name."""
-    extra = len(paper.names) - 1
-    table = replace(
-        paper,
-        header=paper.header[extra:],
-        rows=[(" ".join(row[: extra + 1]), *row[extra + 1 :]) for row in paper.rows],
-        names=(0,),
-        scores=tuple(column - extra for column in paper.scores),
-    )
-    return [table_html(table, paper.title, "paper"), *paragraph(paper.note, "small")]
+def paper_lines(report: ReportRecord, sections: Sequence[Section]) -> list[str]:
+    """What the tests say of all metrics, their table, and what its marks mean."""
+    said = named_headlines(sections[:MAX_HEADLINES])
+    paper = paper_table(report, sections)
+    parts = [part for line in said for part in paragraph(line, "conclusion")]
+    return [*parts, table_html(paper, paper.title, "paper"), *paragraph(paper.note, "small")]
 
 
 def _scrolling(style: str, caption: str, head: str, rows: list[str]) -> str:
@@ -206,7 +201,7 @@ def to_html(report: ReportRecord) -> str:
     data = [
         _family_data(family, section.table, report.distributions) for section in sections for family in section.families
     ]
-    title = f"{first_of([section.metric for section in sections], 3)}: {_size(report, sections)}"
+    title = f"{first_of([section.title for section in sections], 3)}: {_size(report, sections)}"
     # The policy names our style and script by their hashes: nothing else runs or is loaded, whatever names hold.
     policy = f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}"
     parts = [
@@ -218,9 +213,7 @@ def to_html(report: ReportRecord) -> str:
         f"{_header(report, sections)}\n<main>",
     ]
     if len(sections) > 1:
-        said = [f"{section.metric}: {line}" for section in sections[:MAX_HEADLINES] for line in section.headlines]
-        parts += ['<section id="all">', *[part for line in said for part in paragraph(line, "conclusion")]]
-        parts += [*paper_lines(paper_table(report, sections)), "</section>"]
+        parts += ['<section id="all">', *paper_lines(report, sections), "</section>"]
     before = 0
     for number, section in enumerate(sections):
         parts += _section(section, number, before, titled=len(sections) > 1)
@@ -251,19 +244,19 @@ def _json(value: Any) -> str:
 
 def _header(report: ReportRecord, sections: list[Section]) -> str:
     """What the page is about, what must be read first, and links to its metrics."""
-    metrics = first_of([section.metric for section in sections], 3)
+    metrics = first_of([section.title for section in sections], 3)
     parts = [f"<header>\n<h1>{escape(metrics)} <small>{escape(_size(report, sections))}</small></h1>"]
     parts += [f'<p class="warning" role="note">{escape(note)}</p>' for note in filter(is_warning, report.notes)]
     if len(sections) > 1:
-        links = (f'<a href="#m{i}">{escape(section.metric)}</a>' for i, section in enumerate(sections))
+        links = (f'<a href="#m{i}">{escape(section.title)}</a>' for i, section in enumerate(sections))
         parts += ['<nav aria-label="Metrics">', *links, "</nav>"]
     return "\n".join([*parts, "</header>"])
 
 
 def _section(section: Section, number: int, before: int, *, titled: bool) -> list[str]:
     """One metric; `before` families stand on the page already."""
-    parts = [f'<section id="m{number}" aria-label="{escape(section.metric)}">']
-    parts += [f"<h2>{escape(section.metric)}</h2>"] if titled else []
+    parts = [f'<section id="m{number}" aria-label="{escape(section.title)}">']
+    parts += [f"<h2>{escape(section.title)}</h2>"] if titled else []
     parts += systems_lines(section)
     for at, family in enumerate(section.families, before):
         parts += [f'<section class="family" data-family="{at}">', f"<h3>{escape(family.heading)}</h3>"]

@@ -16,7 +16,7 @@ from typing import Any
 
 from sigjax.records import ReportRecord
 from sigjax.records.display import visible
-from sigjax.report.sections import Section, Table, blocks, pairs_table, paper_table, peer_lines
+from sigjax.report.sections import Section, Table, blocks, named_headlines, pairs_table, paper_table, peer_lines
 from sigjax.report.words import DASH, count, is_warning
 
 MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
@@ -61,7 +61,8 @@ def to_latex(report: ReportRecord, path: str | os.PathLike[str] | None = None) -
     paper = paper_table(report, sections)
     comments = [family.warning for section in sections for family in section.families if family.warning]
     comments += [note for note in report.notes if is_warning(note)]
-    body = set_table(paper, f"{paper.title}. {paper.note}", [], _label(path))
+    caption = " ".join([f"{paper.title}.", *named_headlines(sections), paper.note])
+    body = set_table(paper, caption, [], _label(path))
     return _document(body, [*comments, report.signature])
 
 
@@ -69,7 +70,7 @@ def to_appendix(report: ReportRecord, path: str | os.PathLike[str] | None = None
     """For each metric its systems with intervals, and all pairs; `path` is as for `to_latex`."""
     parts, sections = [], list(blocks(report))
     for section, label in zip(sections, _labels(sections, _label(path)), strict=True):
-        parts.append(set_table(section.table, _titled(section), [section.key], label))
+        parts.append(set_table(section.table, section.caption, [section.key], label))
         if section.families:
             parts.append(_pairs(section, label))
     return _document("\n".join(parts), [*(f"note: {note}" for note in report.notes), report.signature])
@@ -96,10 +97,6 @@ def _labels(sections: Sequence[Section], first: str) -> list[str]:
     """A label for each metric: its name after that of the report, with a number where that is nothing or taken."""
     names = [re.sub(r"[^a-z0-9]+", "-", section.metric.lower()).strip("-") for section in sections]
     return [f"{first}-{name if name and names.index(name) == i else f'{name}{i + 1}'}" for i, name in enumerate(names)]
-
-
-def _titled(section: Section) -> str:
-    return section.caption.replace(section.metric, section.title, 1)
 
 
 def _pairs(section: Section, label: str) -> str:

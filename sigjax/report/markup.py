@@ -9,7 +9,7 @@ from functools import partial
 
 from sigjax.records import ReportRecord
 from sigjax.records.display import visible
-from sigjax.report.sections import Score, Table, blocks, pairs_table, paper_table, peer_lines
+from sigjax.report.sections import Score, Table, blocks, named_headlines, pairs_table, paper_table, peer_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,8 @@ def render(report: ReportRecord, dialect: Dialect) -> str:
     parts: list[str] = []
     if len(sections) > 1:
         paper = paper_table(report, sections)
-        parts += [dialect.heading(paper.title), render_table(paper, dialect), escape(paper.note)]
+        parts += [dialect.heading(paper.title), *map(escape, named_headlines(sections))]
+        parts += [render_table(paper, dialect), escape(paper.note)]
     for section in sections:
         parts += [dialect.heading(escape(section.caption)), *map(escape, section.headlines)]
         parts += [escape(family.warning) for family in section.families if family.warning]

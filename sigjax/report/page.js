@@ -290,17 +290,21 @@ function heatMap({ data, pairs, names, choose, title, onChoice }) {
 
 function forest({ data, pairs, names, choose, title, isGrid, isPair }) {
   const caption = make("caption"), head = make("thead"), body = make("tbody");
-  const table = make("table", { class: isPair ? "forest one" : "forest" }, caption, head, body);
+  const table = make("table", {}, caption, head, body);
   const nameOf = (pair, reference) => {
     if (isPair) return title(pair);
     if (data.turns) return names[pair.a];
     return pair.a === reference ? `\u2212 ${names[pair.b]}` : `${names[pair.a]} \u2212`;
   };
-  const columns = [
+  const every = [
     ["name", data.turns && !isPair ? "system" : "pair"], ["plot", ""], ["", "delta"],
     ["wide", data.interval], ["wide", "p"], ["", "adjusted p"],
-  ].slice(0, isPair ? 2 : 6);  // the table of a pair has its numbers
+  ];
   const draw = (reference) => {
+    // The table of systems has the numbers of the deltas to the best or the baseline, that of a pair its own.
+    const isDrawing = isPair || (data.turns && reference === data.reference);
+    const columns = isDrawing ? every.slice(0, 2) : every;
+    table.className = isDrawing ? "forest one" : "forest";
     const shown = names.map((_, i) => pairs.either(i, reference)).filter(Boolean);
     const values = shown.map((pair) => [pair.delta, pair.low, pair.high].flatMap(numbersIn));
     const scale = scaleOf([0, ...values.flat()]);

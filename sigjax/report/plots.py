@@ -190,7 +190,9 @@ def draw_legend(figure: Figure, panels: Sequence[Axes], below: Axes | None = Non
     width = (figure if below is None else below).get_window_extent().width / figure.dpi
     keys = {
         "\n".join(wrap(name, int(17 * width - 8))): key
-        for axes in panels
+        for panel in panels
+        for axes in (panel, *panel.child_axes)
+        if hasattr(axes, "get_legend_handles_labels")  # second scales have none
         for key, name in zip(*axes.get_legend_handles_labels(), strict=True)
     }
     if not keys:
@@ -310,8 +312,8 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
     directed = panel.settings.alternative == "two-sided" or panel.settings.baseline is not None
     label_rows(axes, list(shown), [format_adjusted_p(one) for one in shown.values()] if directed else None)
     p = "adjusted p" if len(panel.family.comparisons) > 1 and panel.settings.correction != "none" else "p"
-    title = f"{panel.caption}\n{panel.tested}\ndifferences to {reference}"
-    set_words(axes, title, f"difference, {panel.interval([*shown.values()])}" + f"\nright: {p}" * directed)
+    title = f"{panel.caption}\n{panel.tested}\ndeltas to {reference}"
+    set_words(axes, title, f"delta, {panel.interval([*shown.values()])}" + f"\nright: {p}" * directed)
 
 
 def oriented(pair: Comparison, name: str) -> tuple[float, Interval | None]:
@@ -499,10 +501,11 @@ def draw_estimation(axes: Axes, panel: Panel) -> None:
     """
     scores = {one.name: one for one in panel.section.systems}
     reference, systems = panel.distributions[0][0].b, [scores[drawn.a] for drawn, _ in panel.distributions]
-    title = panel.caption + f"; {len(systems) + 1} of them" * (len(systems) + 1 < len(scores))
-    title += f"\nshaded: bootstrap distribution of the difference, {drawing(panel.distributions[0][0])}"
+    title = f"{panel.caption}\nshaded: bootstrap distribution of delta, {drawing(panel.distributions[0][0])}"
+    if 1 < len(systems) < len(scores) - 1:
+        title += f"\nthe first {len(systems) + 1} of {len(scores)} systems; forest draws all"
     if len(systems) == 1:
-        title += f"\ndifference: {_draw_gardner_altman(axes, scores[reference], systems[0], panel)}"
+        title += f"\n{_draw_gardner_altman(axes, scores[reference], systems[0], panel)}"
         set_words(axes, title, "")
         return
     axes.set_axis_off()
@@ -520,7 +523,7 @@ def draw_estimation(axes: Axes, panel: Panel) -> None:
     label_rows(right, [one.name for one in every])
     right.set_yticks([])
     set_words(left, "", f"score, {panel.interval()}")
-    set_words(right, "", f"difference to {panel.reference}, {panel.interval(pairs)}")
+    set_words(right, "", f"delta to {panel.reference}, {panel.interval(pairs)}")
     set_words(axes, title, "")
 
 
@@ -540,14 +543,17 @@ def _draw_gardner_altman(axes: Axes, reference: SystemScore, other: SystemScore,
     if interval is not None:
         axes.vlines(2.0, zero + interval.low, zero + interval.high, color="black", linewidth=1.6)
     names = ["\n".join(filled(re.split(r"(?<=[-_. /])", visible(one.name)), 13, gap="")) for one in (reference, other)]
-    axes.set_xticks([0, 1, 2], [*map(plain, names), "difference"], fontsize=FONT)
+    axes.set_xticks([0, 1, 2], [*map(plain, names), "delta"], fontsize=FONT)
     axes.set_xlim(-0.5, 2.8)
     axes.set_ylabel(f"score, {panel.interval()}", fontsize=FONT)
     scale = axes.secondary_yaxis("right", functions=(lambda y: np.subtract(y, zero), lambda y: np.add(y, zero)))
     scale.tick_params(labelsize=FONT - 1, length=2, width=0.6)
     clear_sides(axes, "right", "top")
     spec = f"+{number_spec([drawn.observed, drawn.edges[-1]])}"
-    return f"{drawn.observed:{spec}}" + f" {format_interval(interval, spec)}" * (interval is not None)
+    text = f"delta: {drawn.observed:{spec}}"
+    if interval is None or comparison is None:
+        return text
+    return f"{text}, {interval_heading(panel.settings, [comparison.joint_pairs])} {format_interval(interval, spec)}"
 
 
 MANY = 1000

@@ -434,6 +434,9 @@ def lone_sentence(num_units: int, num_instances: int, settings: Settings) -> str
     return f"One {unit} can show nothing: swapped or not, it has a difference of the same size, and p says nothing."
 
 
+BEST = "Best: "
+
+
 def systems_sentence(
     comparisons: Comparisons, systems: Sequence[SystemScore], settings: Settings, *, lower_is_better: bool
 ) -> str:
@@ -465,7 +468,7 @@ def systems_sentence(
         first = _scored([systems[0].name], scores)
         return f"No system is significantly better than another; the best score is that of {first}."
     best = [system.name for system in top if system.score == top[0].score]
-    sentence = f"Best: {_scored(best, scores)}."
+    sentence = f"{BEST}{_scored(best, scores)}."
     if len(top) == len(best):
         verb = "is" if len(worse) == 1 else f"{len(worse):,} are"
         return f"{sentence} The other {verb} significantly worse."
@@ -531,6 +534,17 @@ class Section(NamedTuple):
         return metric_title(self.metric)
 
 
+def named_headlines(sections: Sequence[Section]) -> list[str]:
+    """What the tests say of all metrics, each sentence with the name of its metric where there are several."""
+    if len(sections) == 1:
+        return sections[0].headlines
+    return [
+        f"Best by {section.title}: {line.removeprefix(BEST)}" if line.startswith(BEST) else f"{section.title}: {line}"
+        for section in sections
+        for line in section.headlines
+    ]
+
+
 def blocks(report: ReportRecord) -> Iterator[Section]:
     """The sections of a report, in the order of its systems.
 
@@ -561,11 +575,9 @@ def _caption(metric: str, num_systems: int, report: ReportRecord) -> str:
     """The metric, and what it was computed on."""
     measured = next((one for one in report.measured if one.metric == metric), None)
     instances, units = report.num_instances, report.num_units
-    if measured is None:
-        text = f"{metric} on {count(instances, 'instance')}"
-    else:
+    if measured is not None:
         instances, units = measured.instances, measured.units
-        text = f"{measured.title} on {count(instances, 'instance')}"
+    text = f"{metric_title(metric) if measured is None else measured.title} on {count(instances, 'instance')}"
     if units != instances:
         text += f", resampled as {count(units, 'cluster')}"
     text += f", {count(num_systems, 'system')}"
@@ -702,7 +714,7 @@ def metrics_table(sections: Sequence[Section]) -> Table:
         reference, pairs = family.against()
         mark = "baseline" if family.settings.baseline else "best" if family.only is None else ""
         p = {name: format_adjusted_p(one, digits=3) for name, one in pairs.items()} | {reference: mark}
-        columns.append((section.metric, [rows[name][score] for name in map(visible, names)]))
+        columns.append((section.title, [rows[name][score] for name in map(visible, names)]))
         intervals.append(len(columns))
         columns.append((header[score + 1], [rows[name][score + 1] for name in map(visible, names)]))
         columns.append((family.p_title if family.only is None else "p", [p.get(name, "") for name in names]))
@@ -820,7 +832,7 @@ def tasks_table(sections: Sequence[Section], most: int) -> Table:
     The name of the score is left out where all tasks have the same.
     """
     names = [system.name for system in sections[0].systems[:most]]
-    tasks = [section.metric for section in sections]
+    tasks = [section.title for section in sections]
     if len({task.rpartition(": ")[2] for task in tasks}) == 1:
         tasks = [task.rpartition(": ")[0] for task in tasks]
     rows = []

@@ -24,6 +24,7 @@ from sigjax.report.sections import (
     blocks,
     mark,
     metrics_table,
+    named_headlines,
     peer_lines,
     tasks_table,
     thresholds,
@@ -156,10 +157,9 @@ def _section(page: Page, section: Section, *, verbose: bool) -> None:
 
 def _conclusions(page: Page, sections: Sequence[Section]) -> None:
     """What the tests say of each metric, what is not settled, and what this rests on, each said once."""
-    styled: dict[str, str] = {}
+    styled = dict.fromkeys(named_headlines(sections), BOLD)
     for section in sections:
-        metric = f"{section.metric}: " if len(sections) > 1 else ""
-        styled |= dict.fromkeys([metric + headline for headline in section.headlines], BOLD)
+        metric = f"{section.title}: " if len(sections) > 1 else ""
         for family in section.families:
             test = f"{family.test} test: " if len(section.families) > 1 else ""
             styled |= {f"{metric}{test}{family.warning}": YELLOW} if family.warning else {}
@@ -181,8 +181,8 @@ def _draw_together(page: Page, sections: Sequence[Section]) -> bool:
         table = table.without(table.optional)  # of no metric rather than of some
     if _width_of_names(page, table) < MIN_NAME:
         return False
-    on = sections[0].caption.removeprefix(sections[0].metric)
-    page.sentence(f"{joined([section.metric for section in sections])}{on}")
+    on = sections[0].caption.removeprefix(sections[0].title)
+    page.sentence(f"{joined([section.title for section in sections])}{on}")
     _conclusions(page, sections)
     draw_table(page, table)
     return True
@@ -191,7 +191,7 @@ def _draw_together(page: Page, sections: Sequence[Section]) -> bool:
 def _tasks(page: Page, sections: list[Section], *, verbose: bool) -> list[Section]:
     """Draw a suite and the scores of its tasks; the sections that are left to draw: none unless all is wanted."""
     _section(page, sections[0], verbose=verbose)
-    every, longest = len(sections[0].systems), max(cell_len(visible(section.metric)) for section in sections)
+    every, longest = len(sections[0].systems), max(cell_len(visible(section.title)) for section in sections)
     most = max(2, (page.room - min(longest, MAX_GRID_NAME)) // 8)  # a score and its gap
     of_all = f"the first {most} of {every}" if most < every else "the"
     page.sentence(f"Scores of {of_all} systems, in the order of the table above")
@@ -222,7 +222,7 @@ def draw_table(page: Page, table: Table) -> None:
         page.add(" ".join(page.styled(cell, GREEN) if cell.endswith("*") else cell for cell in line.split(" ")))
     page.add()
     if dropped:
-        left_out = ", ".join(dict.fromkeys(dropped))
+        left_out = ", ".join(dict.fromkeys(title.partition(",")[0] for title in dropped))
         page.sentence(f"Left out on this terminal: {left_out}; --output FILE has all columns.", style=DIM)
 
 

@@ -214,8 +214,8 @@ def test_two_metrics_of_few_systems_stand_in_one_table():
     lines = to_text(report, width=100).splitlines()
     (head,) = [line for line in lines if line.startswith("system")]
     interval = ["95%", "interval", "adjusted", "p"]
-    assert head.split() == ["system", "bleu", *interval, "chrf", *interval]
-    assert "bleu: Best: x (0.9000). The other 2 are significantly worse." in lines
+    assert head.split() == ["system", "BLEU", *interval, "chrF2", *interval]
+    assert "Best by BLEU: x (0.9000). The other 2 are significantly worse." in lines
     assert len(lines) < 14
 
 
@@ -369,8 +369,9 @@ def test_the_table_of_the_paper_as_a_whole():
         r"""% needs \usepackage{booktabs}
 \begin{table}[t]
 \centering\small\setlength{\tabcolsep}{4pt}
-\caption{2 systems on 1,000 instances. Best in bold; \dag{} significantly better than the other system ($p<0.05$, """
-        r"""permutation test, two-sided).}\label{tab:results}\par\smallskip
+\caption{2 systems on 1,000 instances. rnn (0.9000) is significantly better than crf (0.8900): delta +0.0100, """
+        r"""95\% interval {}[-0.0060, +0.0263], p = 0.0100 (two-sided permutation test, exact). Best in bold; \dag{} significantly better than """
+        r"""the other system ($p<0.05$, permutation test, two-sided).}\label{tab:results}\par\smallskip
 \begin{tabular}{@{}lr@{}l@{}}
 \toprule
 system & \multicolumn{2}{c}{accuracy} \\

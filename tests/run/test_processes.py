@@ -259,7 +259,7 @@ def test_options_that_are_no_run(table, options, message, capsys):
 def test_one_process_is_a_run_of_its_own(table, capsys):
     options = ["compare", str(table), "-m", "fscore", "--resamples", "100"]
     assert _run([*options, "--coordinator", "a:1", "--num-processes", "1", "--process-id", "0"], debug=False) == 0
-    assert capsys.readouterr().out.startswith("fscore on 70 instances, 5 systems\n")
+    assert capsys.readouterr().out.startswith("F1 on 70 instances, 5 systems\n")
     assert current_shard() == Shard()
 
 
