@@ -370,8 +370,9 @@ def test_the_table_of_the_paper_as_a_whole():
 \begin{table}[t]
 \centering\small\setlength{\tabcolsep}{4pt}
 \caption{2 systems on 1,000 instances. rnn (0.9000) is significantly better than crf (0.8900): delta +0.0100, """
-        r"""95\% interval {}[-0.0060, +0.0263], p = 0.0100 (two-sided permutation test, exact). Best in bold; \dag{} significantly better than """
-        r"""the other system ($p<0.05$, permutation test, two-sided).}\label{tab:results}\par\smallskip
+        r"""95\% interval {}[-0.0060, +0.0263], p = 0.0100 (two-sided permutation test, exact). Best in bold; """
+        r"""\dag{} significantly better than the other system ($p<0.05$, """
+        r"""permutation test, two-sided).}\label{tab:results}\par\smallskip
 \begin{tabular}{@{}lr@{}l@{}}
 \toprule
 system & \multicolumn{2}{c}{accuracy} \\
