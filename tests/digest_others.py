@@ -48,7 +48,7 @@ def _read(reader: str | None, sample: mutations.Sample) -> Any:
         Path(name).write_bytes(content)
     gold = [name for name in sample.files if name not in sample.systems]
     try:
-        evaluation = read(*gold, input=list(sample.systems), **({"reader": reader, "cache": False} | sample.options))
+        evaluation = read(*gold, input=list(sample.systems), **({"reader": reader} | sample.options))
     except InputError as refusal:
         return {"notes": str(refusal)}
     return [evaluation, compare(evaluation, resamples=1_000, device="numpy", progress=False)]

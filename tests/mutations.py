@@ -297,9 +297,7 @@ def attempt(reader: str, samples: list[Sample], folder: Path, seed: str) -> str:
     if chance.random() < 0.2:
         options["missing"] = chance.choice(("drop", "zero"))
     try:
-        evaluation = read(
-            *gold, input=[folder / name for name in sample.systems], reader=reader, cache=False, **options
-        )
+        evaluation = read(*gold, input=[folder / name for name in sample.systems], reader=reader, **options)
     except InputError as refusal:
         return "refused" if re.fullmatch(r"[^\n]+", str(refusal)) else f"not one line: {refusal!r}"
     except Exception as error:

@@ -65,6 +65,7 @@ OTHER_OPTIONS = {
     "--stemmer": "--metric 'rouge1(stem=true)'",
     "--use-stemmer": "--metric 'rouge1(stem=true)'",
     **{f"--{old.replace('_', '-')}": hint.flag for old, hint in RENAMED.items()},
+    "--no-cache": "SIGJAX_CACHE_DIR=/dev/null sigjax ...",
     "--json": "--format json",
     "--csv": "--format csv",
     "--html": "--format html",
@@ -95,7 +96,7 @@ def _unknown_option(error: UnknownOptionError, tokens: Sequence[str]) -> str:
     name, _, value = given.partition("=")
     other = OTHER_OPTIONS.get(name.replace("_", "-").lower())
     known = {known for each in error.argument_collection if each.parse for known in each.names}
-    if other is None or other.split()[0] not in known:
+    if other is None or (other.startswith("-") and other.split()[0] not in known):
         return str(error)
     if not value and given in tokens:
         value = next(iter(tokens[tokens.index(given) + 1 :]), "")

@@ -21,7 +21,7 @@ from sigjax.formats import FORMATS, read_metrics, refuse_several_tasks
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers import Evaluation
 from sigjax.readers.options import FileOptions, ReadOptions, given_name
-from sigjax.records import InputError, KeepScores
+from sigjax.records import InputError
 from sigjax.records.display import meant, visible
 from sigjax.records.options import option, same, split_parameters, values
 from sigjax.run.context import progress_bar
@@ -262,15 +262,9 @@ class Output(Written):
     pair: Sequence[str] = option(
         (), "The two systems of an estimation, null or bootstrap figure.", group="Output", rare=True
     )
-    distributions: bool = option(
-        False,
-        "Keep the distributions of the deltas of ten pairs, or of --pair, in JSON and HTML.",
-        group="Output",
-        rare=True,
-    )
-    keep_scores: KeepScores = option(
-        "auto",
-        "Whether JSON keeps the scores of instances, for `diff` (auto: up to 1 MB).",
+    keep: Sequence[Literal["scores", "distributions", "nothing"]] = option(
+        (),
+        "What JSON has besides: scores for `diff` (default: up to 1 MB), distributions of deltas (of --pair), nothing.",
         group="Output",
         rare=True,
     )
@@ -306,7 +300,8 @@ class Output(Written):
         from sigjax.report import json_pieces
 
         pair = (self.pair[0], self.pair[1]) if self.pair else None
-        if self.distributions:
+        keep_scores = "never" if "nothing" in self.keep else "always" if "scores" in self.keep else "auto"
+        if "distributions" in self.keep:
             with progress_bar("distributions", visible=not self.quiet):
                 report = report.with_distributions(pair and [pair])
         for format, path in self.files():
@@ -314,7 +309,7 @@ class Output(Written):
             assert pieces is not None
             options = text_options(to_file=path is not None) | {"verbose": self.verbose or path is not None}
             with progress_bar(f"write {path}", visible=path is not None and not self.quiet):
-                text = json_pieces(report, self.keep_scores) if format == "json" else pieces(report, options, path)
+                text = json_pieces(report, keep_scores) if format == "json" else pieces(report, options, path)
                 _write_pieces(text, format, path)
         for path in self.figure:
             from sigjax.report.plots import DISTRIBUTIONS, default_figure

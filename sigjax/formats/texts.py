@@ -88,8 +88,8 @@ def count_texts(
     systems: Mapping[str, Sequence[str]], references: Sequence[Any], options: Options, **more: Any
 ) -> EvaluationRecord:
     """The evaluation of texts by the metric, and otherwise as the options say."""
-    same = {"cache": options.cache, "progress": options.progress}
-    return evaluation_from_texts(systems, references, metric=metric_name(options), **same, **more)
+    metric = metric_name(options)
+    return evaluation_from_texts(systems, references, metric=metric, progress=options.progress, **more)
 
 
 _COMET = "COMET"

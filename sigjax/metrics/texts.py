@@ -254,7 +254,7 @@ def evaluation_from_texts(
     ids: Sequence[object] | None = None,
     clusters: Sequence[object] | None = None,
     strata: Sequence[object] | None = None,
-    cache: bool,
+    cache: bool = True,
     progress: bool,
 ) -> EvaluationRecord:
     """Check, extract and assemble; see `Evaluation.from_texts`."""

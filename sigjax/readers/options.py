@@ -98,7 +98,6 @@ class FileOptions(TableOptions):
         group="Input",
         rare=True,
     )
-    cache: bool = option(True, "Keep statistics of texts in the user's cache folder.", group="Input", rare=True)
     progress: bool = option(
         True,
         "Draw a progress bar.",

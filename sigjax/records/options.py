@@ -111,6 +111,8 @@ RENAMED = {
     "source": Hint("reader", "texts(source=FILE)"),
     "swap": Hint("reader", "alignment(swap=SYSTEM)"),
     "one_based": Hint("reader", "alignment(one_based=true)"),
+    "distributions": Hint("keep", "distributions"),
+    "keep_scores": Hint("keep", "scores"),
     "tolerant": Hint("reader", "hipe(tolerant=true)"),
 }
 """Former names of options: who gives one is told what to write."""

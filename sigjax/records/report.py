@@ -155,6 +155,6 @@ class ReportRecord(Brief):
         if self.compute_distribution is None:
             raise InputError(
                 f"this report holds no {test} distribution of {a!r} and {b!r}, and no data: write it anew with "
-                f"{Hint('distributions')}, or in Python by `report.with_distributions()`"
+                f"{Hint('keep', 'distributions')}, or in Python by `report.with_distributions()`"
             )
         return self.compute_distribution(metric, a, b, test)

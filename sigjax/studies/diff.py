@@ -187,7 +187,7 @@ def _paired_reports(old: Report, new: Report) -> tuple[Compared, bool] | str:
     """As `_of_evaluations` for the statistics that both reports hold; or why there is no pairing."""
     for side, report in (("old", old), ("new", new)):
         if not report.evaluations:
-            return f"the {side} report holds no scores of instances; write it anew with --keep-scores always"
+            return f"the {side} report holds no scores of instances; write it anew with --keep scores"
         if report.settings.design != "together":
             return f"the paired test knows no design {report.settings.design}"
         if report.evaluations[0].unit == "response":

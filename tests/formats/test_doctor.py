@@ -137,7 +137,7 @@ def test_no_file_of_any_format_makes_it_fail(tmp_path, reader):
         gold = [path for name, path in files.items() if name not in sample.systems]
         systems = [files[name] for name in sample.systems]
         given = {name: value for name, value in sample.options.items() if name != "metric"}
-        options, metric = Options(**given, cache=False), sample.options.get("metric")
+        options, metric = Options(**given), sample.options.get("metric")
         for name, content in sample.files.items():
             files[name].write_bytes(content)
         said = diagnose(*gold, input=systems, reader=reader, metric=metric, options=options)

@@ -37,7 +37,7 @@ class Files:
         """The statistics of each system: of instances by id, where they have ids."""
         given = {"reader": self.name} if "--reader" in self.recognized else {}
         gold, systems = self.write(files)
-        found = read(*gold, input=systems, cache=False, **self.case.options, **given, **options)
+        found = read(*gold, input=systems, **self.case.options, **given, **options)
         labels = range(found.num_instances) if found.ids is None else found.ids
         by_system = zip(found.systems, found.stats.tolist(), strict=True)
         stats = {system: dict(zip(labels, own, strict=True)) for system, own in by_system}

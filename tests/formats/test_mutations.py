@@ -28,7 +28,7 @@ def test_samples_are_sound(tmp_path, reader):
         gold = [tmp_path / name for name in sample.files if name not in sample.systems]
         if reader == "parquet" and "ignore" not in sample.options:
             continue  # with a column of lists, to be refused
-        read(*gold, input=[tmp_path / name for name in sample.systems], reader=reader, cache=False, **sample.options)
+        read(*gold, input=[tmp_path / name for name in sample.systems], reader=reader, **sample.options)
         taken += 1
     assert taken
 

@@ -49,11 +49,11 @@ def test_errors_are_those_of_a_recount(write, write_as, metric):
         for own in systems.values()
     ]
     files = [write(name, write_as(own)) for name, own in systems.items()]
-    found = read(write("gold", write_as(gold)), input=files, metric=metric, cache=False)
+    found = read(write("gold", write_as(gold)), input=files, metric=metric)
     assert found.stats.tolist() == expected
     assert found.ids == tuple(gold)
     again = [write(f"{name}2", write_as(shuffled(own, name))) for name, own in systems.items()]
-    other = read("gold", input=again, metric=metric, cache=False)
+    other = read("gold", input=again, metric=metric)
     assert (other.stats.tolist(), other.ids) == (expected, found.ids)
 
 

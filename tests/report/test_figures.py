@@ -329,7 +329,7 @@ def test_commands_draw_the_kind_that_a_name_says(capsys, tmp_path, monkeypatch):
     figures = ["forest.pdf", "a.groups.svg", "b.png", "null.svg"]
     given = [part for name in figures for part in ("--figure", name)]
     pair = ["--pair", "crf", "rules"]
-    assert run(capsys, "demo", *given, *pair, "--distributions", "-o", "out.json", "-q") == (0, "")
+    assert run(capsys, "demo", *given, *pair, "--keep", "distributions", "-o", "out.json", "-q") == (0, "")
     again = ["forest.pdf", "a.groups.svg", "null.svg"]
     shown = [part for name in again for part in ("--figure", f"again/{name}")]
     (tmp_path / "again").mkdir()
