@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, replace
 from decimal import Decimal
+from difflib import get_close_matches
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -94,13 +95,17 @@ def _unknown_option(error: UnknownOptionError, tokens: Sequence[str]) -> str:
     """
     given = error.token.keyword or error.token.value
     name, _, value = given.partition("=")
-    other = OTHER_OPTIONS.get(name.replace("_", "-").lower())
     known = {known for each in error.argument_collection if each.parse for known in each.names}
-    if other is None or (other.startswith("-") and other.split()[0] not in known):
-        return str(error)
+    meant = {each for each, other in OTHER_OPTIONS.items() if not other.startswith("-") or other.split()[0] in known}
+    options = dict.fromkeys(known) | {each: OTHER_OPTIONS[each] for each in meant}
+    close = get_close_matches(plain := name.replace("_", "-").lower(), sorted(options), n=1)
+    alias = plain if plain in options else next(iter(close), "")
+    other = options.get(alias) or alias
+    if not other:
+        return f"Unknown option: {name}; see --help-all"
     if not value and given in tokens:
         value = next(iter(tokens[tokens.index(given) + 1 :]), "")
-    return f"Unknown option: {name}. Did you mean {_with_value(name, other, value)}?"
+    return f"Unknown option: {name}. Did you mean {_with_value(alias, other, value)}?"
 
 
 def _with_value(name: str, other: str, value: str) -> str:

@@ -104,6 +104,7 @@ class SubsetResults:
         degrees: degrees of freedom of intervals by t.
         lone: strata with one unit.
         costs_if_exact: as in `TestResults`; the seconds are for all subsets, in proportion to their pairs.
+        draws: whether numbers rest on random resamples.
         is_ranked: whether there are bootstrap ranks.
         problem: None where the subset is not the whole evaluation.
     """
@@ -118,6 +119,7 @@ class SubsetResults:
     degrees: float
     lone: list[str]
     costs_if_exact: list[CostIfExact]
+    draws: bool
     is_ranked: bool
     problem: Problem | None
 
@@ -150,6 +152,11 @@ class Draft:
     def metric(self) -> str:
         """Its name."""
         return self.evaluation.metric.name
+
+    @property
+    def draws(self) -> bool:
+        """Whether any number rests on random resamples."""
+        return CORRECTIONS[self.settings.correction].is_resampled or any(subset.draws for subset in self.subsets)
 
     @property
     def costs(self) -> list[CostIfExact]:
@@ -330,6 +337,7 @@ def _test(
         degrees=degrees,
         lone=lone_strata(evaluation) if draws and num_units > 1 else [],
         costs_if_exact=[cost and (cost[0] / subset.weight, cost[1]) for cost in results.costs_if_exact],
+        draws=results.draws,
         is_ranked=results.ranks is not None or num_units == 1,
         problem=whole,
         pairs_by=_with_names(evaluation, problem, scores, results, of_pairs, settings, joint),
@@ -393,6 +401,7 @@ class TestResults:
         ranks: the interval of the rank of each system on bootstrap resamples, where these are asked for and fit into
             memory.
         costs_if_exact: what would make all permutation tests exact, where some are sampled: one entry, or none.
+        draws: whether any of these rest on random resamples.
     """
 
     pairs_by: dict[Test, Comparisons]
@@ -401,6 +410,7 @@ class TestResults:
     intervals: Names = Names(None, None)
     ranks: list[tuple[int, int]] | None = None
     costs_if_exact: tuple[CostIfExact, ...] = ()
+    draws: bool = False
 
 
 def run_tests(
@@ -480,7 +490,8 @@ def run_tests(
         alone = run_tests(problem.unshifted, context.at("alone")).systems
         systems = [each.moved(offset) for each, offset in zip(alone, problem.recentred.offsets, strict=True)]
     costs = (_cost_if_exact(exact),) if num_swapped else ()
-    return TestResults(pairs_by, systems, pairs, interval_names(problem, joint), ranks, costs)
+    draws = num_swapped > 0 or why_sampled is not None or ranks is not None
+    return TestResults(pairs_by, systems, pairs, interval_names(problem, joint), ranks, costs, draws)
 
 
 def _cost_if_exact(exact: list[ExactP | NotEligible]) -> CostIfExact:

@@ -7,6 +7,7 @@ that is quick, else of the first resamples of the report's seed, as many as NumP
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache, partial
@@ -57,18 +58,30 @@ _ALWAYS = {"method", "resamples", "seed", "alternative", "correction", "interval
 """Settings that are written where they have their defaults, too."""
 _COUNTED_BY = ("sacrebleu", "trec_eval")
 """Programs whose own words for a metric are notes of these codes."""
-_TAKEN = {"metric", *_COUNTED_BY, "tasks", "cap", "systems", "units", "strata", "missing", "sigjax", *_SHORT.values()}
+_TAKEN = {
+    *("metric", *_COUNTED_BY, "tasks", "cap", "systems", "units", "instances", "runs", "strata", "missing", "sigjax"),
+    *_SHORT.values(),
+}
 """Words of signatures that no setting may be called."""
 _BEFORE_DATA = ("test", "method", "n", "cap", "seed", "alt", "null", "ties")
 _AFTER_DATA = ("baseline", "correction", "family", "leaderboard", "interval", "level", "design")
 
 
 def signature_of(
-    evaluations: Sequence[EvaluationRecord], settings: Settings, num_units: int, *, of_suite: bool = False
+    evaluations: Sequence[EvaluationRecord],
+    settings: Settings,
+    num_units: int,
+    *,
+    draws: bool = True,
+    of_suite: bool = False,
 ) -> str:
-    """One line from which the numbers can be made again, in the manner of sacrebleu."""
+    """One line from which the numbers can be made again, in the manner of sacrebleu.
+
+    It names resamples and seed only where a number rests on random draws.
+    """
     first, chosen = evaluations[0], _written(settings)
-    unit = first.unit if first.clusters is None and first.runs is None else "cluster" if first.clusters else "id"
+    chosen |= {} if draws else dict.fromkeys(("n", "cap", "seed"))
+    runs = Counter(() if first.runs is None else first.ids)
     tasks = sum(each.weights is None for each in evaluations) if of_suite else None
     named = evaluations if tasks is None else [each for each in evaluations if each.weights is not None]
     words = {
@@ -77,7 +90,9 @@ def signature_of(
         "tasks": tasks,
         **{name: chosen.pop(name) for name in _BEFORE_DATA},
         "systems": len(first.systems),
-        "units": f"{num_units} {unit}s",
+        "units": f"{num_units} {first.unit if first.clusters is None else 'cluster'}s",
+        "instances": len(runs) if runs and first.clusters else None,
+        "runs": max(runs.values(), default=None),
         "strata": None if first.strata is None else len(set(first.strata)),
         "missing": "pairwise" if any(each.present is not None for each in evaluations) else None,
         **{name: chosen.pop(name) for name in _AFTER_DATA},
@@ -209,13 +224,14 @@ def compare(data: Any, options: DataOptions) -> Report:
             from sigjax.comparison.compat import peer_tests  # few comparisons need it
 
             compat = peer_tests(evaluations, settings, Context(options.device, options.progress))
+        draws = options.compat is not None or any(draft.draws for draft in drafts)
         return Report(
             systems=tuple(system for draft in drafts for system in draft.systems),
             settings=settings,
             num_units=drafts[0].num_units,
             lower_is_better=tuple(each.metric.name for each in evaluations if not each.metric.higher_is_better),
             notes=notes_of(drafts, of_suite=of_suite),
-            signature=signature_of(evaluations, settings, drafts[0].num_units, of_suite=of_suite),
+            signature=signature_of(evaluations, settings, drafts[0].num_units, draws=draws, of_suite=of_suite),
             data=hashed,
             measured=tuple(
                 Measured(each.metric.name, each.title, each.num_instances, draft.num_units)

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from sigjax.formats import read, read_metrics
+from sigjax.formats import read_metrics, refuse_several_tasks
 from sigjax.metrics.suites import suite_of
 from sigjax.readers import Evaluation
-from sigjax.readers.options import FileOptions, FrameOptions
-from sigjax.records import EvaluationRecord, Hint, InputError, Settings
+from sigjax.readers.frames import read_frame
+from sigjax.readers.options import FileOptions, FrameOptions, Options
+from sigjax.records import EvaluationRecord, Hint, InputError, Missing, Settings
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import option, options_of, same, values
 from sigjax.records.settings import Alternative, Device, IntervalKind, Method, Resamples, Variant
@@ -25,51 +26,71 @@ class ReadingOptions(FrameOptions):
     progress: bool = same(FileOptions, "progress")
 
 
-def evaluations_of(data: Any, options: ReadingOptions, *, selects: bool = False) -> list[EvaluationRecord]:
+def evaluations_of(
+    data: Any,
+    options: ReadingOptions,
+    *,
+    metrics: Sequence[AnyMetric] = (),
+    selects: bool = False,
+    single: bool = False,
+    missing: Missing = "error",
+) -> list[EvaluationRecord]:
     """The evaluations of an evaluation or a list or dict of them, a dict of arrays, a data frame, a path or paths.
 
     Args:
         data: them.
         options: those by which they are read.
+        metrics: of what is not read yet; that of the options when left out.
         selects: whether the caller takes the systems of `only` out of evaluations that are read already.
+        single: whether one system is enough.
+        missing: what is done with missing results in files and frames, unless the options say it.
 
     Raises:
         InputError: the data cannot be used, or an option belongs to another kind of data.
     """
-    taken = ("only",) if selects else ()
-    if isinstance(data, str | os.PathLike):
-        chosen = values(options, ReadingOptions)
-        if os.path.isdir(data):
-            metric = chosen.pop("metric")
-            return list(read_metrics(os.fspath(data), metrics=[] if metric is None else [metric], **chosen))
-        return [read(data, **chosen)]
+    taken, by = ("only",) if selects else (), metrics or [options.metric]
+    chosen = values(options, ReadingOptions, single=single)
+    chosen |= {"missing": missing if options.missing == "error" else options.missing}
+    is_path = isinstance(data, str | os.PathLike)
+    del chosen["metric"]
+    if is_path and os.path.isdir(data):
+        return list(read_metrics(data, metrics=[] if by == [None] else by, **chosen))
+    if is_path or are_paths(data):
+        files, systems = ((), data) if isinstance(data, Mapping) else ([data] if is_path else data, ())
+        evaluations = read_metrics(*files, input=systems, metrics=by, **chosen)
+        refuse_several_tasks(evaluations)
+        return list(evaluations)
     if isinstance(data, Mapping):
-        if _are_paths(data.values()):
-            return [read(input=data, **values(options, ReadingOptions))]
         if tasks := _tasks(data):
-            _refuse_others(options, taken, "evaluations are read already; give it to sigjax.read")
+            refuse_others(options, taken, "evaluations are read already; give it to sigjax.read")
             return suite_of(tasks)
-        _refuse_others(options, ("metric", "missing", *taken), "these are arrays; use Evaluation.from_arrays")
-        metric = "mean" if options.metric is None else options.metric
-        return [Evaluation.from_arrays(data, metric=metric, missing=options.missing)]
+        refuse_others(options, ("metric", "missing", *taken), "these are arrays; use Evaluation.from_arrays")
+        return [Evaluation.from_arrays(data, metric=each or "mean", missing=options.missing) for each in by]
     if isinstance(data, EvaluationRecord | Sequence):
-        if not isinstance(data, EvaluationRecord) and _are_paths(data):
-            return [read(*data, **values(options, ReadingOptions))]
-        _refuse_others(options, taken, "evaluations are read already; give it to sigjax.read")
+        refuse_others(options, taken, "evaluations are read already; give it to sigjax.read")
         return list_evaluations(data)
     if not hasattr(type(data), "columns"):  # as data frames have
         raise InputError(
             "data must be an Evaluation, a dict of one array per system, a data frame, or the path of a table, "
             f"got {type(data).__name__}"
         )
-    _refuse_others(options, tuple(options_of(FrameOptions)), "this is a data frame")
-    return [Evaluation.from_dataframe(data, **values(options, FrameOptions))]
+    refuse_others(options, tuple(options_of(FrameOptions)), "this is a data frame")
+    how = Options(**chosen)
+    return [Evaluation(**vars(read_frame(data, each, how))) for each in by]
 
 
-def _are_paths(data: Iterable[Any]) -> bool:
-    """Whether there are some, and all are paths."""
-    given = list(data)
+def are_paths(data: Any) -> bool:
+    """Whether there are some in a list or dict, and all are paths."""
+    is_several = isinstance(data, Mapping | Sequence) and not isinstance(data, str)
+    given = list(data.values() if isinstance(data, Mapping) else data) if is_several else []
     return bool(given) and all(isinstance(each, str | os.PathLike) for each in given)
+
+
+def is_array(data: Any) -> bool:
+    """Whether these are the numbers of one system."""
+    others = isinstance(data, EvaluationRecord | Mapping | str | os.PathLike) or hasattr(type(data), "columns")
+    is_list = isinstance(data, list | tuple)
+    return not others and not (is_list and any(isinstance(each, EvaluationRecord | str | os.PathLike) for each in data))
 
 
 def _tasks(data: Mapping[Any, Any]) -> dict[str, list[EvaluationRecord]]:
@@ -98,7 +119,7 @@ def list_evaluations(given: Any) -> list[EvaluationRecord]:
     return evaluations
 
 
-def _refuse_others(options: ReadingOptions, taken: Sequence[str], why: str) -> None:
+def refuse_others(options: ReadingOptions, taken: Sequence[str], why: str) -> None:
     """Refuse options for files that are not taken."""
     for name, field in options_of(ReadingOptions).items():
         if name not in (*taken, "progress") and getattr(options, name) != field.default:

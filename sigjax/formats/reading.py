@@ -278,14 +278,18 @@ def refuse_several_tasks(evaluations: Sequence[EvaluationRecord]) -> None:
 
 @keeping_pipes()
 def read_metrics(
-    *paths: Path, input: Sequence[Path] = (), metrics: Sequence[str] = (), reader: str | None = None, **options: Any
+    *paths: Path,
+    input: Sequence[Path] | Mapping[str, Path] = (),
+    metrics: Sequence[AnyMetric | None] = (),
+    reader: str | None = None,
+    **options: Any,
 ) -> list[Evaluation]:
     """Read the same files once for each metric; without metrics, for all that a file of saved statistics holds.
 
     Args:
         paths: as in `read`.
         input: as in `read`.
-        metrics: names.
+        metrics: as in `read`, each; None is the first of the format.
         reader: as in `read`.
         options: the other options of `read`.
 
@@ -293,7 +297,7 @@ def read_metrics(
         InputError: as `read`.
     """
     sources = sources_of(paths, input)
-    names: Sequence[str | None] = metrics
+    names = metrics
     if not metrics and len(sources.files) == 1 and not sources.systems:
         from sigjax.readers.saved import saved_names
 

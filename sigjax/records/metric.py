@@ -262,5 +262,6 @@ class EvaluationRecord(Brief):
         """The systems, the metric, and how many instances and clusters there are."""
         counts = {name: getattr(self, name) for name in ("clusters", "strata", "runs")}
         counts = {name: len(set(labels)) for name, labels in counts.items() if labels is not None}
-        named = {"systems": self.systems, "metric": self.metric.name, "instances": self.num_instances}
+        instances = self.num_instances if self.runs is None else len(set(self.ids or ()))
+        named = {"systems": self.systems, "metric": self.metric.name, "instances": instances}
         return named | counts | ({"unit": self.unit} if self.unit != "instance" else {})

@@ -8,7 +8,6 @@ from itertools import combinations, islice
 from typing import Any, Self, get_args, overload
 
 from sigjax.records.comparison import Comparison, Comparisons, Distribution, Measured, PeerTest, SystemScore
-from sigjax.records.display import Brief
 from sigjax.records.metric import EvaluationRecord
 from sigjax.records.options import Hint, InputError
 from sigjax.records.settings import Settings, Test
@@ -19,7 +18,7 @@ MOST_PAIRS = 10
 
 
 @dataclass(frozen=True, repr=False)
-class ReportRecord(Brief):
+class ReportRecord:
     """Scores, comparisons and the settings that reproduce them; `sigjax.Report` explains the fields."""
 
     systems: tuple[SystemScore, ...]
@@ -67,12 +66,6 @@ class ReportRecord(Brief):
     def __len__(self) -> int:
         """Count the comparisons."""
         return len(self.comparisons)
-
-    def brief(self) -> dict[str, Any]:
-        """How much there is of what; print(report) shows the numbers."""
-        counts = {"systems": len({one.name for one in self.systems}), "comparisons": len(self.comparisons)}
-        metrics, tests = (self.comparisons.column(name).distinct() for name in ("metric", "test"))
-        return counts | {"metrics": metrics, "tests": tests, "instances": self.num_instances, "units": self.num_units}
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the data, so that pickles are small and need no user's function."""

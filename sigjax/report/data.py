@@ -14,7 +14,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import cache, reduce
 from importlib.util import find_spec
@@ -256,9 +256,48 @@ def to_dataframe(
     Raises:
         InputError: the library, or narwhals where it is not pandas, is not installed.
     """
+    chosen = _checked_library(library, columns)
+    (cells,) = _blocks(report, of, max(1, len(report)))
+    if columns == "usual":
+        several = {"test"} if len(report.settings.tests) > 1 else set[str]()
+        cells = {name: own for name, own in cells.items() if name in _USUAL or name in several}
+    return _of_pandas(cells) if chosen == "pandas" else _by_narwhals(cells, chosen)
+
+
+def rows_to_dataframe(
+    rows: Sequence[Mapping[str, Any]],
+    library: Library | None,
+    columns: Literal["usual", "all"],
+    usual: Container[str],
+) -> Any:
+    """A data frame of the rows of a study; intervals become `_low` and `_high`.
+
+    Raises:
+        InputError: as `to_dataframe`.
+    """
+    chosen, cells = _checked_library(library, columns), dict[str, list[Any]]()
+    for name in rows[0] if rows else ():
+        values = [row[name] for row in rows]
+        if name.endswith("interval") or any(isinstance(value, Interval) for value in values):
+            for index, end in enumerate(("low", "high")):
+                cells[f"{name}_{end}"] = [None if value is None else value[index] for value in values]
+        else:
+            cells[name] = values
+    cells = {name: values for name, values in cells.items() if columns == "all" or name in usual}
+    if chosen == "pandas":
+        import pandas
+
+        return pandas.DataFrame(cells)
+    return _narwhals(chosen).from_dict(cells, backend=chosen).to_native()
+
+
+def _checked_library(library: Library | None, columns: str) -> Library:
+    """The library of a data frame: the one asked for, else the first that is installed."""
     known = get_args(Library)
     if library is not None and library not in known:
         raise InputError(f"library: expected one of {', '.join(known)}, got {library!r}")
+    if columns not in ("usual", "all"):
+        raise InputError(f"columns: expected usual or all, got {columns!r}")
     chosen = library or next((name for name in known if _is_installed(name)), None)
     if chosen is None:
         raise InputError(
@@ -268,33 +307,7 @@ def to_dataframe(
     if not _is_installed(chosen):
         command = install_command(chosen)
         raise InputError(f"a data frame of {chosen} needs {chosen}, which is not installed; run: {command}")
-    if columns not in ("usual", "all"):
-        raise InputError(f"columns: expected usual or all, got {columns!r}")
-    (cells,) = _blocks(report, of, max(1, len(report)))
-    if columns == "usual":
-        several = {"test"} if len(report.settings.tests) > 1 else set[str]()
-        cells = {name: own for name, own in cells.items() if name in _USUAL or name in several}
-    return _of_pandas(cells) if chosen == "pandas" else _by_narwhals(cells, chosen)
-
-
-def rows_to_frame(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """A data frame of pandas from the records of a study; intervals become `_low` and `_high`.
-
-    Raises:
-        InputError: pandas is not installed.
-    """
-    if not _is_installed("pandas"):
-        command = install_command("pandas")
-        raise InputError(f"the data frame of a study needs pandas, which is not installed; run: {command}")
-    import pandas
-
-    return pandas.DataFrame([dict(cell for item in row.items() for cell in _cells(*item)) for row in rows])
-
-
-def _cells(name: str, value: Any) -> Iterable[tuple[str, Any]]:
-    if isinstance(value, Interval):
-        return zip((f"{name}_low", f"{name}_high"), value, strict=True)
-    return [(name, value)]
+    return chosen
 
 
 def _is_installed(name: str) -> bool:
@@ -312,13 +325,18 @@ def _of_pandas(columns: dict[str, list[Any]]) -> Any:
 
 
 def _by_narwhals(columns: dict[str, list[Any]], library: Library) -> Any:
+    narwhals = _narwhals(library)
+    types = {int: narwhals.Int64, bool: narwhals.Boolean, str: narwhals.String, float: narwhals.Float64}
+    schema = {name: types[_column_types()[name]]() for name in columns}
+    return narwhals.from_dict(columns, schema=schema, backend=library).to_native()
+
+
+def _narwhals(library: Library) -> Any:
     try:
         import narwhals
     except ModuleNotFoundError:
         raise InputError(f"a data frame of {library} needs narwhals; run: {install_command('narwhals')}") from None
-    types = {int: narwhals.Int64, bool: narwhals.Boolean, str: narwhals.String, float: narwhals.Float64}
-    schema = {name: types[_column_types()[name]]() for name in columns}
-    return narwhals.from_dict(columns, schema=schema, backend=library).to_native()
+    return narwhals
 
 
 @dataclass(frozen=True)

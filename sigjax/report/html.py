@@ -43,6 +43,7 @@ from sigjax.report.words import (
     is_warning,
     left_out,
     short_names,
+    size_of,
 )
 
 
@@ -153,7 +154,7 @@ def _grid(family: PairFamily, caption: str, *, shaded: bool) -> str:
     for rank, (system, line) in enumerate(zip(family.systems, family.grid(size), strict=False), 1):
         cells = "".join(_cell(one, family.delta_spec, shaded=shaded) for one in line)
         rows.append(f'<th class="name" scope="row">{rank} {escape(system.name)}</th>{cells}')
-    return _scrolling("grid", caption, f'<th class="name" scope="col">adjusted p</th>{"".join(numbers)}', rows)
+    return _scrolling("grid", caption, f'<th class="name" scope="col">{family.p_title}</th>{"".join(numbers)}', rows)
 
 
 def _cell(comparison: Comparison | None, spec: str, *, shaded: bool) -> str:
@@ -166,11 +167,13 @@ def _cell(comparison: Comparison | None, spec: str, *, shaded: bool) -> str:
 
 
 def _tooltip(comparison: Comparison, spec: str) -> str:
-    heading = interval_heading(comparison.settings, [comparison.joint_pairs])
+    heading, adjusted = interval_heading(comparison.settings, [comparison.joint_pairs]), ""
+    if comparison.settings.correction != "none":
+        adjusted = f", adjusted p = {format_adjusted_p(comparison)}"
     return (
         f"{comparison.a} - {comparison.b}: delta {format_number(comparison.delta, spec)}, "
         f"{heading} {format_interval(comparison.interval, spec)}, "
-        f"p = {format_raw_p(comparison)}, adjusted p = {format_adjusted_p(comparison)}"
+        f"p = {format_raw_p(comparison)}{adjusted}"
     )
 
 
@@ -229,7 +232,7 @@ def _data(name: str) -> str:
 
 def _size(report: ReportRecord, sections: list[Section]) -> str:
     names = {system.name for section in sections for system in section.systems}
-    return f"{count(len(names), 'system')} on {count(report.num_instances, 'instance')}"
+    return f"{count(len(names), 'system')} on {size_of(report)[0]}"
 
 
 def _hash(text: str) -> str:
@@ -306,6 +309,7 @@ def _family_data(family: PairFamily, systems: Table, distributions: Sequence[Dis
         "methods": list(methods),
         "kind": family.layout,
         "reference": rank[settings.baseline or (family.only.b if family.only else shown[0].name)],
+        "decides": family.p_title,
         "turns": settings.alternative == "two-sided",
         "interval": interval_heading(settings, family.comparisons.values("joint_pairs")),
         "limits": [f"{limit:g}" for limit in thresholds(settings)],

@@ -113,15 +113,8 @@ def _pairs(section: Section, label: str) -> str:
         ]
         return "\n".join(f"% {visible(sentence)}" for sentence in sentences)
     table = pairs_table(families, families[0].settings)
-    same = table.header.index("p"), table.header.index("adjusted p")
     drop = {"method", *["test"] * (len(families) == 1)}
-    drop |= {"adjusted p"} if all(row[same[0]] == row[same[1]].rstrip("*") for row in table.rows) else set()
-    kept = [i for i, name in enumerate(table.header) if name not in drop]
-    table = Table(
-        tuple(table.header[i] for i in kept),
-        [tuple(row[i] for i in kept) for row in table.rows],
-        names=tuple(kept.index(i) for i in table.names if i in kept),
-    )
+    table = table.without([i for i, name in enumerate(table.header) if name in drop])
     return set_table(
         table, f"{section.title}: {count(pairs, 'pair')}", [f"{families[0].star}", *notes], f"{label}-pairs"
     )

@@ -13,7 +13,7 @@ from sigjax.records.display import visible
 from sigjax.records.options import options_of
 from sigjax.report.latex import escape_latex
 from sigjax.report.sections import blocks, lone_sentence, pair_sentence
-from sigjax.report.words import ALTERNATIVES, count, joined, metric_title, percent
+from sigjax.report.words import ALTERNATIVES, count, joined, metric_title, percent, size_of
 from sigjax.testing.intervals import INTERVALS
 
 _PROGRAMS = {
@@ -56,15 +56,17 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
     pairs = "" if len(names) == 2 else ", all pairs of them"
     if settings.baseline is not None:
         pairs = f", each with {escape_latex(settings.baseline)}"
-    compared, instances = count(len(names), "system"), count(report.num_instances, "instance")
-    yield f"We compared {compared} on {instances}{pairs}, by {joined(metrics)}."
+    size, instances = size_of(report)
+    yield f"We compared {count(len(names), 'system')} on {size}{pairs}, by {joined(metrics)}."
     suite = next(
         (one.title.rpartition(", ")[2] for one in report.measured if one.title.startswith(f"{one.metric}, ")), ""
     )
     if suite:
         yield f"The suite score is the {escape_latex(suite.replace(' tasks', ' task scores'))}; tasks are strata."
     yield from _of_notes(report)
-    if report.num_units != report.num_instances:
+    if instances != report.num_instances and settings.design == "together":
+        yield "The runs of an instance were resampled together."
+    if report.num_units != instances:
         yield f"Instances form {count(report.num_units, 'cluster')}, which were resampled as wholes."
     strata = re.search(r"\|strata:(\d+)\|", report.signature)
     if strata and not suite:

@@ -164,7 +164,7 @@ function card({ data, names, choose, title, onChoice, isGrid, isPair }) {
     verdict.className = pair.significant ? "verdict significant" : "verdict";
     const scores = `${data.scores[pair.a]} and ${data.scores[pair.b]}`;
     const lines = [["Scores", scores], ["Delta", pair.delta], [data.interval, between(pair)], ["p", pair.p]];
-    lines.push(["Adjusted p", pair.adjusted], ["Method", pair.method]);
+    lines.push(...(data.decides === "p" ? [] : [["Adjusted p", pair.adjusted]]), ["Method", pair.method]);
     facts.replaceChildren(...lines.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
     plot.replaceChildren(...histograms(data, pair));
   });
@@ -231,7 +231,7 @@ function heatMap({ data, pairs, names, choose, title, onChoice }) {
     for (const each of chosen) each.classList.add("chosen");
     for (const each of body.querySelectorAll("[tabindex]")) each.removeAttribute("tabindex");
     const pair = pairs.exactly(i, j);
-    chosen[2].ariaLabel = !pair ? "not tested" : by === "p" ? `adjusted p ${pair.adjusted}` : `delta ${pair.delta}`;
+    chosen[2].ariaLabel = !pair ? "not tested" : by === "p" ? `${data.decides} ${pair.adjusted}` : `delta ${pair.delta}`;
     chosen[2].tabIndex = 0;
   };
   const go = (i, j) => {
@@ -272,10 +272,10 @@ function heatMap({ data, pairs, names, choose, title, onChoice }) {
   });
   table.addEventListener("mouseover", ({ target }) => {
     const cell = target.closest("td"), pair = cell && pairs.exactly(...placeOf(cell));
-    if (pair) cell.title = `${title(pair)}: delta ${pair.delta}, adjusted p ${pair.adjusted}`;
+    if (pair) cell.title = `${title(pair)}: delta ${pair.delta}, ${data.decides} ${pair.adjusted}`;
   });
   onChoice((_, a, b) => mark(a, b));
-  const radios = Object.entries({ p: "adjusted p", delta: "delta" }).map(([value, text]) => {
+  const radios = Object.entries({ p: data.decides, delta: "delta" }).map(([value, text]) => {
     const onchange = () => ((by = value), draw());
     const checked = value === by ? { checked: "" } : {};
     const radio = make("input", { type: "radio", name: `by-${data.id}`, value, onchange, ...checked });
@@ -298,7 +298,7 @@ function forest({ data, pairs, names, choose, title, isGrid, isPair }) {
   };
   const every = [
     ["name", data.turns && !isPair ? "system" : "pair"], ["plot", ""], ["", "delta"],
-    ["wide", data.interval], ["wide", "p"], ["", "adjusted p"],
+    ["wide", data.interval], ...(data.decides === "p" ? [] : [["wide", "p"]]), ["", data.decides],
   ];
   const draw = (reference) => {
     // The table of systems has the numbers of the deltas to the best or the baseline, that of a pair its own.
@@ -318,7 +318,7 @@ function forest({ data, pairs, names, choose, title, isGrid, isPair }) {
       const button = make("button", { type: "button", title: title(pair), onclick }, nameOf(pair, reference));
       const name = make("th", { scope: "row", class: "name" }, button);
       const plot = make("td", { class: "plot" }, dot(scale, values[i], { zero: true, filled }));
-      const texts = [pair.delta, between(pair), pair.p, pair.adjusted];
+      const texts = [pair.delta, between(pair), ...(data.decides === "p" ? [] : [pair.p]), pair.adjusted];
       const cells = columns.slice(2).map(([kind], j) => make("td", { class: kind }, texts[j]));
       return make("tr", {}, name, plot, ...cells);
     });
@@ -329,7 +329,7 @@ function forest({ data, pairs, names, choose, title, isGrid, isPair }) {
   select.value = data.reference;
   draw(data.reference);
   const box = { class: "scroll", tabindex: 0, role: "region", "aria-label": "Deltas" };
-  const key = `Points with ${data.interval}; filled: adjusted p < ${data.limits.at(-1)}`;
+  const key = `Points with ${data.interval}; filled: ${data.decides} < ${data.limits.at(-1)}`;
   const tools = isGrid ? [make("div", { class: "tools" }, label)] : [];
   return make("div", { class: "deltas" }, ...tools, make("div", box, table), make("p", { class: "small" }, key));
 }

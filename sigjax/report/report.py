@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from sigjax.records import Device, InputError, KeepScores, Library, ReportRecord, Test
+from sigjax.records.display import visible
 from sigjax.report.data import (
     Rows,
     csv_pieces,
@@ -15,6 +17,7 @@ from sigjax.report.data import (
     report_schema,
     to_dataframe,
 )
+from sigjax.report.words import count
 from sigjax.run.files import text_or_file
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from sigjax.report.plots import FigureKind
 
 Path = str | os.PathLike[str]
+_MOST_ANSWERS = 3
+"""Metrics of which `repr` says the answer."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,6 +83,19 @@ class Report(ReportRecord):
     def json_schema() -> dict[str, Any]:
         """The JSON Schema (draft 2020-12) of what `to_json` writes, with all settings of this version."""
         return report_schema()
+
+    def __repr__(self) -> str:
+        """The answer by the first metrics, and what they were computed on."""
+        from sigjax.report.sections import blocks
+
+        sections = list(islice(blocks(self), _MOST_ANSWERS))
+        metrics = len({system.metric for system in self.systems})
+        if metrics == 1:
+            answers, about = sections[0].headlines, sections[0].caption
+        else:
+            answers = [f"{section.title}: {said}" for section in sections for said in section.headlines]
+            about = count(metrics, "metric")
+        return "\n".join(map(visible, [*answers, f"Report of {about}; print(report) has more"]))
 
     def __str__(self) -> str:
         """Return the report as text for a terminal."""

@@ -47,6 +47,7 @@ from sigjax.report.words import (
     number_spec,
     p_interval_label,
     percent,
+    size_of,
 )
 
 _KEYS = ("name", "metric", "test", "about")
@@ -331,18 +332,21 @@ def _pair_table(pair: Comparison, peers: Mapping[str, Sequence[str]]) -> Table:
 
 
 def pairs_table(families: Sequence[PairFamily], settings: Settings) -> Table:
-    """The pairs of one metric, one row per pair and test."""
+    """The pairs of one metric, one row per pair and test; adjusted p alone where p is the same for all."""
     comparisons = Comparisons.joined([family.comparisons for family in families])
-    spec = _delta_spec(comparisons)
+    spec, is_adjusted = _delta_spec(comparisons), comparisons.values("p_value") != comparisons.values("p_adjusted")
     heading = interval_heading(settings, comparisons.values("joint_pairs"))
-    header = ("a", "b", "test", "delta (a - b)", heading, "p", "adjusted p", "method")
-    rows = [(one.a, one.b, one.test, *_delta(one, spec), METHODS[one.method]) for one in comparisons]
-    return Table(header, rows, names=(0, 1, 2))
-
-
-def _delta(pair: Comparison, spec: str) -> tuple[str, ...]:
-    delta, interval = format_number(pair.delta, spec), format_interval(pair.interval, spec)
-    return delta, interval, format_raw_p(pair), format_adjusted_p(pair, digits=3)
+    columns = {
+        "a": comparisons.values("a"),
+        "b": comparisons.values("b"),
+        "test": comparisons.values("test"),
+        "delta (a - b)": [format_number(delta, spec) for delta in comparisons.values("delta")],
+        heading: [format_interval(interval, spec) for interval in comparisons.values("interval")],
+        "p": list(map(format_raw_p, comparisons)),
+        "adjusted p" if is_adjusted else "p": [format_adjusted_p(one, digits=3) for one in comparisons],
+        "method": [METHODS[method] for method in comparisons.values("method")],
+    }
+    return Table.of(columns, names=(0, 1, 2))
 
 
 def grid_table(family: PairFamily) -> Table:
@@ -574,10 +578,9 @@ def blocks(report: ReportRecord) -> Iterator[Section]:
 def _caption(metric: str, num_systems: int, report: ReportRecord) -> str:
     """The metric, and what it was computed on."""
     measured = next((one for one in report.measured if one.metric == metric), None)
-    instances, units = report.num_instances, report.num_units
-    if measured is not None:
-        instances, units = measured.instances, measured.units
-    text = f"{metric_title(metric) if measured is None else measured.title} on {count(instances, 'instance')}"
+    units = report.num_units if measured is None else measured.units
+    size, instances = size_of(report, measured and measured.instances, units)
+    text = f"{metric_title(metric) if measured is None else measured.title} on {size}"
     if units != instances:
         text += f", resampled as {count(units, 'cluster')}"
     text += f", {count(num_systems, 'system')}"
@@ -821,7 +824,7 @@ def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
         [(name, *(column.get(name, Score("")) for column in columns)) for name in names],
         names=(0,),
         scores=tuple(range(1, len(metrics) + 1)),
-        title=f"{count(len(names), 'system')} on {count(report.num_instances, 'instance')}",
+        title=f"{count(len(names), 'system')} on {size_of(report)[0]}",
         note=_note(marking, sections, report.settings),
     )
 

@@ -251,7 +251,7 @@ def audit(data: Any, options: AuditDataOptions) -> Audit:
         metric="+".join(each.metric.name for each in chosen),
         test="+".join((*settings.tests, "classical") if options.classical else settings.tests),
         null=None if nulls == ("swaps",) else "+".join(nulls),
-        systems=",".join(chosen[0].systems),
+        only=",".join(chosen[0].systems),
         classical=None,
         ties="ge",
         units=num_units,

@@ -11,7 +11,7 @@ import numpy as np
 from rich.cells import cell_len, set_cell_size
 
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
+from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of, is_array
 from sigjax.metrics import evaluation_from_arrays, measured_from, origins
 from sigjax.metrics.edits import SCLITE
 from sigjax.records import (
@@ -27,8 +27,7 @@ from sigjax.records import (
     Test,
 )
 from sigjax.records.display import visible, visible_json
-from sigjax.records.metric import AnyMetric
-from sigjax.records.options import option, same, takes, values
+from sigjax.records.options import same, takes, values
 from sigjax.report import Report
 from sigjax.report.data import PAIR_KEYS
 from sigjax.report.text import BOLD, GAP, Page, rendered
@@ -259,6 +258,8 @@ class ClassicalTests(StudyResult):
         signature: one line that reproduces the comparisons.
     """
 
+    rows = "tests"
+
     a: str
     b: str
     metric: str
@@ -307,9 +308,6 @@ class ClassicalTests(StudyResult):
 class ClassicalOptions:
     """The options of `classical_tests`."""
 
-    metric: AnyMetric | None = option(
-        None, 'Metric of arrays: a name ("mean" when left out), a `Metric`, a `SampleMetric`, or a function of sums.'
-    )
     alternative: Alternative = same(
         CompareOptions, "alternative", more="Of the first system, a. Chi-square tests are two-sided only."
     )
@@ -322,9 +320,14 @@ class ClassicalOptions:
     progress: bool = same(CompareOptions, "progress")
 
 
-@takes(ClassicalOptions)
+@dataclass(frozen=True, kw_only=True)
+class ClassicalDataOptions(ClassicalOptions, ReadingOptions):
+    """The options of `classical_tests`, and those by which it reads data."""
+
+
+@takes(ClassicalDataOptions)
 @with_progress
-def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
+def classical_tests(*systems: Any, options: ClassicalDataOptions) -> ClassicalTests:
     r"""Classical tests of two systems beside the permutation test and the bootstrap test.
 
     Paired t, Wald z, sign, Wilcoxon and McNemar tests take the differences $d_i$ of units on the one statistic by which
@@ -338,7 +341,7 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
     Args:
         systems: two systems as `compare` takes them (an `Evaluation`, a data frame, a path, ...); or two arrays, a and
             b, `[instance]` or `[instance, input]`, of the same instances in the same order.
-        options: see `ClassicalOptions`.
+        options: see `ClassicalDataOptions`.
 
     Raises:
         InputError: not two systems; an evaluation and also `metric`; and what `compare` refuses.
@@ -352,7 +355,7 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
         >>> round(result["two-sample t"].statistic * result.factor, 6) == round(result["paired t"].statistic, 6)
         True
     """
-    evaluation = _two_systems(systems, options.metric)
+    evaluation = _two_systems(systems, options)
     num_units = int(units_of_instances(evaluation)[0].max()) + 1
 
     def run(tests: Sequence[Test], **changes: Any) -> Report:
@@ -379,20 +382,15 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
     )
 
 
-def _two_systems(systems: Sequence[Any], metric: AnyMetric | None) -> EvaluationRecord:
-    if not any(isinstance(each, EvaluationRecord) for each in systems):
-        is_array = isinstance(systems[0], list | tuple | np.ndarray) if systems else True
-        if len(systems) == 1 and (not is_array or all(isinstance(each, str | os.PathLike) for each in systems[0])):
-            return _two_systems(evaluations_of(systems[0], ReadingOptions(metric=metric)), None)
-        if len(systems) != 2:
-            raise InputError(f"expected an Evaluation of two systems, or two arrays a and b; got {len(systems)} arrays")
-        named = dict(zip("ab", systems, strict=True))
-        return evaluation_from_arrays(named, metric="mean" if metric is None else metric)
-    if len(systems) > 1 or metric is not None:
-        raise InputError("an Evaluation has both systems and their metric; give nothing else beside it")
-    evaluation: EvaluationRecord = systems[0]
-    names = evaluation.systems
-    if len(names) != 2:
+def _two_systems(systems: Sequence[Any], options: ClassicalDataOptions) -> EvaluationRecord:
+    if len(systems) == 2 and all(map(is_array, systems)):
+        return evaluation_from_arrays(dict(zip("ab", systems, strict=True)), metric=options.metric or "mean")
+    if len(systems) != 1 or is_array(systems[0]):
+        raise InputError(f"expected what compare takes, of two systems, or two arrays a and b; got {len(systems)}")
+    evaluation, *others = evaluations_of(systems[0], options)
+    if others:
+        raise InputError(f"classical tests take one metric, got {1 + len(others)}; name one ({Hint('metric')})")
+    if len(names := evaluation.systems) != 2:
         some = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise InputError(f"expected two systems, got {len(names)} ({some}); choose two ({Hint('only', 'A', 'B')})")
     return evaluation

@@ -114,6 +114,8 @@ class Diff(StudyResult):
         lower_is_better: the metrics whose lower scores are better.
     """
 
+    rows = "changes"
+
     verdict: Verdict | None
     margin: float | None
     level: float

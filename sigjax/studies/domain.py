@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.cells import cell_len
 
+from sigjax.comparison.options import ReadingOptions, are_paths, evaluations_of, is_array
+from sigjax.readers.options import name_systems
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings, Test
 from sigjax.records.display import visible
 from sigjax.records.options import check, option, same, takes
@@ -184,9 +187,14 @@ class Domain(Study):
         set_words(axes, "winners on the other test sets", f"p on {self.source}, {self.alternative}", "share that win")
 
 
-@takes(DomainOptions)
+@dataclass(frozen=True, kw_only=True)
+class DomainDataOptions(DomainOptions, ReadingOptions):
+    """The options of `domain`, and those by which it reads data."""
+
+
+@takes(DomainDataOptions)
 @with_progress
-def domain(test_sets: EvaluationRecord | Mapping[str, EvaluationRecord], options: DomainOptions) -> Domain:
+def domain(data: Any, options: DomainDataOptions) -> Domain:
     """Test all pairs on one test set, and ask how often their winners win on other test sets.
 
     A test says what to expect of other samples of the same population. Other domains are other populations: there
@@ -196,8 +204,9 @@ def domain(test_sets: EvaluationRecord | Mapping[str, EvaluationRecord], options
     Intervals are for other systems like these, since pairs share systems. They say nothing of other domains.
 
     Args:
-        test_sets: name -> statistics of the same systems; or one evaluation with strata, each of which is a test set.
-        options: see `DomainOptions`.
+        data: the test sets by name, each of them what `compare` takes, or a list of the paths of tables; or one of what
+            `compare` takes with strata, each of which is a test set.
+        options: see `DomainDataOptions`.
 
     Raises:
         InputError: an option or the data cannot be used, fewer than two test sets, or other systems or another metric
@@ -214,7 +223,7 @@ def domain(test_sets: EvaluationRecord | Mapping[str, EvaluationRecord], options
         [(0.05, 0.3, 2, 1)]
     """
     check(options)
-    named = _named_sets(test_sets, options)
+    named = _named_sets(data, options)
     (source, evaluation), *_ = named.items()
     settings = check_pairs([evaluation], options)
     tested = {name: _tested(name, each, settings, options) for name, each in named.items()}
@@ -241,19 +250,18 @@ def domain(test_sets: EvaluationRecord | Mapping[str, EvaluationRecord], options
     )
 
 
-def _named_sets(
-    given: EvaluationRecord | Mapping[str, EvaluationRecord], options: DomainOptions
-) -> dict[str, EvaluationRecord]:
+def _named_sets(data: Any, options: DomainDataOptions) -> dict[str, EvaluationRecord]:
     """The test sets by name, the source first, with the same systems in the same order.
 
     Raises:
         InputError: fewer than two, not the same systems or metric, or an unknown source.
     """
-    if not isinstance(given, EvaluationRecord | Mapping) or not all(
-        isinstance(each, EvaluationRecord) for each in (given.values() if isinstance(given, Mapping) else ())
-    ):
-        raise InputError('expected an Evaluation with strata, or one per test set, such as {"news": ..., "web": ...}')
-    named = _by_strata(given) if isinstance(given, EvaluationRecord) else dict(given)
+    if options.strata is None and not isinstance(data, Mapping) and are_paths(data):
+        data = name_systems(list(map(os.fspath, data)))[0]
+    if options.strata is None and isinstance(data, Mapping) and not any(map(is_array, data.values())):
+        named = {str(name): _by_one_metric(each, options) for name, each in data.items()}
+    else:
+        named = _by_strata(_by_one_metric(data, options))
     if len(named) < 2:
         raise InputError(
             f"domain needs two test sets or more, got {len(named)}: give one file per test set, or {Hint('strata')} "
@@ -275,6 +283,13 @@ def _named_sets(
             )
     chosen = slice(options.first)
     return {name: on_instances(select(each, first.systems), chosen) for name, each in named.items()}
+
+
+def _by_one_metric(data: Any, options: DomainDataOptions) -> EvaluationRecord:
+    evaluation, *others = evaluations_of(data, options)
+    if others:
+        raise InputError(f"this study takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
+    return evaluation
 
 
 def _by_strata(evaluation: EvaluationRecord) -> dict[str, EvaluationRecord]:

@@ -270,7 +270,7 @@ def power(data: Any, options: PowerDataOptions) -> Power:
         metric="+".join(pilot.metric for pilot in pilots),
         test="+".join(settings.tests),
         instances=",".join(map(str, sorted(options.instances))),
-        systems=",".join(pairs[0].systems),
+        only=",".join(pairs[0].systems),
         units=num_units,
         strata=num_strata(evaluations[0]),
     )

@@ -19,14 +19,23 @@ import numpy as np
 
 from sigjax.comparison.checks import baseline_of, check_units, named_errors
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import CompareOptions
-from sigjax.formats import read_metrics
+from sigjax.comparison.options import CompareOptions, ReadingOptions, are_paths, evaluations_of, is_array, refuse_others
 from sigjax.metrics import evaluation_from_arrays, measured_from, origins
 from sigjax.metrics.ratios import ACCURACY, mean_score
-from sigjax.records import Alternative, Device, EvaluationRecord, Hint, InputError, Interval, SampleMetric, Settings
+from sigjax.readers.options import Options, name_systems, select_systems
+from sigjax.records import (
+    Alternative,
+    Device,
+    EvaluationRecord,
+    Hint,
+    InputError,
+    Interval,
+    Missing,
+    SampleMetric,
+    Settings,
+)
 from sigjax.records.corrections import PValueCorrection
 from sigjax.records.display import Brief, SciPyNames
-from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.report.words import (
     ALTERNATIVES,
@@ -69,58 +78,53 @@ from sigjax.testing.problem import SumsProblem, problem_of
 from sigjax.testing.uncertainty import Uncertainty
 
 
-def samples_of(data: Any, metric: AnyMetric | None, *, what: str) -> dict[str, EvaluationRecord]:
+def samples_of(
+    data: Any, options: ReadingOptions, *, what: str, missing: Missing = "error"
+) -> dict[str, EvaluationRecord]:
     """The evaluation of each system alone, by name.
 
     Args:
-        data: an `Evaluation`; the path of a file; or a dict: name of each system -> `Evaluation`, numbers, or numbers
-            by id.
-        metric: that of numbers and files.
+        data: what `compare` takes; or of systems one by one, which may have other instances, a list of paths or a dict:
+            name of each system -> path, `Evaluation`, numbers, or numbers by id.
+        options: those by which it is read.
         what: the test, for messages.
+        missing: as in `evaluations_of`.
 
     Raises:
         InputError: the data are something else, or of a metric that is not one of sums.
 
     Example:
-        >>> samples = samples_of({"A": [1, 2, 3], "B": [4, 5]}, None, what="a test")
+        >>> samples = samples_of({"A": [1, 2, 3], "B": [4, 5]}, ReadingOptions(), what="a test")
         >>> [(name, one.stats[0, :, 0].tolist()) for name, one in samples.items()]
         [('A', [1, 2, 3]), ('B', [4, 5])]
     """
-    if isinstance(data, str | os.PathLike):
-        metrics = [] if metric is None else [metric]
-        data, *others = read_metrics(data, metrics=metrics, missing="pairwise", single=True)  # pyright: ignore
+    if not isinstance(data, Mapping) and are_paths(data) and len(data) > 1:
+        data = name_systems(list(map(os.fspath, data)))[0]
+    if isinstance(data, Mapping):
+        named, alone = {str(name): given for name, given in data.items()}, replace(options, only=None)
+        names = select_systems(what, list(named), Options(only=options.only, single=True)) if named else ()
+        samples = {name: _single(name, named[name], alone) for name in names}
+    else:
+        evaluation, *others = evaluations_of(data, options, single=True, missing=missing)
         if others:
             raise InputError(f"{what} takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
-        metric = None
-    if isinstance(data, EvaluationRecord):
-        _refuse_metric(metric)
-        if data.ids is None and len(data.systems) > 1:  # joined by position
-            data = replace(data, ids=tuple(map(str, range(1, data.num_instances + 1))))
-        samples = {name: _alone(data, index) for index, name in enumerate(data.systems)}
-    elif isinstance(data, Mapping):
-        samples = {str(name): _single(str(name), given, metric) for name, given in data.items()}
-    else:
-        raise InputError(
-            f"{what} takes an Evaluation, the path of a file, or a dict of one array per system, got "
-            f"{type(data).__name__}"
-        )
+        if evaluation.ids is None and len(evaluation.systems) > 1:  # joined by position
+            evaluation = replace(evaluation, ids=tuple(map(str, range(1, evaluation.num_instances + 1))))
+        samples = {name: _alone(evaluation, index) for index, name in enumerate(evaluation.systems)}
     if not samples:
         raise InputError(f"{what}: there is no system")
     _check(list(samples.values()), what)
     return samples
 
 
-def _refuse_metric(metric: AnyMetric | None) -> None:
-    if metric is not None:
-        raise InputError(f"an Evaluation has its metric; leave out {Hint('metric')}")
-
-
-def _single(name: str, given: Any, metric: AnyMetric | None) -> EvaluationRecord:
-    """What is given for one system."""
-    if not isinstance(given, EvaluationRecord):
+def _single(name: str, given: Any, options: ReadingOptions) -> EvaluationRecord:
+    """What is given for one system: its numbers, also by id, or all else that `compare` takes."""
+    if is_array(given) or isinstance(given, Mapping):
+        refuse_others(options, ("metric", "missing"), "these are arrays")
         ids, numbers = (list(given), list(given.values())) if isinstance(given, Mapping) else (None, given)
-        return evaluation_from_arrays({name: numbers}, metric="mean" if metric is None else metric, ids=ids)
-    _refuse_metric(metric)
+        return evaluation_from_arrays({name: numbers}, metric=options.metric or "mean", ids=ids)
+    saved = not isinstance(given, str | os.PathLike) or os.fspath(given).lower().endswith(".npz")
+    given, *_ = evaluations_of(given if saved else {name: given}, options, single=True)
     if len(given.systems) > 1:
         raise InputError(f"{name}: expected one system, got {len(given.systems)} ({', '.join(given.systems[:4])})")
     return _alone(given, 0)
@@ -175,7 +179,7 @@ def are_binary(samples: Iterable[EvaluationRecord]) -> bool:
     """Whether all numbers of all systems are 0 or 1: beside other ratings, those of a system may all be 1.
 
     Example:
-        >>> are_binary(samples_of({"A": [1, 1], "B": [4, 2]}, None, what="a test").values())
+        >>> are_binary(samples_of({"A": [1, 1], "B": [4, 2]}, ReadingOptions(), what="a test").values())
         False
     """
     return all(bool(np.isin(sample.stats[0, :, 0], (0, 1)).all()) for sample in samples)
@@ -366,13 +370,15 @@ class OneSampleOptions:
     )
     confidence_level: float = same(Settings, "confidence_level")
     device: Device = same(CompareOptions, "device")
-    metric: AnyMetric | None = option(
-        None, 'Metric of arrays and files: a name ("mean" when left out), a `Metric`, or a function of sums.'
-    )
 
 
-@takes(OneSampleOptions)
-def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
+@dataclass(frozen=True, kw_only=True)
+class OneSampleDataOptions(OneSampleOptions, ReadingOptions):
+    """The options of `one_sample`, and those by which it reads data."""
+
+
+@takes(OneSampleDataOptions)
+def one_sample(data: Any, options: OneSampleDataOptions) -> StudyRows[OneSample]:
     r"""Test the score of each system against a number, such as 1/2, the middle of a scale, or a published figure.
 
     The number is taken for certain: a published score that has an error of its own is compared by its outputs.
@@ -391,9 +397,9 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
       the test whose intervals `interval` gives.
 
     Args:
-        data: an array `[instance]` or `[instance, input]`; a dict of one per system (or id -> number, or an
-            `Evaluation` of one system); an `Evaluation`; or the path of a file.
-        options: see `OneSampleOptions`.
+        data: an array `[instance]` or `[instance, input]`; a dict of one per system (or id -> number); or what
+            `compare` takes, of one system or more.
+        options: see `OneSampleDataOptions`.
 
     Raises:
         InputError: a metric of whole columns; a number that is not finite, or for accuracies not between 0 and 1; an
@@ -411,10 +417,8 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
         ('sign-flip', 0.125)
     """
     check(options)
-    if not isinstance(data, EvaluationRecord | Mapping | str | os.PathLike):
-        data = {"a": data}
     settings = Settings(**values(options, Settings))
-    samples = samples_of(data, options.metric, what=_WHAT)
+    samples = samples_of({"a": data} if is_array(data) else data, options, what=_WHAT)
     binary = is_right_or_wrong([*samples.values()], options.against)
     with host_scope():
         results = [_test(name, sample, settings, options, binary=binary) for name, sample in samples.items()]
@@ -530,12 +534,16 @@ class UnpairedOptions:
     confidence_level: float = same(Settings, "confidence_level")
     device: Device = same(CompareOptions, "device")
     progress: bool = same(CompareOptions, "progress")
-    metric: AnyMetric | None = same(OneSampleOptions, "metric")
 
 
-@takes(UnpairedOptions)
+@dataclass(frozen=True, kw_only=True)
+class UnpairedDataOptions(UnpairedOptions, ReadingOptions):
+    """The options of `unpaired`, and those by which it reads data."""
+
+
+@takes(UnpairedDataOptions)
 @with_progress
-def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
+def unpaired(data: Any, options: UnpairedDataOptions) -> StudyRows[Unpaired]:
     r"""Permutation and rank-sum tests of systems that were tested on different instances.
 
     Under the null hypothesis the instances of both systems are one sample: of all $n_a + n_b$, every set of $n_a$ is as
@@ -549,9 +557,10 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
     is twice the smaller tail.
 
     Args:
-        data: a dict of one array per system, `[instance]` or `[instance, input]` (or id -> number, or an `Evaluation`
-            of one system); an `Evaluation` read with missing="pairwise"; or the path of a table.
-        options: see `UnpairedOptions`.
+        data: one file per system, as a list or a dict; a dict of one array per system, `[instance]` or
+            `[instance, input]` (or id -> number, a data frame, or an `Evaluation` of one system); or what `compare`
+            takes. Of a table, each system has the instances that it has (missing="pairwise").
+        options: see `UnpairedDataOptions`.
 
     Raises:
         InputError: systems have instances, or clusters, in common (see `overlap`); strata; a metric of whole columns;
@@ -567,7 +576,7 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
         (1.75, 3, 4)
     """
     check(options)
-    samples = samples_of(data, options.metric, what=_UNPAIRED_WHAT)
+    samples = samples_of(data, options, what=_UNPAIRED_WHAT, missing="pairwise")
     names = tuple(samples)
     if len(names) < 2:
         advice = "`sigjax one-sample` tests one against a number"

@@ -7,15 +7,15 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from sigjax.records import InputError
+from sigjax.records import InputError, Library
 from sigjax.records.corrections import Correction, adjust
 from sigjax.records.display import Brief, html_text, visible
 from sigjax.records.options import values
-from sigjax.report.data import json_lines, rows_to_frame
+from sigjax.report.data import json_lines, rows_to_dataframe
 from sigjax.report.plots import BLUE, ONE_COLUMN, VERMILION, draw_panels, plain
 from sigjax.report.sections import Table
 from sigjax.report.text import table_lines
@@ -32,13 +32,25 @@ NAME = 32
 WIDTH = 80
 """Columns of a text."""
 COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
-_SHORT = {"only": "systems", "resamples": "n", "alternative": "alt", "p_range": "p", "confidence_level": "level"}
+_SHORT = {"resamples": "n", "alternative": "alt", "p_range": "p", "confidence_level": "level"}
 PANEL = 2.0
 """Inches of the inside of a panel from top to bottom."""
+_USUAL = frozenset(
+    "a b system winner loser name other null metric test by order claim margin against alpha instances size low high "
+    "score old new delta change gain interval_low interval_high limits_low limits_high share rate power detectable "
+    "threshold pairs tests statistic p_value p_adjusted holds verdict kappa".split()
+)
+"""The columns of data frames that most people use."""
 
 
 class StudyResult(Brief):
-    """The base of results that have a text and JSON."""
+    """The base of results that have a text, JSON and a data frame.
+
+    Attributes:
+        rows: the field whose records are the rows of the data frame; empty where there is one row.
+    """
+
+    rows: ClassVar[str] = ""
 
     @abstractmethod
     def _lines(self) -> list[str]:
@@ -71,6 +83,25 @@ class StudyResult(Brief):
     def _schema(self) -> str:
         return type(self).__name__.lower()
 
+    def to_dataframe(self, library: Library | None = None, *, columns: Literal["usual", "all"] = "usual") -> Any:
+        """A data frame with one row per result, such as a pair or a number of instances.
+
+        Args:
+            library: as in `Report.to_dataframe`: pandas where it is installed.
+            columns: "usual" or "all".
+
+        Raises:
+            InputError: no such library is installed.
+        """
+        return rows_to_dataframe(self._rows(), library, columns, _USUAL)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """The rows of the data frame, with all columns."""
+        return [{key: value for key, value in asdict(row).items() if key != "settings"} for row in self._records()]
+
+    def _records(self) -> Sequence[Any]:
+        return getattr(self, self.rows) if self.rows else [self]
+
 
 Row = TypeVar("Row")
 
@@ -94,11 +125,13 @@ class StudyRows(tuple[Row, ...], StudyResult):
         return self._about[2](self)
 
     def _fields(self) -> dict[str, Any]:
-        rows = [{key: value for key, value in asdict(row).items() if key != "settings"} for row in self]  # pyright: ignore
-        for row in rows:
+        for row in (rows := self._rows()):
             if not math.isfinite(row.get("log10_p", 0.0)):
                 row["log10_p"] = None
         return {"settings": asdict(self[0].settings), self._about[1]: rows}  # pyright: ignore[reportAttributeAccessIssue]
+
+    def _records(self) -> Sequence[Any]:
+        return self
 
     @property
     def _schema(self) -> str:
@@ -107,28 +140,11 @@ class StudyRows(tuple[Row, ...], StudyResult):
 
 @dataclass(frozen=True, repr=False)
 class Study(StudyResult):
-    """The base of all results of studies, which have a `signature` besides: one line that reproduces the numbers.
-
-    Attributes:
-        rows: the field whose records are the rows of the data frame.
-    """
-
-    rows: ClassVar[str]
+    """The base of all results of studies, which have a `signature` besides: one line that reproduces the numbers."""
 
     @abstractmethod
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """The panels of the figure in reading order: the height of each in inches, and what draws it."""
-
-    def to_frame(self) -> Any:
-        """The rows of the study as a data frame of pandas; intervals become `_low` and `_high`.
-
-        Raises:
-            InputError: pandas is not installed.
-        """
-        return rows_to_frame(self._rows())
-
-    def _rows(self) -> list[dict[str, Any]]:
-        return [asdict(row) for row in getattr(self, self.rows)]
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Figure:
         """The study as a matplotlib figure (extra `plot`).

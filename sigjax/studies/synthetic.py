@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.metrics import METRICS
 from sigjax.readers import Evaluation
-from sigjax.records import EvaluationRecord, InputError, Metric, Settings
+from sigjax.records import EvaluationRecord, Hint, InputError, Metric, Settings
 from sigjax.records.options import check, option, same, takes
 
 Generator = Literal["mixtures", "words", "runs"]
@@ -55,8 +56,13 @@ class SyntheticOptions:
     seed: int = same(Settings, "seed", doc="The same seed gives the same systems with one version of NumPy.")
 
 
-@takes(SyntheticOptions)
-def synthetic(evaluation: EvaluationRecord | None, options: SyntheticOptions) -> Evaluation:
+@dataclass(frozen=True, kw_only=True)
+class SyntheticDataOptions(SyntheticOptions, ReadingOptions):
+    """The options of `synthetic`, and those by which it reads data."""
+
+
+@takes(SyntheticDataOptions)
+def synthetic(data: Any, options: SyntheticDataOptions) -> Evaluation:
     r"""Make systems whose outputs are as correlated as asked, or systems by the generators of the papers.
 
     *Mixtures* stand in for the variants of a system that resampled training sets give. A mixture of a system with
@@ -67,8 +73,8 @@ def synthetic(evaluation: EvaluationRecord | None, options: SyntheticOptions) ->
     that adds the same on every instance, such as one that is always right, is copied.
 
     Args:
-        evaluation: the systems to mix; None for the other generators.
-        options: see `SyntheticOptions`.
+        data: the systems to mix, as `compare` takes them; None for the other generators.
+        options: see `SyntheticDataOptions`.
 
     Returns:
         An `Evaluation` that can be saved; mixtures are named SYSTEM~1, SYSTEM~2, ...
@@ -89,13 +95,14 @@ def synthetic(evaluation: EvaluationRecord | None, options: SyntheticOptions) ->
         ('A~1', 'A~2', 'B~1', 'B~2')
     """
     check(options)
-    if evaluation is not None and not isinstance(evaluation, EvaluationRecord):
-        raise InputError(f"expected an Evaluation of the systems to mix, got {type(evaluation).__name__}")
     if options.generator == "mixtures":
-        if evaluation is None:
+        if data is None:
             raise InputError("mixtures need systems to mix; give their evaluation, or take the generator words or runs")
+        evaluation, *others = evaluations_of(data, options)
+        if others:
+            raise InputError(f"mixtures are by one metric, got {1 + len(others)}; name one ({Hint('metric')})")
         return _mixtures(evaluation, options)
-    if evaluation is not None:
+    if data is not None:
         raise InputError(f"the generator {options.generator} takes no data; leave the data out, or take mixtures")
     make, name = _GENERATORS[options.generator]
     counts = make(options.instances, options.count, options.step, options.seed)

@@ -71,7 +71,7 @@ def select(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> Evalu
     """
     names = evaluation.systems if systems is None else tuple(systems)
     if not names or len(set(names)) < len(names):
-        raise InputError(f"name one or more different systems (systems), got {', '.join(names) or 'none'}")
+        raise InputError(f"name one or more different systems ({Hint('only')}), got {', '.join(names) or 'none'}")
     for name in names:
         if name not in evaluation.systems:
             raise InputError(f"{name!r} is not a system; expected some of {', '.join(evaluation.systems[:12])}")

@@ -11,6 +11,7 @@ import narwhals
 import pytest
 from reports import NOTE, SIGNATURE, STRANGE, make_report, read_back, with_pair, without_intervals
 
+from sigjax import Evaluation, compare
 from sigjax.records import InputError, Interval
 from sigjax.report import Report, to_dataframe
 
@@ -149,3 +150,64 @@ def test_importing_the_formats_imports_nothing_heavy():
         "import sys, sigjax.report; print(sorted({'rich', 'pandas', 'matplotlib', 'jax', 'scipy'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+QUICK = {"metric": "accuracy", "device": "numpy"}
+THREE = {"A": [1, 1, 1, 1, 0, 1, 1, 1] * 3, "B": [0, 1, 0, 0, 1, 0, 0, 1] * 3, "C": [1, 0, 1, 0, 1, 0, 1, 0] * 3}
+
+
+@pytest.mark.parametrize(
+    ("options", "draws"),
+    [
+        ({}, False),
+        ({"test": "bootstrap"}, False),
+        ({"interval": "percentile"}, False),
+        ({"method": "montecarlo", "resamples": 99}, True),
+        ({"method": "montecarlo", "resamples": "auto"}, True),
+        ({"correction": "maxt", "resamples": 99}, True),
+        ({"leaderboard": True, "resamples": 99}, True),
+        ({"interval": "bca"}, False),
+        ({"interval": "studentized", "resamples": 99}, True),
+    ],
+)
+def test_the_signature_names_resamples_and_seed_where_something_is_drawn(options, draws):
+    """What no draw decides is the same by every seed, and so is its signature."""
+    report, other = (compare(THREE, seed=seed, **QUICK, **options) for seed in (1, 2))
+    words = dict(word.partition(":")[::2] for word in report.signature.split("|"))
+    assert ("seed" in words, "n" in words) == (draws, draws)
+    assert (report.signature == other.signature) is not draws
+    if not draws:
+        assert list(report) == [replace(pair, settings=report.settings) for pair in other]
+
+
+def test_runs_are_said_as_instances_with_runs():
+    ids, runs = [str(i // 5) for i in range(40)], [i % 5 for i in range(40)]
+    numbers = {name: (own * 2)[:40] for name, own in THREE.items()}
+    made = {"metric": "accuracy", "ids": ids, "runs": runs}
+    report = compare(Evaluation.from_arrays(numbers, **made))
+    assert "|units:8 instances|runs:5|" in report.signature
+    assert (report.num_instances, report.num_units) == (40, 8)
+    first = "accuracy on 8 instances with 5 runs, 3 systems"
+    assert str(Report.from_json(report.to_json())).splitlines()[0] == str(report).splitlines()[0] == first
+    assert report.to_methods().startswith("We compared 3 systems on 8 instances with 5 runs, all pairs of them")
+    assert "The runs of an instance were resampled together." in report.to_methods()
+    assert "on 8 instances with 5 runs" in report.to_html()
+    for text in (str(report), report.to_methods(), report.to_markdown(), report.to_latex(), repr(report)):
+        assert "40 instances" not in text
+        assert "cluster" not in text
+    clustered = compare(Evaluation.from_arrays(numbers, clusters=[str(i // 10) for i in range(40)], **made))
+    assert "|units:4 clusters|instances:8|runs:5|" in clustered.signature
+    assert "\naccuracy on 8 instances with 5 runs, resampled as 4 clusters, 3 systems\n" in str(clustered)
+    ragged = {name: own[:38] for name, own in numbers.items()}
+    last = compare(Evaluation.from_arrays(ragged, metric="accuracy", ids=ids[:38], runs=runs[:38]))
+    assert str(last).startswith("accuracy on 8 instances with up to 5 runs, 3 systems")
+
+
+def test_without_a_correction_p_stands_once():
+    report = compare(THREE, correction="none", **QUICK)
+    texts = [str(report), report.to_text(), report.to_markdown(), report.to_latex(appendix=True)]
+    for text in [*texts, report._repr_html_()]:
+        assert "adjusted p" not in text
+    assert '"decides":"p"' in report.to_html()
+    assert "| a | b | test | delta (a - b) | 95% interval, each pair alone | p | method |" in report.to_markdown()
+    assert "| p | adjusted p | method |" in compare(THREE, **QUICK).to_markdown()

@@ -42,10 +42,22 @@ def test_a_prompt_shows_one_short_line_and_a_notebook_a_bounded_table():
     for result in results():
         line, shown = repr(result), result._repr_html_()
         assert type(result).__name__ in line
-        assert "\n" not in line
+        assert line.count("\n") <= (3 if isinstance(result, sigjax.Report) else 0)
         assert len(line) < 600
         assert "<table" in shown or "<pre" in shown
         assert len(shown) < 1_500_000
+
+
+def test_a_report_shows_the_answer_first_at_a_prompt():
+    assert repr(REPORT).splitlines() == [
+        str(REPORT).splitlines()[1],
+        "Report of accuracy on 40 instances, 3 systems; print(report) has more",
+    ]
+    best = sigjax.compare({"A": [1] * 12, "B": [0] * 12, "C": [0] * 11 + [1]}, metric="accuracy")
+    assert repr(best).startswith("Best: A (1.0000). The other 2 are significantly worse.\nReport of accuracy on 12")
+    *answers, last = repr(BOTH).splitlines()
+    assert [answer.partition(":")[0] for answer in answers] == ["accuracy", "mean"]
+    assert last == "Report of 2 metrics; print(report) has more"
 
 
 def test_a_pair_is_turned_as_it_is_asked_for():

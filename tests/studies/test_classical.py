@@ -339,8 +339,8 @@ def test_a_metric_without_sums_has_no_classical_test():
     ("arguments", "options", "message"),
     [
         (([1, 2],), {}, "two arrays"),
-        ((Evaluation.from_arrays({"A": [1, 2], "B": [1, 0]}), [1, 2]), {}, "give nothing else beside it"),
-        ((Evaluation.from_arrays({"A": [1, 2], "B": [1, 0]}),), {"metric": "mean"}, "give nothing else beside it"),
+        ((Evaluation.from_arrays({"A": [1, 2], "B": [1, 0]}), [1, 2]), {}, "two arrays a and b; got 2"),
+        ((Evaluation.from_arrays({"A": [1, 2], "B": [1, 0]}),), {"metric": "mean"}, "metric is for tables"),
         ((Evaluation.from_arrays(dict.fromkeys("ABC", [1, 2])),), {}, "expected two systems, got 3 (A, B, C)"),
     ],
 )

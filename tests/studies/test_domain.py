@@ -121,7 +121,7 @@ def test_the_command_takes_one_file_per_test_set_or_strata(capsys, tmp_path, as_
     assert json.loads(capsys.readouterr().out)["ranges"] == json.loads(study.to_json())["ranges"]
     assert _run(["research", "domain", str(table), "--strata", str(labels), "-m", "mean", "accuracy"], debug=False) == 2
     assert "this study takes one metric, got 2" in capsys.readouterr().err
-    assert len(study.to_frame()) == 9
+    assert len(study.to_dataframe()) == 9
 
 
 def test_lower_is_better():

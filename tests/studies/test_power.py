@@ -107,7 +107,7 @@ def test_bad_input():
 def test_frame_and_axes_of_the_caller():
     pandas, matplotlib = pytest.importorskip("pandas"), pytest.importorskip("matplotlib.figure")
     study = sigjax.power(pilot(), instances=[20, 40], repetitions=20, resamples=99)
-    frame = study.to_frame()
+    frame = study.to_dataframe()
     assert isinstance(frame, pandas.DataFrame)
     assert frame["instances"].tolist() == [20, 40]
     assert frame["interval_low"].tolist() == [at.interval.low for at in study.points]

@@ -173,9 +173,9 @@ REFUSED = {
     "strata": (STRATA, {"overlap": True}, "exchanges instances of all strata; leave out strata"),
     "one system": ({"A": [1, 2]}, {}, "needs at least two systems, got 1; `sigjax one-sample` tests one"),
     "nothing": ({}, {}, "there is no system"),
-    "a list": ([1, 2], {}, "takes an Evaluation, the path of a file, or a dict of one array per system, got list"),
+    "a list": ([1, 2], {}, "expected an Evaluation, as sigjax.read and Evaluation.from_arrays give it, .* got int"),
     "whole columns": ({"A": [1, 2], "B": [1]}, {"metric": "median"}, "'median' is computed from whole columns"),
-    "two metrics": (SAME, {"metric": "mean"}, "an Evaluation has its metric; leave out metric"),
+    "two metrics": (SAME, {"metric": "mean"}, "metric is for tables, and evaluations are read already"),
     "not exact": (
         {"A": np.sqrt(np.arange(20)), "B": np.arange(30)},
         {"method": "exact"},

@@ -1,0 +1,161 @@
+"""The doors of the studies: each takes what `compare` takes, and the same data give the same result by every door."""
+
+import inspect
+import json
+
+import numpy as np
+import pandas
+import pytest
+
+import sigjax
+from sigjax import Evaluation, InputError, studies
+from sigjax.studies import STUDIES
+
+RNG = np.random.default_rng(3)
+NUMBERS = {name: (RNG.random(40) < share).astype(int).tolist() for name, share in (("A", 0.8), ("B", 0.6), ("C", 0.4))}
+TRIALS = {"repetitions": 20, "resamples": 99, "progress": False}
+PAIR = {name: NUMBERS[name] for name in "AB"}
+GENRES = ["news"] * 20 + ["web"] * 20
+DOORS = {
+    "classical": (PAIR, {"resamples": 99}),
+    "power": (PAIR, {"instances": [20], **TRIALS}),
+    "equivalence": (NUMBERS, {"margin": 0.2}),
+    "audit": (PAIR, TRIALS),
+    "one-sample": (NUMBERS, {"against": 0.5}),
+    "unpaired": (NUMBERS, {"overlap": True, "progress": False}),
+    "calibration": (NUMBERS, {"instances": 30, **TRIALS}),
+    "domain": (NUMBERS, {"resamples": 99, "progress": False}),
+    "gains": (NUMBERS, {"resamples": 99, "draws": 50, "progress": False}),
+    "synthetic": (NUMBERS, {"count": 2}),
+    "size": (NUMBERS, {"resamples": 99, "draws": 50, "progress": False}),
+}
+"""Each study that takes data, with data of so many systems and options that are quick."""
+LABELS = {"domain": GENRES}
+"""The strata that a study needs."""
+
+
+def doors(name, path):
+    """The data of a study by each way to give them, with the options of that way."""
+    numbers, labels = DOORS[name][0], LABELS.get(name)
+    ids = [f"q{i}" for i in range(40)]
+    frame = pandas.DataFrame({"id": ids, **numbers} | ({} if labels is None else {"genre": labels}))
+    frame.to_csv(path, index=False)
+    reading = {"metric": "accuracy"} | ({} if labels is None else {"strata": "genre"})
+    evaluation = Evaluation.from_arrays(numbers, metric="accuracy", ids=ids, strata=labels)
+    yield "evaluation", evaluation, {}
+    yield "frame", frame, reading
+    yield "path", path, reading
+    yield "str", str(path), reading
+    if labels is None:
+        yield "dict", numbers, {"metric": "accuracy"}
+
+
+def content(result):
+    """What a result says, without the notes on how files were read."""
+    if isinstance(result, Evaluation):
+        return result.systems, result.stats.tolist(), result.metric.name
+    held = json.loads(result.to_json())
+
+    def without_notes(value):
+        if isinstance(value, dict):
+            return {key: without_notes(each) for key, each in value.items() if key not in ("notes", "signature")}
+        return [without_notes(each) for each in value] if isinstance(value, list) else value
+
+    return without_notes(held)
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_the_same_data_give_the_same_result_by_every_door(name, tmp_path):
+    study = getattr(studies, STUDIES[name].functions[0])
+    contents = {}
+    for door, data, reading in doors(name, tmp_path / "table.csv"):
+        contents[door] = content(study(data, **DOORS[name][1], **reading))
+    first = contents.pop("evaluation")
+    assert len(contents) >= 3
+    for door, other in contents.items():
+        assert other == first, door
+
+
+def test_every_study_of_data_has_a_door():
+    others = {"association", "diff", "verify"}  # labels and reports
+    assert {*DOORS} == {*STUDIES} - others
+    for name in DOORS:
+        parameters = inspect.signature(getattr(studies, STUDIES[name].functions[0])).parameters
+        assert {"metric", "id_column", "only", "missing", "cluster", "filter"} <= {*parameters}, name
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_a_wrong_keyword_is_one_line_that_says_what_it_may_mean(name):
+    with pytest.raises(TypeError) as refused:
+        getattr(studies, STUDIES[name].functions[0])(NUMBERS, metrik="accuracy")
+    assert str(refused.value).endswith("; did you mean 'metric'?")
+    assert "\n" not in str(refused.value)
+
+
+def test_systems_one_by_one_have_files_frames_and_numbers_of_their_own(tmp_path):
+    numbers = {"old": [1, 0, 1, 1, 0, 1], "new": [0, 1, 0, 0]}
+    paths, frames = {}, {}
+    for name, own in numbers.items():
+        frames[name] = pandas.DataFrame({"id": [f"{name}{i}" for i in range(len(own))], "score": own})
+        paths[name] = tmp_path / f"{name}.csv"
+        frames[name].to_csv(paths[name], index=False)
+    (known,) = sigjax.unpaired(numbers, metric="accuracy")
+    for data in (list(paths.values()), paths, frames):
+        (one,) = sigjax.unpaired(data, metric="accuracy")
+        assert (one.a, one.b, one.delta, one.p_value) == (known.a, known.b, known.delta, known.p_value)
+    of_each = sigjax.one_sample(paths, against=0.5, metric="accuracy")
+    assert [(row.system, row.score) for row in of_each] == [("old", 4 / 6), ("new", 0.25)]
+    (alone,) = sigjax.one_sample(paths, against=0.5, metric="accuracy", only=["new"])
+    assert alone.p_value == of_each[1].p_value
+    with pytest.raises(InputError, match="missing .* these are arrays|cluster is for tables, and these are arrays"):
+        sigjax.unpaired(numbers, metric="accuracy", cluster="doc")
+
+
+def test_a_system_that_lacks_results_is_refused_against_a_number_and_not_beside_others(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("id,A,B\n" + "".join(f"q{i},{i % 2},{'' if i == 3 else 1 - i % 3 // 2}\n" for i in range(8)))
+    with pytest.raises(InputError, match="missing"):
+        sigjax.one_sample(path, against=0.4, metric="accuracy")
+    assert [row.units for row in sigjax.one_sample(path, against=0.4, metric="accuracy", missing="pairwise")] == [8, 7]
+    (pair,) = sigjax.unpaired(path, metric="accuracy", overlap=True)
+    assert (pair.units_a, pair.units_b) == (8, 7)
+
+
+def test_test_sets_are_files_frames_or_strata(tmp_path):
+    halves = {"news": slice(0, 20), "web": slice(20, 40)}
+    sets = {name: {system: own[part] for system, own in NUMBERS.items()} for name, part in halves.items()}
+    frames = {name: pandas.DataFrame(own) for name, own in sets.items()}
+    paths = []
+    for name, frame in frames.items():
+        paths.append(tmp_path / f"{name}.csv")
+        frame.to_csv(paths[-1], index=False)
+    how = {"metric": "accuracy", "resamples": 99, "progress": False}
+    known = studies.domain(sets, **how)
+    whole = pandas.DataFrame({**NUMBERS, "genre": GENRES})
+    for data, more in (
+        (frames, {}),
+        (paths, {}),
+        (dict(zip(sets, paths, strict=True)), {}),
+        (whole, {"strata": "genre"}),
+    ):
+        study = studies.domain(data, **how, **more)
+        assert (study.ranges, study.pairs, study.test_sets) == (known.ranges, known.pairs, known.test_sets)
+    with pytest.raises(InputError, match="domain needs two test sets or more"):
+        studies.domain(NUMBERS, metric="accuracy")
+
+
+@pytest.mark.parametrize("name", [name for name in DOORS if name != "synthetic"])
+def test_results_are_data_frames_of_the_usual_columns_or_of_all(name):
+    numbers, options = DOORS[name]
+    data = Evaluation.from_arrays(numbers, metric="accuracy", strata=LABELS.get(name))
+    result = getattr(studies, STUDIES[name].functions[0])(data, **options)
+    usual, every = result.to_dataframe(), result.to_dataframe(columns="all")
+    assert isinstance(usual, pandas.DataFrame)
+    assert 3 <= len(usual.columns) <= 11
+    assert {*usual.columns} < {*every.columns}
+    assert len(usual) == len(every) > 0
+    assert not any(column.endswith("interval") for column in every.columns)
+    polars = pytest.importorskip("polars")
+    assert isinstance(result.to_dataframe("polars"), polars.DataFrame)
+    with pytest.raises(InputError, match="columns: expected usual or all, got 'some'"):
+        result.to_dataframe(columns="some")
