@@ -149,7 +149,7 @@ def test_every_command_of_the_readme_runs_as_written(tmp_path):
     assert "warning" not in done.stderr
     assert "Written: " in done.stderr
     assert len(commands()) >= 4
-    assert "BLEU: Better than base: big" in done.stdout
+    assert "chrF2: Better than base: big" in done.stdout
     made = {path.name for path in (tmp_path / "examples").iterdir()}
     assert {"mt.tex", "mt.methods.tex", "board.html", "board.json", "board.systems.csv", "board.heatmap.png"} <= made
     table = re.search(r"^\| system \| BLEU .*?^Best in bold[^\n]*$", README, re.DOTALL | re.MULTILINE)

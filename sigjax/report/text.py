@@ -155,8 +155,8 @@ def _section(page: Page, section: Section, *, verbose: bool) -> None:
             page.add()
 
 
-def _conclusions(page: Page, sections: Sequence[Section]) -> None:
-    """What the tests say of each metric, what is not settled, and what this rests on, each said once."""
+def _conclusions(page: Page, sections: Sequence[Section], *, are_ranked: bool = True) -> None:
+    """What the tests say of each metric, what is not settled, and what this (and ranks) rests on, each said once."""
     styled = dict.fromkeys(named_headlines(sections), BOLD)
     for section in sections:
         metric = f"{section.title}: " if len(sections) > 1 else ""
@@ -164,7 +164,8 @@ def _conclusions(page: Page, sections: Sequence[Section]) -> None:
             test = f"{family.test} test: " if len(section.families) > 1 else ""
             styled |= {f"{metric}{test}{family.warning}": YELLOW} if family.warning else {}
     families = [family for section in sections for family in section.families if family.only is None]
-    for sentence, style in (styled | dict.fromkeys([family.basis for family in families], DIM)).items():
+    bases = [family.basis if are_ranked else f"{family.heading}; {family.star}" for family in families]
+    for sentence, style in (styled | dict.fromkeys(bases, DIM)).items():
         page.sentence(sentence, style)
 
 
@@ -176,15 +177,15 @@ def _draw_together(page: Page, sections: Sequence[Section]) -> bool:
     one_test = all(len(section.families) == 1 for section in sections)
     if not one_test or families[0].settings.alternative != "two-sided" or any(map(peer_lines, families)):
         return False
-    table = metrics_table(sections)
-    if _width_of_names(page, table) < _longest_name(table):
-        table = table.without(table.optional)  # of no metric rather than of some
+    table, dropped = metrics_table(sections), []
+    if _width_of_names(page, table) < _longest_name(table):  # the intervals of no metric rather than of some
+        table, dropped = table.without(table.optional), [table.header[i] for i in table.optional]
     if _width_of_names(page, table) < MIN_NAME:
         return False
     on = sections[0].caption.removeprefix(sections[0].title)
     page.sentence(f"{joined([section.title for section in sections])}{on}")
-    _conclusions(page, sections)
-    draw_table(page, table)
+    _conclusions(page, sections, are_ranked=False)
+    draw_table(page, table, dropped)
     return True
 
 
@@ -193,14 +194,20 @@ def _tasks(page: Page, sections: list[Section], *, verbose: bool) -> list[Sectio
     _section(page, sections[0], verbose=verbose)
     every, longest = len(sections[0].systems), max(cell_len(visible(section.title)) for section in sections)
     most = max(2, (page.room - min(longest, MAX_GRID_NAME)) // 8)  # a score and its gap
-    of_all = f"the first {most} of {every}" if most < every else "the"
-    page.sentence(f"Scores of {of_all} systems, in the order of the table above")
-    draw_table(page, tasks_table(sections, most))
+    names = [visible(one.name) for one in sections[0].systems]
+    if min(longest, MAX_GRID_NAME) + sum(max(cell_len(name), 6) + len(GAP) for name in names) <= min(page.room, 120):
+        page.sentence("Scores of all tasks")
+        table = tasks_table(sections, every)
+        draw_table(page, replace(table, header=(table.header[0], *names)))
+    else:
+        of_all = f"the first {most} of {every}" if most < every else "the"
+        page.sentence(f"Scores of {of_all} systems, in the order of the table above")
+        draw_table(page, tasks_table(sections, most))
     return sections[1:] if verbose else []
 
 
-def draw_table(page: Page, table: Table) -> None:
-    """Print a table; columns of names share the width that the numbers leave.
+def draw_table(page: Page, table: Table, dropped: Sequence[str] = ()) -> None:
+    """Print a table, of which columns with the titles `dropped` are left out; names share what the numbers leave.
 
     Where it is too wide, optional columns are left out until the names fit, if need be without what all have in common;
     then names are broken into lines, and cut last.
@@ -209,7 +216,7 @@ def draw_table(page: Page, table: Table) -> None:
     titles = max((cell_len(table.header[i]) for i in table.names), default=0)
     needed = max(titles, _longest_name(table) - sum(map(cell_len, ends)))
     needed = needed if len(table.names) == 1 else min(MIN_NAME, needed)  # several columns of names are broken sooner
-    table, dropped = _fitting(page, table, needed)
+    table, too_wide = _fitting(page, table, needed)
     width = _width_of_names(page, table)
     page.add()
     if any(ends) and width < _longest_name(table):
@@ -221,9 +228,15 @@ def draw_table(page: Page, table: Table) -> None:
     for line in table_lines(table, width):
         page.add(" ".join(page.styled(cell, GREEN) if cell.endswith("*") else cell for cell in line.split(" ")))
     page.add()
-    if dropped:
-        left_out = ", ".join(dict.fromkeys(title.partition(",")[0] for title in dropped))
-        page.sentence(f"Left out on this terminal: {left_out}; --output FILE has all columns.", style=DIM)
+    if dropped := [*dropped, *too_wide]:
+        left_out = ", ".join(dict.fromkeys(map(_full_title, dropped)))
+        page.sentence(f"Left out on this terminal: {left_out}; -o FILE has all columns.", style=DIM)
+
+
+def _full_title(title: str) -> str:
+    """The title of a column, which the columns beside it do not explain any more."""
+    words, joint, _ = title.partition(", ")
+    return f"{words} of {'deltas' if joint else 'scores'}" if words.endswith(" interval") else title
 
 
 def _longest_name(table: Table) -> int:
