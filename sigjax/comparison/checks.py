@@ -38,6 +38,8 @@ def check_together(settings: Settings) -> None:
         )
     if CORRECTIONS[settings.correction].is_resampled:
         _check_resampled(settings)
+    if settings.statistic == "studentized":
+        _check_studentized(settings)
     _check_design(settings)
 
 
@@ -65,6 +67,18 @@ def _check_resampled(settings: Settings) -> None:
         raise InputError(f"{name} needs all pairs on the same resamples; give a number of resamples, not auto")
 
 
+def _check_studentized(settings: Settings) -> None:
+    """Refuse options for which no statistic is studentized."""
+    if "permutation" not in settings.tests:
+        raise InputError(
+            "statistic studentized belongs to the permutation test; ask for it, or leave the statistic out"
+        )
+    if CORRECTIONS[settings.correction].is_resampled:
+        raise InputError(f"correction {settings.correction} takes its own statistic; use holm, or statistic delta")
+    if DESIGNS[settings.design].exchanges != "units":
+        raise InputError(f"design {settings.design} does not swap units; use statistic delta, or another design")
+
+
 def check_evaluations(evaluations: Sequence[EvaluationRecord], settings: Settings) -> None:
     """Refuse evaluations that do not fit together or to the settings, and an unknown baseline."""
     if not evaluations:
@@ -88,6 +102,8 @@ def check_evaluations(evaluations: Sequence[EvaluationRecord], settings: Setting
         _check_runs(first, settings.design)
     if DESIGNS[settings.design].exchanges == "runs":
         _check_models(first)
+    if settings.statistic == "studentized" and first.strata is not None:
+        raise InputError("statistic studentized knows no strata; leave them out, or use statistic delta")
     for each in evaluations:
         if isinstance(each.metric, SampleMetric):
             _check_sample(each.metric.name, settings)
@@ -119,6 +135,7 @@ def _check_sample(metric: str, settings: Settings) -> None:
         ("correction", CORRECTIONS[settings.correction].is_resampled, "holm"),
         ("interval", INTERVALS[settings.interval].of_sums, "bca"),
         ("design", settings.design != "together", "together"),
+        ("statistic", settings.statistic != "delta", "delta"),
     ):
         if needs_sums:
             value = getattr(settings, option)

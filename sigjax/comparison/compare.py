@@ -136,9 +136,9 @@ def distributions_of(
 ) -> Callable[[str, str, str, Test], Distribution | None]:
     """What computes the distribution of the delta of a pair in bins, by metric, a, b and test.
 
-    It gives None for the bootstrap of one unit, of responses or of trained models, and raises InputError where the
-    metric gave NaN or infinity on a resample. Bootstrap scores of all systems are drawn once, and kept for the metric
-    that was asked for last.
+    It gives None for the bootstrap of one unit, of responses or of trained models and for swaps of a studentized delta,
+    and raises InputError where the metric gave NaN or infinity on a resample. Bootstrap scores of all systems are drawn
+    once, and kept for the metric that was asked for last.
     """
     by_metric = {evaluation.metric.name: evaluation for evaluation in evaluations}
 
@@ -155,7 +155,7 @@ def distributions_of(
         problem = problem_by(metric)
         pair = problem.of_pair(systems)
         no_sample = len(pair.units.strata) == 1 or evaluation.unit == "response" or pair.draws is None
-        if test == "bootstrap" and no_sample:
+        if test == "bootstrap" and no_sample or test == "permutation" and pair.studentizes:
             return None
         with named_errors([evaluation], settings):
             known = pair.null_deltas() if test == "permutation" else problem.bootstrap_deltas(systems)

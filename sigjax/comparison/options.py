@@ -15,7 +15,7 @@ from sigjax.readers.options import FileOptions, FrameOptions, Options
 from sigjax.records import EvaluationRecord, Hint, InputError, Missing, Settings
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import option, options_of, same, values
-from sigjax.records.settings import Alternative, Device, IntervalKind, Method, Resamples, Variant
+from sigjax.records.settings import Alternative, Device, IntervalKind, Method, Resamples, Statistic, Variant
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,6 +189,7 @@ class PermutationOptions:
     alternative: Alternative = same(CompareOptions, "alternative")
     resamples: Resamples = same(CompareOptions, "resamples")
     seed: int = same(CompareOptions, "seed")
+    statistic: Statistic = same(CompareOptions, "statistic")
     mid_p: bool = same(CompareOptions, "mid_p")
     budget: float | None = same(CompareOptions, "budget")
     memory: float = same(CompareOptions, "memory")

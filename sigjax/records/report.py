@@ -90,7 +90,7 @@ class ReportRecord:
 
         Raises:
             InputError: the report does not have the pair, or has neither the distribution nor the data, or there is
-                none (no bootstrap of one unit, of trained models and of responses).
+                none (no bootstrap of one unit, of trained models and of responses, no swaps of a studentized delta).
 
         Example:
             >>> from sigjax import compare
@@ -102,7 +102,11 @@ class ReportRecord:
         narrower = (self.settings.tests[0],) if metric is None else (metric, self.settings.tests[0])
         distribution = self._distribution(self.comparisons[(a, b, *narrower)].metric, a, b, test)
         if distribution is None:
-            raise InputError("there is no bootstrap of a single unit, of trained models and of responses")
+            raise InputError(
+                "there is no bootstrap of a single unit, of trained models and of responses"
+                if test == "bootstrap"
+                else "the distribution of a studentized delta is not kept; use statistic delta"
+            )
         return distribution
 
     def with_distributions(self, pairs: Sequence[tuple[str, str]] | None = None) -> Self:
@@ -141,7 +145,7 @@ class ReportRecord:
         return [pair if pair in in_order else (pair[1], pair[0]) for pair in pairs]
 
     def _distribution(self, metric: str, a: str, b: str, test: Test) -> Distribution | None:
-        """Of a pair that the report has; None where there is no bootstrap."""
+        """Of a pair that the report has; None where there is none."""
         for each in self.distributions:
             if (each.metric, each.test) == (metric, test) and {each.a, each.b} == {a, b}:
                 return each if each.a == a else each.turned()

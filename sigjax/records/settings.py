@@ -23,6 +23,7 @@ Score = Callable[[Any], Any]
 
 Method = Literal["auto", "exact", "montecarlo", "dp", "tree"]
 Alternative = Literal["two-sided", "greater", "less"]
+Statistic = Literal["delta", "studentized"]
 Family = Literal["metric", "report"]
 NamedInterval = Literal["percentile", "basic", "bca", "studentized", "simultaneous", "two-way"]
 IntervalKind = Literal["auto", NamedInterval, "none"]
@@ -127,6 +128,15 @@ class Settings:
         'of runs and t has Satterthwaite\'s degrees of freedom (for design "models", whose default it is, and no '
         'other; see `bootstrap.delta_method`). "none", as always where instances are responses.',
         group="Main options",
+    )
+    statistic: Statistic = option(
+        "delta",
+        "What permutation tests swap: delta, or delta over its standard error.",
+        'With "studentized" the test keeps its level, for many units, also where systems are equally good but not '
+        "exchangeable (F1 of a precise system and of one with high recall, see `sigjax help choosing`); with either it "
+        "is exact where they are exchangeable. For means of units of one size p is the same; other metrics of sums are "
+        "sampled.",
+        rare=True,
     )
     variant: Variant = option(
         "shift",

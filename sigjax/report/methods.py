@@ -23,7 +23,7 @@ _PROGRAMS = {
 NULLS = {"shift": r"\delta^*-\delta", "flip": r"\delta-\delta^*"}
 _WORDED = frozenset(
     ("test", "method", "resamples", "seed", "alternative", "baseline", "correction", "interval", "variant")
-    + ("confidence_level", "mid_p", "family", "design")  # these have sentences below
+    + ("confidence_level", "statistic", "mid_p", "family", "design")  # these have sentences below
     + ("budget", "memory", "leaderboard")  # these change no number that the paragraph is about
 )
 """Settings that need no sentence of their own; any other that is not its default is named with its value."""
@@ -131,7 +131,10 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
     mid = ", as mid-p-values" if settings.mid_p and test == "permutation" else ""
     if test == "bootstrap":
         mid = rf", with the null law of ${NULLS[settings.variant]}$"
-    text = rf"The p-values of {alternative}{paired} {test} tests~\cite{{{source}}} were computed {joined(parts)}{mid}."
+    of_z = settings.statistic == "studentized" and test == "permutation"
+    statistic = r" of the studentized difference~\cite{janssen1997,chung2013}" if of_z else ""
+    text = rf"The p-values of {alternative}{paired} {test} tests~\cite{{{source}}}{statistic} were computed "
+    text += f"{joined(parts)}{mid}."
     of_mcnemar = dict.fromkeys(
         escape_latex(metric_title(one.metric))
         for one in pairs

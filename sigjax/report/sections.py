@@ -747,6 +747,8 @@ def _key(systems: Sequence[SystemScore], settings: Settings) -> str | None:
 def _heading(test: str, num_pairs: int, adjusted_over: int, settings: Settings, *, is_sampled: bool) -> str:
     """The test, its alternative, and over how many pairs p was adjusted."""
     text = f"{test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
+    if settings.statistic == "studentized" and test == "permutation":
+        text += ", studentized"
     text += DESIGNS[settings.design].beside.get(test, "")
     if settings.alternative != "two-sided" and settings.baseline is None:
         text += ": first system minus second, in the order of the data"

@@ -18,7 +18,15 @@ import numpy as np
 from sigjax.records import Alternative, Array, Score
 from sigjax.resample.draws import rows_of, seed_key
 from sigjax.resample.projection import ColumnIndices, Projection
-from sigjax.resample.tally import Ladder, Pairs, in_blocks, replicate_scores, swap_exceed, swapped_deltas
+from sigjax.resample.tally import (
+    Ladder,
+    Pairs,
+    StudentizedPairs,
+    in_blocks,
+    replicate_scores,
+    swap_exceed,
+    swapped_deltas,
+)
 from sigjax.run.backend import Backend, compiled, on_all_devices, out_of_memory
 from sigjax.run.context import Run
 from sigjax.run.host import ahead, num_cores
@@ -135,7 +143,12 @@ class ScaledProjection(NamedTuple):
 
 
 def count_swaps(
-    scaled: ScaledProjection, pairs: Pairs | Ladder, run: Run, *, score: Score, alternative: Alternative
+    scaled: ScaledProjection,
+    pairs: Pairs | Ladder | StudentizedPairs,
+    run: Run,
+    *,
+    score: Score,
+    alternative: Alternative,
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Run the permutation test of all pairs on the same swaps, piece by piece.
 
@@ -143,11 +156,12 @@ def count_swaps(
         The first resample of a piece; `[pair]` int64, how many of its resamples are at least as extreme as observed,
         by the pair alone or, on a ladder, by the largest statistic so far; `[pair]` bool, every delta was finite.
     """
-    count, num_stats = pairs.left.shape
-    blocks = type(pairs)(*in_blocks(pairs, min(count, max(1, _PAIR_STATS // num_stats))))
+    count = len(pairs.left)
+    blocks = type(pairs)(*in_blocks(pairs, min(count, max(1, _PAIR_STATS // pairs.width))))
     static = (("score", score), ("alternative", alternative))
     # Compiled for a CPU, statistics go into scores one by one: only deltas are held.
-    held = blocks.left[0, :, 0].size if run.backend.platform == "cpu" else blocks.left[0].size
+    by_deltas = run.backend.platform == "cpu" and blocks.width == blocks.left.shape[2]
+    held = blocks.left.shape[1] * (1 if by_deltas else blocks.width)
     for start, (counts, ok) in stream(_swap_tile, static, (scaled, blocks), run, size=held):
         yield start, counts.sum(axis=0).ravel()[:count], ok.all(axis=0).ravel()[:count]
 
@@ -194,7 +208,7 @@ def _swap_tile(
     rows: Array,
     valid: Array,
     scaled: ScaledProjection,
-    pairs: Pairs | Ladder,
+    pairs: Pairs | Ladder | StudentizedPairs,
     *,
     score: Score,
     alternative: Alternative,

@@ -1,7 +1,22 @@
-"""Tally: the sums of a tile of resamples -> scores, and counts of those at least as extreme as observed.
+r"""Tally: the sums of a tile of resamples -> scores, and counts of those at least as extreme as observed.
 
 With U the projected sums and T the totals, a swap gives a* = T_a - U_a + U_b and b* = T_b + U_a - U_b, so pairs of
 systems never touch the instances.
+
+**Studentized deltas** z = delta* / s*. Unit i has S = a + b, which swaps leave as it is, and D = a - b, which takes the
+sign e of the swap: a* = (S + e D) / 2 and b* = (S - e D) / 2. With the gradients g_a and g_b of the score at the
+swapped totals, p = g_a + g_b and m = g_a - g_b, the influence of the unit on delta* is
+
+$$u = g_a \cdot a^* - g_b \cdot b^* = (m \cdot S + e \, p \cdot D) / 2,$$
+$$4 s^{*2} = 4 \sum (u - \bar u)^2
+= \sum_{jk} (m_j m_k \sum S_j S_k + p_j p_k \sum D_j D_k + 2 m_j p_k \sum e S_j D_k) - (2 \sum u)^2 / n.$$
+
+Since e^2 = 1, $\sum S_j S_k$ and $\sum D_j D_k$ are the same on all swaps. $\sum e S_j D_k$ is a sum over swapped units
+like that of any statistic: with its total T and the swapped part U it is T - 2 U. So s* takes a column for each product
+S_j D_k, and no look at the units. Influences add up to $2 \sum u = 2 (g_a \cdot A^* - g_b \cdot B^*)$, which is 0
+for ratios (Euler) and the mean is subtracted for the rest. For a linear score m = 0, $4 s^{*2} = \sum (p \cdot D)^2 -
+4 \delta^{*2} / n$, z grows with delta*, and p is that of delta. Reference: Chung and Romano (2013), "Exact and
+asymptotically robust permutation tests".
 """
 
 from typing import Any, NamedTuple
@@ -34,14 +49,66 @@ class Pairs(NamedTuple):
     tolerance: np.ndarray
     """[pair] float64: deltas closer than this are ties."""
 
+    @property
+    def width(self) -> int:
+        """Numbers per pair and resample."""
+        return self.left.shape[-1]
+
     def start(self, sums: Array) -> Any:
         """What is carried from block to block: nothing."""
         del sums
         return ()
 
+    def statistics(self, sums: Array, divisors: Array | None, score: Score) -> Array:
+        """What is compared with the observed statistic, `[pair, row]`."""
+        return swapped_deltas(sums, self, divisors, score)
+
     def hits(self, deltas: Array, alternative: Alternative, carried: Any) -> tuple[Array, Any]:
         """Which `deltas` `[pair, row]` are at least as extreme as observed, and what is carried on."""
         return extreme(deltas, self.delta[:, None], self.tolerance[:, None], alternative), carried
+
+
+class StudentizedPairs(NamedTuple):
+    """What the studentized swap test needs of each pair of systems (a, b): as `Pairs`, and products of statistics."""
+
+    left: np.ndarray
+    """As in `Pairs`, like the next three."""
+    right: np.ndarray
+    totals_a: np.ndarray
+    totals_b: np.ndarray
+    delta: np.ndarray
+    """[pair] float64: the observed z."""
+    tolerance: np.ndarray
+    """[pair] float64: z closer than this are ties."""
+    rounding: np.ndarray
+    """[pair] float64: deltas closer than this to 0 are 0."""
+    steps: np.ndarray
+    """[pair, stat] float64: steps of the differences that stand for derivatives; the same on all swaps."""
+    lowest: np.ndarray
+    """[pair, stat] float64: 0 where a statistic is never negative, else minus infinity."""
+    units: np.ndarray
+    """[pair, stat] float64: what products count in, powers of two."""
+    columns: np.ndarray
+    """[pair, stat * stat]: column of S_j D_k."""
+    crossed: np.ndarray
+    """[pair, stat, stat] float64: sums of S_j D_k as observed, in these units like the next two."""
+    of_sums: np.ndarray
+    """[pair, stat, stat] float64: sums of S_j S_k."""
+    of_differences: np.ndarray
+    """[pair, stat, stat] float64: sums of D_j D_k."""
+    num_units: np.ndarray
+    """[pair] float64."""
+
+    @property
+    def width(self) -> int:
+        """As in `Pairs`."""
+        return self.columns.shape[-1] + 8 * self.left.shape[-1]
+
+    start, hits = Pairs.start, Pairs.hits
+
+    def statistics(self, sums: Array, divisors: Array | None, score: Score) -> Array:
+        """As in `Pairs`."""
+        return studentized_deltas(sums, self, divisors, score)
 
 
 class Ladder(NamedTuple):
@@ -56,6 +123,8 @@ class Ladder(NamedTuple):
     """[pair] float64: statistic = scale times delta."""
     limit: np.ndarray
     """[pair] float64: maxima from here on are at least as extreme as the observed statistic."""
+
+    width, statistics = Pairs.width, Pairs.statistics
 
     def start(self, sums: Array) -> Any:
         """The largest statistic `[row]` before the first pair, made of sums `[column, row]`.
@@ -106,7 +175,7 @@ def statistic(delta: Array, alternative: Alternative) -> Array:
 def swap_exceed(
     sums: Array,
     valid: Array,
-    pairs: Pairs | Ladder,
+    pairs: Pairs | Ladder | StudentizedPairs,
     divisors: Array | None,
     *,
     score: Score,
@@ -131,8 +200,8 @@ def swap_exceed(
     expect(pairs.left, (None, None, None), np.int32)
     expect(pairs.totals_a, pairs.left.shape, np.float64)
 
-    def of_block(carried: Any, block: Pairs | Ladder) -> tuple[Any, tuple[Array, Array]]:
-        deltas = swapped_deltas(sums, block, divisors, score)
+    def of_block(carried: Any, block: Pairs | Ladder | StudentizedPairs) -> tuple[Any, tuple[Array, Array]]:
+        deltas = block.statistics(sums, divisors, score)
         hits, carried = block.hits(deltas, alternative, carried)
         return carried, count_hits(hits & valid[None, :], deltas)
 
@@ -141,10 +210,64 @@ def swap_exceed(
 
 def swapped_deltas(sums: Array, pairs: Pairs | Ladder, divisors: Array | None, score: Score) -> Array:
     """Delta `[pair, row]` of each pair on each swap, from sums `[column, row]`."""
+    swapped_a, swapped_b = _swapped_totals(sums, pairs)
+    return scores(score, swapped_a, divisors) - scores(score, swapped_b, divisors)
+
+
+def _swapped_totals(sums: Array, pairs: Pairs | Ladder | StudentizedPairs) -> tuple[Array, Array]:
+    """a* and b*, each `[pair, row, stat]`."""
     shifts = [sums[left] - sums[right] for left, right in zip(pairs.left.T, pairs.right.T, strict=True)]
     swapped_a = stack_last([total[:, None] - shift for total, shift in zip(pairs.totals_a.T, shifts, strict=True)])
     swapped_b = stack_last([total[:, None] + shift for total, shift in zip(pairs.totals_b.T, shifts, strict=True)])
-    return scores(score, swapped_a, divisors) - scores(score, swapped_b, divisors)
+    return swapped_a, swapped_b
+
+
+_NO_VARIANCE = 2.0**-36
+"""A variance below this part of its terms is rounding."""
+_LARGEST = 2.0**100
+"""z of a delta whose standard error is 0."""
+
+
+def studentized_deltas(sums: Array, pairs: StudentizedPairs, divisors: Array | None, score: Score) -> Array:
+    """Studentized deltas z `[pair, row]` of each pair on each swap, from sums `[column, row]`.
+
+    Where the standard error is 0, z is 0 or, with the sign of delta, larger than any other, so that such deltas tie.
+    """
+    xp = sums.__array_namespace__()
+    both = _swapped_totals(sums, pairs)
+    here = [scores(score, totals, divisors) for totals in both]
+    delta = here[0] - here[1]
+
+    def slopes(_: tuple[()], of_stat: tuple[Array, ...]) -> tuple[tuple[()], tuple[Array, ...]]:
+        steps, units, only = of_stat
+        moved = (_slope(*at, steps[:, None, None] * only) for at in zip(both, here, strict=True))
+        return (), tuple(slope * units[:, None] for slope in moved)
+
+    def _slope(totals: Array, at: Array, step: Array) -> Array:
+        above, below = totals + step, xp.maximum(totals - step, pairs.lowest[:, None])
+        values = scores(score, above, divisors), scores(score, below, divisors)
+        # At the edge of the domain of the score, a one-sided difference.
+        upper, lower = (xp.where(xp.isfinite(value), value, at) for value in values)
+        widths = xp.sum(above - totals, axis=-1), xp.sum(totals - below, axis=-1)
+        width = sum(xp.where(xp.isfinite(value), each, 0.0) for value, each in zip(values, widths, strict=True))
+        return (upper - lower) / xp.where(width > 0.0, width, 1.0)
+
+    items = pairs.steps.T, pairs.units.T, xp.eye(pairs.left.shape[1], dtype=xp.float64)
+    of_a, of_b = (xp.moveaxis(each, 0, 1) for each in scan(slopes, (), items)[1])
+    plus, minus = of_a + of_b, of_a - of_b  # [pair, stat, row]
+    crossed = pairs.crossed[..., None] - 2.0 * sums[pairs.columns].reshape(*pairs.crossed.shape, -1)
+    square = xp.sum(minus * xp.matmul(pairs.of_sums, minus) + plus * xp.matmul(pairs.of_differences, plus), axis=1)
+    square = square + 2.0 * xp.sum(minus * xp.sum(crossed * plus[:, None], axis=2), axis=1)
+    totals_a, totals_b = (xp.moveaxis(totals, 2, 1) / pairs.units[..., None] for totals in both)
+    added = 2.0 * xp.sum(of_a * totals_a - of_b * totals_b, axis=1)
+    square = square - added * added / pairs.num_units[:, None]
+    sizes = (
+        xp.sqrt(xp.diagonal(matrix, axis1=1, axis2=2))[..., None] for matrix in (pairs.of_sums, pairs.of_differences)
+    )
+    largest = xp.sum(abs(minus) * next(sizes) + abs(plus) * next(sizes), axis=1)
+    varies = square > _NO_VARIANCE * largest * largest
+    unvaried = xp.where(abs(delta) > pairs.rounding[:, None], xp.sign(delta) * _LARGEST, 0.0)
+    return xp.where(varies, 2.0 * delta / xp.sqrt(xp.where(varies, square, 1.0)), unvaried)
 
 
 def in_blocks(columns: tuple[np.ndarray, ...], size: int) -> tuple[np.ndarray, ...]:

@@ -4,6 +4,13 @@
 paid for from a budget, before anything is computed (`exact.plans`); by Monte Carlo, all pairs are tested on the same
 swaps. Reference: Yeh (2000), section 3.
 
+**Studentized**: the same swaps, by z = delta / s.e. in place of delta (`resample.tally` has the algebra). Any statistic
+keeps the level where results are exchangeable. Where systems are only equally good, and differ in other ways (one
+precise, one with high recall), the law of delta over swaps can have another variance than delta has over test sets;
+z is about standard normal in both, so that p is right for many units. For means of units of one size z grows with
+delta: p is the same, and tests go the same way, without sampling too. References: Janssen (1997), "Studentized
+permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher problem"; Chung and Romano (2013).
+
 **Repeated runs**: outputs change places within units (crossed), or whole runs do. A run of design "models" is a trained
 model: good or bad on all instances at once. Where two training procedures do not differ, of the 2 R models that they
 made every R are as likely to be the first one's, whatever the instances are and however a model's results on them
@@ -25,11 +32,12 @@ from sigjax.exact.choices import chosen_sums, exchange_distribution, find_choice
 from sigjax.exact.lattice import Lattice, NotEligible, OverBudget
 from sigjax.exact.null import Criterion, Delta, ExactP, chances_p
 from sigjax.exact.plans import SMALLEST_DP, ExactResult, Plan, gib_of, plan_pairs, planned_ps
+from sigjax.metrics.ratios import mean_score
 from sigjax.records import Column, Comparisons, Settings
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import ScaledProjection, count_swaps, swapped_sums
 from sigjax.resample.projection import Projection, choice, crossed_projection, distinct_columns, swap_projection
-from sigjax.resample.tally import Pairs
+from sigjax.resample.tally import Pairs, StudentizedPairs, studentized_deltas
 from sigjax.resample.units import Outputs, whole_runs
 from sigjax.run.backend import most_bytes
 from sigjax.run.checkpoint import State
@@ -285,26 +293,99 @@ def _deltas_of(problem: SumsData, pair: Pair, of_a: np.ndarray) -> np.ndarray:
 
 _FEW, _STEP = 16, 8
 """Few pairs all go on; of more, programs for fewer pairs are compiled only when `_STEP` times fewer are left."""
+_PRODUCTS, _LAST_PRODUCT = 2**24, 2.0**51
+"""Products of statistics that are held at once; their sums stay below the other number, so that float64 holds them."""
+_STEP_OF_SLOPES = 2.0**-11
+"""Relative step of the slopes in a standard error: it moves errors by 1e-6, and keeps rounding to 1e-12 of a slope."""
+_ROUNDING_OF_Z = 2.0**-26
+"""z closer than this, relatively, are ties: rounding of slopes moves it by far less."""
 
 
 def swap_counter(case: SumsData, tested: np.ndarray, run: Run) -> Count:
     """Count the swaps at least as extreme as observed, for some of the pairs at the positions `tested`."""
     metric, settings = case.metric, case.settings
-    problem, packed = swap_problem(case, tested, run)
+    _, num_units, num_stats = case.units.values.shape
+    whole = None if studentizes(case) else swap_problem(case, tested, run)
+    at_once = max(1, len(tested) if whole else min(len(tested), _PRODUCTS // (num_units * num_stats**2)))
 
-    def count(indices: np.ndarray, start: int, end: int) -> np.ndarray:
-        some = Pairs(*(column[_few_sizes(indices, len(tested), run)] for column in packed))
-        members = case.hypotheses.members[tested[indices]]
+    def problem_at(rows: np.ndarray) -> tuple[ScaledProjection, Pairs | StudentizedPairs]:
+        if whole is None:
+            return studentized_problem(case, tested[rows], run)
+        return whole[0], Pairs(*(column[rows] for column in whole[1]))
+
+    def count_some(indices: np.ndarray, start: int, end: int, run: Run) -> np.ndarray:
+        (swaps, some), members = problem_at(_few_sizes(indices, at_once, run)), case.hypotheses.members[tested[indices]]
 
         def pieces(subrun: Run) -> Iterator[tuple[int, np.ndarray]]:
-            found = count_swaps(problem, some, subrun, score=metric.score, alternative=settings.alternative)
+            found = count_swaps(swaps, some, subrun, score=metric.score, alternative=settings.alternative)
             for begin, exceed, finite in found:
                 check_finite(finite[: len(indices)], members)
                 yield begin, exceed[: len(indices)]
 
         return add_up(pieces, len(indices), start, end, run)
 
+    def count(indices: np.ndarray, start: int, end: int) -> np.ndarray:
+        chunks = [indices[first : first + at_once] for first in range(0, max(len(indices), 1), at_once)]
+        later = (replace(run, checkpoint=run.checkpoint.at(f"chunk {index}")) for index in range(1, len(chunks)))
+        return np.concatenate(
+            [count_some(chunk, start, end, each) for chunk, each in zip(chunks, (run, *later), strict=True)]
+        )
+
     return count
+
+
+def studentizes(case: SumsData) -> bool:
+    """Whether the test is by z, and z is not a growing function of delta, as it is for means of units of one size."""
+    counts = case.units.values[:, :, -1]
+    if case.settings.statistic == "delta":
+        return False
+    return case.metric.score is not mean_score or bool((counts != counts[0, 0]).any())
+
+
+def studentized_problem(case: SumsData, indices: np.ndarray, run: Run) -> tuple[ScaledProjection, StudentizedPairs]:
+    """The arrays that the engine needs to swap the pairs at these positions, and to tell the error of delta."""
+    units, hypotheses = case.units, case.hypotheses
+    (a, b), values = hypotheses.members[indices].T, units.values
+    largest = np.abs(values).max(axis=0).astype(np.float64)
+    # Powers of two in which the squares of S, and so all sums of products, stay below `_LAST_PRODUCT`.
+    exponents = np.frexp(4.0 * np.square(largest).sum(axis=0) / _LAST_PRODUCT)[1]
+    unit = 2.0 ** np.maximum(-(-exponents // 2), 0)
+    first, second = (np.rint(values[systems] / unit).astype(np.int64) for systems in (a, b))
+    both, apart = first + second, first - second
+    products = (both[..., :, None] * apart[..., None, :]).reshape(*both.shape[:2], -1)
+    columns, (of_systems, _) = distinct_columns(values - values[:1])
+    more, (of_products, _) = distinct_columns(products)
+    compiled, in_bytes = bool(run.backend.devices), most_bytes(run.backend)
+    projection = swap_projection(
+        np.concatenate([columns, more]), draws_from_strata(units.strata), compiled=compiled, most_bytes=in_bytes
+    )
+    sizes = np.abs(values).sum(axis=1)[[a, b]].sum(axis=0)
+    count, tolerance = len(indices), hypotheses.rounding[indices]
+    shape = (count, *both.shape[2:] * 2)
+    packed = StudentizedPairs(
+        left=of_systems[a],
+        right=of_systems[b],
+        totals_a=units.totals[a],
+        totals_b=units.totals[b],
+        delta=np.zeros(count),
+        tolerance=np.zeros(count),
+        rounding=tolerance,
+        steps=2.0 ** np.frexp(_STEP_OF_SLOPES * np.maximum(sizes, 1.0))[1],
+        lowest=np.tile(np.where((values < 0).any(axis=(0, 1)), -np.inf, 0.0), (count, 1)),
+        units=np.tile(unit, (count, 1)),
+        columns=of_products + np.int32(len(columns)),
+        crossed=products.sum(axis=1).reshape(shape).astype(np.float64),
+        of_sums=np.einsum("puj,puk->pjk", both, both).astype(np.float64),
+        of_differences=np.einsum("puj,puk->pjk", apart, apart).astype(np.float64),
+        num_units=np.full(count, float(len(units.strata))),
+    )
+    with np.errstate(all="ignore"):
+        nothing = np.zeros((len(columns) + len(more), 1))
+        observed = np.asarray(studentized_deltas(nothing, packed, units.divisors, case.metric.score))[:, 0]
+        delta = np.abs(hypotheses.deltas[indices])
+        rounded = np.where(delta > tolerance, np.abs(observed) * (tolerance / delta), np.abs(observed))
+    packed = packed._replace(delta=observed, tolerance=rounded + _ROUNDING_OF_Z * np.abs(observed))
+    return ScaledProjection(projection, units.divisors), packed
 
 
 def swap_problem(case: SumsData, indices: np.ndarray | slice, run: Run) -> tuple[ScaledProjection, Pairs]:

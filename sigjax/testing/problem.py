@@ -74,6 +74,7 @@ from sigjax.testing.permutation import (
     exchanged_tests,
     over_budget,
     pair_deltas,
+    studentizes,
     swap_counter,
     swap_problem,
 )
@@ -81,6 +82,7 @@ from sigjax.testing.uncertainty import Pieces, Uncertainty
 
 _FEW_COLUMNS = 6
 """Up to this many columns are added up as masks are drawn."""
+STUDENTIZED = "a studentized statistic is sampled"
 NOT_SUMS = "the metric is not a function of sums"
 _SMALL_WORK_SECONDS = 2.0
 """Work that NumPy finishes sooner than this is not worth compiling."""
@@ -221,6 +223,11 @@ class SumsProblem(SumsData):
         """How the bootstrap goes without sampling, or why it does not."""
         return plan_bootstrap(self, self.equivalent, exact_budget(self.settings))
 
+    @cached_property
+    def studentizes(self) -> bool:
+        """Whether swaps are judged by z, and not by delta."""
+        return studentizes(self)
+
     @property
     def draws_jointly(self) -> bool:
         """Whether the bootstrap samples scores, which can be drawn with those of other metrics."""
@@ -233,6 +240,10 @@ class SumsProblem(SumsData):
         """The exact test of each distinct problem, or why there is none; and which problem each pair is."""
         if self.exchanges != "units":
             return exchanged_tests(self, context), None
+        if self.studentizes:
+            if self.settings.method not in ("auto", "montecarlo"):
+                raise NotExact(self.hypotheses.pair(0), STUDENTIZED)
+            return [NotEligible(STUDENTIZED)] * len(self.hypotheses.members), None
         return exact_tests(self, self.equivalent.first, context), self.equivalent.which
 
     def closed_intervals(self, joint_pairs: int = 1) -> tuple[list[Uncertainty], list[Uncertainty]] | None:
@@ -258,11 +269,14 @@ class SumsProblem(SumsData):
         # as counting draws.
         one_by_one = self.exchanges != "units"
         width = 2 * self._num_outputs // (num_units if self.exchanges == "runs" else 1) if one_by_one else num_units
+        columns, scored = num_systems * num_stats, num_pairs * num_stats
+        if self.studentizes:  # a column per product, and two scores more per statistic
+            columns, scored = columns + scored * num_stats, scored * (2 * num_stats + 1)
         return numpy_seconds(
             resamples=self.settings.fixed_resamples,
             units=width,
-            columns=num_systems * num_stats,
-            scored=num_pairs * num_stats,
+            columns=columns,
+            scored=scored,
             counted=one_by_one,
         )
 
@@ -370,7 +384,7 @@ class ColumnsProblem(PairedProblem):
     settings: Settings
     bootstraps = cached_property(_bootstraps)
     bootstrap_plan = NotEligible(NOT_SUMS)
-    draws_jointly = False
+    draws_jointly = studentizes = False
     compiles = unshifted = recentred = None
 
     @classmethod
