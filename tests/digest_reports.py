@@ -140,10 +140,15 @@ def methods() -> Iterator[Case]:
         yield Case(f"method: {number} resamples", compared(data.counts, **some), compiled=number in (7, 1025))
     for seed in (0, 1, 2**64 - 1):
         yield Case(f"method: seed {seed}", compared(data.counts, **SWAPPED | {"test": BOTH}, seed=seed))
-    for name, make in (("F1", partial(data.counts, 3)), ("F1 in clusters", partial(data.counts, clusters=data.clusters()))):
+    for name, make in (
+        ("F1", partial(data.counts, 3)),
+        ("F1 in clusters", partial(data.counts, clusters=data.clusters())),
+    ):
         some = SWAPPED | {"statistic": "studentized"}
         yield Case(f"method: studentized {name}", compared(make, **some), compiled=name == "F1")
-    yield Case("method: studentized BLEU", compared(partial(data.texts, "bleu"), **FEW, statistic="studentized"), "sacrebleu")
+    yield Case(
+        "method: studentized BLEU", compared(partial(data.texts, "bleu"), **FEW, statistic="studentized"), "sacrebleu"
+    )
 
 
 def designs() -> Iterator[Case]:
