@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from populations import KINDS, cluster_codes
@@ -32,7 +32,7 @@ ALPHA = 0.05
 SIZES = {10: 100, 20: 100, 50: 100, 200: 100, 1000: 50, 2000: 25}
 """Units -> groups of data sets."""
 QUICK = {10: 3, 50: 2}
-BY: dict[str, dict[str, str]] = {
+BY: dict[str, dict[str, Any]] = {
     "delta": {"test": "permutation"},
     "studentized": {"test": "permutation", "statistic": "studentized"},
     "bootstrap": {"test": "bootstrap"},
@@ -134,11 +134,12 @@ def texts_of(metric: str, orders: int, shorter: float, chance: float, steeper: f
 
 def equalised(metric: str, orders: int, shorter: float, steeper: float) -> Draw:
     """The same where the second system's matches are as likely as makes both scores equal, in a large sample."""
-    low, high = 0.5, 1.2
+    low, high, score = 0.5, 1.2, METRICS[metric].score
+    assert score is not None
     for _ in range(16):
         middle = 0.5 * (low + high)
         inputs = texts_of(metric, orders, shorter, middle, steeper)(np.random.default_rng(_SEED), 1, _LARGE)[0]
-        of_a, of_b = METRICS[metric].score(inputs.sum(axis=1).astype(float))
+        of_a, of_b = score(inputs.sum(axis=1).astype(float))
         low, high = (middle, high) if of_b < of_a else (low, middle)
     return texts_of(metric, orders, shorter, 0.5 * (low + high), steeper)
 
