@@ -16,7 +16,7 @@ from sigjax.report.methods import _WORDED
 
 SCORES = {"A": [3, 1, 2, 2, 4, 0, 3, 3, 1, 2, 2, 3], "B": [2, 1, 1, 2, 3, 1, 1, 3, 0, 2, 3, 2]}
 LEFT_OUT = {
-    "permutation": {*"test baseline correction level interval variant family leaderboard design".split()},
+    "permutation": {*"test baseline correction confidence_level interval variant family leaderboard design".split()},
     "bootstrap": {*"test baseline correction statistic mid_p budget memory family leaderboard design".split()},
 }
 """Settings that `permutation_test` and `bootstrap_test` lack: of several pairs, of the other test, of repeated runs."""
