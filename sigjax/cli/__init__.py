@@ -33,10 +33,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         print(*map(visible, traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
         code = 1
-    if code:
-        from sigjax.run.shards import end
-
-        end(code)
     sys.exit(code)
 
 

@@ -45,6 +45,10 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
     },
     "help": {"what there is to read": "sigjax help", "one of these pages": "sigjax help intervals"},
     "extract": {"count once, compare often": "sigjax extract ref.txt -i a.txt b.txt -m bleu -o bleu.npz"},
+    "merge": {
+        "the shards of a run": "sigjax merge shard-1.npz shard-2.npz -o report.json",
+        "statistics of different instances": "sigjax merge part-1.npz part-2.npz -o all.npz",
+    },
     "show": {
         "as Markdown": "sigjax show report.json --format md",
         "as a figure": "sigjax show report.json --figure forest.pdf",
@@ -136,6 +140,11 @@ COMMANDS = {
         "Explain a topic, such as exact, intervals or formats; without one, list the topics.",
     ),
     "compare": ("Compare", "compare:compare", "Compare systems on a test set: who beats whom by more than chance."),
+    "merge": (
+        "Compare",
+        "compare:merge",
+        "Add up the shards of `sigjax compare --shard K/N` to the report, byte for byte that of one process.",
+    ),
     "show": (
         "Reports",
         "reports:show",

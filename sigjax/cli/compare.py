@@ -1,36 +1,53 @@
-"""The command that compares, and the one that saves statistics to be compared."""
+"""The command that compares, in shards as well; and the ones that save and merge statistics to be compared."""
 
 from __future__ import annotations
 
+import json
 import logging
+import re
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from sigjax.cli.flags import flags
-from sigjax.cli.output import Files, Inputs, Output, Written, caption, say_written
+from sigjax.cli.output import Files, Inputs, Output, Written, caption, check_outputs, say_written
 from sigjax.comparison.options import CompareOptions
 from sigjax.readers import Evaluation
+from sigjax.records import InputError, Settings
 from sigjax.records.display import visible
 from sigjax.records.options import option, required, same, values
-from sigjax.run.shards import joined
+from sigjax.run.shards import merge_shards, read_shard
+
+_NUMBER = re.compile(r"(\d{1,9})/(\d{1,9})", re.ASCII)
+_OF_SHARD = re.compile(r" ('--(shard|output)=[^']*'|(--shard|--output|-o)[ =]('[^']*'|\S)+)")
+"""The words of a command that say which shard it makes, and in which file."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Processes:
-    """One report by several processes, on one or many machines; recognized without options under srun and mpirun."""
+class Division:
+    """The part of the work that is done."""
 
-    coordinator: str | None = option(
-        None, "HOST:PORT of process 0, to share the resamples among processes.", group="Several machines", rare=True
+    shard: str | None = option(
+        None,
+        "K/N: sample the K-th of N parts only, -o shard-K.npz; `sigjax merge` adds them up.",
+        "See `sigjax help distributed`.",
+        group="Running",
+        rare=True,
     )
-    num_processes: int | None = option(
-        None, "Number of processes; each runs the same command.", group="Several machines", rare=True
-    )
-    process_id: int | None = option(
-        None, "Which process this is, from 0; process 0 writes the report.", group="Several machines", rare=True
-    )
+
+    def number(self) -> tuple[int, int] | None:
+        """K and N, if given."""
+        if self.shard is None:
+            return None
+        match = _NUMBER.fullmatch(self.shard)
+        number = (int(match[1]), int(match[2])) if match else (0, 0)
+        if not 0 < number[0] <= number[1]:
+            raise InputError(f"--shard must be K/N with K from 1 to N, such as 2/5, got {self.shard!r}")
+        return number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +58,8 @@ class Saved:
     quiet: bool = same(Written, "quiet")
 
 
-@flags(Inputs, CompareOptions, Output, Processes)
-def compare(paths: Files, inputs: Inputs, options: CompareOptions, output: Output, processes: Processes) -> None:
+@flags(Inputs, CompareOptions, Output, Division)
+def compare(paths: Files, inputs: Inputs, options: CompareOptions, output: Output, division: Division) -> None:
     """Compare systems on a test set: who beats whom by more than chance.
 
     The files are one table (wide: one row per instance, one column per system; long: columns `system`, an instance id,
@@ -50,23 +67,85 @@ def compare(paths: Files, inputs: Inputs, options: CompareOptions, output: Outpu
     (.gz). Folders of logs may hold several tasks: then the report has a section for each, and a suite score, the mean
     of the task means. `sigjax help formats` lists the formats, which are recognized automatically.
     """
-    # Before the data are read: one process that cannot read them ends the run.
-    with joined(processes.coordinator, processes.num_processes, processes.process_id) as share:
-        first = share.index == 0
-        inputs.check(paths, output, options, here=first)
-        if not first:
-            inputs, options = replace(inputs, progress=False), replace(options, progress=False)
-        run(inputs.evaluations(paths, tasks=True), options, output, first=first)
+    if number := division.number():
+        _shard(paths, inputs, options, output, number)
+        return
+    inputs.check(paths, output, options)
+    run(inputs.evaluations(paths, tasks=True), options, output)
 
 
-def run(evaluations: Sequence[Evaluation], options: CompareOptions, output: Output, *, first: bool = True) -> None:
-    """Compare; the first process shows the progress and writes the report."""
+def run(evaluations: Sequence[Evaluation], options: CompareOptions, output: Output) -> None:
+    """Compare, show the progress and write the report."""
     from sigjax.comparison import compare  # `--help` does not need it
 
-    with _log_to_stderr() if first else nullcontext():
+    with _log_to_stderr():
         report = compare.compare(evaluations, **values(options))
-    if first:
-        output.write(report)
+    output.write(report)
+
+
+def _shard(paths: Files, inputs: Inputs, options: CompareOptions, output: Output, number: tuple[int, int]) -> None:
+    """Make one shard, or go on with it."""
+    if len(output.output) != 1 or output.output[0].suffix != ".npz" or output.format or output.figure:
+        raise InputError(f"--shard writes one file of numbers and no report; give -o shard-{number[0]}.npz alone")
+    if options.checkpoint is not None:
+        raise InputError("--shard keeps its progress in its own file; leave --checkpoint out")
+    if any(str(path).startswith("/dev/") for path in (*paths, *inputs.input)):
+        raise InputError(
+            "--shard needs files, which `sigjax merge` reads again; standard input and pipes are gone then"
+        )
+    (path,) = output.output
+    inputs.check(paths, Saved(output=path), options)
+    from sigjax.comparison.compare import write_shard
+
+    read = inputs.evaluations(paths, tasks=True)
+    command = _OF_SHARD.sub("", shlex.join(["sigjax", *sys.argv[1:]]))
+    origin = {"command": command, "files": paths, "inputs": values(inputs), "compat": options.compat}
+    origin = json.loads(json.dumps(origin, default=str))
+    with _log_to_stderr():
+        write_shard(read, options, path, index=number[0], count=number[1], origin=origin)
+    say_written(lambda: [f"Shard {number[0]} of {number[1]}"], [path], quiet=output.quiet)
+
+
+@flags(Output, files="The shards of one run (.npz), in any order; or files of `sigjax extract`.")
+def merge(paths: Files, output: Output) -> None:
+    """Add up the shards of `sigjax compare --shard K/N` to the report, byte for byte that of one process.
+
+    The data are read again from the files that the shards were made of; nothing is sampled. Files of `sigjax extract`
+    on different instances of the same systems become one such file, -o ALL.npz.
+    """
+    if not paths:
+        raise InputError("expected the shards of a run, such as shard-*.npz, or files of `sigjax extract`")
+    if len(output.output) == 1 and output.output[0].suffix == ".npz":
+        _merge_statistics(paths, output)
+        return
+    with _log_to_stderr():
+        shard = merge_shards([(str(path), read_shard(path)) for path in paths])
+        origin: Any = shard.origin
+        inputs = replace(Inputs(**origin["inputs"]), progress=not output.quiet)
+        inputs.check([*paths, *origin["files"]], output)
+        read = inputs.evaluations(origin["files"], tasks=True)
+        from sigjax.comparison.compare import merged_report
+
+        kept = shard.identity | {"test": shard.identity["tests"], "confidence_level": shard.identity["level"]}
+        settings = {name: kept[name] for name in values(Settings())}
+        options = CompareOptions(**settings, compat=origin["compat"], progress=not output.quiet)
+        report = merged_report(read, options, shard, str(paths[0]))
+    output.write(report)
+
+
+def _merge_statistics(paths: Files, output: Output) -> None:
+    """Write one file of the statistics in several."""
+    (path,) = output.output
+    check_outputs(paths, Saved(output=path))
+    from sigjax.readers.saved import join_evaluations, save_evaluations, saved_names
+
+    for file in paths:
+        if not saved_names(str(file)):
+            raise InputError(f"{file}: is no file of `sigjax extract`; shards give a report, such as -o report.json")
+    every = [Inputs(progress=not output.quiet).evaluations([file], single=True) for file in paths]
+    joined = join_evaluations(list(map(str, paths)), every)
+    save_evaluations(str(path), joined)
+    say_written(lambda: map(caption, joined), [path], quiet=output.quiet)
 
 
 class _Log(logging.Handler):

@@ -19,8 +19,7 @@ from sigjax.cli.app import RARE
 from sigjax.records import CORRECTIONS, InputError, options
 from sigjax.records.display import visible
 from sigjax.records.options import RENAMED, options_of, rendered, types_of
-from sigjax.run.checkpoint import kept_in
-from sigjax.run.shards import ProcessLost
+from sigjax.run.shards import kept_in
 
 OTHER_OPTIONS = {
     **dict.fromkeys(("--alpha", "--significance", "--confidence", "--ci"), "--confidence-level"),
@@ -67,6 +66,7 @@ OTHER_OPTIONS = {
     "--use-stemmer": "--metric 'rouge1(stem=true)'",
     **{f"--{old.replace('_', '-')}": hint.flag for old, hint in RENAMED.items()},
     "--no-cache": "SIGJAX_CACHE_DIR=/dev/null sigjax ...",
+    **dict.fromkeys(("--coordinator", "--num-processes", "--process-id"), "--shard K/N, and then `sigjax merge`"),
     "--json": "--format json",
     "--csv": "--format csv",
     "--html": "--format html",
@@ -83,7 +83,7 @@ def failure(error: Exception, tokens: Sequence[str]) -> tuple[str, int]:
         text = f"{error.argument.name} is required; see `sigjax {' '.join(error.command_chain or tokens[:1])} --help`"
     else:
         text = " ".join((error.flags if isinstance(error, InputError) else str(error)).split())
-    if not isinstance(error, InputError | CycloptsError | ProcessLost):
+    if not isinstance(error, InputError | CycloptsError):
         text = f"{type(error).__name__}: {text} (--debug shows where)"
     return visible(text), 2 if isinstance(error, InputError | CycloptsError) else 1
 
@@ -127,9 +127,10 @@ def interrupted(tokens: Sequence[str]) -> str:
     text = "interrupted"
     if not tokens or tokens[0] not in ("compare", "demo"):
         return text
+    kept_by = ("-o", "--output") if any(token.startswith("--shard") for token in tokens) else ("--checkpoint",)
     for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
         name, _, value = token.partition("=")
-        if name == "--checkpoint":
+        if name in kept_by:
             path = value or following
             kept = kept_in(path) or "no resamples yet"
             return visible(f"{text}; {path} keeps {kept}; the same command goes on from there")
@@ -139,8 +140,8 @@ def interrupted(tokens: Sequence[str]) -> str:
 SHORT = {"input": "-i", "metric": "-m", "output": "-o", "quiet": "-q"}
 ONE_EACH = {"output"}
 """The files of the systems may follow its file."""
-HIDDEN = {"progress"}
-"""On the command line it is drawn, but for --quiet."""
+HIDDEN = {"progress", "executor", "shards"}
+"""For Python: on the command line progress is drawn, but for --quiet, and shards are commands of their own."""
 Command = Callable[..., int | None]
 """What it returns is the exit code; none is 0."""
 _PANELS = {name: Group(name, sort_key=index) for index, name in enumerate(get_args(options.Group))}
@@ -162,7 +163,9 @@ def flags(*records: type, files: str = _FILES) -> Callable[[Command], Command]:
         def run(*files: Path, **given: Any) -> int | None:
             made = [record(**{name: given[name] for name in given if owners[name] is record}) for record in records]
             if given.get("quiet"):
-                made = [replace(each, **dict.fromkeys(HIDDEN & options_of(type(each)).keys(), False)) for each in made]
+                made = [
+                    replace(each, progress=False) if "progress" in options_of(type(each)) else each for each in made
+                ]
             return command(*([files] if takes_files else []), *made)
 
         takes_files = len(inspect.signature(command).parameters) > len(records)

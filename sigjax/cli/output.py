@@ -21,7 +21,7 @@ from sigjax.formats import FORMATS, read_metrics, refuse_several_tasks
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers import Evaluation
 from sigjax.readers.options import FileOptions, ReadOptions, given_name
-from sigjax.records import InputError
+from sigjax.records import EvaluationRecord, InputError
 from sigjax.records.display import meant, visible
 from sigjax.records.options import option, same, split_parameters, values
 from sigjax.run.context import progress_bar
@@ -227,7 +227,7 @@ def say_written(headlines: Callable[[], Iterable[str]], written: Sequence[Path],
         print(*map(visible, [*headlines(), f"Written: {', '.join(map(str, written))}"]), sep="\n", file=sys.stderr)
 
 
-def caption(evaluation: Evaluation) -> str:
+def caption(evaluation: EvaluationRecord) -> str:
     """What an evaluation holds: "bleu on 557 instances, 12 systems"."""
     from sigjax.report.words import count
 
@@ -372,13 +372,12 @@ class Figure:
     )
 
 
-def check_outputs(read: Sequence[str | Path], *records: object, here: bool = True) -> None:
+def check_outputs(read: Sequence[str | Path], *records: object) -> None:
     """Refuse, before the work, files that cannot be written, or would be written over what is read or each other.
 
     Args:
         read: the files that the command reads.
         records: options, among them `output`, `figure` and `checkpoint`, the files that the command writes.
-        here: whether this process writes them.
 
     Raises:
         InputError: naming the file.
@@ -393,12 +392,11 @@ def check_outputs(read: Sequence[str | Path], *records: object, here: bool = Tru
                 times = "twice" if other == flag else f"for {other} and"
                 raise InputError(f"{path}: is given {times} for {flag}; give another {flag}")
         earlier.append((flag, path))
-        if here:
-            check_writable(path)
+        check_writable(path)
     for record in records:
         if isinstance(record, Written):
             record.check()
-    if here and sys.stdout is None and "--output" not in dict(earlier):
+    if sys.stdout is None and "--output" not in dict(earlier):
         raise InputError("standard output is closed; give --output FILE")
 
 
@@ -521,9 +519,9 @@ class Inputs(FileOptions):
             refuse_several_tasks(found)
         return found
 
-    def check(self, paths: Files, *written: Any, here: bool = True) -> None:
+    def check(self, paths: Files, *written: Any) -> None:
         """Refuse files that cannot be written, or would be written over what is read (labels and reports, too)."""
         named = (getattr(record, name, None) for record in written for name in ("extend", "groups"))
         parameters = split_parameters(self.reader or "")[1].values()
         more = [self.cluster, self.strata, *chain.from_iterable(parameters), *named]
-        check_outputs([*paths, *self.input, *(each for each in more if each is not None)], *written, here=here)
+        check_outputs([*paths, *self.input, *(each for each in more if each is not None)], *written)

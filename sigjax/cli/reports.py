@@ -19,7 +19,7 @@ from sigjax.records.options import option, same, values
 from sigjax.report.data import PAIR_KEYS, SYSTEM_KEYS
 from sigjax.report.report import Report
 from sigjax.run.backend import host_scope
-from sigjax.run.checkpoint import data_hash, difference
+from sigjax.run.shards import data_hash, difference
 from sigjax.studies.diff import DiffOptions
 from sigjax.studies.diff import diff as run_diff
 from sigjax.testing.problem import problem_of

@@ -478,8 +478,9 @@ def run_tests(
                 problem, run, pieces, rows, why_sampled.reason, uncertain=intervals, joint_pairs=joint
             )
         systems, pairs = sampled.systems or systems, sampled.pairs or pairs
-    with context.progress_bar("intervals"):
-        systems, pairs = problem.closed_intervals(joint) or (systems, pairs)
+    if not context.checkpoint.is_part:
+        with context.progress_bar("intervals"):
+            systems, pairs = problem.closed_intervals(joint) or (systems, pairs)
     if "bootstrap" in settings.tests:
         if sampled is not None:
             tested = sampled.tested if tested is None else completed(tested, lambda *_: sampled.tested)

@@ -8,7 +8,7 @@ that is quick, else of the first resamples of the report's seed, as many as NumP
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -25,7 +25,14 @@ from sigjax.comparison.checks import (
     named_errors,
 )
 from sigjax.comparison.notes import notes_of
-from sigjax.comparison.options import BootstrapOptions, CompareOptions, DataOptions, PermutationOptions, evaluations_of
+from sigjax.comparison.options import (
+    BootstrapOptions,
+    CompareOptions,
+    DataOptions,
+    Path,
+    PermutationOptions,
+    evaluations_of,
+)
 from sigjax.exact.null import Criterion
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.metrics.suites import in_suite
@@ -33,8 +40,10 @@ from sigjax.multiple.adjustment import LOOKS
 from sigjax.records import (
     Comparison,
     Comparisons,
+    Device,
     Distribution,
     EvaluationRecord,
+    InputError,
     Measured,
     Settings,
     Test,
@@ -46,9 +55,22 @@ from sigjax.records.options import check, takes, values
 from sigjax.report import Report
 from sigjax.resample.tally import null_replicates
 from sigjax.run.backend import host_scope
-from sigjax.run.checkpoint import data_hash, identity_of, open_checkpoint
-from sigjax.run.context import Context, with_progress
-from sigjax.run.shards import current_shard
+from sigjax.run.context import Context, progress_bar, with_progress
+from sigjax.run.host import num_cores
+from sigjax.run.shards import (
+    NO_CHECKPOINT,
+    Checkpoint,
+    Key,
+    Shard,
+    ShardFile,
+    Tally,
+    check_count,
+    data_hash,
+    difference,
+    identity_of,
+    merge_shards,
+    tallies_of_report,
+)
 from sigjax.testing.hypotheses import check_finite
 from sigjax.testing.problem import DeltaDistribution, Problem, pairs_of, problem_of
 from sigjax.version import __version__
@@ -190,9 +212,6 @@ def _binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.nda
 def compare(data: Any, options: DataOptions) -> Report:
     """Test which systems differ by more than chance: all pairs, or each system against a baseline.
 
-    In a program of several processes that have called `jax.distributed.initialize`, all of them must make the same
-    call: they share the resamples, and each returns the whole report.
-
     Args:
         data: a table as a data frame or the path of a file (see `sigjax.read`); a dict of one array per system; an
             `Evaluation`; or several of the same systems on the same instances, one per metric. Of several tasks, a
@@ -213,10 +232,17 @@ def compare(data: Any, options: DataOptions) -> Report:
         [('A', 'B', 0.75, 0.03125, 'exact')]
     """
     check(options)
-    settings = Settings(**values(options, Settings))
     evaluations = evaluations_of(data, options)
-    settings, of_suite = settle(settings, evaluations, options), in_suite(evaluations[0])
-    context, hashed = _context(evaluations, settings, options), data_hash(evaluations)
+    settings = settle(Settings(**values(options, Settings)), evaluations, options)
+    return _report(evaluations, settings, options, _checkpoint(evaluations, settings, options))
+
+
+def _report(
+    evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions, checkpoint: Checkpoint
+) -> Report:
+    """The report, of resamples that the checkpoint does not have."""
+    context = Context(options.device, options.progress, checkpoint)
+    of_suite, hashed = in_suite(evaluations[0]), data_hash(evaluations)
     compat: tuple[PeerTest, ...] = ()
     with host_scope():
         drafts = analyse(evaluations, settings, context, of_suite=of_suite)
@@ -266,14 +292,94 @@ def settle(settings: Settings, evaluations: Sequence[EvaluationRecord], options:
     return settings
 
 
-def _context(evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions) -> Context:
-    """The context of the tests, with the states of an earlier run."""
-    names, pairs, shard = evaluations[0].systems, (), current_shard()
+def _checkpoint(evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions) -> Checkpoint:
+    """What is known of the run: from a file, from an earlier report, or from shards that an executor makes."""
+    if options.checkpoint is None and options.extend is None and options.executor is None:
+        return NO_CHECKPOINT
+    if options.executor is None:
+        return _begun(evaluations, settings, options, options.checkpoint)
+    shards = _by_executor(evaluations, settings, options)
+    return Checkpoint(ShardFile(merge_shards([(f"shard {each.index}", each) for each in shards]), keeps=True))
+
+
+def _begun(
+    evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions, path: Path | None, **of: Any
+) -> Checkpoint:
+    """A shard that is kept in a file, by default of all resamples, with the tallies of the report that is extended."""
+    shard, earlier = Shard(identity_of(evaluations, settings), **of), dict[Key, Tally]()
     if options.extend is not None:
+        names = evaluations[0].systems
         pairs = [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings)]
-    identify = partial(identity_of, evaluations, settings)
-    checkpoint = open_checkpoint(options.checkpoint, options.extend, identify, pairs, shard)
-    return Context(options.device, options.progress, checkpoint, shard)
+        earlier = tallies_of_report(options.extend, shard.identity, pairs)
+    check_count(settings, shard.count)
+    return Checkpoint(ShardFile(shard, path, "shard" if of else "checkpoint", earlier=earlier))
+
+
+def _by_executor(evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions) -> list[Shard]:
+    """All shards of a run, made by an executor."""
+    if not hasattr(options.executor, "submit"):
+        raise InputError(f"executor must have submit, as concurrent.futures.Executor has it, got {options.executor!r}")
+    if options.checkpoint is not None:
+        raise InputError("checkpoint is for a run in one process; leave it out, or the executor")
+    count = options.shards or min(num_cores(), settings.fixed_resamples)
+    earlier = _begun(evaluations, settings, options, None, count=count).file.earlier
+    submit = partial(options.executor.submit, make_shard, evaluations, settings)
+    futures = [submit(index, count, options.device, earlier) for index in range(1, count + 1)]
+    shards: list[Shard] = []
+    try:
+        with progress_bar("shards", count, visible=options.progress) as advance:
+            for future in futures:
+                shards.append(future.result())
+                advance(len(shards))
+    except BaseException:
+        for future in futures[len(shards) :]:
+            future.cancel()
+        raise
+    return shards
+
+
+def make_shard(
+    evaluations: Sequence[EvaluationRecord],
+    settings: Settings,
+    index: int,
+    count: int,
+    device: Device = "auto",
+    earlier: Mapping[Key, Tally] | None = None,
+) -> Shard:
+    """Shard `index` of `count`, from 1, of settings that are settled: what an executor is given to do."""
+    file = ShardFile(Shard(identity_of(evaluations, settings), index, count), earlier=earlier, keeps=True)
+    return _made(evaluations, settings, Context(device, checkpoint=Checkpoint(file)))
+
+
+def write_shard(evaluations: Sequence[EvaluationRecord], options: CompareOptions, path: Path, **of: Any) -> None:
+    """Make a shard in a file, or go on with it; `of` are its index, count and origin, see `Shard`.
+
+    Raises:
+        InputError: see `compare`; or the file cannot be written, or is another one.
+    """
+    check(options)
+    settings = settle(Settings(**values(options, Settings)), evaluations, options)
+    checkpoint = _begun(evaluations, settings, options, path, **of)
+    _made(evaluations, settings, Context(options.device, options.progress, checkpoint))
+
+
+def _made(evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context) -> Shard:
+    """The shard of a context, finished; p-values of a part are thrown away."""
+    with host_scope():
+        analyse(evaluations, settings, context, of_suite=in_suite(evaluations[0]))
+    return context.checkpoint.file.finish()
+
+
+def merged_report(evaluations: Sequence[EvaluationRecord], options: CompareOptions, shard: Shard, name: str) -> Report:
+    """The report of shards that were merged into one; `name` is what messages call it by.
+
+    Raises:
+        InputError: see `compare`; or the data are not those of the shard.
+    """
+    settings = settle(Settings(**values(options, Settings)), evaluations, options)
+    if differs := difference(shard.identity, identity_of(evaluations, settings)):
+        raise InputError(f"{name}: the shard is of another run: {differs}; give the data that shards were made of")
+    return _report(evaluations, settings, options, Checkpoint(ShardFile(shard, keeps=True)))
 
 
 @takes(PermutationOptions)
@@ -340,5 +446,5 @@ def _compared_pair(a: Any, b: Any, *, metric: AnyMetric, **given: Any) -> Compar
     check(options)
     settings = settle(Settings(**values(options, Settings)), [evaluation], options)
     with host_scope():
-        (draft,) = analyse([evaluation], settings, _context([evaluation], settings, options))
+        (draft,) = analyse([evaluation], settings, Context(options.device, options.progress))
     return draft.pairs[settings.tests[0]][0]

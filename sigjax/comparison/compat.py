@@ -26,7 +26,7 @@ from sigjax.run.host import fits, gib, memory_for
 from sigjax.testing.hypotheses import check_finite
 from sigjax.testing.permutation import swap_problem
 from sigjax.testing.problem import SumsProblem, problem_of
-from sigjax.testing.replicates import all_replicates
+from sigjax.testing.replicates import kept_replicates
 
 ABOUT: dict[PeerName, str] = {
     "sacrebleu --paired-ar": "it leaves out ties with the observed delta, so identical systems get 1 / (resamples + 1)",
@@ -99,7 +99,7 @@ def _of_draws(case: SumsProblem, context: Context) -> list[float]:
     shape = len(case.hypotheses.scores), case.settings.fixed_resamples
     _check_memory(shape[0], case.settings)
     with case.sized(context, 0, draws=True).run("compat", shape[1], case.settings.seed) as run:
-        scores = all_replicates(case.replicates, shape, run)
+        scores = kept_replicates(case.replicates, shape[0], run)
     pairs = zip(case.hypotheses.pairs, case.hypotheses.deltas.tolist(), strict=True)
     return [paired_bs(scores[a] - scores[b], delta) for (a, b), delta in pairs]
 

@@ -149,9 +149,8 @@ class CompareOptions(Settings):
     checkpoint: Path | None = option(
         None,
         "Keep the progress in this file; the same command goes on from there.",
-        "Written every few seconds and when a test is done (of several processes, by the first). The same call, after "
-        "the run was killed, goes on from there and gives the same report, on any device and in any number of "
-        "processes. The file stays; that of other data or settings is refused.",
+        "Written every few seconds and when a test is done. The same call, after the run was killed, goes on from "
+        "there and gives the same report, on any device. The file stays; that of other data or settings is refused.",
         group="Running",
     )
     extend: Report | Path | None = option(
@@ -162,6 +161,21 @@ class CompareOptions(Settings):
         "replicates it does not hold, draws all again.",
         group="Running",
         rare=True,
+    )
+    executor: Any = option(
+        None,
+        "Where shards of the resamples are made: anything with `submit`, as `concurrent.futures.Executor` has it.",
+        "Such as `ProcessPoolExecutor(mp_context=get_context('spawn'))`, `Client(...).get_executor()` of dask, "
+        "`MPIPoolExecutor` of mpi4py, `AutoExecutor` of submitit. What is submitted can be pickled, if the metric can. "
+        "The report is that of one process, byte for byte. See `sigjax help distributed`.",
+        group="Running",
+    )
+    shards: int | None = option(
+        None,
+        "How many shards an executor makes; default: one per core of this machine.",
+        "More than there are workers even out their speed; each computes the exact tests for itself.",
+        group="Running",
+        least=1,
     )
     compat: Literal["sacrebleu"] | None = option(
         None,

@@ -17,7 +17,7 @@ import numpy as np
 from sigjax.run.context import Run
 from sigjax.run.host import fits, gib, in_threads
 from sigjax.testing.problem import Problem
-from sigjax.testing.replicates import Pieces, all_replicates
+from sigjax.testing.replicates import Pieces, kept_replicates
 
 _CACHED = 2**18
 """Replicates that are compared together."""
@@ -38,16 +38,19 @@ def bootstrap_ranks(
         NotFinite: the metric gave NaN or infinity.
     """
     settings, hypotheses = case.settings, case.hypotheses
-    if state := run.checkpoint.state():
-        ranks = state.arrays["ranks"]
+    tally = run.checkpoint.tally()
+    if tally is not None and "ranks" in tally.arrays:
+        ranks = tally.arrays["ranks"]
     else:
         shape = (len(hypotheses.scores), run.resamples)
         if not fits(gib(shape), settings):
             return None
-        values = all_replicates(pieces, shape, run) if drawn is None else drawn
+        values = kept_replicates(pieces, shape[0], run) if drawn is None else drawn
+        if run.checkpoint.is_part:
+            return None
         values *= 1.0 if case.metric.higher_is_better else -1.0
         ranks = rank_quantiles(values, np.array(hypotheses.tolerances), settings.level)
-        run.checkpoint.finish(run.resamples, ranks=ranks)
+        run.checkpoint.finish(0, run.resamples, ranks=ranks)
     return [(low, high) for low, high in ranks.tolist()]
 
 

@@ -65,6 +65,41 @@ def save_evaluations(path: str, evaluations: Sequence[EvaluationRecord]) -> None
         np.savez_compressed(file, header=encoded, **arrays)  # pyright: ignore[reportArgumentType]
 
 
+def join_evaluations(files: Sequence[str], parts: Sequence[Sequence[EvaluationRecord]]) -> list[EvaluationRecord]:
+    """The evaluations, one per metric, of several files with different instances of the same systems, in their order.
+
+    Raises:
+        InputError: a file has other systems, metrics or labels than the first, or an instance of another file.
+    """
+    known: dict[tuple[str, str | None], int] = {}
+    for number, (file, part) in enumerate(zip(files, parts, strict=True)):
+        for what, here, there in zip(_JOINED_BY, _described(part), _described(parts[0]), strict=True):
+            if here != there:
+                raise InputError(f"{file}: has other {what} than {files[0]}; extract all files in the same way")
+        ids, runs = part[0].ids or (), part[0].runs
+        for key in zip(ids, runs or [None] * len(ids), strict=True):
+            if (other := known.setdefault(key, number)) != number:
+                raise InputError(f"{file}: instance {quote(key[0])} is in {files[other]}, too; give each file once")
+    joined: list[EvaluationRecord] = []
+    for same in zip(*parts, strict=True):
+        labels = {name: tuple(label for each in same for label in getattr(each, name) or ()) or None for name in _FRAME}
+        stats, notes = (
+            np.concatenate([each.stats for each in same], axis=1),
+            dict.fromkeys(n for each in same for n in each.notes),
+        )
+        joined.append(replace(same[0], stats=stats, notes=tuple(notes), **labels))
+    return joined
+
+
+_JOINED_BY = ("metrics", "systems, or these in another order,", "units", "kinds of labels")
+
+
+def _described(part: Sequence[EvaluationRecord]) -> tuple[object, ...]:
+    """What files that are joined have in common."""
+    metrics = [(each.metric.name, each.metric.stat_names, each.title) for each in part]
+    return metrics, part[0].systems, part[0].unit, [getattr(part[0], name) is None for name in _FRAME]
+
+
 def save_table(path: str, evaluation: EvaluationRecord) -> None:
     """Save an evaluation as a long table, with commas if the name ends in .csv, else tabs.
 

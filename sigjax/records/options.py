@@ -234,7 +234,7 @@ def check_parameters(what: str, given: Mapping[str, Sequence[str]], known: Param
 
 
 Default = TypeVar("Default")
-Group = Literal["Main options", "Input", "Test", "Many pairs", "Intervals", "Output", "Running", "Several machines"]
+Group = Literal["Main options", "Input", "Test", "Many pairs", "Intervals", "Output", "Running"]
 """The panels of `--help`, in order."""
 
 

@@ -51,8 +51,8 @@ from sigjax.records.display import visible, visible_json
 from sigjax.records.metric import Fact, facts_of, with_facts
 from sigjax.records.options import Option, check, options_of, types_of
 from sigjax.report.sections import peer_rows
-from sigjax.run.checkpoint import DEFAULTS, SCHEMA, data_hash, parse_report
 from sigjax.run.files import naming, read_bytes
+from sigjax.run.shards import DEFAULTS, SCHEMA, data_hash, parse_report
 from sigjax.version import install_command
 
 _BLOCK = 2**12

@@ -1,8 +1,7 @@
-"""The execution context of a report: its device, progress bars, checkpoint and shard; nothing here changes a number.
+"""The execution context of a report: its device, progress bars and checkpoint; nothing here changes a number.
 
 A `Context` is made at the door and handed down to the tests. Each test asks it for a `Run`: a range of resamples under
-a seed, on a backend. Several processes divide each run among them (`shards`); where a state is kept as well, they add
-up what they have in rounds of a few seconds, so that any number of processes can continue from the state of a round.
+a seed, on a backend.
 """
 
 from __future__ import annotations
@@ -22,20 +21,13 @@ from functools import lru_cache, wraps
 from threading import Event, Lock, Thread
 from typing import Any, ParamSpec, TypeVar
 
-import numpy as np
-
 from sigjax.records import Device, Metric
 from sigjax.run.backend import NUMPY, Backend, choose_backend, has_started, is_traceable, reason_against
-from sigjax.run.checkpoint import NO_CHECKPOINT, Checkpoint
 from sigjax.run.host import is_terminal
-from sigjax.run.shards import Shard, current_shard
+from sigjax.run.shards import NO_CHECKPOINT, Checkpoint
 
 _DELAY, _REDRAWN = 1.0, 0.1
 """Seconds of work after which its progress is drawn, and from then on between two drawings."""
-_FIRST_ROUND = 2**13
-"""Resamples of each process in the first round."""
-_ROUND_SECONDS = 5.0
-"""Aim for the length of a round."""
 _NUMBERS, _FEWEST_RESAMPLES = 2**22, 64
 """Sums that are held at a time, and resamples that are always held together."""
 
@@ -61,51 +53,12 @@ class Run:
     start: int = 0
     """Resamples before this one are left out."""
     checkpoint: Checkpoint = NO_CHECKPOINT
-    shard: Shard = Shard()
-
-    def shard_of(self, resamples: range) -> Run:
-        """The run of this process's shard of these resamples; the other processes do as much in the same time."""
-        shard = self.shard.of(resamples)
-
-        def advance(done: int) -> None:
-            self.advance(resamples.start + (done - shard.start) * self.shard.count)
-
-        return replace(self, start=shard.start, resamples=shard.stop, advance=advance)
 
     def blocks(self, num_columns: int) -> Iterator[Run]:
         """The run in blocks of which sums of so many columns are held at a time."""
         size = 2 ** max(_FEWEST_RESAMPLES, _NUMBERS // num_columns).bit_length() // 2
         for start in range(self.start, self.resamples, size):
             yield replace(self, start=start, resamples=min(start + size, self.resamples))
-
-    def rounds(self, resamples: range) -> Iterator[range]:
-        """These resamples in rounds, after each of which processes add up; one round where no state is kept or shared.
-
-        The state kept after a round is that of a single process.
-        """
-        if self.shard.count == 1 or not self.checkpoint.is_kept:
-            if resamples:
-                yield resamples
-            return
-        start, size = resamples.start, _FIRST_ROUND * self.shard.count
-        while start < resamples.stop:
-            began = time.monotonic()
-            yield range(start, min(start + size, resamples.stop))
-            start += size
-            # All go by one clock, since they must agree on what comes next.
-            seconds = time.monotonic() - began if self.shard.index == 0 else 0.0
-            (milliseconds,) = self.shard.total(np.array([round(1000.0 * seconds)])).tolist()
-            size = round(size * min(max(1000.0 * _ROUND_SECONDS / max(milliseconds, 1), 0.5), 2.0))
-
-    def save(self, done: int, **arrays: np.ndarray) -> None:
-        """Checkpoint mid-round (single-process runs only)."""
-        if self.shard.count == 1:
-            self.checkpoint.save(done, **arrays)
-
-    def save_round(self, done: int, **arrays: np.ndarray) -> None:
-        """Checkpoint after a round, except the last, whose results are kept by the caller."""
-        if done < self.resamples:
-            self.checkpoint.save(done, **arrays)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +69,6 @@ class Context:
     progress: bool = False
     """Whether progress bars may be drawn."""
     checkpoint: Checkpoint = NO_CHECKPOINT
-    shard: Shard = field(default_factory=current_shard)
-    """The work of this process, of several."""
     backend: Backend = NUMPY
     label: str = ""
     """Which metric of how many, for the bar."""
@@ -161,9 +112,11 @@ class Context:
         Raises:
             NotTraceable: the device was asked for by name, and cannot run the metric.
         """
-        with self.progress_bar(name, resamples, compiles=bool(self.backend.devices)) as advance:
+        own = self.checkpoint.file.shard.of(range(resamples))
+        with self.progress_bar(name, len(own), compiles=bool(self.backend.devices)) as advance:
             backend = self.backend if compiles is None else self._traceable(compiles)
-            yield Run(resamples, seed, backend, advance, checkpoint=self.checkpoint.at(name), shard=self.shard)
+            checkpoint = self.checkpoint.at(name)
+            yield Run(resamples, seed, backend, lambda done: advance(done - own.start), checkpoint=checkpoint)
 
     def progress_bar(
         self, name: str, total: int | None = None, *, compiles: bool = False

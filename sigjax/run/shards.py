@@ -1,294 +1,527 @@
-"""Several processes, on one or many machines (`jax.distributed`), that divide the resamples of a run among them.
+"""Shards: what the resamples of a run, or some of them, gave; for work that is resumed, extended or divided.
 
-All processes run the same comparison, each its shard of the resamples. They exchange only sums of whole numbers, which
-are the same for every division, so the report is that of a single process. The command line joins them for a program
-that does nothing else. If another process is lost, JAX aborts this one and writes pages about it; here one line
-replaces them.
+Random words depend on the seed and the resample alone. So a run can be cut into shards, shard K of N with the K-th
+range of the resamples of each test, made anywhere in any order and added up: counts are summed, replicates joined, and
+the report is that of one process. A checkpoint is a shard that is not finished; an extended report begins with the
+counts of an earlier one. Standard errors, intervals and bootstrap tests need all replicates, which a report does not
+hold: these are drawn again.
+
+What determines a report is its fingerprint: the data, the settings and the version. Shards of another one are refused.
+The file is an .npz archive without pickle, a JSON header and the arrays of all tallies, and is replaced atomically.
 """
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
+import json
+import logging
 import os
 import re
-import signal
-import sys
-import tempfile
-import threading
+import shlex
 import time
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from types import MappingProxyType
+from typing import IO, Any, cast
 
 import numpy as np
 
-from sigjax.records import Array, Hint, InputError
-from sigjax.run.backend import compiled, imported_jax, jax_scope, sharding
+from sigjax.records import EvaluationRecord, Hint, InputError, Settings
+from sigjax.run.files import read_bytes, remove_leftovers, replacing
+from sigjax.version import __version__
 
-_EXCHANGED = 2**22
-"""Numbers exchanged at a time."""
+_LOG = logging.getLogger("sigjax")
+SCHEMA = "sigjax/1"
+"""Of reports in JSON."""
+DEFAULTS: Mapping[str, Any] = MappingProxyType(json.loads(json.dumps(asdict(Settings()))))
+"""Of the settings, as JSON has them: what a run had that is older than a setting."""
+Key = tuple[str, ...]
+"""Of a tally: the metric, the test, and what it consists of."""
+Identity = dict[str, Any]
+"""Values as JSON has them: `sigjax` (the version), the settings, `systems`, `metrics`, `instances`, `data` (a hash)."""
+_SCHEMA = "sigjax-shard/1"
+_SECONDS = 5.0
+"""Least time between two writes."""
+_FRACTION = 0.1
+"""Of the time, that writing may take."""
+_SAME_SCORE = 1e-9
+"""Relative difference above which two scores are of different metrics; rounding is far below."""
 
 
-class ProcessLost(RuntimeError):
-    """Another process of the run ended too early, or cannot be reached."""
+def data_hash(evaluations: Sequence[EvaluationRecord]) -> str:
+    """The first 16 hexadecimal digits of a SHA-256 hash of evaluations, without notes and functions.
+
+    Example:
+        >>> from sigjax import Evaluation
+        >>> data_hash([Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]})])
+        '7707a855038354e9'
+    """
+    digest = hashlib.sha256()
+    for each in evaluations:
+        labels = (each.metric.name, each.metric.stat_names, each.systems, each.ids, each.clusters, each.strata)
+        labels += () if each.runs is None else (each.runs,)
+        labels += () if each.unit == "instance" else (each.unit,)
+        labels += () if each.present is None else (np.packbits(each.present).tobytes().hex(),)
+        stats = np.ascontiguousarray(each.stats, each.stats.dtype.newbyteorder("<"))
+        digest.update(json.dumps((*labels, stats.dtype.str, stats.shape)).encode())
+        digest.update(stats.data)
+    return digest.hexdigest()[:16]
 
 
-@dataclass(frozen=True)
+def identity_of(evaluations: Sequence[EvaluationRecord], settings: Settings) -> Identity:
+    """The fingerprint of a run."""
+    first = evaluations[0]
+    identity = {"sigjax": __version__} | asdict(settings)
+    identity |= {"systems": sorted(first.systems), "metrics": [each.metric.name for each in evaluations]}
+    identity |= {"instances": first.num_instances, "data": data_hash(evaluations)}
+    return json.loads(json.dumps(identity))
+
+
+def difference(there: Identity, here: Identity, where: tuple[str, str] = ("there", "here")) -> str | None:
+    """The first difference between two runs, in words that say `where` each is, or None.
+
+    Example:
+        >>> difference({"seed": 7, "data": "ab"}, {"seed": 8, "data": "cd"})
+        'seed is 7 there and 8 here'
+        >>> difference({"seed": 7, "data": "ab"}, {"seed": 7, "data": "cd"})
+        'the data (numbers, ids, clusters, strata, or the order of the systems) are others'
+    """
+    there, here = ({**DEFAULTS, **each} for each in (there, here))
+    for name in dict.fromkeys((*here, *there)):
+        old: Any = there.get(name)
+        new: Any = here.get(name)
+        if old == new:
+            continue
+        if name == "data":
+            return "the data (numbers, ids, clusters, strata, or the order of the systems) are others"
+        if type(old) is type(new) is list:
+            only = [*_only_in(old, new, where[0]), *_only_in(new, old, where[1])]
+            return f"{name} differ: {' and '.join(only) or 'their order'}"
+        return f"{name} is {old} {where[0]} and {new} {where[1]}"
+    return None
+
+
+def _only_in(values: list[Any], others: list[Any], where: str) -> Iterator[str]:
+    """The first values that the others lack, in words, if there are any."""
+    known = set(others)
+    if more := [value for value in values if value not in known]:
+        rest = f" and {len(more) - 3:,} more" if len(more) > 3 else ""
+        yield f"{', '.join(map(repr, more[:3]))}{rest} only {where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What a range of resamples gave: `counts` `[pair]`, which add up, `values` `[row, resample]`, or results."""
+
+    start: int
+    done: int
+    """The first resample that is not in it."""
+    arrays: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
 class Shard:
-    """Which of several processes this is, and what it exchanges with the others; by default there are none."""
+    """The tallies of shard `index` of `count`, from 1, of the run with a fingerprint.
 
-    index: int = 0
+    `origin` is how it was made: JSON of the command line's own.
+    """
+
+    identity: Identity
+    index: int = 1
     count: int = 1
+    tallies: dict[Key, Tally] = field(default_factory=dict[Key, Tally])
+    is_finished: bool = False
+    origin: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def of(self, resamples: range) -> range:
-        """The resamples of this process; the numbers of any two processes differ by at most one.
+        """The range of this shard; the sizes of any two shards differ by at most one.
 
         Example:
-            >>> [Shard(index, 3).of(range(10, 20)) for index in range(3)]
+            >>> [Shard({}, index, 3).of(range(10, 20)) for index in (1, 2, 3)]
             [range(10, 13), range(13, 16), range(16, 20)]
         """
         size = len(resamples)
-        return resamples[size * self.index // self.count : size * (self.index + 1) // self.count]
+        return resamples[size * (self.index - 1) // self.count : size * self.index // self.count]
 
-    def total(self, numbers: np.ndarray) -> np.ndarray:
-        """The sum over all processes of int64 arrays of the same shape.
-
-        One CPU device of each process takes part, whatever the resamples run on: processes may have different devices,
-        and GPUs would wait without end for a process that is lost.
-
-        Raises:
-            ProcessLost: another process has ended.
-        """
-        if self.count == 1:
-            return numbers
-        jax = imported_jax()
-        first = {device.process_index: device for device in reversed(jax.devices("cpu"))}
-        devices = tuple(first[index] for index in range(self.count))
-        try:
-            with jax_scope():
-                here = jax.device_put(numbers[None], devices[self.index])
-                shape = (self.count, *numbers.shape)
-                whole = jax.make_array_from_single_device_arrays(shape, sharding(devices, split=True), [here])
-            return np.asarray(compiled(_itself, devices=devices, summed=True)(whole).addressable_data(0))[0]
-        except RuntimeError as error:
-            raise ProcessLost(lost_message(self)) from error
-
-    def complete(self, values: np.ndarray) -> None:
-        """Fill in the other processes' shards of `values` `[row, resample]` (float64).
-
-        Raises:
-            ProcessLost: another process has ended.
-        """
-        if self.count == 1:
-            return
-        shard = self.of(range(values.shape[1]))
-        width = max(1, _EXCHANGED // len(values))
-        for start in range(0, values.shape[1], width):
-            piece = values[:, start : start + width].copy()
-            piece[:, : max(0, shard.start - start)] = 0.0
-            piece[:, max(0, shard.stop - start) :] = 0.0
-            # All bits of a number come from one process and are 0 in the others.
-            values[:, start : start + width] = self.total(piece.view(np.int64)).view(np.float64)
-
-    def broadcast(self, data: bytes) -> bytes:
-        """The bytes of process 0, in every process.
-
-        Raises:
-            ProcessLost: another process has ended.
-        """
-        if self.count == 1:
-            return data
-        (length,) = self.total(np.array([len(data) if self.index == 0 else 0])).tolist()
-        words = np.zeros((1, -(-length // 8)), np.int64)
-        if self.index == 0:
-            words[0].view(np.uint8)[:length] = np.frombuffer(data, np.uint8)
-        for start in range(0, words.shape[1], _EXCHANGED):
-            words[:, start : start + _EXCHANGED] = self.total(words[:, start : start + _EXCHANGED])
-        return words[0].view(np.uint8)[:length].tobytes()
-
-    def check_equal(self, described: dict[str, bytes]) -> None:
-        """Refuse to go on if another process does something else: name -> description of what is done.
-
-        Raises:
-            InputError: this process, or another, differs from process 0.
-            ProcessLost: another process has ended.
-        """
-        if self.count == 1:
-            return
-        hashes = [hashlib.blake2b(each, digest_size=8).digest() for each in described.values()]
-        known = np.zeros((self.count, len(described)), np.int64)
-        known[self.index] = np.frombuffer(b"".join(hashes), np.int64)
-        known = self.total(known)
-        for name, of_each in zip(described, known.T, strict=True):
-            others = np.flatnonzero(of_each != of_each[0])
-            if others.size:
-                raise InputError(
-                    f"process {others[0]} of {self.count} has {name} than process 0; "
-                    "give all of them the same files and options"
-                )
+    def write(self, file: IO[bytes]) -> None:
+        """Write what `read_shard` reads."""
+        tallies = [
+            {"name": key, "start": tally.start, "done": tally.done, "arrays": [*tally.arrays]}
+            for key, tally in self.tallies.items()
+        ]
+        about = {"shard": [self.index, self.count], "is_finished": self.is_finished, "origin": self.origin}
+        header = json.dumps({"schema": _SCHEMA, "run": self.identity, **about, "tallies": tallies})
+        arrays = {
+            f"{index}.{name}": array
+            for index, tally in enumerate(self.tallies.values())
+            for name, array in tally.arrays.items()
+        }
+        np.savez(file, header=np.frombuffer(header.encode(), np.uint8), **arrays)  # pyright: ignore[reportArgumentType]
 
 
-def current_shard() -> Shard:
-    """The shard of this process if `jax.distributed.initialize` was called; else all of the work."""
-    jax = sys.modules.get("jax")
-    if jax is None or not jax.distributed.is_initialized():
-        return Shard()
-    return Shard(jax.process_index(), jax.process_count())
-
-
-def lost_message(shard: Shard) -> str:
-    """The message for a lost process."""
-    other = f"process {1 - shard.index}" if shard.count == 2 else "another process"
-    return (
-        f"{other} of {shard.count} was lost: it ended before the report was done, or it cannot be reached "
-        f"(this is process {shard.index}); see what it said, and start all of them again"
-    )
-
-
-def _itself(numbers: Array) -> Array:
-    return numbers
-
-
-_HEARTBEAT_SECONDS = 30
-"""A process silent for this long is lost."""
-_START_SECONDS = 300
-"""How long processes wait for each other at the start."""
-_GRACE_SECONDS = 1.0
-"""How long a failed process stays, so that others with the same error report it, and not that this one was lost."""
-_SIZES = {"SLURM_STEP_NODELIST": "SLURM_NTASKS", "OMPI_MCA_orte_hnp_uri": "OMPI_COMM_WORLD_SIZE"}
-"""Variables by which JAX recognises SLURM's srun and Open MPI's mpirun, and those with the number of processes."""
-_WRITTEN_BY_JAX = b"distributed service detected fatal errors"
-"""Part of what JAX writes before it aborts."""
-
-
-@contextmanager
-def joined(coordinator: str | None, num_processes: int | None, process_id: int | None) -> Generator[Shard, None, None]:
-    """Join the other processes of a run for a while: those given, or else those that srun or mpirun started.
-
-    If there are others, only Python can write to stdout and stderr from here on, and the program must end by `end`.
+def read_shard(path: str | os.PathLike[str], noun: str = "shard") -> Shard:
+    """A shard from a file, where messages call it by a noun.
 
     Raises:
-        InputError: there is no such run, or it cannot start.
-        ProcessLost: another process ended too early.
+        InputError: it cannot be read, is damaged or something else.
     """
-    address = _checked(coordinator, num_processes, process_id)
-    if address[1] == 1 if address else not launched(os.environ):
-        yield Shard()
-        return
-    guard = _AbortGuard(f"not all processes of the run have come within {_START_SECONDS} seconds; start all of them")
-    _guards.append(guard)
-    _initialize(address)
-    jax = imported_jax()
-    # JAX treats SIGTERM as mere notice, and Python would act on Ctrl-C only after waiting for the others.
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, signal.SIG_DFL)
-    shard = current_shard()
-    guard.message = lost_message(shard)
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+        raise InputError(f"{path}: is a device or a named pipe; expected a file for the {noun}")
     try:
-        shard.total(np.zeros(1, np.int64))  # connect while all are here: later some may read files for minutes
-        yield shard
-    except ProcessLost:
-        guard.lock.acquire()  # now the caller reports it
-        raise
-    jax.distributed.shutdown()
+        with open(path, "rb") as file:
+            shard = _unpacked(file)
+    except OSError as error:
+        raise InputError(f"{path}: the {noun} cannot be read ({error.strerror}); give another file") from None
+    except Exception:  # NumPy and zipfile raise a dozen kinds for damaged files
+        raise InputError(
+            f"{path}: is no {noun}, or a damaged one; give another file, or delete this one to start anew"
+        ) from None
+    if shard is None:
+        raise InputError(f"{path}: is no {noun} as this version of sigjax writes it; give another file")
+    return shard
 
 
-def end(code: int) -> None:
-    """End the program with an exit code; after a failure, without JAX's wait for other processes."""
-    if code and _guards:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        time.sleep(_GRACE_SECONDS)
-        os._exit(code)
-    sys.exit(code)
-
-
-def launched(environment: Mapping[str, str]) -> bool:
-    """Whether srun or mpirun started this process and others.
-
-    Example:
-        >>> launched({"SLURM_STEP_NODELIST": "node[1-2]", "SLURM_NTASKS": "2"}), launched({"SLURM_NTASKS": "2"})
-        (True, False)
-    """
-    return any(name in environment and environment.get(size, "1") != "1" for name, size in _SIZES.items())
-
-
-def _checked(coordinator: str | None, num_processes: int | None, process_id: int | None) -> tuple[str, int, int] | None:
-    if coordinator is num_processes is process_id is None:
+def _unpacked(file: IO[bytes]) -> Shard | None:
+    """The shard in a file, None where that has another schema; a damaged file may raise any error."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as archive:
+        if sum(member.file_size for member in archive.zip.infolist()) > size:
+            raise ValueError("packed")  # shards are not packed, so that this would grow without limit
+        arrays = {name: archive[name] for name in archive.files}
+        # NumPy misses damage that shortens an array, and returns bytes where no array begins.
+        if archive.zip.testzip() is not None or not all(isinstance(each, np.ndarray) for each in arrays.values()):
+            raise ValueError("damaged")
+    header = json.loads(arrays["header"].tobytes())
+    if header.get("schema") != _SCHEMA:
         return None
-    if coordinator is None or num_processes is None or process_id is None:
-        raise InputError(
-            f"{Hint('coordinator')}, {Hint('num_processes')} and {Hint('process_id')} belong together; give all three "
-            "or none"
+    tallies = {
+        tuple(named["name"]): Tally(
+            named["start"], named["done"], {name: arrays[f"{index}.{name}"] for name in named["arrays"]}
         )
-    if not re.fullmatch(r".+:[0-9]{1,5}", coordinator) or not 0 < int(coordinator.rpartition(":")[2]) < 2**16:
-        raise InputError(
-            f"{Hint('coordinator')} must be HOST:PORT of process 0, such as node1:12345, got {coordinator!r}"
-        )
-    if num_processes < 1 or not 0 <= process_id < num_processes:
-        raise InputError(
-            f"{Hint('process_id')} must be from 0 to {Hint('num_processes')} - 1, got process {process_id} of "
-            f"{num_processes}"
-        )
-    return coordinator, num_processes, process_id
+        for index, named in enumerate(header["tallies"])
+    }
+    index, count = header["shard"]
+    return Shard({**header["run"]}, index, count, tallies, header["is_finished"], {**header["origin"]})
 
 
-def _initialize(address: tuple[str, int, int] | None) -> None:
-    jax = imported_jax()
-    initialize = partial(
-        jax.distributed.initialize,
-        heartbeat_timeout_seconds=_HEARTBEAT_SECONDS,
-        initialization_timeout=_START_SECONDS,
-    )
-    try:
-        if address is None:
-            initialize()
-        else:
-            # By default, process 0 could be reached through all networks of its machine.
-            bound = os.environ.get("JAX_COORDINATOR_BIND_ADDRESS", address[0])
-            initialize(*address, cluster_detection_method="deactivate", coordinator_bind_address=bound)
-    except (RuntimeError, ValueError) as error:
-        raise InputError(
-            f"the processes cannot be joined ({str(error).splitlines()[0]}); give a {Hint('coordinator', 'HOST:PORT')} "
-            "whose host is that of process 0 and whose port is free"
-        ) from error
+class ShardFile:
+    """A shard while it is made: its tallies, those in the file, if it is kept in one, and those of an earlier run.
 
+    Args:
+        shard: the shard, with the tallies that are known.
+        path: the file, created if it does not exist; None to write nothing. Files of other shards are refused.
+        noun: what messages call the file.
+        earlier: tallies of the first resamples, from a report that is extended.
+        keeps: whether tallies are kept; by default, whether there is a file.
 
-_guards: list[_AbortGuard] = []
-"""At most one; kept to the end, since the abort handler calls it."""
+    Raises:
+        InputError: the file cannot be read or written, is none, or belongs to another shard, data or settings.
+    """
 
-
-class _AbortGuard:
-    """Reserves stdout and stderr for Python, and reports an abort by JAX in one line."""
-
-    def __init__(self, message: str) -> None:
-        self.message = message
-        self.lock = threading.Lock()
-        """Held by whoever reports the lost process, so that only one does."""
-        sys.stdout.flush()
-        sys.stderr.flush()
-        self._stderr = os.dup(2)
-        sys.stdout = open(os.dup(1), "w", encoding=sys.stdout.encoding)
-        sys.stderr = open(self._stderr, "w", encoding=sys.stderr.encoding, errors="backslashreplace", buffering=1)
-        # Libraries write connection details to stdout, and many lines before they abort.
-        self._log = tempfile.TemporaryFile()
-        os.dup2(self._log.fileno(), 1)
-        os.dup2(self._log.fileno(), 2)
-        if os.name == "posix":
-            # Python's own handlers come too late: abort ends the process when the C handler returns.
-            self._handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(self._on_abort)
-            ctypes.CDLL(None).signal(int(signal.SIGABRT), self._handler)
-
-    def _on_abort(self, number: int) -> None:
-        del number
-        written = os.pread(self._log.fileno(), 2**20, 0)
-        if _WRITTEN_BY_JAX not in written:
-            os.write(self._stderr, written)  # another cause: the process ends as it would have
+    def __init__(
+        self,
+        shard: Shard,
+        path: str | os.PathLike[str] | None = None,
+        noun: str = "checkpoint",
+        *,
+        earlier: Mapping[Key, Tally] | None = None,
+        keeps: bool = False,
+    ) -> None:
+        self.shard, self.earlier, self.is_kept = shard, earlier or {}, keeps or path is not None
+        self._path, self._noun = path, noun
+        self._due = time.monotonic() + _SECONDS
+        if path is None:
             return
-        if self.lock.acquire(blocking=False):
-            os.write(self._stderr, f"sigjax: error: {self.message}\n".encode())
-        else:
-            time.sleep(10.0)  # the other thread ends the process
-        os._exit(1)
+        remove_leftovers(path)
+        if os.path.lexists(path):
+            there = read_shard(path, noun)
+            old, new = (each.identity | {"shard": f"{each.index}/{each.count}"} for each in (there, shard))
+            if differs := difference(old, new):
+                raise InputError(f"{path}: the {noun} is of another run: {differs}; give the same, or another file")
+            self.shard = replace(shard, tallies=there.tallies)
+            if kept := _in_words(there.tallies):
+                _LOG.info("sigjax: goes on from %s: %s", path, kept)
+            return
+        try:
+            self._write()
+        except OSError as error:
+            raise InputError(f"{path}: no {noun} can be written ({error.strerror}); give another file") from None
+
+    def save(self, key: Key, tally: Tally, *, finished: bool) -> None:
+        """Note a tally, and write all if it is finished or the last write was long enough ago."""
+        if not self.is_kept or not (finished or (self._path is not None and time.monotonic() >= self._due)):
+            return
+        self.shard.tallies[key] = tally
+        self._try_to_write()
+
+    def finish(self) -> Shard:
+        """The shard, all of which is done."""
+        self.shard = replace(self.shard, is_finished=True)
+        self._try_to_write()
+        return self.shard
+
+    def _try_to_write(self) -> None:
+        if self._path is None:
+            return
+        try:
+            self._write()
+        except OSError as error:
+            message = f"{self._path}: the {self._noun} cannot be written ({error.strerror}); the run goes on without"
+            warnings.warn(message, RuntimeWarning, stacklevel=3)
+
+    def _write(self) -> None:
+        started = time.monotonic()
+        with replacing(self._path or "") as file:
+            self.shard.write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        now = time.monotonic()
+        self._due = now + max(_SECONDS, (now - started) / _FRACTION)
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The tally under one key of the shard that is made, and those under all longer keys."""
+
+    file: ShardFile
+    key: Key = ()
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether tallies are kept."""
+        return self.file.is_kept
+
+    @property
+    def is_part(self) -> bool:
+        """Whether there are other shards, so that no result can be computed here."""
+        return self.file.shard.count > 1
+
+    def at(self, name: str) -> Checkpoint:
+        """The checkpoint under this key and a name."""
+        return replace(self, key=(*self.key, name))
+
+    def tally(self) -> Tally | None:
+        """The tally under this key, if any."""
+        return self.file.shard.tallies.get(self.key, self.file.earlier.get(self.key))
+
+    def begin(self, resamples: range, **empty: np.ndarray) -> tuple[Tally, int]:
+        """The tally so far of this shard of some resamples, with `empty` arrays at first, and where the shard ends."""
+        shard, earlier = self.file.shard, self.file.earlier.get(self.key)
+        own = shard.of(resamples if earlier is None else range(earlier.done, resamples.stop))
+        if self.key in shard.tallies:
+            return shard.tallies[self.key], own.stop
+        if earlier is not None and shard.index == 1:
+            return earlier, own.stop
+        return Tally(own.start, own.start, empty), own.stop
+
+    def save(self, start: int, done: int, **arrays: np.ndarray) -> None:
+        """Keep the progress, if a write is due."""
+        self.file.save(self.key, Tally(start, done, arrays), finished=False)
+
+    def finish(self, start: int, done: int, **arrays: np.ndarray) -> None:
+        """Keep the result."""
+        self.file.save(self.key, Tally(start, done, arrays), finished=True)
+
+    def check_scores(self, scores: np.ndarray) -> None:
+        """Refuse scores `[system]` that differ from the earlier run's: another metric has the same name."""
+        tally = self.tally()
+        if tally is None:
+            self.finish(0, 0, scores=scores)
+        elif not np.allclose(tally.arrays["scores"], scores, rtol=_SAME_SCORE, atol=0.0):
+            raise InputError(
+                f"metric {self.key[0]!r} gives other scores than in the run that is to go on; give the same metric, "
+                "or start anew"
+            )
+
+
+NO_CHECKPOINT = Checkpoint(ShardFile(Shard({})))
+"""Keeps nothing."""
+
+
+def check_count(settings: Settings, count: int) -> None:
+    """Refuse shards of what cannot be divided.
+
+    Raises:
+        InputError: the number of resamples is not known, or smaller than that of shards.
+    """
+    if count == 1:
+        return
+    if settings.resamples == "auto":
+        raise InputError(
+            f"{Hint('resamples', 'auto')} looks at all results before it goes on, which shards cannot; give a number"
+        )
+    if count > settings.resamples:
+        raise InputError(
+            f"expected 1 to {settings.resamples:,} shards of {settings.resamples:,} resamples, got {count:,}"
+        )
+
+
+def merge_shards(shards: Sequence[tuple[str, Shard]]) -> Shard:
+    """One shard with the tallies of all, each with the name that messages call it by, in any order.
+
+    Raises:
+        InputError: a shard is of another run or not finished, differs from its double, or is missing.
+    """
+    first_name, first = shards[0]
+    named: dict[int, tuple[str, Shard]] = {}
+    for name, shard in shards:
+        old, new = (each.identity | {"the number of shards": each.count} for each in (first, shard))
+        if differs := difference(old, new, (f"in {first_name}", f"in {name}")):
+            raise InputError(f"{name}: is of another run than {first_name}: {differs}; merge shards of one run")
+        if not shard.is_finished:
+            raise InputError(f"{name}: shard {shard.index} is not finished; {_again(shard, name, shard.index)}")
+        other, double = named.setdefault(shard.index, (name, shard))
+        if double is not shard:
+            if _numbers(double) != _numbers(shard):
+                raise InputError(f"{name}: is shard {shard.index}, as {other} is, with other numbers; make both again")
+            _LOG.info("sigjax: %s: is shard %d once more, as %s; counted once", name, shard.index, other)
+    if missing := [index for index in range(1, first.count + 1) if index not in named]:
+        which = ", ".join(map(str, missing[:3])) + (f" and {len(missing) - 3:,} more" if len(missing) > 3 else "")
+        raise InputError(f"of {first.count} shards are missing: {which}; {_again(first, first_name, missing[0])}")
+    ordered = [named[index][1].tallies for index in range(1, first.count + 1)]
+    merged = {key: _added([tallies[key] for tallies in ordered if key in tallies], first_name) for key in ordered[0]}
+    return Shard(first.identity, tallies=merged, is_finished=True, origin=first.origin)
+
+
+def _numbers(shard: Shard) -> list[tuple[object, ...]]:
+    """What doubles of a shard have in common."""
+    return [
+        (key, tally.start, tally.done, *(array.tobytes() for array in tally.arrays.values()))
+        for key, tally in shard.tallies.items()
+    ]
+
+
+def _added(tallies: Sequence[Tally], name: str) -> Tally:
+    """The tally of all these ranges, which follow each other."""
+    first, last = tallies[0], tallies[-1]
+    if any(one.done != other.start for one, other in zip(tallies, tallies[1:], strict=False)):
+        raise InputError(f"{name}: the shards do not follow each other; give all of them the same {Hint('extend')}")
+    arrays = dict(first.arrays)
+    if "counts" in arrays:
+        arrays["counts"] = sum((each.arrays["counts"] for each in tallies[1:]), first.arrays["counts"])
+    if "values" in arrays:
+        arrays["values"] = np.concatenate([each.arrays["values"] for each in tallies], axis=1)
+    return Tally(first.start, last.done, arrays)
+
+
+def _again(shard: Shard, name: str, index: int) -> str:
+    """How a shard is made, from another one of the run and its file."""
+    if "command" not in shard.origin:
+        return f"make shard {index}"
+    folder, file = os.path.split(name)
+    renamed, times = re.subn(rf"(?<!\d)0*{shard.index}(?!.*\d)", lambda old: f"{index:0{len(old[0])}}", file)
+    path = os.path.join(folder, renamed if times else f"shard-{index}.npz")
+    return f"make shard {index}: {shard.origin['command']} --shard {index}/{shard.count} -o {shlex.quote(path)}"
+
+
+def kept_in(path: str | os.PathLike[str]) -> str:
+    """What a file keeps, in words: the resamples of each test; nothing where it is no shard or has just begun."""
+    try:
+        return _in_words(read_shard(path).tallies)
+    except InputError:  # the run itself says what is wrong with the file
+        return ""
+
+
+def _in_words(tallies: Mapping[Key, Tally]) -> str:
+    """The resamples of each test."""
+    done = {key: tally.done - tally.start for key, tally in tallies.items() if tally.done > tally.start}
+    named = {" ".join(name for name in key if not name.startswith("from ")): count for key, count in done.items()}
+    return ", ".join(f"{name} {count:,} resamples" for name, count in named.items())
+
+
+def tallies_of_report(earlier: Any, identity: Identity, pairs: Sequence[tuple[str, str]]) -> dict[Key, Tally]:
+    """The tallies of a run, from a report on the same data and settings with fewer resamples.
+
+    `earlier` is a report, or its JSON file; `pairs` are the names of the systems of each pair, in the order of the run.
+
+    Raises:
+        InputError: the file is not a report in JSON, has other data or settings, or was edited; or there is nothing
+            to add.
+    """
+    name = "the earlier report"
+    if isinstance(earlier, str | os.PathLike):
+        path = cast("str | os.PathLike[str]", earlier)
+        name = str(path)
+        report = parse_report(name, read_bytes(path))
+    elif hasattr(earlier, "to_json"):
+        report = json.loads(earlier.to_json())
+    else:
+        raise InputError(f"extend must be a Report or the path of its JSON file, got {earlier!r}")
+    try:
+        return _tallies(name, report, identity, pairs)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{name}: not a report in JSON as this version of sigjax writes it; compare anew") from None
+
+
+def parse_report(name: str, content: str | bytes) -> dict[str, Any]:
+    """The JSON of a report; `name` is that of the file, for messages.
+
+    Raises:
+        InputError: it is not JSON, or JSON of something else.
+    """
+    try:
+        report: Any = json.loads(content)
+    except (ValueError, RecursionError):
+        raise InputError(f"{name}: not JSON; give a report that was written as JSON") from None
+    schema = report.get("schema") if hasattr(report, "get") else None
+    if schema != SCHEMA:
+        of = "no schema" if schema is None else f"the schema {schema!r}"
+        raise InputError(f"{name}: has {of}, expected {SCHEMA!r}: the JSON of `sigjax compare`")
+    return report
+
+
+def _tallies(
+    name: str, report: dict[str, Any], identity: Identity, pairs: Sequence[tuple[str, str]]
+) -> dict[Key, Tally]:
+    there = _identity(report)
+    old, new = there["resamples"], identity["resamples"]
+    differs = difference(there | {"resamples": new}, identity)
+    if differs:
+        raise InputError(f"{name}: a report of another run: {differs}; give the same, or compare anew")
+    if "auto" in (old, new):
+        raise InputError(f"{name}: with resamples auto there is nothing to add; give a report of a number of resamples")
+    if type(old) is not int:
+        raise ValueError(old)
+    if new <= old:
+        raise InputError(f"{name}: has {old} resamples; resamples is the new total and must be larger, got {new}")
+    tallies: dict[Key, Tally] = {}
+    for metric in identity["metrics"]:
+        if "permutation" in identity["tests"]:
+            rows = [row for row in report["pairs"] if row["metric"] == metric and row["test"] == "permutation"]
+            counts = _counts(name, rows, pairs, old)
+            tallies[metric, "permutation", "from 0"] = Tally(0, old, {"counts": counts})
+        scores = {each["name"]: each["score"] for each in report["systems"] if each["metric"] == metric}
+        tallies[metric, "scores"] = Tally(
+            0, 0, {"scores": np.array([scores[each] for each in there["systems"]], float)}
+        )
+    return tallies
+
+
+def _counts(name: str, rows: list[dict[str, Any]], pairs: Sequence[tuple[str, str]], resamples: int) -> np.ndarray:
+    """Counts of extreme resamples of the sampled pairs, checked against their p-values."""
+    if [(row["a"], row["b"]) for row in rows] != list(pairs):
+        raise InputError(f"{name}: the pairs are not those of the run, or not in its order; compare anew")
+    sampled = [row for row in rows if row["method"] == "montecarlo" or row["exceed"] is not None]
+    for row in sampled:
+        exceed = row["exceed"]
+        counted = type(exceed) is int and 0 <= exceed <= resamples
+        drawn = row["method"] == "montecarlo" and row["resamples"] == resamples
+        if not (counted and drawn and row["p_value"] == (exceed + 1) / (resamples + 1)):
+            raise InputError(
+                f"{name}: method, exceed, resamples and p_value of {row['a']!r} and {row['b']!r} are not those of "
+                f"{resamples} resamples, so the report was changed; compare anew"
+            )
+    return np.array([row["exceed"] for row in sampled], np.int64)
+
+
+def _identity(report: dict[str, Any]) -> Identity:
+    """The fingerprint of the report's run."""
+    systems, version = report["systems"], report["signature"].rpartition("|sigjax:")[2]
+    identity = {"sigjax": version} | {name: value for name, value in report["settings"].items() if name != "units"}
+    identity["systems"] = sorted({each["name"] for each in systems})
+    identity["metrics"] = list(dict.fromkeys(each["metric"] for each in systems))
+    return identity

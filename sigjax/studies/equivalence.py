@@ -37,7 +37,7 @@ from sigjax.testing.jackknife import (
 )
 from sigjax.testing.p_values import montecarlo_p
 from sigjax.testing.problem import Problem, SumsProblem, problem_of
-from sigjax.testing.replicates import all_replicates
+from sigjax.testing.replicates import kept_replicates
 from sigjax.testing.uncertainty import Basic, quantile_levels, quantiles, standard_errors
 
 Claim = Literal["equivalence", "non-inferiority"]
@@ -105,7 +105,7 @@ def _bootstrap_tests(case: Problem, margin: float, context: Context) -> tuple[st
     settings, tests = case.settings, []
     shape = len(case.hypotheses.scores), settings.fixed_resamples
     with case.sized(context, 0, draws=True).run("bootstrap", shape[1], settings.seed) as run:
-        replicates = all_replicates(case.replicates, shape, run)
+        replicates = kept_replicates(case.replicates, shape[0], run)
     of_pairs = (column.tolist() for column in case.hypotheses.observed(case.hypotheses.members))
     for (a, b), delta, tolerance in zip(case.hypotheses.pairs, *of_pairs, strict=True):
         deltas = replicates[a] - replicates[b]

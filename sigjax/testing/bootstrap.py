@@ -55,12 +55,11 @@ from sigjax.testing.uncertainty import Percentile, Pieces, Uncertainty, quantile
 def draw_all(cases: Sequence[SumsData], run: Run) -> dict[str, np.ndarray]:
     """Scores `[system, resample]` of several metrics of the same units on the same resamples, by name of the metric.
 
-    None of them where the scores do not fit into memory, are kept in a file or shared with other processes, or where
-    sums would be made in another way than for each metric by itself. Then each metric draws by itself
-    (`replicate_pieces`), with the same numbers.
+    None of them where the scores do not fit into memory or tallies are kept, or where sums would be made in another way
+    than for each metric by itself. Then each metric draws by itself (`replicate_pieces`), with the same numbers.
     """
     shape = sum(len(case.units.values) for case in cases), run.resamples
-    if run.shard.count > 1 or run.checkpoint.is_kept or not fits(gib(shape), cases[0].settings):
+    if run.checkpoint.is_kept or not fits(gib(shape), cases[0].settings):
         return {}
     projection, metrics = _projected(cases, run)
     if {_arithmetic(_projected([case], run)[0]) for case in cases} != {_arithmetic(projection)}:

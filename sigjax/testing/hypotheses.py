@@ -16,7 +16,6 @@ import numpy as np
 
 from sigjax.records import DESIGNS, Hint, InputError, Metric, SampleMetric, Settings
 from sigjax.resample.units import Sample, Units, observed_scores
-from sigjax.run.shards import Shard
 
 _LARGEST = 2**24
 """Units up to which counts are exact in single precision."""
@@ -233,21 +232,6 @@ def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None
     if wrong.size:
         row = int(wrong[0])
         raise NotFinite((row,) if members is None else tuple(np.asarray(members[row]).tolist()), metric)
-
-
-def raise_together(error: NotFinite | None, shard: Shard) -> None:
-    """Raise the error of this process, or else that of another one; all processes call this at the same point.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-    """
-    met = np.zeros((shard.count, 3), np.int64)  # 1 + positions of the metric and of systems
-    if error is not None:
-        met[shard.index, : 1 + len(error.systems)] = 1 + np.array((error.metric, *error.systems))
-    met = shard.total(met)
-    if met.any():
-        metric, *systems = met[met.any(axis=1)][0].tolist()
-        raise NotFinite(tuple(system - 1 for system in systems if system), metric - 1)
 
 
 def check_digits(problem: SumsData, systems: Sequence[str]) -> None:

@@ -40,9 +40,8 @@ from sigjax.resample.projection import Projection, choice, crossed_projection, d
 from sigjax.resample.tally import Pairs, StudentizedPairs, studentized_deltas
 from sigjax.resample.units import Outputs, whole_runs
 from sigjax.run.backend import most_bytes
-from sigjax.run.checkpoint import State
 from sigjax.run.context import Context, Run
-from sigjax.testing.hypotheses import NotExact, NotFinite, Pair, SumsData, check_finite, raise_together
+from sigjax.testing.hypotheses import NotExact, Pair, SumsData, check_finite
 from sigjax.testing.p_values import Count, exact_columns, montecarlo_p, sampled_columns
 
 AUTO_BUDGET = 10.0
@@ -430,7 +429,7 @@ def _projection(case: SumsData, run: Run) -> tuple[Projection, np.ndarray, np.nd
 def add_up(
     pieces: Callable[[Run], Iterator[tuple[int, np.ndarray]]], num_pairs: int, start: int, end: int, run: Run
 ) -> np.ndarray:
-    """Counts `[pair]` over the resamples from `start` to `end`, going on from the checkpoint.
+    """Counts `[pair]` over this shard of the resamples from `start` to `end`, going on from the checkpoint.
 
     `pieces` yields the first resample of a piece and its counts `[pair]`, for a part of the run.
 
@@ -438,23 +437,13 @@ def add_up(
         NotFinite: the metric gave NaN or infinity.
     """
     checkpoint = run.checkpoint.at(f"from {start}")
-    state = checkpoint.state() or State(start, {"counts": np.zeros(num_pairs, np.int64)})
-    counts, error = state.arrays["counts"], None
-    if state.done == end:
-        return counts
-    run = replace(run, checkpoint=checkpoint)
-    for part in run.rounds(range(state.done, end)):
-        added = np.zeros(num_pairs, np.int64)
-        try:
-            for first, piece in pieces(run.shard_of(part)):
-                run.save(first, counts=counts + added)
-                added += piece
-        except NotFinite as found:
-            error = found
-        raise_together(error, run.shard)
-        counts = counts + run.shard.total(added)
-        run.save_round(part.stop, counts=counts)
-    checkpoint.finish(end, counts=counts)
+    tally, stop = checkpoint.begin(range(start, end), counts=np.zeros(num_pairs, np.int64))
+    counts = tally.arrays["counts"]
+    if tally.done < stop:
+        for first, piece in pieces(replace(run, start=tally.done, resamples=stop)):
+            checkpoint.save(tally.start, first, counts=counts)
+            counts = counts + piece
+        checkpoint.finish(tally.start, stop, counts=counts)
     return counts
 
 

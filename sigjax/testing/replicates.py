@@ -34,11 +34,9 @@ from sigjax.resample.projection import ColumnIndices, draws_projection
 from sigjax.resample.tally import Deltas, count_extreme, extreme, null_replicates
 from sigjax.resample.units import total
 from sigjax.run.backend import Backend, compiled, most_bytes
-from sigjax.run.checkpoint import NO_CHECKPOINT
 from sigjax.run.context import Run
 from sigjax.run.host import fits, gib, in_threads, memory_for, on_all_cores
-from sigjax.run.shards import Shard
-from sigjax.testing.hypotheses import NotFinite, PairedProblem, SumsData, check_finite, raise_together
+from sigjax.testing.hypotheses import PairedProblem, SumsData, check_finite
 from sigjax.testing.jackknife import NO_VARIANCE, STEP, bonferroni_level, slope
 from sigjax.testing.p_values import normal_below, normal_quantile
 from sigjax.testing.permutation import add_up
@@ -72,6 +70,8 @@ def summarize(
 ) -> tuple[np.ndarray, list[Uncertainty], np.ndarray | None]:
     """What replicates say, from the checkpoint on; all are kept where they fit, else only counted.
 
+    Of a shard, which is a part, replicates and counts are kept, and no results computed of them.
+
     Args:
         pieces: gives replicates `[row, resample]`, piece by piece, for a part of the run.
         tested: the pairs whose replicates are counted.
@@ -87,15 +87,17 @@ def summarize(
         NotFinite: the metric gave NaN or infinity.
         InputError: the memory is too small for the replicates that intervals are made of.
     """
-    state, none = run.checkpoint.state(), math.nan
-    if state is not None and state.done == run.resamples:
-        numbers = state.arrays["spreads"].tolist()
+    tally, none = run.checkpoint.tally(), math.nan
+    if tally is not None and "spreads" in tally.arrays:
+        numbers = tally.arrays["spreads"].tolist()
         known = [Uncertainty(error, None if low != low else Interval(low, high)) for error, low, high in numbers]
-        return state.arrays["exceed"], known, None
+        return tally.arrays["exceed"], known, None
     needed, values = gib((by.num_rows, run.resamples)), None
     uncertainties: list[Uncertainty] = []
     if run.resamples < _ALWAYS_KEPT or fits(needed, settings):
         values = kept_replicates(pieces, by.num_rows, run)
+        if run.checkpoint.is_part:
+            return np.zeros(len(tested.delta), np.int64), [Uncertainty()] * len(by.targets.members), values
         uncertainties = by.with_all(of_targets(by.uncertainties, values, by.targets.members), values)
         exceed = _count_against(values, tested, settings, run.backend)
     elif len(by.targets.members):
@@ -111,53 +113,32 @@ def summarize(
                 yield start, _count_against(piece, tested, settings, subrun.backend)
 
         exceed = add_up(counted, len(tested.delta), 0, run.resamples, run)
+        if run.checkpoint.is_part:
+            return exceed, [], None
     numbers = [(error, *(interval or (none, none))) for error, interval in uncertainties]
-    run.checkpoint.finish(run.resamples, exceed=exceed, spreads=np.array(numbers, np.float64).reshape(-1, 3))
+    run.checkpoint.finish(0, run.resamples, exceed=exceed, spreads=np.array(numbers, np.float64).reshape(-1, 3))
     return exceed, uncertainties, values
 
 
 def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> np.ndarray:
-    """All replicates `[row, resample]` of a run, of which each process makes a part; from the checkpoint on.
+    """Replicates `[row, resample]` of this shard of a run, going on from the checkpoint.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    values, done = np.empty((num_rows, run.resamples)), 0
-    if state := run.checkpoint.state():
-        done = state.done
-        values[:, :done] = state.arrays["values"]
-    for part in run.rounds(range(done, run.resamples)):
-        for start, piece in _finite(pieces(run.shard_of(part)), run.shard):
-            run.save(start, values=values[:, :start])
-            values[:, start : start + piece.shape[1]] = piece
-        run.shard.complete(values[:, part.start : part.stop])
-        run.save_round(part.stop, values=values[:, : part.stop])
-    return values
-
-
-def all_replicates(pieces: Callable[[Run], Pieces], shape: tuple[int, int], run: Run) -> np.ndarray:
-    """The same without a state, for replicates `shape` [row, resample].
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-    """
-    return kept_replicates(pieces, shape[0], replace(run, checkpoint=NO_CHECKPOINT))
-
-
-def _finite(pieces: Pieces, shard: Shard) -> Iterator[tuple[int, np.ndarray]]:
-    """The same pieces.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity, here or in another process.
-    """
-    error = None
-    try:
-        for start, piece in pieces:
+    checkpoint = run.checkpoint
+    tally, stop = checkpoint.begin(range(run.resamples), values=np.empty((num_rows, 0)))
+    values, first = tally.arrays["values"], tally.start
+    if tally.done < stop:
+        values = np.empty((num_rows, stop - first))
+        values[:, : tally.done - first] = tally.arrays["values"]
+        for start, piece in pieces(replace(run, start=tally.done, resamples=stop)):
+            checkpoint.save(first, start, values=values[:, : start - first])
             check_finite(piece)
-            yield start, piece
-    except NotFinite as found:
-        error = found
-    raise_together(error, shard)
+            values[:, start - first : start - first + piece.shape[1]] = piece
+    if checkpoint.is_part:
+        checkpoint.finish(first, stop, values=values)
+    return values
 
 
 def of_targets(

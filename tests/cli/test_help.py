@@ -57,6 +57,14 @@ def test_examples_work_as_they_stand_and_without_utf8(capsys, folder, monkeypatc
         if not (folder / name).exists():
             command = "compare" if name.endswith(".json") else "extract"
             assert _run([command, "scores.tsv", "-o", name], debug=False) == 0
+    for kind, number in re.findall(r"(shard|part)-(\d)\.npz", example):
+        if kind == "shard":
+            command = ["compare", "scores.tsv", "--shard", f"{number}/2"]
+        else:
+            rows = (folder / "scores.tsv").read_text().splitlines(keepends=True)
+            (folder / f"{number}.tsv").write_text("".join([rows[0], *rows[int(number) :: 2][:10]]))
+            command = ["extract", f"{number}.tsv"]
+        assert _run([*command, "-o", f"{kind}-{number}.npz"], debug=False) == 0
     capsys.readouterr()
     program, *arguments = shlex.split(example)
     with monkeypatch.context() as patch:  # a terminal that shows nothing but ASCII

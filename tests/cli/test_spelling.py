@@ -13,7 +13,7 @@ import pytest
 import sigjax
 from sigjax import Evaluation, InputError, compare, read
 from sigjax.cli import _run
-from sigjax.cli.compare import Processes
+from sigjax.cli.compare import Division
 from sigjax.cli.output import Output
 from sigjax.comparison.options import DataOptions
 from sigjax.formats.table import named_format
@@ -27,7 +27,7 @@ from sigjax.studies.gains import GainsOptions
 from sigjax.studies.samples import OneSampleOptions, UnpairedOptions
 
 ROOT = pathlib.Path(sigjax.__file__).parent
-RECORDS = (Output, Processes, GainsOptions, DomainOptions, OneSampleOptions, UnpairedOptions, ReadOptions, DataOptions)
+RECORDS = (Output, Division, GainsOptions, DomainOptions, OneSampleOptions, UnpairedOptions, ReadOptions, DataOptions)
 TYPES = {name: kind for record in RECORDS for name, kind in types_of(record).items()}
 FLAG = re.compile(r"(?<![\w'\"|:.])--[a-z][a-z-]+(?![\w(\[])|(?<![\w$ ] )(?<!\w)-[im](?![\w$])")
 PYTHON = re.compile(r"\b([a-z_]+)=(\"[^\"]*\"|'[^']*'|\[[^\]]*\]|\{[^}]*\})")

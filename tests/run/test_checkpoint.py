@@ -18,8 +18,8 @@ from runs import COUNTS, FSCORE, OTHERS, RUNS, report
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
-from sigjax.run import checkpoint
-from sigjax.run.checkpoint import CheckpointFile, data_hash, kept_in
+from sigjax.run import shards
+from sigjax.run.shards import Shard, ShardFile, data_hash, kept_in
 
 pytestmark = pytest.mark.slow
 
@@ -27,8 +27,8 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def eager(monkeypatch):
     """Every state is written."""
-    monkeypatch.setattr(checkpoint, "_SECONDS", 0.0)
-    monkeypatch.setattr(checkpoint, "_FRACTION", 1e9)
+    monkeypatch.setattr(shards, "_SECONDS", 0.0)
+    monkeypatch.setattr(shards, "_FRACTION", 1e9)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def expected():
 
 def stopped_after(monkeypatch, saves):
     """The run ends when it has written so many states: what remains is what a kill leaves."""
-    write, left = CheckpointFile._write, [saves]
+    write, left = ShardFile._write, [saves]
 
     def count(self):
         write(self)
@@ -46,8 +46,8 @@ def stopped_after(monkeypatch, saves):
         if left[0] < 0:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(CheckpointFile, "_write", count)
-    return lambda: monkeypatch.setattr(CheckpointFile, "_write", write)
+    monkeypatch.setattr(ShardFile, "_write", count)
+    return lambda: monkeypatch.setattr(ShardFile, "_write", write)
 
 
 def header(path):
@@ -56,7 +56,7 @@ def header(path):
 
 
 def done(path):
-    return {tuple(stage["name"]): stage["done"] for stage in header(path)["stages"]}
+    return {tuple(stage["name"]): stage["done"] for stage in header(path)["tallies"]}
 
 
 @pytest.mark.usefixtures("eager")
@@ -96,13 +96,13 @@ def test_what_is_done_is_not_done_again(tmp_path, monkeypatch, expected):
     undo()
     before = done(path)
     seen = []
-    save = CheckpointFile.save
+    save = ShardFile.save
 
     def watch(self, name, state, *, finished):
         seen.append((name, state.done))
         save(self, name, state, finished=finished)
 
-    monkeypatch.setattr(CheckpointFile, "save", watch)
+    monkeypatch.setattr(ShardFile, "save", watch)
     assert report(name, checkpoint=path) == expected[name]
     for stage, reached in before.items():
         assert all(now >= reached for other, now in seen if other == stage)
@@ -116,9 +116,9 @@ def test_what_is_done_is_not_done_again(tmp_path, monkeypatch, expected):
 KILLED = """
 import os, random, signal, sys
 import numpy as np
-from sigjax.run import checkpoint
+from sigjax.run import shards
 from sigjax.cli import main
-checkpoint._SECONDS, checkpoint._FRACTION = 0.0, 1e9
+shards._SECONDS, shards._FRACTION = 0.0, 1e9
 if sys.argv[1] == "in the middle of a write":
     chosen, save, replace = random.Random(int(sys.argv[2])), np.savez, os.replace
     writes = chosen.randrange(3, 12)
@@ -167,7 +167,7 @@ def test_a_killed_command_goes_on(moment, tmp_path):
             break
         assert code == -signal.SIGKILL
         kills += 1
-        assert header(path)["schema"] == "sigjax-checkpoint/1"  # it can be read
+        assert header(path)["schema"] == "sigjax-shard/1"  # it can be read
         left = [name for name in os.listdir(tmp_path) if "ckpt" in name and name != "run.ckpt"]
         assert len(left) <= kills
         assert all(re.fullmatch(r"\.run\.ckpt\.[0-9a-f]{8}\.tmp", name) for name in left)
@@ -260,7 +260,7 @@ def test_a_packed_file_is_refused_before_it_grows(tmp_path):
 @pytest.mark.usefixtures("eager")
 def test_a_full_disk_does_not_end_the_run(tmp_path, monkeypatch, expected):
     name, path = "both tests of two metrics", tmp_path / "run.ckpt"
-    CheckpointFile(path, {}, {})
+    ShardFile(Shard({}), path)
 
     def fail(*_, **__):
         raise OSError(28, "No space left on device")
@@ -274,9 +274,9 @@ def test_a_full_disk_does_not_end_the_run(tmp_path, monkeypatch, expected):
 
 SHARED = """
 import sys
-from sigjax.run import checkpoint
+from sigjax.run import shards
 from sigjax.cli import main
-checkpoint._SECONDS, checkpoint._FRACTION = 0.0, 1e9
+shards._SECONDS, shards._FRACTION = 0.0, 1e9
 main(sys.argv[1:])
 """
 
@@ -298,6 +298,6 @@ def test_processes_that_run_the_same_may_share_a_checkpoint(tmp_path):
     assert [process.returncode for process in processes] == [0] * 6
     assert not any("cannot be written" in each for each in said), said
     assert len({output.read_bytes() for output in outputs}) == 1
-    assert header(path)["schema"] == "sigjax-checkpoint/1"
+    assert header(path)["schema"] == "sigjax-shard/1"
     assert set(done(path).values()) - {0} == {200_000}
     assert [name for name in os.listdir(tmp_path) if name.endswith(".tmp")] == []

@@ -49,7 +49,7 @@ def test_a_report_of_other_data_and_settings_is_not_extended(message, tmp_path):
 def test_another_version_is_refused(tmp_path, monkeypatch):
     path, old = tmp_path / "run.ckpt", tmp_path / "old.json"
     old.write_text(compare(FSCORE, resamples=500, checkpoint=path).to_json())
-    monkeypatch.setattr("sigjax.run.checkpoint.__version__", "0.0.7")
+    monkeypatch.setattr("sigjax.run.shards.__version__", "0.0.7")
     with pytest.raises(InputError, match=r"sigjax is .* there and 0\.0\.7 here"):
         compare(FSCORE, resamples=500, checkpoint=path)
     with pytest.raises(InputError, match=r"sigjax is .* there and 0\.0\.7 here"):

@@ -20,7 +20,7 @@ import json, os, resource, signal, sys, warnings
 from pathlib import Path
 import numpy as np
 from sigjax import Evaluation, InputError
-from sigjax.run.checkpoint import CheckpointFile, State
+from sigjax.run.shards import Shard, ShardFile, Tally
 from sigjax.cli.output import write_figure, write_text
 from sigjax.metrics.texts import store_stats
 
@@ -31,14 +31,14 @@ class Figure:
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 warnings.simplefilter("ignore")
 arrays = {name: np.random.default_rng(1).random(9000) for name in "AB"}
-kept, large = CheckpointFile("run.ckpt", {}, {}), np.arange(9000)
+kept, large = ShardFile(Shard({}), "run.ckpt"), np.arange(9000)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))  # the disk is full
 said = {}
 for name, write in {
     "report.txt": lambda: write_text("new" * 9000, "text", Path("report.txt")),
     "figure.png": lambda: write_figure(Figure(), Path("figure.png")),
     "eval.npz": lambda: Evaluation.from_arrays(arrays).save("eval.npz"),
-    "run.ckpt": lambda: kept.save(("a",), State(1, {"x": large}), finished=True),
+    "run.ckpt": lambda: kept.save(("a",), Tally(0, 1, {"x": large}), finished=True),
     "k.npz": lambda: store_stats("k", np.random.default_rng(1).integers(9000, size=(90, 90))),
 }.items():
     try:
