@@ -18,6 +18,7 @@ from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, 
 from sigjax.records.corrections import adjust
 from sigjax.run.host import gib, memory_for
 from sigjax.testing.intervals import INTERVALS
+from sigjax.testing.p_values import special
 from sigjax.testing.permutation import exact_budget
 from sigjax.testing.problem import in_common
 from sigjax.testing.uncertainty import Uncertainty
@@ -26,6 +27,8 @@ _NAMED = 10
 """Pairs that a note names; the report has all."""
 _TASKS = 4
 """Tasks that a note names."""
+_MODELS = 0.001
+"""Below this p of the F test runs are taken for trained models."""
 _FEW_UNITS = 30
 _FEW_DEGREES = 10.0
 
@@ -108,6 +111,36 @@ def _apart(evaluation: EvaluationRecord, common: np.ndarray, baseline: str | Non
         return []
     shown = [f"{a} - {b}" for a, b in names[:_NAMED]] + [f"and {len(names) - _NAMED:,} more"] * (len(names) > _NAMED)
     return [f"warning: not compared, since they have no instance in common: {', '.join(shown)}"]
+
+
+def _repeated_runs(draft: Draft) -> list[str]:
+    """What p is for where instances have several runs; a warning where these seem to be trained models."""
+    evaluation, design = draft.evaluation, draft.settings.design
+    if evaluation.runs is None or design == "models" or len(set(evaluation.runs)) < 2:
+        return []
+    what = f"runs are taken as samples: p and intervals are for new instances ({len(set(evaluation.ids or ())):,} here)"
+    remedy = "for trained models (seeds, fine-tunings) p is too small: use --design models"
+    named = any(getattr(note, "code", "") == "models" for note in evaluation.notes)
+    if named or _varies_by_run(evaluation) < _MODELS:
+        why = "" if named else "some runs are better than others on all instances, as trained models are; "
+        return [f"warning: {why}{what}; {remedy}"]
+    return [f"{what}; {remedy}"]
+
+
+def _varies_by_run(evaluation: EvaluationRecord) -> float:
+    """P of an F test that runs of a system differ on all instances at once, by the first statistic; 1 where unknown."""
+    runs, instance = (np.unique(labels or (), return_inverse=True)[1] for labels in (evaluation.runs, evaluation.ids))
+    shape = instance.max() + 1, runs.max() + 1
+    if shape[0] < 2 or evaluation.num_instances != shape[0] * shape[1] or evaluation.present is not None:
+        return 1.0
+    values = np.empty((len(evaluation.systems), *shape))
+    values[:, instance, runs] = evaluation.stats[..., 0]
+    values -= values.mean(axis=2, keepdims=True)
+    of_runs = values.mean(axis=1, keepdims=True)
+    degrees = len(values) * (shape[1] - 1), len(values) * (shape[1] - 1) * (shape[0] - 1)
+    residual = float(((values - of_runs) ** 2).sum()) / degrees[1]
+    ratio = shape[0] * float((of_runs**2).sum()) / degrees[0] / residual if residual else 0.0
+    return float(special().fdtrc(*degrees, ratio))
 
 
 def _no_precision(draft: Draft) -> list[str]:
@@ -406,6 +439,7 @@ NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
     _of_reading,
     _common_instances,
     _identical_systems,
+    _repeated_runs,
     _no_precision,
     _lone_units,
     _without_bootstrap_ranks,

@@ -5,6 +5,7 @@ all, counted as 0, or left out for the pairs of that system. Rows that sum up th
 would count as instances, are refused. Numbers by system and id, `{"A": {"x": 0.5}, "B": {...}}`, are sheets, too.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -98,7 +99,7 @@ def join_sheets(
                 metric=metric,
                 ids=ids and [ids[i] for i in instances],
                 runs=runs,
-                notes=(*notes, *note),
+                notes=(*notes, *note, *_models_note(options.runs)),
                 **{field: [own[i] for i in instances] for field, own in labels.items()},
             )
         if present is not None:
@@ -109,6 +110,13 @@ def join_sheets(
         return evaluation
 
     return evaluate
+
+
+def _models_note(runs: str | None) -> list[Note]:
+    """A note where the column of runs is named as trained models are, which the tests of samples are not for."""
+    if runs is None or not re.search("seed|model|checkpoint|ckpt|fine.?tun", runs, re.IGNORECASE):
+        return []
+    return [Note(f"runs are those of column {quote(runs)}", code="models")]
 
 
 def _named(given: Sequence[Sheet], chosen: Sequence[Sheet]) -> Iterable[Key]:

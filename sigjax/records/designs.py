@@ -34,7 +34,7 @@ TESTS: dict[str, TestMethod] = {
     each.name: each
     for each in (
         TestMethod("permutation", "noreen1989,yeh2000", "permutations"),
-        TestMethod("bootstrap", "efron1993,bergkirkpatrick2012", "bootstrap resamples"),
+        TestMethod("bootstrap", "davison1997,efron1993,bergkirkpatrick2012", "bootstrap resamples"),
     )
 }
 

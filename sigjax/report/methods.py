@@ -64,10 +64,11 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
     if suite:
         yield f"The suite score is the {escape_latex(suite.replace(' tasks', ' task scores'))}; tasks are strata."
     yield from _of_notes(report)
+    how = joined(["exchanged"] * ("permutation" in settings.tests) + ["drawn"] * ("bootstrap" in settings.tests))
     if instances != report.num_instances and settings.design == "together":
-        yield "The runs of an instance were resampled together."
+        yield f"All runs of an instance were {how} together."
     if report.num_units != instances:
-        yield f"Instances form {count(report.num_units, 'cluster')}, which were resampled as wholes."
+        yield f"Instances form {count(report.num_units, 'cluster')}, which were {how} whole."
     strata = re.search(r"\|strata:(\d+)\|", report.signature)
     if strata and not suite:
         yield f"They form {int(strata[1]):,} strata, within which they were drawn."
@@ -126,11 +127,11 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
         number = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
         how = r" as $(x+1)/(n+1)$ where $x$ of $n$ are at least as extreme~\cite{phipson2010}"
         if settings.resamples == "auto" and test == "permutation":
-            how = r", stopping when the decision was settled~\cite{gandy2014}"
+            how = r", stopping when the decision was certain~\cite{gandy2014}"
         parts.append(f"from {number} random {drawn} (seed {settings.seed}){how}")
-    mid = ", as mid-p-values" if settings.mid_p and test == "permutation" else ""
+    mid = r", as mid-p-values~\cite{lancaster1961}" if settings.mid_p and test == "permutation" else ""
     if test == "bootstrap":
-        mid = rf", with the null law of ${NULLS[settings.variant]}$"
+        mid = rf", with the null distribution of ${NULLS[settings.variant]}$"
     of_z = settings.statistic == "studentized" and test == "permutation"
     statistic = r" of the studentized difference~\cite{janssen1997,chung2013}" if of_z else ""
     text = rf"The p-values of {alternative}{paired} {test} tests~\cite{{{source}}}{statistic} were computed "
@@ -148,15 +149,16 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
 def _correction(sizes: list[int], everything: int, settings: Settings) -> Iterator[str]:
     """The correction, and what is called significant."""
     over = everything if settings.family == "report" else max(sizes, default=0)
-    alpha = f"{settings.alpha:g}"
+    alpha, adjusted = f"{settings.alpha:g}", ""
     if over > 1 and settings.correction == "none":
         yield f"They were not adjusted for the {over:,} comparisons."
     elif over > 1:
+        adjusted = "adjusted "
         per = " of each metric" if settings.family == "metric" and everything > over else ""
         by = CORRECTIONS[settings.correction]
         method = rf"{escape_latex(by.title)}~\cite{{{by.cites}}}"
         yield f"They were adjusted for the {over:,} comparisons{per} by the method of {method}."
-    yield f"We call differences with $p < {alpha}$ significant."
+    yield f"We call differences with {adjusted}$p < {alpha}$ significant."
 
 
 def _intervals(report: ReportRecord) -> Iterator[str]:
@@ -171,11 +173,13 @@ def _intervals(report: ReportRecord) -> Iterator[str]:
     if said:
         drawn = f" (up to {count(report.settings.fixed_resamples, 'resample')}, seed {report.settings.seed})"
         drawn = drawn if any(INTERVALS[kind].needs == "replicates" for kind in (*of_scores, *of_deltas)) else ""
-        together = ", at a level at which they hold together" if report.settings.interval == "simultaneous" else ""
+        together = r", at a level at which they hold together~\cite{hothorn2008}"
+        together = together if report.settings.interval == "simultaneous" else ""
         yield f"The {escape_latex(percent(report.settings.level))} intervals {joined(said)}{drawn}{together}."
     joint = int(report.comparisons.column("joint_pairs").values.max(initial=1))
     if joint > 1 and report.settings.interval != "simultaneous":
-        yield f"Those of the differences of {joint:,} comparisons hold together."
+        cites = "hothorn2008" if "simultaneous" in of_deltas else "dunn1961"
+        yield rf"Those of the differences of {joint:,} comparisons hold together~\cite{{{cites}}}."
     elif of_deltas and len(report.comparisons) > 1 and joint == 1:
         yield "Those of differences are for each comparison alone."
 

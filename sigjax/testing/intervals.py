@@ -101,7 +101,7 @@ INTERVALS: dict[str, IntervalMethod] = {
         ),
         IntervalMethod(
             "simultaneous",
-            r"simultaneous bootstrap intervals~\cite{westfall1993}",
+            r"simultaneous bootstrap intervals~\cite{hothorn2008}",
             "The same, at a level at which all deltas of a metric, and all its scores, hold together: by draws, or "
             "Bonferroni's for few units.",
             "jackknife",
