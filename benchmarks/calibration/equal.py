@@ -2,7 +2,7 @@
 
     python benchmarks/calibration/equal.py [--quick] [--output FILE.json]
 
-Two systems of equal true F1, one precise and one of high recall; and two of equal means, whose differences are skewed or
+Two systems of equal true F1, one precise, one of high recall; and two of equal means, whose differences are skewed or
 of which one varies more. Nothing is timed. Exits with 1 when the default intervals of F1 with 1,000 units or more, or
 where differences are symmetric, miss 0 more often than 6%, beyond binomial error.
 """

@@ -60,7 +60,7 @@ class Saved:
 
 @flags(Inputs, CompareOptions, Output, Division)
 def compare(paths: Files, inputs: Inputs, options: CompareOptions, output: Output, division: Division) -> None:
-    """Compare systems on a test set: who beats whom by more than chance.
+    """Compare systems on a test set: which differ significantly, and by how much.
 
     The files are one table (wide: one row per instance, one column per system; long: columns `system`, an instance id,
     and one or more numbers); or one file per system; or gold files, and after -i one file per system. All may be packed

@@ -210,7 +210,7 @@ def _binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.nda
 @takes(DataOptions)
 @with_progress
 def compare(data: Any, options: DataOptions) -> Report:
-    """Test which systems differ by more than chance: all pairs, or each system against a baseline.
+    """Test which systems differ: all pairs, or each system against a baseline.
 
     Args:
         data: a table as a data frame or the path of a file (see `sigjax.read`); a dict of one array per system; an

@@ -410,11 +410,11 @@ def _few_units(subsets: Sequence[SubsetResults]) -> list[str]:
 
 
 def _zero_length(subsets: Sequence[SubsetResults]) -> list[str]:
-    """How many systems and pairs have an interval by t of no length."""
+    """How many systems and pairs have an interval by t of zero width."""
     whom = _counted(subsets, lambda each: each.interval is not None and each.standard_error == 0.0)
     if not whom:
         return []
-    return [f"intervals of no length for {whom}: all units are alike, which says nothing of other units"]
+    return [f"intervals of zero width for {whom}: all units are alike, which says nothing of other units"]
 
 
 def _missing(settings: Settings, subsets: Sequence[SubsetResults]) -> list[str]:

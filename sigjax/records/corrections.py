@@ -91,7 +91,8 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
             "Hochberg",
             "hochberg1988",
             "familywise",
-            "Smaller p; where tests do not depend negatively on each other.",
+            "Smaller p than Holm's, proven where tests depend positively on each other. All pairs share systems: "
+            "there it is not proven, so prefer Holm.",
             lambda p: _least_from_here(_falling(p)),
         ),
         CorrectionMethod(
@@ -107,7 +108,8 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
             "Benjamini-Hochberg",
             "benjamini1995",
             "false discovery",
-            "Where tests depend positively on each other, or not at all.",
+            "Proven where tests depend positively on each other, or not at all. For all pairs "
+            "this is proven in some cases only (Yekutieli 2008): prefer by.",
             _by_rank,
         ),
         CorrectionMethod(
@@ -115,7 +117,7 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
             "Benjamini-Yekutieli",
             "benjamini2001",
             "false discovery",
-            "However they depend.",
+            "However the tests depend on each other.",
             lambda p: _by_rank(p, _harmonic(len(p))),
         ),
         CorrectionMethod("none", "none", "", None, "p as it is: for one pair chosen before looking.", lambda p: p),
@@ -125,7 +127,8 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
             "westfall1993",
             "familywise",
             "Westfall and Young: by the largest standardised delta on each permutation, for all pairs. Uses how the "
-            "pairs depend on each other. For metrics of sums.",
+            "pairs depend on each other. Exact where outputs of all systems can be exchanged together, else for many "
+            "units. For metrics of sums.",
             None,
         ),
     )

@@ -623,7 +623,7 @@ def _promise(settings: Settings) -> str:
     familywise = CORRECTIONS[settings.correction].bounds == "familywise"
     if not familywise or settings.tests[0] != "permutation" or settings.mid_p:
         return ""
-    sure = f"with {percent(settings.level)} confidence"
+    sure = f"with about {percent(settings.level)} confidence"
     return f'; {sure} all ranks hold, and the group "best" has every truly best system'
 
 

@@ -173,6 +173,9 @@ class Audit(Study):
                 "",
                 *_verdicts(tests),
             ]
+        if self.num_units == self.num_instances:
+            lines += ["", "made instance by instance: whether instances depend on each other (sentences of a document)"]
+            lines += ["cannot be seen here; where they do, true rates are higher: --cluster"]
         return [
             *lines,
             "",
@@ -218,6 +221,9 @@ def audit(data: Any, options: AuditDataOptions) -> Audit:
     at random: two independent samples of one population. Tests that assume independent systems keep their level here,
     but not under swaps, where both systems saw the same units. The halves have different gold data: tests of one
     statistic that differs do not apply to metrics that have gold statistics.
+
+    Both exchange single units, and so make units independent of each other: neither sees that units depend on each
+    other. Where a cluster (`cluster`) is forgotten, the true error is larger than the audit's.
 
     The error at a level $\alpha$ is the share of repetitions with $p \le \alpha$. For a valid test it is at most
     $\alpha$, up to the binomial error that its interval shows.

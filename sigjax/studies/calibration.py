@@ -156,7 +156,7 @@ class Calibration(Study):
             *lines,
             "",
             f"right: the winner on the test set is also the winner on all {noun}s",
-            "1 - p: its mean, p one-sided; about the share right where true differences vary",
+            "1 - p: its mean, p one-sided; the share right only if differences of all sizes were equally frequent",
             *(f"{metric}: {count(each, 'pair')} with equal scores left out" for metric, each in equal.items() if each),
             self.signature,
         ]
@@ -195,8 +195,8 @@ def calibration(data: Any, options: CalibrationDataOptions) -> Calibration:
 
     A test set is `instances` units drawn with replacement (from each stratum its share). All pairs are tested on it;
     the winner is right if it has the better score on all data, too. A p-value is no probability that the winner is
-    worse, but for many pairs whose true differences are spread out far it comes near: then a share of about $1 - p$ of
-    the winners is right, with p one-sided. Where differences are small beside their standard errors, fewer are. All
+    worse. Only if true differences of all sizes around the observed one were equally frequent (a flat prior), a share
+    of $1 - p$ of the winners would be right, with p one-sided. Where most are small, fewer are. All
     tests share their resamples, and pairs of one test set depend on each other: intervals are over test sets.
 
     Args:

@@ -218,8 +218,8 @@ def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], 
 def _arms(system: SystemScore, report: Report, tail: float) -> tuple[float, float] | None:
     """How far the limits of a score that each err with this probability lie below and above it.
 
-    Wilson's are computed anew. Others grow like the quantiles of Student's t or the normal law, whichever is wider.
-    What ends at a bound of the metric does not shrink: without the bound it would end farther away.
+    Wilson's are computed anew. Others grow like the quantiles of Student's t or the normal distribution, whichever is
+    wider. What ends at a bound of the metric does not shrink: without the bound it would end farther away.
     """
     if system.interval is None:
         return None

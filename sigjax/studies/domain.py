@@ -162,7 +162,7 @@ class Domain(Study):
             yield PANEL, partial(self._draw_winners, test)
 
     def _draw_gains(self, test: Test, axes: Axes) -> None:
-        """Confidence against gain."""
+        """1 - p against gain."""
         for name, (color, marker) in zip(self.test_sets, cycle(LOOKS), strict=False):
             pairs = [one for one in self.pairs if (one.test_set, one.test) == (name, test)]
             points = np.array([(one.gain, 1.0 - one.p_value) for one in pairs])

@@ -49,7 +49,7 @@ _TITLES = {
     "tango": "Tango's score tests",
     "bootstrap": "bootstrap",
 }
-_ALL_EQUAL = "the interval has no length: all units differ alike, which says nothing about other units; p is 1"
+_ALL_EQUAL = "the interval has zero width: all units differ alike, which says nothing about other units; p is 1"
 
 
 def interval_level(settings: Settings) -> float:
@@ -182,7 +182,7 @@ class Equivalence(SciPyNames, Brief):
         holds: whether the claim is shown: p_adjusted < 1 - level.
         interval: of delta, at the level 1 - 2 alpha where the level is 1 - alpha. Equivalence holds (before adjustment)
             if it lies within the margins, up to Monte Carlo error for bootstrap tests. One exception: if all units
-            differ alike, the interval of t has no length, but p is 1.
+            differ alike, the interval of t has zero width, but p is 1.
         interval_level: the level of this interval.
         standard_error: of delta, by the jackknife; by the bootstrap (ddof = 1) for bootstrap tests.
         exceed: number of resamples behind p_value; None without resamples.
@@ -386,7 +386,8 @@ def _lines(results: Sequence[Equivalence]) -> list[str]:
         "",
         *table_text(header, rows, (0, 1, 2)),
         "",
-        f"holds: p < {settings.alpha:g}; not shown does not mean that there is a difference",
+        f"holds: {adjusted_p(results)} < {settings.alpha:g}; not shown does not mean that there is a difference",
+        *(["p (lower), p (upper) and intervals are each for its pair alone"] if len(results) > 1 else []),
         *([_ALL_EQUAL] if any(row.method == "wide-t" and row.standard_error == 0.0 for row in results) else []),
         signature,
     ]

@@ -1,4 +1,4 @@
-"""Gains: how large is a gain that is significant? All pairs of systems, gain against confidence."""
+"""Gains: how large is a gain that is significant? All pairs of systems, gain against 1 - p."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class PairGain:
         metric: name of the metric.
         test: "permutation" or "bootstrap".
         gain: |score of the winner - score of the loser|, on the scale of the metric.
-        p_value: the p-value; the confidence is 1 - p.
+        p_value: the p-value.
         method: "exact", "dp" or "tree" (exact too), or "montecarlo".
         same_group: whether both systems have the same group; None without groups.
     """
@@ -96,7 +96,7 @@ class GainThresholds:
         metric: name of the metric.
         test: "permutation" or "bootstrap".
         by: "range": from the gains of pairs with p in the range; "normal": from those of all pairs with p from 0.001 to
-            0.25, moved to the middle of the range by the normal law, $g z_{0.05} / z_p$.
+            0.25, moved to the middle of the range by the normal distribution, $g z_{0.05} / z_p$.
         thresholds: of all pairs; with groups also of pairs of the same group, and of different groups.
         difference: of the last two; None where there are none.
     """
@@ -110,13 +110,13 @@ class GainThresholds:
 
 @dataclass(frozen=True, repr=False)
 class Gains(Study):
-    """Gain against confidence for all pairs of systems, and the gains that are needed near p = 0.05.
+    """Gain against 1 - p for all pairs of systems, and the gains that are needed near p = 0.05.
 
     Attributes:
         systems: all systems, in the order of the data.
         groups: the group of each; None without groups.
         pairs: metric by metric and test by test.
-        thresholds: metric by metric and test by test, by the range and by the normal law.
+        thresholds: metric by metric and test by test, by the range and by the normal distribution.
         p_range: lowest and highest p of the pairs that a threshold is made of.
         quantile: the threshold is this quantile of their gains.
         draws: number of draws of systems behind the intervals.
@@ -172,14 +172,16 @@ class Gains(Study):
         return ((PANEL, partial(self._draw, fits)) for fits in self._groups())
 
     def _draw(self, fits: list[GainThresholds], axes: Axes) -> None:
-        """Confidence against gain, with the thresholds: dashed from the range of p, dotted by the normal law."""
+        """1 - p against gain, with the thresholds: dashed from the range of p, dotted by the normal distribution."""
         (low, high), metric, test = self.p_range, fits[0].metric, fits[0].test
         pairs = [pair for pair in self.pairs if (pair.metric, pair.test) == (metric, test)]
         axes.axhspan(1.0 - high, 1.0 - low, color="0.85", linewidth=0, zorder=0, label=f"p from {low:g} to {high:g}")
         draw_points(axes, {look: _columns(pairs, {same}) for same, look in _LOOKS.items()})
         limit_gains(axes, *_columns(pairs, {*_LOOKS}), WIDE[0])
         groups, title = (None,) if self.groups is None else (True, False), []
-        for fit, style, name in zip(fits, ("--", ":"), ("threshold", "threshold by the normal law"), strict=True):
+        for fit, style, name in zip(
+            fits, ("--", ":"), ("threshold", "threshold by the normal distribution"), strict=True
+        ):
             thresholds = fit.thresholds[-len(groups) :]
             for same, each in zip(groups, thresholds, strict=True):
                 color, _, among = _LOOKS[same]
@@ -213,9 +215,9 @@ def gains(data: Any, options: GainsDataOptions) -> Gains:
 
     The threshold is the 95th percentile of the gains of the pairs with p from 0.04 to 0.06: a larger gain is almost
     always significant on data like these. If scores are means of n normal values, gains near one-sided p = 0.05 are
-    1.645 standard errors of delta (two-sided: 1.960). By the normal law, gains of pairs with p from 0.001 to 0.25 are
-    moved to the middle of the range of p. A sampled p-value counts where one resample or more is at least as extreme,
-    and moves gains where nine are; others are only known to be small.
+    1.645 standard errors of delta (two-sided: 1.960). By the normal distribution, gains of pairs with p from 0.001 to
+    0.25 are moved to the middle of the range of p. A sampled p-value counts where one resample or more is at least as
+    extreme, and moves gains where nine are; others are only known to be small.
 
     The interval of a threshold is for other systems like these on the same instances: systems are drawn with
     replacement, and pairs of different systems count as often as both are drawn. Pairs share systems and are worth

@@ -1,4 +1,4 @@
-"""Power: how likely is a test to detect the difference seen in pilot data, with more or fewer instances?"""
+"""Power: which difference does a test detect with so many instances, and how likely one as large as the pilot's?"""
 
 from __future__ import annotations
 
@@ -59,6 +59,15 @@ class PowerOptions(StudyOptions):
     confidence_level: float = same(
         Settings, "confidence_level", doc="Differences with p up to 1 - level are significant.", group="Test"
     )
+    pairs: int = option(
+        1,
+        "Pairs that `compare` will adjust p for: 66 for all pairs of 12 systems.",
+        "p up to (1 - confidence_level) / pairs is then significant, which Bonferroni, Holm and Hochberg reject at "
+        "least.",
+        least=1,
+        most=10_000_000,
+        group="Test",
+    )
     target: float = option(0.8, "The power that detectable differences are for.", above=0, below=1)
 
 
@@ -68,7 +77,7 @@ class PilotDelta:
 
     Attributes:
         metric: name of the metric.
-        delta: score of the first system minus that of the second: the effect that the power is for.
+        delta: score of the first system minus that of the second: the true difference that the power supposes.
         standard_error: bootstrap standard error of delta (ddof = 1).
     """
 
@@ -120,6 +129,7 @@ class Power(Study):
         pilots: metric by metric.
         points: metric by metric, test by test, by number of instances.
         target: the power that detectable differences are for.
+        pairs: number of pairs that p is adjusted for.
         repetitions: number of samples drawn from the pilot for each number of instances.
         num_instances: number of instances of the pilot.
         num_units: number of its units (instances, or clusters where there are some).
@@ -133,6 +143,7 @@ class Power(Study):
     pilots: tuple[PilotDelta, ...]
     points: tuple[PowerAt, ...]
     target: float
+    pairs: int
     repetitions: int
     num_instances: int
     num_units: int
@@ -141,50 +152,57 @@ class Power(Study):
 
     def _lines(self) -> list[str]:
         """Power and detectable differences, one table per metric and test."""
-        (a, b), alpha = self.systems, self.settings.alpha
+        a, b = self.systems
+        adjusted = f"{self.settings.alpha:g} over {count(self.pairs, 'pair')}; Holm rejects no fewer"
+        alone = "for one pair; adjusted for more pairs, less is detectable: --pairs"
         lines = [
             f"power for {a} - {b}: pilot of {in_units(self)}",
-            f"share of {count(self.repetitions, 'sample')} with p <= {alpha:g}, and its 95% interval",
+            f"significant: p <= {self._alpha:.3g} ({alone if self.pairs == 1 else adjusted})",
+            f"detectable: the true difference that is significant with power {percent(self.target)}, by the normal",
+            "approximation and by simulated deltas, with the standard error as known: few units need a little more",
         ]
         for pilot in self.pilots:
             spec = number_spec([pilot.delta, pilot.standard_error])
-            lines += ["", f"{pilot.metric}: delta {pilot.delta:+{spec}}, standard error {pilot.standard_error:{spec}}"]
             for test in self.settings.tests:
-                lines += ["", f"{test} test, {self.settings.alternative}", "", *self._table(pilot.metric, test, spec)]
-        lines += [
-            "",
-            f"detectable: the difference detected with power {percent(self.target)}, by the normal approximation "
-            "and by",
-            "simulated deltas; both take the spread as known: with few units a test needs a little more",
-        ]
+                lines += ["", f"{pilot.metric}, {test} test, {self.settings.alternative}", ""]
+                lines += self._table(pilot.metric, test, spec)
+            lines += [
+                "",
+                f"power: if the true difference is {pilot.delta:+{spec}}, as in the pilot; this has a standard error",
+            ]
+            lines += [
+                f"of {pilot.standard_error:{spec}}, so the true difference, and its power, may be quite another one"
+            ]
+        lines.append(f"interval: of 95%, for the share of {count(self.repetitions, 'sample')} of the pilot")
         if few := sorted({at.instances for at in self.points if at.detectable is None}):
             sizes = ", ".join(f"{size:,}" for size in few)
-            lines.append(f"{DASH}: with {sizes} units no permutation test has p <= {alpha:g}, whatever the difference")
-        return [
-            *lines,
-            "the power is for exactly the pilot's difference, and is no more certain than that difference",
-            self.signature,
-        ]
+            lines.append(f"{DASH}: with {sizes} units no permutation test has p <= {self._alpha:.3g}")
+        return [*lines, self.signature]
+
+    @property
+    def _alpha(self) -> float:
+        """The level of the test of one pair."""
+        return self.settings.alpha / self.pairs
 
     def _table(self, metric: str, test: Test, spec: str) -> list[str]:
         """The points of one metric and test."""
-        header = ("power", "interval", "normal", "standard error", "simulated", "detectable", "simulated", "method")
+        header = ("detectable", "simulated", "standard error", "simulated", "power", "interval", "normal", "method")
         rows = []
         for at in self._points(metric, test):
-            errors = (at.standard_error, at.simulated_error, at.detectable, at.simulated_detectable)
+            errors = (at.detectable, at.simulated_detectable, at.standard_error, at.simulated_error)
             shares = (f"{at.power:.3f}", format_interval(at.interval, ".3f"), f"{at.normal_power:.3f}")
             numbers = (format_number(error, spec) for error in errors)
-            rows.append((f"{at.instances:,}", *shares, *numbers, in_methods(at.methods)))
+            rows.append((f"{at.instances:,}", *numbers, *shares, in_methods(at.methods)))
         return table_text((f"{unit_of(self)}s", *header), rows)
 
     def _points(self, metric: str, test: Test) -> list[PowerAt]:
         return [at for at in self.points if (at.metric, at.test) == (metric, test)]
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        """Of each metric: power, and detectable deltas, against the number of instances."""
+        """Of each metric: detectable deltas, and power, against the number of instances."""
         for pilot in self.pilots:
-            yield PANEL, partial(self._draw_power, pilot)
             yield PANEL, partial(self._draw_detectable, pilot)
+            yield PANEL, partial(self._draw_power, pilot)
 
     def _draw_power(self, pilot: PilotDelta, axes: Axes) -> None:
         """The power of each test, with its interval."""
@@ -196,7 +214,7 @@ class Power(Study):
         self._draw_normal(axes, pilot, lambda *how: normal_power(pilot.delta, *how))
         axes.axhline(self.target, color=GREY, linewidth=0.6, linestyle=":", label=f"power {percent(self.target)}")
         axes.set_ylim(0.0, 1.02)
-        title = f"{metric_title(pilot.metric)}, delta of the pilot: {pilot.delta:.4g}"
+        title = f"{metric_title(pilot.metric)}, power if delta is {pilot.delta:.4g}"
         set_words(axes, title, f"number of {unit_of(self)}s", "power")
 
     def _draw_detectable(self, pilot: PilotDelta, axes: Axes) -> None:
@@ -215,7 +233,7 @@ class Power(Study):
         first, last = points[0].instances, points[-1].instances
         sizes = np.linspace(*((first, last) if first < last else (0.5 * first, 1.5 * first)), _STEPS)
         errors = (points[0].standard_error * np.sqrt(first / sizes)).tolist()
-        values = [curve(error, self.settings.alpha, self.settings.alternative) for error in errors]
+        values = [curve(error, self._alpha, self.settings.alternative) for error in errors]
         axes.plot(sizes, values, color=GREY, linewidth=1, label="normal approximation", zorder=1)
 
 
@@ -227,13 +245,16 @@ class PowerDataOptions(PowerOptions, ReadingOptions):
 @takes(PowerDataOptions)
 @with_progress
 def power(data: Any, options: PowerDataOptions) -> Power:
-    r"""Estimate the power of tests for other numbers of instances, and the smallest difference that they detect.
+    r"""Find the smallest difference that tests detect with other numbers of instances, and their power.
 
-    Each repetition draws this number of instances from the pilot data, with replacement (from each stratum its share),
-    and tests them. Power is the share of repetitions with $p \le 1 - level$. It is the power for exactly the pilot's
-    difference, and no more certain than that: if the pilot's p is 0.05, the power at the pilot's own size is about one
-    half. The detectable difference depends on the pilot's spread, not on its delta. The spread is taken as known; with
-    few instances a test needs a little more.
+    The detectable difference depends on the pilot's standard error, not on its delta. The standard error is taken as
+    known; with few instances a test needs a little more.
+
+    Power is that for one true difference, the pilot's delta: each repetition draws this number of instances from the
+    pilot data, with replacement (from each stratum its share), and tests them; power is the share of repetitions with
+    $p \le (1 - level) / pairs$. The pilot's delta is an estimate, so power at the pilot's own size says nothing beyond
+    its p: if p is 0.05, it is about one half (Hoenig and Heisey 2001). Choose the number of instances by the smallest
+    difference that matters.
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
@@ -243,7 +264,7 @@ def power(data: Any, options: PowerDataOptions) -> Power:
         InputError: an option or the data cannot be used, a metric that is no function of sums, or a single unit.
 
     Reference: Efron and Tibshirani (1993), section 25.4; Card et al. (2020), "With little power comes great
-    responsibility".
+    responsibility"; Hoenig and Heisey (2001), "The abuse of power".
 
     Example:
         >>> from sigjax import Evaluation
@@ -254,33 +275,36 @@ def power(data: Any, options: PowerDataOptions) -> Power:
     """
     evaluations = evaluations_of(data, options, selects=True)
     check(options)
-    settings = checked_settings(evaluations, options, 1.0 - options.confidence_level, drawing="power")
+    level = (1.0 - options.confidence_level) / options.pairs
+    settings = checked_settings(evaluations, options, level, drawing="power")
     if not settings.alpha < options.target:
         raise InputError(f"target must be a number between {settings.alpha:g} and 1, got {options.target!r}")
-    pairs = [select_pair(each, options.only) for each in evaluations]
+    chosen = [select_pair(each, options.only) for each in evaluations]
     pilots, points = [], []
-    for each in pairs:
+    for each in chosen:
         pilot = make_pilot(each)
         pilots.append(_pilot_delta(each, settings.seed, options.device))
         points += _points(pilot, pilots[-1], settings, options)
-    num_units = len(make_pilot(pairs[0]).units.strata)
+    num_units = len(make_pilot(chosen[0]).units.strata)
     signature = study_signature(
         "power",
         PowerOptions(**values(options, PowerOptions)),
         metric="+".join(pilot.metric for pilot in pilots),
         test="+".join(settings.tests),
         instances=",".join(map(str, sorted(options.instances))),
-        only=",".join(pairs[0].systems),
+        pairs=options.pairs if options.pairs > 1 else None,
+        only=",".join(chosen[0].systems),
         units=num_units,
         strata=num_strata(evaluations[0]),
     )
     return Power(
-        systems=(pairs[0].systems[0], pairs[0].systems[1]),
+        systems=(chosen[0].systems[0], chosen[0].systems[1]),
         pilots=tuple(pilots),
         points=tuple(points),
         target=options.target,
+        pairs=options.pairs,
         repetitions=options.repetitions,
-        num_instances=pairs[0].num_instances,
+        num_instances=chosen[0].num_instances,
         num_units=num_units,
         settings=settings,
         signature=signature,
@@ -300,7 +324,7 @@ def _points(pilot: Pilot, observed: PilotDelta, settings: Settings, options: Pow
         strata = allotted(pilot.units.strata, size)
         made = pilot, drawn(pilot, settings.seed, strata), strata, options.repetitions
         trials[size] = run_trials(*made, settings, options.device, progress=options.progress)
-    alpha, alternative, points = settings.alpha, settings.alternative, []
+    alpha, alternative, points = settings.alpha / options.pairs, settings.alternative, []
     down = observed.delta < 0 if alternative == "two-sided" else alternative == "less"
     for test, size in product(settings.tests, trials):
         error = observed.standard_error * math.sqrt(len(pilot.units.strata) / size)

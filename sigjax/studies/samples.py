@@ -153,7 +153,7 @@ def _check(samples: Sequence[EvaluationRecord], what: str) -> None:
         metric = sample.metric
         if isinstance(metric, SampleMetric):
             raise InputError(
-                f"{what} takes a metric of sums, such as mean, and {metric.name!r} is computed from whole columns"
+                f"{what} takes a metric of sums, such as mean, and {metric.name!r} is not a function of sums"
             )
         if (metric.name, metric.stat_names) != (first.name, first.stat_names):
             raise InputError(f"{what} takes one metric, got {first.name!r} and {metric.name!r}")
@@ -171,7 +171,7 @@ def notes_of(name: str, sample: EvaluationRecord, num_units: int, interval: Inte
         what = "runs" if sample.clusters is None else "instances"
         notes += (f"{name!r}: {count(num_units, 'unit')} of {sample.num_instances:,} {what}, taken whole",)
     if interval is not None and interval.low == interval.high:
-        notes += (f"{name!r}: an interval of no length: all units are alike, which says nothing of other units",)
+        notes += (f"{name!r}: an interval of zero width: all units are alike, which says nothing of other units",)
     return notes
 
 
@@ -552,9 +552,10 @@ def unpaired(data: Any, options: UnpairedDataOptions) -> StudyRows[Unpaired]:
     differ, clusters are exchanged whole, and the metric may be any of sums. For answers right or wrong, one-sided it is
     Fisher's exact test; two-sided it counts tables with as large a difference, and SciPy and R those with no larger a
     probability. What both systems would find hard or easy alike is not taken out, so `compare`, on the same instances,
-    has more power. The test asks whether the two laws are one: with unequal sizes a small p may come from unequal
-    spread, too. The rank-sum test beside it is exact where counting ranks (ties share them) takes seconds; two-sided it
-    is twice the smaller tail.
+    has more power. Both sets are taken as random samples of one population of instances. The test asks
+    whether results have one distribution: with unequal sizes a small p may come from unequal variance, too. The
+    rank-sum test beside it is exact where counting ranks (ties share them) takes seconds; two-sided it is twice the
+    smaller tail.
 
     Args:
         data: one file per system, as a list or a dict; a dict of one array per system, `[instance]` or

@@ -45,7 +45,7 @@ _FIRST_ROW = 2**41 + 2**39
 Subsets = Literal["initial", "random"]
 _SIZES, _LEAST = 5, 20
 """By default so many sizes, each half of the next, of at least so many units."""
-_LOOKS = {"range": (*LOOKS[0], "p in the range"), "normal": (*LOOKS[1], "by the normal law")}
+_LOOKS = {"range": (*LOOKS[0], "p in the range"), "normal": (*LOOKS[1], "by the normal distribution")}
 _STEPS = 100
 """Points of a curve."""
 
@@ -126,12 +126,12 @@ class SizeFit:
         metric: name of the metric.
         test: "permutation" or "bootstrap".
         by: "range" or "normal", as in `gains`.
-        constant: c of the law $t = c / \sqrt n$, the geometric mean of $t \sqrt n$.
-        misfit: root mean square of $\log t - \log(c / \sqrt n)$, about the relative error of this law.
-        exponent: e of the law $t = c' n^e$, by least squares of log t on log n; None with one size.
-        free_constant: c' of that law; None with one size.
+        constant: c of $t = c / \sqrt n$, the geometric mean of $t \sqrt n$.
+        misfit: root mean square of $\log t - \log(c / \sqrt n)$, about the relative error of this curve.
+        exponent: e of $t = c' n^e$, by least squares of log t on log n; None with one size.
+        free_constant: c' of that curve; None with one size.
         gain: the gain that is to be significant; None where no system is better than another.
-        needed: the size at which the threshold is this gain by the first law, $(c / gain)^2$; None without gain.
+        needed: the size at which the threshold is this gain by the first curve, $(c / gain)^2$; None without gain.
     """
 
     metric: str
@@ -147,12 +147,12 @@ class SizeFit:
 
 @dataclass(frozen=True, repr=False)
 class Size(Study):
-    """Thresholds of gains at several sizes of the test set, and the laws that they follow.
+    """Thresholds of gains at several sizes of the test set, and the curves that they follow.
 
     Attributes:
         systems: all systems, in the order of the data.
-        points: metric by metric, test by test, by the range and by the normal law, order by order, by size.
-        laws: metric by metric, test by test, by the range and by the normal law; none where no pair is in the range.
+        points: metric by metric, test by test, by the range and by the normal distribution, order by order, by size.
+        laws: metric by metric, test by test, by the range and by the normal distribution; none without a pair in range.
         subsets: "initial" or "random".
         p_range: lowest and highest p of the pairs that a threshold is made of.
         quantile: the threshold is this quantile of their gains.
@@ -364,7 +364,7 @@ def _gain(evaluation: EvaluationRecord, settings: Settings, options: SizeOptions
 
 
 def fit_sizes(series: Series, gain: float | None, level: float) -> SizeFit | None:
-    """The laws of some thresholds; None where there is none."""
+    """The curves of some thresholds; None where there is none."""
     used = [(at, drawn) for at, drawn in series if at.threshold]
     if not used:
         return None
@@ -433,7 +433,7 @@ def _mean(values: np.ndarray) -> np.ndarray:
 def _fit_lines(fit: SizeFit) -> list[str]:
     spec = number_spec([fit.constant.value])
     lines = ["", f"threshold = {fit.constant.value:{spec}} / sqrt(n), {_sure(fit.constant, spec)}"]
-    lines.append(f"thresholds are {percent(round(fit.misfit, 3))} off this law")
+    lines.append(f"thresholds are {percent(round(fit.misfit, 3))} off this curve")
     if fit.exponent is not None:
         lines.append(f"with a free exponent: n to the power {fit.exponent.value:.2f}, {_sure(fit.exponent, '.2f')}")
     if fit.gain is not None and fit.needed is not None:
@@ -458,10 +458,10 @@ def _draw_points(axes: Axes, points: list[ThresholdAt]) -> None:
 
 
 def _draw_fit(axes: Axes, fit: SizeFit, sizes: list[int]) -> str:
-    """Draw the square-root law, and the one with a free exponent; give their formulas."""
+    """Draw the square root, and the one with a free exponent; give their formulas."""
     at, (color, _, name) = np.geomspace(min(sizes), max(sizes), _STEPS), _LOOKS[fit.by]
     axes.plot(at, fit.constant.value / np.sqrt(at), color=color, linewidth=1)
-    axes.plot([], [], color="black", linewidth=1, label="square-root law")
+    axes.plot([], [], color="black", linewidth=1, label="square root")
     text = f"{name}: {fit.constant.value:.3g} / √n"
     if fit.exponent is None or fit.free_constant is None:
         return text

@@ -373,7 +373,7 @@ def rank_sum(a: np.ndarray, b: np.ndarray, alternative: Alternative, *, rounding
 
         ranks = doubled[: len(a)], doubled[len(a) :]
         p_value, how = float(mannwhitneyu(*ranks, alternative=alternative, method="asymptotic").pvalue), "normal"
-    assumes = f"systems are independent, with one law where they do not differ; ties share ranks; {how}"
+    assumes = f"systems are independent, with one distribution where they do not differ; ties share ranks; {how}"
     return ClassicalTest(RANK_SUM, statistic, p_value, assumes, paired=False)
 
 

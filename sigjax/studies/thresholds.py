@@ -209,7 +209,7 @@ def difference_of(
 
 
 def moved_gains(gains: np.ndarray, p_values: np.ndarray, p: float, sides: int) -> np.ndarray:
-    r"""The gains that pairs would need for this p by the normal law, `[pair]`: $g z_p / z_{p'}$ for a gain g with p'.
+    r"""Gains that would have this p by the normal distribution, `[pair]`: $g z_p / z_{p'}$ for a gain g with p'.
 
     This is $z_p$ standard errors of delta. Two-sided, $z$ is that of half of p.
 

@@ -67,10 +67,10 @@ def test_the_paragraph_as_a_whole():
         r"We compared 3 systems on 40 instances, all pairs of them, by accuracy. The p-values of two-sided paired "
         r"permutation tests~\cite{noreen1989,yeh2000} were computed exactly~\cite{zmigrod2022}. For accuracy "
         r"this is McNemar's exact test~\cite{mcnemar1947}. They were adjusted for "
-        r"the 3 comparisons by the method of Holm~\cite{holm1979}. We call differences with $p < 0.05$ significant. "
-        r"The 95\% intervals of scores are Wilson's score interval~\cite{wilson1927} and of differences are Tango's "
-        r"score interval~\cite{tango1998}. Those of the differences of 3 comparisons hold together. We used "
-        r"sigjax V~\cite{sigjax}."
+        r"the 3 comparisons by the method of Holm~\cite{holm1979}. We call differences with adjusted $p < 0.05$ "
+        r"significant. The 95\% intervals of scores are Wilson's score interval~\cite{wilson1927} and of differences "
+        r"are Tango's score interval~\cite{tango1998}. Those of the differences of 3 comparisons hold "
+        r"together~\cite{dunn1961}. We used sigjax V~\cite{sigjax}."
         "\n"
     )
 
@@ -89,8 +89,10 @@ def test_it_is_true_to_the_settings():
     assert "phipson2010" in text
     assert "zmigrod2022" not in text
     assert "each with b, by" in to_methods(report(baseline="b"))
-    assert "as mid-p-values" in to_methods(report(mid_p=True, method="exact"))
-    assert r"null law of $\delta-\delta^*$" in to_methods(report(test="bootstrap", resamples=200, variant="flip"))
+    assert r"as mid-p-values~\cite{lancaster1961}" in to_methods(report(mid_p=True, method="exact"))
+    assert r"null distribution of $\delta-\delta^*$" in to_methods(
+        report(test="bootstrap", resamples=200, variant="flip")
+    )
 
 
 def test_signatures_of_sacrebleu_and_missing_instances_are_named(tmp_path):
@@ -155,6 +157,14 @@ def test_citations_fit_the_design_and_strata_and_pairs_are_named():
     text = to_methods(compare(of_models, design="models", device="numpy", progress=False))
     assert r"two-sided permutation tests~\cite{pitman1937,noreen1989} were computed exactly, without sampling" in text
     assert "yeh2000" not in text
+    assert "We compared 3 systems on 6 instances (24 runs)" in text
+    text = to_methods(compare(of_models, test=["permutation", "bootstrap"], device="numpy", progress=False))
+    assert "All runs of an instance were exchanged and drawn together." in text
+    assert r"bootstrap tests~\cite{davison1997,efron1993,bergkirkpatrick2012}" in text
+    documents = Evaluation.from_arrays(values, metric="mean", clusters=[k // 4 for k in range(24)])
+    text = to_methods(compare(documents, interval="simultaneous", device="numpy", progress=False))
+    assert "Instances form 6 clusters, which were exchanged whole." in text
+    assert r"hold together~\cite{hothorn2008}" in text
     strata = Evaluation.from_arrays(values, metric="mean", strata=[k // 12 for k in range(24)])
     assert "2 strata, within which they were drawn" in to_methods(compare(strata, device="numpy", progress=False))
     some = {"A": {"x": 1, "y": 0, "z": 1}, "B": {"x": 0, "y": 1, "z": 1}, "C": {"x": 0, "z": 0}}

@@ -1,5 +1,6 @@
 """The audit against enumeration, SciPy, and itself on other devices."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -89,6 +90,21 @@ def test_excess_of_continuous_p_values_is_that_of_scipy(size):
     p_values = np.random.default_rng(size).beta(0.9, 1, size)
     known = stats.kstest(p_values, "uniform", alternative="greater", method="exact")
     assert uniformity(p_values)[:2] == pytest.approx((known.statistic, known.pvalue))
+
+
+def test_it_cannot_see_that_units_depend_on_each_other():
+    """As its report says: tests that ignore the clusters of such data reject in more than 20%, and audits find 5%."""
+    rng, rejected = np.random.default_rng(5), 0
+    for _ in range(200):
+        values = (rng.normal(size=(2, 40, 1)) + rng.normal(size=(2, 40, 5))).reshape(2, -1)
+        rejected += stats.ttest_rel(*values).pvalue <= 0.05
+    assert rejected > 40
+    evaluation = Evaluation.from_arrays(dict(zip("AB", values, strict=True)))
+    study = sigjax.audit(evaluation, test="permutation", null=["swaps", "splits"], repetitions=500, resamples=199)
+    assert all(stats.binomtest(test.errors[1].rejected, 500, 0.05).pvalue > 1e-4 for test in study.tests)
+    assert "cannot be seen here" in str(study)
+    clustered = replace(evaluation, clusters=tuple(str(k // 5) for k in range(200)))
+    assert "cannot be seen" not in str(sigjax.audit(clustered, test="permutation", repetitions=20, resamples=99))
 
 
 def test_bad_input():

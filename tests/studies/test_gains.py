@@ -1,4 +1,4 @@
-"""Gains and thresholds: against the normal law, enumeration, separate comparisons and lists of drawn systems."""
+"""Gains and thresholds: against the normal distribution, enumeration, single comparisons and lists of drawn systems."""
 
 import itertools
 import math

@@ -96,7 +96,7 @@ def test_a_probability_too_small_for_t_is_shown(capsys, tmp_path):
 
 
 REFUSED = {
-    "whole columns": ([1, 2], {"metric": "median"}, "'median' is computed from whole columns"),
+    "whole columns": ([1, 2], {"metric": "median"}, "'median' is not a function of sums"),
     "1": (
         [1, 0],
         {"against": 1, "metric": "accuracy"},

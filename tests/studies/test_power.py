@@ -59,6 +59,16 @@ def test_the_simulated_effect_is_the_normal_one_for_normal_errors(alternative):
     )
 
 
+def test_adjusted_for_many_pairs_power_is_that_of_bonferroni():
+    alone, among = (sigjax.power(pilot(), instances=[100], resamples=9999, pairs=pairs).points[0] for pairs in (1, 10))
+    assert among.normal_power == pytest.approx(normal_power(0.25, among.standard_error, 0.005, "two-sided"))
+    assert among.detectable == pytest.approx(detectable_effect(alone.standard_error, 0.005, 0.8, "two-sided"))
+    error = np.sqrt(TTestPower().power(0.25, 100, 0.005) * 0.5 / 500)
+    assert abs(among.power - TTestPower().power(0.25, 100, 0.005)) < 4 * error + 0.02
+    assert alone.standard_error == among.standard_error
+    assert "|pairs:10|" in sigjax.power(pilot(), instances=[9], repetitions=2, pairs=10).signature
+
+
 def test_identical_systems_have_no_power():
     values = np.arange(20.0)
     (at,) = sigjax.power(Evaluation.from_arrays({"A": values, "B": values}), instances=[30], repetitions=20).points
