@@ -255,7 +255,7 @@ def test_an_added_correction_is_named_in_every_output(sidak, kind):
 
 def test_what_a_familywise_correction_says_of_ranks_is_said(sidak):
     for kind in ("text", "markdown", "html"):
-        assert "with 95% confidence all ranks hold" in " ".join(sidak[kind].replace("\\", "").split())
+        assert "with about 95% confidence all ranks hold" in " ".join(sidak[kind].replace("\\", "").split())
 
 
 def test_an_added_correction_is_cited(sidak):

@@ -321,7 +321,7 @@ def _upward(number: float) -> float:
 
 
 def _stops(draft: Draft) -> list[str]:
-    """Of tests that stop by themselves, where pairs stopped, and which are not settled."""
+    """Of tests that stop by themselves, where pairs stopped, and which are undecided."""
     if draft.settings.resamples != "auto":
         return []
     metric, pairs = draft.metric, draft.pairs["permutation"]
@@ -336,7 +336,7 @@ def _stops(draft: Draft) -> list[str]:
     if len(waiting):
         names = [f"{one.a} - {one.b}" for one in waiting[:_NAMED]]
         names += [f"and {len(waiting) - _NAMED:,} more"] if len(waiting) > _NAMED else []
-        notes.append(Note(f"not settled at {ends[-1][0]:,} resamples: {', '.join(names)}", about=metric))
+        notes.append(Note(f"undecided at {ends[-1][0]:,} resamples: {', '.join(names)}", about=metric))
     return notes
 
 

@@ -70,9 +70,9 @@ class Settings:
     )
     resamples: Resamples = option(
         DEFAULT_RESAMPLES,
-        "Number of Monte Carlo resamples, or auto: stop each pair when settled.",
+        "Number of Monte Carlo resamples, or auto: stop each pair when decided.",
         '"auto": permutation tests look after 8,192 resamples, then after twice as many each time up to 1,048,576, and '
-        "stop for the pairs that are settled: the decision at the level, after the correction, is that of infinitely "
+        "stop for the pairs that are decided: the decision at the level, after the correction, is that of infinitely "
         "many resamples; the probability that any in a family is not is at most 0.001. p stays valid, but is no longer "
         "(exceed + 1) / (resamples + 1): at the cap it is 0.5% larger, and before the cap an upper bound of what it "
         "would be there. The bootstrap takes 100,000. `settled` says the same of a number of resamples, and "

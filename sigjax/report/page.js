@@ -148,7 +148,7 @@ function chooser(names, title, onchange) {
 
 const VERDICTS = {
   "-": "No significant difference",
-  "?": "Not significant so far, but not settled: more resamples could decide",
+  "?": "Not significant so far, but undecided: more resamples could tell",
   "=": "Equal scores: there is no difference to test",
 };
 
@@ -256,7 +256,7 @@ function heatMap({ data, pairs, names, choose, title, onChoice }) {
     });
     if (again) mark(...again);
     const limits = data.limits.map((limit, i) => [`p${i}`, `p < ${limit}`]);
-    const rest = size === "small" ? "\u00b7 not significant, ? not settled, = equal scores" : "not significant";
+    const rest = size === "small" ? "\u00b7 not significant, ? undecided, = equal scores" : "not significant";
     const largest = `row worse; the strongest: ${Number(most.toPrecision(3))}`;
     const keys = by === "p" ? [...limits, ["n", rest]] : [["better5", "row better"], ["worse5", largest]];
     legend.replaceChildren(...keys.flatMap(([kind, text]) => [make("span", { class: `key ${kind}` }), text]));

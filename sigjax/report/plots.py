@@ -285,7 +285,7 @@ def draw_rows(axes: Axes, panel: Panel, looks: Sequence[str], points: Sequence[t
     to, size = panel.reference, _marker(len(points))
     keys = {_DIAMOND: to, BLUE: f"significant difference to {to}", "white": f"no significant difference to {to}"}
     intervals(axes, range(len(points)), [ends for _, ends in points], color=BLUES[1])
-    for look, key in {**keys, UNSETTLED: "not settled: more resamples could tell"}.items():
+    for look, key in {**keys, UNSETTLED: "undecided: more resamples could tell"}.items():
         if at := [row for row, each in enumerate(looks) if each == look]:
             fill, marker = (BLUE, "D") if look == _DIAMOND else (look, "o")
             style = {"color": BLUE, "markerfacecolor": fill, "markeredgewidth": 0.2 * size, "label": key}
@@ -459,7 +459,7 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
     axes.imshow(image, aspect="auto", interpolation="nearest")
     _label_cells(axes, [one.name for one in panel.systems], first)
     words = {shade: f"p < {limit:g}" for shade, limit in enumerate(limits)} | {"·": "not significant"}
-    words |= {sign: word for sign, word in (("?", "not settled"), ("=", "equal scores")) if sign in seen}
+    words |= {sign: word for sign, word in (("?", "undecided"), ("=", "equal scores")) if sign in seen}
     for shade, word in words.items():
         axes.plot([], [], "s", markersize=FONT, color=colors[shade], label=word)
     set_words(axes, f"{panel.caption}\n{family.heading}", "")

@@ -210,7 +210,7 @@ class PairFamily:
         heading: the test, its alternative and the correction.
         basis: what the conclusion rests on: the heading, the threshold, and what holds with which confidence.
         method: how the p-values were computed.
-        warning: which decisions are not settled; None where all are.
+        warning: which decisions are open; None where all are.
         only: the only pair; None where there are several.
         conclusion: what the test says of the systems, in one sentence.
         peers: the tests of other programs beside this one, where asked for.
@@ -382,7 +382,7 @@ def mark(comparison: Comparison) -> int | str:
     return next(below, "?" if comparison.settled is False else "·")
 
 
-SIGNS = ("· not significant", "? not settled", "= equal scores")
+SIGNS = ("· not significant", "? undecided", "= equal scores")
 """What the signs of `mark` mean."""
 
 
@@ -783,19 +783,19 @@ def _unsettled(num_pairs: int, needed: np.ndarray, num_open: int, settings: Sett
 
     Args:
         num_pairs: of the family.
-        needed: how many resamples would settle each decision that at most `MOST_RESAMPLES` would.
-        num_open: how many decisions are not settled.
+        needed: how many resamples would decide each pair that at most `MOST_RESAMPLES` would.
+        num_open: how many decisions are open.
         settings: of the report.
     """
     if num_pairs == 1:
-        text = f"The decision at {settings.alpha:g} is not settled: more resamples could change it"
+        text = f"The decision at {settings.alpha:g} is uncertain: more resamples could change it"
     else:
-        text = f"{count(num_open, 'pair')} {'is' if num_open == 1 else 'are'} not settled at {settings.alpha:g}"
+        text = f"{count(num_open, 'pair')} {'is' if num_open == 1 else 'are'} undecided at {settings.alpha:g}"
         text += ": more resamples could change the decision"
     others, them = num_open - len(needed), "it" if num_open == 1 else "them"
     if not len(needed):
-        return f"{text}; even {MOST_RESAMPLES:,} would hardly settle {them}."
-    text += f"; about {needed.max():,} would settle "
+        return f"{text}; even {MOST_RESAMPLES:,} would hardly decide {them}."
+    text += f"; about {needed.max():,} would decide "
     if not others:
         return f"{text}{them}."
     return f"{text}{len(needed):,} of them, and even {MOST_RESAMPLES:,} hardly the other{'s' if others > 1 else ''}."

@@ -156,7 +156,7 @@ def _section(page: Page, section: Section, *, verbose: bool) -> None:
 
 
 def _conclusions(page: Page, sections: Sequence[Section], *, are_ranked: bool = True) -> None:
-    """What the tests say of each metric, what is not settled, and what this (and ranks) rests on, each said once."""
+    """What the tests say of each metric, what is undecided, and what this (and ranks) rests on, each said once."""
     styled = dict.fromkeys(named_headlines(sections), BOLD)
     for section in sections:
         metric = f"{section.title}: " if len(sections) > 1 else ""

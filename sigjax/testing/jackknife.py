@@ -65,7 +65,7 @@ and it has no t. References: Searle, Casella and McCulloch (1992), "Variance com
 **Proportions**, of answers right or wrong, have score intervals. A bootstrap of 20 right answers out of 20 never draws
 a wrong one, so all its intervals are [1, 1]. A score test takes the variance that the proportion in question would
 have, not the observed one, and has no such end: Wilson's interval of a score and Tango's of a delta invert it. Units
-that are all alike have a standard error of 0 and an interval by t of no length, which says nothing of other units.
+that are all alike have a standard error of 0 and an interval by t of zero width, which says nothing of other units.
 
 References: Wilson (1927), "Probable inference, the law of succession, and statistical inference"; Tango (1998),
 "Equivalence test and confidence interval for the difference in proportions for the paired-sample design"; Fagerland,

@@ -239,7 +239,7 @@ def test_the_top_group_promises_what_its_correction_does(board, format_, correct
     words = " ".join(re.sub(r"<[^>]+>", " ", text).replace("\\", "").split())
     familywise = CORRECTIONS[correction].bounds == "familywise"
     assert re.search(r"Best: top \(\S+\)\. Not significantly worse: near \(\S+\)\.", words)
-    assert words.count("with 90% confidence all ranks hold") == familywise
+    assert words.count("with about 90% confidence all ranks hold") == familywise
     assert words.count("has every truly best system") == familywise
 
 

@@ -383,14 +383,14 @@ def test_every_kind_that_can_be_asked_for_is_declared():
     assert set(DESIGNS) == set(get_args(Design))
 
 
-def test_what_does_not_vary_has_intervals_of_no_length_and_a_note():
+def test_what_does_not_vary_has_intervals_of_zero_width_and_a_note():
     """Units that are all alike say nothing of others. Thirds are no doubles: rounding must not look like variation."""
     a = np.random.default_rng(6).integers(0, 9, 50) / 3
     report = compare(Evaluation.from_arrays({"A": a, "same": a, "more": a + 1.0}), **OPTIONS)
     for one in report:
         assert one.standard_error == 0.0
         assert one.interval == (one.delta, one.delta)
-    said = "intervals of no length for {}: all units are alike, which says nothing of other units"
+    said = "intervals of zero width for {}: all units are alike, which says nothing of other units"
     assert said.format("3 pairs") in report.notes
     right = {"A": [1] * 20, "B": [0] * 3 + [1] * 17}
     assert said.format("1 system") in compare(Evaluation.from_arrays(right, clusters=list("abcde") * 4)).notes
