@@ -252,9 +252,9 @@ def power(data: Any, options: PowerDataOptions) -> Power:
 
     Power is that for one true difference, the pilot's delta: each repetition draws this number of instances from the
     pilot data, with replacement (from each stratum its share), and tests them; power is the share of repetitions with
-    $p \le (1 - confidence\_level) / pairs$. The pilot's delta is an estimate, so power at the pilot's own size says nothing beyond
-    its p: if p is 0.05, it is about one half (Hoenig and Heisey 2001). Choose the number of instances by the smallest
-    difference that matters.
+    $p \le (1 - confidence\_level) / pairs$. The pilot's delta is an estimate, so power at the pilot's own size says
+    nothing beyond its p: if p is 0.05, it is about one half (Hoenig and Heisey 2001). Choose the number of instances by
+    the smallest difference that matters.
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
