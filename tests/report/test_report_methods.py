@@ -53,7 +53,7 @@ PAPERS = {  # as README names them: which tests cite each, and where it was publ
 def test_the_papers_that_the_front_page_names_are_cited_where_their_test_is(name, paper):
     test, authors, pages, anthology = paper
     front = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    assert name in front.partition("These are ")[2].partition(" above all")[0]
+    assert name in front.partition("and of the tests: ")[2]
     paragraphs = {each: to_methods(report(test=each, resamples=200)) for each in ("permutation", "bootstrap")}
     (entry,) = (entry for entry in entries() if f"author = {{{authors}}}" in entry)
     assert pages in entry
