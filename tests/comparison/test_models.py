@@ -292,7 +292,7 @@ def test_runs_that_seem_to_be_trained_models_are_warned_of(tmp_path):
         path.write_text("\n".join([f"system\tid\t{column}\tscore", *rows]) + "\n")
         report = compare(read(path, runs=column, score_column="score"), device="numpy")
         assert any(note.startswith("warning: runs are taken as samples") for note in report.notes) == warned
-        assert "mean on 9 instances (27 runs), 2 systems" in str(report)
+        assert "mean on 9 instances with 3 runs, 2 systems" in str(report)
 
 
 @pytest.mark.parametrize(
