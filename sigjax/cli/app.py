@@ -139,7 +139,11 @@ COMMANDS = {
         "info:explain",
         "Explain a topic, such as exact, intervals or formats; without one, list the topics.",
     ),
-    "compare": ("Compare", "compare:compare", "Compare systems on a test set: which differ significantly, and by how much."),
+    "compare": (
+        "Compare",
+        "compare:compare",
+        "Compare systems on a test set: which differ significantly, and by how much.",
+    ),
     "merge": (
         "Compare",
         "compare:merge",
