@@ -273,7 +273,7 @@ _RECORD = 1e-5
 _PROBLEM = 1.5e-3
 """Seconds per problem that is planned and computed exactly."""
 _LINE, _LAW = 5e-5, 1e-3
-"""Nominal seconds, as budgets count them: the simplest exact test, and the law of a bootstrap."""
+"""Nominal seconds, as budgets count them: the simplest exact test, and the distribution of a bootstrap."""
 _RESAMPLE = 3e-9
 """Seconds per pair and resample."""
 _INFLUENCE = 4e-9

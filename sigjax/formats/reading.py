@@ -408,7 +408,7 @@ def _check_particular(format: Format, options: Options, what: str) -> None:
     if options.unit == "response" and "unit" not in format.options:
         takers = ", ".join(name for name, each in all_formats().items() if "unit" in each.options)
         raise InputError(
-            f"{Hint('unit', 'response')} needs spans, links, brackets or terms, as the formats {takers} have; the "
+            f"{Hint('unit', 'response')} needs spans, links, constituents or terms, as the formats {takers} have; the "
             f"{what} has none"
         )
 

@@ -83,10 +83,10 @@ class FileOptions(TableOptions):
 
     unit: Unit = option(
         "instance",
-        "Response: swap single spans, links, brackets or terms (Yeh 2000).",
-        "An instance is then one response (a span, link, bracket or term that some system gave, or of the gold "
+        "Response: swap single spans, links, constituents or terms (Yeh 2000).",
+        "An instance is then one response (a span, link, constituent or term that some system gave, or of the gold "
         "standard) instead of one sentence. Swapping moves single responses from one system to the other, as in Yeh "
-        "(2000). Scores are the same. The test takes responses for independent, while those of one sentence often "
+        "(2000). Scores are the same. The test assumes independent responses, while those of one sentence often "
         "depend on each other: then sentences, the default, are the safer unit.",
         group="Input",
         rare=True,

@@ -108,7 +108,7 @@ def matching_lines(file: str, *, gold: str, count: int) -> list[str]:
 
 Response = TypeVar("Response", bound=tuple[Any, ...] | int)
 NOTE = (
-    "instances are responses: p takes them for independent of each other, also within a sentence; they are no sample, "
+    "instances are responses: p assumes that they are independent, also within a sentence; they are no sample, "
     "so there are no standard errors and no intervals"
 )
 

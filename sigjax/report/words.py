@@ -201,7 +201,7 @@ def format_adjusted_p(comparison: Comparison, *, digits: int = 2) -> str:
 
 
 def format_p_interval(interval: Interval) -> str:
-    """The Monte Carlo interval of a p-value, or the bracket of an exact one; the low end may be 0."""
+    """The Monte Carlo interval of a p-value, or the bounds of an exact one; the low end may be 0."""
     low, high = (format_p(end, digits=3) if end else "0" for end in interval)
     return f"[{low}, {high}]"
 

@@ -166,13 +166,10 @@ class Power(Study):
             for test in self.settings.tests:
                 lines += ["", f"{pilot.metric}, {test} test, {self.settings.alternative}", ""]
                 lines += self._table(pilot.metric, test, spec)
-            lines += [
-                "",
-                f"power: if the true difference is {pilot.delta:+{spec}}, as in the pilot; this has a standard error",
-            ]
-            lines += [
-                f"of {pilot.standard_error:{spec}}, so the true difference, and its power, may be quite another one"
-            ]
+            known = (
+                f"{pilot.delta:+{spec}}, that of the pilot, which has a standard error of {pilot.standard_error:{spec}}"
+            )
+            lines += ["", f"power: if the true difference is {known}"]
         lines.append(f"interval: of 95%, for the share of {count(self.repetitions, 'sample')} of the pilot")
         if few := sorted({at.instances for at in self.points if at.detectable is None}):
             sizes = ", ".join(f"{size:,}" for size in few)

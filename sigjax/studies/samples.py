@@ -402,8 +402,8 @@ def one_sample(data: Any, options: OneSampleDataOptions) -> StudyRows[OneSample]
         options: see `OneSampleDataOptions`.
 
     Raises:
-        InputError: a metric of whole columns; a number that is not finite, or for accuracies not between 0 and 1; an
-            option outside its domain; no exact test for method="exact".
+        InputError: a metric that is no function of sums; a number that is not finite, or for accuracies not between 0
+            and 1; an option outside its domain; no exact test for method="exact".
 
     Reference: Fisher (1935), "The design of experiments", section 21; Hall (1992), "On the removal of skewness
     by transformation".
@@ -564,8 +564,8 @@ def unpaired(data: Any, options: UnpairedDataOptions) -> StudyRows[Unpaired]:
         options: see `UnpairedDataOptions`.
 
     Raises:
-        InputError: systems have instances, or clusters, in common (see `overlap`); strata; a metric of whole columns;
-            an option outside its domain; no exact test for method="exact".
+        InputError: systems have instances, or clusters, in common (see `overlap`); strata; a metric that is no function
+            of sums; an option outside its domain; no exact test for method="exact".
 
     Reference: Pitman (1937), "Significance tests which may be applied to samples from any populations"; Mann and
     Whitney (1947), "On a test of whether one of two random variables is stochastically larger than the other"; for the

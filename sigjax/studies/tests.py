@@ -224,7 +224,7 @@ def doubled_ranks(sizes: np.ndarray, rounding: int) -> np.ndarray:
 
 
 def _exact_ranks(doubled: np.ndarray, sum_above: int, alternative: Alternative) -> float:
-    """The tail of the sum of ranks, each of which counts with probability 1/2: the law is built rank by rank."""
+    """The tail of the sum of ranks, each of which counts with probability 1/2, built rank by rank."""
     total = int(doubled.sum())
     chance = np.zeros(total + 1)
     chance[0] = 1.0
@@ -233,7 +233,7 @@ def _exact_ranks(doubled: np.ndarray, sum_above: int, alternative: Alternative) 
         reach += rank
         chance[: reach + 1] *= 0.5
         chance[rank : reach + 1] += chance[: reach + 1 - rank].copy()
-    # The law is symmetric: small tails are sums of small terms.
+    # The distribution is symmetric: small tails are sums of small terms.
     if alternative == "two-sided":
         return min(1.0, 2.0 * float(chance[: min(sum_above, total - sum_above) + 1].sum()))
     return float(chance[: (total - sum_above if alternative == "greater" else sum_above) + 1].sum())
@@ -394,8 +394,8 @@ def mapsswe(
 
     The permutation test takes the errors and lengths of whole utterances, or of clusters such as speakers, and swaps
     them; so it needs no normal distribution and no independence within them, and tests the difference of the rates.
-    MAPSSWE takes segments of one utterance, and all utterances of a speaker, for independent; it gains power where this
-    is so. It compares errors, not rates, and the segments depend on the pair: with a third system they are others.
+    MAPSSWE assumes that segments of one utterance, and all utterances of a speaker, are independent; it gains power
+    where this is so. It compares errors, not rates, and segments depend on the pair: a third system has others.
 
     References: Gillick and Cox (1989), "Some statistical issues in the comparison of speech recognition algorithms";
     Pallett, Fisher and Fiscus (1990), "Tools for the analysis of benchmark speech recognition tests".

@@ -1,6 +1,6 @@
-"""What is tested: pairs of systems on the same units, which pairs are the same problem, and errors of tests.
+"""What is tested: pairs of systems on the same units, which pairs have identical counts, and errors of tests.
 
-Where systems differ in one statistic of two values, as answers right or wrong, two pairs are the same problem if they
+Where systems differ in one statistic of two values, as answers right or wrong, two pairs have the same test if they
 have equally many units on which only the first, and only the second, system has the higher value: the differences are
 the same in another order. A thousand systems on 200 units have half a million pairs but some thousand problems.
 """

@@ -190,7 +190,7 @@ def test_runs_are_said_as_instances_with_runs():
     first = "accuracy on 8 instances with 5 runs, 3 systems"
     assert str(Report.from_json(report.to_json())).splitlines()[0] == str(report).splitlines()[0] == first
     assert report.to_methods().startswith("We compared 3 systems on 8 instances with 5 runs, all pairs of them")
-    assert "The runs of an instance were resampled together." in report.to_methods()
+    assert "All runs of an instance were exchanged together." in report.to_methods()
     assert "on 8 instances with 5 runs" in report.to_html()
     for text in (str(report), report.to_methods(), report.to_markdown(), report.to_latex(), repr(report)):
         assert "40 instances" not in text

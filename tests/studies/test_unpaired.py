@@ -174,7 +174,7 @@ REFUSED = {
     "one system": ({"A": [1, 2]}, {}, "needs at least two systems, got 1; `sigjax one-sample` tests one"),
     "nothing": ({}, {}, "there is no system"),
     "a list": ([1, 2], {}, "expected an Evaluation, as sigjax.read and Evaluation.from_arrays give it, .* got int"),
-    "whole columns": ({"A": [1, 2], "B": [1]}, {"metric": "median"}, "'median' is computed from whole columns"),
+    "whole columns": ({"A": [1, 2], "B": [1]}, {"metric": "median"}, "'median' is not a function of sums"),
     "two metrics": (SAME, {"metric": "mean"}, "metric is for tables, and evaluations are read already"),
     "not exact": (
         {"A": np.sqrt(np.arange(20)), "B": np.arange(30)},
