@@ -3,6 +3,7 @@
 import ast
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import get_args
@@ -342,7 +343,10 @@ def test_other_options_of_compare_change_no_number(name, tmp_path):
         "checkpoint": tmp_path / "run",
         "extend": earlier,
         "compat": "sacrebleu",
+        "executor": ThreadPoolExecutor(2),
+        "shards": 2,
     }
+    options |= {"shards": 2} if name == "executor" else {"executor": ThreadPoolExecutor(2)} if name == "shards" else {}
     assert replace(compare(evaluation, **options, **{name: given[name]}), compat=()) == plain
 
 

@@ -259,7 +259,7 @@ def interval_of(values, **options):
 def test_intervals_are_those_of_the_cubic_within_bounds(level):
     rng = np.random.default_rng(1)
     for values in (NINE, *(sign * rng.lognormal(sigma=1.5, size=n) for n in (2, 3, 5, 12, 40) for sign in (1, -1))):
-        one = interval_of(np.array(values), level=level)
+        one = interval_of(np.array(values), confidence_level=level)
         assert tuple(one.interval) == pytest.approx(known(values, level), rel=1e-6)
         assert one.interval_kind == "skew-t"
 
