@@ -23,7 +23,7 @@ from sigjax.records.options import option, required, same, values
 from sigjax.run.shards import merge_shards, read_shard
 
 _NUMBER = re.compile(r"(\d{1,9})/(\d{1,9})", re.ASCII)
-_OF_SHARD = re.compile(r" ('--(shard|output)=[^']*'|(--shard|--output|-o)[ =]('[^']*'|\S)+)")
+_OF_SHARD = re.compile(r" ('--(shard|output)=[^']*'|(--shard|--output|-o)[ =]('[^']*'|[^\s'])+)")
 """The words of a command that say which shard it makes, and in which file."""
 
 
