@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from sigjax.studies.samples import Unpaired as Unpaired
     from sigjax.studies.samples import one_sample as one_sample
     from sigjax.studies.samples import unpaired as unpaired
+    from sigjax.studies.verify import Verification as Verification
+    from sigjax.studies.verify import verify as verify
 
 _PUBLIC = {
     "sigjax.comparison.compare": ("bootstrap_test", "compare", "permutation_test"),

@@ -155,15 +155,11 @@ COMMANDS = {
         "Show a report again, or write it in other formats, from its JSON: nothing is computed.",
     ),
     "diff": ("Reports", "reports:diff", STUDIES["diff"].title),
-    "verify": (
-        "Reports",
-        "reports:verify",
-        "Is a report that of these files? The same data, and, when compared again, the same numbers.",
-    ),
+    "verify": ("Reports", "reports:verify", STUDIES["verify"].title),
     **{
         name: ("Other questions", f"studies:{name}", each.title)
         for name, each in STUDIES.items()
-        if not each.research and name != "diff"
+        if not each.research and each.takes != "reports"
     },
     "research": (
         "Research",

@@ -23,16 +23,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sigjax.metrics.ratios import RATES, stack_nonnegative
-from sigjax.metrics.textmetric import (
-    CASE,
-    Count,
-    Recipe,
-    TextMetric,
-    Texts,
-    num_words,
-    sacrebleu_signature,
-    start_sacrebleu,
-)
+from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts, num_words, sacrebleu_signature, start_sacrebleu
 from sigjax.records import Array, Metric
 
 SCLITE = "wer-sclite"
@@ -302,8 +293,7 @@ def _metric(name: str, score: Callable[[Array], Array], edits: str, title: str) 
 
 def _of_tokens(name: str, split: Callable[[str], Sequence[str]], unit: str, **work: Any) -> TextMetric:
     metric = _metric(name, error_rate_score, "errors", name.upper())
-    start, signature = partial(_start, split, _fewest), partial(_signature, unit)
-    return TextMetric(metric, start, signature, quadratic=True, parameters=CASE, **work)
+    return TextMetric(metric, partial(_start, split, _fewest), partial(_signature, unit), quadratic=True, **work)
 
 
 ERROR_RATES = (

@@ -46,8 +46,17 @@ def known_metric(name: str, stat_names: Sequence[str] | None = None) -> Metric |
 
 
 _SAME = {"chrf(word_order=0)": "chrf", "chrf(word_order=2)": "chrf++"}
-_SPANS = ("fscore", "precision", "recall")
 _DEFAULTS = ("false", "strict")
+_CASE: Parameters = {"lowercase": ("true", "false")}
+PARAMETERS: Mapping[str, Parameters] = {
+    "bleu": {"tokenize": (), **_CASE},
+    "chrf": {"word_order": ("0", "2"), **_CASE},
+    "sari": {"as": ("evaluate", "authors"), "tokenize": ()},
+    **dict.fromkeys(("chrf++", "wer", "cer"), _CASE),
+    **dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum"), {"stem": ("true", "false")}),
+    **dict.fromkeys(("fscore", "precision", "recall"), {"match": get_args(Match)}),
+}
+"""What may stand after the name of a metric, as in bleu(tokenize=zh); F-beta takes what F1 does."""
 
 
 @lru_cache
@@ -68,10 +77,7 @@ def parameterized(name: str) -> tuple[Metric | SampleMetric | None, str, dict[st
     found = METRICS.get(base) or fbeta(base)
     if found is None or not given:
         return found, base, {}
-    known: Parameters = TEXT_METRICS[base].parameters if base in TEXT_METRICS else {}
-    if base in _SPANS or fbeta(base):
-        known = {"match": get_args(Match)}
-    check_parameters(f"the metric {base}", given, known)
+    check_parameters(f"the metric {base}", given, PARAMETERS.get("fscore" if fbeta(base) else base, {}))
     if twice := next((each for each, values in given.items() if len(values) > 1), None):
         raise InputError(f"metric {name!r} has {twice!r} twice; write it once")
     left = dict[str, str]()

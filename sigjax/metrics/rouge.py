@@ -99,15 +99,7 @@ def _notes(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[str
     return tuple(notes)
 
 
-_of_segments = partial(
-    TextMetric,
-    start=_start,
-    signature=_signature,
-    whole=False,
-    parameters={"stem": ("true", "false")},
-    extra="rouge",
-    notes=_notes,
-)
+_of_segments = partial(TextMetric, start=_start, signature=_signature, whole=False, extra="rouge", notes=_notes)
 _by_table = partial(_of_segments, seconds=1.6e-6, tokens=_num_words, most=5e7, quadratic=True)
 ROUGE = tuple(
     counted(
@@ -251,15 +243,7 @@ _CORPUS = Metric(
     bounds=PERCENT,
     title="SARI",
 )
-_of_texts = partial(
-    TextMetric,
-    start=_start_sari,
-    signature=_sari_signature,
-    seconds=0.8e-6,
-    parameters={"as": ("evaluate", "authors"), "tokenize": ()},
-    source=True,
-    extra="mt",
-)
+_of_texts = partial(TextMetric, start=_start_sari, signature=_sari_signature, seconds=0.8e-6, source=True, extra="mt")
 SARI = (
     _of_texts(_CORPUS),
     *(_of_texts(replace(MEAN, name=name, title="SARI"), whole=False) for name in (_EVALUATE, _AUTHORS)),

@@ -10,7 +10,7 @@ helping character n-grams". Details: Post (2018), "A call for clarity in reporti
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,6 @@ import numpy as np
 
 from sigjax.metrics.ratios import PERCENT, stack_counts
 from sigjax.records import Array, InputError, Metric
-from sigjax.records.options import Parameters
 from sigjax.version import install_command
 
 Texts = Sequence[Sequence[str]]
@@ -26,9 +25,6 @@ Texts = Sequence[Sequence[str]]
 Count = Callable[[Texts, Texts], np.ndarray]
 """References `[reference][segment]`, after the source where the metric takes it, and outputs `[system][segment]` ->
 `[system, segment, input of the metric]`."""
-
-
-CASE: Parameters = {"lowercase": ("true", "false")}
 
 
 @dataclass(frozen=True)
@@ -66,7 +62,6 @@ class TextMetric:
         most: how many tokens an output and its reference may have together or, where quadratic, one times the other:
             measured so that a segment takes at most about a minute (TER of shuffled words: ten) and 1 GB.
         quadratic: whether time or memory grow with that product.
-        parameters: what may stand after the name, as in bleu(tokenize=zh).
         aligned: whether a test takes the alignment of texts, so that evaluations keep them.
         source: whether it takes the texts that the outputs are made from.
         extra: what installs the library that counts, `pip install "sigjax[EXTRA]"`; "" where none is needed.
@@ -82,7 +77,6 @@ class TextMetric:
     tokens: Callable[[str], int] = len
     most: float = 4e6
     quadratic: bool = False
-    parameters: Parameters = field(default_factory=dict[str, tuple[str, ...]])
     aligned: bool = False
     source: bool = False
     extra: str = ""
@@ -300,7 +294,7 @@ BLEU = Metric(
 CHRF, CHRF_PLUS_PLUS = _chrf("chrf", 0), _chrf("chrf++", 2)
 _of_sacrebleu = partial(TextMetric, start=start_sacrebleu, signature=sacrebleu_signature, extra="mt")
 SACREBLEU = (
-    _of_sacrebleu(BLEU, seconds=0.45e-6, parameters={"tokenize": (), **CASE}, notes=_look_tokenized),
-    _of_sacrebleu(CHRF, seconds=1.1e-6, parameters={"word_order": ("0", "2"), **CASE}, notes=_several_references),
-    _of_sacrebleu(CHRF_PLUS_PLUS, seconds=1.2e-6, parameters=CASE, notes=_several_references),
+    _of_sacrebleu(BLEU, seconds=0.45e-6, notes=_look_tokenized),
+    _of_sacrebleu(CHRF, seconds=1.1e-6, notes=_several_references),
+    _of_sacrebleu(CHRF_PLUS_PLUS, seconds=1.2e-6, notes=_several_references),
 )

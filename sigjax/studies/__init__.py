@@ -2,10 +2,10 @@
 
 A study calls `compare` and the rooms below it; it adds no resampling of its own. `trials` makes experiments from data
 and tests them; `audit` and `power` count what the tests say. `equivalence` has its own tests. `thresholds` tests all
-pairs of systems for `gains`, `size`, `domain` and `calibration`. `diff` compares two reports, or two evaluations.
-`samples` takes systems one by one: against a number, or on different instances. `classical` runs the `tests` that
-have names, and `association` compares labels. Each file has the study with its record, text and figure; what these
-share is in `study`, and formulas in `formulas`.
+pairs of systems for `gains`, `size`, `domain` and `calibration`. `diff` compares two reports, or two evaluations, and
+`verify` a report and its data. `samples` takes systems one by one: against a number, or on different instances.
+`classical` runs the `tests` that have names, and `association` compares labels. Each file has the study with its
+record, text and figure; what these share is in `study`, and formulas in `formulas`.
 
 `STUDIES` has a record of each study: commands, their help and the public names are made of it. Naming a study imports
 no file of this room.
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sigjax.studies.samples import unpaired as unpaired
     from sigjax.studies.size import size as size
     from sigjax.studies.synthetic import synthetic as synthetic
+    from sigjax.studies.verify import verify as verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,14 @@ STUDIES = {
         "Diff",
         "DiffOptions",
         "What changed between two reports, and with --margin: is any system worse by more than that?",
+        takes="reports",
+    ),
+    "verify": StudySpec(
+        "verify",
+        ("verify",),
+        "Verification",
+        "VerifyOptions",
+        "Is a report that of these files? The same data, and, when compared again, the same numbers.",
         takes="reports",
     ),
     "calibration": StudySpec(

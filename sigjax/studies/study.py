@@ -38,7 +38,7 @@ PANEL = 2.0
 _USUAL = frozenset(
     "a b system winner loser name other null metric test by order claim margin against alpha instances size low high "
     "score old new delta change gain interval_low interval_high limits_low limits_high share rate power detectable "
-    "threshold pairs tests statistic p_value p_adjusted holds verdict kappa".split()
+    "threshold pairs tests statistic p_value p_adjusted holds verdict text".split()
 )
 """The columns of data frames that most people use."""
 

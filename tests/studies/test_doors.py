@@ -159,3 +159,29 @@ def test_results_are_data_frames_of_the_usual_columns_or_of_all(name):
     assert isinstance(result.to_dataframe("polars"), polars.DataFrame)
     with pytest.raises(InputError, match="columns: expected usual or all, got 'some'"):
         result.to_dataframe(columns="some")
+
+
+def test_a_report_is_verified_by_every_door(tmp_path):
+    table = tmp_path / "table.csv"
+    frame = pandas.DataFrame({"id": [f"q{i}" for i in range(40)], **NUMBERS})
+    frame.to_csv(table, index=False)
+    report = sigjax.compare(frame, metric="accuracy")
+    saved = report.to_json(tmp_path / "report.json")
+    for data in (frame, table, str(table), report.evaluations):
+        for given in (report, saved):
+            verified = sigjax.verify(given, data)
+            assert (verified.same, verified.same_data, verified.differences) == (True, True, ())
+            assert str(verified) == "the same data, and the same numbers to the last bit\n"
+    several = [*report.evaluations, Evaluation.from_arrays(NUMBERS, ids=[f"q{i}" for i in range(40)])]
+    assert sigjax.verify(sigjax.compare(several), frame).same  # read by each metric of the report
+    other = sigjax.verify(report, frame.assign(C=0))
+    assert (other.same, other.same_data) == (False, False)
+    assert other.text.startswith("other data: numbers differ")
+    assert json.loads(other.to_json())["same"] is False
+    edited = json.loads(report.to_json())
+    edited["pairs"][0]["p_value"] = 0.5
+    numbers = sigjax.verify(json.dumps(edited), frame)
+    assert (numbers.same, numbers.same_data) == (False, True)
+    assert numbers.text.startswith("the same data, but other numbers: p_value of 'A' and 'B'")
+    with pytest.raises(TypeError, match=r"verify\(\) .* 'metrik'; did you mean 'metric'\?"):
+        sigjax.verify(report, frame, metrik="accuracy")
