@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 
 from sigjax.cli.flags import flags
 from sigjax.cli.output import Changes, Files, Inputs, Output, check_outputs
-from sigjax.comparison.options import CompareOptions
-from sigjax.records import Device, InputError
+from sigjax.records import InputError
 from sigjax.records.display import visible
-from sigjax.records.options import option, same, values
+from sigjax.records.options import option, values
 from sigjax.report.report import Report
 from sigjax.studies.diff import DiffOptions
 from sigjax.studies.diff import diff as run_diff
@@ -23,10 +22,9 @@ CODES = {None: 0, "no worse": 0, "worse": 3, "cannot tell": 4}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rerun:
-    """Where the comparison is run again."""
+class Quiet:
+    """Whether progress is drawn."""
 
-    device: Device = same(CompareOptions, "device")
     quiet: bool = option(False, "Draw no progress bars.", group="Output")
 
 
@@ -39,8 +37,10 @@ def show(paths: Files, output: Output) -> None:
     output.write(Report.from_json(paths[0]))
 
 
-@flags(Inputs, VerifyOptions, files="REPORT.json, and then the files that it was made of, as for `sigjax compare`.")
-def verify(paths: Files, inputs: Inputs, options: VerifyOptions) -> int:
+@flags(
+    Inputs, VerifyOptions, Quiet, files="REPORT.json, and then the files that it was made of, as for `sigjax compare`."
+)
+def verify(paths: Files, inputs: Inputs, options: VerifyOptions, _: Quiet) -> int:
     """Is a report that of these files? The same data, and, when compared again, the same numbers.
 
     Give the options that say how files are read; the metrics and all settings are those of the report. The exit code is
