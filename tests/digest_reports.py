@@ -200,12 +200,12 @@ def boards() -> Iterator[Case]:
     for name, make in (("F1", makes["F1"]), ("answers", makes["answers"]), ("medians", makes["medians"])):
         yield Case(f"board: baseline of {name}", compared(make, baseline="s1", test=BOTH, resamples=2_000))
         some = {"method": "montecarlo", "resamples": "auto", "interval": "none"}
-        yield Case(f"settled: {name}", compared(make, **some), compiled=name == "F1")
-        yield Case(f"settled: {name}, baseline, one-sided", compared(make, **some, baseline="s0", alternative="less"))
+        yield Case(f"decided: {name}", compared(make, **some), compiled=name == "F1")
+        yield Case(f"decided: {name}, baseline, one-sided", compared(make, **some, baseline="s0", alternative="less"))
         for each in ("bh", "none"):
-            yield Case(f"settled: {name}, {each}", compared(make, **some, correction=each))
+            yield Case(f"decided: {name}, {each}", compared(make, **some, correction=each))
     some = {"method": "montecarlo", "resamples": "auto", "test": BOTH}
-    yield Case("settled: beside a bootstrap", compared(data.counts, **some))
+    yield Case("decided: beside a bootstrap", compared(data.counts, **some))
 
 
 def reports() -> Iterator[Case]:

@@ -37,7 +37,7 @@ RUNS = {
     ),
     "counts alone": (FSCORE, {"test": "bootstrap", "resamples": 170_001, "memory": 1e-3, "interval": "none"}),
     "studentized intervals": (TWO, {"resamples": 30_001, "interval": "studentized"}),
-    "until settled": (FSCORE, {"resamples": "auto", "interval": "none"}),
+    "until decided": (FSCORE, {"resamples": "auto", "interval": "none"}),
     "outputs exchanged within units": (REPEATED, {"resamples": 30_001, "design": "crossed", "interval": "none"}),
     "runs drawn within units": (REPEATED, {"test": "bootstrap", "resamples": 30_001, "design": "nested"}),
     "clusters and strata, by maxT": (GROUPED, {"resamples": 30_001, "correction": "maxt", "interval": "basic"}),

@@ -8,7 +8,7 @@ PATTERNS = (
     *(
         "design: crossed*of answers",
         "board: answers",
-        "settled: F1, bh",
+        "decided: F1, bh",
         "reader: c*",
         "latex: *",
         "classical: answers*",

@@ -96,8 +96,8 @@ def test_a_pair_may_stop_without_any_hit():
     """A stopping rule that is looked at only after a hit: the clearest pairs never stop."""
     pairs = [(np.ones(200), np.zeros(200)), ([1, 0] * 50, [0, 1] * 50)]
     clear, even = (permutation_test(a, b, resamples="auto", method="montecarlo") for a, b in pairs)
-    assert (clear.exceed, clear.resamples, clear.settled) == (0, 8192, True)
-    assert (even.exceed, even.resamples, even.settled) == (8192, 8192, True)
+    assert (clear.exceed, clear.resamples, clear.decided) == (0, 8192, True)
+    assert (even.exceed, even.resamples, even.decided) == (8192, 8192, True)
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
@@ -482,7 +482,7 @@ def test_a_seed_of_zero_is_a_seed():
     assert all(first == second for first, second in counts.values())
     assert counts[0] != counts[12345]
     assert counts[0] != counts[1]
-    assert "seed:0" in compare(of(a=X, b=X + 1), seed=0, resamples=99).signature.split("|")
+    assert "seed:0" in compare(of(a=X, b=X + 1), seed=0, resamples=99, method="montecarlo").signature.split("|")
 
 
 def test_same_seed_same_report_on_every_device():

@@ -22,7 +22,7 @@ from sigjax.comparison.checks import check_units, named_errors
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
 from sigjax.metrics import origins
-from sigjax.multiple.adjustment import adjusted_pairs, count_until_settled, known_bounds, most_resamples
+from sigjax.multiple.adjustment import adjusted_pairs, count_until_decided, known_bounds, most_resamples
 from sigjax.multiple.ranks import bootstrap_ranks, significance_ranks
 from sigjax.multiple.westfall_young import maxt
 from sigjax.records import (
@@ -460,7 +460,7 @@ def run_tests(
             with context.run("permutation", most_resamples(settings), settings.seed, compiles=problem.compiles) as run:
                 count = problem.swap_counter(rows, run)
                 if settings.resamples == "auto":
-                    return count_until_settled(count, reasons, p_values, settings, others)
+                    return count_until_decided(count, reasons, p_values, settings, others)
                 exceed = count(np.arange(len(rows)), 0, settings.resamples)
             return sampled_columns(
                 exceed, np.asarray(montecarlo_p(exceed, settings.resamples)), settings.resamples, reasons

@@ -346,7 +346,7 @@ def make_shard(
     device: Device = "auto",
     earlier: Mapping[Key, Tally] | None = None,
 ) -> Shard:
-    """Shard `index` of `count`, from 1, of settings that are settled: what an executor is given to do."""
+    """Shard `index` of `count`, from 1, of complete settings: what an executor is given to do."""
     file = ShardFile(Shard(identity_of(evaluations, settings), index, count), earlier=earlier, keeps=True)
     return _made(evaluations, settings, Context(device, checkpoint=Checkpoint(file)))
 

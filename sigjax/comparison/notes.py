@@ -332,7 +332,7 @@ def _stops(draft: Draft) -> list[str]:
     if len(ends) > 1:
         where = ", ".join(f"{number:,} at {resamples:,}" for resamples, number in ends)
         notes.append(Note(f"resamples at which sampled pairs stopped: {where}", about=metric))
-    waiting = sampled.at(np.flatnonzero(~sampled.column("settled").mapped(bool)))
+    waiting = sampled.at(np.flatnonzero(~sampled.column("decided").mapped(bool)))
     if len(waiting):
         names = [f"{one.a} - {one.b}" for one in waiting[:_NAMED]]
         names += [f"and {len(waiting) - _NAMED:,} more"] if len(waiting) > _NAMED else []

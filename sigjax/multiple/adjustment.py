@@ -4,24 +4,24 @@ A family holds the hypotheses whose p-values are adjusted together, of one test:
 metrics of a report, where the settings say so. Then the correction bounds the errors of all statements of the test
 together.
 
-**When a decision is settled.** Every number that resamples estimate (the p-value of a sampled pair; for maxt the
+**When a pair is decided.** Every number that resamples estimate (the p-value of a sampled pair; for maxt the
 probability q of each step) gets a Clopper-Pearson interval with error `ERROR` / (numbers of the family). No adjusted
 p-value falls when one of these numbers rises, so the adjusted p-values of infinitely many resamples lie between the
-adjusted lower ends and the adjusted upper ends. A decision is settled when both lie on the same side of alpha, and so
-does the reported one, which the intervals are widened to hold. By the union bound, the probability that any settled
-decision of a family differs from that of infinitely many resamples is at most `ERROR`, however the numbers depend on
-each other. Exact p-values enter as they are; their decisions can be unsettled too, as the correction takes all pairs.
+adjusted lower ends and the adjusted upper ends. A pair is decided when both lie on the same side of alpha, and so
+does the reported one, which the intervals are widened to hold. By the union bound, the probability that the decision on
+any decided pair differs from that of infinitely many resamples is at most `ERROR`, however the numbers depend on each
+other. Exact p-values enter as they are; their pairs can be undecided too, as the correction takes all pairs.
 
-*Settled pairs do nothing to others* as long as their numbers stay within their intervals. All corrections reject the k
+*Decided pairs do nothing to others* as long as their numbers stay within their intervals. All corrections reject the k
 smallest p-values, where k is the largest number for which certain counts "how many p-values are at most c_j" are large
 enough (maxt: all steps before the first q from alpha on). If a move of one p-value changed k, it crossed a c_j between
-the two k, and with it its own decision. So only pairs that are not settled are drawn more often in `resamples_needed`.
+the two k, and with it its own decision. So only pairs that are not decided are drawn more often in `resamples_needed`.
 
 **When a test may stop** (`resamples="auto"`). The test looks at its counts after `LOOKS` resamples; the last look is
 the cap. S is the number of hits (resamples at least as extreme) that a pair has among the first n. The rule is MMCTest
 (Gandy and Hahn 2014) at fixed looks: the intervals above, at each look, with error `ERROR` / (pairs * looks). A pair
-stops when its decision is settled by them. All intervals hold their p together with probability 1 - `ERROR`, so the
-probability that any settled decision of a test is wrong is at most `ERROR`, whatever the p-values are. (Gandy 2009
+stops when it is decided by them. All intervals hold their p together with probability 1 - `ERROR`, so the
+probability that any decision on a decided pair is wrong is at most `ERROR`, whatever the p-values are. (Gandy 2009
 bounds the same risk for one hypothesis.) Metrics that are adjusted together are sampled one after another: the pairs of
 metrics before enter with their bounds, those of metrics to come with 0 and 1, and each has its fraction of `ERROR`.
 
@@ -67,7 +67,7 @@ from sigjax.testing.p_values import Count, clopper_pearson, montecarlo_p, sample
 LOOKS = tuple(2**k for k in range(13, 21))
 """Numbers of resamples after which pairs may stop: 8,192, then twice as many each time, up to the cap 1,048,576."""
 ERROR = 1e-3
-"""Bound on the probability that any settled decision of a test differs from that of infinitely many resamples."""
+"""Bound on the probability that any decision on a decided pair differs from that of infinitely many resamples."""
 CONFIDENCE = 0.995
 """Certainty about the p-value at the cap from which it may be reported early; the p-value is divided by it."""
 MOST_RESAMPLES = 10**9
@@ -81,7 +81,7 @@ Adjusted = Callable[[np.ndarray], np.ndarray]
 
 
 def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown | None = None) -> Comparisons:
-    """One family by one test, with adjusted p-values, intervals of p-values, and which decisions are settled.
+    """One family by one test, with adjusted p-values, intervals of p-values, and which pairs are decided.
 
     `step_down` holds the counts of maxt over the family, where that is the correction.
 
@@ -89,7 +89,7 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
         >>> exceed = np.array([0, 60])
         >>> pairs = sampled_columns(exceed, (exceed + 1) / 1000, 999, Column.constant("as asked", 2))
         >>> pairs = adjusted_pairs(pairs, Settings(resamples=999))
-        >>> [pairs.column(name).tolist() for name in ("p_adjusted", "settled", "resamples_needed")]
+        >>> [pairs.column(name).tolist() for name in ("p_adjusted", "decided", "resamples_needed")]
         [[0.002, 0.061], [True, False], [None, 10000]]
     """
     names = ("p_value", "log10_p", "p_interval", "exceed", "resamples")
@@ -110,15 +110,15 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
         known = np.where(sampled[:, None], p_interval.values, p_values[:, None])
     if step_down is None and not sampled.any():  # no decision depends on resamples
         never, none = np.zeros(len(sampled), bool), np.zeros(len(sampled), np.int64)
-        settled, needed = Column(none, never, (False, True)), Column(none, never)
+        decided, needed = Column(none, never, (False, True)), Column(none, never)
     else:
-        settled, needed = _decisions(p_values, sampled, exceed.values, resamples.values, known, step_down, settings)
+        decided, needed = _decisions(p_values, sampled, exceed.values, resamples.values, known, step_down, settings)
     return pairs.with_columns(
         {
             "p_adjusted": Column(p_adjusted),
             "log10_p_adjusted": Column(log10_adjusted_p),
             "p_interval": Column.unless_nan(ends),
-            "settled": settled,
+            "decided": decided,
             "resamples_needed": needed,
         }
     )
@@ -140,9 +140,9 @@ def _decisions(
     step_down: StepDown | None,
     settings: Settings,
 ) -> tuple[Column, Column]:
-    """Whether the decision on each pair is settled, and how many resamples should settle it; arrays are `[pair]`.
+    """Whether each pair is decided, and how many resamples should settle it; arrays are `[pair]`.
 
-    That is the least of 1, 2, 3 and 5 times a power of ten that is expected to; none where the decision is settled, or
+    That is the least of 1, 2, 3 and 5 times a power of ten that is expected to; none where it is decided, or
     where `MOST_RESAMPLES` would not do.
     """
     never = np.zeros(len(sampled), bool)
@@ -157,12 +157,12 @@ def _decisions(
         low, high = known.T
     # The posterior mean of the rate of hits under the Jeffreys prior; never 0 or 1.
     estimate = np.where(sampled, (exceed + 0.5) / (drawn + 1.0), p_values)
-    is_settled = agree(low, high, adjusted, settings.alpha)
-    needed = _resamples_needed(estimate, sampled, int(drawn.max()), adjusted, is_settled, settings.alpha)
-    is_settled |= certain
+    is_decided = agree(low, high, adjusted, settings.alpha)
+    needed = _resamples_needed(estimate, sampled, int(drawn.max()), adjusted, is_decided, settings.alpha)
+    is_decided |= certain
     return (
-        Column(is_settled.astype(np.int8), None, (False, True)),
-        Column(np.where(is_settled, 0, needed), ~is_settled & (needed > 0)),
+        Column(is_decided.astype(np.int8), None, (False, True)),
+        Column(np.where(is_decided, 0, needed), ~is_decided & (needed > 0)),
     )
 
 
@@ -190,14 +190,14 @@ def _resamples_needed(
     sampled: np.ndarray,
     resamples: int,
     adjusted: Adjusted,
-    settled: np.ndarray,
+    decided: np.ndarray,
     alpha: float,
 ) -> np.ndarray:
     """Numbers of resamples `[pair]` expected to settle the open decisions; 0 for none.
 
     `estimate` are the numbers that decide, of which the `sampled` ones move; at most `resamples` were drawn so far.
     """
-    needed, waiting = np.zeros(len(settled), np.int64), ~settled
+    needed, waiting = np.zeros(len(decided), np.int64), ~decided
     moving = waiting & sampled
     if not waiting.any():
         return needed
@@ -262,10 +262,10 @@ def known_bounds(pairs: Comparisons) -> np.ndarray:
     return np.where(stopped[:, None], ends, pairs.column("p_value").values[:, None])
 
 
-def count_until_settled(
+def count_until_decided(
     count: Count, reasons: Column, exact: np.ndarray, settings: Settings, others: np.ndarray | None = None
 ) -> Comparisons:
-    """Count hits until every decision is settled, leaving out pairs whose decision is.
+    """Count hits until every pair is decided, leaving out those that are.
 
     Args:
         count: counts the hits of some pairs in a range of resamples.
@@ -291,7 +291,7 @@ def count_until_settled(
         for begin in range(start, look, size):
             exceed[running] += count(running, begin, min(begin + size, look))
         resamples[running] = look
-        # All intervals hold at once, so that what they share does: a decision that is settled stays so.
+        # All intervals hold at once, so that what they share does: a pair that is decided stays so.
         least, most = bounds(exceed[running], look, num_bounds, LOOKS)
         low[running], high[running] = np.maximum(low[running], least), np.minimum(high[running], most)
         running = running[~_agree_sampled(low, high, rest, settings)[running]]

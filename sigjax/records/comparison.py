@@ -73,12 +73,12 @@ class Comparison(SciPyNames, Brief):
         resamples: number of resamples behind the p-value, for "auto" where the pair stopped; None when it is exact.
         exceed: number of resamples at least as extreme as the observed delta; None when the p-value is exact.
         settings: the settings of the report.
-        settled: whether the decision at the level, after the correction, is that of infinitely many resamples; the
-            probability that any settled decision of a test is not is at most 0.001, over the pairs that are adjusted
+        decided: whether the decision at the level, after the correction, is that of infinitely many resamples; the
+            probability that any decision on a decided pair is not is at most 0.001, over the pairs that are adjusted
             together. None where the decision depends on no resamples (all p-values are exact, and the correction is not
             "maxt").
         resamples_needed: the smallest of 1, 2, 3 and 5 times a power of ten that should settle the decision, if the
-            rate of extreme resamples stays as it is; None where it is settled, or 1,000,000,000 would not do.
+            rate of extreme resamples stays as it is; None where it is decided, or 1,000,000,000 would not do.
         standard_error: standard error of delta: by the jackknife for the intervals "auto" and "simultaneous" (of a
             mean, the standard deviation with ddof = 1, divided by the root of the number of units), that of the
             interval for "two-way", else, and for a `SampleMetric` and design "nested", by the bootstrap (ddof = 1;
@@ -118,7 +118,7 @@ class Comparison(SciPyNames, Brief):
     resamples: Number | None
     exceed: Count | None
     settings: Settings
-    settled: bool | None = None
+    decided: bool | None = None
     resamples_needed: Number | None = None
     standard_error: Size | None = None
     standard_error_unclustered: Size | None = None

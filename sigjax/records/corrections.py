@@ -5,7 +5,7 @@ the methods paragraph, the JSON Schema, the pages of help, and the lists in test
 
 To add one that takes p-values alone: its name in `PValueCorrection`, its record, and the BibTeX entry that the record
 cites in `data/references.bib`. Its function must never lower an adjusted p-value when a p-value rises: decisions of
-sampled p-values are settled by adjusting the ends of their intervals. Far below 1 it must be a multiple of them, as
+sampled p-values are decided by adjusting the ends of their intervals. Far below 1 it must be a multiple of them, as
 every bound of an error rate is, and keep their digits (use log1p and expm1 for 1 - p): so it serves p-values that are
 too small for a double, too.
 """

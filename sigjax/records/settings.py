@@ -75,7 +75,7 @@ class Settings:
         "stop for the pairs that are decided: the decision at the level, after the correction, is that of infinitely "
         "many resamples; the probability that any in a family is not is at most 0.001. p stays valid, but is no longer "
         "(exceed + 1) / (resamples + 1): at the cap it is 0.5% larger, and before the cap an upper bound of what it "
-        "would be there. The bootstrap takes 100,000. `settled` says the same of a number of resamples, and "
+        "would be there. The bootstrap takes 100,000. `decided` says the same of a number of resamples, and "
         "`resamples_needed` how many would do.",
         group="Main options",
         least=2,

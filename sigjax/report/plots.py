@@ -62,7 +62,7 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 BLUE, VERMILION, GREY = *PALETTE[:2], "0.55"
 LOOKS = tuple(zip(PALETTE, "o^sDvPX", strict=True))
 """A colour and a marker, so that points differ in print, too."""
-UNSETTLED = "#F3C98B"
+UNDECIDED = "#F3C98B"
 """Of pairs that more resamples could decide."""
 BLUES = (BLUE, "#6FB1D6", "#C5E0EE")
 """Shades that differ in lightness, too."""
@@ -285,7 +285,7 @@ def draw_rows(axes: Axes, panel: Panel, looks: Sequence[str], points: Sequence[t
     to, size = panel.reference, _marker(len(points))
     keys = {_DIAMOND: to, BLUE: f"significant difference to {to}", "white": f"no significant difference to {to}"}
     intervals(axes, range(len(points)), [ends for _, ends in points], color=BLUES[1])
-    for look, key in {**keys, UNSETTLED: "undecided: more resamples could tell"}.items():
+    for look, key in {**keys, UNDECIDED: "undecided: more resamples could tell"}.items():
         if at := [row for row, each in enumerate(looks) if each == look]:
             fill, marker = (BLUE, "D") if look == _DIAMOND else (look, "o")
             style = {"color": BLUE, "markerfacecolor": fill, "markeredgewidth": 0.2 * size, "label": key}
@@ -325,7 +325,7 @@ def _fill(comparison: Comparison | None) -> str:
     """Blue for a significant difference, white for none, the heat map's color where more resamples could decide."""
     if comparison is not None and is_significant(comparison):
         return BLUE
-    return UNSETTLED if comparison is not None and comparison.settled is False else "white"
+    return UNDECIDED if comparison is not None and comparison.decided is False else "white"
 
 
 MAX_GROUPED, _BAR = 60, 0.5
@@ -440,7 +440,7 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
         raise InputError("figure heatmap: needs all pairs, and this report has a baseline; use forest or scores")
     limits = thresholds(family.settings)
     colors: dict[int | str, str] = dict(enumerate([*BLUES[: len(limits) - 1], BLUES[-1]]))
-    colors |= {"·": NOT_SIGNIFICANT, "?": UNSETTLED, "=": EQUAL}
+    colors |= {"·": NOT_SIGNIFICANT, "?": UNDECIDED, "=": EQUAL}
     image, first, seen = np.zeros((count, count, 4)), family.first_column, set()
     numbers: list[Text] = []
     for i, line in enumerate(family.grid(count)):

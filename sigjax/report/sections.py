@@ -379,7 +379,7 @@ def mark(comparison: Comparison) -> int | str:
     if has_equal_scores(comparison):
         return "="
     below = (shade for shade, limit in enumerate(thresholds(comparison.settings)) if comparison.p_adjusted < limit)
-    return next(below, "?" if comparison.settled is False else "·")
+    return next(below, "?" if comparison.decided is False else "·")
 
 
 SIGNS = ("· not significant", "? undecided", "= equal scores")
@@ -593,9 +593,9 @@ def _family(
     """The pairs of a metric and test, adjusted over so many pairs, or over these alone if there are more."""
     settings, lower_is_better, size = report.settings, metric in report.lower_is_better, len(pairs)
     only = pairs[0] if size == 1 else None
-    resamples, settled, needed = pairs.columns("resamples", "settled", "resamples_needed")
+    resamples, known, needed = pairs.columns("resamples", "decided", "resamples_needed")
     drawn, methods = resamples.known_values(), pairs.column("method").distinct()
-    needed = needed.at(settled.mapped(partial(is_, False)))  # noqa: FBT003
+    needed = needed.at(known.mapped(partial(is_, False)))  # noqa: FBT003
     numbers_needed, num_open = needed.known_values(), len(needed.values)
     alone = lone_sentence(report.num_units, report.num_instances, settings)
     if only is not None:

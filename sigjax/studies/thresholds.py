@@ -385,8 +385,8 @@ def compared_pairs(
         how = {"device": options.device, "progress": options.progress}
         reports.append(compare(ordered, **values(settings, **how)))
         columns += _columns(reports[-1], evaluation)
-    settled = reports[0].signature.split("|", 1)[1].replace("|alt:greater|", "|alt:one-sided|")
-    signature = f"metric:{'+'.join(each.metric.name for each in evaluations)}|{settled}"
+    rest = reports[0].signature.split("|", 1)[1].replace("|alt:greater|", "|alt:one-sided|")
+    signature = f"metric:{'+'.join(each.metric.name for each in evaluations)}|{rest}"
     return columns, signature, reports[0].num_units
 
 

@@ -1,4 +1,4 @@
-"""Settled decisions: against all p-values within the intervals, exact tests, and the laws of binomial counts."""
+"""Decided pairs: against all p-values within the intervals, exact tests, and the laws of binomial counts."""
 
 from functools import partial
 from itertools import product
@@ -29,7 +29,7 @@ COUNTS = st.lists(st.sampled_from([0, 1, 3, 10, 30, 60, 100, 130, 200, 900, RESA
 class Decided(NamedTuple):
     """What is said of one pair."""
 
-    settled: bool | None
+    decided: bool | None
     resamples_needed: int | None
 
 
@@ -82,19 +82,19 @@ def step_down(order, p_values):
 @pytest.mark.parametrize("correction", OF_P_VALUES)
 @settings(max_examples=30)
 @given(COUNTS, st.lists(st.sampled_from([0.0, 0.002, 0.015, 0.03, 0.06, 0.4]), max_size=2))
-def test_settled_means_that_all_p_values_in_the_intervals_decide_alike(correction, counts, known):
+def test_decided_means_that_all_p_values_in_the_intervals_decide_alike(correction, counts, known):
     asked = Settings(correction=correction, resamples=RESAMPLES)
     tests = [sampled(count) for count in counts] + [exact(p) for p in known]
     box = [*intervals(counts, 1.0 - ERROR / len(counts)), *((p, p) for p in known)]
     decided = np.array([adjust(point, correction) < 0.05 for point in within(box)])
-    found = [each.settled for each in decide(tests, None, asked)]
+    found = [each.decided for each in decide(tests, None, asked)]
     assert found == (decided == decided[0]).all(axis=0).tolist()
     reported = adjust(p_values_of(tests), correction) < 0.05
     assert np.all((decided[0] == reported) | ~np.array(found))
 
 
 @given(st.permutations(range(3)), st.tuples(*[st.sampled_from([0, 30, 60, 100, 130, 900])] * 3), st.booleans())
-def test_settled_by_maxt_means_that_all_steps_in_the_intervals_decide_alike(order, exceed, one_exact):
+def test_decided_by_maxt_means_that_all_steps_in_the_intervals_decide_alike(order, exceed, one_exact):
     """What the pairs' own p-values are is of no account, but for exact ones above the adjusted."""
     tests = [exact(0.07) if one_exact else sampled(1999), sampled(3), sampled(0)]
     least = np.array([0.07 if one_exact else 0.0, 0.0, 0.0])
@@ -102,7 +102,7 @@ def test_settled_by_maxt_means_that_all_steps_in_the_intervals_decide_alike(orde
     decided = np.array([np.maximum(step_down(order, point), least) < 0.05 for point in within(box)])
     counted = StepDown(np.array(exceed), np.array(order))
     found = decide(tests, counted, Settings(correction="maxt", resamples=RESAMPLES))
-    assert [each.settled for each in found] == (decided == decided[0]).all(axis=0).tolist()
+    assert [each.decided for each in found] == (decided == decided[0]).all(axis=0).tolist()
 
 
 @settings(max_examples=50)
@@ -115,7 +115,7 @@ def test_as_many_resamples_as_needed_settle_and_the_number_before_does_not(count
     for place, each in enumerate(found):
         if each.resamples_needed is None:
             continue
-        assert not each.settled
+        assert not each.decided
         after = proposed.index(each.resamples_needed)
         assert each.resamples_needed > RESAMPLES
         for number, expected in ((proposed[after], True), (proposed[after - 1], False)):
@@ -133,29 +133,29 @@ def test_close_intervals_of_the_open_pairs_alone_say_what_those_of_all_do(num_pa
     counts = rng.binomial(RESAMPLES, rng.beta(0.4, 3, num_pairs))
     low, high = (adjust(end, correction) < 0.05 for end in intervals(counts, 1.0 - ERROR / num_pairs).T)
     found = decide([sampled(n) for n in counts.tolist()], None, Settings(correction=correction, resamples=RESAMPLES))
-    assert [each.settled for each in found] == (low == high).tolist()
+    assert [each.decided for each in found] == (low == high).tolist()
 
 
 @pytest.mark.parametrize("correction", OF_P_VALUES)
-def test_settled_decisions_of_counts_are_wrong_with_the_stated_probability_at_most(correction, monkeypatch):
+def test_decisions_on_decided_pairs_of_counts_are_wrong_with_the_stated_probability_at_most(correction, monkeypatch):
     """With an error of a tenth, and 250 families of p-values near their thresholds."""
     monkeypatch.setattr("sigjax.multiple.adjustment.ERROR", 0.1)
     monkeypatch.setattr("sigjax.multiple.adjustment.MOST_RESAMPLES", 0)
     rng, trials, asked = np.random.default_rng(4), 250, Settings(correction=correction, resamples=RESAMPLES)
     truth = np.array([0.0004, 0.0155, 0.0165, 0.026, 0.049, 0.2, 0.6])
-    right, wrong, settled = adjust(truth, correction) < 0.05, 0, 0
+    right, wrong, decided = adjust(truth, correction) < 0.05, 0, 0
     for _ in range(trials):
         tests = [sampled(count) for count in rng.binomial(RESAMPLES, truth).tolist()]
-        sure = np.array([each.settled for each in decide(tests, None, asked)])
+        sure = np.array([each.decided for each in decide(tests, None, asked)])
         reported = adjust(p_values_of(tests), correction) < 0.05
         wrong += bool(np.any(sure & (reported != right)))
-        settled += int(sure.sum())
+        decided += int(sure.sum())
     assert binomtest(wrong, trials, 0.1, alternative="greater").pvalue > 1e-4
-    assert 3 * trials < settled < 7 * trials
+    assert 3 * trials < decided < 7 * trials
 
 
 @pytest.mark.parametrize(("test", "needed"), [("permutation", {20_000, 300_000}), ("bootstrap", {2_000_000})])
-def test_settled_decisions_of_reports_are_those_of_exact_tests(test, needed):
+def test_decisions_on_decided_pairs_of_reports_are_those_of_exact_tests(test, needed):
     """Fails by chance for one seed in a thousand at most."""
     rng = np.random.default_rng(3)
     values = {f"s{k}": rng.integers(0, 9, 60) + k // 2 * rng.integers(0, 2, 60) for k in range(7)}
@@ -163,12 +163,12 @@ def test_settled_decisions_of_reports_are_those_of_exact_tests(test, needed):
     options = {"test": test, "interval": "none"}
     true = compare(evaluation, **options)
     assert {one.method for one in true} == {"exact"}
-    assert {(one.settled, one.resamples_needed) for one in true} == {(None, None)}
+    assert {(one.decided, one.resamples_needed) for one in true} == {(None, None)}
     drawn = compare(evaluation, method="montecarlo", resamples=5000, **options)
-    assert {one.settled for one in drawn} == {True, False}
+    assert {one.decided for one in drawn} == {True, False}
     for one, other in zip(drawn, true, strict=True):
-        assert not one.settled or (one.p_adjusted < 0.05) == (other.p_adjusted < 0.05)
-        assert one.settled is (one.resamples_needed is None)
+        assert not one.decided or (one.p_adjusted < 0.05) == (other.p_adjusted < 0.05)
+        assert one.decided is (one.resamples_needed is None)
     assert {one.resamples_needed for one in drawn} >= needed
 
 
@@ -198,9 +198,9 @@ def test_decisions_are_judged_within_the_family(test, correction, named):
             counts = [one.exceed for one in report.comparisons[start : start + size]]
             low, high = (multipletests(end, method=named)[1] < 0.05 for end in intervals(counts, 1.0 - ERROR / size).T)
             expected += (low == high).tolist()
-        found[family] = [one.settled for one in report]
+        found[family] = [one.decided for one in report]
         assert found[family] == expected
-        assert not any(one.settled and one.resamples_needed for one in report)
+        assert not any(one.decided and one.resamples_needed for one in report)
     assert found["metric"] != found["report"]
 
 
@@ -212,8 +212,8 @@ def test_maxt_is_judged_by_its_steps(data, family):
     for one in report:
         count = round(one.p_adjusted * (RESAMPLES + 1)) - 1
         ((low, high),) = intervals([count], 1.0 - ERROR / len(report))
-        assert one.settled is not (low < 0.05 <= high)
-    assert len({one.settled for one in report}) == 2
+        assert one.decided is not (low < 0.05 <= high)
+    assert len({one.decided for one in report}) == 2
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.data(), st.sampled_from(OF_P_VALUES))

@@ -7,7 +7,7 @@ import pytest
 from oracles import STATSMODELS, adjusted_p, random_counts, swapped_deltas
 
 from sigjax import Evaluation, InputError, compare
-from sigjax.multiple.adjustment import ERROR, LOOKS, count_until_settled
+from sigjax.multiple.adjustment import ERROR, LOOKS, count_until_decided
 from sigjax.records import Column, Metric, Settings
 from sigjax.records.corrections import adjust
 from sigjax.resample.draws import draws_from_strata, row_keys, swap
@@ -152,7 +152,7 @@ def test_ranks_and_letters_follow_the_family():
 
 
 def test_stopping_knows_what_is_not_known_yet_of_other_metrics():
-    """p near 0.02 is settled alone, and not among three more that may be smaller or not; nor after too few looks."""
+    """p near 0.02 is decided alone, and not among three more that may be smaller or not; nor after too few looks."""
     seen = []
 
     def count(places, start, end):
@@ -161,7 +161,7 @@ def test_stopping_knows_what_is_not_known_yet_of_other_metrics():
 
     stops, bounds_of_p = [], []
     for others in (None, np.array([[0.0, 1.0]] * 3), np.array([[0.9, 0.91]] * 3)):
-        found = count_until_settled(count, Column.constant("", 1), np.zeros(0), Settings(), others)
+        found = count_until_decided(count, Column.constant("", 1), np.zeros(0), Settings(), others)
         stops += found.values("resamples")
         bounds_of_p += found.values("p_interval")
     assert stops == [LOOKS[0], LOOKS[-1], LOOKS[0]]
@@ -172,7 +172,7 @@ def test_every_metric_has_its_part_of_the_error():
     """Of the pairs of all metrics, those known exactly need none; without a hit, the interval has a closed form."""
     others = np.array([[0.1, 0.3], [0.01, 0.01], [0.0, 1.0], [0.0, 1.0]])
     none = lambda places, start, end: np.zeros(len(places), int)  # noqa: E731
-    (found,) = count_until_settled(none, Column.constant("", 1), np.zeros(0), Settings(), others).values("p_interval")
+    (found,) = count_until_decided(none, Column.constant("", 1), np.zeros(0), Settings(), others).values("p_interval")
     assert found.high == pytest.approx(1 - (ERROR / 4 / len(LOOKS) / 2) ** (1 / LOOKS[0]), rel=1e-6)
 
 
@@ -184,10 +184,10 @@ def test_resamples_auto_settles_the_decisions_of_the_family():
     ]
     exact = run(data, method="exact")
     auto = run(data, resamples="auto")
-    settled = [one.settled for one in auto]
-    assert sum(settled) >= 12
+    decided = [one.decided for one in auto]
+    assert sum(decided) >= 12
     for one, true in zip(auto, exact, strict=True):
-        assert not one.settled or (one.p_adjusted < 0.05) == (true.p_adjusted < 0.05)
+        assert not one.decided or (one.p_adjusted < 0.05) == (true.p_adjusted < 0.05)
     p = np.array([one.p_value for one in auto])
     np.testing.assert_array_equal([one.p_adjusted for one in auto], adjust(p, "holm"))
     assert run(data, resamples="auto", device="cpu").to_json() == auto.to_json()

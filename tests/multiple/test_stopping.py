@@ -13,7 +13,7 @@ from scipy.stats import beta, betabinom, binom
 
 from sigjax import Evaluation, InputError, association_test, bootstrap_test, compare, permutation_test
 from sigjax.multiple import adjustment as stopping
-from sigjax.multiple.adjustment import CONFIDENCE, ERROR, LOOKS, agree, bounds, count_until_settled, valid_p
+from sigjax.multiple.adjustment import CONFIDENCE, ERROR, LOOKS, agree, bounds, count_until_decided, valid_p
 from sigjax.records import CORRECTIONS, Column, Settings
 from sigjax.records.corrections import adjust
 
@@ -51,10 +51,10 @@ def running(look, alpha):
     """Counts with which one pair goes on after a look."""
     spread = 8 * math.sqrt(look * alpha)
     counts = np.arange(max(0, int(look * alpha - spread)), int(look * alpha + spread) + 2)
-    settled = agree(*bounds(counts, look, 1, LOOKS), np.copy, alpha)
-    assert settled[-1]
-    assert settled[0] or counts[0] == 0
-    return counts[~settled]
+    decided = agree(*bounds(counts, look, 1, LOOKS), np.copy, alpha)
+    assert decided[-1]
+    assert decided[0] or counts[0] == 0
+    return counts[~decided]
 
 
 def stopping_law(p, alpha):
@@ -74,11 +74,11 @@ def stopping_law(p, alpha):
 @pytest.mark.parametrize("ratio", [0.01, 0.5, 0.9, 0.98, 0.9999, 1.0, 1.02, 1.1, 2.0, 15.0])
 def test_a_wrong_decision_has_at_most_the_stated_probability(alpha, ratio):
     """All ways to stop, by the law of the counts from look to look; p = alpha is not significant."""
-    significant, other, unsettled = stopping_law(ratio * alpha, alpha)
-    assert significant + other + unsettled == pytest.approx(1.0, abs=1e-9)
+    significant, other, undecided = stopping_law(ratio * alpha, alpha)
+    assert significant + other + undecided == pytest.approx(1.0, abs=1e-9)
     assert (other if ratio < 1 else significant) <= ERROR
     if ratio in (0.01, 15.0):
-        assert unsettled < 1e-6
+        assert undecided < 1e-6
 
 
 def small_p_ever(u, looks):
@@ -159,7 +159,7 @@ def test_pairs_stop_once_and_keep_the_decision_of_their_bounds(shares, exact, co
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stopping, "LOOKS", SHORT)
         reasons = Column.constant("", len(shares))
-        found = count_until_settled(binomial_count(np.array(shares), seed, calls), reasons, np.array(exact), asked)
+        found = count_until_decided(binomial_count(np.array(shares), seed, calls), reasons, np.array(exact), asked)
     exceed, drawn, p_values, bounds_of_p = found.arrays("exceed", "resamples", "p_value", "p_interval")
     lowest, highest = bounds_of_p.T
     ends = [end for _, _, end in calls]
@@ -174,14 +174,14 @@ def test_pairs_stop_once_and_keep_the_decision_of_their_bounds(shares, exact, co
         assert sum(parts) == exceed[place]
     assert np.all((lowest <= p_values) & (p_values <= highest))
     ends = (np.concatenate([end, exact]) for end in (lowest, highest))
-    settled = agree(*ends, partial(adjust, correction=correction), asked.alpha)[: len(shares)]
-    assert np.all(settled | (drawn == SHORT[-1]))
+    decided = agree(*ends, partial(adjust, correction=correction), asked.alpha)[: len(shares)]
+    assert np.all(decided | (drawn == SHORT[-1]))
     rng = np.random.default_rng(seed)
     for share in (0.0, 1.0, rng.random(len(shares)), rng.random(len(shares))):
         between = np.concatenate([lowest + share * (highest - lowest), exact])
         reported = np.concatenate([p_values, exact])
         same = (adjust(between, correction) < 0.1) == (adjust(reported, correction) < 0.1)
-        assert np.all(same[: len(shares)] | ~settled)
+        assert np.all(same[: len(shares)] | ~decided)
 
 
 def product(sums):
@@ -220,17 +220,17 @@ def test_counts_are_those_of_as_many_resamples(report):
 
 
 @pytest.mark.parametrize("correction", OF_P_VALUES)
-def test_settled_decisions_are_those_of_exact_tests(correction):
+def test_decisions_on_decided_pairs_are_those_of_exact_tests(correction):
     """Fails by chance for one seed in a thousand at most."""
     evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(5), 8, 60), metric="fscore")
     exact = compare(evaluation, method="exact", interval="none", correction=correction)
-    settled = 0
+    decided = 0
     for one, true in zip(run(evaluation, correction=correction), exact, strict=True):
         assert one.p_interval.low <= true.p_value <= one.p_interval.high
-        if one.settled:
-            settled += 1
+        if one.decided:
+            decided += 1
             assert (one.p_adjusted < 0.05) == (true.p_adjusted < 0.05)
-    assert settled >= 20
+    assert decided >= 20
 
 
 def test_pairs_with_exact_p_values_take_part_in_the_correction():
@@ -243,7 +243,7 @@ def test_pairs_with_exact_p_values_take_part_in_the_correction():
         Evaluation.from_arrays({"a": a, "b": b, "c": c}, metric=product), resamples="auto", interval="none"
     )
     assert {x.method for x in report} == {"exact", "montecarlo"}
-    assert [x.settled for x in report] == [True] * 3  # also the exact one, which the others could have changed
+    assert [x.decided for x in report] == [True] * 3  # also the exact one, which the others could have changed
     adjusted = adjust(np.array([x.p_value for x in report]), "holm")
     np.testing.assert_array_equal([x.p_adjusted for x in report], adjusted)
 
@@ -275,7 +275,7 @@ def test_a_pair_at_the_threshold_reaches_the_cap_and_the_report_says_so(monkeypa
     (exact,) = compare(evaluation, method="exact", interval="none")
     report = run(evaluation, confidence_level=1.0 - exact.p_value)
     (one,) = report
-    assert (one.resamples, one.settled) == (SHORT[-1], False)
+    assert (one.resamples, one.decided) == (SHORT[-1], False)
     assert one.p_value == (one.exceed + 1) / (SHORT[-1] + 1) / CONFIDENCE
     assert report.notes == ("fscore: undecided at 1,024 resamples: s0 - s1",)
     assert "is uncertain: more resamples could change it; about" in " ".join(str(report).split())

@@ -95,7 +95,7 @@ def test_the_family_is_all_pairs_also_where_tests_stop_by_themselves():
     stopped = both(data, metric="fscore", missing="pairwise", resamples="auto", method="montecarlo")
     exact = both(data, metric="fscore", missing="pairwise", method="exact", budget=600.0)
     for one, true in zip(stopped, exact, strict=True):
-        assert not one.settled or (one.p_adjusted < 0.05) == (true.p_adjusted < 0.05)
+        assert not one.decided or (one.p_adjusted < 0.05) == (true.p_adjusted < 0.05)
 
 
 @pytest.mark.parametrize(

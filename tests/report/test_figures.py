@@ -13,7 +13,7 @@ from reports import SIGNATURE, make_report
 from sigjax import Evaluation, InputError, Report, compare
 from sigjax.cli import _run
 from sigjax.records import Settings
-from sigjax.report.plots import BLUE, EQUAL, FIGURES, NOT_SIGNIFICANT, TWO_COLUMNS, UNSETTLED, VERMILION, default_figure
+from sigjax.report.plots import BLUE, EQUAL, FIGURES, NOT_SIGNIFICANT, TWO_COLUMNS, UNDECIDED, VERMILION, default_figure
 from sigjax.report.sections import mark
 
 RNG = np.random.default_rng(5)
@@ -92,7 +92,7 @@ def test_texts_lie_within_the_figure_and_not_on_each_other(kind, count):
 def points(axes):
     """(x, row, filled) of each marker, from the top."""
     drawn = [
-        (x, row, line.get_markerfacecolor() not in ("white", UNSETTLED))
+        (x, row, line.get_markerfacecolor() not in ("white", UNDECIDED))
         for line in axes.lines
         if line.get_marker() in ("o", "D")
         for x, row in zip(line.get_xdata(), line.get_ydata(), strict=True)

@@ -173,7 +173,7 @@ def test_pairs_that_share_a_problem_have_what_they_have_alone(interval, strata):
         alone = quick(pair, interval=interval, correction="none", test=["permutation", "bootstrap"], budget=1e9)
         own = next(each for each in alone if each.test == one.test)
         # Of a board one pair of which was sampled, all decisions are judged.
-        assert one == replace(own, settings=one.settings, settled=one.settled)
+        assert one == replace(own, settings=one.settings, decided=one.decided)
 
 
 def test_what_is_not_told_apart_by_counting_is_not_shared():

@@ -75,12 +75,12 @@ def in_words(text):
 @pytest.mark.parametrize("format_", FORMATS)
 def test_every_format_counts_the_pairs_that_more_resamples_would_decide(format_):
     first, second, third = make_report(3, p_of=lambda i, j: 0.02).comparisons
-    first = replace(first, settled=False, resamples_needed=20_000_000)
-    report = replace(make_report(3), comparisons=(first, replace(second, settled=True), third))
+    first = replace(first, decided=False, resamples_needed=20_000_000)
+    report = replace(make_report(3), comparisons=(first, replace(second, decided=True), third))
     assert "1 pair is undecided at 0.05: more resamples could change the decision; about 20,000,000 would" in (
         in_words(format_(report))
     )
-    report = replace(report, comparisons=(first, replace(second, settled=False), third))
+    report = replace(report, comparisons=(first, replace(second, decided=False), third))
     wording = "about 20,000,000 would decide 1 of them, and even 1,000,000,000 hardly the other."
     assert f"2 pairs are undecided at 0.05: more resamples could change the decision; {wording}" in (
         in_words(format_(report))

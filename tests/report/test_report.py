@@ -49,7 +49,7 @@ def test_json_holds_the_records_and_exactly_the_agreed_keys():
     (pair,) = loaded["pairs"]
     assert set(pair) == {
         *("a", "b", "metric", "test", "delta", "p_value", "log10_p", "p_interval", "p_adjusted", "method", "reason"),
-        *("error_bound", "resamples", "exceed", "settled", "resamples_needed", "standard_error", "interval"),
+        *("error_bound", "resamples", "exceed", "decided", "resamples_needed", "standard_error", "interval"),
         *("standard_error_unclustered", "interval_kind", "joint_pairs", "log10_p_adjusted"),
     }
     for key, value in pair.items():

@@ -63,7 +63,7 @@ def done(path):
 @pytest.mark.parametrize(
     ("name", "devices"),
     [(name, ("numpy", "cpu")) for name in RUNS]
-    + [(name, ("cpu", "numpy")) for name in ("counts alone", "until settled")],
+    + [(name, ("cpu", "numpy")) for name in ("counts alone", "until decided")],
     ids=lambda each: each if isinstance(each, str) else "-".join(each),
 )
 def test_a_run_that_was_stopped_gives_the_same_report(name, devices, tmp_path, monkeypatch, expected):

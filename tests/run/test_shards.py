@@ -28,7 +28,7 @@ from sigjax.records import Settings
 from sigjax.run import shards
 from sigjax.run.shards import Shard, merge_shards, read_shard
 
-FIXED = [name for name in RUNS if name != "until settled"]
+FIXED = [name for name in RUNS if name != "until decided"]
 BOTH = ("-m", "fscore", "--test", "permutation", "bootstrap", "--method", "montecarlo", "--resamples", "3001")
 ROOT = Path(__file__).parents[2]
 
