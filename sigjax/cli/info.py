@@ -49,7 +49,7 @@ def explain(topic: str | None = None, /) -> None:
     if topic is None:
         write_text(contents(), "text", None)
     elif topic in TOPICS:
-        write_text(page(topic, bold=bool(text_options(to_file=False)["color"])), "text", None)
+        write_text(page(topic, color=bool(text_options(to_file=False)["color"])), "text", None)
     else:
         close = meant(topic, TOPICS)
         known = f"did you mean {close[0]!r}?" if close else f"topics: {', '.join(TOPICS)}"

@@ -1,50 +1,116 @@
-"""The pages of `sigjax help TOPIC`: text files of this folder.
+"""The manual: a Markdown file per page, shown by `sigjax help TOPIC` and on the site of the documentation.
 
-A page is plain text for users, of at most 80 lines (but for tables of records) and 80 columns: a title, which is its
-entry in the list of topics, headings in capitals, examples that run as doctests. To add a page, write a file and name
-it in `TOPICS`.
+A page answers one question and is short (tests/test_front_page.py). Its first line is its title, which is its entry in
+the list of topics; links to other pages are `[words](topic.md)`; fenced examples with `>>>` run as doctests, with an
+empty line before the closing fence; a line in braces stands for a table made from records. To add a page, write its
+file and name it in `SECTIONS`.
 """
 
+import inspect
+import io
+import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib.resources import files
-from textwrap import fill
 
-from sigjax.records import CORRECTIONS
-
-TOPICS = (
-    "python",
-    "formats",
-    "metrics",
-    "output",
-    "choosing",
-    "exact",
-    "intervals",
-    "corrections",
-    "designs",
-    "studies",
-    "reporting",
-    "conventions",
-    "glossary",
-    "reproducibility",
-    "distributed",
-    "gpu",
-    "development",
-)
-"""In the order in which one would read them."""
-_HEADING = re.compile("^##? (.*)$", re.M)
+SECTIONS: Mapping[str, Sequence[str]] = {
+    "Tutorial": ("first", "paper"),
+    "How-to": (
+        "choosing",
+        "translation",
+        "logs",
+        "runs",
+        "leaderboard",
+        "size",
+        "margin",
+        "one-system",
+        "other-instances",
+        "reporting",
+        "regressions",
+        "own-metric",
+        "own-format",
+        "long-runs",
+        "gpu",
+        "distributed",
+    ),
+    "Explanation": ("p-values", "exact", "intervals", "corrections", "designs", "calibrated", "studies"),
+    "Reference": (
+        "commands",
+        "python",
+        "formats",
+        "metrics",
+        "output",
+        "fields",
+        "conventions",
+        "numbers",
+        "reproducibility",
+        "glossary",
+        "bibliography",
+        "development",
+    ),
+}
+"""Pages by section, in the order in which one would read them."""
+TOPICS = tuple(topic for topics in SECTIONS.values() for topic in topics)
+WIDTH = 80
+"""Columns of a page in the terminal."""
+_STYLES = {"markdown.code": "bold", "markdown.h1": "bold", "markdown.h2": "bold", "markdown.item.bullet": ""}
 _TABLE = re.compile(r"^\{(.*)\}$", re.M)
+_LINK = re.compile(r"\[([^][]*)\]\(([a-z-]+)\.md\)")
 
 
-def page(topic: str, *, bold: bool = False) -> str:
-    """The text of a page, with bold headings for terminals; a line in braces stands for a table of records.
+def markdown(topic: str) -> str:
+    """The Markdown of a page, with tables of records in place of the lines in braces.
+
+    Example:
+        >>> print(markdown("gpu").splitlines()[0])
+        # CPU, GPU and NumPy: where the work runs
+    """
+    return _TABLE.sub(lambda line: "\n".join(_TABLES[line[1]]()), _source(topic))
+
+
+def page(topic: str, *, color: bool = False) -> str:
+    """A page as text for the terminal: a link names the command that shows its page.
 
     Example:
         >>> print(page("gpu").splitlines()[0])
-        CPU, GPU and NumPy: where the work runs.
+        CPU, GPU and NumPy: where the work runs
     """
-    text = _TABLE.sub(lambda line: "\n".join(_table(line[1])), _source(topic))
-    return _HEADING.sub("\033[1m\\1\033[0m" if bold else "\\1", text)
+    from rich.console import Console
+    from rich.theme import Theme
+
+    console = Console(
+        file=io.StringIO(),
+        width=WIDTH,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        theme=Theme(_STYLES),
+        legacy_windows=False,
+        _environ=os.environ | {"COLUMNS": str(WIDTH)},
+    )
+    text = _LINK.sub(_shown_link, markdown(topic))
+    with console.capture() as shown:
+        console.print(_terminal_markdown()(text, hyperlinks=False))
+    return "\n".join(line.rstrip() for line in shown.get().splitlines()).strip("\n")
+
+
+def _shown_link(link: re.Match[str]) -> str:
+    """The words of a link to a page, and the command that shows it."""
+    command = f"`sigjax help {link[2]}`"
+    return command if link[1] == link[2] else f"{link[1]} ({command})"
+
+
+def contents() -> str:
+    """The list of topics by section."""
+    lines: list[str] = []
+    for section, topics in SECTIONS.items():
+        lines += ["", section, *(f"  {topic:<17}  {title(topic)}" for topic in topics)]
+    return "\n".join(["sigjax help TOPIC explains", *lines, "", "sigjax COMMAND --help lists options, --help-all all."])
+
+
+def title(topic: str) -> str:
+    """The title of a page."""
+    return _source(topic).partition("\n")[0].removeprefix("# ")
 
 
 def _source(topic: str) -> str:
@@ -52,43 +118,130 @@ def _source(topic: str) -> str:
     return files("sigjax.guide").joinpath(f"{topic}.md").read_text("utf-8").rstrip("\n")
 
 
-def _table(name: str) -> Iterable[str]:
-    """The lines of a table: of intervals, columns of metrics, formats, or the corrections that bound an error rate."""
-    if name == "intervals":
-        from sigjax.testing.intervals import INTERVALS
+def _terminal_markdown() -> type:
+    """Markdown of rich with plain headings, indented code, and tables without frames, the same in all its versions."""
+    from rich import box, markdown
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
 
-        return _entries(((each.name, each.about) for each in INTERVALS.values() if each.about), 15)
-    if name == "columns":
-        from sigjax.metrics import METRICS, TEXT_METRICS
+    class Heading(markdown.Heading):
+        def __rich_console__(self, *_: object) -> Iterator[Text]:
+            self.text.justify = "left"
+            yield self.text
 
-        return _grouped((name, metric.inputs) for name, metric in METRICS.items() if name not in TEXT_METRICS)
-    if name == "formats":
-        from sigjax.formats.table import all_formats
+    class Code(markdown.CodeBlock):
+        def __rich_console__(self, *_: object) -> Iterator[Padding]:
+            yield Padding(Text(str(self.text).rstrip(), no_wrap=True), (0, 0, 0, 4))
 
-        formats = all_formats().values()
-        others = [f"{each.name}: {each.title} (of {each.package})" for each in formats if each.package]
-        return [*_grouped((each.name, each.metrics) for each in formats if each.metrics), *others]
-    return _entries(((each.name, each.about) for each in CORRECTIONS.values() if str(each.bounds) == name), 13)
+    class Cells(markdown.TableElement):
+        def __rich_console__(self, *_: object) -> Iterator[Table]:
+            table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+            for cell in self.header.row.cells if self.header and self.header.row else ():
+                table.add_column(cell.content, overflow="fold")
+            for row in self.body.rows if self.body else ():
+                table.add_row(*(cell.content for cell in row.cells))
+            yield table
+
+    class Terminal(markdown.Markdown):
+        elements = markdown.Markdown.elements | {
+            "heading_open": Heading,
+            "fence": Code,
+            "code_block": Code,
+            "table_open": Cells,
+        }
+
+    return Terminal
 
 
-def _entries(entries: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
-    """Names in a column of this width, and what there is to say of each."""
-    for name, about in entries:
-        yield fill(about, 80, initial_indent=f"{name:<{width}}", subsequent_indent=width * " ")
+def _rows(names: Sequence[str], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """A table in Markdown; names in the first column are code."""
+    yield f"| {' | '.join(names)} |"
+    yield "|" + " --- |" * len(names)
+    for first, *others in rows:
+        code = ", ".join(f"`{name}`" for name in first.split(", "))
+        plain = " | ".join(re.sub(r"([|<])", r"\\\1", cell) for cell in others)
+        yield f"| {code} | {plain} |"
 
 
-def _grouped(entries: Iterable[tuple[str, Sequence[str]]]) -> Iterator[str]:
-    """A line for each list: the names that have it, and the list."""
+def _intervals() -> Iterator[str]:
+    from sigjax.testing.intervals import INTERVALS
+
+    return _rows(("kind", "when"), ((each.name, each.about) for each in INTERVALS.values() if each.about))
+
+
+def _corrections(bounds: str | None) -> Iterator[str]:
+    from sigjax.records import CORRECTIONS
+
+    chosen = (each for each in CORRECTIONS.values() if each.bounds == bounds)
+    return _rows(("name", "when"), ((each.name, each.about) for each in chosen))
+
+
+def _columns() -> Iterator[str]:
+    """Metrics by the columns that they need."""
+    from sigjax.metrics import METRICS, TEXT_METRICS
+
     groups: dict[str, list[str]] = {}
-    for name, items in entries:
-        groups.setdefault(", ".join(items), []).append(name)
-    for items, names in groups.items():
-        yield fill(f"{', '.join(names)}: {items}", 80, subsequent_indent="    ", break_on_hyphens=False)
+    for name, metric in METRICS.items():
+        if name not in TEXT_METRICS:
+            groups.setdefault(", ".join(metric.inputs), []).append(name)
+    return _rows(("metric", "columns"), ((", ".join(names), columns) for columns, names in groups.items()))
 
 
-def contents() -> str:
-    """The list of topics."""
-    lines = [f"  {topic:<15}  {_source(topic).splitlines()[0].removeprefix('# ')}" for topic in TOPICS]
-    return "\n".join(
-        ["sigjax help TOPIC explains", "", *lines, "", "sigjax COMMAND --help lists options, --help-all all of them."]
+def _formats(takes: str) -> Iterator[str]:
+    """The formats that take such files, with their metrics, the default first."""
+    from sigjax.formats.table import all_formats
+
+    chosen = [each for each in all_formats().values() if each.takes == takes]
+    numbers = "those of numbers"
+    rows = (
+        (each.name, each.title + f" (of {each.package})" * bool(each.package), _first(each.metrics) or numbers)
+        for each in chosen
     )
+    return _rows(("format", "files", "metrics, the default first"), rows)
+
+
+def _first(metrics: Sequence[str], most: int = 4) -> str:
+    """The names of some metrics."""
+    return ", ".join((*metrics[:most], *["..."] * (len(metrics) > most)))
+
+
+def _fields(record: str) -> Iterator[str]:
+    """The attributes of a record, with the first sentence that its docstring says of each."""
+    from sigjax.records import Comparison, SystemScore
+    from sigjax.report.report import Report
+
+    text = inspect.getdoc({"Comparison": Comparison, "SystemScore": SystemScore, "Report": Report}[record]) or ""
+    about = dict(re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", text.partition("Attributes:")[2], re.M))
+    return _rows(("field", "what it is"), ((name, _sentence(said)) for name, said in about.items()))
+
+
+def _sentence(text: str) -> str:
+    """The first sentence or clause, on one line, without the full stop."""
+    return re.split(r"[;.:](?:\s|$)", " ".join(text.split()), maxsplit=1)[0]
+
+
+def _references() -> Iterator[str]:
+    """The entries of references.bib, as text."""
+    for entry in files("sigjax.data").joinpath("references.bib").read_text("utf-8").split("\n\n"):
+        fields = (field.partition(" = ") for field in re.split(r"\}, (?=\w+ = \{)", entry.partition(", ")[2]))
+        plain = {name: re.sub(r"[{}\\]", "", value).strip().replace("--", "-") for name, _, value in fields}
+        names = ", ".join(name.partition(",")[0] for name in plain["author"].split(" and "))
+        where = plain.get("journal") or plain.get("booktitle") or plain.get("publisher") or plain["howpublished"]
+        volume, pages = (f" {plain['volume']}" if "volume" in plain else ""), plain.get("pages")
+        yield f"- {names} ({plain['year']}): {plain['title']}. {where}{volume}{f', {pages}' if pages else ''}."
+
+
+_TABLES: Mapping[str, Callable[[], Iterable[str]]] = {
+    "intervals": _intervals,
+    "familywise": partial(_corrections, "familywise"),
+    "false discovery": partial(_corrections, "false discovery"),
+    "no correction": partial(_corrections, None),
+    "columns": _columns,
+    **{f"formats: {takes}": partial(_formats, takes) for takes in ("file", "systems", "gold")},
+    "fields of pairs": partial(_fields, "Comparison"),
+    "fields of systems": partial(_fields, "SystemScore"),
+    "fields of reports": partial(_fields, "Report"),
+    "references": _references,
+}
+"""What lines in braces stand for."""

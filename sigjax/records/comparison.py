@@ -190,7 +190,7 @@ class SystemScore(Brief):
             `cluster` and `in_top_group` are by the first test, and None with a baseline or a one-sided alternative.
         letters: two systems share a letter if and only if they do not differ significantly. None also for more than 100
             systems, and where 52 letters do not suffice.
-        cluster: the cluster of the system, from 1: every system is significantly better than all of later clusters.
+        cluster: its cluster, from 1, all of whose systems are significantly better than those of later clusters.
         in_top_group: whether no system is significantly better, so that this one may be the best. By such tests and
             corrections the group holds every truly best system with a probability of at least the level.
         bootstrap_ranks: percentile interval, at the report's level, of the system's rank among all systems on a

@@ -133,7 +133,7 @@ class Settings:
         "delta",
         "What permutation tests swap: delta, or delta over its standard error.",
         'With "studentized" the test keeps its level, for many units, also where systems are equally good but not '
-        "exchangeable (F1 of a precise system and of one with high recall, see `sigjax help choosing`); with either it "
+        "exchangeable (F1 of a precise system and of one with high recall, see `sigjax help p-values`); with either it "
         "is exact where they are exchangeable. For means of units of one size p is the same; other metrics of sums are "
         "sampled.",
         rare=True,

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import textwrap
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
@@ -23,7 +22,7 @@ from runs import FSCORE, OTHERS, RUNS, report
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
 from sigjax.comparison.compare import make_shard
-from sigjax.guide import page
+from sigjax.guide import markdown
 from sigjax.records import Settings
 from sigjax.run import shards
 from sigjax.run.shards import Shard, merge_shards, read_shard
@@ -351,9 +350,8 @@ def test_statistics_of_different_instances_become_those_of_one_file(tmp_path):
 
 
 RECIPES = {
-    re.search(r"SBATCH|for k|dask|mpi4py|ProcessPool|1/2|part-1", text)[0]: textwrap.dedent(text)
-    for text in re.findall(r"(?:^    .*\n|^\n(?=    ))+", page("distributed") + "\n", re.M)
-    if text.strip()
+    re.search(r"SBATCH|for k|dask|mpi4py|ProcessPool|1/2|part-1", text)[0]: text
+    for text in re.findall(r"^```\w+\n(.*?)^```$", markdown("distributed"), re.M | re.S)
 }
 """The examples of the page, by words in them."""
 

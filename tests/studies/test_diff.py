@@ -16,7 +16,7 @@ from reports import make_report, without_intervals
 
 from sigjax import Evaluation, InputError, Report, compare, diff, equivalence_test, read
 from sigjax.cli import _run
-from sigjax.guide import page
+from sigjax.guide import markdown
 from sigjax.records import Interval
 from sigjax.studies.diff import diff_text
 from sigjax.testing.jackknife import tango_interval
@@ -314,8 +314,8 @@ def boards(tmp_path_factory, data):
 
 
 def test_the_step_of_github_actions_runs_as_it_stands(boards, tmp_path):
-    """The shell part of `sigjax help output`, as GitHub runs it: bash -e."""
-    step = page("output").partition("- run: |\n")[2].partition("\n\n")[0]
+    """The shell part of `sigjax help regressions`, as GitHub runs it: bash -e."""
+    step = markdown("regressions").partition("- run: |\n")[2].partition("```")[0]
     program = tmp_path / "sigjax"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m sigjax "$@"\n')
     program.chmod(0o755)
