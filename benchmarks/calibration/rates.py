@@ -301,7 +301,7 @@ def _require_those_of_compare(
         method="montecarlo",
         resamples=INTERVAL_RESAMPLES,
         seed=seed,
-        level=LEVEL,
+        confidence_level=LEVEL,
         interval=kind,
         device="numpy",
         progress=False,

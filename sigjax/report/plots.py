@@ -13,7 +13,7 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
@@ -191,7 +191,7 @@ def draw_legend(figure: Figure, panels: Sequence[Axes], below: Axes | None = Non
     keys = {
         "\n".join(wrap(name, int(17 * width - 8))): key
         for panel in panels
-        for axes in (panel, *panel.child_axes)
+        for axes in cast("list[Axes]", [panel, *panel.child_axes])
         if hasattr(axes, "get_legend_handles_labels")  # second scales have none
         for key, name in zip(*axes.get_legend_handles_labels(), strict=True)
     }
