@@ -192,6 +192,26 @@ def test_every_command_of_the_readme_runs_as_written(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("topic", [topic for topic in TOPICS if "```bash" in SOURCES[topic]])
+def test_every_command_of_a_page_runs_on_the_examples(topic, tmp_path):
+    """What a page shows is in the output."""
+    if topic in ("distributed", "gpu", "other-instances"):
+        pytest.skip("of files that are not among the examples; distributed: tests/run/test_shards.py")
+    blocks = re.findall(r"^```(bash|text)\n(.*?)^```$", SOURCES[topic], re.DOTALL | re.MULTILINE)
+    script = "\n".join(text for kind, text in blocks if kind == "bash")
+    folder = tmp_path / "examples"
+    shutil.copytree(ROOT / "sigjax" / "data" / "examples", folder)
+    for name, mt in (("ref", "ref"), ("a", "base"), ("b", "big")):
+        shutil.copy(folder / "mt" / f"{mt}.txt", folder / f"{name}.txt")
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    done = in_shell(script, folder, PYTHONPATH=path)
+    assert done.returncode == 0, done.stderr
+    shown = " ".join(re.sub("─+", "", done.stdout).split())
+    for kind, text in blocks:
+        assert kind == "bash" or " ".join(text.split()) in shown, text
+
+
+@pytest.mark.slow
 def test_the_wheel_alone_runs_the_demo_and_writes_the_examples(tmp_path):
     """Installed beside its dependencies, outside of the checkout: nothing of the package is left out of the wheel."""
     pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
