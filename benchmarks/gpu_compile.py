@@ -56,7 +56,7 @@ class Case(NamedTuple):
 
 
 def cases() -> list[Case]:
-    """Every kernel that runs on a GPU. Metrics of whole columns are computed on the CPU, whatever the device."""
+    """Every kernel that runs on a GPU. Metrics that are not sums are computed on the CPU, whatever the device."""
     pair, board = (f1_workload(systems).evaluation for systems in (2, SYSTEMS))
     texts = [each.evaluation for each in translations().values()]
     stats = np.random.default_rng(3).integers(0, 9, (6, 1200, 3)) + [0, 8, 16]

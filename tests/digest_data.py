@@ -117,7 +117,7 @@ def odds(sums: Any) -> Any:
 
 
 def spread(x: Any) -> Any:
-    """A function of whole columns that JAX can trace."""
+    """A function of columns, not of sums that JAX can trace."""
     return x.max() - x.min()
 
 
@@ -127,7 +127,7 @@ def weighted_mean(x: Any, weights: Any) -> Any:
 
 
 def looped(x: Any) -> float:
-    """A function of whole columns that only Python can run."""
+    """A function of columns, not of sums that only Python can run."""
     return math.fsum(sorted(float(each) for each in x)[10:-10])
 
 

@@ -189,7 +189,7 @@ def ranked(table):
 
 
 def spread(x):
-    """A user's function of whole columns."""
+    """A user's function of columns, not of sums."""
     return x.max() - x.min()
 
 

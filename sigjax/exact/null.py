@@ -5,7 +5,7 @@ or even monotone. Exchanging the systems turns S into -S and delta into -delta, 
 (`settle`). For many pairs with one axis at once, a set above 0 is summed from its lowest value upwards under a tilt
 whose mean is there, so that every term is of ordinary size; sets below 0 are mirrored (`line_ps`).
 
-**Brackets.** Where the score is monotone in S, the extreme sums are those from some edge on, so the p-value is a tail
+**Bounds.** Where the score is monotone in S, the extreme sums are those from some edge on, so the p-value is a tail
 probability P(S >= edge), or 1 minus one. For real numbers, and decimals too fine for a grid, the differences d_i are
 rounded to multiples k_i of a step h, d_i = h (k_i + r_i). So S = h (S_k + R): the distribution of S_k, the sum of e_i
 k_i, is exact on a grid, and the remainder R, the sum of e_i r_i, is small. Little happens outside of R = mean -+ x. For
@@ -15,7 +15,7 @@ a tilt theta that makes the edge y likely, with that mean of R, Hoeffding's ineq
     P(h (S_k + mean - x) >= y, R < mean - x) <= M_k(theta h) exp(-theta (y - h mean + h x)) exp(-x^2 / (2 sum r_i^2))
 
 and P(S >= y) lies between P(h (S_k + mean - x) >= y) less the second and P(h (S_k + mean + x) >= y) plus the first.
-Rounding to the nearest multiple, rather than all up or all down, narrows the bracket by the square root of the number
+Rounding to the nearest multiple, rather than all up or all down, narrows the bounds by the square root of the number
 of units.
 
 **Few units.** `sign_sums` lists the sums of all 2^n sign vectors, for any number of statistics and any score.
@@ -51,24 +51,24 @@ from sigjax.exact.lattice import MOST_AXES, Lattice, plane_axes
 from sigjax.records import Alternative
 from sigjax.resample.tally import extreme
 
-BRACKET_WIDTH = 0.01
-"""A bracket counts as exact when its width is at most this fraction of its upper end."""
-_AIM = 0.6 * BRACKET_WIDTH
+BOUNDS_WIDTH = 0.01
+"""Bounds count as exact when they are at most this fraction of the upper one apart."""
+_AIM = 0.6 * BOUNDS_WIDTH
 """The width that the step is chosen for."""
-_SPARE = math.log(1e4 / BRACKET_WIDTH) + 8.0
+_SPARE = math.log(1e4 / BOUNDS_WIDTH) + 8.0
 """x makes the last factor above exp(-_SPARE); exp(-8) allows for the gap between Chernoff's bound and the
 probability."""
 Score = Callable[[np.ndarray], np.ndarray]
 """Values of S `[value]` -> differences of scores `[value]`."""
-Tail = Callable[[float], "Bracket"]
-"""edge > 0 -> bracket of P(S >= edge)."""
+Tail = Callable[[float], "TailBounds"]
+"""edge > 0 -> bounds of P(S >= edge)."""
 _POINTS = 1025
 """Values of S at which monotonicity of the score is checked."""
 _FAN = 65
 """Values of S evaluated at once in a search."""
 
 
-class Bracket(NamedTuple):
+class TailBounds(NamedTuple):
     """Natural logarithms of a lower and an upper bound on a p-value."""
 
     log_low: float
@@ -76,7 +76,7 @@ class Bracket(NamedTuple):
 
 
 def choose_step(lattice: Lattice, edge: float) -> tuple[float, int]:
-    """The coarsest step h that makes the bracket of P(S >= edge) narrow enough, and how many values its grid has."""
+    """The coarsest step h that makes the bounds of P(S >= edge) narrow enough, and how many values its grid has."""
     steps, multiplicity = lattice.rows[:, 0].astype(np.float64), lattice.multiplicity
     deviation = math.sqrt(float((steps**2) @ multiplicity))
     theta = _tilt(steps, multiplicity, edge)
@@ -86,15 +86,15 @@ def choose_step(lattice: Lattice, edge: float) -> tuple[float, int]:
     return step, fft_length(int(min(DEVIATIONS * deviation, lattice.reach[0]) / step) + 2)
 
 
-def bracket_tail(lattice: Lattice, edge: float, step: float) -> Bracket:
-    """Bracket of P(S >= edge), edge > 0, by differences rounded to multiples of a step.
+def bound_tail(lattice: Lattice, edge: float, step: float) -> TailBounds:
+    """Bounds of P(S >= edge), edge > 0, by differences rounded to multiples of a step.
 
     Example:
         >>> from sigjax.exact.lattice import pair_lattice
         >>> values = np.array([[314159], [271828], [141421], [173205]])
         >>> lattice = pair_lattice(values, np.zeros_like(values), ("value",))
-        >>> low, high = bracket_tail(lattice, 600_000.0, choose_step(lattice, 600_000.0)[0])
-        >>> low <= math.log(2 / 16) <= high and high - low < BRACKET_WIDTH
+        >>> low, high = bound_tail(lattice, 600_000.0, choose_step(lattice, 600_000.0)[0])
+        >>> low <= math.log(2 / 16) <= high and high - low < BOUNDS_WIDTH
         True
     """
     steps, multiplicity = lattice.rows[:, 0].astype(np.float64), lattice.multiplicity
@@ -113,7 +113,7 @@ def bracket_tail(lattice: Lattice, edge: float, step: float) -> Bracket:
     (high, error), (low, doubt) = _grid_tails(coarse, middle - slack, middle + slack)
     high = float(np.logaddexp.reduce([high, error, above]))
     doubt = float(np.logaddexp(doubt, below if spread else -math.inf))
-    return Bracket(low + math.log1p(-math.exp(doubt - low)) if doubt < low else -math.inf, min(high, 0.0))
+    return TailBounds(low + math.log1p(-math.exp(doubt - low)) if doubt < low else -math.inf, min(high, 0.0))
 
 
 def _tilt(steps: np.ndarray, multiplicity: np.ndarray, edge: float) -> float:
@@ -205,26 +205,26 @@ def find_edges(
     )
 
 
-def threshold_p(edges: tuple[float, float], tail: Tail, alternative: Alternative, *, mid_p: bool) -> Bracket:
-    """Bracket of the p-value, from the `edges` of `find_edges`."""
+def threshold_p(edges: tuple[float, float], tail: Tail, alternative: Alternative, *, mid_p: bool) -> TailBounds:
+    """Bounds of the p-value, from the `edges` of `find_edges`."""
     whole = _from_edge(edges[0], tail, alternative)
     if not mid_p:
         return whole
     beyond = _from_edge(edges[1], tail, alternative)
-    return Bracket(*(float(np.logaddexp(a, b)) - math.log(2.0) for a, b in zip(whole, beyond, strict=True)))
+    return TailBounds(*(float(np.logaddexp(a, b)) - math.log(2.0) for a, b in zip(whole, beyond, strict=True)))
 
 
-def _from_edge(edge: float, tail: Tail, alternative: Alternative) -> Bracket:
+def _from_edge(edge: float, tail: Tail, alternative: Alternative) -> TailBounds:
     if alternative == "two-sided":
         if edge <= 0.0:
-            return Bracket(0.0, 0.0)
+            return TailBounds(0.0, 0.0)
         low, high = tail(edge)
-        return Bracket(*(min(end + math.log(2.0), 0.0) for end in (low, high)))
+        return TailBounds(*(min(end + math.log(2.0), 0.0) for end in (low, high)))
     if edge > 0.0:
         return tail(edge)
     # P(S >= edge) = 1 - P(S <= edge - 1), and S is symmetric.
     low, high = tail(1.0 - edge)
-    return Bracket(_log_rest(high), _log_rest(low))
+    return TailBounds(_log_rest(high), _log_rest(low))
 
 
 def _log_rest(log_p: float) -> float:
@@ -427,7 +427,7 @@ class ExactP(NamedTuple):
     """Right also where `p_value` is below the smallest double."""
     error_bound: float = 0.0
     """Bound on the relative error; 0 where the p-value is a whole number of 2^coins outcomes."""
-    bracket: tuple[float, float] | None = None
+    bounds: tuple[float, float] | None = None
     """Certain bounds on the p-value, where it is not known more closely; `p_value` is the upper one."""
     reason: str = ""
     """Why there is an exact test."""
@@ -493,13 +493,13 @@ def outcomes_p(delta: np.ndarray, criterion: Criterion, coins: int) -> ExactP:
     return settle(mass, sets_of(delta, criterion), [coins])[0]
 
 
-def bracketed_p(bracket: Bracket, coins: int | None) -> ExactP:
-    """The upper end of a bracket; `coins` if both ends were counted in whole outcomes."""
-    width = -math.expm1(bracket.log_low - bracket.log_high)
+def bounded_p(bounds: TailBounds, coins: int | None) -> ExactP:
+    """The upper one of two bounds; `coins` if both were counted in whole outcomes."""
+    width = -math.expm1(bounds.log_low - bounds.log_high)
     if width == 0.0 and coins is not None:
-        return _rounded(bracket.log_high, 0.0, coins)
-    ends = (math.exp(bracket.log_low), math.exp(bracket.log_high))
-    return ExactP(ends[1], bracket.log_high / math.log(10.0) + 0.0, width + 0.0, ends)
+        return _rounded(bounds.log_high, 0.0, coins)
+    ends = (math.exp(bounds.log_low), math.exp(bounds.log_high))
+    return ExactP(ends[1], bounds.log_high / math.log(10.0) + 0.0, width + 0.0, ends)
 
 
 SetName = Literal["extreme", "rest", "ties"]

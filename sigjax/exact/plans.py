@@ -20,15 +20,15 @@ import numpy as np
 from sigjax.exact.distributions import dp_cost, dp_null, grid_lengths, tree_cost, tree_error, tree_null, windows
 from sigjax.exact.lattice import Lattice, NotEligible, OverBudget, pair_lattices
 from sigjax.exact.null import (
-    BRACKET_WIDTH,
+    BOUNDS_WIDTH,
     MOST_COINS,
-    Bracket,
     Criterion,
     Delta,
     ExactP,
     Tail,
-    bracket_tail,
-    bracketed_p,
+    TailBounds,
+    bound_tail,
+    bounded_p,
     choose_step,
     count_extreme,
     count_from,
@@ -43,7 +43,7 @@ from sigjax.exact.null import (
 from sigjax.exact.planes import plane_ps
 
 _PATIENCE = 1.0
-"""Nominal seconds that an exact value may take where a bracket would be narrow enough."""
+"""Nominal seconds that an exact value may take where bounds would be near enough."""
 _BOX = 80.0
 """Exponent of the two-axis box whose cost is counted: that of a p-value near 1e-20."""
 _MANY = 200
@@ -138,12 +138,12 @@ def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float)
 
 
 def _plan_axis(lattice: Lattice, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
-    """The fastest exact algorithm; a bracket where all take too long or too much memory."""
+    """The fastest exact algorithm; bounds where all take too long or too much memory."""
     plans = [*_halves(lattice)] if rounded else [*_halves(lattice), _line(lattice)]
     quick = [plan for plan in plans if plan.seconds <= _PATIENCE and plan.num_bytes <= num_bytes]
     if quick:
         return min(quick, key=lambda plan: plan.seconds)
-    plans += [*_extreme(lattice), _bracket(lattice)]
+    plans += [*_extreme(lattice), _by_bounds(lattice)]
     fitting = [plan for plan in plans if plan.num_bytes <= num_bytes]
     if not fitting:
         return _too_large(min(plans, key=lambda plan: plan.num_bytes), num_bytes)
@@ -190,14 +190,14 @@ def _extreme(lattice: Lattice) -> list[Plan]:
     return [Plan(lattice, 2e-4 + 1e-6 * (count + lattice.coins), 40.0 * count, "few swaps are as extreme{}", algorithm)]
 
 
-def _bracket(lattice: Lattice) -> Plan:
+def _by_bounds(lattice: Lattice) -> Plan:
     step, length = choose_step(lattice, abs(float(lattice.observed[0])))
 
     def test(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactResult:
-        return _by_tail(lattice, delta, criterion, lambda edge: bracket_tail(lattice, edge, step), None)
+        return _by_tail(lattice, delta, criterion, lambda edge: bound_tail(lattice, edge, step), None)
 
     seconds = 3e-3 + 4e-7 * length + _terms(lattice, length)
-    words = f"one statistic differs{{}}; bracket narrower than {BRACKET_WIDTH:.0%}"
+    words = f"one statistic differs{{}}; bounds of p at most {BOUNDS_WIDTH:.0%} apart"
     return Plan(lattice, seconds, 250.0 * length, words, _singly(test))
 
 
@@ -261,10 +261,10 @@ def planned_ps(
     for algorithm, group in groups.items():
         for pair, result in algorithm(group, scoring, platform, num_bytes):
             if isinstance(result, ExactP):
-                if result.error_bound <= BRACKET_WIDTH:
+                if result.error_bound <= BOUNDS_WIDTH:
                     result = result._replace(reason=_reason(plans[pair], stat_names), method=plans[pair].method)
                 else:
-                    result = NotEligible(f"the rounding error of the exact test may exceed {BRACKET_WIDTH:.0%} of p")
+                    result = NotEligible(f"the rounding error of the exact test may exceed {BOUNDS_WIDTH:.0%} of p")
             results[pair] = result
             advance(len(results))
     return results
@@ -337,12 +337,12 @@ def _by_count(
 ) -> ExactResult:
     """The test by the number of sign vectors in the tail."""
 
-    def tail(edge: float) -> Bracket:
+    def tail(edge: float) -> TailBounds:
         number = count(lattice, int(edge))
         if number is None:  # so many are ties with the observed sum
-            return Bracket(-math.inf, 0.0)
+            return TailBounds(-math.inf, 0.0)
         log_p = log_fraction(number, lattice.coins)
-        return Bracket(log_p, log_p)
+        return TailBounds(log_p, log_p)
 
     return _by_tail(lattice, delta, criterion, tail, lattice.coins)
 
@@ -353,4 +353,4 @@ def _by_tail(lattice: Lattice, delta: Delta, criterion: Criterion, tail: Tail, c
     edges = find_edges(lattice, lambda sums: delta(sums[None])[0], observed, tolerance, criterion.alternative)
     if edges is None:
         return NotEligible("the score is not monotone in the statistic that differs")
-    return bracketed_p(threshold_p(edges, tail, criterion.alternative, mid_p=criterion.mid_p), coins)
+    return bounded_p(threshold_p(edges, tail, criterion.alternative, mid_p=criterion.mid_p), coins)

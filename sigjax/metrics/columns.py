@@ -1,4 +1,4 @@
-"""Metrics of whole columns, which are not sums: variance, median, area under the ROC curve, and three correlations.
+"""Metrics that are not functions of sums: variance, median, area under the ROC curve, and three correlations.
 
 Functions take columns `[instance]`, and weights `[..., instance]`: how often each instance is drawn. They give `[...]`.
 Weights leave the order of values alone, so those that depend on it sort once for all resamples; their sums are of whole

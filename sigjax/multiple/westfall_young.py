@@ -13,11 +13,11 @@ With the pairs in descending order of t, $e_j$ is the number of K resamples on w
 the adjusted p-value is $\max_{i \le j} (e_i + 1) / (K + 1)$.
 
 *What it bounds.* A resample swaps the same units of every pair. Take the pairs whose null hypotheses are true: if
-swapping any unit, of all of them together, leaves the joint law of their differences as it is (symmetry about 0), the
-familywise error is at most alpha, for every K and whatever holds of the other pairs, because a maximum over more pairs
-is never smaller (Romano and Wolf 2005). For one pair that is just its null hypothesis. For several it asks for more,
-and where it does not hold, the error is alpha but for what vanishes with the number of units: on the resamples the
-deltas have the covariances that they have.
+swapping any unit, of all of them together, leaves the joint distribution of their differences as it is (symmetry about
+0), the familywise error is at most alpha, for every K and whatever holds of the other pairs, because a maximum over
+more pairs is never smaller (Romano and Wolf 2005). For one pair that is just its null hypothesis. For several it asks
+for more, and where it does not hold, the error is alpha but for what vanishes with the number of units: on resamples
+the deltas have the covariances that they have.
 
 *Several metrics.* The statistics have no unit, so metrics of any scale go together. Units, strata and seed are the same
 for all metrics of a report, and so are the swaps. Sums then come from the device, and scores from NumPy.

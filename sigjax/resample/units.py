@@ -8,7 +8,7 @@ NumPy's own sums depend on its version and on the layout of memory.
 A system that was run several times has one output per unit and run. Designs that keep runs apart exchange (crossed) or
 draw (nested) outputs within a unit, or exchange whole runs (models). Otherwise a unit is the sum of its outputs.
 
-For metrics of whole columns, a `Sample` says which unit each instance belongs to, and the instances of drawn units.
+For metrics that are not sums, a `Sample` says which unit each instance belongs to, and the instances of drawn units.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ together:
 
 - Answers that are right or wrong, one per unit, without strata: Wilson's score interval of a score, Tango's of a delta.
 - Other metrics of sums: t of the jackknife with a correction for skewness, which moves ends of deltas only outwards.
-- Metrics of whole columns, and runs drawn within units (design nested): the bootstrap, `percentile` for `auto`.
+- Metrics that are not sums, and runs drawn within units (design nested): the bootstrap, `percentile` for `auto`.
 - Runs that are trained models (design models): `two-way`, as `compare` has it.
 
 **Together or alone.** A row that says "[-0.07, -0.01], adjusted p 1" contradicts itself. So where the correction bounds
@@ -46,7 +46,7 @@ class IntervalMethod:
         name: as it is asked for, or, of those that `auto` chooses among, as reports say it.
         words: as the methods paragraph names it, with what it cites.
         about: whom it is for, for the page of help; none where it cannot be asked for.
-        needs: what it is made from; metrics of whole columns, and design nested, have replicates in place of the
+        needs: what it is made from; metrics that are not sums, and design nested, have replicates in place of the
             jackknife.
         of_replicates: how replicates give intervals, where they do.
         closed: intervals of all scores and all deltas without resamples; so many deltas hold together.

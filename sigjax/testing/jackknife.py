@@ -6,9 +6,9 @@ the score becomes $\hat\theta_{(i)}$, and unit i has the influence $u_i = \sqrt{
 instances, s is their standard deviation (ddof = 1) divided by $\sqrt n$. The influences on a delta are those on its two
 scores, subtracted.
 
-**Degrees of freedom**, by Satterthwaite's rule: those of the chi-square law with the mean and variance that $s^2$ would
-have if the sum of a cluster of m instances were normal with variance $m^2$. They are n - 1 for n units of equal size,
-and far fewer where a few clusters hold most of the instances. Strata add up as if each were a sample of its own.
+**Degrees of freedom**, by Satterthwaite's rule: those of the chi-square distribution with the mean and variance that
+$s^2$ would have if the sum of a cluster of m instances were normal with variance $m^2$. They are n - 1 for n units of
+equal size, and far fewer where a few clusters hold most of the instances. Strata add up as if each were a sample.
 
 **Interval.** Student's t with Hall's transformation, $g = \sum_i u_i^3 / s^3$ in place of the skewness of
 $\hat\theta$: all $\theta$ with $|x + g x^2 / 3 + g^2 x^3 / 27 + g / 6| \le t$, $x = (\hat\theta - \theta) / s$.
@@ -27,9 +27,9 @@ those of t, and of differences like lognormal numbers 10, 7 and 5% in place of 1
 **Level at which all intervals hold together.** Scores and deltas are jointly normal, nearly, with covariances
 $\sum_i u_{ki} u_{li}$ of systems k and l. Draws of such normal variables, which all pairs share, give the quantile c
 of the largest $|Z|$ at the level asked for; each interval is then of the level $P(|Z| \le c)$ of one of them, narrower
-than Bonferroni's by some 3%. Covariances are taken as known, which is too bold with fewer than ten units, or fewer than
-systems (with 25 systems of ten normal numbers some delta was missed in 9%): `closed` uses Bonferroni's level there, at
-which intervals hold together if each of them holds.
+than Bonferroni's by some 3%. Covariances are taken as known, so intervals are too narrow with fewer than ten units, or
+fewer than systems (with 25 systems of ten normal numbers some delta was missed in 9%): `closed` uses Bonferroni's level
+there, at which intervals hold together if each of them holds.
 
 References: Wolter (2007), "Introduction to variance estimation", chapter 4; Bell and McCaffrey (2002), "Bias reduction
 in standard errors for linear regression with multi-stage samples"; Pustejovsky and Tipton (2018), "Small-sample methods

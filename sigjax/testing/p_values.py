@@ -1,14 +1,15 @@
-r"""Tails and quantiles of known laws, accurate to 1e-12 of themselves: tails by SciPy, quantiles by Newton's method.
+r"""Tails and quantiles of known distributions, accurate to 1e-12: tails by SciPy, quantiles by Newton's method.
 
 Quantiles are ours, with the same digits whatever is installed: small comparisons do without SciPy, whose import takes
 longer than they; two thirds of the last digits of `scipy.special.betaincinv` differ between SciPy 1.14 and 1.17, and
 1.17 is off by 2e-6 for 999 of 10,000,000.
 
-So are the normal law and its quantiles, correctly rounded: `NormalDist.cdf` changes with Python 3.14 and with glibc.
+So are the normal distribution and its quantiles, correctly rounded: `NormalDist.cdf` changes with Python 3.14 and
+with glibc.
 
 Let $e^v = x / (1 - x)$ be the odds and $S = P(X \ge k) / P(X = k)$. Then $\log P(X \ge k)$ has the derivative $k (1 -
 x) / S$ in v, and is concave in v, as the density of v is log-concave. So Newton's method, wherever it starts, is
-below the solution after one step and then rises towards it: no bracket is needed.
+below the solution after one step and then rises towards it: no bounds are needed.
 
 At the end, the columns of p-values that every test writes: exact ones, and those of counts of resamples.
 """
@@ -72,7 +73,7 @@ def normal_quantile(p: float) -> float:
 
 
 def _normal(z: float) -> tuple[Decimal, Decimal]:
-    r"""Density of the normal law at z and probability below it, by arithmetic alone.
+    r"""Density of the normal distribution at z and probability below it, by arithmetic alone.
 
     $\Phi(z) = 1/2 + \varphi(z) (z + z^3 / 3 + z^5 / (3 \cdot 5) + \dots)$. Reference: Marsaglia (2004), "Evaluating the
     normal distribution".
@@ -103,7 +104,7 @@ def normal_tail(z: float, alternative: Alternative) -> float:
 
 
 def t_tail(t: float, degrees: float, alternative: Alternative) -> float:
-    """Probability of a variable of Student's t law at least as extreme as t; degrees of freedom may be fractions.
+    """Probability of a variable of Student's t at least as extreme as t; degrees of freedom may be fractions.
 
     Example:
         >>> round(t_tail(2.2622, 9.0, "two-sided"), 4), t_tail(0.0, 2.5, "greater")
@@ -114,7 +115,7 @@ def t_tail(t: float, degrees: float, alternative: Alternative) -> float:
 
 @lru_cache
 def t_quantile(level: float, degrees: float) -> float:
-    r"""The t that a variable of Student's t law exceeds in size with probability 1 - level.
+    r"""The t that a variable of Student's t exceeds in size with probability 1 - level.
 
     With $t = \sqrt n \sinh u$ for n degrees of freedom, the density of u is in proportion to $\cosh^{-n} u$, so the
     logarithm of the tail is concave in u: Newton's method from 0 is beyond the solution after one step, and then falls.
@@ -169,7 +170,7 @@ def binomial_upper(successes: int, trials: int) -> float:
 
 
 def _tail(cdf: Callable[[float], float], x: float, alternative: Alternative) -> float:
-    """The tail of a law that is symmetric about 0."""
+    """The tail of a distribution that is symmetric about 0."""
     if alternative == "two-sided":
         return float(2.0 * cdf(-abs(x)))
     return float(cdf(-x if alternative == "greater" else x))
@@ -302,14 +303,14 @@ def exact_columns(results: Sequence[ExactP | NotEligible]) -> Comparisons:
     """
     never, rows = np.zeros(len(results), bool), [each if isinstance(each, ExactP) else _NONE for each in results]
     p_value, log10_p, error_bound = np.array([row[:3] for row in rows], np.float64).reshape(-1, 3).T
-    brackets = np.array([row.bracket or (math.nan, math.nan) for row in rows], np.float64).reshape(-1, 2)
+    bounds = np.array([row.bounds or (math.nan, math.nan) for row in rows], np.float64).reshape(-1, 2)
     methods, reasons = [row.method for row in rows], [each.reason for each in results]
     none = Column(never.astype(np.int64), never)
     return Comparisons(
         {
             "p_value": Column.unless_nan(p_value),
             "log10_p": Column.unless_nan(log10_p),
-            "p_interval": Column.unless_nan(brackets),
+            "p_interval": Column.unless_nan(bounds),
             "error_bound": Column.unless_nan(error_bound),
             "method": Column.of(methods),
             "reason": Column.of(reasons),

@@ -6,7 +6,7 @@ swaps. Reference: Yeh (2000), section 3.
 
 **Studentized**: the same swaps, by z = delta / s.e. in place of delta (`resample.tally` has the algebra). Any statistic
 keeps the level where results are exchangeable. Where systems are only equally good, and differ in other ways (one
-precise, one with high recall), the law of delta over swaps can have another variance than delta has over test sets;
+precise, one with high recall), delta over swaps can have another variance than over test sets;
 z is about standard normal in both, so that p is right for many units. For means of units of one size z grows with
 delta: p is the same, and tests go the same way, without sampling too. References: Janssen (1997), "Studentized
 permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher problem"; Chung and Romano (2013).

@@ -1,10 +1,10 @@
-"""What a report asks of one metric: a problem of sums or one of whole columns, two classes that answer alike.
+"""What a report asks of one metric: a problem of sums or one of columns, two classes that answer alike.
 
 A problem has units, a metric, hypotheses and settings. It says what needs no sampling (`exact_permutation`,
 `bootstrap_plan`), counts swaps (`swap_counter`), draws bootstrap scores (`replicates`), and how long that takes
 (`sized`). Nothing else asks which of the two it is.
 
-Metrics of whole columns: every resample is computed anew, by calling the function. The permutation test swaps the
+Metrics that are not sums: every resample is computed anew, by calling the function. The permutation test swaps the
 columns of two systems, standardized where the metric says so; the bootstrap draws instances for all systems at once.
 Where few units differ, all swaps are tried. Reference: Efron and Tibshirani (1993), chapters 6 and 15.
 """
@@ -91,13 +91,13 @@ _CALL, _INSTANCE, _TOGETHER = 2e-5, 2e-8, 1.5e-8
 
 
 _MOST_RESAMPLES, _FEWEST, _OF_SAMPLES = 2**13, 2**10, 2**10
-"""Resamples of a distribution of deltas; of a metric of whole columns the last number."""
+"""Resamples of a distribution of deltas; of a metric that is not a sum the last number."""
 _SECONDS = 1.0
 """Nominal seconds of NumPy per distribution."""
 _EXACT_SECONDS = 0.1
 """Nominal seconds to list all deltas: a million values."""
 _FEW_COINS = 13
-"""Units whose swaps are all tried for a metric of whole columns."""
+"""Units whose swaps are all tried for a metric that is not a sum."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -215,7 +215,7 @@ class SumsProblem(SumsData):
 
     @cached_property
     def equivalent(self) -> EquivalentPairs:
-        """Which pairs are the same problem."""
+        """Which pairs have identical counts."""
         return deduplicate(self)
 
     @cached_property

@@ -96,7 +96,7 @@ class Percentile:
 
     @staticmethod
     def turned(interval: Interval, observed: float) -> Interval:
-        """The interval of this kind, from the percentile interval and the observed score; by the exact law, too."""
+        """The interval of this kind, from the percentile interval and the score; by exact distributions, too."""
         del observed
         return interval
 
@@ -104,7 +104,7 @@ class Percentile:
 class Basic(Percentile):
     r"""Basic (reverse percentile) intervals $[2 \hat\theta - q_{high}, 2 \hat\theta - q_{low}]$.
 
-    The law of $\theta^* - \hat\theta$ is taken to be that of $\hat\theta - \theta$. Equivalent to
+    The distribution of $\theta^* - \hat\theta$ is taken to be that of $\hat\theta - \theta$. Equivalent to
     `scipy.stats.bootstrap(method="basic")`. Reference: Davison and Hinkley (1997), section 5.2.
     """
 

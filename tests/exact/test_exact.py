@@ -196,7 +196,7 @@ def test_few_reals_are_enumeration(size, seed, alternative, decimals):
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("shift", [0.0, 0.05, 0.3, 1.0])
-def test_brackets_of_reals_hold_the_p_value(shift, alternative):
+def test_bounds_of_reals_hold_the_p_value(shift, alternative):
     """Against Monte Carlo, and, where p is small, against the exact test of the numbers cut to few decimals."""
     values = np.random.default_rng(2).normal(0.0, 1.0, 400) + shift
     result = permutation_test(values, np.zeros(400), method="exact", alternative=alternative)
@@ -234,7 +234,7 @@ def test_work_beyond_the_budget_is_sampled_or_refused():
         permutation_test(a, b, metric="fscore", budget=-1)
 
 
-def test_a_score_that_is_not_monotone_has_no_bracket():
+def test_a_score_that_is_not_monotone_has_no_bounds():
     a, b = np.random.default_rng(0).normal(size=(2, 100, 2))
     a[:, 1] = b[:, 1]
     assert permutation_test(a, b, metric=wavy, resamples=500).method == "montecarlo"

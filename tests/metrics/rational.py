@@ -1,4 +1,4 @@
-"""Metrics of whole columns and their permutation p-values in rational arithmetic, with roots to 200 bits."""
+"""Metrics that are not sums and their permutation p-values in rational arithmetic, with roots to 200 bits."""
 
 import itertools
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Functions of whole columns: how they are called, what systems exchange by them, and ties in rational arithmetic."""
+"""Metrics that are not sums: how they are called, what systems exchange by them, and ties in rational arithmetic."""
 
 import itertools
 import json

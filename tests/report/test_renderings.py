@@ -88,9 +88,9 @@ def test_every_format_counts_the_pairs_that_more_resamples_would_decide(format_)
 
 
 @pytest.mark.parametrize("format_", [Report.to_text, to_html])
-def test_a_bracket_of_an_exact_p_is_no_confidence_interval(format_):
-    bracketed = with_pair(make_report(2, p_of=lambda i, j: 0.00742), p_interval=Interval(0.00738, 0.00742))
-    text = unwrapped(re.sub("<[^>]+>", " ", format_(bracketed)))
+def test_bounds_of_an_exact_p_are_no_confidence_interval(format_):
+    bounded = with_pair(make_report(2, p_of=lambda i, j: 0.00742), p_interval=Interval(0.00738, 0.00742))
+    text = unwrapped(re.sub("<[^>]+>", " ", format_(bounded)))
     assert "p lies in [0.00738, 0.00742]" in text
     assert "interval of p" not in text
 

@@ -1,5 +1,5 @@
-"""Simultaneous intervals by the bootstrap, for metrics of whole columns and runs drawn within units: against NumPy from
-the engine's counts, critical values of normal laws, and a simulation. Those of sums: `test_joint_level.py`."""
+"""Simultaneous intervals by the bootstrap, for metrics that are not sums and runs drawn within units: against NumPy
+from the engine's counts, critical values of normal distributions, and a simulation. Of sums: `test_joint_level.py`."""
 
 import math
 
