@@ -1,0 +1,69 @@
+"""The site of the documentation: its contents, what it makes of the code, and what it refuses."""
+
+import importlib.util
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import sigjax
+from sigjax.cli.app import COMMANDS
+from sigjax.guide import TOPICS
+from sigjax.studies import STUDIES
+
+pytest.importorskip("sphinx", reason="the extra docs is not installed")
+DOCS = Path(__file__).parents[1] / ".docs"
+
+
+@pytest.fixture(scope="module")
+def conf():
+    """Its configuration, as Sphinx reads it."""
+    spec = importlib.util.spec_from_file_location("conf", DOCS / "conf.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.copy_pages()
+    return module
+
+
+def test_the_contents_name_every_page_once(conf):
+    listed = re.findall(r"^([a-z][\w/.-]*)$", "\n".join(conf.manual()), re.MULTILINE | re.IGNORECASE)
+    pages = {file.relative_to(DOCS).with_suffix("").as_posix() for file in DOCS.rglob("*.*") if file.suffix != ".py"}
+    assert sorted(listed) == sorted(pages - {"index"})
+    assert {f"guide/{topic}" for topic in TOPICS} < pages
+
+
+def test_every_public_name_and_command_has_a_place(conf):
+    public = set(re.findall(r"^\.\. auto(?:class|function):: (\S+)", "\n".join(conf.public()), re.MULTILINE))
+    names = {name for name in sigjax.__all__ if not inspect.ismodule(getattr(sigjax, name))}
+    assert {f"sigjax.{name}" for name in names} < public
+    assert {f"sigjax.studies.{name}" for name in dir(sigjax.studies) if name not in names} < public
+    assert "sigjax.records.comparison.SystemScore" in public
+    commands = set(re.findall(r"^## `sigjax ([^`]+)`", "\n".join(conf.command_line()), re.MULTILINE))
+    research = {f"research {name}" for name, study in STUDIES.items() if study.research}
+    assert commands == {*COMMANDS, "--install-completion"} | research
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<script src="https://example.org/a.js"></script>',
+        "<link rel='stylesheet' href='//example.org/a.css'>",
+        '<img alt="x" src="http://example.org/a.png">',
+        "@font-face { src: url(https://example.org/a.woff2) }",
+        '@import "https://example.org/a.css";',
+    ],
+)
+def test_what_loads_from_a_network_is_seen(conf, text):
+    assert conf.LOADS.findall(text)
+    assert not conf.LOADS.findall(text.replace("https:", "").replace("http:", "").replace("//", "/"))
+
+
+def test_links_of_readers_load_nothing(conf):
+    assert not conf.LOADS.findall('<a class="reference external" href="https://example.org"><img src="a.png"></a>')
+
+
+def test_signs_of_docstrings_are_no_markup(conf):
+    lines = ["max |delta*| of `a*b` and x_", "", ">>> 2 * 3 | 1", "7", "", "a * b"]
+    conf.escape(lines)
+    assert lines == [r"max \|delta\*\| of `a*b` and x\_", "", ">>> 2 * 3 | 1", "7", "", r"a \* b"]
