@@ -88,22 +88,9 @@ def either(*looks: Looks) -> Looks:
 class Format:
     """A file format.
 
-    A package adds one by an entry point of the group `sigjax.formats`, named as the format, for a `Format` in a module
-    that imports little. It is tried after the formats of sigjax, but before plain tables, labels and texts. One that
-    cannot be loaded, or has the name of another, is left out with a warning. In pyproject.toml:
-
-        [project.entry-points."sigjax.formats"]
-        votes = "jury:VOTES"
-
-    In jury/__init__.py, and in jury/reader.py, where `votes_of` gives an array of one number per instance:
-
-        VOTES = Format("votes", "votes of a jury", "systems", "jury.reader:read", looks_like(rb"^VOTES"), ("accuracy",))
-
-        def read(sources, options):
-            files = sources.chosen(options).items()
-            return join_sheets([Sheet(name, file, {"value": votes_of(file)}) for name, file in files], options)
-
-    `Format` and `looks_like` are in `sigjax.formats`; `Sheet`, `join_sheets` and `read_lines` in `sigjax.readers`.
+    A package adds one by an entry point of the group `sigjax.formats` (`sigjax help own-format`). It is tried after the
+    formats of sigjax, but before plain tables, labels and texts. One that cannot be loaded, or has the name of another,
+    is left out with a warning.
 
     Attributes:
         name: its name in `--reader`.

@@ -8,7 +8,6 @@ file and name it in `SECTIONS`.
 
 import inspect
 import io
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -79,19 +78,12 @@ def page(topic: str, *, color: bool = False) -> str:
     from rich.console import Console
     from rich.theme import Theme
 
-    console = Console(
-        file=io.StringIO(),
-        width=WIDTH,
-        force_terminal=color,
-        color_system="standard" if color else None,
-        theme=Theme(_STYLES),
-        legacy_windows=False,
-        _environ=os.environ | {"COLUMNS": str(WIDTH)},
-    )
+    shown = io.StringIO()
+    looks = {"color_system": "standard" if color else None, "theme": Theme(_STYLES), "legacy_windows": False}
+    console = Console(file=shown, width=WIDTH, force_terminal=color, force_jupyter=False, **looks)
     text = _LINK.sub(_shown_link, markdown(topic))
-    with console.capture() as shown:
-        console.print(_terminal_markdown()(text, hyperlinks=False))
-    return "\n".join(line.rstrip() for line in shown.get().splitlines()).strip("\n")
+    console.print(_terminal_markdown()(text, hyperlinks=False))
+    return "\n".join(line.rstrip() for line in shown.getvalue().splitlines()).strip("\n")
 
 
 def _shown_link(link: re.Match[str]) -> str:
@@ -144,12 +136,7 @@ def _terminal_markdown() -> type:
             yield table
 
     class Terminal(markdown.Markdown):
-        elements = markdown.Markdown.elements | {
-            "heading_open": Heading,
-            "fence": Code,
-            "code_block": Code,
-            "table_open": Cells,
-        }
+        elements = markdown.Markdown.elements | {"heading_open": Heading, "fence": Code, "table_open": Cells}
 
     return Terminal
 

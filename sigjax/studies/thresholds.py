@@ -268,7 +268,7 @@ class PairsOptions(TestedOptions):
     quantile: float = option(0.95, "The threshold is this quantile of their gains.", above=0, below=1)
     confidence_level: float = same(Settings, "confidence_level", doc="Level of the intervals of thresholds.")
     draws: int = option(
-        2_000, "Number of draws of systems behind these intervals.", group="Intervals", least=2, most=100_000
+        2_000, "Number of resamples of systems behind these intervals.", group="Intervals", least=2, most=100_000
     )
 
     @property

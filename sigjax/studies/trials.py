@@ -205,7 +205,7 @@ class StudyOptions:
     test: Test | Sequence[Test] = same(
         Settings, "test", more="The permutation test is exact where that takes seconds in all."
     )
-    repetitions: int = option(1000, "Number of trials.", "Of each kind, or for each size.", least=1, most=100_000)
+    repetitions: int = option(1000, "Simulated test sets.", "Of each kind, or for each size.", least=1, most=100_000)
     resamples: int = same(
         Settings,
         "resamples",

@@ -113,7 +113,7 @@ INTERVALS: dict[str, IntervalMethod] = {
         IntervalMethod(
             "percentile",
             r"bootstrap percentile intervals~\cite{efron1993}",
-            "Quantiles of the bootstrap replicates: narrow for few units and for unequal clusters, and [1, 1] where "
+            "Quantiles of bootstrap replicates: too narrow for few units and unequal clusters, and [1, 1] where "
             "all answers are right.",
         ),
         IntervalMethod(
@@ -125,7 +125,7 @@ INTERVALS: dict[str, IntervalMethod] = {
         IntervalMethod(
             "bca",
             r"BCa bootstrap intervals~\cite{efron1987}",
-            "Quantiles at levels corrected for bias and skewness: narrow for few units with heavy tails.",
+            "Quantiles at levels corrected for bias and skewness: too narrow for few units with heavy tails.",
             of_replicates=Bca,
             whole=True,
             missing="all resamples lie on one side of what was observed",
