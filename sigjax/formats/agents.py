@@ -18,7 +18,7 @@ from functools import partial
 from hashlib import sha256
 from itertools import chain
 
-from sigjax.formats.logs import Log, Row, SystemLog, choose, grouped
+from sigjax.formats.logs import Log, Row, SystemLog, choose, grouped, inside
 from sigjax.formats.table import FORMATS
 from sigjax.readers.json_files import (
     Item,
@@ -36,157 +36,144 @@ from sigjax.records import Hint, InputError, Line
 from sigjax.run.files import files_inside, naming, read_head, read_text
 
 _SUCCESS = "success"
-"""The score that promptfoo's pass rate is the mean of; `score` and named scores are beside it."""
+"""The score that the pass rates of promptfoo and DeepEval are means of; others are beside it."""
 _ERROR = 2
 """The `failureReason` of a row that the provider gave no answer for."""
 
 
-def _promptfoo(file: str, _: Options) -> list[SystemLog]:
-    """One system for each column of promptfoo's table: a prompt and a provider."""
+def _promptfoo(file: str) -> tuple[Item, Iterator[Item]]:
+    """Tests with their system, a column of promptfoo's table: a provider, and its prompt where there are several.
+
+    One that is repeated has the same content, and the first number as id.
+    """
     outer = load_item(file)
     if not isinstance(outer.get("results"), dict) or not isinstance(outer.item("results").get("results"), list):
         raise InputError(f"{file}: expected results.results, as promptfoo writes them since version 3 of its format")
-    tests = outer.item("results").items("results", "result")
-    columns = grouped(tests, lambda test: int(test.number("promptIdx")))
-    prompts = {_prompt(own[0]) for own in columns.values()}
-    return [_column(file, columns[number], several=len(prompts) > 1) for number in sorted(columns)]
+    tests = list(outer.item("results").items("results", "result"))
+    tests.sort(key=lambda test: (int(test.number("promptIdx")), test.number("testIdx")))
+    columns = grouped(tests, lambda test: int(test.number("promptIdx"))).values()
+    prompts = [" ".join(_label(own[0], "prompt", "raw").split()) for own in columns]
+    names, records = list[str](), list[Item]()
+    for prompt, own in zip(prompts, columns, strict=True):
+        names.append(_label(own[0], "provider", "id") + f": {prompt}" * (len(set(prompts)) > 1))
+        first = dict[str, str]()
+        for test in own:
+            content = _content(test)
+            id = first.setdefault(content, test.text("testIdx"))
+            records.append(Item(test.at, test.fields | {"system": names[-1], "id": id, "content": content}))
+    if repeated := [name for name, count in Counter(names).items() if count > 1]:
+        raise InputError(f"{file}: several columns are {quote(repeated[0])}; give each provider a label of its own")
+    return outer, iter(records)
 
 
-def _column(file: str, tests: Sequence[Item], *, several: bool) -> SystemLog:
-    """One column; a test that is repeated has the same variables and assertions, and its first number as id."""
-    known: dict[str, list[str]] = {}
-    rows, failed = [], 0
-    for test in sorted(tests, key=lambda test: test.number("testIdx")):
-        failed += test.get("failureReason") == _ERROR
-        content = _content(test)
-        trials = known.setdefault(content, [])
-        trials.append(test.text("testIdx"))
-        rows.append(Row(_scores(test), trials[0], str(len(trials)), test.get("vars"), content))
-    lacking = failed, len(rows), "results are errors of the provider; they count as failed, as in promptfoo"
-    name = f"{_provider(tests[0])}: {_prompt(tests[0])}" if several else _provider(tests[0])
-    return SystemLog(file, rows, name, lacking=lacking)
-
-
-def _scores(test: Item) -> dict[str, float]:
-    scores = {_SUCCESS: test.number("success")}
-    if test.get("score") is not None:
-        scores["score"] = test.number("score")
-    named = test.item("namedScores", {})
-    return {name: named.number(name) for name, value in named.fields.items() if value is not None} | scores
-
-
-def _content(result: Item) -> str:
+def _content(test: Item) -> str:
     """A hash of what is tested: the variables, and the description and the assertions of the test."""
-    test = result.item("testCase", {})
-    parts = [result.get("vars"), test.get("description"), test.get("assert")]
+    case = test.item("testCase", {})
+    parts = [test.get("vars"), case.get("description"), case.get("assert")]
     return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _provider(test: Item) -> str:
-    """The provider's label, or else its id."""
-    if not isinstance(test.get("provider"), dict):
-        return test.text("provider")
-    provider = test.item("provider")
-    return provider.text("label") if provider.get("label") else provider.text("id")
+def _label(test: Item, field: str, other: str) -> str:
+    """The label of a provider or a prompt, or else another name that it has."""
+    if isinstance(test.get(field), str):
+        return test.text(field)
+    return test.name(f"{field}.label?") or test.item(field).text(other)
 
 
-def _prompt(test: Item) -> str:
-    """The prompt's label, on one line."""
-    prompt = test.item("prompt")
-    return " ".join((prompt.text("label") if prompt.get("label") else prompt.text("raw")).split())
+def _promptfoo_scores(test: Item) -> dict[str, float]:
+    score = {} if test.get("score") is None else {"score": test.number("score")}
+    return test.item("namedScores", {}).numbers() | {_SUCCESS: test.number("success")} | score
 
 
-PROMPTFOO = Log(_promptfoo, content="variables or assertions", main=_SUCCESS)
+PROMPTFOO = Log(
+    load=_promptfoo,
+    scores=_promptfoo_scores,
+    trial="#",
+    system="system",
+    labels="vars",
+    same=("content",),
+    content="variables or assertions",
+    lacking=(
+        lambda test: test.get("failureReason") == _ERROR,
+        "results are errors of the provider; they count as failed, as in promptfoo",
+    ),
+    main=_SUCCESS,
+)
 
-# DeepEval: a test run, with its test cases (of one turn, or conversations) and their metrics.
 
-
-def _deepeval(file: str, _: Options) -> list[SystemLog]:
+def _deepeval(file: str) -> tuple[Item, Iterator[Item]]:
+    """Test cases of one turn, and conversations, of a test run or of .deepeval/.latest_test_run.json."""
     run = load_item(file)
-    if run.get("testRunData") is not None:  # as in .deepeval/.latest_test_run.json
+    if run.get("testRunData") is not None:
         run = run.item("testRunData")
-    cases = [*run.items("testCases", "test case", []), *run.items("conversationalTestCases", "conversation", [])]
-    return [SystemLog(file, [_case(one) for one in cases])]
+    conversations = run.items("conversationalTestCases", "conversation", [])
+    return run, chain(run.items("testCases", "test case", []), conversations)
 
 
-def _case(case: Item) -> Row:
-    """The row of a test case; a metric that failed to run has no score."""
-    metrics = list(case.items("metricsData", "metric", []))
-    scores = {metric.text("name"): metric.number("score") for metric in metrics if metric.get("score") is not None}
-    if case.get("success") is not None:
-        scores[_SUCCESS] = case.number("success")
-    return Row(
-        scores, case.text("name"), labels=case.get("metadata"), content=case.get("input") or case.get("scenario")
-    )
+def _deepeval_scores(case: Item) -> dict[str, float]:
+    """Those of the metrics that did not fail to run, and whether the case passed."""
+    metrics = [metric for metric in case.items("metricsData", "metric", []) if metric.get("score") is not None]
+    scores = {metric.text("name"): metric.number("score") for metric in metrics}
+    return scores if case.get("success") is None else scores | {_SUCCESS: case.number("success")}
 
 
-DEEPEVAL = Log(_deepeval, content="input", main=_SUCCESS)
+DEEPEVAL = Log(
+    load=_deepeval,
+    scores=_deepeval_scores,
+    id="name",
+    labels="metadata",
+    same=("input", "scenario"),
+    content="input",
+    main=_SUCCESS,
+)
+
+# results.json of `tb run`, one per run.
+TERMINAL_BENCH = Log(
+    load=inside("results", "trial"),
+    scores=lambda trial: {"resolved": 0.0 if trial.get("is_resolved") is None else trial.number("is_resolved")},
+    id="task_id",
+    trial="#",
+    lacking=(
+        lambda trial: trial.value("is_resolved") is None,
+        "trials have no outcome (is_resolved null); they count as not resolved",
+    ),
+    published=("resolved", "accuracy"),
+    files_are_runs=True,
+    main="resolved",
+)
 
 
-_TOLERANCE = 1e-9
-
-
-# terminal-bench: results.json of `tb run`, one per run; a trial without an outcome (is_resolved null) is not resolved.
-
-
-def _terminal_bench(file: str, _: Options) -> list[SystemLog]:
-    found = load_item(file)
-    seen, rows, lacking = Counter[str](), [], 0
-    for trial in found.items("results", "trial"):
-        task = trial.text("task_id")
-        seen[task] += 1
-        lacking += trial.value("is_resolved") is None
-        value = 0.0 if trial.get("is_resolved") is None else trial.number("is_resolved")
-        rows.append(Row({"resolved": value}, task, str(seen[task])))
-    without = lacking, len(rows), "trials have no outcome (is_resolved null); they count as not resolved"
-    return [SystemLog(file, rows, lacking=without, published=partial(_published, file, found))]
-
-
-def _published(file: str, run: Item, score: str, mean: float) -> tuple[list[str], bool]:
-    """A note where the file's own accuracy is another."""
-    accuracy = run.get("accuracy")
-    if score != "resolved" or not isinstance(accuracy, int | float) or abs(accuracy - mean) <= _TOLERANCE:
-        return [], False
-    return [f"{file}: the mean of resolved is {mean:.6g}, but its accuracy is {accuracy:.6g}"], False
-
-
-TERMINAL_BENCH = Log(_terminal_bench, files_are_runs=True, main="resolved")
-
-# tau-bench: a list of trials; tau2-bench: one object, whose simulations are the trials.
-
-
-def _tau(file: str, _: Options) -> list[SystemLog]:
+def _tau(file: str) -> tuple[Item, Iterator[Item]]:
+    """The trials: of tau-bench a list; of tau2-bench `simulations`, or `simulation_index` where each has a file."""
     loaded = parse_json(file, read_text(file))
     if isinstance(loaded, list):
-        trials = list(load_entries(file))
-        rows = [Row({"reward": one.number("reward")}, one.text("task_id"), one.text("trial", 0)) for one in trials]
-        return [SystemLog(file, rows)]
-    found = item_at(file, loaded)
-    info = found.item("info")
-    agent, environment = info.item("agent_info", {}), info.item("environment_info", {})
-    facts = {
-        "domain": environment.text("domain_name", "unknown"),
-        "simulated user": info.item("user_info", {}).text("llm", "unknown"),
-    }
-    inside = "simulations" if found.get("simulations") else "simulation_index"
-    if not found.get(inside):
-        raise InputError(f"{found.field('simulations')}: is empty; expected trials")
-    rows = [_simulation(one) for one in found.items(inside, "simulation")]
-    without = sum(not row.scores for row in rows)
-    lacking = without, len(rows), "simulations have no reward; they are missing results, as in tau2"
-    return [SystemLog(file, rows, agent.text("llm") if agent.get("llm") else "", facts=facts, lacking=lacking)]
+        return Item(file, {}), load_entries(file)
+    whole = item_at(file, loaded)
+    name = "simulations" if whole.get("simulations") else "simulation_index"
+    if not whole.get(name):
+        raise InputError(f"{whole.field('simulations')}: is empty; expected trials")
+    return whole, whole.items(name, "simulation")
 
 
-def _simulation(trial: Item) -> Row:
-    """A trial: of `simulations`, or of `simulation_index`, where each has a file of its own."""
+def _tau_scores(trial: Item) -> dict[str, float]:
     holder = trial if trial.get("reward_info") is None else trial.item("reward_info")
-    scores = {} if holder.get("reward") is None else {"reward": holder.number("reward")}
-    if scores:
-        scores["success"] = float(abs(scores["reward"] - 1) <= 1e-6)
-    return Row(scores, trial.text("task_id"), trial.text("trial", 0))
+    if holder.get("reward") is None:
+        return {}
+    reward = holder.number("reward")
+    return {"reward": reward, "success": float(abs(reward - 1) <= 1e-6)}
 
 
-TAU = Log(_tau, must_agree={"domain": "compare agents on the same tasks"}, main="reward")
+TAU = Log(
+    load=_tau,
+    scores=_tau_scores,
+    id="task_id",
+    trial="trial",
+    system="/info.agent_info.llm?",
+    facts={"domain": "/info.environment_info.domain_name?", "simulated user": "/info.user_info.llm?"},
+    must_agree={"domain": "compare agents on the same tasks"},
+    lacking=(lambda trial: not _tau_scores(trial), "simulations have no reward; they are missing results, as in tau2"),
+    main="reward",
+)
 
 
 _RESOLVED = "resolved"
@@ -264,8 +251,7 @@ def _issues(details: Item) -> list[Row]:
         with naming(details.where):
             text(id)
         issue = item_at((details.at, id), own)
-        scores = {score: issue.number(score) for score, value in issue.fields.items() if value is not None}
-        rows.append(_issue(scores, id))
+        rows.append(_issue(issue.numbers(), id))
     return rows
 
 
@@ -273,7 +259,7 @@ def _issue(scores: dict[str, float], id: str) -> Row:
     return Row(scores, id, labels={"repository": id.rpartition("-")[0] or id})
 
 
-SWEBENCH = Log(_swebench, main=_RESOLVED)
+SWEBENCH = Log(results=_swebench, main=_RESOLVED)
 
 
 def _instances(file: str) -> list[str]:
@@ -316,7 +302,7 @@ def read_listed(sources: Sources, options: Options) -> Tasks:
     """A list of all instances, and results.json of each system."""
     gold = sources.gold()
     results = partial(_listed, gold, _instances(gold))
-    return Log(results, main=_RESOLVED).read(replace(sources, files=()), options)
+    return Log(results=results, main=_RESOLVED).read(replace(sources, files=()), options)
 
 
 def are_listed(_: Sequence[str], outputs: Sequence[str]) -> bool:

@@ -176,4 +176,4 @@ def _check_totals(file: str, sums: Sequence[int] | None, totals: Sequence[int]) 
         raise InputError(f"{file}: its sentences have {own}, but its summary has {summary}; is a part missing?")
 
 
-ERRANT = Log(_errant, content="sentence")
+ERRANT = Log(results=_errant, content="sentence")

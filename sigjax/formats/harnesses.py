@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import PurePath, PurePosixPath
 from typing import Any
 
-from sigjax.formats.logs import Log, Row, Scores, SystemLog, choose, grouped
+from sigjax.formats.logs import TOLERANCE, Log, Row, Scores, SystemLog, choose, grouped
 from sigjax.formats.table import FORMATS
 from sigjax.readers.frames import is_flat, parquet_columns, refuse_repeats, refusing_damage
 from sigjax.readers.json_files import (
@@ -84,59 +84,48 @@ def _stats(entry: Item) -> tuple[str, dict[str, float | InputError]]:
 def _spec(file: str) -> tuple[str, str | None, str]:
     """The model, the scenario and the run that run_spec.json beside the file names."""
     path = str(PurePath(file).with_name("run_spec.json"))
-    if not os.path.isfile(path):
-        return "", None, ""
-    spec = load_item(path)
-    adapter = spec.item("adapter_spec", {})
-    scenario = spec.get("scenario_spec")
-    model = adapter.text("model") if adapter.get("model") else ""
-    name = spec.get("name")
-    return model, None if scenario is None else str(scenario), name if isinstance(name, str) else ""
+    spec = load_item(path) if os.path.isfile(path) else Item(path, {})
+    scenario, name = spec.get("scenario_spec"), spec.get("name")
+    return spec.name("adapter_spec.model?"), scenario and str(scenario), name if isinstance(name, str) else ""
 
 
-HELM = Log(_results)
+HELM = Log(results=_results)
 
 
-_UNNAMED = "unknown"
 _DECIMALS = 15
 """1.9816872352 - 1 is 0.98168723520000009 in doubles; rounding gives the decimal that it stands for."""
 
 
-def _alpaca_eval(file: str, options: Options) -> list[SystemLog]:
-    entries = list(load_entries(file))
-    annotators = [entry.text("annotator", _UNNAMED) for entry in entries]
-    chosen = choose(file, annotators, options.filter, "annotator")
-    entries = [entry for entry, annotator in zip(entries, annotators, strict=True) if annotator == chosen]
-    by_pair = grouped(entries, lambda entry: (entry.text("generator_2"), entry.text("generator_1")))
-    notes, annotator = (), chosen
-    if chosen == _UNNAMED:
-        notes, annotator = (f"warning: {file} names no annotator; compare preferences of the same one only",), None
-    return [
-        SystemLog(
-            file, list(map(_preference, own)), model, notes, facts={"reference": reference, "annotator": annotator}
-        )
-        for (model, reference), own in by_pair.items()
-    ]
+def _win_rate(entry: Item) -> dict[str, float]:
+    """None where the annotator gave no preference."""
+    if entry.value("preference") is None:
+        return {}
+    value = entry.number("preference")
+    if not 1 <= value <= 2:
+        raise InputError(f"{entry.field('preference')}: expected a number from 1 to 2, or null, got {value:g}")
+    return {"win_rate": round(value - 1, _DECIMALS)}
 
 
-def _preference(entry: Item) -> Row:
-    """The row of an annotation; it has no score where the annotator gave no preference."""
-    dataset = entry.text("dataset", "all")
-    scores: dict[str, float] = {}
-    if entry.value("preference") is not None:
-        value = entry.number("preference")
-        if not 1 <= value <= 2:
-            raise InputError(f"{entry.field('preference')}: expected a number from 1 to 2, or null, got {value:g}")
-        scores["win_rate"] = round(value - 1, _DECIMALS)
-    return Row(scores, f"{dataset}: {entry.text('instruction')}", labels={"dataset": dataset})
+def _annotations(file: str) -> tuple[Item, Iterator[Item]]:
+    def instance(entry: Item) -> Item:
+        dataset = entry.text("dataset", "all")
+        about = {"id": f"{dataset}: {entry.text('instruction')}", "labels": {"dataset": dataset}}
+        return Item(entry.at, entry.fields | about)
+
+    return Item(file, {}), map(instance, load_entries(file))
 
 
 ALPACA_EVAL = Log(
-    _alpaca_eval,
+    load=_annotations,
+    scores=_win_rate,
+    system="generator_2",
+    facts={"reference": "generator_1", "annotator": "annotator?"},
     must_agree={
         "reference": "compare models by their preferences over the same one",
         "annotator": "compare models by preferences of the same one; annotate all outputs with it",
     },
+    labels="labels",
+    filter="annotator",
 )
 
 # MTEB: a folder per model, with model_meta.json and one file per task; tasks are instances.
@@ -152,8 +141,7 @@ def _mteb(file: str, options: Options) -> list[SystemLog]:
     tasks = [each for each in files_inside(os.path.dirname(file) or ".", "*.json") if not _is_meta(each)]
     if not tasks:
         raise InputError(f"{file}: no results of tasks (TASK.json) stand beside it")
-    meta = load_item(file)
-    return [SystemLog(file, [_task(each, options) for each in tasks], meta.text("name") if meta.get("name") else "")]
+    return [SystemLog(file, [_task(each, options) for each in tasks], load_item(file).name("name?"))]
 
 
 def _is_meta(file: str) -> bool:
@@ -172,7 +160,7 @@ def _task(file: str, options: Options) -> Row:
     return Row({"main_score": sum(values) / len(values)}, found.text("task_name"))
 
 
-MTEB = Log(_mteb)
+MTEB = Log(results=_mteb)
 
 
 _LONG = frozenset("arguments resps filtered_resps".split())
@@ -180,7 +168,6 @@ _NOT_METRICS = _LONG | frozenset("doc_id doc target filter metrics doc_hash prom
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.jsonl(\.gz)?")
 _MEANS = re.compile(r"results_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.json(\.gz)?")
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.parquet(\.gz)?")
-_TOLERANCE = 1e-9
 
 
 def _lm_eval(file: str, options: Options) -> Iterator[SystemLog]:
@@ -233,7 +220,7 @@ def _published(samples: str, filter: str, score: str, mean: float) -> tuple[list
         return [f"not checked against the published results: {error.flags}"], False
     published = _below(results, "results", named["task"], f"{score},{filter}")
     lower_is_better = _below(results, "higher_is_better", named["task"], score) is False
-    if not isinstance(published, int | float) or abs(mean - published) <= _TOLERANCE * max(1.0, abs(published)):
+    if not isinstance(published, int | float) or abs(mean - published) <= TOLERANCE * max(1.0, abs(published)):
         return [], lower_is_better
     return [f"{samples}: the mean of {score} is {mean:.6g}, but {published:.6g} in {file}"], lower_is_better
 
@@ -279,7 +266,7 @@ def _named(pattern: re.Pattern[str], files: Sequence[str]) -> list[tuple[str, re
     return [(file, found) for file in files if (found := pattern.fullmatch(PurePath(file).name))]
 
 
-LM_EVAL = Log(_lm_eval, content="document (doc_hash)")
+LM_EVAL = Log(results=_lm_eval, content="document (doc_hash)")
 
 # Every Eval Ever: the instance schema of that project, with one line per instance and evaluation.
 
@@ -313,7 +300,7 @@ def _evaluations(lines: Sequence[Item]) -> list[str]:
     return [result if counts[name] > 1 and isinstance(result, str) else name for name, result in pairs]
 
 
-EVERY_EVAL = Log(_every_eval, content="content (sample_hash)")
+EVERY_EVAL = Log(results=_every_eval, content="content (sample_hash)")
 
 
 _DOC, _METRIC = ("doc", "__doc__"), ("metric", "__metric__")
@@ -384,7 +371,7 @@ def _fields(file: str, name: str, type_: Any) -> list[Any]:
     return [type_.field(i) for i in range(type_.num_fields)]
 
 
-LIGHTEVAL = Log(_row_results, content="query")
+LIGHTEVAL = Log(results=_row_results, content="query")
 
 
 _WHOLE = ("header.json", "reductions.json")
@@ -415,7 +402,7 @@ def _inspect_results(file: str, _: Options) -> Iterator[SystemLog]:
     task = about.get("task")
     task = task if isinstance(task, str) else ""
     facts = {"task": task, "reduction over epochs": others or "mean"}
-    yield SystemLog(file, rows, about.text("model") if about.get("model") else "", notes, facts, task=task)
+    yield SystemLog(file, rows, about.name("model?"), notes, facts, task=task)
 
 
 def _reduced_rows(reductions: Sequence[Item], *, several: bool) -> list[Row]:
@@ -546,4 +533,4 @@ def _check_member(file: str, member: zipfile.ZipInfo) -> None:
         raise InputError(f"{where}: is a link; expected a file")
 
 
-INSPECT = Log(_inspect_results, must_agree={"reduction over epochs": "score them with one rule"})
+INSPECT = Log(results=_inspect_results, must_agree={"reduction over epochs": "score them with one rule"})

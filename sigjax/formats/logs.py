@@ -1,15 +1,17 @@
 """Logs of evaluations: rows of scores, as the function of one format gives them, -> evaluations, one per task.
 
-A format gives `results(file, options)`: one `SystemLog` per system in a file. `Log` does what all logs need: it names
-the systems, checks that they agree, takes the tasks and runs that all have, notes what to report, and joins them.
+A format gives `results(file, options)`, one `SystemLog` per system in a file: as declared where a file
+has one record per instance, else by a function. `Log` does what all logs need: it names the systems, checks that they
+agree, takes the tasks and runs that all have, notes what to report, and joins them.
 """
 
 from __future__ import annotations
 
 import math
-from collections import ChainMap
+from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -17,7 +19,7 @@ import numpy as np
 
 from sigjax.metrics import MEAN
 from sigjax.readers.join import join_sheets
-from sigjax.readers.json_files import text
+from sigjax.readers.json_files import Item, load_item, text
 from sigjax.readers.options import Options, listing, quote, suggest
 from sigjax.readers.roles import SHOWN
 from sigjax.readers.sheets import Reading, Sheet, Sources, Tasks
@@ -27,6 +29,9 @@ from sigjax.run.files import naming
 _Value = TypeVar("_Value")
 _Key = TypeVar("_Key", bound=Hashable)
 
+UNKNOWN = "unknown"
+TOLERANCE = 1e-9
+"""Of a mean, to which that of the program is the same."""
 Scores = Mapping[str, float | InputError]
 """Name of a score -> its value, or the error for whoever asks for it; missing scores are left out."""
 
@@ -66,30 +71,85 @@ class SystemLog:
     """(score, its mean) -> notes where the program published another mean, and whether lower is better."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Log:
-    """A format of logs, of which `read` is the reader.
+    """A format of logs, of which `read` is the reader: declared where a file has one record per instance and trial.
+
+    A field is that of a record, or after / a path in the whole file, as in `/info.model?`; ? is for one that may be
+    missing.
 
     Attributes:
-        results: (file, options) -> one result per system in the file.
-        content: what `Row.content` is, for messages.
+        results: (file, options) -> one result per system, of a format that is not declared by the next attributes.
+        load: file -> the whole, and its records.
+        scores: record -> scores; those without a value are left out.
+        id: field of the instance.
+        trial: field of the trial; # counts the records of an instance.
+        system: field of the system's name, if the file has one.
+        facts: what the systems should have in common -> its field.
+        labels: field of an object whose plain fields `--cluster` and `--strata` may name.
+        same: fields of what all systems must agree on, of which the first counts that a record has.
+        filter: field of which `--filter` takes one value.
+        lacking: record -> whether something is lacking, and what, for a note.
+        published: a score, and the field of its mean in the whole, for a note where that is another.
+        content: what `Row.content`, or `same`, is, for messages.
         must_agree: fact -> what to do where the systems differ in it; differing in any other fact is noted.
         main: the score that the format means by the plain mean.
         adapt: (options, names of the scores) -> options with the metric that the format means by `Options.metric`.
         files_are_runs: whether several files of a system are its runs on the same instances.
     """
 
-    results: Callable[[str, Options], Iterable[SystemLog]]
+    results: Callable[[str, Options], Iterable[SystemLog]] | None = None
+    load: Callable[[str], tuple[Item, Iterable[Item]]] = lambda file: (load_item(file), ())
+    scores: Callable[[Item], Scores] = lambda _: {}
+    id: str = "id"
+    trial: str = ""
+    system: str = ""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    labels: str = ""
+    same: tuple[str, ...] = ()
+    filter: str = ""
+    lacking: tuple[Callable[[Item], bool], str] = (lambda _: False, "")
+    published: tuple[str, str] = ("", "")
     content: str = "content"
     must_agree: Mapping[str, str] = field(default_factory=dict)
     main: str = "mean"
     adapt: Callable[[Options, Sequence[str]], Options] = lambda options, _: options
     files_are_runs: bool = False
 
+    def _declared(self, file: str, options: Options) -> Iterator[SystemLog]:
+        """What a file says of each system, by the declaration."""
+        whole, every = self.load(file)
+        records, notes = list(every), ()
+        if self.filter:
+            kinds = [record.text(self.filter, UNKNOWN) for record in records]
+            chosen = choose(file, kinds, options.filter, self.filter)
+            records = [record for record, kind in zip(records, kinds, strict=True) if kind == chosen]
+            if chosen == UNKNOWN:
+                notes = (f"warning: {file} names no {self.filter}; compare results of the same one only",)
+
+        def names(record: Item) -> tuple[str, ...]:
+            fields = (self.system, *self.facts.values())
+            return tuple(each and (whole if each[0] == "/" else record).name(each.strip("/")) for each in fields)
+
+        for (system, *facts), own in (grouped(records, names) or {names(whole): []}).items():
+            said = {fact: value or None for fact, value in zip(self.facts, facts, strict=True)}
+            lacking = sum(map(self.lacking[0], own)), len(own), self.lacking[1]
+            published = partial(_check_mean, whole, *self.published) if self.published[0] else None
+            yield SystemLog(file, self._rows(own), system, notes, said, lacking=lacking, published=published)
+
+    def _rows(self, records: Iterable[Item]) -> Iterator[Row]:
+        counts = Counter[str]()
+        for record in records:
+            id = record.text(self.id)
+            counts[id] += 1
+            trial = str(counts[id]) if self.trial == "#" else self.trial and record.text(self.trial, 0)
+            content = next((value for name in self.same if (value := record.get(name)) is not None), None)
+            yield Row(self.scores(record), id, trial or None, record.get(self.labels), content)
+
     def read(self, sources: Sources, options: Options) -> Tasks:
         """What the logs hold: evaluations by task, or one where no system has several tasks."""
         files = sources.files or tuple(sources.by_file())
-        results = [result for file in files for result in self.results(file, options)]
+        results = [result for file in files for result in (self.results or self._declared)(file, options)]
         names = _names(results, sources)
         named = [replace(result, system=name) for result, name in zip(results, names, strict=True)]
         tasks, notes = _by_task(_files_as_runs(named) if self.files_are_runs else named, options)
@@ -135,6 +195,24 @@ class Log:
             return replace(evaluation, title=f"{task}: {score}" if task and not others else None)
 
         return sheets[0].numbers, evaluate
+
+
+def _check_mean(whole: Item, named: str, path: str, score: str, mean: float) -> tuple[list[str], bool]:
+    """A note where the file's own mean of a score is another."""
+    own = whole.get(path)
+    if score != named or not isinstance(own, int | float) or abs(own - mean) <= TOLERANCE:
+        return [], False
+    return [f"{whole.where}: the mean of {score} is {mean:.6g}, but its {path} is {own:.6g}"], False
+
+
+def inside(name: str, word: str) -> Callable[[str], tuple[Item, Iterator[Item]]]:
+    """The records in a list of a file's object, each of which a message calls by a word and its number."""
+
+    def load(file: str) -> tuple[Item, Iterator[Item]]:
+        whole = load_item(file)
+        return whole, whole.items(name, word)
+
+    return load
 
 
 def choose(file: str, names: Iterable[str], chosen: str | None, what: str) -> str:

@@ -89,7 +89,7 @@ def _row(document: str, number: str, raters: dict[str, int]) -> Row:
     return Row({_SCORE: sum(raters.values()) / (10 * len(raters))}, id, labels=labels)
 
 
-MQM = Log(_mqm)
+MQM = Log(results=_mqm)
 
 
 _APPRAISE_SCORE = "score"
@@ -228,4 +228,4 @@ def _appraise_row(document: str, item: str, ratings: Sequence[_Rating]) -> Row:
     return Row({_APPRAISE_SCORE: score}, f"{document}: {item}" if document else item, labels=labels)
 
 
-APPRAISE = Log(_appraise)
+APPRAISE = Log(results=_appraise)

@@ -152,7 +152,7 @@ def _check_lengths(file: str, lengths: Mapping[str, int], hint: str = "") -> Non
             )
 
 
-COMET = Log(_comet, content="source or reference")
+COMET = Log(results=_comet, content="source or reference")
 
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")

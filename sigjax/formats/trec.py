@@ -362,4 +362,4 @@ def _spelled(options: Options, measures: Sequence[str]) -> Options:
     return replace(options, metric=next((each for each in measures if parse_measure(each) == meant), options.metric))
 
 
-TREC_EVAL = Log(_trec_eval, adapt=_spelled)
+TREC_EVAL = Log(results=_trec_eval, adapt=_spelled)

@@ -64,9 +64,21 @@ class Item:
             raise InputError(f"{self.where}: no field {quote(name)}; {suggest(name, self.fields, 'fields')}")
         return default if value is None else value
 
+    def name(self, path: str) -> str:
+        """The text of a field below others, as in `adapter_spec.model?`: empty where there is none, if ? allows it."""
+        *holders, field = path.removesuffix("?").split(".")
+        item = self
+        for holder in holders:
+            item = item.item(holder, {})
+        return item.text(field) if item.get(field) or not path.endswith("?") else ""
+
     def number(self, name: str) -> float:
         """A finite number."""
         return self._checked(name, number)
+
+    def numbers(self) -> dict[str, float]:
+        """All fields but those that are null, which must be numbers."""
+        return {name: self.number(name) for name, value in self.fields.items() if value is not None}
 
     def text(self, name: str, default: str | int | None = None) -> str:
         """A text or whole number that names something."""
