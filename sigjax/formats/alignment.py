@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sigjax.readers.join import join_sheets
+from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
 from sigjax.readers.options import Options, quote, suggest
-from sigjax.readers.sheets import Reading, Sheet, Sources
 from sigjax.records import InputError, Line
 from sigjax.run.files import read_text
 

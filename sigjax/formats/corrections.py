@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from sigjax.formats.logs import Log, Row, SystemLog
-from sigjax.readers.join import join_sheets
+from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
 from sigjax.readers.options import Options, listing, quote
-from sigjax.readers.sheets import Reading, Sheet, Sources
 from sigjax.records import Hint, InputError, Line
 from sigjax.run.files import read_text
 

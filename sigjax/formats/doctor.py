@@ -21,9 +21,8 @@ from sigjax.formats.reading import (
 )
 from sigjax.formats.table import ByTask, Format, all_formats, named_format
 from sigjax.metrics import METRICS
-from sigjax.readers.join import labels_of
+from sigjax.readers.join import Sheet, Sources, labels_of
 from sigjax.readers.options import Options
-from sigjax.readers.sheets import Sheet, Sources
 from sigjax.records import EvaluationRecord, InputError
 from sigjax.run.context import with_progress
 from sigjax.run.files import keeping_pipes, read_head

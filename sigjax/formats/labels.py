@@ -19,12 +19,11 @@ import numpy as np
 
 from sigjax.formats.conll import encode, first_difference, head_tokens, split_blanks
 from sigjax.metrics import CLASS_METRICS, class_metric
-from sigjax.readers.join import join_sheets
+from sigjax.readers.join import Reading, Sheet, Sources, join_sheets, read_lines
 from sigjax.readers.json_files import item_at, parse_json, text
 from sigjax.readers.options import Options, chosen_metric, listing, quote
 from sigjax.readers.plain import csv_records, unquote
 from sigjax.readers.roles import is_id_name
-from sigjax.readers.sheets import Reading, Sheet, Sources, read_lines
 from sigjax.readers.table import is_text
 from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import naming, read_head, read_text

@@ -18,11 +18,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sigjax.metrics import MEAN
-from sigjax.readers.join import join_sheets
+from sigjax.readers.join import Reading, Sheet, Sources, Tasks, join_sheets
 from sigjax.readers.json_files import Item, load_item, text
 from sigjax.readers.options import Options, listing, quote, suggest
 from sigjax.readers.roles import SHOWN
-from sigjax.readers.sheets import Reading, Sheet, Sources, Tasks
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric
 from sigjax.run.files import naming
 

@@ -29,6 +29,7 @@ from sigjax.formats.table import (
 )
 from sigjax.metrics.suites import in_suite, of_tasks
 from sigjax.readers.evaluation import Evaluation
+from sigjax.readers.join import Sources, directed
 from sigjax.readers.options import (
     FileOptions,
     Options,
@@ -40,7 +41,6 @@ from sigjax.readers.options import (
     name_systems,
     quote,
 )
-from sigjax.readers.sheets import Sources, directed
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric

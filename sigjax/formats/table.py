@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from sigjax.metrics import CLASS_METRICS, METRICS, TEXT_METRICS, known_metric, parameterized
 from sigjax.metrics.ratios import FBETA
+from sigjax.readers.join import Sources
 from sigjax.readers.options import FileOptions, Options, quote, suggest
-from sigjax.readers.sheets import Sources
 from sigjax.readers.table import is_missing, is_text
 from sigjax.records import EvaluationRecord, InputError
 from sigjax.records.display import meant
@@ -458,7 +458,7 @@ _TABLE = (
     _log(
         "terminal-bench",
         "results.json of terminal-bench",
-        "agents:TERMINAL_BENCH.read",
+        "harnesses:TERMINAL_BENCH.read",
         looks_like(rb'"results"\s*:\s*\[\s*\{[^{}]{0,999}?"(trial_name|task_id)"', rb'"is_resolved"'),
         folder="*/results.json",
         tasks=True,
@@ -466,7 +466,7 @@ _TABLE = (
     _log(
         "tau-bench",
         "results of tau-bench or tau2-bench",
-        "agents:TAU.read",
+        "harnesses:TAU.read",
         looks_like(
             rb'\A\s*(\{(?s:.{0,999}?)"info"\s*:\s*\{[^{}]*?"num_trials"\s*:'
             rb'|\[\s*\{\s*"task_id"\s*:\s*\d+\s*,\s*"reward"\s*:\s*[-\d.]+\s*,\s*"info"\s*:\s*\{)'
@@ -477,13 +477,13 @@ _TABLE = (
     _log(
         "promptfoo",
         "JSON of promptfoo eval -o",
-        "agents:PROMPTFOO.read",
+        "harnesses:PROMPTFOO.read",
         looks_like(rb'"results"\s*:\s*\{\s*"version"\s*:\s*\d'),
     ),
     _log(
         "deepeval",
         "test runs of DeepEval",
-        "agents:DEEPEVAL.read",
+        "harnesses:DEEPEVAL.read",
         looks_like(rb'"(testCases|conversationalTestCases)"\s*:\s*\[\s*\{', rb'"metricsData"\s*:'),
     ),
     _log(
@@ -497,7 +497,7 @@ _TABLE = (
     _log(
         "swebench",
         "reports, leaderboards.json or details of SWE-bench",
-        "agents:SWEBENCH.read",
+        "harnesses:SWEBENCH.read",
         looks_like(
             rb'(?s)^\s*\{(\s*"leaderboards"|.*"(submitted_ids|completed_ids|resolved_ids|no_generation|no_logs)")'
             rb'\s*:\s*\[|^\s*\{\s*"(resolved"\s*:\s*\[|[\w.-]{1,99}__[\w.-]{1,199}"\s*:\s*\{[^{}]*"resolved"\s*:)'
@@ -520,7 +520,7 @@ _TABLE = (
         "brackets",
         "output of evalb",
         "systems",
-        "phrases:read_evalb",
+        "trees:read_evalb",
         looks_like(rb"(?m)^[ \t]*ID\s+Len\.\s+Stat\.\s+Recal\s"),
         _F1,
     ),
@@ -555,7 +555,7 @@ _TABLE = (
     _gold(
         "swebench-results",
         "results.json of SWE-bench's experiments, after a list of all ids",
-        "agents:read_listed",
+        "harnesses:read_listed",
         either(
             looks_like(rb'"instance_id"'),
             lines_like(rb"\s*[\w.-]{1,99}__[\w.-]{1,199}\s*"),
@@ -563,7 +563,7 @@ _TABLE = (
         ),
         (),
         folder="results/results.json",
-        confirms="agents:are_listed",
+        confirms="harnesses:are_listed",
     ),
     _gold(
         "alignment",
@@ -579,7 +579,7 @@ _TABLE = (
     _gold(
         "segmentation",
         "morpheme segmentation, SIGMORPHON 2022",
-        "spans:read_segmentations",
+        "conll:read_segmentations",
         # with a category, or marks of boundaries in some line
         looks_like(rb"^([^\t\n]+\t[^\t\n]+\t[01]{3}\r?\n|(?=(?s:.*) @@)[^\t\n]+\t[^\t\n]+(\t[^\t\n]*)?\n)"),
         _TAGS,
@@ -642,14 +642,14 @@ _TABLE = (
     _gold(
         "conllu",
         "dependency trees, CoNLL-U",
-        "conllu:read_trees",
+        "trees:read_dependencies",
         looks_like(rb"\A(?:#[^\n]*\n|\r?\n)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}[^\t\n]*\n", ending=".conllu"),
         ("las", "uas", "upos", "xpos", "ufeats", "alltags", "lemmas", "clas", "mlas", "blex"),
     ),
     _gold(
         "trees",
         "phrase structure trees, one per line",
-        "phrases:read_trees",
+        "trees:read_trees",
         looks_like(rb"^\s*\(\s*(?:[^\s()]+\s*)?\([^\n]*\)[ \t\r]*(?:\n|\Z)"),
         _F1,
         options=_UNIT,
@@ -669,31 +669,31 @@ _TABLE = (
     _gold(
         "stm",
         "transcripts with times, as sclite's stm, and ctm of the systems",
-        "transcripts:read_timed",
+        "texts:read_timed",
         either(looks_like(ending=".stm"), lines_like(rb"\s*;;.*|\s*(?:\S+\s+){3}[\d.]+\s.*")),
         ("wer-sclite",),
-        recognizes="transcripts:looks_timed",
-        confirms="transcripts:are_timed",
+        recognizes="texts:looks_timed",
+        confirms="texts:are_timed",
     ),
     _gold(
         "kaldi",
         "transcripts with ids, as Kaldi's text",
-        "transcripts:read_kaldi",
+        "texts:read_kaldi",
         lines_like(rb"\s*[^\s0-9\x80-\xff]*[0-9\x80-\xff].*"),
         _TRANSCRIPTS,
         options=_TEXT_OPTIONS,
-        recognizes="transcripts:looks_like_kaldi",
-        confirms="transcripts:are_kaldi",
+        recognizes="texts:looks_like_kaldi",
+        confirms="texts:are_kaldi",
     ),
     _gold(
         "trn",
         "transcripts with ids, as sclite's trn",
-        "transcripts:read_trn",
+        "texts:read_trn",
         either(looks_like(ending=".trn"), lines_like(rb"[^)]*\).*")),
         _TRANSCRIPTS,
         options=_TEXT_OPTIONS,
-        recognizes="transcripts:looks_like_trn",
-        confirms="transcripts:are_trn",
+        recognizes="texts:looks_like_trn",
+        confirms="texts:are_trn",
     ),
     _gold(
         "id-labels",

@@ -1,4 +1,4 @@
-"""Texts: outputs with references, one segment per line; answers to questions as in SQuAD; and scores of segments.
+"""Texts: outputs with references, by line or by id; answers to questions as in SQuAD; and scores of segments.
 
 Scores of segments are those of comet-score --to_json, and the .seg.score files of mt-metrics-eval, all systems in one
 file. Segments are known by their position, so every system needs a score for each.
@@ -8,29 +8,47 @@ Exact match and F1 are those of SQuAD's scripts: answers are compared in lower c
 articles (a, an, the); of several gold answers the best one counts. Where some question has no answer, the script of
 version 2.0 counts, else that of 1.1. Articles of SQuAD are clusters. References: Rajpurkar et al. (2016), "SQuAD:
 100,000+ questions for machine comprehension of text"; Rajpurkar, Jia and Liang (2018), "Know what you don't know".
+
+Transcripts have ids, as in Kaldi's `text` (`ID WORD ...`) and sclite's `trn` (`WORD ... (ID)`), or times, as in stm.
+An utterance without words is an empty transcript. For `wer-sclite`, words are as sclite reads them; for other metrics
+all words count, also sclite's `(optional)` ones, `<unk>` and `[noise]`, case does, too, and alternatives `{a / b}` of
+trn are refused. Where all ids have - or _, what stands before the first is the speaker.
+
+Ids look like words of plain texts. So files are taken for transcripts only where systems have most ids of the gold file
+and no others, and these are long and of one length, or of one pattern of letters, digits and marks; or where the gold
+file is `text` or `NAME.trn`. What is only nearly so, such as ten numbers or more, is refused with both answers.
+
+sclite's stm has the segments of the reference with times, and ctm the words of a system. A word belongs to the first
+segment of its channel that ends after the middle of the word, and to the last one if none does, as for sclite. Case
+does not count, in names of files and channels, either. A segment of which the reference says
+IGNORE_TIME_SEGMENT_IN_SCORING is left out with its words. A channel of which a ctm has no word is missing there.
 """
 
 import re
 import string
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
+from operator import itemgetter
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
 from sigjax.formats.logs import Log, Row, SystemLog
+from sigjax.formats.table import head_lines
 from sigjax.metrics import METRICS, TEXT_METRICS
+from sigjax.metrics.edits import SCLITE, tokens_of
 from sigjax.metrics.texts import check_lengths, evaluation_from_texts
-from sigjax.readers.join import join_sheets
+from sigjax.readers.join import Reading, Sheet, Sources, file_labels, join_sheets, option_labels
 from sigjax.readers.json_files import Item, load_item, text, type_of
 from sigjax.readers.options import Options, name_systems, quote, select_systems
-from sigjax.readers.sheets import Reading, Sheet, Sources, file_labels, option_labels
 from sigjax.readers.table import DataColumn, DataTable, number_column
-from sigjax.records import EvaluationRecord, InputError, Line
-from sigjax.run.files import naming, read_segments, read_text
+from sigjax.records import EvaluationRecord, Hint, InputError, Line, Transcripts
+from sigjax.run.files import naming, read_head, read_segments, read_text
 
 
 def read_texts(sources: Sources, options: Options) -> Reading:
@@ -281,3 +299,336 @@ def _gold_words(answers: list[str], *, version_2: bool) -> list[list[str]]:
     """The words of the gold answers; in version 2, answers without any do not count beside others."""
     words = [answer_words(each) for each in answers]
     return ([own for own in words if own] or [[]]) if version_2 else words
+
+
+_ALTERNATIVES = re.compile(r"\{[^{}/]*/[^{}]*\}")
+_SPEAKER = re.compile(r"[^_-]+(?=[_-])")
+_ID = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
+_PART = re.compile(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]+")
+_NO_ID = re.compile(r"[A-Za-z]?\d+(?:[.-]\d+)?[A-Za-z]{0,2}|\d{1,4}[-.]\d\d?[-.]\d{1,4}(?:T.*)?|v?\d+(?:\.\d+)+")
+"""Numbers, dates and versions as texts have them: 3, Q3, 3rd, 1990s, 2-1, 2026-01-31, v1.2.3."""
+_LEAST_ID, _LEAST_PARTS, _LEAST_NUMBERS = 8, 3, 10
+"""Length of an id, and its runs of letters, of digits or of marks, from which no word is like it; and how many lines
+begin with numbers, the same in all files, from where these may be ids rather than those of a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Utterances:
+    """The transcripts of a file, by id."""
+
+    file: str
+    words: Mapping[str, str]
+    """id -> words with one blank between them, in the order of the file."""
+    lines: Mapping[str, int]
+    """id -> its line."""
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Name of a field -> its label of each utterance."""
+
+
+Split = Callable[[str], tuple[str, str] | None]
+"""A line -> its id and its words; None where it has no id."""
+
+
+def _split_kaldi(line: str) -> tuple[str, str] | None:
+    id, *words = line.split()
+    return id, " ".join(words)
+
+
+def _split_trn(line: str) -> tuple[str, str] | None:
+    words, bracket, end = line.strip().rpartition("(")
+    id = end.removesuffix(")")
+    if not bracket or id == end or ")" in id or id.split() != [id]:
+        return None
+    return id, " ".join(words.split())
+
+
+def numbered_lines(text: str, comment: str = "\n") -> Iterator[tuple[int, str]]:
+    """The lines with content, with their numbers; comments begin with a mark."""
+    lines = enumerate(text.split("\n"), start=1)
+    return ((number, line) for number, line in lines if line.strip() and not line.startswith(comment))
+
+
+def _read_file(split: Split, file: str) -> Utterances:
+    words, lines = dict[str, str](), dict[str, int]()
+    for number, line in numbered_lines(read_text(file), ";;" if split is _split_trn else "\n"):
+        found = split(line)
+        if found is None:
+            raise InputError(f"{Line(file, number)}: expected words and then (ID), got {quote(line)}")
+        id, own = found
+        if id in lines:
+            raise InputError(
+                f"{Line(file, number)}: utterance {quote(id)} is also on line {lines[id]}; leave one of them out"
+            )
+        words[id], lines[id] = own, number
+    speakers = [found[0] for id in words if (found := _SPEAKER.match(id))]
+    return Utterances(file, words, lines, {"speaker": speakers} if len(speakers) == len(words) else {})
+
+
+def _read(split: Split, sources: Sources, options: Options) -> Reading:
+    gold = _read_file(split, sources.gold())
+    systems = {name: _read_file(split, file) for name, file in sources.chosen(options).items()}
+    for own in systems.values():
+        _check_known(own, gold)
+    return partial(evaluate, gold, systems, alternatives=split is _split_trn)
+
+
+read_kaldi, read_trn = partial(_read, _split_kaldi), partial(_read, _split_trn)
+
+
+def _check_known(system: Utterances, gold: Utterances) -> None:
+    stray = [id for id in system.words if id not in gold.words]
+    if stray:
+        more = f" (and {len(stray) - 1} others)" if len(stray) > 1 else ""
+        raise InputError(
+            f"{Line(system.file, system.lines[stray[0]])}: utterance {quote(stray[0])} is not in {gold.file}, which "
+            f"begins with {quote(next(iter(gold.words)))}; leave the line out{more}"
+        )
+
+
+def _check_words(metric: str, side: Utterances) -> None:
+    """Refuse alternatives where a metric has none, and such as are not closed."""
+    for id, words in side.words.items():
+        if metric != SCLITE and (several := _ALTERNATIVES.search(words)):
+            raise InputError(
+                f"{Line(side.file, side.lines[id])}: alternatives such as {quote(several[0])} are for "
+                f"{Hint('m', SCLITE)}; keep one of them for {metric}"
+            )
+        closed = [token for token in tokens_of(words) if token in ("{", "}")]
+        if metric == SCLITE and closed != re.findall("[{}]", words):
+            where = f"{Line(side.file, side.lines[id])}"
+            raise InputError(f"{where}: expected alternatives as {{ a / b }}, got {quote(words)}")
+
+
+def evaluate(
+    gold: Utterances, systems: Mapping[str, Utterances], options: Options, *, alternatives: bool = True
+) -> EvaluationRecord:
+    """Counts as of plain texts in the order of the gold file; with --missing zero what is missing is empty."""
+    metric, ids = metric_name(options), list(gold.words)
+    for own in (gold, *systems.values()) if alternatives else ():
+        _check_words(metric, own)
+    texts = {name: [own.words.get(id, "") for id in ids] for name, own in systems.items()}
+    references = list(gold.words.values())
+    by_file = {own.file: texts[name] for name, own in systems.items()}
+    check_lengths(metric, {gold.file: references}, by_file, unit_name="utterance")
+    counted = count_texts(texts, references, options)
+    sheets, notes = [], list(counted.notes)
+    for stats, (name, own) in zip(counted.stats, systems.items(), strict=True):
+        absent = np.array([id not in own.words for id in ids])
+        if options.missing == "zero" and absent.any():
+            notes.append(f"{name}: {np.count_nonzero(absent)} of {len(ids)} utterances are missing, and count as empty")
+            absent[:] = False
+        columns = zip(counted.metric.inputs, stats.T.astype(float), strict=False)  # ones may follow the inputs
+        numbers = {each: np.where(absent, np.nan, own) for each, own in columns}
+        sheets.append(Sheet(name, own.file, numbers, gold.labels, ids))
+    evaluation = join_sheets(sheets, options, notes=tuple(notes))(options)
+    if counted.transcripts is None or evaluation.present is not None:
+        return evaluation
+    kept = {name: tuple(own.words.get(id, "") for id in evaluation.ids or ()) for name, own in systems.items()}
+    return replace(evaluation, transcripts=Transcripts(tuple(gold.words[id] for id in evaluation.ids or ()), kept))
+
+
+def _ids(split: Split, text: str) -> list[str]:
+    """The id of each line; "" where it has none."""
+    return [(split(line) or ("", ""))[0] for _, line in numbered_lines(text)]
+
+
+def _pattern(id: str) -> str:
+    """Runs of letters as a, of digits as 0, and marks as they are."""
+    return "".join("a" if run[0].isalpha() else "0" if run[0].isdigit() else run for run in _PART.findall(id))
+
+
+def _may_be(ids: Sequence[str]) -> bool:
+    """Whether words could be ids: they have digits, and are no numbers or dates, as lists have."""
+    with_digits = all(_ID.fullmatch(id) and re.search("[0-9]", id) for id in ids)
+    return bool(ids) and with_digits and not any(_NO_ID.fullmatch(id) for id in ids)
+
+
+def _must_be(ids: Sequence[str]) -> bool:
+    """Whether words that may be ids are nothing else: long, and all of one pattern or of one length."""
+    long = all(len(id) >= _LEAST_ID and len(_PART.findall(id)) >= _LEAST_PARTS for id in ids)
+    return long and (len(set(map(_pattern, ids))) == 1 or len(set(map(len, ids))) == 1)
+
+
+def _head(head: bytes) -> str:
+    return b"\n".join(head_lines(head)).decode("utf-8", "replace").replace("\r", "")
+
+
+def looks_like_kaldi(_: str, head: bytes) -> bool:
+    """Whether lines begin with ids, and some of them have several words after it: labels are read as such."""
+    lines = [line.split() for _, line in numbered_lines(_head(head))]
+    ids, several_words = [line[0] for line in lines], any(len(line) > 2 for line in lines)
+    return several_words and b"\t" not in head and (_may_be(ids) or "".join(ids).isdecimal())
+
+
+def looks_like_trn(name: str, head: bytes) -> bool:
+    """Whether lines end with ids."""
+    return name.endswith(".trn") or _may_be(_ids(_split_trn, _head(head)))
+
+
+def _confirmed(reader: str, split: Split, files: Sequence[str], outputs: Sequence[str]) -> bool:
+    """Whether systems have most ids of the gold file and no others, and such as no texts have; refuses near misses."""
+    first, *others = files
+    name = first.lower().removesuffix(".gz")
+    if name.endswith(".trn"):
+        return reader == "trn"
+    gold, *found = [_ids_of(split, file) for file in (first, *others, *outputs)]
+    if len(gold) < 2:
+        return False
+    once = len(set(gold)) == len(gold)
+    same = once and all(set(own) == set(gold) for own in found)
+    numbers = "".join(gold).isdecimal()
+    may_be = same and len(gold) >= _LEAST_NUMBERS if numbers else _may_be(gold)
+    certain = may_be and (_must_be(gold) or PurePath(name).name == "text")
+    if certain and once and all(2 * len(own) > len(gold) and set(own) <= set(gold) for own in found):
+        return True  # joining names what a system lacks
+    if certain or ((may_be or not numbers) and all(2 * len(set(gold).intersection(own)) >= len(gold) for own in found)):
+        where = "begin" if reader == "kaldi" else "end"
+        differ = "" if same else ", but not all files have the same ones once"
+        raise InputError(
+            f"{first}: are these transcripts with ids? lines {where} with words such as {quote(gold[0])}{differ}; "
+            f"say {Hint('reader', reader)} to join them by id, or {Hint('reader', 'texts')} to score lines as they are"
+        )
+    return False
+
+
+are_kaldi, are_trn = partial(_confirmed, "kaldi", _split_kaldi), partial(_confirmed, "trn", _split_trn)
+
+
+def _ids_of(split: Split, file: str) -> list[str]:
+    """The ids of a file; none where it cannot be read, as reading it will say."""
+    with suppress(InputError):
+        return _ids(split, read_text(file))
+    return []
+
+
+_TIME = rb"(?:\d+(?:\.\d+)?|\.\d+)"
+_STM = re.compile(rb"(?:\S+\s+){3}(%s)\s+(%s)(?:\s.*)?" % (_TIME, _TIME))
+_CTM = re.compile(rb"(?:\S+\s+){2}(?:(?:%s\s+){2}|\*\s+\*\s+(?=<ALT))\S+(?:\s+[\d.]+)?(?:\s.*)?" % _TIME, re.I)
+_STM_LINE, _CTM_LINE = "FILE CHANNEL SPEAKER BEGIN END WORD ...", "FILE CHANNEL BEGIN DURATION WORD"
+_IGNORED = "ignore_time_segment_in_scoring"
+Channel = tuple[str, str]
+"""File and channel, in lower case."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    id: str
+    """File, channel, speaker and begin, as the file has them."""
+    channel: Channel
+    speaker: str
+    begin: float
+    end: float
+    label: str
+    words: str
+    line: int
+
+
+_Word = tuple[float, float, str]
+"""The begin and the middle of a word, or of alternatives, and what it is."""
+
+
+def read_timed(sources: Sources, options: Options) -> Reading:
+    """The words of each system in the segments of the reference."""
+    segments = _read_stm(sources.gold())
+    gold = _utterances(sources.gold(), segments)
+    systems = {name: _read_ctm(file, sources.gold(), segments) for name, file in sources.chosen(options).items()}
+    return partial(evaluate, gold, systems)
+
+
+def _read_stm(file: str) -> dict[Channel, list[_Segment]]:
+    """The segments of each channel in the order of time."""
+    segments, lines = dict[Channel, list[_Segment]](), dict[str, int]()
+    for number, line in numbered_lines(read_text(file), ";;"):
+        name, channel, speaker, begin, end, words = [*line.split(None, 5), "", "", "", "", ""][:6]
+        where = f"{Line(file, number)}"
+        first, last = _times(where, line, _STM_LINE, (begin, end))
+        id = f"{name} {channel} {speaker} {begin}"
+        if id in lines:
+            raise InputError(f"{where}: segment {quote(id)} is also on line {lines[id]}; leave one of them out")
+        lines[id] = number
+        label, *rest = words.split() if words.startswith("<") else ["", *words.split()]
+        key, label = (name.lower(), channel.lower()), label.strip("<>").lower()
+        own = _Segment(id, key, speaker.lower(), first, last, label, " ".join(rest), number)
+        segments.setdefault(key, []).append(own)
+    return {key: sorted(own, key=lambda segment: segment.begin) for key, own in segments.items()}
+
+
+def _times(where: str, line: str, expected: str, written: tuple[str, str]) -> tuple[float, float]:
+    if not all(re.fullmatch(_TIME.decode(), each, re.ASCII) for each in written):
+        raise InputError(f"{where}: expected {expected}, with times in seconds, got {quote(line)}")
+    return float(written[0]), float(written[1])
+
+
+def _utterances(file: str, segments: Mapping[Channel, Sequence[_Segment]]) -> Utterances:
+    """The segments to score, in the order of the file."""
+    every = sorted((own for each in segments.values() for own in each), key=lambda segment: segment.line)
+    scored = [each for each in every if _IGNORED not in each.words.lower()]
+    fields = {
+        "speaker": [each.speaker for each in scored],
+        "file": [each.channel[0] for each in scored],
+        "channel": [" ".join(each.channel) for each in scored],
+        "label": [each.label for each in scored],
+    }
+    words = {each.id: each.words for each in scored}
+    return Utterances(file, words, {each.id: each.line for each in scored}, fields)
+
+
+def _read_ctm(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment]]) -> Utterances:
+    """The words of a system in the segments of the reference."""
+    found = dict[str, str]()
+    for channel, words in _channels(file, gold, segments).items():
+        words.sort(key=itemgetter(0))
+        k = 0
+        for segment in segments[channel]:
+            start = k
+            while k < len(words) and (segment is segments[channel][-1] or words[k][1] < segment.end):
+                k += 1
+            found[segment.id] = " ".join(word for _, _, word in words[start:k])
+    return Utterances(file, found, {})
+
+
+def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment]]) -> dict[Channel, list[_Word]]:
+    """The words of each channel; lines from <ALT_BEGIN> to <ALT_END> are alternatives, with <ALT> between them."""
+    channels = dict[Channel, list[_Word]]()
+    alternatives: list[list[_Word]] | None = None
+    where = file
+    for number, line in numbered_lines(read_text(file), ";"):
+        where = f"{Line(file, number)}"
+        name, channel, begin, duration, word = [*line.split(), "", "", "", "", ""][:5]
+        key, mark = (name.lower(), channel.lower()), word.upper()
+        if key not in segments:
+            raise InputError(f"{where}: {gold} has no segment of {quote(f'{name} {channel}')}; leave its words out")
+        own = channels.setdefault(key, [])
+        if mark == "<ALT_BEGIN>" and alternatives is None:
+            alternatives = [[]]
+        elif mark == "<ALT>" and alternatives:
+            alternatives.append([])
+        elif mark == "<ALT_END>" and alternatives and any(alternatives):
+            begins, middles, _ = zip(*chain(*alternatives), strict=True)
+            text = " / ".join(" ".join(word for _, _, word in words) or "@" for words in alternatives)
+            own.append((begins[0], max(middles), f"{{ {text} }}"))
+            alternatives = None
+        elif mark.startswith("<ALT") or any(each in word for each in ("{}/" if alternatives else "{}")):
+            expected = "a word, or alternatives from <ALT_BEGIN> to <ALT_END>"
+            raise InputError(f"{where}: expected {expected}, got {quote(word)}")
+        else:
+            first, length = _times(where, line, _CTM_LINE, (begin, duration if word else ""))
+            (alternatives[-1] if alternatives else own).append((first, first + length / 2, word))
+    if alternatives is not None:
+        raise InputError(f"{where}: ends within alternatives; expected <ALT_END>")
+    return channels
+
+
+def looks_timed(name: str, head: bytes) -> bool:
+    """Whether lines are segments that do not end before they begin."""
+    lines = [_STM.fullmatch(line.strip()) for line in head_lines(head) if not line.startswith(b";;")]
+    return name.endswith(".stm") or (bool(lines) and all(each and float(each[1]) <= float(each[2]) for each in lines))
+
+
+def are_timed(files: Sequence[str], outputs: Sequence[str]) -> bool:
+    """Whether the systems have words with times, where the name of the gold file does not say so."""
+    if files[0].lower().removesuffix(".gz").endswith(".stm"):
+        return True
+    heads = [head_lines(read_head(file)[1]) for file in outputs]
+    lines = [[_CTM.fullmatch(line.strip()) for line in each if not line.startswith(b";")] for each in heads]
+    return all(own and all(own) for own in lines)

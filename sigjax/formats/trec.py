@@ -16,10 +16,9 @@ import numpy as np
 
 from sigjax.formats.logs import Log, Row, SystemLog
 from sigjax.formats.table import FORMATS, head_lines, lines_like
-from sigjax.readers.join import join_sheets
+from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
 from sigjax.readers.json_files import item_at, number, parse_json, text
 from sigjax.readers.options import Options, quote
-from sigjax.readers.sheets import Reading, Sheet, Sources
 from sigjax.readers.table import parse_number
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Note
 from sigjax.run.files import naming, read_text

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from sigjax.metrics.registry import LARGEST_WHOLE
+from sigjax.readers.join import directed
 from sigjax.readers.json_files import Item, load_entries, parse_json_lines
 from sigjax.readers.layouts import check_width, read_table, read_tables
 from sigjax.readers.options import Options, check_options, quote
-from sigjax.readers.sheets import directed
 from sigjax.readers.table import DataColumn, DataTable, Lazy, Numbers, check_characters, check_filled
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import visible

@@ -23,7 +23,7 @@ from functools import cache, partial
 import numpy as np
 
 from sigjax.metrics import METRICS, TEXT_METRICS
-from sigjax.readers.join import join_sheets
+from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
 from sigjax.readers.options import Options, chosen_metric, listing, quote, select_systems, suggest, with_score
 from sigjax.readers.roles import (
     SHOWN,
@@ -44,7 +44,6 @@ from sigjax.readers.roles import (
     unused,
     wide_roles,
 )
-from sigjax.readers.sheets import Reading, Sheet, Sources
 from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, locate, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, SampleMetric
 

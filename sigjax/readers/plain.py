@@ -16,10 +16,9 @@ from typing import NoReturn
 import numpy as np
 
 from sigjax.metrics import METRICS
-from sigjax.readers.join import join_sheets
+from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
 from sigjax.readers.layouts import read_tables
 from sigjax.readers.options import Options, chosen_metric, quote
-from sigjax.readers.sheets import Reading, Sheet, Sources
 from sigjax.readers.table import DataColumn, DataTable, is_missing, is_text, parse_number, parse_numbers
 from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import naming, read_text

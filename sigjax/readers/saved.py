@@ -17,9 +17,9 @@ from typing import Any, get_args
 import numpy as np
 
 from sigjax.metrics import METRICS, evaluation_from_arrays, known_metric
+from sigjax.readers.join import Reading, Sources, file_labels, option_labels
 from sigjax.readers.options import Options, listing, quote, select_systems, suggest
 from sigjax.readers.roles import check_systems
-from sigjax.readers.sheets import Reading, Sources, file_labels, option_labels
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric, Unit
 from sigjax.records.metric import Fact, facts_of, stack_inputs, with_facts
 from sigjax.run.files import growth_limit, naming, read_bytes, refusing_unwritable, replacing, text_or_file

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from sigjax import InputError, read
 from sigjax.formats import FORMATS
-from sigjax.formats.conllu import UNMATCHED, count_words, match_words, parse_conllu
-from sigjax.formats.phrases import NOTE, parse_tree
-from sigjax.formats.spans import common_length
+from sigjax.formats.conll import common_length
+from sigjax.formats.trees import NOTE, UNMATCHED, count_words, match_words, parse_conllu, parse_tree
 
 # (matched, gold, test) of the valid sentences of the sample that comes with evalb, whose summary says 87.76 and 90.53.
 SAMPLE = [

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigjax import InputError, compare, read
-from sigjax.formats.conll import encode
+from sigjax.formats.conll import Spans, count_spans, encode, find_spans, tag_table
 from sigjax.formats.reading import choose_formats
-from sigjax.formats.spans import Spans, count_spans, find_spans, tag_table
 from sigjax.metrics.ratios import f1_score, ratio_score
 
 pytestmark = pytest.mark.usefixtures("here")
