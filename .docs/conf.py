@@ -1,9 +1,9 @@
 """The site of the documentation: the manual, notebooks, a gallery of figures, and references made from the code.
 
 `sphinx-build -W -b html .docs build/docs` makes it, and fails where a public name has no documentation, a link leads
-nowhere, or a page loads anything from a network. Sphinx reads one folder: the pages of `sigjax help` and the notebooks
-are copied to `.docs/guide` and `.docs/notebooks`, which git ignores. A line in braces of a page of this folder stands
-for what `GENERATED` makes of the code.
+nowhere, or a page loads anything from a network. Sphinx reads one folder: the pages of `sigjax help`, the notebooks and
+the pages of public names are put into folders of this one, which git ignores. A line in braces of a page of this folder
+stands for what `GENERATED` makes of the code.
 
 Notebooks are run, and their outputs kept in `build/notebooks` until cells change; `-D nb_execution_mode=off` takes the
 outputs that they have.
@@ -12,7 +12,7 @@ outputs that they have.
 import inspect
 import re
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from cyclopts.docs.markdown import generate_markdown_docs
@@ -23,6 +23,7 @@ from sphinx.util.nodes import make_refnode
 
 import sigjax
 from sigjax.cli.app import EXAMPLES, app
+from sigjax.formats import Format
 from sigjax.guide import SECTIONS, TOPICS, markdown
 from sigjax.studies import STUDIES
 
@@ -38,6 +39,7 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", r"(?!sigjax).*|.*Record")]  # other packages; bases of public classes
 default_role = "literal"
+smartquotes = False  # two dashes begin an option
 
 myst_heading_anchors = 3
 myst_enable_extensions = []
@@ -62,9 +64,10 @@ html_copy_source = False
 html_show_copyright = False
 
 
-def toctree(pages: Sequence[str], caption: str) -> str:
-    """The directive that puts pages into the contents."""
-    return "\n".join(["```{toctree}", ":maxdepth: 1", f":caption: {caption}", "", *pages, "```"])
+def toctree(pages: Sequence[str], caption: str | None = None) -> str:
+    """The directive that puts pages into the contents, under a caption; without one they are not listed where it is."""
+    shown = f":caption: {caption}" if caption else ":hidden:"
+    return "\n".join(["```{toctree}", ":maxdepth: 1", shown, "", *pages, "```"])
 
 
 def manual() -> Iterator[str]:
@@ -78,43 +81,52 @@ def manual() -> Iterator[str]:
 
 def command_line() -> Iterator[str]:
     """Every command with all of its options, and examples of it."""
-    everything = app(("--install-completion",))
-    text = generate_markdown_docs(everything, generate_toc=False)
+    text = generate_markdown_docs(app(("--install-completion",)), generate_toc=False)
     _, *commands = re.split(r"^(?=###? sigjax )", text, flags=re.M)
-    for command in commands:
+    completion, *others = commands
+    for command in (*others, completion):
         title, _, rest = command.partition("\n")
         name = title.partition("sigjax ")[2]
+        usage, options, lists = rest.partition("\n**")
         examples = [line for pair in EXAMPLES.get(name, {}).items() for line in (f"# {pair[0]}", pair[1])]
-        yield f"## `sigjax {name}`"
-        yield "\n".join(["", *(["```bash", *examples, "```"] if examples else []), rest])
+        yield "\n".join(["", f"## `sigjax {name}`", usage, *(["```bash", *examples, "```", ""] if examples else ())])
+        yield options + lists
 
 
-def public() -> Iterator[str]:
-    """Every public name, with the records that results hold."""
-    names = [name for name in sorted(sigjax.__all__) if not inspect.ismodule(getattr(sigjax, name))]
-    functions = [name for name in names if inspect.isfunction(getattr(sigjax, name))]
-    studies = [f"studies.{name}" for name in dir(sigjax.studies) if name not in names]
-    classes = [name for name in names if name not in functions]
-    yield from section("Functions", "autofunction", functions)
-    yield from section("Studies", "autofunction", studies)
-    yield from section("Classes", "autoclass", classes)
-    results = {getattr(sigjax, name) for name in classes}
-    results |= {study.load(study.result) for study in STUDIES.values() if study.result}
-    records = sorted(held(results) - {getattr(sigjax, name) for name in classes}, key=lambda record: record.__name__)
-    yield from section("Records that results hold", "autoclass", [path(record) for record in records])
+def public() -> dict[str, dict[str, object]]:
+    """What is public, and the records that results hold, by full names; a page of the reference for each module."""
+    names = [name for name in sigjax.__all__ if not inspect.ismodule(getattr(sigjax, name))]
+    found: dict[str, object] = {f"sigjax.{name}": getattr(sigjax, name) for name in names}
+    more = [name for name in dir(sigjax.studies) if name not in names]
+    found |= {f"sigjax.studies.{name}": getattr(sigjax.studies, name) for name in more}
+    found["sigjax.formats.Format"] = Format
+    results = {study.load(study.result) for study in STUDIES.values() if study.result}
+    results |= {thing for thing in found.values() if isinstance(thing, type)}
+    found |= {path(record): record for record in sorted(held(results) - set(found.values()), key=path)}
+    pages: dict[str, dict[str, object]] = {}
+    for name, thing in found.items():
+        pages.setdefault(thing.__module__.rpartition(".")[2], {})[name] = thing
+    return pages
 
 
-def section(title: str, directive: str, names: Sequence[str]) -> Iterator[str]:
-    """A heading, and the documentation of names."""
-    yield f"## {title}"
-    yield "```{eval-rst}"
-    for name in names:
-        module, _, _ = name.rpartition(".")
-        yield f".. {directive}:: {name if module.startswith('sigjax') else f'sigjax.{name}'}"
-        if directive == "autoclass":
-            yield from ("   :members:", "   :inherited-members:")
-        yield ""
-    yield "```"
+def reference() -> Iterator[str]:
+    """The contents of the reference, with the first line of each docstring."""
+    for page, found in public().items():
+        for name, thing in found.items():
+            about = (inspect.getdoc(thing) or "").partition("\n")[0]
+            yield f"- [`{name}`](api/{page}.md): {about}"
+    yield "\n" + toctree([f"api/{page}" for page in public()])
+
+
+def reference_page(found: Mapping[str, object]) -> str:
+    """A page of the reference, called after the names of sigjax, or else all names on it."""
+    public = [name for name in found if name.count(".") == 1] or list(found)
+    names = [name.rpartition(".")[2] for name in public]
+    lines = [f"# {', '.join(names)}", "", "```{eval-rst}"]
+    for name, thing in found.items():
+        kind = ["autoclass", "   :members:", "   :inherited-members:"] if isinstance(thing, type) else ["autofunction"]
+        lines += [f".. {kind[0]}:: {name}", *kind[1:], ""]
+    return "\n".join([*lines, "```", ""])
 
 
 def path(record: type) -> str:
@@ -145,18 +157,21 @@ def parts(annotation: object) -> Iterator[type]:
         yield from parts(each)
 
 
-GENERATED = {"manual": manual, "command line": command_line, "public": public}
+GENERATED = {"manual": manual, "command line": command_line, "reference": reference}
 """What makes the text that a line in braces stands for."""
 
 
 def copy_pages() -> None:
-    """The pages of the manual and the notebooks, where Sphinx reads them; those that are as before stay untouched."""
-    pages = {HERE / "guide" / f"{topic}.md": markdown(topic) + "\n" for topic in TOPICS}
-    notebooks = [*(ROOT / "notebooks").glob("*.ipynb"), ROOT / "notebooks" / "README.md"]
-    pages |= {HERE / "notebooks" / file.name: file.read_text(encoding="utf-8") for file in notebooks}
-    for file in {*HERE.glob("guide/*"), *HERE.glob("notebooks/*")} - set(pages):
-        file.unlink()
-    for file, text in pages.items():
+    """Pages that are not of this folder, where Sphinx reads them; those that are as before stay untouched."""
+    pages = {f"guide/{topic}.md": markdown(topic) + "\n" for topic in TOPICS}
+    pages |= {f"api/{page}.md": reference_page(found) for page, found in public().items()}
+    for file in [*(ROOT / "notebooks").glob("*.ipynb"), ROOT / "notebooks" / "README.md"]:
+        pages[f"notebooks/{file.name}"] = file.read_text(encoding="utf-8")
+    for file in (file for folder in ("guide", "api", "notebooks") for file in (HERE / folder).glob("*.*")):
+        if file.relative_to(HERE).as_posix() not in pages:
+            file.unlink()
+    for name, text in pages.items():
+        file = HERE / name
         file.parent.mkdir(exist_ok=True)
         if not file.exists() or file.read_text(encoding="utf-8") != text:
             file.write_text(text, encoding="utf-8")
@@ -169,13 +184,20 @@ def fill_page(_: Sphinx, name: str, source: list[str]) -> None:
 
 
 def escape(lines: list[str]) -> None:
-    """Docstrings are plain text with code in backticks: no other sign is markup."""
-    example = False
+    """Docstrings are plain text with code in backticks, examples, and code indented after a colon: no other markup."""
+    example, code = False, -1
     for index, line in enumerate(lines):
+        indent = len(line) - len(line.lstrip())
         example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
-        if not example:
+        code = -1 if line.strip() and indent <= code else code
+        if not example and code < 0:
             texts = re.split(r"(`[^`]*`)", line)
-            lines[index] = "".join(t if t.startswith("`") else re.sub(r"([*|\\]|_\b)", r"\\\1", t) for t in texts)
+            texts = [text if text[:1] == "`" else re.sub(r"([*|\\]|_\b)", r"\\\1", text) for text in texts]
+            lines[index] = re.sub(r"(`[^`]+`)(?=\w)", r"\1\\ ", "".join(texts))
+            block = next((after for after in lines[index + 1 :] if after.strip()), "")
+            if line.endswith(":") and lines[index + 1 : index + 2] == [""] and block.startswith(" " * (indent + 4)):
+                lines[index] += ":"
+                code = indent
 
 
 def link_names(app: Sphinx, page: nodes.document, name: str) -> None:
@@ -208,9 +230,8 @@ def check(app: Sphinx, error: Exception | None) -> None:
     if error or app.builder.name != "html":
         return
     documented = app.env.domains.python_domain.objects
-    names = {name for name in sigjax.__all__ if not inspect.ismodule(getattr(sigjax, name))}
-    names |= {f"studies.{name}" for name in set(dir(sigjax.studies)) - names}
-    problems = [f"sigjax.{name} has no documentation" for name in sorted(names) if f"sigjax.{name}" not in documented]
+    names = [name for found in public().values() for name in found]
+    problems = [f"{name} has no documentation" for name in names if name not in documented]
     problems += [f"there is no page {topic}" for topic in TOPICS if f"guide/{topic}" not in app.env.found_docs]
     for file in sorted(Path(app.outdir).rglob("*.*")):
         if file.suffix in (".html", ".css", ".svg"):

@@ -27,18 +27,20 @@ def conf():
 
 
 def test_the_contents_name_every_page_once(conf):
-    listed = re.findall(r"^([a-z][\w/.-]*)$", "\n".join(conf.manual()), re.MULTILINE | re.IGNORECASE)
-    pages = {file.relative_to(DOCS).with_suffix("").as_posix() for file in DOCS.rglob("*.*") if file.suffix != ".py"}
+    contents = "\n".join([*conf.manual(), *conf.reference()])
+    listed = re.findall(r"^([a-z][\w/.-]*)$", contents, re.MULTILINE | re.IGNORECASE)
+    files = [*DOCS.rglob("*.md"), *DOCS.rglob("*.ipynb")]
+    pages = {file.relative_to(DOCS).with_suffix("").as_posix() for file in files}
     assert sorted(listed) == sorted(pages - {"index"})
     assert {f"guide/{topic}" for topic in TOPICS} < pages
 
 
 def test_every_public_name_and_command_has_a_place(conf):
-    public = set(re.findall(r"^\.\. auto(?:class|function):: (\S+)", "\n".join(conf.public()), re.MULTILINE))
+    public = {name for found in conf.public().values() for name in found}
     names = {name for name in sigjax.__all__ if not inspect.ismodule(getattr(sigjax, name))}
     assert {f"sigjax.{name}" for name in names} < public
     assert {f"sigjax.studies.{name}" for name in dir(sigjax.studies) if name not in names} < public
-    assert "sigjax.records.comparison.SystemScore" in public
+    assert {"sigjax.records.comparison.SystemScore", "sigjax.studies.gains.Gains"} < public
     commands = set(re.findall(r"^## `sigjax ([^`]+)`", "\n".join(conf.command_line()), re.MULTILINE))
     research = {f"research {name}" for name, study in STUDIES.items() if study.research}
     assert commands == {*COMMANDS, "--install-completion"} | research
@@ -64,6 +66,8 @@ def test_links_of_readers_load_nothing(conf):
 
 
 def test_signs_of_docstrings_are_no_markup(conf):
-    lines = ["max |delta*| of `a*b` and x_", "", ">>> 2 * 3 | 1", "7", "", "a * b"]
+    lines = ["max |delta*| of `a*b`s and x_:", "", ">>> 2 * 3 | 1", "7", "", "a * b:", "", "    a * b", "", "a * b"]
     conf.escape(lines)
-    assert lines == [r"max \|delta\*\| of `a*b` and x\_", "", ">>> 2 * 3 | 1", "7", "", r"a \* b"]
+    assert lines[0] == r"max \|delta\*\| of `a*b`\ s and x\_:"
+    assert lines[2:4] == [">>> 2 * 3 | 1", "7"]
+    assert lines[5:] == [r"a \* b::", "", "    a * b", "", r"a \* b"]
