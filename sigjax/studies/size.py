@@ -152,7 +152,7 @@ class Size(Study):
     Attributes:
         systems: all systems, in the order of the data.
         points: metric by metric, test by test, by the range and by the normal distribution, order by order, by size.
-        laws: metric by metric, test by test, by the range and by the normal distribution; none without a pair in range.
+        fits: metric by metric, test by test, by the range and by the normal distribution; none without a pair in range.
         subsets: "initial" or "random".
         p_range: lowest and highest p of the pairs that a threshold is made of.
         quantile: the threshold is this quantile of their gains.
@@ -169,7 +169,7 @@ class Size(Study):
 
     systems: tuple[str, ...]
     points: tuple[ThresholdAt, ...]
-    laws: tuple[SizeFit, ...]
+    fits: tuple[SizeFit, ...]
     subsets: Subsets
     p_range: tuple[float, float]
     quantile: float
@@ -187,7 +187,7 @@ class Size(Study):
             f"gains of {count(len(self.systems), 'system')} by the size of the test set: {in_units(self)}",
             *explained(self),
         ]
-        fits = {(fit.metric, fit.test, fit.by): fit for fit in self.laws}
+        fits = {(fit.metric, fit.test, fit.by): fit for fit in self.fits}
         for key, points in groupby(self.points, key=lambda at: (at.metric, at.test, at.by)):
             metric, test, by = key
             lines += ["", f"{metric}, {test} test: {made_of(by, self.p_range)}", "", *self._table(list(points))]
@@ -216,7 +216,7 @@ class Size(Study):
         """Thresholds against sizes, both on log scales, with the fits, whose formulas stand in the title."""
         points = [at for at in self.points if (at.metric, at.test) == (metric, test)]
         _draw_points(axes, [at for at in points if at.threshold])
-        fits = [fit for fit in self.laws if (fit.metric, fit.test) == (metric, test)]
+        fits = [fit for fit in self.fits if (fit.metric, fit.test) == (metric, test)]
         sizes = sorted({at.size for at in points})
         title = [f"{metric_title(metric)}, {test} test, {count(len(self.systems), 'system')}"]
         title += [_draw_fit(axes, fit, sizes) for fit in fits]
@@ -262,7 +262,7 @@ def size(data: Any, options: SizeDataOptions) -> Size:
         >>> from sigjax import Evaluation
         >>> scores = np.random.default_rng(0).normal(np.linspace(0.0, 1.0, 12), 1.0, (400, 12)).T
         >>> study = size(Evaluation.from_arrays({f"s{k}": each for k, each in enumerate(scores)}), sizes=[100, 400])
-        >>> [round(at.threshold, 2) for at in study.points if at.by == "normal"], study.laws[-1].exponent.value < -0.4
+        >>> [round(at.threshold, 2) for at in study.points if at.by == "normal"], study.fits[-1].exponent.value < -0.4
         ([0.25, 0.12], True)
     """
     evaluations = evaluations_of(data, options)
@@ -276,12 +276,12 @@ def size(data: Any, options: SizeDataOptions) -> Size:
     series, signature = _series(evaluations, orders, sizes, settings, options)
     points = tuple(at for some in series.values() for at, _ in some)
     gains = {one.metric.name: _gain(one, settings, options) for one in evaluations}
-    laws = (fit_sizes(some, gains[metric], options.confidence_level) for (metric, _, _), some in series.items())
+    fits = (fit_sizes(some, gains[metric], options.confidence_level) for (metric, _, _), some in series.items())
     kind = options.subsets if options.subsets == "initial" else f"random|orders:{options.orders}"
     return Size(
         systems=systems,
         points=points,
-        laws=tuple(law for law in laws if law is not None),
+        fits=tuple(fit for fit in fits if fit is not None),
         subsets=options.subsets,
         p_range=(options.p_range[0], options.p_range[1]),
         quantile=options.quantile,

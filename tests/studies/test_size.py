@@ -1,4 +1,4 @@
-"""Thresholds by the size of the test set: against exact laws, least squares of NumPy, and separate studies."""
+"""Thresholds by the size of the test set: against exact power laws, least squares of NumPy, and separate studies."""
 
 import math
 
@@ -46,18 +46,18 @@ def test_a_law_that_holds_is_found_with_its_size(pairs):
         )
         for n in (100, 400, 1600)
     ]
-    law = fit_sizes(series, 0.1, 0.95)
-    assert law is not None
-    assert law.exponent is not None
-    assert law.needed is not None
-    assert law.constant.value == pytest.approx(3.0)
-    assert law.constant.error == pytest.approx(np.std(drawn, ddof=1))
-    assert (law.constant.low, law.constant.high) == (pytest.approx(2.0), high and pytest.approx(4.0))
-    assert law.misfit == pytest.approx(0.0, abs=1e-12)
-    assert (law.exponent.value, law.free_constant) == (pytest.approx(-0.5), pytest.approx(3.0))
-    assert law.exponent.error == pytest.approx(0.0, abs=1e-9)
-    assert (law.needed.value, law.needed.low) == (pytest.approx(900.0), pytest.approx(400.0))
-    assert law.needed.high == (pytest.approx(1600.0) if high else None)
+    fit = fit_sizes(series, 0.1, 0.95)
+    assert fit is not None
+    assert fit.exponent is not None
+    assert fit.needed is not None
+    assert fit.constant.value == pytest.approx(3.0)
+    assert fit.constant.error == pytest.approx(np.std(drawn, ddof=1))
+    assert (fit.constant.low, fit.constant.high) == (pytest.approx(2.0), high and pytest.approx(4.0))
+    assert fit.misfit == pytest.approx(0.0, abs=1e-12)
+    assert (fit.exponent.value, fit.free_constant) == (pytest.approx(-0.5), pytest.approx(3.0))
+    assert fit.exponent.error == pytest.approx(0.0, abs=1e-9)
+    assert (fit.needed.value, fit.needed.low) == (pytest.approx(900.0), pytest.approx(400.0))
+    assert fit.needed.high == (pytest.approx(1600.0) if high else None)
     assert fit_sizes([], 0.1, 0.95) is None
 
 
@@ -68,10 +68,10 @@ def test_thresholds_of_normal_means_fall_with_the_root_of_the_size():
     known = [1.645 * math.sqrt(2 / n) for n in (50, 100, 200, 400, 800)]
     assert by_normal == pytest.approx(known, rel=0.25)
     assert by_normal[-1] == pytest.approx(known[-1], rel=0.12)
-    law = study.laws[-1]
-    assert law.exponent is not None
-    assert law.constant.value == pytest.approx(1.645 * math.sqrt(2), rel=0.2)
-    assert law.exponent.value == pytest.approx(-0.5, abs=0.08)
+    fit = study.fits[-1]
+    assert fit.exponent is not None
+    assert fit.constant.value == pytest.approx(1.645 * math.sqrt(2), rel=0.2)
+    assert fit.exponent.value == pytest.approx(-0.5, abs=0.08)
 
 
 def test_random_words_of_studies_are_those_of_no_test_and_of_no_other_study(monkeypatch):
@@ -95,10 +95,10 @@ def test_default_sizes_and_gain():
     study = size(evaluation, resamples=500, device="numpy", draws=20, p_range=[0.0001, 0.9])
     assert sorted({at.size for at in study.points}) == [20, 41, 82, 165, 330]
     scores = sorted({one.score for one in sigjax.compare(evaluation, device="numpy", resamples=99).systems})
-    assert [law.gain for law in study.laws] == pytest.approx([scores[-1] - scores[-2]] * len(study.laws))
-    assert study.laws
+    assert [fit.gain for fit in study.fits] == pytest.approx([scores[-1] - scores[-2]] * len(study.fits))
+    assert study.fits
     given = size(evaluation, resamples=500, device="numpy", draws=20, gain=0.25)
-    assert {law.gain for law in given.laws} <= {0.25}
+    assert {fit.gain for fit in given.fits} <= {0.25}
 
 
 def test_refusals():
