@@ -23,7 +23,7 @@ from sigjax.formats.table import (
     all_formats,
     fits,
     gathered,
-    is_scored,
+    head_lines,
     looks_tabular,
     named_format,
 )
@@ -41,6 +41,7 @@ from sigjax.readers.options import (
     name_systems,
     quote,
 )
+from sigjax.readers.table import is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric
@@ -116,7 +117,7 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[Format]
             return False
         if os.path.isdir(first):
             return bool(format.folder and files_inside(first, format.folder))
-        scored = alone or not format.parts or is_scored(name, head)
+        scored = alone or not format.parts or _is_scored(name, head)
         return scored and fits(format, name, head, files, outputs)
 
     looking = filter(is_likely, formats_taking(files, outputs))
@@ -124,6 +125,14 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[Format]
     if likely is None:
         return []
     return [likely] if likely.certain else [likely, *looking]
+
+
+def _is_scored(name: str, head: bytes) -> bool:
+    """Whether a file that may be a table of one system is one: by its name, or since its lines end in numbers."""
+    if name.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet")) or head.startswith((b"PAR1", b"[", b"{")):
+        return True
+    last = [re.split(rb"[\t,; ]", line.strip(b"\r "))[-1].decode("utf-8", "replace") for line in head_lines(head)[1:]]
+    return bool(last) and all(is_missing(cell) or not is_text(cell) for cell in last)
 
 
 def formats_taking(files: Sequence[str], outputs: Sequence[str]) -> list[Format]:

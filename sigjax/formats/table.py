@@ -250,14 +250,6 @@ def looks_tabular(name: str, head: bytes) -> bool:
     return len(lines) > 1 and len(commas) == 1 and 0 not in commas and not any(b" " in line for line in lines)
 
 
-def is_scored(name: str, head: bytes) -> bool:
-    """Whether a file that may be a table of one system is one: by its name, or since its lines end in numbers."""
-    if name.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet")) or head.startswith((b"PAR1", b"[", b"{")):
-        return True
-    last = [re.split(rb"[\t,; ]", line.strip(b"\r "))[-1].decode("utf-8", "replace") for line in head_lines(head)[1:]]
-    return bool(last) and all(is_missing(cell) or not is_text(cell) for cell in last)
-
-
 def _looks_tsv(name: str, head: bytes) -> bool:
     return name.endswith(".tsv") or (not _is_packed_or_json(head) and b"\t" in _first_row(head))
 
@@ -341,21 +333,8 @@ def _looks_alpaca_eval(_: str, head: bytes) -> bool:
     return re.match(rb"\s*\[\s*\{", head) is not None and sum(field in head for field in fields) >= 2
 
 
-def _looks_lm_eval(_: str, head: bytes) -> bool:
-    return _LM_EVAL.match(head) is not None or (b'"doc_id"' in head and b'"filtered_resps"' in head)
-
-
-def _looks_every_eval(_: str, head: bytes) -> bool:
-    fields = (b'"schema_version"', b'"model_id"', b'"evaluation_name"', b'"sample_id"')
-    return all(field in head.partition(b"\n")[0] for field in fields)
-
-
 def _looks_inspect(name: str, head: bytes) -> bool:
     return (name.endswith(".eval") and head.startswith(ZIP_MAGIC)) or _INSPECT.match(head) is not None
-
-
-def _looks_mteb(name: str, head: bytes) -> bool:
-    return PurePath(name).name == "model_meta.json" or _MTEB(name, head)
 
 
 DOCUMENTS = (".md", ".rst", ".log", ".html", ".yaml", ".yml", ".py", ".ipynb", ".pdf", ".png")
@@ -365,9 +344,8 @@ _OBJECTS = re.compile(rb'\s*\[\s*\{\s*"[^"\n]*"\s*:')
 _NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
 _NUMBERS = re.compile(rf"\s*{_NUMBER}([ \t]+{_NUMBER})*\s*")
 _NUMBER_WORD = re.compile(rb"[-+.\d]*")
-_LM_EVAL = re.compile(rb'\s*\{\s*"doc_id"\s*:\s*[^,]{1,99},\s*"doc"\s*:\s*[{\[]')
+_EVERY_EVAL = looks_like(rb'\A(?=.*"schema_version")(?=.*"model_id")(?=.*"evaluation_name")(?=.*"sample_id")')
 _INSPECT = re.compile(rb'\s*\{\s*("version"\s*:\s*\d+\s*,\s*)?"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
-_MTEB = looks_like(rb'"mteb_version"\s*:', rb'"scores"\s*:\s*\{')
 _NAME = rb'"(?:[^"\\]|\\.)*"\s*:\s*'
 """The name of a field of an object, and the colon after it."""
 _TAG = rb"(?m)(?:^|[ \t])[BIESLUM]-\S"
@@ -407,7 +385,9 @@ _TABLE = (
         "lm-eval",
         "samples of lm-evaluation-harness",
         "harnesses:LM_EVAL.read",
-        _looks_lm_eval,
+        looks_like(
+            rb'\A(?:\s*\{\s*"doc_id"\s*:\s*[^,]{1,99},\s*"doc"\s*:\s*[{\[]|(?s:(?=.*"doc_id").*"filtered_resps"))'
+        ),
         options=_FILTER,
         folder="samples_*.jsonl",
         tasks=True,
@@ -433,9 +413,7 @@ _TABLE = (
         options=_FILTER,
         folder="per_instance_stats.json",
     ),
-    _log(
-        "eee", "instances of Every Eval Ever", "harnesses:EVERY_EVAL.read", _looks_every_eval, folder="*_samples.jsonl"
-    ),
+    _log("eee", "instances of Every Eval Ever", "harnesses:EVERY_EVAL.read", _EVERY_EVAL, folder="*_samples.jsonl"),
     _log(
         "lighteval",
         "details of lighteval, parquet",
@@ -490,7 +468,7 @@ _TABLE = (
         "mteb",
         "results of MTEB, folders with model_meta.json",
         "harnesses:MTEB.read",
-        _looks_mteb,
+        looks_like(rb'"mteb_version"\s*:', rb'"scores"\s*:\s*\{', ending="model_meta.json"),
         options=_FILTER,
         folder="*/model_meta.json",
     ),
