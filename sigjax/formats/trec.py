@@ -28,30 +28,10 @@ Judgments = Mapping[str, Mapping[str, float]]
 """topic -> document -> relevance or score."""
 _LEVEL = r"(?:\(rel=([1-9][0-9]{0,2})\))?"
 _NAME = re.compile(rf"([a-z]+(?:_[a-z]+)?){_LEVEL}(?:[@_]([1-9][0-9]{{0,5}}))?{_LEVEL}")
-_WHOLE = {
-    "ap": "map",
-    "map": "map",
-    "ndcg": "ndcg",
-    "rr": "recip_rank",
-    "mrr": "recip_rank",
-    "recip_rank": "recip_rank",
-    "rprec": "Rprec",
-    "bpref": "bpref",
-}
-_CUT = {
-    "ap": "map_cut",
-    "map": "map_cut",
-    "map_cut": "map_cut",
-    "ndcg": "ndcg_cut",
-    "ndcg_cut": "ndcg_cut",
-    "p": "P",
-    "precision": "P",
-    "r": "recall",
-    "recall": "recall",
-    "success": "success",
-    "rr": "recip_rank",
-    "mrr": "recip_rank",
-}
+_RANK = {"rr": "recip_rank", "mrr": "recip_rank"}
+_WHOLE = {own: own for own in ("map", "ndcg", "recip_rank", "bpref")} | {"ap": "map", "rprec": "Rprec"} | _RANK
+_CUT = {own: own for own in ("map_cut", "ndcg_cut", "recall", "success")} | _RANK
+_CUT |= {"ap": "map_cut", "map": "map_cut", "ndcg": "ndcg_cut", "p": "P", "precision": "P", "r": "recall"}
 _TITLES = {
     **{"map": "MAP", "map_cut": "MAP", "ndcg": "nDCG", "ndcg_cut": "nDCG", "recip_rank": "MRR", "Rprec": "R-precision"},
     **{"bpref": "bpref", "P": "P", "recall": "R", "success": "Success"},
