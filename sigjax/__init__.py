@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from sigjax.comparison.compare import compare as compare
     from sigjax.comparison.compare import permutation_test as permutation_test
     from sigjax.formats import read as read
+    from sigjax.formats.doctor import Diagnosis as Diagnosis
+    from sigjax.formats.doctor import doctor as doctor
     from sigjax.readers import Evaluation as Evaluation
     from sigjax.records import Comparison as Comparison
     from sigjax.records import InputError as InputError
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "sigjax.comparison.compare": ("bootstrap_test", "compare", "permutation_test"),
     "sigjax.formats": ("read",),
+    "sigjax.formats.doctor": ("Diagnosis", "doctor"),
     "sigjax.readers": ("Evaluation",),
     "sigjax.records": ("Comparison", "InputError", "Interval", "Metric", "SampleMetric"),
     "sigjax.report": ("Report",),

@@ -35,9 +35,9 @@ STUDY_CALLS = {name for study in STUDIES.values() for name in study.functions}
 
 def test_the_public_names():
     expected = (
-        "Association Audit ClassicalTests Comparison Diff Equivalence Evaluation InputError Interval "
+        "Association Audit ClassicalTests Comparison Diagnosis Diff Equivalence Evaluation InputError Interval "
         "Metric OneSample Power Report SampleMetric Unpaired Verification association_test audit bootstrap_test "
-        "classical_tests compare diff equivalence equivalence_test one_sample permutation_test power "
+        "classical_tests compare diff doctor equivalence equivalence_test one_sample permutation_test power "
         "read unpaired verify"
     )
     assert PUBLIC == expected.split()

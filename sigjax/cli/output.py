@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from sigjax.formats import FORMATS, read_metrics, refuse_several_tasks
@@ -414,13 +413,6 @@ def text_width(*, to_file: bool = False) -> int:
     """The columns of text: those of the terminal if it goes there, else 80."""
     on_terminal = not to_file and is_terminal(sys.stdout)
     return shutil.get_terminal_size((_COLUMNS, 0)).columns if on_terminal else _COLUMNS
-
-
-def entry(name: str, said: str, *, width: int, indent: int) -> str:
-    """A name and beside it what is said of it, in lines of a width; no word is broken."""
-    margin = " " * indent
-    wrapper = TextWrapper(width, name.ljust(indent), margin, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(wrapper.wrap(visible(said)) or [name])
 
 
 def write_text(text: str, format: str, output: Path | None) -> None:

@@ -1,13 +1,16 @@
-"""How files are understood, by the decisions of `read` itself: what is in them, what is missing, what to run next."""
+"""How data are understood, by the decisions of `read` itself: what is in them, what is missing, what to run next."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 from sigjax.formats.reading import (
@@ -21,34 +24,45 @@ from sigjax.formats.reading import (
 )
 from sigjax.formats.table import ByTask, Format, all_formats, named_format
 from sigjax.metrics import METRICS
-from sigjax.readers.join import Sheet, Sources, labels_of
-from sigjax.readers.options import Options
-from sigjax.records import EvaluationRecord, InputError
+from sigjax.readers.evaluation import Evaluation
+from sigjax.readers.frames import frame_table
+from sigjax.readers.join import Sheet, Sources, directed, labels_of
+from sigjax.readers.layouts import read_table
+from sigjax.readers.options import FileOptions, Options, ReadOptions, listing
+from sigjax.records import EvaluationRecord, Hint, InputError
+from sigjax.records.display import entry, html_text, visible, visible_json
+from sigjax.records.options import options_of, rendered, takes, values
 from sigjax.run.context import with_progress
 from sigjax.run.files import keeping_pipes, read_head
 
 _FIRST = ("accuracy", "fscore", "mean")
 _MOST_REFUSALS = 3
 _READS = "reads them, if they are"
+_INDENT = 11
+_MOST_NAMED = 8
+_ORDER = {"input": 0, "metric": 2}
+_SHORT = {"input": "-i", "metric": "-m"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Diagnosis:
-    """What `sigjax.read` makes of files.
+    """What `sigjax.read` makes of data; printed, as `sigjax doctor` shows it.
 
     Attributes:
         format, title, why: the format, what it is, and what it was recognized by; None where no format reads the files.
         systems, gold: the names of the systems, and the gold files.
-        instances: how many all systems have; None where the files cannot be compared as they are.
+        instances: how many all systems have; None where the data cannot be compared as they are.
         ids: how instances are joined.
-        metrics: names of the metrics that the files have numbers for, the default first.
+        metrics: names of the metrics that the data have numbers for, the default first.
         fields: name of each field with one label per instance -> its number of labels; clusters or strata.
         alike: groups of systems without any difference.
         notes: what was done to the data.
         missing: which systems lack which instances; None where none does.
-        refusal: why the files cannot be compared; None where they can.
+        refusal: why the data cannot be compared; None where they can.
         tried: names of formats that come near files that none reads -> why these do not.
-        options: what `sigjax compare` needs beside what was given.
+        options: what `compare` needs beside what was given.
+        command: the command that compares the files, or the call of Python for other data; None where nothing can be
+            compared yet.
     """
 
     format: str | None = None
@@ -66,28 +80,166 @@ class Diagnosis:
     refusal: str | None = None
     tried: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    command: str | None = None
+
+    def __str__(self) -> str:
+        """Return what there is, what is missing, and what compares it, as text for a terminal."""
+        return self.text(80, _keyword)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """The same text for notebooks."""
+        return html_text(str(self))
+
+    def text(self, width: int, spelling: Callable[[Hint], str]) -> str:
+        """The text in lines of a width, but for the command, which is on one line; with options in a spelling."""
+        lines = [entry(word, said, width=width, indent=_INDENT) for word, said in _rows(self, spelling)]
+        return "\n".join(lines if self.command is None else [*lines, "", "Next:", visible(self.command)])
+
+    def to_json(self) -> str:
+        """All of it as JSON."""
+        return visible_json({name: each for name, each in asdict(self).items() if name != "options"}, indent=2)
+
+    def spelled(self, spelling: Callable[[Hint], str]) -> Diagnosis:
+        """The same with options in messages in a spelling."""
+
+        def said(text: str | None) -> Any:
+            return text and rendered(text, spelling)
+
+        tried = {name: said(each) for name, each in self.tried.items()}
+        texts = {name: said(getattr(self, name)) for name in ("why", "missing", "refusal")}
+        return replace(self, **texts, notes=tuple(map(said, self.notes)), tried=tried)
+
+
+@takes(ReadOptions)
+def doctor(*data: Any, options: ReadOptions) -> Diagnosis:
+    """How are data understood, and what compares them? Nothing is computed; what is wrong is said, never raised.
+
+    Args:
+        data: files, as `read` takes them; or what `compare` takes: a data frame, a dict of arrays, an `Evaluation`.
+        options: see `ReadOptions`.
+
+    Raises:
+        TypeError: there is no such option.
+
+    Example:
+        >>> diagnosis = doctor({"A": [1, 1, 0, 1], "B": [1, 0, 0, 1]})
+        >>> diagnosis.metrics[:2], diagnosis.command
+        (('accuracy', 'mean'), "sigjax.compare(data, metric='accuracy')")
+        >>> print(diagnosis)  # doctest: +ELLIPSIS
+        systems    2: A, B
+        instances  4
+        ids        none: instances are joined by their order
+        metrics    accuracy, mean, ...
+    """
+    return diagnose(*data, options=options).spelled(_keyword)
 
 
 @keeping_pipes()
 @with_progress
-def diagnose(
-    *paths: Any, input: Sequence[Any] = (), metric: str | None = None, reader: str | None = None, options: Options
-) -> Diagnosis:
-    """How files are understood; what is wrong is said as on the command line, never raised; see `read`."""
-    diagnosis = _diagnosis(paths, input, metric, reader, options)
-    if diagnosis.refusal is None or input or len(paths) < 2:
+def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
+    """As `doctor`, with hints in messages that are not spelled yet."""
+    (first,) = data if len(data) == 1 else (None,)
+    several = list(first.values() if isinstance(first, Mapping) else first) if isinstance(first, _SEVERAL) else ()
+    if several and all(isinstance(each, _PATH) for each in several):  # as `compare` takes them
+        if isinstance(first, Mapping):
+            data, options = (), replace(options, input=first)
+        else:
+            data = tuple(several)
+    elif len(data) == 1 and not isinstance(first, _PATH):
+        diagnosis = _held(first, options)
+        given = _given(options, diagnosis)
+        call = f"sigjax.compare({', '.join(['data', *(f'{name}={value!r}' for name, value in given.items())])})"
+        return diagnosis if diagnosis.refusal is not None else replace(diagnosis, command=call)
+    diagnosis = _diagnosis(data, options)
+    if diagnosis.refusal is not None and not options.input and len(data) > 1:
+        gold, systems = split_gold([os.fsdecode(path) for path in data])  # was -i before the systems forgotten?
+        if systems and (other := _diagnosis([gold], replace(options, input=systems))).refusal is None:
+            data, options, diagnosis = (gold,), replace(options, input=systems), other
+    if diagnosis.refusal is not None:
         return diagnosis
-    gold, systems = split_gold([os.fsdecode(path) for path in paths])  # was -i before the systems forgotten?
-    if not systems:
-        return diagnosis
-    other = _diagnosis([gold], systems, metric, reader, options)
-    more = dict(other.options) | {"files": [gold], "input": systems}
-    return replace(other, options=more) if other.refusal is None else diagnosis
+    words = ["sigjax", "compare", *map(os.fsdecode, data)]
+    for name, value in sorted(_given(options, diagnosis).items(), key=lambda item: _ORDER.get(item[0], 1)):
+        words.append(_SHORT.get(name, f"--{name.replace('_', '-')}"))
+        words += [] if value is True else _words(value)
+    return replace(diagnosis, command=shlex.join(words))
+
+
+_keyword = attrgetter("keyword")
+_PATH = str | os.PathLike | bytes
+_SEVERAL = Mapping | list | tuple
+
+
+def _given(options: ReadOptions, diagnosis: Diagnosis) -> dict[str, Any]:
+    """The options that `compare` needs: those that were given, and those of the diagnosis."""
+    fields = {name: each for name, each in options_of(ReadOptions).items() if name != "progress"}
+    chosen = {name: value for name, each in fields.items() if (value := getattr(options, name)) != each.default}
+    return {name: value for name, value in chosen.items() if value not in ((), [], {})} | dict(diagnosis.options)
+
+
+def _words(value: Any) -> list[str]:
+    """The value of an option as it is typed."""
+    if isinstance(value, Mapping):
+        return [f"{name}={each}" for name, each in value.items()]
+    return list(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else [str(value)]
+
+
+def _rows(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[tuple[str, str]]:
+    """What is said, each with the word before it."""
+    if diagnosis.format is not None:
+        yield "format", f"{diagnosis.format}: {diagnosis.title} ({diagnosis.why})"
+    if diagnosis.gold:
+        yield "gold", ", ".join(diagnosis.gold)
+    if diagnosis.systems:
+        yield "systems", f"{len(diagnosis.systems)}: {_named(diagnosis.systems)}"
+    if diagnosis.instances is not None:
+        yield "instances", f"{diagnosis.instances:,}"
+    if diagnosis.ids:
+        yield "ids", diagnosis.ids
+    if diagnosis.metrics:
+        yield "metrics", ", ".join(diagnosis.metrics)
+    if diagnosis.fields:
+        yield "fields", _named([f"{name} ({number:,} labels)" for name, number in diagnosis.fields.items()])
+    yield from (("note", note) for note in diagnosis.notes)
+    yield from (("alike", f"{_named(group)}: the same on all instances") for group in diagnosis.alike)
+    yield from (("missing", said) for said in _missing(diagnosis, spelling))
+    if diagnosis.refusal is not None:
+        yield "refused", diagnosis.refusal
+    yield from (("tried", f"{name}: {why}") for name, why in diagnosis.tried.items())
+
+
+def _missing(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[str]:
+    """What is not there, and what that means."""
+    if diagnosis.missing is not None:
+        yield f"results: {diagnosis.missing}"
+    if diagnosis.instances is None:
+        return
+    if diagnosis.ids.startswith("none"):
+        yield "ids: were a line lost in one file or column, all after it would be compared with the wrong one"
+    if not diagnosis.fields:
+        yield (
+            "clusters: if instances belong together (sentences of a document), give "
+            f"{spelling(Hint('cluster', 'FILE'))} with one label per line, else p and intervals are too small"
+        )
+    else:
+        # Clusters are small, but hold several instances: of a field that is nearly an id nothing would change.
+        small = [name for name, labels in diagnosis.fields.items() if 2 * labels <= (diagnosis.instances or 0)]
+        cluster = Hint("cluster", max(small or diagnosis.fields, key=diagnosis.fields.__getitem__))
+        yield (
+            f"clusters: if instances with one label depend on each other, add {spelling(Hint('cluster'))}, such as "
+            f"{spelling(cluster)}"
+        )
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
 
 
 @dataclass(frozen=True, eq=False)
 class Parsed:
-    """What files hold, read as one format."""
+    """What data hold, read in one way."""
 
     tasks: ByTask
     options: Options
@@ -98,7 +250,7 @@ class Parsed:
         """What the files say of each system."""
         return self.options.seen or []
 
-    def evaluate(self, metric: str) -> EvaluationRecord:
+    def evaluate(self, metric: Any) -> EvaluationRecord:
         """The evaluation by a metric; of several tasks that of the first."""
         by_task = self.tasks(replace(self.options, metric=metric))
         name, first = next((name, each) for name, each in by_task.items() if each is not None)
@@ -107,20 +259,57 @@ class Parsed:
         return replace(first, notes=(*first.notes, f"tasks: {', '.join(by_task)}; the instances are those of {name}"))
 
 
-def _diagnosis(
-    paths: Sequence[Any], input: Sequence[Any], metric: str | None, reader: str | None, options: Options
-) -> Diagnosis:
+def _held(data: Any, options: ReadOptions) -> Diagnosis:
+    """The diagnosis of data that are not files."""
+    evaluations: Sequence[Any] = data if isinstance(data, list | tuple) else [data]
+    is_read = all(isinstance(each, EvaluationRecord) for each in evaluations)
+    by_name: dict[Any, EvaluationRecord] = {each.metric.name: each for each in evaluations} if is_read else {}
+
+    arrays: Any = data
+
+    def evaluation(own: Options) -> EvaluationRecord:
+        if by_name and own.metric not in by_name:
+            raise InputError(f"evaluations are read already, by {listing(by_name)}; leave out {Hint('metric')}")
+        return by_name.get(own.metric) or Evaluation.from_arrays(arrays, metric=own.metric, missing=own.missing)
+
+    def reading(own: Options) -> ByTask:
+        if options.input or options.reader is not None:
+            raise InputError(f"{Hint('input')} and {Hint('reader')} are for files; leave them out")
+        evaluate = evaluation if by_name or isinstance(data, Mapping) else read_table(frame_table(data), own)
+        return lambda own: {"": directed(evaluate(own), own)}
+
+    own = Options(**values(options, FileOptions))
+    diagnosis, _ = _read_as(reading, options.metric, own, tuple(by_name), in_table=True)
+    needed = dict(diagnosis.options)
+    if names := needed.pop("metric", None):  # that of evaluations stays
+        needed |= {} if by_name else {"metric": options.metric or names[0]}
+    return replace(diagnosis, options=needed)
+
+
+def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
+    metric, reader, options = given.metric, given.reader, Options(**values(given, FileOptions))
     try:
-        sources = sources_of(paths, input)
+        sources = sources_of(paths, given.input)
         format, refusal = _format_of(sources, metric, reader)
         options = replace(options, parameters={} if reader is None else named_format(reader)[1])
     except InputError as error:
-        return Diagnosis(refusal=error.flags) if reader is not None else _unread(paths, input, options, error.flags)
-    diagnosis, _ = _read_as(format, sources, metric, options, refusal)
+        if reader is not None:
+            return Diagnosis(refusal=error.neutral)
+        return _unread(paths, given.input, options, error.neutral)
+    diagnosis, _ = _read_files(format, sources, metric, options, refusal)
     if diagnosis.refusal is not None and metric is None and reader is None:
         tried = _tried(sources, options, len(all_formats()), diagnosis.refusal)
         diagnosis = replace(diagnosis, tried={name: said for name, said in tried.items() if said.startswith(_READS)})
     return replace(diagnosis, format=format.name, title=format.title, why=_why(format, sources, reader))
+
+
+def _read_files(
+    format: Format, sources: Sources, metric: Any, options: Options, unserved: InputError | None = None
+) -> tuple[Diagnosis, InputError | None]:
+    """What files of a format hold, and why they are refused."""
+    in_table, reading = format.takes == "file", partial(read_as, format, sources)
+    diagnosis, refusal = _read_as(reading, metric, options, format.metrics, unserved, in_table=in_table)
+    return replace(diagnosis, gold=tuple(sources.files) if format.takes == "gold" else ()), refusal
 
 
 def _files(sources: Sources) -> tuple[Sequence[str], Sequence[str]]:
@@ -128,7 +317,7 @@ def _files(sources: Sources) -> tuple[Sequence[str], Sequence[str]]:
     return [given_name(file)[1] for file in sources.files], tuple(sources.systems.values())
 
 
-def _format_of(sources: Sources, metric: str | None, reader: str | None) -> tuple[Format, InputError | None]:
+def _format_of(sources: Sources, metric: Any, reader: str | None) -> tuple[Format, InputError | None]:
     """The format of files, and why it does not give the metric."""
     files, outputs = _files(sources)
     try:
@@ -144,22 +333,27 @@ def _format_of(sources: Sources, metric: str | None, reader: str | None) -> tupl
 def _why(format: Format, sources: Sources, reader: str | None) -> str:
     """What a format is recognized by."""
     if reader is not None:
-        return "named by --reader"
+        return f"named by {Hint('reader')}"
     first = next(chain(*_files(sources)))
     by_name = os.path.isdir(first) or format.fits(first.lower().removesuffix(".gz"), b"")
     return f"recognized by its {'name' if by_name else 'first lines'}"
 
 
 def _read_as(
-    format: Format, sources: Sources, metric: str | None, options: Options, unserved: InputError | None = None
+    reading: Callable[[Options], ByTask],
+    metric: Any,
+    options: Options,
+    metrics: Sequence[str],
+    unserved: InputError | None = None,
+    *,
+    in_table: bool,
 ) -> tuple[Diagnosis, InputError | None]:
-    """What files of a format hold, and why they are refused; by the usual metric, where the one asked for is."""
-    metrics = format.metrics
+    """What data hold, and why they are refused; by the usual one of the metrics, where the one asked for is."""
     usual = (metric if unserved is None else None) or (metrics[0] if metrics else "mean")
-    parsed, evaluation, refusal = _tolerant(format, sources, usual, options)
+    parsed, evaluation, refusal = _tolerant(reading, usual, options)
     missing, needed = None, dict[str, Any]()
     if evaluation is not None and refusal is not None:  # only without what some system lacks
-        missing, refusal, needed = refusal.flags, None, {"missing": "drop"}
+        missing, refusal, needed = refusal.neutral, None, {"missing": "drop"}
     if parsed is not None and not metrics:
         metrics = _possible(parsed, usual if evaluation is None else evaluation.metric.name)
         if evaluation is None and metric is None and metrics:
@@ -167,6 +361,8 @@ def _read_as(
                 evaluation, refusal = parsed.evaluate(metrics[0]), None
     refusal = unserved or refusal
     chosen = metrics[0] if metric is None and metrics else metric
+    if evaluation is not None and chosen is not None and not isinstance(chosen, str):
+        chosen = evaluation.metric.name
     if chosen is not None and refusal is None and parsed is not None:
         metrics = (chosen, *(name for name in metrics if name != chosen))
         named = _metrics_of_tasks(parsed.tasks, parsed.options, metrics) if metric is None else [chosen]
@@ -174,29 +370,28 @@ def _read_as(
     sheets = [] if parsed is None else parsed.sheets
     diagnosis = Diagnosis(
         systems=tuple(dict.fromkeys(sheet.system for sheet in sheets)) or (evaluation.systems if evaluation else ()),
-        gold=tuple(sources.files) if format.takes == "gold" else (),
         instances=None if evaluation is None else evaluation.num_instances,
-        ids=_ids(sheets, evaluation, in_table=format.takes == "file"),
-        metrics=metrics,
+        ids=_ids(sheets, evaluation, in_table=in_table),
+        metrics=tuple(metrics),
         fields=_fields(sheets, () if evaluation is None else evaluation.metric.inputs),
         alike=_equal_systems(evaluation),
         notes=() if evaluation is None else evaluation.notes,
         missing=missing,
-        refusal=None if refusal is None else refusal.flags,
+        refusal=None if refusal is None else refusal.neutral,
         options=needed,
     )
     return diagnosis, refusal
 
 
 def _tolerant(
-    format: Format, sources: Sources, metric: str, options: Options
+    reading: Callable[[Options], ByTask], metric: Any, options: Options
 ) -> tuple[Parsed | None, EvaluationRecord | None, InputError | None]:
-    """What files hold, and the first refusal; where they are refused, without what some system lacks."""
+    """What data hold, and the first refusal; where they are refused, without what some system lacks."""
     known, refusal, sheets = None, None, list[Sheet]()
     for missing in dict.fromkeys((options.missing, "drop")):
         own = replace(options, missing=missing, seen=sheets)
         try:
-            known = Parsed(read_as(format, sources, own), own)
+            known = Parsed(reading(own), own)
             return known, known.evaluate(metric), refusal
         except InputError as error:
             refusal = refusal or error
@@ -264,7 +459,7 @@ def _equal_systems(evaluation: EvaluationRecord | None) -> tuple[tuple[str, ...]
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
-def _unread(paths: Sequence[Any], input: Sequence[Any], options: Options, refusal: str) -> Diagnosis:
+def _unread(paths: Sequence[Any], input: Any, options: Options, refusal: str) -> Diagnosis:
     """The diagnosis of files whose format is not recognized."""
     try:
         sources = sources_of(paths, input)
@@ -285,8 +480,8 @@ def _tried(sources: Sources, options: Options, most: int, refusal: str) -> dict[
     lines: dict[str, float] = {}
     for format in formats_taking(files, outputs):
         if format.may_be(name, head):
-            _, refused = _read_as(format, sources, None, options)
-            said, line = (f"{_READS} {format.title}", math.inf) if refused is None else (refused.flags, refused.line)
+            _, refused = _read_files(format, sources, None, options)
+            said, line = (f"{_READS} {format.title}", math.inf) if refused is None else (refused.neutral, refused.line)
             names.setdefault(said, []).append(format.name)
             lines[said] = line
     names.pop(refusal, None)

@@ -17,6 +17,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
+from textwrap import TextWrapper
 from typing import Any
 
 from sigjax.records.settings import Interval
@@ -75,6 +76,13 @@ def _escaped(text: str, escape: Callable[[str], str]) -> str:
 
 def _is_harmless(character: str) -> bool:
     return character.isprintable() or character in _JOINERS or unicodedata.category(character) == "Zs"
+
+
+def entry(name: str, said: str, *, width: int, indent: int) -> str:
+    """A name and beside it what is said of it, in lines of a width; no word is broken."""
+    margin = " " * indent
+    wrapper = TextWrapper(width, name.ljust(indent), margin, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(wrapper.wrap(visible(said)) or [name])
 
 
 MOST_MEANT = 10_000

@@ -7,13 +7,12 @@ from importlib.util import find_spec
 
 import mutations
 import numpy as np
+import pandas
 import pytest
 
-from sigjax import InputError, read
+from sigjax import Diagnosis, Evaluation, InputError, doctor, read
 from sigjax.cli import _run
 from sigjax.formats import FORMATS
-from sigjax.formats.doctor import Diagnosis, diagnose
-from sigjax.readers.options import Options
 
 WIDE = "id\tA\tB\nx\t1\t0\ny\t1\t1\nz\t{}\t1\n"
 LONG = "system\tid\tdoc\ttp\tpredicted\tgold\n" + "".join(
@@ -137,14 +136,14 @@ def test_no_file_of_any_format_makes_it_fail(tmp_path, reader):
         gold = [path for name, path in files.items() if name not in sample.systems]
         systems = [files[name] for name in sample.systems]
         given = {name: value for name, value in sample.options.items() if name != "metric"}
-        options, metric = Options(**given), sample.options.get("metric")
+        metric = sample.options.get("metric")
         for name, content in sample.files.items():
             files[name].write_bytes(content)
-        said = diagnose(*gold, input=systems, reader=reader, metric=metric, options=options)
+        said = doctor(*gold, input=systems, reader=reader, metric=metric, **given)
         try:
             sound = read(*gold, input=systems, reader=reader, **sample.options)
         except InputError as error:
-            assert said.missing or said.refusal == error.flags  # noqa: PT017
+            assert said.missing or said.refusal == str(error)  # noqa: PT017
         else:
             assert (said.refusal, said.format, said.instances) == (None, reader, sound.num_instances)
             if metric is None:
@@ -152,4 +151,50 @@ def test_no_file_of_any_format_makes_it_fail(tmp_path, reader):
                 assert np.array_equal(usual.stats, sound.stats)
         for path in (files[chance.choice(list(files))] for _ in range(4)):
             path.write_bytes(mutations.mutate(path.read_bytes(), chance))
-            assert isinstance(diagnose(*gold, input=systems, options=options), Diagnosis)
+            assert isinstance(doctor(*gold, input=systems, **given), Diagnosis)
+
+
+def test_python_takes_what_compare_takes(tmp_path, capsys):
+    numbers = {"A": [1, 1, 0, 1, 1, 0], "B": [0, 1, 0, 1, 0, 0]}
+    frame = pandas.DataFrame({"id": list("uvwxyz"), "doc": list("aabbcc"), **numbers})
+    table = tmp_path / "table.csv"
+    frame.to_csv(table, index=False)
+    of_files = doctor(table)
+    assert _run(["doctor", str(table)], debug=True) == 0
+    as_command = str(of_files).replace('cluster="doc"', "--cluster doc").replace("cluster, such", "--cluster, such")
+    assert as_command.split() == capsys.readouterr().out.split()
+    assert of_files.command == f"sigjax compare {table} -m accuracy"
+    assert doctor([str(table)]) == of_files
+    of_frame = doctor(frame)
+    assert (of_frame.instances, of_frame.ids, of_frame.fields) == (6, "the column 'id'", {"doc": 3})
+    assert of_frame.metrics == of_files.metrics
+    assert of_frame.command == "sigjax.compare(data, metric='accuracy')"
+    assert repr(of_frame) == str(of_frame) == f"{of_frame}"
+    assert "Next:\nsigjax.compare(data, metric=&#x27;accuracy&#x27;)" in of_frame._repr_html_()
+    assert doctor(frame, metric="mean", cluster="doc").command == "sigjax.compare(data, metric='mean', cluster='doc')"
+    of_dict = doctor(numbers)
+    assert (of_dict.instances, of_dict.ids, of_dict.command) == (6, BY_ORDER, of_frame.command)
+    evaluation = Evaluation.from_arrays(numbers, metric="accuracy")
+    for data in (evaluation, [evaluation]):
+        assert (doctor(data).metrics, doctor(data).command) == (("accuracy",), "sigjax.compare(data)")
+    assert doctor(evaluation, metric="mean").refusal == (
+        "evaluations are read already, by 'accuracy'; leave out metric"
+    )
+    frame.loc[2, "B"] = None
+    holes = doctor(frame)
+    assert holes.command == "sigjax.compare(data, missing='drop', metric='accuracy')"
+    assert holes.missing.endswith('use missing="drop" or missing="zero"')
+
+
+def test_python_says_what_is_wrong_and_raises_nothing(tmp_path):
+    files = {name: tmp_path / name for name in ("ref.txt", "a.txt", "b.txt")}
+    for name, path in files.items():
+        path.write_text(FILES[{"a.txt": "one.txt", "b.txt": "ref.txt"}.get(name, name)])
+    refused = doctor(*files.values())
+    assert refused.command is None or refused.command.startswith("sigjax compare")
+    for data in (3, "nowhere.csv", {"A": ["x"], "B": ["y"]}, [1, 2], {}, [], pandas.DataFrame()):
+        diagnosis = doctor(data)
+        assert diagnosis.command is None
+        assert "\n" not in diagnosis.refusal
+    with pytest.raises(TypeError, match="did you mean 'metric'"):
+        doctor(files["a.txt"], metrik="bleu")

@@ -11,10 +11,9 @@ import pytest
 from logs import swebench_ids, swebench_results
 from mutations import values as numbers
 
+import sigjax
 from sigjax import InputError, compare, read
 from sigjax.formats import FORMATS, read_metrics
-from sigjax.formats.doctor import diagnose
-from sigjax.readers.options import Options
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -224,7 +223,7 @@ def test_lm_eval_results_and_samples_may_be_given_together(write, tasks, turned)
     ):
         assert str(each[-1].systems) + str(numbers(each[-1])) == expected
         assert len(each) == (1 if len(tasks) == 1 else 3)  # and the suite
-    diagnosis = diagnose(*files, options=Options())
+    diagnosis = sigjax.doctor(*files)
     assert (diagnosis.format, diagnosis.refusal, diagnosis.gold) == ("lm-eval", None, ())
 
 
@@ -235,7 +234,7 @@ def test_lm_eval_results_without_their_samples_are_refused(write):
         [folders["x"][1], folders["y"][0]],
         [*folders["x"], folders["y"][1], write("y/results_2026-01-03T00-00-00.1.json", '{"results": {}}')],
     ):
-        said = diagnose(*files, options=Options()).refusal
+        said = sigjax.doctor(*files).refusal
         assert "holds the means of lm-evaluation-harness, not the scores of instances; give the files samples" in said
         with pytest.raises(InputError, match="which lm_eval writes with --log_samples"):
             read(*files)

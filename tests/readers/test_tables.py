@@ -10,8 +10,6 @@ import pytest
 
 import sigjax
 from sigjax import Evaluation, InputError, read
-from sigjax.formats.doctor import diagnose
-from sigjax.readers.options import Options
 
 IDS = [f"q{i}" for i in range(20)]
 CHANCE = np.random.default_rng(16)
@@ -212,4 +210,4 @@ def test_spreadsheets_are_refused_with_what_to_do(write, name):
             InputError, match=r"t[.a-z]*: is a spreadsheet \(Excel, LibreOffice\).*; save it as CSV, or"
         ):
             read(*given)
-    assert "is a spreadsheet (Excel" in (diagnose(path, options=Options()).refusal or "")
+    assert "is a spreadsheet (Excel" in (sigjax.doctor(path).refusal or "")
