@@ -17,9 +17,12 @@ from pathlib import Path
 
 from cyclopts.docs.markdown import generate_markdown_docs
 from docutils import nodes
+from latex2mathml.converter import convert
 from sphinx.application import Sphinx
+from sphinx.domains.python import PyObject
 from sphinx.errors import ExtensionError
 from sphinx.util.nodes import make_refnode
+from sphinx.writers.html5 import HTML5Translator
 
 import sigjax
 from sigjax.cli.app import EXAMPLES, app
@@ -53,10 +56,12 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_class_signature = "separated"
 python_maximum_signature_line_length = 80
+python_use_unqualified_type_names = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 
 html_theme = "furo"
+html_math_renderer = "mathml"
 html_title = f"sigjax {version}"
 html_static_path = []
 html_show_sourcelink = False
@@ -106,15 +111,19 @@ def public() -> dict[str, dict[str, object]]:
     pages: dict[str, dict[str, object]] = {}
     for name, thing in found.items():
         pages.setdefault(thing.__module__.rpartition(".")[2], {})[name] = thing
-    return pages
+    return {
+        page: dict(sorted(found.items(), key=lambda item: isinstance(item[1], type))) for page, found in pages.items()
+    }
 
 
 def reference() -> Iterator[str]:
     """The contents of the reference, with the first line of each docstring."""
     for page, found in public().items():
+        yield ""
         for name, thing in found.items():
             about = (inspect.getdoc(thing) or "").partition("\n")[0]
-            yield f"- [`{name}`](api/{page}.md): {about}"
+            shown = name.rpartition(".")[2] if isinstance(thing, type) else name.removeprefix("sigjax.")
+            yield f"- [`{shown}`](api/{page}.md): {about}"
     yield "\n" + toctree([f"api/{page}" for page in public()])
 
 
@@ -163,7 +172,7 @@ GENERATED = {"manual": manual, "command line": command_line, "reference": refere
 
 def copy_pages() -> None:
     """Pages that are not of this folder, where Sphinx reads them; those that are as before stay untouched."""
-    pages = {f"guide/{topic}.md": markdown(topic) + "\n" for topic in TOPICS}
+    pages = {f"guide/{topic}.md": re.sub(r"\n\n```\n", "\n```\n", markdown(topic) + "\n") for topic in TOPICS}
     pages |= {f"api/{page}.md": reference_page(found) for page, found in public().items()}
     for file in [*(ROOT / "notebooks").glob("*.ipynb"), ROOT / "notebooks" / "README.md"]:
         pages[f"notebooks/{file.name}"] = file.read_text(encoding="utf-8")
@@ -183,21 +192,55 @@ def fill_page(_: Sphinx, name: str, source: list[str]) -> None:
         source[0] = re.sub(r"^\{(.*)\}$", lambda line: "\n".join(GENERATED[line[1]]()), source[0], flags=re.M)
 
 
-def escape(lines: list[str]) -> None:
-    """Docstrings are plain text with code in backticks, examples, and code indented after a colon: no other markup."""
+def mark_up(lines: list[str]) -> None:
+    """Make reStructuredText of a docstring: plain text, code in backticks, $formulas$, examples, and indented code.
+
+    Indented code stands after a colon and an empty line.
+    """
+    text: list[str] = []
+    done: list[str] = []
     example, code = False, -1
-    for index, line in enumerate(lines):
+    for index, line in enumerate([*lines, ""]):
         indent = len(line) - len(line.lstrip())
         example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
         code = -1 if line.strip() and indent <= code else code
-        if not example and code < 0:
-            texts = re.split(r"(`[^`]*`)", line)
-            texts = [text if text[:1] == "`" else re.sub(r"([*|\\]|_\b)", r"\\\1", text) for text in texts]
-            lines[index] = re.sub(r"(`[^`]+`)(?=\w)", r"\1\\ ", "".join(texts))
-            block = next((after for after in lines[index + 1 :] if after.strip()), "")
-            if line.endswith(":") and lines[index + 1 : index + 2] == [""] and block.startswith(" " * (indent + 4)):
-                lines[index] += ":"
-                code = indent
+        if example or code >= 0 or not line.strip():
+            done += [*prose("\n".join(text)).splitlines(), line]
+            text = []
+            continue
+        below = lines[index + 1 : index + 3]
+        if line.endswith(":") and below[:1] == [""] and below[1:] and below[1].startswith(" " * (indent + 4)):
+            line, code = f"{line}:", indent
+        text.append(line)
+    lines[:] = done[:-1]
+
+
+def prose(text: str) -> str:
+    """Text without signs that would be markup, but for code and formulas, which letters may follow."""
+    pieces = re.split(r"(`[^`]*`|\$[^$]+\$)", text)
+    for index, piece in enumerate(pieces):
+        if index % 2 == 0:
+            pieces[index] = re.sub(r"([*|\\]|_\b)", r"\\\1", piece)
+        else:
+            end = "\\ " if pieces[index + 1][:1].isalnum() else ""
+            pieces[index] = (piece if piece[0] == "`" else f":math:`{' '.join(piece[1:-1].split())}`") + end
+    return "".join(pieces)
+
+
+def write_formula(translator: HTML5Translator, node: nodes.math) -> None:
+    """A formula as MathML, which browsers show without a script."""
+    translator.body.append(convert(node.astext()))
+    raise nodes.SkipNode
+
+
+def leave_out(_: Sphinx, what: str, name: str, thing: object, skip: bool, options: object) -> bool | None:  # noqa: FBT001
+    """Leave out how results are made, and what they have from other records for their display."""
+    owner = getattr(thing, "__qualname__", "").partition(".")[0]
+    return True if owner == "Brief" or (name == "__init__" and owner not in MADE) else None
+
+
+MADE = ("Metric", "SampleMetric", "Format", "Evaluation")
+"""Classes whose instances people make themselves."""
 
 
 def link_names(app: Sphinx, page: nodes.document, name: str) -> None:
@@ -207,7 +250,8 @@ def link_names(app: Sphinx, page: nodes.document, name: str) -> None:
         text = node.astext()
         topic = text.removeprefix("sigjax help ")
         full = text.removesuffix("()")
-        full = full if full.startswith("sigjax.") else f"sigjax.{full}" if full[:1].isupper() else ""
+        if not full.startswith("sigjax."):
+            full = f"sigjax.{full}" if full[:1].isupper() or name.startswith("api/") else ""
         if text.startswith("sigjax help ") and topic in TOPICS:
             target, anchor = f"guide/{topic}", ""
         elif full in objects:
@@ -243,7 +287,10 @@ def check(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Have Sphinx call these."""
     copy_pages()
+    next(field for field in PyObject.doc_field_types if field.name == "variable").label = "Attributes"
     app.connect("source-read", fill_page)
-    app.connect("autodoc-process-docstring", lambda *given: escape(given[-1]), priority=100)  # before napoleon
+    app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
+    app.connect("autodoc-process-docstring", lambda *given: mark_up(given[-1]), priority=100)  # before napoleon
+    app.connect("autodoc-skip-member", leave_out)
     app.connect("doctree-resolved", link_names)
     app.connect("build-finished", check)

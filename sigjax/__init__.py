@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from sigjax.studies.verify import verify as verify
 
 _PUBLIC = {
-    "sigjax.comparison.compare": ("bootstrap_test", "compare", "permutation_test"),
+    "sigjax.comparison.compare": ("compare", "permutation_test", "bootstrap_test"),
     "sigjax.formats": ("read",),
     "sigjax.formats.doctor": ("Diagnosis", "doctor"),
     "sigjax.readers": ("Evaluation",),

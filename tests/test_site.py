@@ -66,8 +66,14 @@ def test_links_of_readers_load_nothing(conf):
 
 
 def test_signs_of_docstrings_are_no_markup(conf):
-    lines = ["max |delta*| of `a*b`s and x_:", "", ">>> 2 * 3 | 1", "7", "", "a * b:", "", "    a * b", "", "a * b"]
-    conf.escape(lines)
-    assert lines[0] == r"max \|delta\*\| of `a*b`\ s and x\_:"
-    assert lines[2:4] == [">>> 2 * 3 | 1", "7"]
+    lines = ["max |delta*| of `a*b`s and x_", "", ">>> 2 * 3 | 1", "7", "", "a * b:", "", "    a * b", "", "a * b"]
+    conf.mark_up(lines)
+    assert lines[0] == r"max \|delta\*\| of `a*b`\ s and x\_"
+    assert lines[1:5] == ["", ">>> 2 * 3 | 1", "7", ""]
     assert lines[5:] == [r"a \* b::", "", "    a * b", "", r"a \* b"]
+
+
+def test_formulas_of_docstrings_are_math(conf):
+    lines = ["    p: of $|x_i| \\ge", "        2$ and $p$s."]
+    conf.mark_up(lines)
+    assert lines == [r"    p: of :math:`|x_i| \ge 2` and :math:`p`\ s."]
