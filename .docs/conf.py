@@ -128,9 +128,9 @@ def reference() -> Iterator[str]:
 
 
 def reference_page(found: Mapping[str, object]) -> str:
-    """A page of the reference, called after the names of sigjax, or else all names on it."""
-    public = [name for name in found if name.count(".") == 1] or list(found)
-    names = [name.rpartition(".")[2] for name in public]
+    """A page of the reference, called after its public names, or else all names on it."""
+    public = [name for name, thing in found.items() if name.count(".") == 1 or inspect.isfunction(thing)]
+    names = [name.rpartition(".")[2] for name in public or found]
     lines = [f"# {', '.join(names)}", "", "```{eval-rst}"]
     for name, thing in found.items():
         kind = ["autoclass", "   :members:", "   :inherited-members:"] if isinstance(thing, type) else ["autofunction"]
@@ -249,12 +249,13 @@ def link_names(app: Sphinx, page: nodes.document, name: str) -> None:
     for node in list(page.findall(nodes.literal)):
         text = node.astext()
         topic = text.removeprefix("sigjax help ")
-        full = text.removesuffix("()")
-        if not full.startswith("sigjax."):
-            full = f"sigjax.{full}" if full[:1].isupper() or name.startswith("api/") else ""
+        short = text.removesuffix("()").removeprefix("sigjax.")
+        names = [f"sigjax.{short}", f"sigjax.studies.{short}"]
+        is_name = text.startswith("sigjax.") or text[:1].isupper() or name.startswith("api/")
+        full = next((each for each in names if is_name and each in objects), "")
         if text.startswith("sigjax help ") and topic in TOPICS:
             target, anchor = f"guide/{topic}", ""
-        elif full in objects:
+        elif full:
             target, anchor = objects[full].docname, objects[full].node_id
         else:
             continue
