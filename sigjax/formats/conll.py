@@ -537,7 +537,12 @@ def parse_columns(file: str, text: str) -> Tokens:
         if not words:
             split = _splitter(content)
             row = split(content)
-            width = _first_width(file, line, row)
+            width = len(row)
+            if width < 2:
+                raise InputError(
+                    f"{Line(file, line)}: expected a token and its tag, got {quote(row[0])}; for one label per line "
+                    f"use {Hint('reader', 'labels')}"
+                )
         if len(row) != width:
             raise InputError(f"{Line(file, line)}: expected {width} columns as on line {lines[0]}, got {len(row)}")
         if fresh:
@@ -591,16 +596,6 @@ def split_blanks(line: str) -> list[str]:
     """Columns between blanks and tabs; other white space belongs to the tokens."""
     fields = line.replace("\t", " ").strip(" ").split(" ")
     return [field for field in fields if field] if "" in fields and len(fields) > 1 else fields
-
-
-def _first_width(file: str, line: int, row: Sequence[str]) -> int:
-    """How many columns the first token has."""
-    if len(row) < 2:
-        raise InputError(
-            f"{Line(file, line)}: expected a token and its tag, got {quote(row[0])}; for one label per line use "
-            f"{Hint('reader', 'labels')}"
-        )
-    return len(row)
 
 
 def read_pairs(sources: Sources, options: Options) -> Reading:
@@ -672,11 +667,7 @@ def _mark_spans(tags: set[str]) -> bool:
     return all(map(_CHUNK_TAG.fullmatch, tags)) and any("-" in tag for tag in tags)
 
 
-def _parse_tagged(file: str, _: Options) -> Tokens:
-    return parse_columns(file, read_text(file))
-
-
-read_gold = partial(read_tagged, _parse_tagged, (_check_sentences,))
+read_gold = partial(read_tagged, lambda file, _: parse_columns(file, read_text(file)), (_check_sentences,))
 
 
 COLUMN = "NE-COARSE-LIT"
@@ -742,8 +733,4 @@ def _plain(tags: list[str]) -> list[str]:
     return [plain[tag] for tag in tags]
 
 
-def _parse_hipe_file(file: str, options: Options) -> Tokens:
-    return parse_hipe(file, read_text(file), options.filter or COLUMN)
-
-
-read_hipe = partial(read_tagged, _parse_hipe_file, ())
+read_hipe = partial(read_tagged, lambda file, options: parse_hipe(file, read_text(file), options.filter or COLUMN), ())

@@ -786,26 +786,19 @@ SWEBENCH = Log(results=_swebench, main=_RESOLVED)
 
 
 def _instances(file: str) -> list[str]:
-    """The ids of all instances, each once."""
+    """The ids of all instances, each once: lines, or JSON of ids, or of objects that have them."""
     content = read_text(file)
-    if content.lstrip().startswith("["):
-        values = parse_json(file, content)
-    elif content.lstrip().startswith("{"):
-        values = [item.fields for item in parse_json_lines(file, content)]
-    else:
+    start = content.lstrip()[:1]
+    if start not in ("[", "{"):
         return list(dict.fromkeys(line.strip() for line in content.split("\n") if line.strip()))
-    return list(dict.fromkeys(_ids(file, values)))
-
-
-def _ids(file: str, values: Sequence[object]) -> Iterator[str]:
+    ids = dict[str, None]()
+    values = parse_json(file, content) if start == "[" else [item.fields for item in parse_json_lines(file, content)]
     for i, value in enumerate(values, start=1):
-        if isinstance(value, dict):
-            yield item_at((file, "entry", i), value).text(_ID)
-        elif isinstance(value, str):
-            with naming(f"{Line(file, i, 'entry')}"):
-                yield text(value)
-        else:
+        if not isinstance(value, str | dict):
             raise InputError(f"{Line(file, i, 'entry')}: expected an id, or an object with {_ID}, got {type_of(value)}")
+        entry = value if isinstance(value, dict) else {_ID: value}
+        ids[Item((file, "entry", i), entry).text(_ID)] = None
+    return list(ids)
 
 
 def _listed(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[SystemLog]:

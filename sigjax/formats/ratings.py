@@ -37,7 +37,7 @@ _ATTENTION = "hotw"
 
 def _mqm(file: str, _: Options) -> Iterator[SystemLog]:
     header, *rows = read_text(file).rstrip("\n").split("\n")
-    names = _names(header)
+    names = [name.strip().lower() for name in header.split("\t")]
     lacking = [name for name in _NEEDED if name not in names]
     segment = next((name for name in _SEGMENTS if name in names), None)
     if lacking or segment is None:
@@ -62,10 +62,6 @@ def _mqm(file: str, _: Options) -> Iterator[SystemLog]:
     for system, segments in tenths.items():
         rows = [_row(*key, raters) for key, raters in segments.items()]
         yield SystemLog(file, rows, system, published=lambda score, _: ([], score == _SCORE))  # lower is better
-
-
-def _names(header: str) -> list[str]:
-    return [name.strip().lower() for name in header.split("\t")]
 
 
 def _weight(where: str, category: str, severity: str) -> int:

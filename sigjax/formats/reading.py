@@ -98,8 +98,10 @@ def choose_formats(
     formats = list(map(chosen, metrics))
     for format, metric in zip(formats, metrics, strict=True):
         format.check_metric(metric)
-    if any(each.name in _PLAIN for each in formats):
-        _check_plain(outputs)
+    for file in outputs if any(each.name in _PLAIN for each in formats) else ():
+        # The ids and marks of tables would be scored; what comes through a pipe can be read only once.
+        if os.path.isfile(file) and looks_tabular(*read_head(file)):
+            raise InputError(f"{file}: {_TABLE}")
     return formats
 
 
@@ -173,14 +175,6 @@ def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[For
         return InputError(f"{document}: holds neither results, nor gold labels or texts, by its name; leave it out")
     known = ", ".join(each.name for each in fitting)
     return InputError(f"{first}: unknown format; known: {known}; say which with {Hint('reader', 'NAME')}")
-
-
-def _check_plain(outputs: Sequence[str]) -> None:
-    """Refuse tables beside gold labels or texts: their ids and marks would be scored."""
-    for file in outputs:
-        # What comes through a pipe can be read only once.
-        if os.path.isfile(file) and looks_tabular(*read_head(file)):
-            raise InputError(f"{file}: {_TABLE}")
 
 
 def _named(reader: str, files: Sequence[str], outputs: Sequence[str], metric: object) -> Format:
