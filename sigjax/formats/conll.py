@@ -219,12 +219,12 @@ def split_morphemes(segmentation: str) -> list[str]:
 def read_segmentations(sources: Sources, options: Options) -> Reading:
     """The right morphemes of each word."""
     file = sources.gold()
-    words, gold, *more = _columns(file, read_lines(file))
+    words, gold, *more = _segmentation_columns(file, read_lines(file))
     labels = {"category": more[0]} if more else {}
     sheets, notes = [], []
     for name, path in sources.chosen(options).items():
-        own_words, own, *_ = _columns(path, matching_lines(path, gold=file, count=len(words)))
-        if note := _check_words(path, own_words, file, words):
+        own_words, own, *_ = _segmentation_columns(path, matching_lines(path, gold=file, count=len(words)))
+        if note := _check_segmented_words(path, own_words, file, words):
             notes.append(f"{name}: {note}")
         sheets.append(Sheet(name, path, _count_morphemes(gold, own), labels=labels))
     return join_sheets(sheets, options, notes=tuple(notes))
@@ -241,7 +241,7 @@ def _count_morphemes(gold: Sequence[str], system: Sequence[str]) -> dict[str, np
     return {"tp": correct, "predicted": sizes[1], "gold": sizes[0], "value": exact.astype(np.float64)}
 
 
-def _columns(file: str, lines: list[str]) -> list[list[str]]:
+def _segmentation_columns(file: str, lines: list[str]) -> list[list[str]]:
     """The columns of a file: words, segmentations and, where line 1 has three fields, categories."""
     width = lines[0].count("\t") + 1
     for i, line in enumerate(lines):
@@ -258,7 +258,7 @@ def _columns(file: str, lines: list[str]) -> list[list[str]]:
     return [cells[k::width] for k in range(width)]
 
 
-def _check_words(file: str, system: list[str], reference: str, words: list[str]) -> str:
+def _check_segmented_words(file: str, system: list[str], reference: str, words: list[str]) -> str:
     """Refuse other words than in the gold file; a note where a few differ: a spreadsheet made '#NAME?' of '-st'."""
     wrong = [i for i, (word, expected) in enumerate(zip(system, words, strict=True)) if word != expected]
     if not wrong:
@@ -396,7 +396,7 @@ def evaluate_tags(
     """The evaluation of systems with the tokens of `gold`, counted by its sentences, or by span (`responses`)."""
     codes: dict[str, int] = {}
     encoded = {tokens: encode(tokens.tags, codes) for tokens in (gold, *systems.values())}
-    match = _match(options)
+    match = _match_of(options)
     if options.unit == "response":
         return join_sheets(_span_sheets(gold, systems, encoded, codes), options, notes=notes)(options)
     metric = TOKEN_ACCURACY if options.metric == "accuracy" else chosen_metric(options)
@@ -422,7 +422,7 @@ def evaluate_tags(
     return join_sheets(sheets, options, notes=notes)(options)
 
 
-def _match(options: Options) -> Match:
+def _match_of(options: Options) -> Match:
     """Which spans are right, by the parameter of the metric."""
     given = parameterized(options.metric)[2] if isinstance(options.metric, str) else {}
     match: Any = given.get("match", "strict")
@@ -686,7 +686,7 @@ def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
     """
     content = text.split("\n")
     header = content[0].split("\t")
-    word, tag = (_column(file, header, name) for name in (WORD, column))
+    word, tag = (_hipe_column(file, header, name) for name in (WORD, column))
     notes = header.index(NOTES) if NOTES in header else None
     words: list[str] = []
     tags: list[str] = []
@@ -718,16 +718,16 @@ def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
     if not words:
         raise InputError(f"{file}: has a header but no tokens")
     labels = documents if all(documents) else None
-    return Tokens(file, words, _plain(tags), lines, np.array(sentences), np.array(breaks), labels)
+    return Tokens(file, words, _plain_tags(tags), lines, np.array(sentences), np.array(breaks), labels)
 
 
-def _column(file: str, header: list[str], name: str) -> int:
+def _hipe_column(file: str, header: list[str], name: str) -> int:
     if name not in header:
         raise InputError(f"{file}, line 1: no column {quote(name)}; {suggest(name, header, 'columns')}")
     return header.index(name)
 
 
-def _plain(tags: list[str]) -> list[str]:
+def _plain_tags(tags: list[str]) -> list[str]:
     """Tags with types in lower case, and O where there is no entity."""
     plain = {tag: tag[:2] + tag[2:].lower() if tag not in ("_", "-") else "O" for tag in dict.fromkeys(tags)}
     return [plain[tag] for tag in tags]

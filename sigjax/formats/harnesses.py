@@ -63,8 +63,8 @@ from sigjax.run.files import (
 )
 
 
-def _results(file: str, options: Options) -> Iterator[SystemLog]:
-    rows = [_row(entry) for entry in load_entries(file)]
+def _helm(file: str, options: Options) -> Iterator[SystemLog]:
+    rows = [_helm_row(entry) for entry in load_entries(file)]
     # HELM publishes one score per split: a score of all splits has to be asked for, by their shares.
     if options.filter is not None or "split" not in (options.strata, options.cluster):
         chosen = choose(file, [row.labels["split"] for row in rows], options.filter, "split")
@@ -72,21 +72,21 @@ def _results(file: str, options: Options) -> Iterator[SystemLog]:
     notes = ()
     if any(row.labels["perturbation"] != "none" for row in rows):
         notes = ("perturbed instances count as instances; --cluster instance keeps each with its original",)
-    model, scenario, run = _spec(file)
+    model, scenario, run = _run_spec(file)
     task = re.sub(r"(?<=[:,])model=[^,]*,?", "", run).rstrip(":,")
     yield SystemLog(file, rows, model, notes, {"scenario": scenario}, task=task)
 
 
-def _row(entry: Item) -> Row:
+def _helm_row(entry: Item) -> Row:
     instance = entry.text("instance_id")
     perturbation = "none" if entry.get("perturbation") is None else entry.item("perturbation").text("name")
-    split, scores = _stats(entry)
+    split, scores = _helm_scores(entry)
     labels = {"split": split, "instance": instance, "perturbation": perturbation}
     id = instance if perturbation == "none" else f"{instance}/{perturbation}"
     return Row(scores, id, entry.text("train_trial_index", 0), labels)
 
 
-def _stats(entry: Item) -> tuple[str, dict[str, float | InputError]]:
+def _helm_scores(entry: Item) -> tuple[str, dict[str, float | InputError]]:
     """The split of an instance, and the mean of each statistic that has been counted."""
     scores: dict[str, float | InputError] = {}
     split = "none"
@@ -103,7 +103,7 @@ def _stats(entry: Item) -> tuple[str, dict[str, float | InputError]]:
     return split, scores
 
 
-def _spec(file: str) -> tuple[str, str | None, str]:
+def _run_spec(file: str) -> tuple[str, str | None, str]:
     """The model, the scenario and the run that run_spec.json beside the file names."""
     path = str(PurePath(file).with_name("run_spec.json"))
     spec = load_item(path) if os.path.isfile(path) else Item(path, {})
@@ -111,7 +111,7 @@ def _spec(file: str) -> tuple[str, str | None, str]:
     return spec.name("adapter_spec.model?"), scenario and str(scenario), name if isinstance(name, str) else ""
 
 
-HELM = Log(results=_results)
+HELM = Log(results=_helm)
 
 
 _DECIMALS = 15
@@ -159,18 +159,18 @@ _USUAL_SPLIT = "test"
 
 def _mteb(file: str, options: Options) -> list[SystemLog]:
     if not _is_meta(file):
-        return [SystemLog(file, [_task(file, options)])]  # one task
+        return [SystemLog(file, [_mteb_task(file, options)])]  # one task
     tasks = [each for each in files_inside(os.path.dirname(file) or ".", "*.json") if not _is_meta(each)]
     if not tasks:
         raise InputError(f"{file}: no results of tasks (TASK.json) stand beside it")
-    return [SystemLog(file, [_task(each, options) for each in tasks], load_item(file).name("name?"))]
+    return [SystemLog(file, [_mteb_task(each, options) for each in tasks], load_item(file).name("name?"))]
 
 
 def _is_meta(file: str) -> bool:
     return PurePath(file).name.removesuffix(".gz") == _META
 
 
-def _task(file: str, options: Options) -> Row:
+def _mteb_task(file: str, options: Options) -> Row:
     """The mean of the main score over the subsets (languages) of a task, as MTEB takes it."""
     found = load_item(file)
     scores = found.item("scores")
@@ -207,7 +207,7 @@ def _lm_eval(file: str, options: Options) -> Iterator[SystemLog]:
     task = named["task"] if named else ""
     lacks = unfiltered and options.filter not in (None, "none")
     notes = (f"there is no filter {options.filter}: took the only results",) if lacks else ()
-    yield SystemLog(file, rows, notes=notes, published=partial(_published, file, chosen or "none"), task=task)
+    yield SystemLog(file, rows, notes=notes, published=partial(_lm_eval_published, file, chosen or "none"), task=task)
 
 
 def _lm_eval_scores(line: Item) -> Scores:
@@ -229,7 +229,7 @@ def _lm_eval_value(line: Item, name: str) -> float | InputError:
     return line.number(name)
 
 
-def _published(samples: str, filter: str, score: str, mean: float) -> tuple[list[str], bool]:
+def _lm_eval_published(samples: str, filter: str, score: str, mean: float) -> tuple[list[str], bool]:
     """A note where results_{date}.json beside the samples has another mean, and whether lower is better there."""
     path = PurePath(samples)
     named = _SAMPLES.fullmatch(path.name)
@@ -297,10 +297,10 @@ _UNREAD = frozenset("input output messages answer_attribution".split())
 
 def _every_eval(file: str, _: Options) -> Iterator[SystemLog]:
     for model, lines in grouped(load_lines(file, unread=_UNREAD), lambda line: line.text("model_id")).items():
-        yield SystemLog(file, _samples(lines), model)
+        yield SystemLog(file, _every_eval_rows(lines), model)
 
 
-def _samples(lines: Sequence[Item]) -> list[Row]:
+def _every_eval_rows(lines: Sequence[Item]) -> list[Row]:
     """One row per sample, with the scores of all its lines."""
     scores: dict[str, dict[str, float]] = {}
     rows: dict[str, Row] = {}
@@ -330,8 +330,8 @@ _PART = ()
 """Stands for a metric that is a list or an object, which is not decoded."""
 
 
-def _row_results(file: str, _: Options) -> Iterator[SystemLog]:
-    docs, metrics = _columns(file, read_bytes(file))
+def _lighteval(file: str, _: Options) -> Iterator[SystemLog]:
+    docs, metrics = _details(file, read_bytes(file))
     places = [(file, "row", i) for i in range(1, len(docs) + 1)]
     docs = [item_at(where, doc).fields for doc, where in zip(docs, places, strict=True)]
     ids = [str(doc.get("id") or "") for doc in docs]
@@ -340,14 +340,14 @@ def _row_results(file: str, _: Options) -> Iterator[SystemLog]:
     yield SystemLog(
         file,
         [
-            Row(_scores(item_at(where, metric)), id, labels=doc, content=doc.get("query"))
+            Row(_lighteval_scores(item_at(where, metric)), id, labels=doc, content=doc.get("query"))
             for doc, metric, where, id in zip(docs, metrics, places, ids, strict=True)
         ],
         task=named["task"] if (named := _DETAILS.fullmatch(PurePath(file).name)) else "",
     )
 
 
-def _scores(metrics: Item) -> Scores:
+def _lighteval_scores(metrics: Item) -> Scores:
     """The metrics of a document; those that it lacks are null."""
     found: dict[str, float | InputError] = {}
     for name, value in metrics.fields.items():
@@ -360,7 +360,7 @@ def _scores(metrics: Item) -> Scores:
     return found
 
 
-def _columns(file: str, data: bytes) -> tuple[list[Any], list[Any]]:
+def _details(file: str, data: bytes) -> tuple[list[Any], list[Any]]:
     """The documents and the metrics, as objects `[row]` of the fields with one value; other metrics are `_PART`."""
     parts: list[str] = []
     names: list[str] = []
@@ -371,7 +371,7 @@ def _columns(file: str, data: bytes) -> tuple[list[Any], list[Any]]:
             raise InputError(
                 f"{file}: expected the columns doc and metric of lighteval's details; columns: {listing(schema.names)}"
             )
-        fields = [(name, field) for name in names for field in _fields(file, name, schema.field(name).type)]
+        fields = [(name, field) for name in names for field in _struct_fields(file, name, schema.field(name).type)]
         parts[:] = [field.name for name, field in fields if name == names[1] and not is_flat(field.type)]
         return [f"{name}.{field.name}" for name, field in fields if is_flat(field.type)]
 
@@ -384,7 +384,7 @@ def _columns(file: str, data: bytes) -> tuple[list[Any], list[Any]]:
     return docs, [dict.fromkeys(parts, _PART) | metric if metric is not None else None for metric in metrics]
 
 
-def _fields(file: str, name: str, type_: Any) -> list[Any]:
+def _struct_fields(file: str, name: str, type_: Any) -> list[Any]:
     from pyarrow import types  # pyright: ignore[reportMissingImports]
 
     if not types.is_struct(type_):
@@ -393,7 +393,7 @@ def _fields(file: str, name: str, type_: Any) -> list[Any]:
     return [type_.field(i) for i in range(type_.num_fields)]
 
 
-LIGHTEVAL = Log(results=_row_results, content="query")
+LIGHTEVAL = Log(results=_lighteval, content="query")
 
 
 _WHOLE = ("header.json", "reductions.json")
@@ -454,7 +454,7 @@ def _inspect_scores(sample: Item) -> dict[str, float | InputError]:
             text(scorer)
             value = as_object(score).get("value")
             for key, part in value.items() if isinstance(value, dict) else ((None, value),):
-                as_number = _value(part, sample, scorer)
+                as_number = _inspect_value(part, sample, scorer)
                 if as_number is not None:
                     found[scorer if key is None else f"{scorer}/{key}"] = as_number
         except InputError as error:
@@ -462,10 +462,10 @@ def _inspect_scores(sample: Item) -> dict[str, float | InputError]:
     return found
 
 
-def _value(value: object, sample: Item, scorer: str) -> float | InputError | None:
+def _inspect_value(value: object, sample: Item, scorer: str) -> float | InputError | None:
     """A value as a number; None where the sample was left unscored."""
     if isinstance(value, str):
-        return _word(value.strip().lower(), sample, scorer)
+        return _inspect_word(value.strip().lower(), sample, scorer)
     if isinstance(value, list | dict):
         return InputError(f"{_where(sample, scorer)}: expected one value, got several in one; {_REMEDY}")
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -473,7 +473,7 @@ def _value(value: object, sample: Item, scorer: str) -> float | InputError | Non
     return number(value)
 
 
-def _word(word: str, sample: Item, scorer: str) -> float | InputError | None:
+def _inspect_word(word: str, sample: Item, scorer: str) -> float | InputError | None:
     """A grade or a numeral as a number; None where it is NaN."""
     if word in _WORDS:
         return _WORDS[word]
@@ -715,9 +715,11 @@ def _swebench(file: str, options: Options) -> list[SystemLog]:
             f"{file}: {Hint('filter')} names a board of leaderboards.json; a report has none; leave it out"
         )
     if "submitted_ids" in found.fields:
-        return [_report(file, found, found.texts("submitted_ids"), found.texts("resolved_ids"))]
+        return [_swebench_report(file, found, found.texts("submitted_ids"), found.texts("resolved_ids"))]
     if "generated" in found.fields:  # results.json of the first harness, which lists all predictions
-        return [_report(file, found, found.texts("generated") + found.texts(_WITHOUT[0]), found.texts(_RESOLVED))]
+        return [
+            _swebench_report(file, found, found.texts("generated") + found.texts(_WITHOUT[0]), found.texts(_RESOLVED))
+        ]
     if isinstance(found.get(_RESOLVED), list):
         raise InputError(
             f"{file}: lists the instances that are resolved, but not the others; give a list of all first "
@@ -728,7 +730,7 @@ def _swebench(file: str, options: Options) -> list[SystemLog]:
     return [SystemLog(file, _issues(found))]
 
 
-def _report(file: str, report: Item, submitted: Sequence[str], resolved: Sequence[str]) -> SystemLog:
+def _swebench_report(file: str, report: Item, submitted: Sequence[str], resolved: Sequence[str]) -> SystemLog:
     stray = set(resolved).difference(submitted)
     if stray:
         raise InputError(f"{file}: {quote(min(stray))} is resolved, but not among the submitted ids; repair the report")

@@ -74,8 +74,8 @@ class SystemLog:
 class Log:
     """A format of logs, of which `read` is the reader: declared where a file has one record per instance and trial.
 
-    A field is that of a record, or after / a path in the whole file, as in `/info.model?`; ? is for one that may be
-    missing.
+    Fields are those of a record. The system and facts may also be in the whole file, as in `/info.model?`, whose ? says
+    that it may be missing.
 
     Attributes:
         results: (file, options) -> one result per system, of a format that is not declared by the next attributes.
