@@ -168,6 +168,7 @@ def parts(annotation: object) -> Iterator[type]:
 
 GENERATED = {"manual": manual, "command line": command_line, "reference": reference}
 """What makes the text that a line in braces stands for."""
+_GENERATED = re.compile(r"^\{(.*)\}$", re.M)
 
 
 def copy_pages() -> None:
@@ -186,10 +187,15 @@ def copy_pages() -> None:
             file.write_text(text, encoding="utf-8")
 
 
+def outdated(*_: object) -> list[str]:
+    """The pages that hold what is made of the code: they are read again, whatever Sphinx has kept."""
+    return [file.stem for file in HERE.glob("*.md") if _GENERATED.search(file.read_text(encoding="utf-8"))]
+
+
 def fill_page(_: Sphinx, name: str, source: list[str]) -> None:
     """Put what is made of the code into a page of this folder."""
     if "/" not in name:
-        source[0] = re.sub(r"^\{(.*)\}$", lambda line: "\n".join(GENERATED[line[1]]()), source[0], flags=re.M)
+        source[0] = _GENERATED.sub(lambda line: "\n".join(GENERATED[line[1]]()), source[0])
 
 
 def mark_up(lines: list[str]) -> None:
@@ -289,6 +295,7 @@ def setup(app: Sphinx) -> None:
     """Have Sphinx call these."""
     copy_pages()
     next(field for field in PyObject.doc_field_types if field.name == "variable").label = "Attributes"
+    app.connect("env-get-outdated", outdated)
     app.connect("source-read", fill_page)
     app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
     app.connect("autodoc-process-docstring", lambda *given: mark_up(given[-1]), priority=100)  # before napoleon

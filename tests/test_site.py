@@ -4,6 +4,7 @@ import importlib.util
 import inspect
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -59,6 +60,16 @@ def test_every_public_name_and_command_has_a_place(conf):
 def test_what_loads_from_a_network_is_seen(conf, text):
     assert conf.LOADS.findall(text)
     assert not conf.LOADS.findall(text.replace("https:", "").replace("http:", "").replace("//", "/"))
+
+
+def test_a_site_that_lacks_or_loads_something_fails(conf, tmp_path):
+    documented = {name: None for found in conf.public().values() for name in found if name != "sigjax.compare"}
+    domains = SimpleNamespace(python_domain=SimpleNamespace(objects=documented))
+    env = SimpleNamespace(domains=domains, found_docs={f"guide/{topic}" for topic in TOPICS if topic != "gpu"})
+    (tmp_path / "index.html").write_text('<script src="https://example.org/a.js"></script>', encoding="utf-8")
+    app = SimpleNamespace(env=env, outdir=tmp_path, builder=SimpleNamespace(name="html"))
+    with pytest.raises(Exception, match="sigjax.compare has no documentation\nthere is no page gpu\nindex.html loads"):
+        conf.check(app, None)
 
 
 def test_links_of_readers_load_nothing(conf):
