@@ -250,7 +250,7 @@ MADE = ("Metric", "SampleMetric", "Format", "Evaluation")
 
 
 def link_names(app: Sphinx, page: nodes.document, name: str) -> None:
-    """Code that names a page of help or something public leads there."""
+    """Code that names a page of help, a notebook or something public leads there."""
     objects = app.env.domains.python_domain.objects
     for node in list(page.findall(nodes.literal)):
         text = node.astext()
@@ -261,6 +261,8 @@ def link_names(app: Sphinx, page: nodes.document, name: str) -> None:
         full = next((each for each in names if is_name and each in objects), "")
         if text.startswith("sigjax help ") and topic in TOPICS:
             target, anchor = f"guide/{topic}", ""
+        elif f"notebooks/{text}" in app.env.found_docs:
+            target, anchor = f"notebooks/{text}", ""
         elif full:
             target, anchor = objects[full].docname, objects[full].node_id
         else:
