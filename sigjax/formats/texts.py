@@ -369,7 +369,7 @@ def _read(split: Split, sources: Sources, options: Options) -> Reading:
     systems = {name: _read_file(split, file) for name, file in sources.chosen(options).items()}
     for own in systems.values():
         _check_known(own, gold)
-    return partial(evaluate, gold, systems, alternatives=split is _split_trn)
+    return partial(evaluate_utterances, gold, systems, alternatives=split is _split_trn)
 
 
 read_kaldi, read_trn = partial(_read, _split_kaldi), partial(_read, _split_trn)
@@ -399,7 +399,7 @@ def _check_words(metric: str, side: Utterances) -> None:
             raise InputError(f"{where}: expected alternatives as {{ a / b }}, got {quote(words)}")
 
 
-def evaluate(
+def evaluate_utterances(
     gold: Utterances, systems: Mapping[str, Utterances], options: Options, *, alternatives: bool = True
 ) -> EvaluationRecord:
     """Counts as of plain texts in the order of the gold file; with --missing zero what is missing is empty."""
@@ -532,7 +532,7 @@ def read_timed(sources: Sources, options: Options) -> Reading:
     segments = _read_stm(sources.gold())
     gold = _utterances(sources.gold(), segments)
     systems = {name: _read_ctm(file, sources.gold(), segments) for name, file in sources.chosen(options).items()}
-    return partial(evaluate, gold, systems)
+    return partial(evaluate_utterances, gold, systems)
 
 
 def _read_stm(file: str) -> dict[Channel, list[_Segment]]:
