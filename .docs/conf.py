@@ -13,6 +13,7 @@ import inspect
 import re
 import typing
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from cyclopts.docs.markdown import generate_markdown_docs
@@ -98,6 +99,7 @@ def command_line() -> Iterator[str]:
         yield options + lists
 
 
+@cache
 def public() -> dict[str, dict[str, object]]:
     """What is public, and the records that results hold, by full names; a page of the reference for each module."""
     names = [name for name in sigjax.__all__ if not inspect.ismodule(getattr(sigjax, name))]
