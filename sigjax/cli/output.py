@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -227,11 +228,13 @@ def say_written(headlines: Callable[[], Iterable[str]], written: Sequence[Path],
 
 
 def caption(evaluation: EvaluationRecord) -> str:
-    """What an evaluation holds: "bleu on 557 instances, 12 systems"."""
-    from sigjax.report.words import count
+    """What an evaluation holds: "BLEU on 557 instances, 12 systems"."""
+    from sigjax.report.words import count, metric_title, with_runs
 
-    instances, systems = count(evaluation.num_instances, "instance"), count(len(evaluation.systems), "system")
-    return f"{evaluation.title or evaluation.metric.name} on {instances}, {systems}"
+    size, systems = count(evaluation.num_instances, "instance"), count(len(evaluation.systems), "system")
+    if evaluation.runs and (runs := Counter(evaluation.ids)):
+        size = with_runs(evaluation.num_instances, len(runs), max(runs.values()))
+    return f"{metric_title(evaluation.title or evaluation.metric.name)} on {size}, {systems}"
 
 
 def _is_stdout(path: Path) -> bool:

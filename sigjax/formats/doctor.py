@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -52,6 +53,7 @@ class Diagnosis:
         format, title, why: the format, what it is, and what it was recognized by; None where no format reads the files.
         systems, gold: the names of the systems, and the gold files.
         instances: how many all systems have; None where the data cannot be compared as they are.
+        runs: the fewest and the most runs of an instance; None where each was run once.
         ids: how instances are joined.
         metrics: names of the metrics that the data have numbers for, the default first.
         fields: name of each field with one label per instance -> its number of labels; clusters or strata.
@@ -71,6 +73,7 @@ class Diagnosis:
     systems: tuple[str, ...] = ()
     gold: tuple[str, ...] = ()
     instances: int | None = None
+    runs: tuple[int, int] | None = None
     ids: str = ""
     metrics: tuple[str, ...] = ()
     fields: Mapping[str, int] = field(default_factory=dict)
@@ -194,7 +197,8 @@ def _rows(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[tup
     if diagnosis.systems:
         yield "systems", f"{len(diagnosis.systems)}: {_named(diagnosis.systems)}"
     if diagnosis.instances is not None:
-        yield "instances", f"{diagnosis.instances:,}"
+        runs = "" if diagnosis.runs is None else f" with {' to '.join(map(str, dict.fromkeys(diagnosis.runs)))} runs"
+        yield "instances", f"{diagnosis.instances:,}{runs}"
     if diagnosis.ids:
         yield "ids", diagnosis.ids
     if diagnosis.metrics:
@@ -368,12 +372,14 @@ def _read_as(
         named = _metrics_of_tasks(parsed.tasks, parsed.options, metrics) if metric is None else [chosen]
         needed |= {"metric": named}
     sheets = [] if parsed is None else parsed.sheets
+    runs = Counter(evaluation.ids) if evaluation is not None and evaluation.runs else None
     diagnosis = Diagnosis(
         systems=tuple(dict.fromkeys(sheet.system for sheet in sheets)) or (evaluation.systems if evaluation else ()),
-        instances=None if evaluation is None else evaluation.num_instances,
+        instances=None if evaluation is None else len(runs or ()) or evaluation.num_instances,
+        runs=(min(runs.values()), max(runs.values())) if runs else None,
         ids=_ids(sheets, evaluation, in_table=in_table),
         metrics=tuple(metrics),
-        fields=_fields(sheets, () if evaluation is None else evaluation.metric.inputs),
+        fields=_fields(sheets, (options.runs, *(() if evaluation is None else evaluation.metric.inputs))),
         alike=_equal_systems(evaluation),
         notes=() if evaluation is None else evaluation.notes,
         missing=missing,
@@ -439,11 +445,11 @@ def _ids(sheets: Sequence[Sheet], evaluation: EvaluationRecord | None, *, in_tab
     return "those of the files"
 
 
-def _fields(sheets: Sequence[Sheet], numbers: Sequence[str]) -> dict[str, int]:
+def _fields(sheets: Sequence[Sheet], others: Sequence[str | None]) -> dict[str, int]:
     """The fields that can be clusters or strata, and how many labels each has."""
     fields: dict[str, int] = {}
-    others = {*numbers, *(sheet.system for sheet in sheets), *(sheet.id_column for sheet in sheets)}
-    for name in dict.fromkeys(name for sheet in sheets for name in sheet.labels if name not in others):
+    left_out = {*others, *(sheet.system for sheet in sheets), *(sheet.id_column for sheet in sheets)}
+    for name in dict.fromkeys(name for sheet in sheets for name in sheet.labels if name not in left_out):
         with suppress(InputError):
             labels = labels_of(sheets, name)
             if 1 < (count := len(set(labels))) < len(labels):

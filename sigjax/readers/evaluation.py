@@ -9,7 +9,7 @@ from typing import Any
 
 from sigjax.metrics import check_enough, evaluation_from_arrays
 from sigjax.readers.join import evaluation_from_mappings
-from sigjax.readers.options import FrameOptions, Options, TableOptions
+from sigjax.readers.options import FrameOptions, Options, TableOptions, TextOptions
 from sigjax.readers.roles import check_systems
 from sigjax.records import EvaluationRecord, InputError, Missing
 from sigjax.records.metric import AnyMetric
@@ -125,18 +125,12 @@ class Evaluation(EvaluationRecord):
         return cls(**vars(read_frame(frame, options.metric, Options(**values(options, TableOptions)))))
 
     @classmethod
+    @takes(TextOptions)
     def from_texts(
         cls,
         systems: Mapping[str, Sequence[str]],
         references: Sequence[str] | Sequence[Sequence[str]],
-        *,
-        metric: str = "bleu",
-        source: Sequence[str] | None = None,
-        ids: Sequence[object] | None = None,
-        clusters: Sequence[object] | None = None,
-        strata: Sequence[object] | None = None,
-        cache: bool = True,
-        progress: bool = True,
+        options: TextOptions,
     ) -> Evaluation:
         """Build an evaluation from the texts that systems put out.
 
@@ -153,13 +147,7 @@ class Evaluation(EvaluationRecord):
         Args:
             systems: name of each system -> its texts `[segment]`; an empty output is "".
             references: texts `[segment]`, or several references as `[reference][segment]`.
-            metric: one of the names above; `sigjax help metrics` has their parameters.
-            source: `[segment]` the texts that the outputs are made from, for sari.
-            ids: `[segment]` names; known by their positions when left out.
-            clusters: `[segment]` labels (documents); segments of one cluster are resampled together.
-            strata: `[segment]` labels; the bootstrap draws within each stratum.
-            cache: whether to keep statistics in the user's cache folder, by a hash of the texts, and use those there.
-            progress: whether to draw a progress bar in a terminal (stderr) or a notebook.
+            options: see `TextOptions`.
 
         Raises:
             InputError: a library is missing, another number of segments than the references have, something that is
@@ -174,17 +162,7 @@ class Evaluation(EvaluationRecord):
         from sigjax.metrics.texts import evaluation_from_texts
 
         check_enough(systems)
-        made = evaluation_from_texts(
-            systems,
-            references,
-            metric=metric,
-            source=source,
-            ids=ids,
-            clusters=clusters,
-            strata=strata,
-            cache=cache,
-            progress=progress,
-        )
+        made = evaluation_from_texts(systems, references, **values(options))
         return cls(**vars(made))
 
     def save(self, path: str | os.PathLike[str]) -> None:

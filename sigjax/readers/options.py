@@ -154,6 +154,23 @@ class FrameOptions(TableOptions):
     metric: AnyMetric | None = same(ReadOptions, "metric", more="As in `sigjax.read`.")
 
 
+@dataclass(frozen=True, kw_only=True)
+class TextOptions:
+    """The options of `Evaluation.from_texts`."""
+
+    metric: str = option("bleu", "One of the names above; `sigjax help metrics` has their parameters.")
+    source: Sequence[str] | None = option(None, "`[segment]` the texts that the outputs are made from, for sari.")
+    ids: Sequence[object] | None = option(None, "`[segment]` names; known by their positions when left out.")
+    clusters: Sequence[object] | None = option(
+        None, "`[segment]` labels (documents); segments of one cluster are resampled together."
+    )
+    strata: Sequence[object] | None = option(None, "`[segment]` labels; the bootstrap draws within each stratum.")
+    cache: bool = option(
+        True, "Whether to keep statistics in the user's cache folder, by a hash of the texts, and use those there."
+    )
+    progress: bool = option(True, "Whether to draw a progress bar in a terminal (stderr) or a notebook.")
+
+
 def check_options(options: Options) -> None:
     """Refuse what is wrong whatever the file holds."""
     check(options)

@@ -427,6 +427,10 @@ class Takes(Protocol[Made, Keywords]):
     @overload
     def __call__(self, function: Callable[[A, Any, Made], B], /) -> Callable[Concatenate[A, Any, Keywords], B]: ...
     @overload
+    def __call__(
+        self, function: Callable[[A, Any, Any, Made], B], /
+    ) -> Callable[Concatenate[A, Any, Any, Keywords], B]: ...
+    @overload
     def __call__(self, function: "OfMany[Made, B]", /) -> "Many[Keywords, B]": ...
 
 

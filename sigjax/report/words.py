@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from sigjax.metrics import CLASS_METRICS, known_metric
 from sigjax.multiple.adjustment import ERROR
-from sigjax.records import Comparison, Interval, ReportRecord, Settings
+from sigjax.records import Comparison, Interval, Settings
 from sigjax.records.display import shared_length
 
 METHODS = {"exact": "exact", "dp": "exact by dp", "tree": "exact by tree", "montecarlo": "Monte Carlo"}
@@ -174,17 +175,24 @@ def _scientific(log10: float, digits: int) -> str:
     return f"1e{exponent + 1}" if mantissa == "10" else f"{mantissa}e{exponent}"
 
 
-def size_of(report: ReportRecord, instances: int | None = None, units: int | None = None) -> tuple[str, int]:
+def size_of(report: Any, instances: int | None = None, units: int | None = None) -> tuple[str, int]:
     """How many instances with how many runs there are, in words, and the number of instances without their runs.
 
-    `instances`, in which each run counts, and `units` are those of the report unless it has other ones for a task.
+    `instances`, in which each run counts, and `units` are those of the report or study unless it has other ones for a
+    task.
     """
-    instances, units = instances or report.num_instances, units or report.num_units
+    size, num_units = int(instances or report.num_instances), int(units or report.num_units)
     found = re.search(r"\|(?:instances:(\d+)\|)?runs:(\d+)\|", report.signature)
-    if not found or (found[1] and report.measured):  # of tasks with clusters the numbers of instances are not known
-        return count(instances, "instance"), instances
-    once, runs = int(found[1] or units), int(found[2])
-    return f"{count(once, 'instance')} with {'up to ' * (once * runs != instances)}{count(runs, 'run')}", once
+    several = getattr(report, "measured", ())  # of tasks with clusters the numbers of instances are not known
+    if not found or (found[1] and several):
+        return count(size, "instance"), size
+    once = int(found[1] or num_units)
+    return with_runs(size, once, int(found[2])), once
+
+
+def with_runs(instances: int, once: int, runs: int) -> str:
+    """How many instances with how many runs there are, in words; in `instances`, each run counts."""
+    return f"{count(once, 'instance')} with {'up to ' * (once * runs != instances)}{count(runs, 'run')}"
 
 
 def format_raw_p(comparison: Comparison) -> str:

@@ -19,7 +19,7 @@ from sigjax.report.words import count, format_p, metric_title, middle_cut, perce
 from sigjax.run.context import with_progress
 from sigjax.studies.classical import is_proportion
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval, uniformity
-from sigjax.studies.study import COLORS, PANEL, Study, in_methods, in_units, study_signature, table_text
+from sigjax.studies.study import COLORS, PANEL, Study, in_methods, in_units, study_signature, table_text, unit_of
 from sigjax.studies.trials import (
     Maker,
     Pilot,
@@ -27,11 +27,11 @@ from sigjax.studies.trials import (
     checked_settings,
     dealt,
     make_pilot,
-    num_strata,
     run_classical,
     run_trials,
     select,
     select_pair,
+    signed_data,
     split,
     swapped,
 )
@@ -173,7 +173,7 @@ class Audit(Study):
                 "",
                 *_verdicts(tests),
             ]
-        if self.num_units == self.num_instances:
+        if unit_of(self) == "instance":
             lines += ["", "made instance by instance: whether instances depend on each other (sentences of a document)"]
             lines += ["cannot be seen here; where they do, true rates are higher: --cluster"]
         return [
@@ -261,7 +261,7 @@ def audit(data: Any, options: AuditDataOptions) -> Audit:
         classical=None,
         ties="ge",
         units=num_units,
-        strata=num_strata(evaluations[0]),
+        **signed_data(evaluations[0]),
     )
     return Audit(
         chosen[0].systems, audited, options.repetitions, chosen[0].num_instances, num_units, settings, signature
@@ -325,7 +325,7 @@ def _audited(p_values: np.ndarray, **named: Any) -> AuditedTest:
 def _error_table(tests: list[AuditedTest]) -> list[str]:
     header = ("metric", "test", "method", *(f"p <= {rate.alpha:g}" for rate in tests[0].errors), "excess", "p")
     rows = [
-        (one.metric, one.test, in_methods(one.methods), *map(_rate, one.errors))
+        (metric_title(one.metric), one.test, in_methods(one.methods), *map(_rate, one.errors))
         + (f"{one.excess:.3f}", format_p(one.excess_p))
         for one in tests
     ]
@@ -342,7 +342,7 @@ def _verdicts(tests: list[AuditedTest]) -> list[str]:
     names: dict[str, list[str]] = {}
     several = len({one.metric for one in tests}) > 1
     for one in tests:
-        names.setdefault(one.verdict, []).append(f"{one.metric}, {one.test}" if several else one.test)
+        names.setdefault(one.verdict, []).append(f"{metric_title(one.metric)}, {one.test}" if several else one.test)
     return [f"{verdict}: {('; ' if several else ', ').join(alike)}" for verdict, alike in names.items()]
 
 

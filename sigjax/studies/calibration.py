@@ -36,9 +36,9 @@ from sigjax.studies.trials import (
     checked_settings,
     drawn,
     make_pilot,
-    num_strata,
     run_trials,
     select,
+    signed_data,
     winners,
 )
 
@@ -150,8 +150,8 @@ class Calibration(Study):
             metric, title = ranges[0].metric, _named(ranges[0].test, ranges[0].variant, " ({})")
             methods = self.methods[f"{metric}, {_named(ranges[0].test, ranges[0].variant)}"]
             table = table_text(("p", "tests", "right", "share", "95% interval", "1 - p"), list(map(_row, ranges)))
-            lines += ["", f"{metric}, {title}: {with_numbers(methods)}", "", *table]
-        equal = {metric: self.num_pairs - pairs for metric, pairs in self.pairs.items()}
+            lines += ["", f"{metric_title(metric)}, {title}: {with_numbers(methods)}", "", *table]
+        equal = {metric_title(metric): self.num_pairs - pairs for metric, pairs in self.pairs.items()}
         return [
             *lines,
             "",
@@ -258,7 +258,7 @@ def calibration(data: Any, options: CalibrationDataOptions) -> Calibration:
             p=f"{low:g}-{high:g}",
             ties="ge",
             units=num_units,
-            strata=num_strata(evaluations[0]),
+            **signed_data(evaluations[0]),
         ),
     )
 

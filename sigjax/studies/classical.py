@@ -31,7 +31,17 @@ from sigjax.records.options import same, takes, values
 from sigjax.report import Report
 from sigjax.report.data import PAIR_KEYS
 from sigjax.report.text import BOLD, GAP, Page, rendered
-from sigjax.report.words import ALTERNATIVES, METHODS, count, filled, format_number, format_p, format_raw_p, number_spec
+from sigjax.report.words import (
+    ALTERNATIVES,
+    METHODS,
+    count,
+    filled,
+    format_number,
+    format_p,
+    format_raw_p,
+    metric_title,
+    number_spec,
+)
 from sigjax.resample.units import Units, make_units, units_of_instances
 from sigjax.run.context import with_progress
 from sigjax.run.files import text_or_file
@@ -412,7 +422,7 @@ def to_text(result: ClassicalTests, *, width: int | None = None, color: bool = F
 
     def draw(page: Page) -> None:
         spec = number_spec([result.score_a, result.score_b])
-        page.sentence(f"{result.metric}: {count(result.num_units, 'unit')}", style=BOLD)
+        page.sentence(f"{metric_title(result.metric)}: {count(result.num_units, 'unit')}", style=BOLD)
         names = [visible(name) for name in (result.a, result.b)]
         widest = max(map(cell_len, names))
         for name, score in zip(names, (result.score_a, result.score_b), strict=True):

@@ -23,7 +23,7 @@ from sigjax.report.markup import MARKDOWN, escape_markdown, render_table
 from sigjax.report.report import Report
 from sigjax.report.sections import Table
 from sigjax.report.text import BOLD, Page, draw_table, rendered
-from sigjax.report.words import DASH, count, first_of, format_interval, format_p, number_spec, percent
+from sigjax.report.words import DASH, count, first_of, format_interval, format_p, metric_title, number_spec, percent
 from sigjax.run.backend import host_scope
 from sigjax.run.files import text_or_file
 from sigjax.studies.equivalence import equivalence
@@ -573,7 +573,9 @@ def verdict_sentence(diff: Diff) -> str:
 def _named(diff: Diff, changes: Sequence[Change]) -> str:
     """The systems of some changes, with the metric where there are several."""
     several = len({one.metric for one in diff.changes}) > 1
-    return first_of([f"{one.name} ({one.metric})" if several else one.name for one in changes], _MOST_NAMED)
+    return first_of(
+        [f"{one.name} ({metric_title(one.metric)})" if several else one.name for one in changes], _MOST_NAMED
+    )
 
 
 def _scores(diff: Diff) -> list[Block]:
@@ -581,7 +583,7 @@ def _scores(diff: Diff) -> list[Block]:
     metrics, parts = list(dict.fromkeys(one.metric for one in diff.changes)), []
     for metric in metrics:
         lower = " (lower is better)" if metric in diff.lower_is_better else ""
-        parts += [f"{metric}{lower}:"] if lower or len(metrics) > 1 else []
+        parts += [f"{metric_title(metric)}{lower}:"] if lower or len(metrics) > 1 else []
         of_metric = [one for one in diff.changes if one.metric == metric]
         if changed := [one for one in of_metric if not one.unchanged]:
             parts.append(_table(diff, changed, -1.0 if lower else 1.0))

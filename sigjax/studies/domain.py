@@ -136,7 +136,7 @@ class Domain(Study):
         """A table for each test, with one line per other test set and range of p."""
         sizes = [f"{name} ({count(size, 'instance')})" for name, size in self.test_sets.items()]
         lines = [
-            f"{self.metric}: {count(len(self.systems), 'system')} on {count(len(sizes), 'test set')}",
+            f"{metric_title(self.metric)}: {count(len(self.systems), 'system')} on {count(len(sizes), 'test set')}",
             f"p on {sizes[0]}, {self.alternative}; winners there on the others:",
             *sizes[1:],
         ]

@@ -19,7 +19,7 @@ from sigjax.records.corrections import PValueCorrection
 from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
-from sigjax.report.words import format_interval, format_p, number_spec, percent
+from sigjax.report.words import format_interval, format_p, metric_title, number_spec, percent
 from sigjax.resample.tally import extreme, null_replicates
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
@@ -364,7 +364,13 @@ def _lines(results: Sequence[Equivalence]) -> list[str]:
     interval = f"{percent(first.interval_level)} interval"
     header = ("a", "b", "metric", "delta", interval, "p (lower)", "p (upper)", adjusted_p(results), "holds")
     rows = [
-        (row.a, row.b, row.metric, format(row.delta, f"+{spec}"), format_interval(row.interval, f"+{spec}"))
+        (
+            row.a,
+            row.b,
+            metric_title(row.metric),
+            format(row.delta, f"+{spec}"),
+            format_interval(row.interval, f"+{spec}"),
+        )
         + (format_p(row.p_lower), format_p(row.p_upper), format_p(row.p_adjusted), "yes" if row.holds else "not shown")
         for row in results
     ]

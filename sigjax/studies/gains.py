@@ -155,7 +155,7 @@ class Gains(Study):
                 + (format_number(each.gain, spec), interval_text(each.low, each.high, spec))
                 for each in one.thresholds
             ]
-            lines += ["", f"{one.metric}, {one.test} test: {made_of(one.by, self.p_range)}", ""]
+            lines += ["", f"{metric_title(one.metric)}, {one.test} test: {made_of(one.by, self.p_range)}", ""]
             lines += table_text(header, rows, (0,))
             if (between := one.difference) is not None:
                 verdict = "the thresholds differ" if between.differ else "not shown to differ"

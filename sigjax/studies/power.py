@@ -34,9 +34,9 @@ from sigjax.studies.trials import (
     checked_settings,
     drawn,
     make_pilot,
-    num_strata,
     run_trials,
     select_pair,
+    signed_data,
 )
 from sigjax.testing.uncertainty import standard_errors
 
@@ -164,7 +164,7 @@ class Power(Study):
         for pilot in self.pilots:
             spec = number_spec([pilot.delta, pilot.standard_error])
             for test in self.settings.tests:
-                lines += ["", f"{pilot.metric}, {test} test, {self.settings.alternative}", ""]
+                lines += ["", f"{metric_title(pilot.metric)}, {test} test, {self.settings.alternative}", ""]
                 lines += self._table(pilot.metric, test, spec)
             known = (
                 f"{pilot.delta:+{spec}}, that of the pilot, which has a standard error of {pilot.standard_error:{spec}}"
@@ -292,7 +292,7 @@ def power(data: Any, options: PowerDataOptions) -> Power:
         pairs=options.pairs if options.pairs > 1 else None,
         only=",".join(chosen[0].systems),
         units=num_units,
-        strata=num_strata(evaluations[0]),
+        **signed_data(evaluations[0]),
     )
     return Power(
         systems=(chosen[0].systems[0], chosen[0].systems[1]),

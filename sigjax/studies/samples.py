@@ -46,6 +46,7 @@ from sigjax.report.words import (
     format_number,
     format_p,
     is_warning,
+    metric_title,
     number_spec,
     percent,
 )
@@ -713,7 +714,8 @@ def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
     return _text(
         results,
         "unpaired",
-        f"{first.metric}, systems on different instances: unpaired tests, {ALTERNATIVES[settings.alternative]}",
+        f"{metric_title(first.metric)}, systems on different instances: unpaired tests, "
+        f"{ALTERNATIVES[settings.alternative]}",
         [table_text(("system", "n", "score"), scores, (0,)), table_text(header, rows, (0, 1))],
         [
             *_wrapped(f"p: permutation of instances between the systems ({_methods(results)})"),
@@ -745,7 +747,7 @@ def _one_sample_lines(results: Sequence[OneSample]) -> list[str]:
     text = _text(
         results,
         "one-sample",
-        f"{first.metric} against {first.against:g}, {ALTERNATIVES[settings.alternative]}",
+        f"{metric_title(first.metric)} against {first.against:g}, {ALTERNATIVES[settings.alternative]}",
         [table_text(header, rows, (0,))],
         [
             *(line for test in tests for line in _wrapped(_TESTS[test].format(_methods(tests[test])))),

@@ -190,7 +190,12 @@ class Size(Study):
         fits = {(fit.metric, fit.test, fit.by): fit for fit in self.fits}
         for key, points in groupby(self.points, key=lambda at: (at.metric, at.test, at.by)):
             metric, test, by = key
-            lines += ["", f"{metric}, {test} test: {made_of(by, self.p_range)}", "", *self._table(list(points))]
+            lines += [
+                "",
+                f"{metric_title(metric)}, {test} test: {made_of(by, self.p_range)}",
+                "",
+                *self._table(list(points)),
+            ]
             lines += _fit_lines(fits[key]) if key in fits else []
         return [*lines, *note_lines(self)]
 

@@ -19,7 +19,7 @@ from sigjax.report.data import json_lines, rows_to_dataframe
 from sigjax.report.plots import BLUE, ONE_COLUMN, VERMILION, draw_panels, plain
 from sigjax.report.sections import Table
 from sigjax.report.text import table_lines
-from sigjax.report.words import METHODS, count
+from sigjax.report.words import METHODS, count, size_of
 from sigjax.run.files import text_or_file
 from sigjax.version import __version__
 
@@ -213,13 +213,13 @@ def with_numbers(methods: Mapping[str, int]) -> str:
 
 def unit_of(study: Any) -> str:
     """What is resampled."""
-    return "instance" if study.num_units == study.num_instances else "cluster"
+    return "instance" if study.num_units in (study.num_instances, size_of(study)[1]) else "cluster"
 
 
 def in_units(study: Any) -> str:
-    """How many instances, and clusters where there are some."""
+    """How many instances, with how many runs, and clusters where there are some."""
     clusters = "" if unit_of(study) == "instance" else f" in {count(study.num_units, 'cluster')}"
-    return count(study.num_instances, "instance") + clusters
+    return size_of(study)[0] + clusters
 
 
 def adjusted_p(results: Sequence[Any]) -> str:

@@ -198,3 +198,11 @@ def test_python_says_what_is_wrong_and_raises_nothing(tmp_path):
         assert "\n" not in diagnosis.refusal
     with pytest.raises(TypeError, match="did you mean 'metric'"):
         doctor(files["a.txt"], metrik="bleu")
+
+
+def test_runs_are_no_instances():
+    frame = pandas.DataFrame({"id": list("xxyyz"), "run": [1, 2, 1, 2, 1], "A": [1, 0, 1, 1, 0], "B": [0, 0, 1, 0, 1]})
+    diagnosis = doctor(frame, runs="run")
+    assert (diagnosis.instances, diagnosis.runs, diagnosis.fields) == (3, (1, 2), {})
+    assert "instances  3 with 1 to 2 runs" in str(diagnosis)
+    assert diagnosis.command == "sigjax.compare(data, runs='run', metric='accuracy')"
