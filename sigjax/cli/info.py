@@ -98,11 +98,7 @@ def demo(options: CompareOptions, output: Output, examples: Examples) -> None:
 
 
 def _write_examples(folder: Path) -> None:
-    """Write the example files into a folder, which need not exist.
-
-    Raises:
-        InputError: a file is there already, or cannot be written.
-    """
+    """Write the example files into a folder, which need not exist."""
     with as_file(files("sigjax") / "data" / "examples") as source:
         names = sorted(path.relative_to(source) for path in source.rglob("*.*") if path.is_file())
         for name in names:

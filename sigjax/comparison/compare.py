@@ -132,11 +132,7 @@ def _words_of(program: str, evaluations: Sequence[EvaluationRecord]) -> str | No
 
 
 def _written(settings: Settings) -> dict[str, Any]:
-    """Every setting, by its name in signatures; None for what is left out, as most defaults are.
-
-    Raises:
-        ValueError: a setting has a name that means something else in signatures, where one would hide the other.
-    """
+    """Every setting, by its name in signatures; None for what is left out, as most defaults are."""
     values = {each.name: (getattr(settings, each.name), each.default) for each in fields(settings)}
     if taken := sorted(_TAKEN & set(values)):
         raise ValueError(f"a setting cannot be called {taken[0]!r}, which means something else in signatures")

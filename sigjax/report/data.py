@@ -440,11 +440,7 @@ def _metric_of(name: str, stat_names: Sequence[str]) -> Metric | SampleMetric | 
 
 
 def _unpacked(packed: Sequence[Statistics], report: ReportRecord) -> tuple[EvaluationRecord, ...]:
-    """The evaluations that a report was made of, from their statistics.
-
-    Raises:
-        InputError: these are not the statistics of the report.
-    """
+    """The evaluations that a report was made of, from their statistics."""
     titles, kept = {each.metric: each.title for each in report.measured}, []
     try:
         for each in packed:

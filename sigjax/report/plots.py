@@ -385,11 +385,7 @@ def draw_groups(axes: Axes, panel: Panel) -> None:
 
 
 def _groups(panel: Panel) -> list[list[int]]:
-    """The groups of two systems or more, as positions of systems.
-
-    Raises:
-        InputError: not all pairs were tested, in both directions; or there are too many systems.
-    """
+    """The groups of two systems or more, as positions of systems."""
     settings, row_of = panel.settings, {one.name: row for row, one in enumerate(panel.systems)}
     if settings.baseline is not None or settings.alternative != "two-sided":
         raise InputError("figure groups: needs a two-sided test of all pairs; use forest or scores")

@@ -13,7 +13,7 @@ import numpy as np
 from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.records import EvaluationRecord, InputError, Interval, Settings, Test
 from sigjax.records.display import Brief
-from sigjax.records.options import check, option, same, takes, values
+from sigjax.records.options import check, option, same, takes
 from sigjax.report.plots import PALETTE, label_rows, set_words
 from sigjax.report.words import count, format_p, metric_title, middle_cut, percent
 from sigjax.run.context import with_progress
@@ -58,7 +58,7 @@ _BAND = 1.358
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditOptions(StudyOptions):
+class AuditOptions(StudyOptions, ReadingOptions):
     """The options of `audit`."""
 
     test: Test | Sequence[Test] = same(StudyOptions, "test", ("permutation", "bootstrap"))
@@ -203,14 +203,9 @@ class Audit(Study):
         return f"{metric_title(test.metric)}, {made}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class AuditDataOptions(AuditOptions, ReadingOptions):
-    """The options of `audit`, and those by which it reads data."""
-
-
-@takes(AuditDataOptions)
+@takes(AuditOptions)
 @with_progress
-def audit(data: Any, options: AuditDataOptions) -> Audit:
+def audit(data: Any, options: AuditOptions) -> Audit:
     r"""Measure the type-I error of tests on the user's own data, with pairs for which the null hypothesis is true.
 
     *Swaps.* Each repetition swaps the outputs of two systems on each unit with probability 1/2, and tests the two
@@ -230,7 +225,7 @@ def audit(data: Any, options: AuditDataOptions) -> Audit:
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
-        options: see `AuditDataOptions`.
+        options: see `AuditOptions`.
 
     Raises:
         InputError: an option or the data cannot be used, a metric that is no function of sums, a single unit, or too
@@ -253,7 +248,7 @@ def audit(data: Any, options: AuditDataOptions) -> Audit:
     num_units = len(make_pilot(chosen[0]).units.strata)
     signature = study_signature(
         "audit",
-        AuditOptions(**values(options, AuditOptions)),
+        options,
         metric="+".join(each.metric.name for each in chosen),
         test="+".join((*settings.tests, "classical") if options.classical else settings.tests),
         null=None if nulls == ("swaps",) else "+".join(nulls),

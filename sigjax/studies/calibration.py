@@ -13,7 +13,7 @@ import numpy as np
 
 from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Test, Variant
-from sigjax.records.options import check, option, required, same, takes, values
+from sigjax.records.options import check, option, required, same, takes
 from sigjax.report.plots import GREY, set_words
 from sigjax.report.words import count, format_interval, metric_title
 from sigjax.run.context import with_progress
@@ -52,7 +52,7 @@ _LEAST_P = 0.0004
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrationOptions:
+class CalibrationOptions(ReadingOptions):
     """The options of `calibration`."""
 
     instances: int = required(
@@ -183,14 +183,9 @@ class Calibration(Study):
         set_words(axes, f"{metric_title(metric)}, {drawn}", at, "share of winners that are right")
 
 
-@dataclass(frozen=True, kw_only=True)
-class CalibrationDataOptions(CalibrationOptions, ReadingOptions):
-    """The options of `calibration`, and those by which it reads data."""
-
-
-@takes(CalibrationDataOptions)
+@takes(CalibrationOptions)
 @with_progress
-def calibration(data: Any, options: CalibrationDataOptions) -> Calibration:
+def calibration(data: Any, options: CalibrationOptions) -> Calibration:
     r"""Take all data as the population, draw test sets from it, and ask how often their winners are right.
 
     A test set is `instances` units drawn with replacement (from each stratum its share). All pairs are tested on it;
@@ -201,7 +196,7 @@ def calibration(data: Any, options: CalibrationDataOptions) -> Calibration:
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
-        options: see `CalibrationDataOptions`.
+        options: see `CalibrationOptions`.
 
     Raises:
         InputError: an option or the data cannot be used, a metric that is no function of sums, a single unit, or
@@ -250,7 +245,7 @@ def calibration(data: Any, options: CalibrationDataOptions) -> Calibration:
         settings=settings,
         signature=study_signature(
             "calibration",
-            CalibrationOptions(**values(options, CalibrationOptions)),
+            options,
             metric="+".join(pairs),
             test="+".join(_named(*each) for each in tests),
             systems=len(chosen[0].systems),

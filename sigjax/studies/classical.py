@@ -315,7 +315,7 @@ class ClassicalTests(StudyResult):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassicalOptions:
+class ClassicalOptions(ReadingOptions):
     """The options of `classical_tests`."""
 
     alternative: Alternative = same(
@@ -330,14 +330,9 @@ class ClassicalOptions:
     progress: bool = same(CompareOptions, "progress")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClassicalDataOptions(ClassicalOptions, ReadingOptions):
-    """The options of `classical_tests`, and those by which it reads data."""
-
-
-@takes(ClassicalDataOptions)
+@takes(ClassicalOptions)
 @with_progress
-def classical_tests(*systems: Any, options: ClassicalDataOptions) -> ClassicalTests:
+def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
     r"""Classical tests of two systems beside the permutation test and the bootstrap test.
 
     Paired t, Wald z, sign, Wilcoxon and McNemar tests take the differences $d_i$ of units on the one statistic by which
@@ -351,7 +346,7 @@ def classical_tests(*systems: Any, options: ClassicalDataOptions) -> ClassicalTe
     Args:
         systems: two systems as `compare` takes them (an `Evaluation`, a data frame, a path, ...); or two arrays, a and
             b, `[instance]` or `[instance, input]`, of the same instances in the same order.
-        options: see `ClassicalDataOptions`.
+        options: see `ClassicalOptions`.
 
     Raises:
         InputError: not two systems; an evaluation and also `metric`; and what `compare` refuses.
@@ -392,7 +387,7 @@ def classical_tests(*systems: Any, options: ClassicalDataOptions) -> ClassicalTe
     )
 
 
-def _two_systems(systems: Sequence[Any], options: ClassicalDataOptions) -> EvaluationRecord:
+def _two_systems(systems: Sequence[Any], options: ClassicalOptions) -> EvaluationRecord:
     if len(systems) == 2 and all(map(is_array, systems)):
         return evaluation_from_arrays(dict(zip("ab", systems, strict=True)), metric=options.metric or "mean")
     if len(systems) != 1 or is_array(systems[0]):

@@ -163,11 +163,7 @@ Compared = dict[Key, tuple[float, float, float, LimitsAt]]
 
 
 def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
-    """The scores of two reports, with limits of independent results; and whether all results are the same.
-
-    Raises:
-        InputError: in one report lower scores of a metric are better, and not in the other.
-    """
+    """The scores of two reports, with limits of independent results; and whether all results are the same."""
     before, after = ({(one.name, one.metric): one for one in report.systems} for report in (old, new))
     same = old.data == new.data and all(before[key].score == after[key].score for key in before.keys() & after.keys())
     compared = {}
@@ -236,11 +232,7 @@ def _arms(system: SystemScore, report: Report, tail: float) -> tuple[float, floa
 
 
 def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRecord]) -> tuple[Compared, bool]:
-    """The scores of evaluations of the same instances, with limits by the paired test; and whether all are the same.
-
-    Raises:
-        InputError: the instances, their clusters, strata or runs, or a metric differ.
-    """
+    """The scores of evaluations of the same instances, with limits by the paired test; and whether all are the same."""
     compared, same, by_metric = {}, True, {side.metric.name: side for side in new}
     for before in old:
         metric = before.metric.name

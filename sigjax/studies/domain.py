@@ -42,7 +42,7 @@ _SHORT = 14
 
 
 @dataclass(frozen=True, kw_only=True)
-class DomainOptions(TestedOptions):
+class DomainOptions(TestedOptions, ReadingOptions):
     """The options of `domain`."""
 
     confidence_level: float = same(
@@ -187,14 +187,9 @@ class Domain(Study):
         set_words(axes, "winners on the other test sets", f"p on {self.source}, {self.alternative}", "share that win")
 
 
-@dataclass(frozen=True, kw_only=True)
-class DomainDataOptions(DomainOptions, ReadingOptions):
-    """The options of `domain`, and those by which it reads data."""
-
-
-@takes(DomainDataOptions)
+@takes(DomainOptions)
 @with_progress
-def domain(data: Any, options: DomainDataOptions) -> Domain:
+def domain(data: Any, options: DomainOptions) -> Domain:
     """Test all pairs on one test set, and ask how often their winners win on other test sets.
 
     A test says what to expect of other samples of the same population. Other domains are other populations: there
@@ -206,7 +201,7 @@ def domain(data: Any, options: DomainDataOptions) -> Domain:
     Args:
         data: the test sets by name, each of them what `compare` takes, or a list of the paths of tables; or one of what
             `compare` takes with strata, each of which is a test set.
-        options: see `DomainDataOptions`.
+        options: see `DomainOptions`.
 
     Raises:
         InputError: an option or the data cannot be used, fewer than two test sets, or other systems or another metric
@@ -250,12 +245,8 @@ def domain(data: Any, options: DomainDataOptions) -> Domain:
     )
 
 
-def _named_sets(data: Any, options: DomainDataOptions) -> dict[str, EvaluationRecord]:
-    """The test sets by name, the source first, with the same systems in the same order.
-
-    Raises:
-        InputError: fewer than two, not the same systems or metric, or an unknown source.
-    """
+def _named_sets(data: Any, options: DomainOptions) -> dict[str, EvaluationRecord]:
+    """The test sets by name, the source first, with the same systems in the same order."""
     if options.strata is None and not isinstance(data, Mapping) and are_paths(data):
         data = name_systems(list(map(os.fspath, data)))[0]
     if options.strata is None and isinstance(data, Mapping) and not any(map(is_array, data.values())):
@@ -285,7 +276,7 @@ def _named_sets(data: Any, options: DomainDataOptions) -> dict[str, EvaluationRe
     return {name: on_instances(select(each, first.systems), chosen) for name, each in named.items()}
 
 
-def _by_one_metric(data: Any, options: DomainDataOptions) -> EvaluationRecord:
+def _by_one_metric(data: Any, options: DomainOptions) -> EvaluationRecord:
     evaluation, *others = evaluations_of(data, options)
     if others:
         raise InputError(f"this study takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")

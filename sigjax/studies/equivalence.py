@@ -58,12 +58,7 @@ def interval_level(settings: Settings) -> float:
 
 
 def _closed_tests(case: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
-    """The tests of all pairs without resamples, and their name.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-        InputError: no stratum has two units.
-    """
+    """The tests of all pairs without resamples, and their name."""
     _, spreads = jackknife_intervals(
         replace(case, settings=replace(case.settings, confidence_level=interval_level(case.settings)))
     )
@@ -97,11 +92,7 @@ def _closed_tails(case: SumsProblem, pair: Pair, error: float, skewness: float, 
 
 
 def _bootstrap_tests(case: Problem, margin: float, context: Context) -> tuple[str, list[Tests]]:
-    """The bootstrap tests of all pairs, and their name.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-    """
+    """The bootstrap tests of all pairs, and their name."""
     settings, tests = case.settings, []
     shape = len(case.hypotheses.scores), settings.fixed_resamples
     with case.sized(context, 0, draws=True).run("bootstrap", shape[1], settings.seed) as run:
@@ -254,7 +245,7 @@ class EquivalencePairOptions(EquivalenceOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EquivalencePairsOptions(EquivalenceOptions):
+class EquivalencePairsOptions(EquivalenceOptions, ReadingOptions):
     """The options of `equivalence`."""
 
     baseline: str | None = same(Settings, "baseline")
@@ -295,19 +286,14 @@ def equivalence_test(a: Any, b: Any, options: EquivalencePairOptions) -> Equival
     return equivalence(evaluation, **values(options, EquivalenceOptions))[0]
 
 
-@dataclass(frozen=True, kw_only=True)
-class EquivalenceDataOptions(EquivalencePairsOptions, ReadingOptions):
-    """The options of `equivalence`, and those by which it reads data."""
-
-
-@takes(EquivalenceDataOptions)
+@takes(EquivalencePairsOptions)
 @with_progress
-def equivalence(data: Any, options: EquivalenceDataOptions) -> StudyRows[Equivalence]:
+def equivalence(data: Any, options: EquivalencePairsOptions) -> StudyRows[Equivalence]:
     """`equivalence_test` of all pairs of systems, or of each system against a baseline, on the same resamples.
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
-        options: see `EquivalenceDataOptions`.
+        options: see `EquivalencePairsOptions`.
 
     Raises:
         InputError: see `equivalence_test`.

@@ -52,7 +52,7 @@ _LOOKS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class GainsOptions(PairsOptions):
+class GainsOptions(PairsOptions, ReadingOptions):
     """The options of `gains`."""
 
     groups: Path | Mapping[str, str] | None = option(
@@ -203,14 +203,9 @@ def _columns(pairs: Sequence[PairGain], same_group: Set[bool | None]) -> tuple[n
     return np.array([pair.gain for pair in chosen]), np.array([pair.p_value for pair in chosen])
 
 
-@dataclass(frozen=True, kw_only=True)
-class GainsDataOptions(GainsOptions, ReadingOptions):
-    """The options of `gains`, and those by which it reads data."""
-
-
-@takes(GainsDataOptions)
+@takes(GainsOptions)
 @with_progress
-def gains(data: Any, options: GainsDataOptions) -> Gains:
+def gains(data: Any, options: GainsOptions) -> Gains:
     r"""Relate the gain of one system over another to its p-value, for all pairs of systems on the same resamples.
 
     The threshold is the 95th percentile of the gains of the pairs with p from 0.04 to 0.06: a larger gain is almost
@@ -228,7 +223,7 @@ def gains(data: Any, options: GainsDataOptions) -> Gains:
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
-        options: see `GainsDataOptions`.
+        options: see `GainsOptions`.
 
     Raises:
         InputError: an option or the data cannot be used, or systems without group.

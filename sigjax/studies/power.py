@@ -14,7 +14,7 @@ import numpy as np
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Test
-from sigjax.records.options import check, option, required, same, takes, values
+from sigjax.records.options import check, option, required, same, takes
 from sigjax.report.plots import GREY, set_words
 from sigjax.report.words import DASH, count, format_interval, format_number, metric_title, number_spec, percent
 from sigjax.run.context import with_progress
@@ -49,7 +49,7 @@ _STEPS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class PowerOptions(StudyOptions):
+class PowerOptions(StudyOptions, ReadingOptions):
     """The options of `power`."""
 
     repetitions: int = same(StudyOptions, "repetitions", 500, least=2)
@@ -234,14 +234,9 @@ class Power(Study):
         axes.plot(sizes, values, color=GREY, linewidth=1, label="normal approximation", zorder=1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PowerDataOptions(PowerOptions, ReadingOptions):
-    """The options of `power`, and those by which it reads data."""
-
-
-@takes(PowerDataOptions)
+@takes(PowerOptions)
 @with_progress
-def power(data: Any, options: PowerDataOptions) -> Power:
+def power(data: Any, options: PowerOptions) -> Power:
     r"""Find the smallest difference that tests detect with other numbers of instances, and their power.
 
     The detectable difference depends on the pilot's standard error, not on its delta. The standard error is taken as
@@ -255,7 +250,7 @@ def power(data: Any, options: PowerDataOptions) -> Power:
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
-        options: see `PowerDataOptions`.
+        options: see `PowerOptions`.
 
     Raises:
         InputError: an option or the data cannot be used, a metric that is no function of sums, or a single unit.
@@ -285,7 +280,7 @@ def power(data: Any, options: PowerDataOptions) -> Power:
     num_units = len(make_pilot(chosen[0]).units.strata)
     signature = study_signature(
         "power",
-        PowerOptions(**values(options, PowerOptions)),
+        options,
         metric="+".join(pilot.metric for pilot in pilots),
         test="+".join(settings.tests),
         instances=",".join(map(str, sorted(options.instances))),

@@ -354,7 +354,7 @@ class OneSample(SciPyNames, Brief):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneSampleOptions:
+class OneSampleOptions(ReadingOptions):
     """The options of tests against a number."""
 
     against: float = required("The number to test against, on the scale of the metric.", group="Main options")
@@ -373,13 +373,8 @@ class OneSampleOptions:
     device: Device = same(CompareOptions, "device")
 
 
-@dataclass(frozen=True, kw_only=True)
-class OneSampleDataOptions(OneSampleOptions, ReadingOptions):
-    """The options of `one_sample`, and those by which it reads data."""
-
-
-@takes(OneSampleDataOptions)
-def one_sample(data: Any, options: OneSampleDataOptions) -> StudyRows[OneSample]:
+@takes(OneSampleOptions)
+def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
     r"""Test the score of each system against a number, such as 1/2, the middle of a scale, or a published figure.
 
     The number is taken for certain: a published score that has an error of its own is compared by its outputs.
@@ -400,7 +395,7 @@ def one_sample(data: Any, options: OneSampleDataOptions) -> StudyRows[OneSample]
     Args:
         data: an array `[instance]` or `[instance, input]`; a dict of one per system (or id -> number); or what
             `compare` takes, of one system or more.
-        options: see `OneSampleDataOptions`.
+        options: see `OneSampleOptions`.
 
     Raises:
         InputError: a metric that is no function of sums; a number that is not finite, or for accuracies not between 0
@@ -515,7 +510,7 @@ class Unpaired(SciPyNames, Brief):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnpairedOptions:
+class UnpairedOptions(ReadingOptions):
     """The options of unpaired tests."""
 
     overlap: bool = option(
@@ -537,14 +532,9 @@ class UnpairedOptions:
     progress: bool = same(CompareOptions, "progress")
 
 
-@dataclass(frozen=True, kw_only=True)
-class UnpairedDataOptions(UnpairedOptions, ReadingOptions):
-    """The options of `unpaired`, and those by which it reads data."""
-
-
-@takes(UnpairedDataOptions)
+@takes(UnpairedOptions)
 @with_progress
-def unpaired(data: Any, options: UnpairedDataOptions) -> StudyRows[Unpaired]:
+def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
     r"""Permutation and rank-sum tests of systems that were tested on different instances.
 
     Under the null hypothesis the instances of both systems are one sample: of all $n_a + n_b$, every set of $n_a$ is as
@@ -562,7 +552,7 @@ def unpaired(data: Any, options: UnpairedDataOptions) -> StudyRows[Unpaired]:
         data: one file per system, as a list or a dict; a dict of one array per system, `[instance]` or
             `[instance, input]` (or id -> number, a data frame, or an `Evaluation` of one system); or what `compare`
             takes. Of a table, each system has the instances that it has (missing="pairwise").
-        options: see `UnpairedDataOptions`.
+        options: see `UnpairedOptions`.
 
     Raises:
         InputError: systems have instances, or clusters, in common (see `overlap`); strata; a metric that is no function

@@ -51,7 +51,7 @@ _STEPS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class SizeOptions(PairsOptions):
+class SizeOptions(PairsOptions, ReadingOptions):
     """The options of `size`."""
 
     sizes: Sequence[int] | None = option(
@@ -237,14 +237,9 @@ class Size(Study):
         axes.tick_params(labelsize=FONT - 1, which="minor", length=1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SizeDataOptions(SizeOptions, ReadingOptions):
-    """The options of `size`, and those by which it reads data."""
-
-
-@takes(SizeDataOptions)
+@takes(SizeOptions)
 @with_progress
-def size(data: Any, options: SizeDataOptions) -> Size:
+def size(data: Any, options: SizeOptions) -> Size:
     r"""Relate the threshold of gains (see `gains`) to the size of the test set.
 
     The systems are compared on growing initial segments of the instances, or on growing random subsets. If instances
@@ -255,7 +250,7 @@ def size(data: Any, options: SizeDataOptions) -> Size:
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
-        options: see `SizeDataOptions`.
+        options: see `SizeOptions`.
 
     Raises:
         InputError: an option or the data cannot be used, or a size above that of the data.
@@ -313,11 +308,7 @@ def _orders(evaluation: EvaluationRecord, options: SizeOptions) -> list[list[np.
 
 
 def _sizes(given: Sequence[int] | None, num_units: int) -> list[int]:
-    """The sizes, ascending.
-
-    Raises:
-        InputError: a size above that of the data.
-    """
+    """The sizes, ascending."""
     if given is None:
         halves = (num_units >> k for k in range(_SIZES))
         return sorted({num_units, *(each for each in halves if each >= _LEAST)})

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
+from sigjax.comparison.options import ReadingOptions
 from sigjax.records import InputError, Library
 from sigjax.records.corrections import Correction, adjust
 from sigjax.records.display import Brief, html_text, visible
-from sigjax.records.options import values
+from sigjax.records.options import options_of
 from sigjax.report.data import json_lines, rows_to_dataframe
 from sigjax.report.plots import BLUE, ONE_COLUMN, VERMILION, draw_panels, plain
 from sigjax.report.sections import Table
@@ -174,14 +175,16 @@ def signature_line(**values: object) -> str:
 
 
 def study_signature(study: str, options: object, *, metric: str, **more: object) -> str:
-    """The signature of a study: all its options, but for those that change no number; what is given here goes before.
+    """The signature of a study: all options of its own that change numbers; what is given here goes before.
 
     Example:
         >>> from sigjax.studies.trials import StudyOptions
         >>> study_signature("power", StudyOptions(seed=1), metric="mean", units=9).rpartition("|")[0]
         'study:power|metric:mean|test:permutation|n:1999|seed:1|repetitions:1000|alt:two-sided|units:9'
     """
-    given = {name: value for name, value in values(options).items() if name not in ("device", "progress")}
+    own, reading = options_of(type(options)), options_of(ReadingOptions)
+    names = [name for name in own if own[name] is not reading.get(name) and name not in ("device", "progress")]
+    given = {name: getattr(options, name) for name in names}
     texts = {_SHORT.get(name, name): _text(value) for name, value in given.items() if value is not False}
     return signature_line(**{"study": study, "metric": metric, **texts, **more})
 

@@ -20,7 +20,7 @@ _ROUNDS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class SyntheticOptions:
+class SyntheticOptions(ReadingOptions):
     """The options of `synthetic`."""
 
     generator: Generator = option(
@@ -56,13 +56,8 @@ class SyntheticOptions:
     seed: int = same(Settings, "seed", doc="The same seed gives the same systems with one version of NumPy.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SyntheticDataOptions(SyntheticOptions, ReadingOptions):
-    """The options of `synthetic`, and those by which it reads data."""
-
-
-@takes(SyntheticDataOptions)
-def synthetic(data: Any, options: SyntheticDataOptions) -> Evaluation:
+@takes(SyntheticOptions)
+def synthetic(data: Any, options: SyntheticOptions) -> Evaluation:
     r"""Make systems whose outputs are as correlated as asked, or systems by the generators of the papers.
 
     *Mixtures* stand in for the variants of a system that resampled training sets give. A mixture of a system with
@@ -74,7 +69,7 @@ def synthetic(data: Any, options: SyntheticDataOptions) -> Evaluation:
 
     Args:
         data: the systems to mix, as `compare` takes them; None for the other generators.
-        options: see `SyntheticDataOptions`.
+        options: see `SyntheticOptions`.
 
     Returns:
         An `Evaluation` that can be saved; mixtures are named SYSTEM~1, SYSTEM~2, ...

@@ -52,21 +52,16 @@ class Verification(StudyResult):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerifyOptions:
+class VerifyOptions(ReadingOptions):
     """The options of `verify`."""
 
     device: Device = same(CompareOptions, "device")
     progress: bool = same(CompareOptions, "progress")
 
 
-@dataclass(frozen=True, kw_only=True)
-class VerifyDataOptions(VerifyOptions, ReadingOptions):
-    """The options of `verify`, and those by which it reads data."""
-
-
-@takes(VerifyDataOptions)
+@takes(VerifyOptions)
 @with_progress
-def verify(report: Any, data: Any, options: VerifyDataOptions) -> Verification:
+def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
     """Is a report that of these data? The same data, and, when compared again, the same numbers.
 
     Give the options that say how data are read; the metrics and all settings are those of the report.
@@ -74,7 +69,7 @@ def verify(report: Any, data: Any, options: VerifyDataOptions) -> Verification:
     Args:
         report: a `Report`, or the path of its JSON.
         data: what `compare` took.
-        options: see `VerifyDataOptions`.
+        options: see `VerifyOptions`.
 
     Raises:
         InputError: the report or the data cannot be read.

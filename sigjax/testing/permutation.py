@@ -72,11 +72,7 @@ def exact_tests(problem: SumsData, pairs: Sequence[Pair], context: Context) -> l
 
 
 def _require(problem: SumsData, results: Mapping[Pair, object]) -> None:
-    """Refuse a pair without an exact test where an exact method was asked for.
-
-    Raises:
-        NotExact: as said.
-    """
+    """Refuse a pair without an exact test where an exact method was asked for."""
     for pair, result in results.items():
         if isinstance(result, NotEligible) and problem.settings.method not in ("auto", "montecarlo"):
             raise NotExact(pair, result.reason)
@@ -277,11 +273,7 @@ def _outputs(problem: SumsData, pair: Pair) -> Outputs:
 
 
 def _deltas_of(problem: SumsData, pair: Pair, of_a: np.ndarray) -> np.ndarray:
-    """Deltas `[value]` where the first system has the sums `[value, stat]`.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-    """
+    """Deltas `[value]` where the first system has the sums `[value, stat]`."""
     both = problem.units.totals[pair[0]] + problem.units.totals[pair[1]]
     first, second = problem.scores(np.stack([of_a, both - of_a]))
     with np.errstate(all="ignore"):

@@ -188,11 +188,7 @@ class SumsProblem(SumsData):
 
     @classmethod
     def _measured(cls, nearer: Origins, members: np.ndarray, settings: Settings) -> SumsProblem:
-        """The problem of an evaluation whose numbers are large.
-
-        Raises:
-            InputError: numbers of one system are too large even beside those of another.
-        """
+        """The problem of an evaluation whose numbers are large."""
         metric, systems = nearer.deltas.metric, nearer.deltas.systems
         assert isinstance(metric, Metric)
         untested = np.zeros((1, 2), np.int32), replace(settings, test=(), leaderboard=False)
