@@ -88,6 +88,9 @@ def manual() -> Iterator[str]:
 def command_line() -> Iterator[str]:
     """Every command with all of its options, and examples of it."""
     text = generate_markdown_docs(app(("--install-completion",)), generate_toc=False)
+    pieces = re.split(r"(```[^`]*```|`[^`]*`|^#[^\n]*)", text, flags=re.M)
+    pieces[::2] = [re.sub(r"(?<![\w-])--[a-z][a-z-]*", r"`\g<0>`", piece) for piece in pieces[::2]]
+    text = "".join(pieces)
     _, *commands = re.split(r"^(?=###? sigjax )", text, flags=re.M)
     completion, *others = commands
     for command in (*others, completion):
