@@ -14,8 +14,8 @@ from operator import attrgetter
 
 from sigjax.metrics.suites import in_suite
 from sigjax.multiple.adjustment import LOOKS
+from sigjax.readers.options import suggest
 from sigjax.records import CORRECTIONS, DESIGNS, Design, EvaluationRecord, Hint, InputError, SampleMetric, Settings
-from sigjax.records.display import meant
 from sigjax.run.context import NotTraceable
 from sigjax.run.host import gib
 from sigjax.testing.hypotheses import NotExact, NotFinite, num_problems, ones_of
@@ -125,8 +125,7 @@ def baseline_of(systems: Sequence[str], settings: Settings) -> str | None:
         return baseline
     if baseline == "1":
         return systems[0]
-    close = meant(baseline, systems) or systems[:12]
-    raise InputError(f"baseline {baseline!r} is not a system; did you mean {' or '.join(close)}?")
+    raise InputError(f"{Hint('baseline')}: no system {baseline!r}; {suggest(baseline, systems, 'systems')}")
 
 
 def _check_sample(metric: str, settings: Settings) -> None:

@@ -22,7 +22,7 @@ from sigjax.metrics.ratios import FBETA
 from sigjax.readers.join import Sources
 from sigjax.readers.options import FileOptions, Options, quote, suggest
 from sigjax.readers.table import is_missing, is_text
-from sigjax.records import EvaluationRecord, InputError
+from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.options import Parameters, check_parameters, split_parameters
 from sigjax.run.files import ZIP_MAGIC
@@ -886,7 +886,7 @@ def named_format(reader: str) -> tuple[Format, dict[str, list[str]]]:
     if name not in known:
         close = meant(name, known)
         expected = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(known)}"
-        raise InputError(f"reader: no format {quote(name)}; {expected}")
+        raise InputError(f"{Hint('reader')}: no format {quote(name)}; {expected}")
     check_parameters(f"the format {name}", given, known[name].parameters)
     return known[name], given
 

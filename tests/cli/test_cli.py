@@ -170,7 +170,7 @@ BAD = {
     "counts twice": (["compare", "{long}", "-m", "fscore", "--counts", "tp=a", "tp=b"], "names 'tp' twice"),
     "unknown column": (["compare", "{long}", "-m", "fscore", "--counts", "tp=no"], "'no'"),
     "unknown cluster": (["compare", "{wide}", "--cluster", "document"], "'document'"),
-    "baseline": (["compare", "{wide}", "--baseline", "Z"], "baseline 'Z' is not a system"),
+    "baseline": (["compare", "{wide}", "--baseline", "Z"], "--baseline: no system 'Z'; systems: "),
     "output": (["compare", "{wide}", "-o", "no/such/folder/out.txt", "--resamples", "50"], "cannot be written"),
     "gpu": (["compare", "{wide}", "--device", "gpu"], "device 'gpu' cannot be used"),
 }

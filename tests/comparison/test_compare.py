@@ -198,7 +198,7 @@ BAD_OPTIONS = {
     "no seed": ({"seed": None}, "seed must be a whole number"),
     "level": ({"confidence_level": 1.0}, "level must be a number between 0 and 1, such as 0.95"),
     "percent": ({"confidence_level": 95}, "level must be a number between 0 and 1, such as 0.95"),
-    "baseline": ({"baseline": "c"}, "baseline 'c' is not a system; did you mean a or b"),
+    "baseline": ({"baseline": "c"}, "baseline: no system 'c'; systems: 'a', 'b'"),
     "dp bootstrap": ({"method": "dp", "test": "bootstrap"}, "method dp belongs to the permutation test"),
     "variant": ({"variant": "turn"}, "variant must be one of shift, flip"),
     "mid-p": ({"mid_p": True}, "mid-p belongs to exact permutation tests"),
