@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -52,54 +53,25 @@ class OutputFormat:
     within: str | None = None
 
 
-def _text_pieces(report: Report, options: Mapping[str, Any], _: Path | None) -> Iterable[str]:
-    from sigjax.report import to_text
-
-    return [to_text(report, **options)]
-
-
-def _latex_pieces(report: Report, _: object, path: Path | None) -> Iterable[str]:
-    from sigjax.report.latex import to_latex
-
-    return [to_latex(report, path)]
-
-
-def _appendix_pieces(report: Report, _: object, path: Path | None) -> Iterable[str]:
-    from sigjax.report.latex import to_appendix
-
-    return [to_appendix(report, path)]
-
-
-def _json_pieces(report: Report, *_: object) -> Iterable[str]:
-    from sigjax.report import json_pieces
-
-    return json_pieces(report)
-
-
-def _csv_pieces(report: Report, *_: object) -> Iterable[str]:
-    from sigjax.report import csv_pieces
-
-    return csv_pieces(report)
+def _room(module: str = "") -> Any:
+    """A module of the room of reports, or the room, which is imported when a report is written."""
+    return import_module(f"sigjax.report{module}")
 
 
 def _markup(dialect: str) -> Callable[[Report, Mapping[str, Any], Path | None], Iterable[str]]:
-    """What writes a report in a dialect of report/markup.py, which is imported when a report is written."""
-
-    def pieces(report: Report, *_: object) -> Iterable[str]:
-        from sigjax.report import markup
-
-        return [markup.render(report, getattr(markup, dialect))]
-
-    return pieces
+    """What writes a report in a dialect of report/markup.py."""
+    return lambda report, *_: [_room(".markup").render(report, getattr(_room(".markup"), dialect))]
 
 
 OUTPUTS = {
-    "text": OutputFormat((".txt",), _text_pieces),
-    "json": OutputFormat((".json",), _json_pieces),
+    "text": OutputFormat((".txt",), lambda report, options, _: [_room().to_text(report, **options)]),
+    "json": OutputFormat((".json",), lambda report, *_: _room().json_pieces(report)),
     "markdown": OutputFormat((".md", ".markdown"), _markup("MARKDOWN"), short="md"),
-    "latex": OutputFormat((".tex", ".latex"), _latex_pieces, short="tex"),
-    "appendix": OutputFormat((".appendix.tex",), _appendix_pieces, within="latex"),
-    "csv": OutputFormat((".csv",), _csv_pieces),
+    "latex": OutputFormat((".tex", ".latex"), lambda report, _, path: [_room().to_latex(report, path)], short="tex"),
+    "appendix": OutputFormat(
+        (".appendix.tex",), lambda report, _, path: [_room(".latex").to_appendix(report, path)], within="latex"
+    ),
+    "csv": OutputFormat((".csv",), lambda report, *_: _room().csv_pieces(report)),
     "systems-csv": OutputFormat((".systems.csv",), lambda report, *_: [report.to_csv(of="systems")]),
     "html": OutputFormat((".html", ".htm"), lambda report, *_: [report.to_html()]),
     "methods": OutputFormat((".methods.tex",), lambda report, *_: [report.to_methods()], within="latex"),

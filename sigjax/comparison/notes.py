@@ -65,11 +65,6 @@ def merged(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
     return tuple(merged_notes)
 
 
-def _of_reading(draft: Draft) -> Iterable[str]:
-    """What was done to the data on the way in."""
-    return draft.evaluation.notes
-
-
 def _identical_systems(draft: Draft) -> list[str]:
     """Each group of systems with the same statistics on every instance."""
     evaluation = draft.evaluation
@@ -436,7 +431,7 @@ def _counted(subsets: Sequence[SubsetResults], holds: Callable[[SystemScore | Un
 
 
 NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
-    _of_reading,
+    lambda draft: draft.evaluation.notes,  # what was done to the data on the way in
     _common_instances,
     _identical_systems,
     _repeated_runs,

@@ -307,7 +307,8 @@ def _add_up(tails: Sequence[WeightedSum]) -> list[Mass]:
     """The mass of each, but for what is outside the box; on a GPU, those with like windows together."""
     platform = tails[0].plane.platform if tails else None
     if platform is None:
-        return [_by_numpy(each) for each in tails]
+        filled = ((each, each.tilted.filled(each.plane.lattice, None)) for each in tails)
+        return [_add_tilts(each.plane, [tilted], each.times, each.scale) for each, tilted in filled]
     found: dict[int, Mass] = {}
     for lengths in {each.tilted.lengths for each in tails}:
         alike = [index for index, each in enumerate(tails) if each.tilted.lengths == lengths]
@@ -317,10 +318,6 @@ def _add_up(tails: Sequence[WeightedSum]) -> list[Mass]:
             some = alike[start : start + many]
             found |= zip(some, _by_device([tails[index] for index in some], platform), strict=True)
     return [found[index] for index in range(len(tails))]
-
-
-def _by_numpy(tail: WeightedSum) -> Mass:
-    return _add_tilts(tail.plane, [tail.tilted.filled(tail.plane.lattice, None)], tail.times, tail.scale)
 
 
 def _by_device(tails: Sequence[WeightedSum], platform: str) -> Iterator[Mass]:

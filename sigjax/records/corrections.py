@@ -71,10 +71,6 @@ def _by_rank(p: np.ndarray, factor: float = 1.0) -> np.ndarray:
     return _least_from_here(p * len(p) * factor / np.arange(1, len(p) + 1))
 
 
-def _harmonic(count: int) -> float:
-    return float(np.sum(1.0 / np.arange(1, count + 1)))
-
-
 CORRECTIONS: dict[Correction, CorrectionMethod] = {
     each.name: each
     for each in (
@@ -118,7 +114,7 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
             "benjamini2001",
             "false discovery",
             "However the tests depend on each other.",
-            lambda p: _by_rank(p, _harmonic(len(p))),
+            lambda p: _by_rank(p, float(np.sum(1.0 / np.arange(1, len(p) + 1)))),
         ),
         CorrectionMethod("none", "none", "", None, "p as it is: for one pair chosen before looking.", lambda p: p),
         CorrectionMethod(

@@ -13,12 +13,12 @@ from __future__ import annotations
 import html
 import json
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
 from textwrap import TextWrapper
 from typing import Any
+from unicodedata import category
 
 from sigjax.records.settings import Interval
 
@@ -71,11 +71,8 @@ def shared_length(texts: Sequence[str]) -> int:
 def _escaped(text: str, escape: Callable[[str], str]) -> str:
     if text.isprintable():  # nearly all texts are
         return text
-    return "".join(character if _is_harmless(character) else escape(character) for character in text)
-
-
-def _is_harmless(character: str) -> bool:
-    return character.isprintable() or character in _JOINERS or unicodedata.category(character) == "Zs"
+    harmless = {each for each in set(text) if each.isprintable() or each in _JOINERS or category(each) == "Zs"}
+    return "".join(character if character in harmless else escape(character) for character in text)
 
 
 def entry(name: str, said: str, *, width: int, indent: int) -> str:

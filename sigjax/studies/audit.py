@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -19,7 +18,17 @@ from sigjax.report.words import count, format_p, metric_title, middle_cut, perce
 from sigjax.run.context import with_progress
 from sigjax.studies.classical import is_proportion
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval, uniformity
-from sigjax.studies.study import COLORS, PANEL, Study, in_methods, in_units, study_signature, table_text, unit_of
+from sigjax.studies.study import (
+    COLORS,
+    PANEL,
+    Study,
+    grouped,
+    in_methods,
+    in_units,
+    study_signature,
+    table_text,
+    unit_of,
+)
 from sigjax.studies.trials import (
     Maker,
     Pilot,
@@ -184,14 +193,10 @@ class Audit(Study):
             self.signature,
         ]
 
-    def _groups(self) -> list[list[AuditedTest]]:
-        """The tests by metric and way to make pairs: a row of panels for each."""
-        return [list(tests) for _, tests in groupby(self.tests, key=lambda one: (one.metric, one.null, one.system))]
-
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """Distributions of p on the left, type-I errors test by test on the right."""
         largest = max(rate.interval.high for one in self.tests for rate in one.errors)
-        for tests in self._groups():
+        for tests in grouped(self.tests, "metric", "null", "system"):
             height = max(PANEL, _TEST_HEIGHT * len(tests))
             yield height, partial(_draw_distributions, tests=tests, title=self._title(tests[0]))
             yield height, partial(_draw_errors, tests=tests, largest=largest)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from sigjax.studies.study import (
     PANEL,
     Study,
     draw_proportions,
+    grouped,
     study_signature,
     table_text,
     unit_of,
@@ -163,7 +163,7 @@ class Calibration(Study):
 
     def _groups(self) -> list[list[CalibratedRange]]:
         """The ranges by metric and test; the range asked for is the first of each."""
-        return [list(some) for _, some in groupby(self.ranges, key=lambda one: (one.metric, one.test, one.variant))]
+        return grouped(self.ranges, "metric", "test", "variant")
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """One panel per metric."""

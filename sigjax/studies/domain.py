@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import cycle, groupby
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from sigjax.report.text import GAP
 from sigjax.report.words import DASH, count, format_interval, metric_title, middle_cut, percent
 from sigjax.run.context import with_progress
 from sigjax.studies.formulas import paired_proportion
-from sigjax.studies.study import PANEL, WIDTH, Study, draw_proportions, table_text
+from sigjax.studies.study import PANEL, WIDTH, Study, draw_proportions, grouped, table_text
 from sigjax.studies.thresholds import (
     PairColumns,
     Side,
@@ -142,8 +142,8 @@ class Domain(Study):
         ]
         low, high = self.ranges[0].low, self.ranges[0].high
         header = ("test set", "pairs", "win", "share", f"{percent(self.level)} interval")
-        for test, ranges in groupby(self.ranges, key=lambda one: one.test):
-            of_sets = [list(some) for _, some in groupby(ranges, key=lambda one: one.other)]
+        for ranges in grouped(self.ranges, "test"):
+            test, of_sets = ranges[0].test, grouped(ranges, "other")
             near = [_near_row(first) for first, *_ in of_sets]
             lines += ["", f"{test} test, p from {low:g} to {high:g}", "", *table_text(header, near, (0,))]
             lines += ["", "shares by p", *_proportion_lines([others for _, *others in of_sets])]

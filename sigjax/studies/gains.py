@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -18,7 +17,7 @@ from sigjax.records.options import check, option, takes
 from sigjax.report.plots import LOOKS, draw_points, limit_gains, set_words
 from sigjax.report.words import count, format_number, metric_title, number_spec, percent
 from sigjax.run.context import with_progress
-from sigjax.studies.study import PANEL, Study, in_units, table_text
+from sigjax.studies.study import PANEL, Study, grouped, in_units, table_text
 from sigjax.studies.thresholds import (
     WIDE,
     Among,
@@ -163,13 +162,9 @@ class Gains(Study):
                 lines += ["", f"different groups - same group: {between.difference:+{spec}}, {interval}: {verdict}"]
         return [*lines, *note_lines(self)]
 
-    def _groups(self) -> list[list[GainThresholds]]:
-        """The thresholds of each metric and test."""
-        return [list(some) for _, some in groupby(self.thresholds, key=lambda one: (one.metric, one.test))]
-
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """One panel per metric and test."""
-        return ((PANEL, partial(self._draw, fits)) for fits in self._groups())
+        return ((PANEL, partial(self._draw, fits)) for fits in grouped(self.thresholds, "metric", "test"))
 
     def _draw(self, fits: list[GainThresholds], axes: Axes) -> None:
         """1 - p against gain, with the thresholds: dashed from the range of p, dotted by the normal distribution."""

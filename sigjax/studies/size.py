@@ -209,13 +209,10 @@ class Size(Study):
         ]
         return table_text(header, rows)
 
-    def _titles(self) -> list[tuple[str, str]]:
-        """The metric and the test of each panel."""
-        return list(dict.fromkeys((at.metric, at.test) for at in self.points))
-
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """One panel per metric and test."""
-        return ((PANEL, partial(self._draw, *title)) for title in self._titles())
+        titles = dict.fromkeys((at.metric, at.test) for at in self.points)
+        return ((PANEL, partial(self._draw, *title)) for title in titles)
 
     def _draw(self, metric: str, test: Test, axes: Axes) -> None:
         """Thresholds against sizes, both on log scales, with the fits, whose formulas stand in the title."""

@@ -7,6 +7,8 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -200,6 +202,11 @@ def table_text(
 ) -> list[str]:
     """The lines of a table, whose columns of names are cut to a width."""
     return table_lines(Table(tuple(header), list(map(tuple, rows)), names), width)
+
+
+def grouped(records: Iterable[Row], *names: str) -> list[list[Row]]:
+    """Records one after another that have the same values of these fields."""
+    return [list(some) for _, some in groupby(records, key=attrgetter(*names))]
 
 
 def in_methods(methods: Mapping[str, int]) -> str:

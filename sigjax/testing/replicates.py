@@ -23,6 +23,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations_with_replacement, starmap
+from operator import itemgetter
 from typing import TypeVar
 
 import numpy as np
@@ -494,7 +495,8 @@ class Studentized(Percentile):
         draws, in_bytes = draws_from_strata(units.strata), most_bytes(run.backend, counts=True)
         projection = draws_projection(columns, draws, compiled=bool(run.backend.devices), most_bytes=in_bytes)
         indices = ColumnIndices.of(np.arange(len(columns), dtype=np.int32)[:, None])
-        metric, size = Scored(indices, None, _the_sum, on_host=True), max(_FEWEST_ROWS, _NUMBERS // len(columns))
+        metric = Scored(indices, None, itemgetter((..., 0)), on_host=True)
+        size = max(_FEWEST_ROWS, _NUMBERS // len(columns))
         for first in range(run.start, run.resamples, size):
             part = replace(run, start=first, resamples=min(first + size, run.resamples))
             for start, (sums,) in replicates(projection, [metric], part):
@@ -549,10 +551,6 @@ class Studentized(Percentile):
             mean = sum((weight * sums[self.centred[one][stratum]] for one, weight in weighted), np.zeros(1))
             total -= mean**2 / count
         return np.where(total > NO_VARIANCE * size, total, 0.0)
-
-
-def _the_sum(sums: np.ndarray) -> np.ndarray:
-    return sums[..., 0]
 
 
 def _variables(target: list[int], shape: tuple[int, ...]) -> Variables:

@@ -234,8 +234,8 @@ def test_streams_that_the_shell_has_closed_do_not_end_in_files(tmp_path):
     """The first file that is opened would be descriptor 1 or 2, to which libraries write."""
     table, output = tmp_path / "t.tsv", tmp_path / "out.json"
     table.write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 2}\t{i % 3 % 2}\n" for i in range(9)))
-    code = "import os; from sigjax.cli import main; import sigjax.cli.output as o; r = o._text_pieces; "
-    code += "o._text_pieces = lambda *a: (os.write(1, b'noise'), os.write(2, b'noise'), r(*a))[2]; main()"
+    code = "import os; from sigjax.cli import main; import sigjax.cli.output as o; r = o._room; "
+    code += "o._room = lambda *a: (os.write(1, b'noise'), os.write(2, b'noise'), r(*a))[2]; main()"
     command = f'{sys.executable} -c "{code}" compare {table} --device numpy --format json -o {output}'
     subprocess.run(["bash", "-c", f"{command} <&- >&- 2>&-"], check=True, env=os.environ)
     assert output.read_text() == compare(table, device="numpy").to_json()
