@@ -97,11 +97,12 @@ class SyntheticOutput:
 def _synthetic(paths: Files, inputs: Inputs, options: Any, written: SyntheticOutput) -> None:
     inputs.check(paths, written)
     given = _single(inputs.evaluations(paths)) if paths else None
-    evaluation = STUDIES["synthetic"].load("synthetic")(given, **values(options))
-    if written.output.suffix.lower() in (".tsv", ".csv"):
-        save_table(str(written.output), evaluation)
-    else:
-        save_evaluations(str(written.output), [evaluation])
+    with progress_bar("synthetic", visible=not written.quiet):
+        evaluation = STUDIES["synthetic"].load("synthetic")(given, **values(options))
+        if written.output.suffix.lower() in (".tsv", ".csv"):
+            save_table(str(written.output), evaluation)
+        else:
+            save_evaluations(str(written.output), [evaluation])
     if written.families is not None:
         lines = (f"{name}\t{name.rpartition('~')[0] or name}\n" for name in evaluation.systems)
         write_text("".join(["system\tgroup\n", *lines]), "text", written.families)
