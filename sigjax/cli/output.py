@@ -298,12 +298,14 @@ _MOST_HEADLINES = 3
 
 
 def _headlines(report: Report) -> Iterator[str]:
-    """What was decided by the first metrics."""
+    """What was decided by the first metrics, and the warnings."""
     from sigjax.report.sections import blocks
+    from sigjax.report.words import is_warning
 
     for section in islice(blocks(report), _MOST_HEADLINES):
         yield section.caption
         yield from (f"  {family.conclusion}" for family in section.families)
+    yield from filter(is_warning, report.notes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ import numpy as np
 
 from sigjax.formats.logs import Log, Row, SystemLog
 from sigjax.formats.table import FORMATS, head_lines, lines_like
-from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
+from sigjax.readers.join import MOST_SYSTEMS, Reading, Sheet, Sources, join_sheets
 from sigjax.readers.json_files import item_at, number, parse_json, text
 from sigjax.readers.options import Options, quote
 from sigjax.readers.table import parse_number
@@ -168,16 +168,20 @@ def _evaluate(judged: Judgments, runs: Mapping[str, tuple[str, Judgments]], opti
     score = topic_scorer(measure, judged)
     topics = tuple(judged)
     absent = np.nan if options.missing in ("drop", "pairwise") else 0.0
-    sheets, notes = [], list[str]([Note(measure.command, about=name, code="trec_eval")])
+    sheets, notes, lacking = [], list[str]([Note(measure.command, about=name, code="trec_eval")]), list[str]()
     for system, (file, run) in runs.items():
         values = dict.fromkeys(run, 0.0) | score(run)
         column = np.array([values.get(topic, absent) for topic in topics])
         sheets.append(Sheet(system, file, {name: column}, {"topic": topics}, topics))
-        lacking = sum(topic not in run for topic in topics)
-        if lacking and absent == 0.0:
-            notes.append(
-                f"system {system!r} lacks {lacking} of {len(topics)} topics; they count 0, as with trec_eval -c"
-            )
+        if absent == 0.0 and (count := sum(topic not in run for topic in topics)):
+            lacking.append(f"{quote(system)} lacks {count} of {len(topics)}")
+        if all(documents.keys().isdisjoint(run.get(topic, ())) for topic, documents in judged.items()):
+            notes.append(f"warning: no document of {quote(system)} is judged: is it a run on other documents?")
+    if lacking:
+        more = f" and {len(lacking) - MOST_SYSTEMS} more systems lack some" if len(lacking) > MOST_SYSTEMS else ""
+        warning = "" if options.missing == "zero" else "warning: "
+        said = f"topics that a run lacks count 0, as with trec_eval -c: {', '.join(lacking[:MOST_SYSTEMS])}{more}"
+        notes.append(warning + said)
     return join_sheets(sheets, options, scores=True, notes=tuple(notes))(options)
 
 

@@ -384,9 +384,10 @@ def _different_text(gold: Treebank, system: Treebank) -> InputError:
     place = shared_length([gold.text, system.text])
     lines = [side.lines[max(int(np.searchsorted(side.starts, place, side="right")) - 1, 0)] for side in (gold, system)]
     texts = [quote(side.text[place : place + _EXCERPT]) for side in (gold, system)]
+    got = f"got {texts[1]}" if place < len(system.text) else "and here the file ends"
     return InputError(
         f"{Line(system.file, lines[1])}: the text is not that of {gold.file}, line {lines[0]}: expected {texts[0]}, "
-        f"got {texts[1]} (blanks left out); both must be of the same raw text"
+        f"{got} (blanks left out); both must be of the same raw text"
     )
 
 

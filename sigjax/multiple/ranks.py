@@ -106,7 +106,7 @@ def significance_ranks(better: np.ndarray, worse: np.ndarray, count: int) -> dic
     return {
         "rank_interval": rank_intervals(beats),
         "letters": letters or [None] * count,
-        "cluster": significance_clusters(beats),
+        "rank_cluster": significance_clusters(beats),
         "in_top_group": top_group(beats),
     }
 

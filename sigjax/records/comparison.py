@@ -187,10 +187,10 @@ class SystemScore(Brief):
         rank_interval: first and last rank compatible with the decisions on all pairs: 1 + the number of systems that
             are significantly better, and the number of systems that are not significantly worse. By permutation tests
             and a correction that bounds the familywise error, all hold together at the report's level. This, `letters`,
-            `cluster` and `in_top_group` are by the first test, and None with a baseline or a one-sided alternative.
+            `rank_cluster` and `in_top_group` are by the first test, and None with a baseline or one-sided tests.
         letters: two systems share a letter if and only if they do not differ significantly. None also for more than 100
             systems, and where 52 letters do not suffice.
-        cluster: its cluster, from 1, all of whose systems are significantly better than those of later clusters.
+        rank_cluster: its cluster, from 1, all of whose systems are significantly better than those of later clusters.
         in_top_group: whether no system is significantly better, so that this one may be the best. By such tests and
             corrections the group holds every truly best system with a probability of at least the level.
         bootstrap_ranks: percentile interval, at the report's level, of the system's rank among all systems on a
@@ -208,14 +208,14 @@ class SystemScore(Brief):
     interval_kind: IntervalName | None = None
     rank_interval: tuple[Number, Number] | None = None
     letters: Letters | None = None
-    cluster: Number | None = None
+    rank_cluster: Number | None = None
     in_top_group: bool | None = None
     bootstrap_ranks: tuple[Number, Number] | None = None
 
     def brief(self) -> dict[str, Any]:
         """The score and its precision, and the ranks where there are some."""
         names = ("name", "metric", "score", "standard_error", "interval")
-        ranks = ("rank_interval", "letters", "cluster", "in_top_group")
+        ranks = ("rank_interval", "letters", "rank_cluster", "in_top_group")
         values = {name: getattr(self, name) for name in (*names, *ranks)}
         return {name: value for name, value in values.items() if name in names or value is not None}
 

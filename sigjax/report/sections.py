@@ -472,12 +472,14 @@ def systems_sentence(
         first = _scored([systems[0].name], scores)
         return f"No system is significantly better than another; the best score is that of {first}."
     best = [system.name for system in top if system.score == top[0].score]
-    sentence = f"{BEST}{_scored(best, scores)}."
+    beaten, verb = len({loser for winner, loser in pairs if winner in best}), "is" if len(worse) == 1 else "are"
+    than = "" if beaten == len(worse) else f" than another, {beaten:,} of them than the best"
     if len(top) == len(best):
-        verb = "is" if len(worse) == 1 else f"{len(worse):,} are"
-        return f"{sentence} The other {verb} significantly worse."
-    near = _scored([system.name for system in top[len(best) :]], scores)
-    return f"{sentence} Not significantly worse: {near}. {len(worse):,} {'is' if len(worse) == 1 else 'are'} worse."
+        others = f"The other {'' if len(worse) == 1 else f'{len(worse):,} '}{verb} significantly worse{than}."
+    else:
+        near = _scored([system.name for system in top[len(best) :]], scores)
+        others = f"Not significantly worse: {near}. {len(worse):,} {verb} worse{than}."
+    return f"{BEST}{_scored(best, scores)}. {others}"
 
 
 def _against(pairs: Sequence[tuple[str, str]], scores: Mapping[str, str], baseline: str, tested: str | None) -> str:

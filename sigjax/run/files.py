@@ -181,7 +181,7 @@ def decode_text(file: str, data: bytes) -> str:
     r"""UTF-8 text with line ends as `\n`; a byte order mark at the start is dropped."""
     text = _decode(file, data).removeprefix("\ufeff")
     if not text.strip():
-        raise InputError(f"{file}: is empty; expected a table")
+        raise InputError(f"{file}: is empty; expected results")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -109,6 +109,7 @@ class Diff(StudyResult):
         num_decisions: number of pairs and tests on both sides; 0 for evaluations.
         added: system and metric of the scores that only the new side has.
         removed: those that only the old side has.
+        top_groups: the top groups (`SystemScore.in_top_group`) that changed, by metric, with both.
         settings: the settings that changed, with both values; also the numbers of instances and units.
         versions: the packages whose versions changed, with both.
         lower_is_better: the metrics whose lower scores are better.
@@ -127,6 +128,7 @@ class Diff(StudyResult):
     num_decisions: int
     added: tuple[tuple[str, str], ...]
     removed: tuple[tuple[str, str], ...]
+    top_groups: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
     settings: Mapping[str, tuple[Any, Any]]
     versions: Mapping[str, tuple[Any, Any]]
     lower_is_better: tuple[str, ...]
@@ -353,7 +355,7 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
     """
     check(options)
     before, after, unpaired_reason = _side(old, "old"), _side(new, "new"), None
-    of_reports: dict[str, Any] = {"decisions": (), "num_decisions": 0, "settings": {}, "versions": {}}
+    of_reports: dict[str, Any] = {"decisions": (), "num_decisions": 0, "top_groups": {}, "settings": {}, "versions": {}}
     if isinstance(before, Report) and isinstance(after, Report):
         keys = [[(one.name, one.metric) for one in report.systems] for report in (before, after)]
         lower = dict.fromkeys([*before.lower_is_better, *after.lower_is_better])
@@ -462,6 +464,7 @@ def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, 
     return {
         "decisions": tuple(changed),
         "num_decisions": len(both),
+        "top_groups": {} if options.only else _changed(*map(_top_groups, (old, new))),
         "settings": _changed({name: value for name, value in settings[0].items() if name != "data"}, settings[1]),
         "versions": _changed(old.versions, new.versions),
     }
@@ -470,6 +473,15 @@ def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, 
 def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """The entries that differ, with both values."""
     return {name: (value, new.get(name)) for name, value in old.items() if value != new.get(name)}
+
+
+def _top_groups(report: Report) -> dict[str, tuple[str, ...]]:
+    """The names of each metric's top group."""
+    groups: dict[str, tuple[str, ...]] = {}
+    for one in report.systems:
+        if one.in_top_group:
+            groups[one.metric] = (*groups.get(one.metric, ()), one.name)
+    return groups
 
 
 def _decisions(report: Report) -> dict[tuple[str, str, str, str], tuple[str | None, float, float]]:
@@ -617,6 +629,10 @@ def _details(diff: Diff) -> list[Block]:
         if keys:
             named = first_of([f"{name} ({metric})" for name, metric in keys], _MOST_NAMED)
             parts.append(f"Only on the {side} side: {named}.")
+    for metric, (old, new) in diff.top_groups.items():
+        for names, others, did in ((new or (), old, "joined"), (old, new or (), "left")):
+            if moved := [name for name in names if name not in others]:
+                parts.append(f"Top group ({metric}): {first_of(moved, _MOST_NAMED)} {did}.")
     for what, changed in (("Settings", diff.settings), ("Versions", diff.versions)):
         if changed:
             values = (f"{name} {_value(old)} -> {_value(new)}" for name, (old, new) in changed.items())

@@ -190,7 +190,7 @@ BAD = {
             conllu(ONE, row("2", "!", "1")),
             r"b.conllu, line 2: the text .* of .*g.conllu, line 2: expected '.', got '!'",
         ),
-        (conllu(ONE), r"b.conllu, line 1: the text is not that of .*g.conllu, line 2: expected '.', got ''"),
+        (conllu(ONE), r"b.conllu, line 1: the text is not that of .*g.conllu, line 2: expected '.', and here the file"),
     ],
 }
 

@@ -129,7 +129,7 @@ def test_topics_that_a_run_lacks_count_zero(write, scorer):
     assert (evaluation.metric.name, evaluation.ids) == ("ap", ("7", "9", "8"))
     assert evaluation.clusters == evaluation.ids
     assert values(evaluation) == {"a": [0.5, 0.5, 0.0], "b": [0.5, 1.0, 0.0]}
-    lacks = "system 'b' lacks 1 of 3 topics; they count 0, as with trec_eval -c"
+    lacks = "warning: topics that a run lacks count 0, as with trec_eval -c: 'b' lacks 1 of 3"
     assert evaluation.notes[:-1] == ("ap: trec_eval -m map", lacks)
     dropped = read(files[0], input=files[1], missing="drop")
     assert (dropped.ids, len(dropped.notes)) == (("7", "9"), 3)

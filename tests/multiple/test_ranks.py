@@ -202,7 +202,7 @@ def board():
 
 def test_standings_of_a_report(board):
     """`top` and `near` differ on one instance; both beat `mid`, and all beat `low`."""
-    names = ("name", "rank_interval", "letters", "cluster", "in_top_group")
+    names = ("name", "rank_interval", "letters", "rank_cluster", "in_top_group")
     assert [tuple(getattr(one, name) for name in names) for one in board.systems] == [
         ("top", (1, 2), "a", 1, True),
         ("near", (1, 2), "a", 1, True),

@@ -16,7 +16,7 @@ JSON = '{"id": "x", "A": 1, "B": 2}\n'
 
 BAD = [
     # files
-    ("t.csv", "", {}, r"t.csv: is empty; expected a table"),
+    ("t.csv", "", {}, r"t.csv: is empty; expected results"),
     ("t.csv", '""', {}, r"line 1: expected the names of the columns, got an empty line"),
     ("t.csv", gzip.compress(WIDE.encode() * 9, mtime=0)[:-9], {}, r"ends too early.*cut off"),
     ("t.csv", b"\x1f\x8b" + b"junk" * 9, {}, r"damaged gzip data"),

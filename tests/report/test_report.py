@@ -40,7 +40,7 @@ def test_json_holds_the_records_and_exactly_the_agreed_keys():
             "interval_kind": None,
             "rank_interval": None,
             "letters": None,
-            "cluster": None,
+            "rank_cluster": None,
             "in_top_group": None,
             "bootstrap_ranks": None,
         }
@@ -103,7 +103,13 @@ def test_dataframes_of_all_libraries_hold_the_same(monkeypatch, library):
 @pytest.mark.parametrize("library", [None, "pandas", "polars", "pyarrow"])
 def test_systems_as_a_table(library):
     one, *others = make_report(STRANGE).systems
-    board = {"rank_interval": (1, 2), "letters": "ab", "cluster": 1, "in_top_group": True, "bootstrap_ranks": (1, 3)}
+    board = {
+        "rank_interval": (1, 2),
+        "letters": "ab",
+        "rank_cluster": 1,
+        "in_top_group": True,
+        "bootstrap_ranks": (1, 3),
+    }
     report = replace(make_report(STRANGE), systems=(replace(one, **board), *others))
     if library is None:
         rows = list(csv.DictReader(io.StringIO(report.to_csv(of="systems"))))
