@@ -160,7 +160,12 @@ def test_a_pair_is_chosen_by_mouse_keys_and_names(shown):
     assert texts(page, ".verdict") == ["system-1 is significantly better"]
     page.click("table.forest tbody tr:nth-child(2) button")
     assert card()[0] == "system-3 \u2212 system-1"
-    assert texts(page, "table.forest tbody td:nth-child(3)") == ["-0.0100", "-0.0200", "-0.0300", "-0.0400"]
+    assert texts(page, "table.forest tbody td:nth-child(3)") == []  # the table of systems has the deltas to the best
+    page.evaluate(
+        "const list = document.querySelector('.deltas select'); list.value = 1;"
+        " list.dispatchEvent(new Event('change'));"
+    )
+    assert texts(page, "table.forest tbody td:nth-child(3)") == ["+0.0100", "-0.0100", "-0.0200", "-0.0300"]
 
 
 @needs_chromium
