@@ -79,7 +79,7 @@ def toctree(pages: Sequence[str], caption: str | None = None) -> str:
 def manual() -> Iterator[str]:
     """The contents: the sections of the manual, and what this folder adds to some."""
     for section, topics in SECTIONS.items():
-        added = ["command-line", "api", "changes"] if section == "Reference" else []
+        added = ["command-line", "api", "api/benchmarks", "changes"] if section == "Reference" else []
         yield toctree([*(f"guide/{topic}" for topic in topics), *added], section)
     notebooks = sorted(file.stem for file in (HERE / "notebooks").glob("*.ipynb"))
     yield toctree(["gallery", "notebooks/README", *(f"notebooks/{name}" for name in notebooks)], "Examples")
@@ -180,6 +180,8 @@ def copy_pages() -> None:
     """Pages that are not of this folder, where Sphinx reads them; those that are as before stay untouched."""
     pages = {f"guide/{topic}.md": re.sub(r"\n\n```\n", "\n```\n", markdown(topic) + "\n") for topic in TOPICS}
     pages |= {f"api/{page}.md": reference_page(found) for page, found in public().items()}
+    measured = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    pages["api/benchmarks.md"] = measured.replace("](results/", "](../../benchmarks/results/")
     for file in [*(ROOT / "notebooks").glob("*.ipynb"), ROOT / "notebooks" / "README.md"]:
         pages[f"notebooks/{file.name}"] = file.read_text(encoding="utf-8")
     for file in (file for folder in ("guide", "api", "notebooks") for file in (HERE / folder).glob("*.*")):
@@ -266,6 +268,8 @@ def link_names(app: Sphinx, page: nodes.document, name: str) -> None:
         full = next((each for each in names if is_name and each in objects), "")
         if text.startswith("sigjax help ") and topic in TOPICS:
             target, anchor = f"guide/{topic}", ""
+        elif text == "benchmarks/README.md":
+            target, anchor = "api/benchmarks", ""
         elif f"notebooks/{text}" in app.env.found_docs:
             target, anchor = f"notebooks/{text}", ""
         elif full:

@@ -123,8 +123,9 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
             "westfall1993",
             "familywise",
             "Westfall and Young: by the largest standardised delta on each permutation, for all pairs. Uses how the "
-            "pairs depend on each other. Exact where outputs of all systems can be exchanged together, else for many "
-            "units. For metrics of sums.",
+            "pairs depend on each other. Exact where swapping the outputs of all equal pairs at once leaves the joint "
+            "distribution of their differences as it is, else for many units (Romano and Wolf 2005). For metrics of "
+            "sums.",
             None,
         ),
     )
