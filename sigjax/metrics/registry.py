@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import Any, get_args
 
 import numpy as np
@@ -196,6 +197,7 @@ def evaluation_from_arrays(
             raise InputError(
                 f"systems have different instances: {first!r} has {_shape(table)}, {name!r} has {_shape(other)}"
             )
+    _refuse_other_labels(arrays)
     num_instances, num_inputs = table.shape
     if num_instances == 0:
         raise InputError("there are no instances to compare on")
@@ -212,6 +214,17 @@ def evaluation_from_arrays(
         runs=trials,
         notes=notes,
     )
+
+
+def _refuse_other_labels(arrays: Mapping[str, Any]) -> None:
+    """Refuse series of pandas whose labels differ: by position, different instances would be compared."""
+    labelled = [(name, values.index) for name, values in arrays.items() if hasattr(values, "iloc")]
+    for (first, index), (name, other) in pairwise(labelled):
+        if not index.equals(other):
+            raise InputError(
+                f"the series of {str(first)!r} and {str(name)!r} have different indexes: join them in one data frame, "
+                "or give `.to_numpy()` of each if they are in the same order"
+            )
 
 
 def check_mapping(given: object, expected: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigjax import InputError, read
+from sigjax import InputError, compare, permutation_test, read
 from sigjax.readers.frames import parquet_frame
 
 pytest.importorskip("narwhals")
@@ -165,3 +165,13 @@ def test_missing_libraries_say_what_to_install(monkeypatch, write):
     monkeypatch.setitem(sys.modules, "narwhals", None)
     with pytest.raises(InputError, match="run: .* install narwhals"):
         read(object())
+
+
+def test_series_with_different_indexes_are_refused():
+    """By position, different instances would be compared."""
+    pandas = pytest.importorskip("pandas")
+    one, other = (pandas.Series([1, 0, 1], index=list(names)) for names in ("xyz", "xzy"))
+    assert compare({"a": one, "b": 1 - one.to_numpy(), "c": one}, metric="accuracy")
+    for call in (lambda: compare({"a": one, "b": other}), lambda: permutation_test(one, other)):
+        with pytest.raises(InputError, match="have different indexes: join them in one data frame"):
+            call()
