@@ -386,12 +386,6 @@ def test_counts_by_id_and_missing_results():
     assert Evaluation.from_arrays({"A": {"x": 1}, "B": {}}, missing="zero").stats[:, 0, 0].tolist() == [1, 0]
 
 
-def test_series_are_taken_by_position():
-    pandas = pytest.importorskip("pandas")
-    a, b = pandas.Series([1, 2, 3], index=[2, 1, 0]), pandas.Series([1.5, 2, 3])
-    assert Evaluation.from_arrays({"A": a, "B": b}).stats[:, :, 0].tolist() == [[1, 2, 3], [1.5, 2, 3]]
-
-
 def test_instances_that_only_other_systems_have_are_left_out(write):
     content = "system,id,value\nA,x,1\nB,x,0\nC,w,1\nA,y,1\nB,y,0\nC,y,0\n"
     labels = write("labels.txt", "1\n2\n3\n")
