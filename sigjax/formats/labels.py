@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 
 from sigjax.formats.conll import encode, first_difference, head_tokens, split_blanks
-from sigjax.metrics import CLASS_METRICS, class_metric
+from sigjax.metrics import CLASS_METRICS, class_metric, class_numbers
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets, read_lines
 from sigjax.readers.json_files import item_at, parse_json, text
 from sigjax.readers.options import Options, chosen_metric, listing, quote
@@ -59,25 +59,11 @@ def evaluate_labels(
     sheets = []
     for name, (file, labels) in systems.items():
         absent = np.array([label is None for label in labels])
-        numbers = {each: _numbers(each, truth, predicted[name], classes) for each in wanted}
+        numbers = {each: class_numbers(each, truth, predicted[name], classes) for each in wanted}
         known = {each: np.where(absent, np.nan, column) for each, column in numbers.items() if column is not None}
         sheets.append(Sheet(name, file, known, fields or {}, ids))
     options = replace(options, metric=metric)
     return join_sheets(sheets, options, notes=notes)(options)
-
-
-def _numbers(name: str, truth: np.ndarray, predicted: np.ndarray, classes: Mapping[str, int]) -> np.ndarray | None:
-    """The numbers `[instance]` of a name: value, tp and correct are whether the label is right; None if unknown."""
-    kind, _, label = name.partition(":")
-    if not label:
-        right = {"value", "tp", "correct"}
-        return predicted == truth if name in right else np.ones(len(truth)) if name in ("predicted", "gold") else None
-    if label not in classes or kind not in ("correct", "predicted", "gold"):
-        return None
-    code = classes[label]
-    return {"correct": (predicted == code) & (truth == code), "predicted": predicted == code, "gold": truth == code}[
-        kind
-    ]
 
 
 def read_label_files(sources: Sources, _: Options) -> Reading:

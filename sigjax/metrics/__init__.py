@@ -22,11 +22,13 @@ from sigjax.metrics.ratios import CLASS_METRICS as CLASS_METRICS
 from sigjax.metrics.ratios import MEAN as MEAN
 from sigjax.metrics.ratios import TOKEN_ACCURACY as TOKEN_ACCURACY
 from sigjax.metrics.ratios import class_metric as class_metric
+from sigjax.metrics.ratios import class_numbers as class_numbers
 from sigjax.metrics.registry import METRICS as METRICS
 from sigjax.metrics.registry import TEXT_METRICS as TEXT_METRICS
 from sigjax.metrics.registry import check_enough as check_enough
 from sigjax.metrics.registry import check_score as check_score
 from sigjax.metrics.registry import evaluation_from_arrays as evaluation_from_arrays
+from sigjax.metrics.registry import evaluation_from_predictions as evaluation_from_predictions
 from sigjax.metrics.registry import known_metric as known_metric
 from sigjax.metrics.registry import parameterized as parameterized
 from sigjax.metrics.registry import resolve_metric as resolve_metric

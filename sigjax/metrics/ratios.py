@@ -22,7 +22,7 @@ the classes of the data; scores take the number of classes from the number of st
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 
@@ -374,6 +374,20 @@ def class_metric(name: str, classes: Sequence[str]) -> Metric:
     score, extract = (_MACRO | _CHANCE)[name], partial(stack_counts, names, limits)
     bounds, shared, title = SHARES if macro else (-1.0, 1.0), tuple(gold), CLASS_METRICS[name]
     return Metric(name, score, names, extract, names, shared_inputs=shared, bounds=bounds, title=title)
+
+
+def class_numbers(name: str, truth: np.ndarray, predicted: np.ndarray, classes: Mapping[str, int]) -> np.ndarray | None:
+    """The numbers `[instance]` of a name: value, tp and correct are whether the label is right; None if unknown."""
+    kind, _, label = name.partition(":")
+    if not label:
+        right = {"value", "tp", "correct"}
+        return predicted == truth if name in right else np.ones(len(truth)) if name in ("predicted", "gold") else None
+    if label not in classes or kind not in ("correct", "predicted", "gold"):
+        return None
+    code = classes[label]
+    return {"correct": (predicted == code) & (truth == code), "predicted": predicted == code, "gold": truth == code}[
+        kind
+    ]
 
 
 def restore_class_metric(name: str, stat_names: Sequence[str]) -> Metric | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sigjax.metrics import check_enough, evaluation_from_arrays
+from sigjax.metrics import check_enough, evaluation_from_arrays, evaluation_from_predictions
 from sigjax.readers.join import evaluation_from_mappings
 from sigjax.readers.options import FrameOptions, Options, TableOptions, TextOptions
 from sigjax.readers.roles import check_systems
@@ -60,8 +60,8 @@ class Evaluation(EvaluationRecord):
     ) -> Evaluation:
         """Build an evaluation from one array per system: `[instance]`, or `[instance, input]` for several numbers.
 
-        An array is a list, an array of NumPy or of JAX (bfloat16, too), or a column of a data frame, which is taken by
-        position, whatever its index says. Instead, a system may be given as id -> number (or numbers): systems are then
+        An array is a list, an array of NumPy or of JAX (bfloat16, too), or a column of a data frame; columns whose
+        indexes differ are refused. Instead, a system may be given as id -> number (or numbers): systems are then
         joined by id, and `clusters` and `strata` are id -> label.
 
         Args:
@@ -95,6 +95,47 @@ class Evaluation(EvaluationRecord):
         if missing != "error":
             raise InputError("missing is for numbers by id, such as {'A': {'x': 1}}; arrays are joined by position")
         made = evaluation_from_arrays(arrays, metric=metric, ids=ids, clusters=clusters, strata=strata, runs=runs)
+        check_systems(made)
+        return cls(**vars(made))
+
+    @classmethod
+    def from_predictions(
+        cls,
+        gold: Any,
+        predictions: Mapping[str, Any],
+        *,
+        metric: str = "accuracy",
+        ids: Sequence[object] | None = None,
+        clusters: Sequence[object] | None = None,
+        strata: Sequence[object] | None = None,
+        runs: Sequence[object] | None = None,
+    ) -> Evaluation:
+        """Build an evaluation from gold labels and what systems predict, as functions of scikit-learn take them.
+
+        Of class labels "accuracy", "macro-fscore", "macro-precision", "macro-recall", "mcc" and "kappa", of numbers
+        "correlation", "spearman" and "kendall", and of gold labels 0 and 1 with scores "auc".
+
+        Args:
+            gold: `[instance]` the right label or number.
+            predictions: name of each system -> its labels or numbers `[instance]`, in the order of `gold`.
+            metric: one of these names; `Evaluation.from_arrays` takes the numbers of any other.
+            ids: `[instance]` names of the instances; known by their positions when left out.
+            clusters: `[instance]` labels; instances of one cluster are resampled together.
+            strata: `[instance]` labels; the bootstrap draws within each stratum.
+            runs: `[instance]` labels of trials; the trials of an instance have one id and are resampled together.
+
+        Raises:
+            InputError: another metric, other lengths, missing labels, a system that has no gold label, and whatever
+                `from_arrays` refuses.
+
+        Example:
+            >>> evaluation = Evaluation.from_predictions(["cat", "dog"], {"A": ["cat", "dog"], "B": ["cat", "cat"]})
+            >>> evaluation.stats[:, :, 0]
+            array([[1, 1],
+                   [1, 0]])
+        """
+        labels = {"ids": ids, "clusters": clusters, "strata": strata, "runs": runs}
+        made = evaluation_from_predictions(gold, predictions, metric=metric, **labels)
         check_systems(made)
         return cls(**vars(made))
 
