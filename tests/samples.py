@@ -4,7 +4,7 @@ import numpy as np
 import scipy.stats
 
 from sigjax import Evaluation, SampleMetric, compare
-from sigjax.metrics.columns import AUC, CORRELATION, KENDALL, MEDIAN, SPEARMAN, VARIANCE
+from sigjax.metrics.columns import AUC, AVERAGE_PRECISION, CORRELATION, KENDALL, MEDIAN, SPEARMAN, VARIANCE
 
 RANGE = SampleMetric("range", lambda x: x.max() - x.min(), ("value",))
 
@@ -15,6 +15,12 @@ def area(score, label):
     return (np.mean(apart > 0) + np.mean(apart >= 0)) / 2
 
 
+def precisions(score, label):
+    """The mean over the positive instances of the precision at their scores."""
+    above = score >= score[label == 1][:, None]
+    return np.mean(above[:, label == 1].sum(axis=1) / above.sum(axis=1))
+
+
 # name -> (metric, the same by somebody else, of columns)
 ORACLES = {
     "median": (MEDIAN, np.median),
@@ -23,6 +29,7 @@ ORACLES = {
     "spearman": (SPEARMAN, lambda p, g: scipy.stats.spearmanr(p, g).statistic),
     "kendall": (KENDALL, lambda p, g: scipy.stats.kendalltau(p, g).statistic),
     "auc": (AUC, area),
+    "average-precision": (AVERAGE_PRECISION, precisions),
     "range": (RANGE, np.ptp),
 }
 
@@ -30,7 +37,7 @@ ORACLES = {
 STANDARD = {
     "variance": lambda x: x - np.mean(x),
     "correlation": scipy.stats.zscore,
-    **dict.fromkeys(("spearman", "kendall", "auc"), scipy.stats.rankdata),
+    **dict.fromkeys(("spearman", "kendall", "auc", "average-precision"), scipy.stats.rankdata),
 }
 
 
@@ -45,7 +52,7 @@ def make_columns(name, rng, num_systems, num_instances):
     values = rng.integers(0, 12, (num_systems, num_instances)) / 4
     if len(ORACLES[name][0].inputs) == 1:
         return {f"s{k}": column for k, column in enumerate(values)}
-    shared = np.arange(num_instances) % 2 if name == "auc" else rng.normal(size=num_instances)
+    shared = np.arange(num_instances) % 2 if name in ("auc", "average-precision") else rng.normal(size=num_instances)
     return {f"s{k}": np.column_stack([column + shared, shared]) for k, column in enumerate(values)}
 
 

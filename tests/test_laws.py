@@ -98,6 +98,12 @@ def with_labels(rng, num_systems, num_instances):
     }
 
 
+def with_probabilities(rng, num_systems, num_instances):
+    label = np.arange(num_instances) % 2
+    share = [rng.random(num_instances) * (0.9 - k / 9) for k in range(num_systems)]
+    return {f"s{k}": np.column_stack([abs(1 - label - own), label]) for k, own in enumerate(share)}
+
+
 def ratios(many):
     """Pairs of a part and its whole."""
 
@@ -130,8 +136,9 @@ def confusions(name):
 def confusion_table(name, gold, other, rng):
     """What the metric counts for three classes; half the predictions are right."""
     found = np.where(rng.random(len(gold)) < 0.5, gold, other)
-    hits = [(found == gold) & (gold == k) for k in range(3)] if name.startswith("macro") else [found == gold]
-    return np.column_stack([*hits, *(found == k for k in range(3)), *(gold == k for k in range(3))]).astype(int)
+    hits = [(found == gold) & (gold == k) for k in range(3)] if name not in ("mcc", "kappa") else [found == gold]
+    predicted = [] if name == "balanced-accuracy" else [found == k for k in range(3)]
+    return np.column_stack([*hits, *predicted, *(gold == k for k in range(3))]).astype(int)
 
 
 def macro_f1(sums):
@@ -188,6 +195,13 @@ def ranked(table):
     return (ranks[positive].sum() - count * (count + 1) / 2) / (count * (len(table) - count))
 
 
+def precisions(table):
+    """The mean over the positive instances of the precision at their scores."""
+    score, positive = table[:, 0], table[:, 1] == 1
+    above = score >= score[positive][:, None]
+    return np.mean(above[:, positive].sum(axis=1) / above.sum(axis=1))
+
+
 def spread(x):
     """A user's function of columns, not of sums."""
     return x.max() - x.min()
@@ -224,7 +238,29 @@ REGISTRY = {
     "spearman": ("spearman", with_gold, lambda table: scipy.stats.spearmanr(*table.T).statistic),
     "kendall": ("kendall", with_gold, lambda table: scipy.stats.kendalltau(*table.T).statistic),
     "auc": ("auc", with_labels, ranked),
+    "average-precision": ("average-precision", with_labels, precisions),
+    "micro-fscore": ("micro-fscore", bits, of_sums(lambda sums: sums[0] / sums[1])),
+    "mae": ("mae", with_gold, of_sums(lambda sums: sums[0] / sums[1])),
+    "mse": ("mse", with_gold, of_sums(lambda sums: sums[0] / sums[1])),
+    "rmse": ("rmse", with_gold, of_sums(lambda sums: (sums[0] / sums[1]) ** 0.5)),
+    "r2": ("r2", with_gold, of_sums(lambda sums: 1 - sums[0] / (sums[1] - sums[2] ** 2 / sums[3]))),
+    "brier": ("brier", with_probabilities, of_sums(lambda sums: sums[0] / sums[1])),
+    "log-loss": ("log-loss", with_probabilities, of_sums(lambda sums: sums[0] / sums[1])),
     "macro-fscore": (class_metric("macro-fscore", "abc"), confusions("macro-fscore"), of_sums(macro_f1)),
+    "balanced-accuracy": (
+        class_metric("balanced-accuracy", "abc"),
+        confusions("balanced-accuracy"),
+        of_sums(lambda sums: np.mean([c / g for c, g in sums.reshape(2, 3).T if g])),
+    ),
+    "weighted-fscore": (
+        class_metric("weighted-fscore", "abc"),
+        confusions("macro-fscore"),
+        of_sums(
+            lambda sums: np.average(
+                [2 * c / (p + g) if p + g else 0.0 for c, p, g in sums.reshape(3, 3).T], weights=sums[6:]
+            )
+        ),
+    ),
     "mcc": (class_metric("mcc", "abc"), confusions("mcc"), chance_corrected(kappa=False)),
     "kappa": (class_metric("kappa", "abc"), confusions("kappa"), chance_corrected(kappa=True)),
     "function": (product, counts, of_sums(product)),

@@ -24,7 +24,7 @@ from sigjax.formats.reading import (
     split_gold,
 )
 from sigjax.formats.table import ByTask, Format, all_formats, named_format
-from sigjax.metrics import METRICS
+from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.frames import frame_table
 from sigjax.readers.join import Sheet, Sources, directed, labels_of
@@ -36,7 +36,7 @@ from sigjax.records.options import options_of, rendered, takes, values
 from sigjax.run.context import with_progress
 from sigjax.run.files import keeping_pipes, read_head
 
-_FIRST = ("accuracy", "fscore", "mean")
+_FIRST = ("accuracy", "fscore", "mean", "auc")
 _MOST_REFUSALS = 3
 _READS = "reads them, if they are"
 _INDENT = 11
@@ -411,7 +411,7 @@ def _possible(parsed: Parsed, usual: str) -> tuple[str, ...]:
     """
     scores = dict.fromkeys(name for sheet in parsed.sheets for name in sheet.numbers)
     possible: dict[Any, str] = {}  # a metric that only has another name for other formats is left out
-    for name in dict.fromkeys((*(_FIRST if usual == "mean" else [usual]), *scores, *METRICS)):
+    for name in dict.fromkeys((*(_FIRST if usual == "mean" else [usual]), *scores, *METRICS, *CLASS_METRICS)):
         with suppress(InputError):
             metric = parsed.evaluate(name).metric
             possible.setdefault((metric.inputs, metric.extract, getattr(metric, "score", metric)), metric.name)

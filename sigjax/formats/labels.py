@@ -12,24 +12,22 @@ one by one whatever the `unit`; "response" also says that they are no sample.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from sigjax.formats.conll import encode, first_difference, head_tokens, split_blanks
-from sigjax.metrics import CLASS_METRICS, class_metric, class_numbers
+from sigjax.formats.conll import first_difference, head_tokens, split_blanks
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets, read_lines
 from sigjax.readers.json_files import item_at, parse_json, text
-from sigjax.readers.options import Options, chosen_metric, listing, quote
+from sigjax.readers.options import Options, listing, quote
 from sigjax.readers.plain import csv_records, unquote
+from sigjax.readers.predictions import Predicted, evaluate_predictions
 from sigjax.readers.roles import is_id_name
 from sigjax.readers.table import is_text
 from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import naming, read_head, read_text
 
-_MOST_NUMBERS = 2**27
-"""Counts of all systems, instances and classes that fit into the memory of a small machine."""
 _BLANK, _NUMBER = re.compile(r"[ \t]"), re.compile(r"[-+.\d]*")
 
 
@@ -43,27 +41,10 @@ def evaluate_labels(
     notes: tuple[str, ...] = (),
 ) -> EvaluationRecord:
     """The evaluation of `systems`, file and labels `[instance]` by name; a label is None where a system lacks it."""
-    codes: dict[str, int] = {}
-    truth = encode(gold, codes)
-    answers = {name: zip(labels, gold, strict=True) for name, (_, labels) in systems.items()}
-    predicted = {name: encode([own or right for own, right in pairs], codes) for name, pairs in answers.items()}
-    classes = dict(sorted(codes.items()))
-    known = isinstance(options.metric, str) and options.metric in CLASS_METRICS
-    metric = class_metric(str(options.metric), list(classes)) if known else chosen_metric(options)
-    wanted = dict.fromkeys((*metric.inputs, *(options.counts or {}).values()))
-    if len(systems) * len(truth) * len(wanted) > _MOST_NUMBERS:
-        raise InputError(
-            f"{next(iter(systems.values()))[0]}: {len(classes)} classes are too many for the metric {metric.name!r} on "
-            f"{len(truth)} instances; use accuracy, or check that the labels are classes"
-        )
-    sheets = []
-    for name, (file, labels) in systems.items():
-        absent = np.array([label is None for label in labels])
-        numbers = {each: class_numbers(each, truth, predicted[name], classes) for each in wanted}
-        known = {each: np.where(absent, np.nan, column) for each, column in numbers.items() if column is not None}
-        sheets.append(Sheet(name, file, known, fields or {}, ids))
-    options = replace(options, metric=metric)
-    return join_sheets(sheets, options, notes=notes)(options)
+    predicted = [
+        Predicted(Sheet(name, file, {}, fields or {}, ids), gold, labels) for name, (file, labels) in systems.items()
+    ]
+    return evaluate_predictions(predicted, options, notes=notes)
 
 
 def read_label_files(sources: Sources, _: Options) -> Reading:

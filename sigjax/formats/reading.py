@@ -400,7 +400,7 @@ def read_as(format: Format, sources: Sources, options: Options) -> ByTask:
     return with_notes if notes else reading
 
 
-_PARTICULAR = ("filter", "runs", "system_column", "score_column")
+_PARTICULAR = ("filter", "runs", "system_column", "score_column", "gold", "prediction")
 
 
 def _check_particular(format: Format, options: Options, what: str) -> None:

@@ -375,7 +375,7 @@ def _gold(name: str, title: str, reader: str, looks: Looks, metrics: tuple[str, 
 
 def _table(name: str, title: str, reader: str, looks: Looks, names: str) -> Format:
     """A table of all systems, or one for each."""
-    options = frozenset({"runs", "system_column", "score_column"})
+    options = frozenset({"runs", "system_column", "score_column", "gold", "prediction"})
     return Format(name, title, "file", reader, looks, options=options, names=names, parts=True)
 
 

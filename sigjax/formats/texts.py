@@ -25,8 +25,6 @@ IGNORE_TIME_SEGMENT_IN_SCORING is left out with its words. A channel of which a 
 """
 
 import re
-import string
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -46,6 +44,7 @@ from sigjax.metrics.texts import check_lengths, evaluation_from_texts
 from sigjax.readers.join import Reading, Sheet, Sources, file_labels, join_sheets, option_labels
 from sigjax.readers.json_files import Item, load_item, text, type_of
 from sigjax.readers.options import Options, name_systems, quote, select_systems
+from sigjax.readers.predictions import answer_words, score_answer
 from sigjax.readers.table import DataColumn, DataTable, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Transcripts
 from sigjax.run.files import naming, read_head, read_segments, read_text
@@ -171,47 +170,6 @@ def _check_lengths(file: str, lengths: Mapping[str, int], hint: str = "") -> Non
 
 
 COMET = Log(results=_comet, content="source or reference")
-
-
-_ARTICLES = re.compile(r"\b(a|an|the)\b")
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
-
-
-def answer_words(text: str) -> list[str]:
-    """The words of an answer that are compared.
-
-    Example:
-        >>> answer_words("The  U.S. Navy's \u2014 an A-1")
-        ['us', 'navys', '\u2014', 'a1']
-    """
-    return _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split()
-
-
-def score_answer(words: Sequence[str], gold: Sequence[Sequence[str]], *, may_be_none: bool) -> tuple[float, float]:
-    """Exact match and F1 of an answer, each the best over the gold answers, all given as words.
-
-    Args:
-        words: those of the answer.
-        gold: `[answer]` words.
-        may_be_none: whether no words are an answer, as in version 2: right where the gold answer has none either. In
-            version 1.1 such an answer matches, but has no F1.
-
-    Example:
-        >>> score_answer(["us", "navy"], [["navy"], ["us", "army"]], may_be_none=False)
-        (0.0, 0.6666666666666666)
-    """
-    exact = max(float(words == own) for own in gold)
-    return exact, max(_overlap(words, own, may_be_none=may_be_none) for own in gold)
-
-
-def _overlap(words: Sequence[str], gold: Sequence[str], *, may_be_none: bool) -> float:
-    if may_be_none and not (words and gold):
-        return float(words == gold)
-    common = (Counter(words) & Counter(gold)).total()
-    if not common:
-        return 0.0
-    precision, recall = common / len(words), common / len(gold)
-    return 2 * precision * recall / (precision + recall)
 
 
 _HAS_NONE = "is_impossible"

@@ -1,4 +1,4 @@
-"""Metrics that are not functions of sums: variance, median, area under the ROC curve, and three correlations.
+"""Metrics that are not functions of sums: variance, median, areas under curves, and three correlations.
 
 Functions take columns `[instance]`, and weights `[..., instance]`: how often each instance is drawn. They give `[...]`.
 Weights leave the order of values alone, so those that depend on it sort once for all resamples; their sums are of whole
@@ -370,6 +370,27 @@ def auc(score: np.ndarray, label: np.ndarray, weights: np.ndarray) -> np.ndarray
     return (drawn * (below + at_most)).sum(axis=-1) / (2.0 * drawn.sum(axis=-1) * up_to[..., -1])
 
 
+def average_precision(score: np.ndarray, label: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    r"""Average precision, $\sum_k (R_k - R_{k-1}) P_k$: the mean precision at the scores of positive instances.
+
+    $P_k$ and $R_k$ are precision and recall of all instances that score at least as high as the k-th highest of the
+    different scores; equal scores come together. As scikit-learn's `average_precision_score`.
+
+    Labels are as in `auc`. Scores are in [0, 1]; NaN where no positive instance is drawn.
+
+    Example:
+        >>> round(float(average_precision(np.array([0.1, 0.4, 0.4, 0.8]), np.array([0.0, 0, 1, 1]), np.ones(4))), 4)
+        0.8333
+    """
+    codes = np.unique(-score, return_inverse=True)[1]
+    order = np.argsort(codes, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(codes[order])), len(codes) - 1)
+    drawn = np.take(weights, order, axis=-1)
+    both, right = (sums_before(each)[..., ends + 1].astype(float) for each in (drawn, drawn * label[order]))
+    found = np.diff(right, axis=-1, prepend=0.0)
+    return (found * right / np.maximum(both, 1.0)).sum(axis=-1) / right[..., -1]
+
+
 def spearman(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Spearman's correlation: Pearson's of the ranks, where equal values have the mean of their ranks.
 
@@ -467,7 +488,7 @@ def _inversions(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _of_both_labels(score: np.ndarray, label: np.ndarray) -> np.ndarray:
     refuse_where((label != 0) & (label != 1), "label must be 0 or 1", label)
     if (label == label[0]).all():
-        raise InputError(f"auc needs instances of both labels, 0 and 1; all are {label[0]:g}")
+        raise InputError(f"the metric needs instances of both labels, 0 and 1; all are {label[0]:g}")
     return np.stack([score, label], axis=-1)
 
 
@@ -490,6 +511,11 @@ def _median_rounding(value: np.ndarray) -> float:
 def _whole_sums_rounding(*columns: np.ndarray) -> float:
     """A few operations after sums of whole numbers, which are exact up to a hundred thousand instances."""
     return (8.0 + max(0, len(columns[0]) - _MOST_EXACT)) * _EPSILON
+
+
+def _of_quotients_rounding(score: np.ndarray, _: np.ndarray) -> float:
+    """A sum of as many quotients as there are instances, none above 1 for all together."""
+    return (len(score) + 8.0) * _EPSILON
 
 
 _of_columns = partial(SampleMetric, weighted=True, vectorized=True)
@@ -517,7 +543,14 @@ AUC = _of_columns(
     rounding=_whole_sums_rounding,
     title="AUC",
 )
+AVERAGE_PRECISION = replace(
+    AUC,
+    name="average-precision",
+    function=average_precision,
+    rounding=_of_quotients_rounding,
+    title="average precision",
+)
 _of_ranks = partial(replace, CORRELATION, standardize=("rank", "rank"), rounding=_whole_sums_rounding)
 SPEARMAN = _of_ranks(name="spearman", function=spearman, title="Spearman's rho")
 KENDALL = _of_ranks(name="kendall", function=kendall, title="Kendall's tau")
-COLUMNS = (VARIANCE, CORRELATION, MEDIAN, AUC, SPEARMAN, KENDALL)
+COLUMNS = (VARIANCE, CORRELATION, MEDIAN, AUC, AVERAGE_PRECISION, SPEARMAN, KENDALL)

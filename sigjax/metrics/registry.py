@@ -16,17 +16,8 @@ import numpy as np
 
 from sigjax.metrics.columns import COLUMNS
 from sigjax.metrics.edits import ERROR_RATES
-from sigjax.metrics.ratios import (
-    ACCURACY,
-    CLASS_METRICS,
-    MATCHES,
-    MEAN,
-    RATIOS,
-    class_metric,
-    class_numbers,
-    fbeta,
-    restore_class_metric,
-)
+from sigjax.metrics.predictions import PREDICTIONS, restore_class_metric
+from sigjax.metrics.ratios import MATCHES, MEAN, RATIOS, fbeta
 from sigjax.metrics.rouge import ROUGE, SARI
 from sigjax.metrics.textmetric import SACREBLEU
 from sigjax.records import EvaluationRecord, InputError, Match, Metric, SampleMetric
@@ -35,7 +26,7 @@ from sigjax.records.metric import AnyMetric, stack_inputs
 from sigjax.records.options import Parameters, check_parameters, split_parameters
 
 _OF_TEXTS = (*SACREBLEU, *ERROR_RATES, *ROUGE, *SARI)
-_OF_SUMS = (*RATIOS, *MATCHES, *(each.metric for each in _OF_TEXTS))
+_OF_SUMS = (*RATIOS, *MATCHES, *PREDICTIONS, *(each.metric for each in _OF_TEXTS))
 METRICS: dict[str, Metric | SampleMetric] = {each.name: each for each in (*_OF_SUMS, *COLUMNS)}
 TEXT_METRICS = {each.metric.name: each for each in _OF_TEXTS}
 
@@ -198,7 +189,7 @@ def evaluation_from_arrays(
 ) -> EvaluationRecord:
     """Check and assemble; see `Evaluation.from_arrays`."""
     check_mapping(arrays, "numbers by system, such as {'A': [1, 0], 'B': [1, 1]}")
-    tables = {str(name): _numbers(str(name), values) for name, values in arrays.items()}
+    tables = {str(name): as_numbers(str(name), values) for name, values in arrays.items()}
     if len(tables) < len(arrays):
         raise InputError("two systems have the same name; rename one")
     (first, table), *others = tables.items()
@@ -207,7 +198,7 @@ def evaluation_from_arrays(
             raise InputError(
                 f"systems have different instances: {first!r} has {_shape(table)}, {name!r} has {_shape(other)}"
             )
-    _refuse_other_labels(arrays)
+    refuse_other_indexes(arrays)
     num_instances, num_inputs = table.shape
     if num_instances == 0:
         raise InputError("there are no instances to compare on")
@@ -226,62 +217,7 @@ def evaluation_from_arrays(
     )
 
 
-_MOST_COUNTS = 2**27
-"""Counts of all systems, instances and classes that fit into the memory of a small machine."""
-_OF_PREDICTIONS = ("accuracy", *CLASS_METRICS, "correlation", "spearman", "kendall", "auc")
-
-
-def evaluation_from_predictions(
-    gold: Any, predictions: Mapping[str, Any], *, metric: str, **labels: Any
-) -> EvaluationRecord:
-    """Check and assemble; see `Evaluation.from_predictions`."""
-    check_mapping(predictions, "predictions by system, such as {'A': ['cat', 'dog'], 'B': ['cat', 'cat']}")
-    if metric not in _OF_PREDICTIONS:
-        raise InputError(f"from_predictions takes {', '.join(_OF_PREDICTIONS)}, got the metric {metric!r}")
-    check_enough(predictions)
-    _refuse_other_labels({"gold": gold, **predictions})
-    truth = np.asarray(gold)
-    predicted = {name: np.asarray(own) for name, own in predictions.items()}
-    for name, own in (("gold", truth), *predicted.items()):
-        if own.shape != (truth.size,):
-            raise InputError(f"{name!r}: expected one label or number for each instance of gold, got shape {own.shape}")
-    if metric != "accuracy" and metric in METRICS:
-        right = _numbers("gold", gold)
-        arrays = {name: np.hstack([_numbers(str(name), own), right]) for name, own in predictions.items()}
-        return evaluation_from_arrays(arrays, metric=metric, **labels)
-    codes: dict[Any, int] = {}
-    known = _encoded("gold", truth, codes)
-    encoded = {name: _encoded(name, own, codes) for name, own in predicted.items()}
-    for name, own in encoded.items():
-        if not np.isin(own, known).any():
-            raise InputError(
-                f"{name!r}: none of its labels is a gold label; its first is {predicted[name].tolist()[0]!r}, that of "
-                f"gold {truth.tolist()[0]!r}; expected the same labels, and classes rather than scores"
-            )
-    if len(classes := {str(label): code for label, code in codes.items()}) < len(codes):
-        raise InputError(
-            "two labels are written in the same way, such as 1 and '1'; give all as text or all as numbers"
-        )
-    made = ACCURACY if metric == "accuracy" else class_metric(metric, sorted(classes))
-    if len(encoded) * truth.size * len(made.inputs) > _MOST_COUNTS:
-        raise InputError(f"{len(classes)} classes are too many for {metric!r} on {truth.size} instances; use accuracy")
-    arrays: dict[str, Any] = {}
-    for name, own in encoded.items():
-        counts = (class_numbers(each, known, own, classes) for each in made.inputs)
-        arrays[name] = np.stack([column for column in counts if column is not None], axis=-1)
-    return evaluation_from_arrays(arrays, metric=made, **labels)
-
-
-def _encoded(name: str, labels: np.ndarray, codes: dict[Any, int]) -> np.ndarray:
-    """The code of each label `[instance]`; new labels get the next ones, missing ones are refused."""
-    for i, label in enumerate(given := labels.tolist()):
-        if label is None or label != label:
-            raise InputError(f"{name!r}: has no label at instance {i + 1}; expected one for every instance")
-        codes.setdefault(label, len(codes))
-    return np.array([codes[label] for label in given])
-
-
-def _refuse_other_labels(arrays: Mapping[str, Any]) -> None:
+def refuse_other_indexes(arrays: Mapping[str, Any]) -> None:
     """Refuse series of pandas whose labels differ: by position, different instances would be compared."""
     labelled = [(name, values.index) for name, values in arrays.items() if hasattr(values, "iloc")]
     for (first, index), (name, other) in pairwise(labelled):
@@ -317,7 +253,7 @@ def _refuse_repeats(ids: tuple[str, ...] | None, runs: tuple[str, ...] | None) -
         raise InputError(f"{what} occurs more than once; ids must be unique")
 
 
-def _numbers(name: str, values: object) -> np.ndarray:
+def as_numbers(name: str, values: object) -> np.ndarray:
     """Values of one system -> float64 or int64 `[instance, input]`."""
     if "numpy.ma" in sys.modules and np.ma.is_masked(values):
         raise InputError(f"system {name!r}: some numbers are masked; remove those instances from every system")

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sigjax.metrics import check_enough, evaluation_from_arrays, evaluation_from_predictions
+from sigjax.metrics import check_enough, evaluation_from_arrays
 from sigjax.readers.join import evaluation_from_mappings
 from sigjax.readers.options import FrameOptions, Options, TableOptions, TextOptions
+from sigjax.readers.predictions import evaluation_from_predictions
 from sigjax.readers.roles import check_systems
 from sigjax.records import EvaluationRecord, InputError, Missing
 from sigjax.records.metric import AnyMetric
@@ -112,8 +113,12 @@ class Evaluation(EvaluationRecord):
     ) -> Evaluation:
         """Build an evaluation from gold labels and what systems predict, as functions of scikit-learn take them.
 
-        Of class labels "accuracy", "macro-fscore", "macro-precision", "macro-recall", "mcc" and "kappa", of numbers
-        "correlation", "spearman" and "kendall", and of gold labels 0 and 1 with scores "auc".
+        Of class labels "accuracy", "balanced-accuracy", "macro-fscore", "macro-precision", "macro-recall",
+        "weighted-fscore", "micro-fscore", "mcc" and "kappa"; of two classes (1 and 0, True and False, "yes" and "no",
+        "positive" and "negative") "precision", "recall" and "fscore" of the first. Of numbers "mae", "mse", "rmse",
+        "r2", "correlation", "spearman" and "kendall". Of gold labels 0 and 1 with scores "auc" and "average-precision",
+        with probabilities "brier" and "log-loss". Of texts "exact_match" and "f1" as of SQuAD, and what `from_texts`
+        takes.
 
         Args:
             gold: `[instance]` the right label or number.

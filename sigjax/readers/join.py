@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,7 +24,7 @@ from sigjax.readers.options import Options, check_options, chosen_metric, listin
 from sigjax.readers.roles import describes, is_fold, is_id_name, is_property, is_summary, is_trial, may_be_system
 from sigjax.readers.table import as_float, check_filled
 from sigjax.records import Array, EvaluationRecord, Hint, InputError, Line, Metric, Missing, Note, SampleMetric
-from sigjax.run.files import naming, read_text
+from sigjax.run.files import is_file, naming, read_text
 
 Reading = Callable[[Options], EvaluationRecord]
 """What files hold: a function of the options, with one metric, that gives the evaluation."""
@@ -226,11 +225,7 @@ def quote_key(sheet: Sheet, key: Any) -> str:
 
 def file_labels(file: str, name: str, option: Hint, *, known: Iterable[str], num_instances: int) -> tuple[str, ...]:
     """Labels `[instance]` from a file with one label per line, in the order of the instances."""
-    try:
-        is_file = Path(name).exists() and not Path(name).is_dir()
-    except (OSError, ValueError):
-        is_file = False
-    if not is_file:
+    if not is_file(name):
         raise InputError(f"{file}: {option}: no column and no file {quote(name)}; {suggest(name, known, 'columns')}")
     labels = read_text(name).removesuffix("\n").split("\n")
     if len(labels) != num_instances:

@@ -25,6 +25,7 @@ import numpy as np
 from sigjax.metrics import METRICS, TEXT_METRICS
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
 from sigjax.readers.options import Options, chosen_metric, listing, quote, select_systems, suggest, with_score
+from sigjax.readers.predictions import label_columns, read_labelled, with_gold
 from sigjax.readers.roles import (
     SHOWN,
     check_files,
@@ -46,6 +47,7 @@ from sigjax.readers.roles import (
 )
 from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, locate, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, SampleMetric
+from sigjax.run.files import is_file
 
 MOST_SYSTEMS = 10_000
 """A table with more columns than this has rows and columns exchanged."""
@@ -65,16 +67,27 @@ def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Opti
     """
     if not sources.systems:
         (file,) = sources.files
-        return read_table(parse(file, options, alone=True), options)
+        table = parse(file, options, alone=True)
+        return read_table(_with_gold(parse, [table], options)[0], options)
     tables = {name: parse(file, options, alone=False) for name, file in sources.chosen(options).items()}
     for table in tables.values():
         check_columns(table, options)
+    tables = dict(zip(tables, _with_gold(parse, [*tables.values()], options), strict=True))
     return read_several(tables, options)
+
+
+def _with_gold(parse: Callable[..., DataTable], tables: Sequence[DataTable], options: Options) -> Sequence[DataTable]:
+    """The tables with the gold labels of `--gold`, if that is a file and no column of theirs."""
+    if options.gold is None or any(options.gold in table.columns for table in tables) or not is_file(options.gold):
+        return tables
+    return with_gold(tables, parse(options.gold, options, alone=True), options)
 
 
 def read_table(table: DataTable, options: Options) -> Reading:
     """The reading of a table of all systems: of battles, long if a column holds the systems, else wide."""
     check_columns(table, options)
+    if labels := label_columns(table, options):
+        return read_labelled({"": (table, labels)}, options)
     if not options.system_column and (battles := battle_columns(table)):
         return read_battles(table, battles, options)
     system = system_column(table, options)
@@ -250,6 +263,10 @@ def read_several(tables: Mapping[str, DataTable], options: Options) -> Reading:
             "file is taken for one system; put the files into one table, with a column of their names, or leave "
             f"{Hint('system_column')} out"
         )
+    labelled = {name: (table, label_columns(table, options, alone=False)) for name, table in tables.items()}
+    known = {name: (table, labels) for name, (table, labels) in labelled.items() if labels is not None}
+    if len(known) == len(tables):
+        return read_labelled(known, options)
     check_files(list(tables.values()), unused(next(iter(tables.values())), options, [options.id_column, *asked]))
     for table in tables.values():
         names = [name for name in table.columns if name not in asked]

@@ -45,6 +45,17 @@ class TableOptions:
     score_column: str | None = option(
         None, "Column of the numbers in a long table, for a metric of one number.", group="Input"
     )
+    gold: str | None = option(
+        None,
+        "Gold labels: a column, or a file of ids and labels; default: a column named y_true, gold_label, ...",
+        "The metric scores the predictions: of classes, numbers, probabilities or texts.",
+        group="Input",
+    )
+    prediction: Sequence[str] | None = option(
+        None,
+        "Columns of predictions, one per system; default: those named y_pred, pred_NAME, ...",
+        group="Input",
+    )
     only: Sequence[str] | None = option(None, "Compare only these systems.", "In this order.", group="Input")
     ignore: Sequence[str] = option((), "Columns that are not systems.", group="Input")
     runs: str | None = option(
@@ -221,7 +232,7 @@ def select_systems(file: str, names: Sequence[str], options: Options) -> tuple[s
     if len(chosen) < 2 - options.single:
         raise InputError(
             f"{file}: a comparison needs at least two systems, got {len(chosen)}; give one file per system, or one "
-            "table of all"
+            "table of all (sigjax one-sample scores one)"
         )
     return chosen
 

@@ -287,12 +287,8 @@ class NumberProfile:
         return few >= 2 or 0 < len(unlike) == len(others) - (self in others)
 
 
-_AS_FILES = (
-    "labels are compared as files, gold first: "
-    f"{Hint('sigjax compare', 'GOLD', '-i', 'A', 'B', '--reader', 'id-labels', '-m', 'accuracy')}"
-)
-_SCORES_OR_LABELS = f"expected scores of each system (1 for right and 0 for wrong, or errors); {_AS_FILES}"
-"""What to give in place of gold labels and predictions."""
+_SCORES = "expected scores of each system (1 for right and 0 for wrong, or errors)"
+_BY_GOLD = f"predictions are scored with {Hint('gold', 'COLUMN')} (or a file) and {Hint('prediction', 'COLUMN')}"
 SHOWN = 4
 _MOST_CLASSES = 20
 """More whole numbers than this are no classes."""
@@ -359,7 +355,9 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = ""
     else:
         return
     look = f"{noun}s {listing(named)} look" if len(named) > 1 else f"{noun} {quote(named[0])} looks"
-    raise InputError(f"{where}{look} like {what}; {_SCORES_OR_LABELS}; {_if_meant(numbers or named, noun)}")
+    how = _BY_GOLD if noun == "column" else "Evaluation.from_predictions scores predictions"
+    how += " (of one system, sigjax one-sample)" * (len(predicted) == 1)
+    raise InputError(f"{where}{look} like {what}; {_SCORES}; {how}; {_if_meant(numbers or named, noun)}")
 
 
 def _if_meant(names: Iterable[str], noun: str) -> str:
@@ -420,22 +418,22 @@ def check_scores(
     if is_gold(name) or is_only_predicted(name) or (is_predicted(name) and any(map(is_gold, tables[0].columns))):
         what = "gold labels" if is_gold(name) else "predictions"
         raise InputError(
-            f"{file}: column {quote(name)} looks like {what}, not like scores; {_SCORES_OR_LABELS}; {give} if it holds "
-            "scores"
+            f"{file}: column {quote(name)} looks like {what}, not like scores; {_SCORES}; {_BY_GOLD}; {give} if it "
+            "holds scores"
         )
     if is_score(name):
         return
     if len(tables) > 1 and (is_target(name) or all(_is_yes_or_no(table, name) for table in tables)):
         raise InputError(
             f"{file}: column {quote(name)} may hold scores or predictions: {give} if it holds scores (1 for right and "
-            f"0 for wrong); {_AS_FILES}"
+            f"0 for wrong), or {Hint('gold', 'FILE')}, of ids and labels, if it holds predictions"
         )
     subsets = [subset for own in zip(tables, ids, strict=True) for subset in _rows_by_system(*own, system)]
     others = [each for each in others if each != name and all(each in table.columns for table in tables)]
     if len(subsets) > 1 and _is_common(subsets, name) and not all(_is_common(subsets, each) for each in others):
         raise InputError(
             f"{file}: column {quote(name)} is the same for all systems, as gold labels are, and scores are not; "
-            f"{_SCORES_OR_LABELS}; {give} if it holds scores"
+            f"{_SCORES}; {_BY_GOLD}; {give} if it holds scores"
         )
 
 

@@ -163,10 +163,10 @@ class Brief:
 class SciPyNames:
     """The base of records with a p-value that SciPy's users know under another name."""
 
-    p_value: float
+    p_value: Any
 
     @property
-    def pvalue(self) -> float:
+    def pvalue(self) -> Any:
         """`p_value`, under the name of SciPy's results."""
         return self.p_value
 

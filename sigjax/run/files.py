@@ -279,6 +279,14 @@ def text_or_file(text: str | Iterable[str], path: str | os.PathLike[str] | None)
     return os.fspath(path)
 
 
+def is_file(path: str) -> bool:
+    """Whether there is such a file."""
+    try:
+        return os.path.exists(path) and not os.path.isdir(path)  # pipes are files
+    except ValueError:  # no path holds such characters
+        return False
+
+
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Refuse, before the work, a path where `replacing` could not write.
 

@@ -36,7 +36,7 @@ from sigjax.records import (
 )
 from sigjax.records.corrections import PValueCorrection
 from sigjax.records.display import Brief, SciPyNames
-from sigjax.records.options import check, option, required, same, takes, values
+from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.words import (
     ALTERNATIVES,
     DASH,
@@ -209,13 +209,15 @@ def common_offset(samples: Sequence[EvaluationRecord]) -> float:
     return next((float(origin.offsets[0]) for origin in nearer if origin is not None), 0.0)
 
 
-OneSampleTest = Literal["binomial", "sign-flip", "t"]
+OneSampleTest = Literal["none", "binomial", "sign-flip", "t"]
 _ROUNDING = Fraction(1, 10**15)
 """Of a number such as 1/3, written as a double: 4 and 6 of 15 are as far from it."""
 
 
-def is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float) -> bool:
+def is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float | None) -> bool:
     """Whether 0 and 1 are answers right or wrong, and not ratings that happen to be these."""
+    if against is None:
+        return are_binary(samples)
     if samples[0].metric.name == ACCURACY.name and not 0 < against < 1:
         raise InputError(
             f"{Hint('against')} must be above 0 and below 1 for answers right or wrong, got {float(against):g}"
@@ -315,7 +317,7 @@ class OneSample(SciPyNames, Brief):
     Attributes:
         system: name of the system.
         metric: name of the metric.
-        against: the number.
+        against: the number; None where there is none. Then there is no delta and no test, and all of p is None.
         units: number of units (instances, or clusters where there are some).
         score: score of the system.
         delta: score - against.
@@ -323,8 +325,8 @@ class OneSample(SciPyNames, Brief):
         log10_p: its base-10 logarithm; right also where `p_value` is below the smallest double, except for t.
         p_interval: bounds of p where it is sampled, or not known more closely; else None.
         p_adjusted: p_value adjusted for all systems.
-        test: "binomial", "sign-flip" or "t"; see `one_sample`.
-        method: "exact" or "montecarlo"; for t "t".
+        test: "binomial", "sign-flip" or "t"; see `one_sample`. "none" without a number.
+        method: "exact" or "montecarlo"; for t "t"; "none" without a number.
         exceed: number of resamples at least as extreme; None unless sampled.
         standard_error: of the score, by the jackknife; None for one unit.
         interval: of the score, at the level: Wilson's for answers right or wrong, else by t; None for one unit.
@@ -336,14 +338,14 @@ class OneSample(SciPyNames, Brief):
 
     system: str
     metric: str
-    against: float
+    against: float | None
     units: int
     score: float
-    delta: float
-    p_value: float
-    log10_p: float
+    delta: float | None
+    p_value: float | None
+    log10_p: float | None
     p_interval: Interval | None
-    p_adjusted: float
+    p_adjusted: float | None
     test: OneSampleTest
     method: str
     exceed: int | None
@@ -357,7 +359,11 @@ class OneSample(SciPyNames, Brief):
 class OneSampleOptions(ReadingOptions):
     """The options of tests against a number."""
 
-    against: float = required("The number to test against, on the scale of the metric.", group="Main options")
+    against: float | None = option(
+        None,
+        "The number to test against, on the scale of the metric; default: no test, only score and interval.",
+        group="Main options",
+    )
     alternative: Alternative = same(
         Settings, "alternative", doc="Which differences (score minus number) count as extreme.", more=""
     )
@@ -375,7 +381,7 @@ class OneSampleOptions(ReadingOptions):
 
 @takes(OneSampleOptions)
 def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
-    r"""Test the score of each system against a number, such as 1/2, the middle of a scale, or a published figure.
+    r"""Score each system, with an interval, and test it against a number: 1/2, the middle of a scale, a published one.
 
     The number is taken for certain: a published score that has an error of its own is compared by its outputs.
 
@@ -411,6 +417,9 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
         >>> (one,) = one_sample([4, 5, 3, 4, 5], against=3)
         >>> one.test, one.p_value
         ('sign-flip', 0.125)
+        >>> (one,) = one_sample([1, 1, 1, 0, 1, 1, 1, 1], metric="accuracy")
+        >>> one.score, [round(end, 3) for end in one.interval]
+        (0.875, [0.529, 0.978])
     """
     check(options)
     settings = Settings(**values(options, Settings))
@@ -418,18 +427,22 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
     binary = is_right_or_wrong([*samples.values()], options.against)
     with host_scope():
         results = [_test(name, sample, settings, options, binary=binary) for name, sample in samples.items()]
-    return StudyRows(with_adjusted_p(results, settings.correction), "one-sample", "systems", _one_sample_lines)
+    results = results if options.against is None else with_adjusted_p(results, settings.correction)
+    return StudyRows(results, "one-sample", "systems", _one_sample_lines)
 
 
 def _test(
     name: str, sample: EvaluationRecord, settings: Settings, options: OneSampleOptions, *, binary: bool
 ) -> OneSample:
     """The test of one system; `binary`: whether 0 and 1 are answers right or wrong."""
-    against, fields = float(options.against), {"p_interval": None, "exceed": None, "notes": ()}
-    number = Fraction(repr(against))  # the decimal that was written: 14 of 20 is 0.7
+    against = None if options.against is None else float(options.against)
+    fields: dict[str, Any] = {"p_interval": None, "exceed": None, "notes": ()}
     with named_errors([sample], settings):
         case, uncertainty = uncertainty_of(sample, settings, binary=binary)
-        if binary and right_or_wrong(case):
+        number = Fraction(repr(against or 0.0))  # the decimal that was written: 14 of 20 is 0.7
+        if against is None:
+            fields |= {"test": "none", "method": "none", "p_value": None}
+        elif binary and right_or_wrong(case):
             fields |= _binomial(case, number)
         elif case.metric.score is not mean_score or (against != 0.5 and _are_proportions(sample, binary=binary)):
             fields |= _by_t(case, uncertainty, against)
@@ -444,8 +457,8 @@ def _test(
         against=against,
         units=units,
         score=case.observed_scores[0],
-        delta=distance(case, against),
-        log10_p=fields.pop("log_p") / math.log(10.0) + 0.0,
+        delta=None if against is None else distance(case, against),
+        log10_p=None if against is None else fields.pop("log_p") / math.log(10.0) + 0.0,
         p_adjusted=fields["p_value"],
         standard_error=uncertainty.standard_error if units > 1 else None,
         interval=uncertainty.interval,
@@ -718,7 +731,17 @@ def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
 def _one_sample_lines(results: Sequence[OneSample]) -> list[str]:
     """The systems, and what the tests are."""
     first, settings = results[0], results[0].settings
-    spec = number_spec([number for row in results for number in (row.score, row.against, row.delta)])
+    if first.against is None:
+        spec = number_spec([row.score for row in results])
+        rows = [
+            (row.system, f"{row.units:,}", format_number(row.score, spec), format_number(row.standard_error, spec))
+            + (format_interval(row.interval, spec),)
+            for row in results
+        ]
+        header = ("system", "n", "score", "std. error", f"{percent(settings.level)} interval")
+        title = f"{metric_title(first.metric)}: scores, without a test"
+        return _text(results, "one-sample", title, [table_text(header, rows, (0,))], [])
+    spec = number_spec([number for row in results for number in (row.score, row.against, row.delta or 0.0)])
     tests = {row.test: [each for each in results if each.test == row.test] for row in results}
     header = (
         "system",
@@ -731,7 +754,7 @@ def _one_sample_lines(results: Sequence[OneSample]) -> list[str]:
     )
     rows = [
         (row.system, f"{row.units:,}", format_number(row.score, spec), format_interval(row.interval, spec))
-        + (format(row.delta, f"+{spec}"), *_p_values(row, len(results)), row.test)
+        + (format_number(row.delta, f"+{spec}"), *_p_values(row, len(results)), row.test)
         for row in results
     ]
     text = _text(
@@ -772,6 +795,8 @@ def _text(
 
 def _p_values(row: Unpaired | OneSample, count: int) -> tuple[str, ...]:
     alpha = row.settings.alpha
+    if row.p_value is None or row.p_adjusted is None:
+        return ()
     p = format_p(row.p_value, log10_p=row.log10_p, threshold=alpha)
     return (p,) if count == 1 else (p, format_p(row.p_adjusted, threshold=alpha))
 
@@ -779,7 +804,7 @@ def _p_values(row: Unpaired | OneSample, count: int) -> tuple[str, ...]:
 def _methods(results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
     """How p was computed, and the largest sampling error."""
     text = ", ".join(METHODS.get(method, method) for method in dict.fromkeys(row.method for row in results))
-    drawn = [(row.p_value, row.p_interval) for row in results if row.exceed is not None and row.p_interval]
+    drawn = [(row.p_value or 0.0, row.p_interval) for row in results if row.exceed is not None and row.p_interval]
     if not drawn:
         return text
     widest = max(max(ends.high - p, p - ends.low) for p, ends in drawn)

@@ -129,7 +129,7 @@ class StudyRows(tuple[Row, ...], StudyResult):
 
     def _fields(self) -> dict[str, Any]:
         for row in (rows := self._rows()):
-            if not math.isfinite(row.get("log10_p", 0.0)):
+            if not math.isfinite(row.get("log10_p") or 0.0):
                 row["log10_p"] = None
         return {"settings": asdict(self[0].settings), self._about[1]: rows}  # pyright: ignore[reportAttributeAccessIssue]
 

@@ -163,15 +163,18 @@ def by_hand(name, pairs):
             return covariance / (1 - chance) if chance < 1 else 0.0
         spread = math.prod(sum(x / n * (1 - x / n) for x in sizes) for sizes in (row, column))
         return covariance / math.sqrt(spread) if spread else 0.0
-    values = []
+    values, weights = [], []
     for k in range(4):
         if row[k] + column[k]:
             precision = matrix[k][k] / column[k] if column[k] else 0.0
             recall = matrix[k][k] / row[k] if row[k] else 0.0
             both = precision + recall
             f1 = 2 * precision * recall / both if both else 0.0
-            values.append({"macro-fscore": f1, "macro-precision": precision, "macro-recall": recall}[name])
-    return sum(values) / len(values)
+            macro = {"macro-fscore": f1, "macro-precision": precision, "macro-recall": recall}
+            weight = row[k] if name == "weighted-fscore" else 1 if name in macro or row[k] else 0
+            weights.append(weight)
+            values.append((macro | {"weighted-fscore": f1, "balanced-accuracy": recall})[name] * weight)
+    return sum(values) / sum(weights)
 
 
 @pytest.mark.parametrize("name", CLASS_METRICS)
@@ -192,6 +195,8 @@ def test_scores_are_those_of_scikit_learn(name, pairs):
         "macro-fscore": lambda: theirs.f1_score(gold, predicted, **options),
         "macro-precision": lambda: theirs.precision_score(gold, predicted, **options),
         "macro-recall": lambda: theirs.recall_score(gold, predicted, **options),
+        "weighted-fscore": lambda: theirs.f1_score(gold, predicted, average="weighted", zero_division=0),
+        "balanced-accuracy": lambda: theirs.recall_score(gold, predicted, labels=sorted({*gold}), **options),
         "mcc": lambda: theirs.matthews_corrcoef(gold, predicted),
         "kappa": lambda: theirs.cohen_kappa_score(gold, predicted),
     }[name]()

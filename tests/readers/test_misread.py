@@ -14,7 +14,7 @@ ROWS = 20
 IDS = [f"q{i}" for i in range(ROWS)]
 LETTERS = random.Random(26).choices("ABCD", k=20)
 FOLDS = [i % 5 for i in range(ROWS)]
-AS_FILES = "labels are compared as files, gold first: sigjax compare GOLD -i A B --reader id-labels -m accuracy"
+BY_GOLD = "predictions are scored with --gold COLUMN (or a file) and --prediction COLUMN"
 pytestmark = pytest.mark.usefixtures("here")
 
 
@@ -102,7 +102,7 @@ def test_gold_labels_are_no_scores(given, refused, name):
     said = refused(*given(**files))
     assert said == (
         f"a.{ending}: column {name!r} looks like gold labels, not like scores; expected scores of each system (1 for "
-        f"right and 0 for wrong, or errors); {AS_FILES}; give --score-column {name!r} if it holds scores"
+        f"right and 0 for wrong, or errors); {BY_GOLD}; give --score-column {name!r} if it holds scores"
     )
     assert read(*files, score_column=name).stats[:, :, 0].tolist() == [numbers, numbers]
 
@@ -136,7 +136,7 @@ def test_submissions_are_no_scores(given, refused, id, name):
     said = refused(*given(**files))
     assert said == (
         f"one.csv: column {name!r} may hold scores or predictions: give --score-column {name!r} if it holds scores (1 "
-        f"for right and 0 for wrong); {AS_FILES}"
+        "for right and 0 for wrong), or --gold FILE, of ids and labels, if it holds predictions"
     )
     assert read(*files, score_column=name).stats[:, :, 0].tolist() == [bits("one"), bits("two")]
 
@@ -188,7 +188,8 @@ def test_gold_labels_and_predictions_are_no_systems(given, refused, gold, predic
         both = "expected_output" == gold
         look = "gold labels" if both else "gold labels and predictions"
         assert said.startswith(f"t.csv: columns {gold!r}, {predicted!r} look like {look}, not like ")
-        assert said.endswith(f"; {AS_FILES}; give --only {gold!r} {predicted!r} if they are systems")
+        one = "" if both else " (of one system, sigjax one-sample)"
+        assert said.endswith(f"; {BY_GOLD}{one}; give --only {gold!r} {predicted!r} if they are systems")
         wide(said, columns)
         assert read("t.csv", only=[gold, predicted]).stats[:, :, 0].tolist() == [numbers(1), numbers(2)]
 

@@ -3,18 +3,31 @@
 import numpy as np
 import pytest
 
-from sigjax import Evaluation, InputError, compare
+from sigjax import Evaluation, InputError, compare, doctor, one_sample, read
 
 sklearn = pytest.importorskip("sklearn.metrics")
 
 SKLEARN = {
     "accuracy": sklearn.accuracy_score,
+    "balanced-accuracy": sklearn.balanced_accuracy_score,
+    "micro-fscore": lambda gold, own: sklearn.f1_score(gold, own, average="micro"),
+    "weighted-fscore": lambda gold, own: sklearn.f1_score(gold, own, average="weighted"),
     "macro-fscore": lambda gold, own: sklearn.f1_score(gold, own, average="macro", zero_division=0),
     "macro-precision": lambda gold, own: sklearn.precision_score(gold, own, average="macro", zero_division=0),
     "macro-recall": lambda gold, own: sklearn.recall_score(gold, own, average="macro", zero_division=0),
     "mcc": sklearn.matthews_corrcoef,
     "kappa": sklearn.cohen_kappa_score,
+    "precision": sklearn.precision_score,
+    "recall": sklearn.recall_score,
+    "fscore": sklearn.f1_score,
     "auc": sklearn.roc_auc_score,
+    "average-precision": sklearn.average_precision_score,
+    "brier": sklearn.brier_score_loss,
+    "log-loss": sklearn.log_loss,
+    "mae": sklearn.mean_absolute_error,
+    "mse": sklearn.mean_squared_error,
+    "rmse": lambda gold, own: sklearn.mean_squared_error(gold, own) ** 0.5,
+    "r2": sklearn.r2_score,
     "correlation": lambda gold, own: np.corrcoef(gold, own)[0, 1],
 }
 
@@ -23,7 +36,11 @@ def _scores(evaluation):
     return {row.name: row.score for row in compare(evaluation, resamples=99).systems}
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "macro-fscore", "macro-precision", "macro-recall", "mcc", "kappa"])
+OF_CLASSES = ("accuracy", "balanced-accuracy", "micro-fscore", "weighted-fscore", "macro-fscore", "macro-precision")
+OF_CLASSES += ("macro-recall", "mcc", "kappa")
+
+
+@pytest.mark.parametrize("metric", OF_CLASSES)
 @pytest.mark.parametrize("kind", [str, int, float, bool, np.int64])
 def test_class_labels(metric, kind):
     rng = np.random.default_rng(7)
@@ -37,11 +54,19 @@ def test_class_labels(metric, kind):
     assert _scores(made) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("metric", ["auc", "correlation"])
+NUMBERS = ("mae", "mse", "rmse", "r2", "correlation")
+SCORES = ("auc", "average-precision", "brier", "log-loss", "precision", "recall", "fscore")
+
+
+@pytest.mark.parametrize("metric", [*NUMBERS, *SCORES])
 def test_scores_of_instances(metric):
     rng = np.random.default_rng(8)
-    gold = rng.integers(0, 2, 500)
+    gold = rng.integers(0, 2, 500) if metric in SCORES else rng.normal(200, 7, 500)
     systems = {f"s{i}": gold + rng.normal(0, i, 500) for i in (1, 2)}
+    if metric in SCORES:
+        systems = {name: np.clip(own / 3, 0, 1) for name, own in systems.items()}
+    if metric in ("precision", "recall", "fscore"):
+        systems = {name: (own > 0.3).astype(int) for name, own in systems.items()}
     expected = {name: SKLEARN[metric](gold, own) for name, own in systems.items()}
     assert _scores(Evaluation.from_predictions(gold, systems, metric=metric)) == pytest.approx(expected, rel=1e-12)
 
@@ -75,8 +100,8 @@ def test_pandas():
         ([1.0, float("nan")], {"A": [1, 0], "B": [1, 1]}, {}, "'gold': has no label at instance 2"),
         (["1", "0"], {"A": ["1", "0"], "B": [1, 0]}, {}, "'B': none of its labels is a gold label; its first is 1"),
         ([0, 1], {"A": [0, 1], "B": [0.2, 0.7]}, {}, "classes rather than scores"),
-        (["a", "b"], {"A": ["a", "b"]}, {}, "at least two systems|two or more"),
-        (["a", "b"], {"A": ["a", "b"], "B": ["a", "b"]}, {"metric": "bleu"}, "from_predictions takes accuracy, macro"),
+        (["a", "b"], {}, {}, "there are no predictions"),
+        (["a", "b"], {"A": ["a", "b"], "B": ["a", "b"]}, {"metric": "aer"}, "from_predictions takes accuracy, micro"),
         (["a", "b"], {"A": ["a", "b"], "B": ["a", "b"]}, {"metric": "auc"}, "number"),
         ([0, 1], {"A": [0.1, 0.2], "B": [0.1, float("nan")]}, {"metric": "auc"}, "nan|NaN"),
         (["a", "b"], ["a", "b"], {}, "expected predictions by system"),
@@ -85,3 +110,205 @@ def test_pandas():
 def test_refused(gold, systems, options, message):
     with pytest.raises(InputError, match=message):
         Evaluation.from_predictions(gold, systems, **options)
+
+
+# Tables: the same data in every shape give the scores of scikit-learn, in the CLI and in Python.
+
+ROWS = 240
+RNG = np.random.default_rng(30)
+CLASSES = RNG.choice(["owl", "cat", "eel"], ROWS)
+MODELS = {
+    name: np.where(RNG.random(ROWS) < share, RNG.choice(["owl", "cat", "eel"], ROWS), CLASSES)
+    for name, share in (("svm", 0.1), ("forest", 0.3), ("mlp", 0.5))
+}
+IDS = [f"q{i}" for i in range(ROWS)]
+
+
+def csv(columns):
+    return "\n".join(",".join(map(str, row)) for row in [list(columns), *zip(*columns.values(), strict=True)]) + "\n"
+
+
+def long(names, order):
+    rows = [(name, i) for name in names for i in order]
+    columns = {"classifier": [name for name, _ in rows], "id": [IDS[i] for _, i in rows]}
+    columns |= {"y_true": [CLASSES[i] for _, i in rows], "y_pred": [MODELS[name][i] for name, i in rows]}
+    return columns | {"topic": [i // 8 for _, i in rows]}
+
+
+SHUFFLED = np.random.default_rng(1).permutation(ROWS)
+GOLD = {"id": IDS, "species": CLASSES}
+OF_ONE = {name: {"id": np.array(IDS)[SHUFFLED], "species": own[SHUFFLED]} for name, own in MODELS.items()}
+SHAPES = {
+    "wide": ({"t.csv": {"id": IDS, "y_true": CLASSES, **MODELS}}, [], {}),
+    "named": ({"t.csv": {"gold_label": CLASSES, **{f"pred_{n}": own for n, own in MODELS.items()}}}, [], {}),
+    "asked": ({"t.csv": {"id": IDS, **MODELS, "what": CLASSES}}, [], {"gold": "what"}),
+    "of some": (
+        {"t.csv": {"id": IDS, "noise": CLASSES[::-1], **MODELS, "label": CLASSES}},
+        [],
+        {"gold": "label", "prediction": [*MODELS]},
+    ),
+    "long": ({"t.csv": long([*MODELS], range(ROWS))}, [], {}),
+    "files": (
+        {
+            f"{n}.csv": {"id": own["id"], "gold_label": CLASSES[SHUFFLED], "prediction": own["species"]}
+            for n, own in OF_ONE.items()
+        },
+        [],
+        {},
+    ),
+    "submissions": ({f"{n}.csv": own for n, own in OF_ONE.items()}, {"gold.csv": GOLD}, {"gold": "gold.csv"}),
+}
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("metric", ["accuracy", "macro-fscore", "balanced-accuracy"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_tables_of_predictions(write, compared, shape, metric):
+    files, others, options = SHAPES[shape]
+    for name, columns in [*files.items(), *dict(others).items()]:
+        write(name, csv(columns))
+    flags = [
+        word
+        for name, value in options.items()
+        for word in (f"--{name}", *([value] if isinstance(value, str) else value))
+    ]
+    expected = {name: SKLEARN[metric](CLASSES, own) for name, own in MODELS.items()}
+    report = compared(*files, *flags, "-m", metric)
+    scores = {each["name"].removeprefix("pred_"): each["score"] for each in report["systems"]}
+    assert scores == pytest.approx(expected, rel=1e-12)
+    made = read(*files, metric=metric, **options)
+    assert {n.removeprefix("pred_"): s for n, s in _scores(made).items()} == pytest.approx(expected, rel=1e-12)
+    assert any("gold labels from" in note and "predictions from" in note for note in made.notes)
+    diagnosis = doctor(*files, **options)
+    assert (diagnosis.refusal, len(diagnosis.systems), diagnosis.metrics[0]) == (None, 3, "accuracy")
+    if shape in ("wide", "long"):  # a data frame, too
+        frame = pytest.importorskip("pandas").DataFrame(next(iter(files.values())))
+        assert _scores(Evaluation.from_dataframe(frame, metric=metric)) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.usefixtures("here")
+def test_clusters_and_what_is_missing(write):
+    """Labels of other columns are clusters; an empty prediction is a missing result, and `none` may be a class."""
+    write("t.csv", csv(long([*MODELS], range(ROWS))))
+    assert len(set(read("t.csv", cluster="topic").clusters or ())) == ROWS // 8
+    write("gap.csv", "id,y_true,pred_a,pred_b\nx,none,none,yes\ny,yes,,yes\nz,yes,yes,none\n")
+    with pytest.raises(InputError, match="pred_a.*lacks|lacks.*pred_a|has no"):
+        read("gap.csv")
+    assert read("gap.csv", missing="drop").stats[:, :, 0].tolist() == [[1, 1], [0, 0]]
+    assert read("gap.csv", missing="zero").stats[:, :, 0].tolist() == [[1, 0, 1], [0, 1, 0]]
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("metric", [*NUMBERS, *SCORES])
+def test_tables_of_numbers(write, metric):
+    """Written with as many digits as people write."""
+    rng = np.random.default_rng(31)
+    gold = rng.integers(0, 2, 300) if metric in SCORES else rng.normal(20, 7, 300).round(2)
+    systems = {f"pred_{i}": np.clip(gold / 2 + rng.random(300) / i, 0, 1 if metric in SCORES else 99) for i in (1, 2)}
+    systems = {name: own.round(3) for name, own in systems.items()}
+    if metric in ("precision", "recall", "fscore"):
+        systems = {name: (own > 0.6).astype(int) for name, own in systems.items()}
+    write("t.csv", csv({"y_true": gold, **systems}))
+    expected = {name: SKLEARN[metric](gold, own) for name, own in systems.items()}
+    made = read("t.csv", metric=metric)
+    assert _scores(made) == pytest.approx(expected, rel=1e-10)
+    lower = metric in ("mae", "mse", "rmse", "brier", "log-loss")
+    assert made.metric.higher_is_better is not lower
+
+
+@pytest.mark.usefixtures("here")
+def test_texts(write, compared):
+    pytest.importorskip("sacrebleu")
+    gold = [f"the cat number {i} sat on a mat" for i in range(30)]
+    systems = {"gpt": [f"the cat number {i} sits on a mat" for i in range(30)], "t5": ["a mat"] * 30}
+    write("t.csv", csv({"id": IDS[:30], "reference": gold, **systems}))
+    for metric in ("bleu", "chrf", "wer"):
+        expected = _scores(Evaluation.from_texts(systems, gold, metric=metric))
+        assert _scores(read("t.csv", gold="reference", metric=metric)) == pytest.approx(expected)
+        assert _scores(Evaluation.from_predictions(gold, systems, metric=metric)) == pytest.approx(expected)
+    # Without articles, of seven words six are right; of SQuAD's script.
+    assert _scores(read("t.csv", gold="reference", metric="f1"))["gpt"] == pytest.approx(5 / 6)
+    assert _scores(Evaluation.from_predictions(gold, systems, metric="f1"))["gpt"] == pytest.approx(5 / 6)
+
+
+def test_errors_are_those_of_decimals():
+    """0.3 - 0.1 and 0.5 - 0.3 are 0.2 both: systems with these errors are identical."""
+    arrays = {"A": [0.1, 0.5, 0.1], "B": [0.5, 0.1, 0.5]}
+    made = Evaluation.from_predictions([0.3, 0.3, 0.3], arrays, metric="mae")
+    assert compare(made).comparisons[0].p_value == 1.0
+    assert Evaluation.from_predictions([3.0, 1.0], {"A": [1e-9, 2.5], "B": [3.0, 1.0]}, metric="mse").stats[
+        1, :, 0
+    ].tolist() == [0, 0]
+
+
+THREE = {"y_true": list("aab"), "pred_a": list("aab"), "pred_b": list("aab")}
+SCORED = {"y_true": [0, 1, 1], "pred_a": [0.5, 0.2, 0.1], "pred_b": [1, 0, 1]}
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ({"y_true": [0.5, 1.5, 2.0], "pred_a": [1, 2, 3], "pred_b": [1, 2, 3]}, {}, "gold labels are numbers; .*mae"),
+        (SCORED, {}, "gold labels are classes, and predictions numbers; .*auc"),
+        (SCORED, {"metric": "accuracy"}, "none of the predictions of 'pred_a'"),
+        (THREE | {"pred_a": list("AAB")}, {}, "none of the predictions of 'pred_a' .'A', 'B'. is a gold label"),
+        ({"y_true": list("aab"), "pred_a": list("aab")}, {}, "gold labels and predictions.*sigjax one-sample"),
+        (THREE | {"y_true": ["a", "", "b"]}, {}, "t.csv, line 3: has no gold label"),
+        (THREE, {"gold": "nope"}, "gold: no column and no file 'nope'"),
+        (THREE, {"prediction": ["C"]}, "prediction: no column and no file 'C'"),
+        ({"x": list("aab"), "pred_a": list("aab")}, {"prediction": ["pred_a"]}, "which column holds the gold labels"),
+        (
+            {"y_true": list("aab"), "y_pred": list("aab"), "y_prob": [1, 0, 1]},
+            {},
+            "which column holds the predictions, 'y_pred', 'y_prob'",
+        ),
+        (THREE, {"metric": "bleu"}, "of texts, and gold labels are 2 classes"),
+        (THREE, {"metric": "mae"}, "expected a number, got 'a'"),
+        ({"y_true": [5, 1, 2], "pred_a": [5, 1, 2], "pred_b": [2, 1, 5]}, {"metric": "brier"}, "must be 0 or 1, got 5"),
+    ],
+)
+def test_tables_that_are_refused(write, content, options, message):
+    write("t.csv", csv(content))
+    with pytest.raises(InputError, match=message):
+        read("t.csv", **options)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("gold", "message"),
+    [
+        ({"id": [1, 2], "y": [0, 1]}, "a.csv, line 4: '3' is no id of gold.csv, such as '1'"),
+        ({"id": [1, 2, 3, 4], "y": [0, 1, 1, 0]}, "gold.csv: has 1 of 4 instances that no system has, such as '4'"),
+        ({"id": [1, 2, 2], "y": [0, 1, 1]}, "gold.csv: column 'id' has an id twice"),
+        ({"id": [1, 2, 3], "u": [0, 1, 1], "v": [1, 1, 1]}, "gold.csv: which column holds the gold labels, 'u', 'v'"),
+        ({"y": [0, 1, 1]}, "gold.csv, line 1: found one column"),
+        ({"y": ["a", "b", "b"], "z": ["a", "b", "b"]}, "gold.csv: gold: labels of a file are joined by id"),
+    ],
+)
+def test_gold_files_that_are_refused(write, gold, message):
+    for name in "ab":
+        write(f"{name}.csv", csv({"id": [1, 2, 3], "guess": [0, 1, 1]}))
+    write("gold.csv", csv(gold))
+    with pytest.raises(InputError, match=message):
+        read("a.csv", "b.csv", gold="gold.csv")
+
+
+@pytest.mark.usefixtures("here")
+def test_other_gold_labels_of_an_instance(write):
+    for name, label in (("a", "x"), ("b", "y")):
+        write(f"{name}.csv", csv({"id": [1, 2], "gold_label": ["x", label], "prediction": ["x", "x"]}))
+    with pytest.raises(InputError, match="b.csv, line 3: the gold label of 'b' is 'y', but elsewhere 'x'"):
+        read("a.csv", "b.csv")
+
+
+@pytest.mark.usefixtures("here")
+def test_one_model_is_a_score_with_its_interval(write):
+    """Wilson's, as in R: binom::binom.confint(190, 200, methods = "wilson")."""
+    write("t.csv", csv({"y_true": [1] * 200, "y_pred": [1] * 190 + [0] * 10}))
+    (one,) = one_sample("t.csv", metric="accuracy")
+    assert (one.score, one.p_value, one.test) == (0.95, None, "none")
+    z, p, n = 1.959963984540054, 0.95, 200
+    half = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    assert list(one.interval) == pytest.approx([middle - half, middle + half])

@@ -1,0 +1,592 @@
+"""Gold labels and predictions: which columns of a table they are, and how they become the numbers of a metric.
+
+Labels are classes, numbers, scores of class 1 or texts, as the metric takes them. A table has one column of predictions
+per system, or one and a column of systems; or each system has a table. The gold labels are a column of each table, or a
+file with ids. In Python they are given as arrays.
+"""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sigjax.metrics import (
+    CLASS_METRICS,
+    METRICS,
+    TEXT_METRICS,
+    class_metric,
+    class_numbers,
+    evaluation_from_arrays,
+    parameterized,
+)
+from sigjax.metrics.registry import as_numbers, check_mapping, refuse_other_indexes
+from sigjax.readers.join import Reading, Sheet, join_sheets
+from sigjax.readers.options import Options, chosen_metric, listing, quote, suggest
+from sigjax.readers.roles import (
+    SHOWN,
+    columns_note,
+    find_ids,
+    ids_from,
+    is_gold,
+    is_only_gold,
+    is_only_predicted,
+    is_predicted,
+    is_property,
+    is_score,
+    is_system,
+    may_be_system,
+    unused,
+)
+from sigjax.readers.table import DataColumn, DataTable, Lazy, is_missing, is_text, parse_number
+from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric
+from sigjax.records.metric import AnyMetric
+from sigjax.run.files import naming
+
+_MOST_COUNTS = 2**27
+"""Counts of all systems, instances and classes that fit into the memory of a small machine."""
+_PREDICTED, _GOLD = ("prediction", "score", "probability"), ("gold", "label")
+"""What metrics of numbers call a prediction and the gold number."""
+OF_NUMBERS = tuple(name for name, each in METRICS.items() if each.inputs[:1] and each.inputs[0] in _PREDICTED)
+ANSWERS = ("exact_match", "f1")
+_CLASS_1 = tuple(map(str.split, ("1 0", "1 -1", "true false", "yes no", "positive negative", "pos neg")))
+"""Labels of two classes, of which the first is the one to find."""
+_NO_CLASSES = ("median", "variance", "ratio")
+"""Metrics of numbers that classes do not have."""
+_WHOLE = re.compile(r"[-+]?\d+(\.0*)?")
+_MANY_CLASSES = 50
+"""With more classes than this, and most labels different, labels are texts or numbers."""
+_is_probability = re.compile(r".*(prob|probas?|probabilit(y|ies)|probs|logits?|confidence|scores?)", re.I).fullmatch
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """The predictions of a system: a sheet without numbers, and the labels of its rows."""
+
+    sheet: Sheet
+    gold: Sequence[str]
+    """[row]"""
+    labels: Sequence[str | None]
+    """[row]; None where it has none."""
+
+
+def evaluate_predictions(
+    systems: Sequence[Predicted], options: Options, *, notes: Sequence[str] = ()
+) -> EvaluationRecord:
+    """The evaluation by a metric of classes, of numbers or of texts.
+
+    Raises:
+        InputError: the labels are not what the metric takes.
+    """
+    name = options.metric if isinstance(options.metric, str) else chosen_metric(options).name
+    made: AnyMetric = options.metric
+    if name in ANSWERS or parameterized(name)[1] in TEXT_METRICS:
+        columns, more = _text_columns(systems, name, options)
+    elif name in OF_NUMBERS:
+        columns, more = [_number_columns(own, METRICS[name].inputs) for own in systems], ()
+    else:
+        made, columns, more = _class_columns(systems, name, options)
+    sheets: list[Sheet] = []
+    for own, numbers in zip(systems, columns, strict=True):
+        absent = np.array([label is None for label in own.labels])
+        known = {each: np.where(absent, np.nan, column) for each, column in numbers.items()}
+        sheets.append(replace(own.sheet, numbers=known))
+    options = replace(options, metric=made)
+    return join_sheets(sheets, options, scores=name in ANSWERS, notes=(*notes, *more))(options)
+
+
+_Columns = list[dict[str, np.ndarray]]
+"""[system]: input -> [row]"""
+
+
+def _class_columns(systems: Sequence[Predicted], name: str, options: Options) -> tuple[Any, _Columns, tuple[str, ...]]:
+    _check_classes(systems, name)
+    same = all(own.gold is systems[0].gold for own in systems)
+    gold = systems[0].gold if same else [label for own in systems for label in own.gold]
+    known = dict.fromkeys(gold)
+    others = {label for own in systems for label in own.labels if label is not None and label not in known}
+    spell: Callable[[str], str] = str
+    if others and all(map(_WHOLE.fullmatch, (*known, *others))):  # 1.0 is the class 1
+        spell = _whole
+    codes: dict[str, int] = {}
+    for label in (*known, *sorted(others)):
+        codes.setdefault(spell(label), len(codes))
+    classes = dict(sorted(codes.items()))
+    metric = class_metric(name, list(classes)) if name in CLASS_METRICS else chosen_metric(options)
+    inputs = dict.fromkeys((*metric.inputs, *(options.counts or {}).values()))
+    if len(systems) * len(systems[0].gold) * len(inputs) > _MOST_COUNTS:
+        raise InputError(
+            f"{systems[0].sheet.file}: {len(classes)} classes are too many for the metric {metric.name!r} on "
+            f"{len(systems[0].gold)} instances; use accuracy, or check that the labels are classes"
+        )
+    code_of = {label: codes[spell(label)] for label in (*known, *others)}
+    truth = np.array([code_of[label] for label in systems[0].gold])
+    columns: _Columns = []
+    found = _class_to_find(classes) if {*inputs} == {"tp", "predicted", "gold"} else None
+    for own in systems:
+        truth = truth if same else np.array([code_of[label] for label in own.gold])
+        labels = [code_of[right if label is None else label] for label, right in zip(own.labels, own.gold, strict=True)]
+        columns.append(_counts(inputs, truth, np.array(labels), classes, found))
+    return metric, columns, () if found is None else (f"{metric.title or name} is that of the class {quote(found)}",)
+
+
+def _whole(label: str) -> str:
+    """A whole number in one spelling; other labels as they are.
+
+    Example:
+        >>> _whole("1.0"), _whole("01"), _whole("cat")
+        ('1', '1', 'cat')
+    """
+    return str(int(float(label))) if _WHOLE.fullmatch(label) else label
+
+
+def _class_to_find(classes: Mapping[str, int]) -> str | None:
+    """The label of the class that precision, recall and F1 are of; None where they are of all classes."""
+    lower = {label.lower(): label for label in classes}
+    pairs = (pair for pair in _CLASS_1 if lower.keys() <= {*pair} and pair[0] in lower)
+    return next((lower[one] for one, _ in pairs), None)
+
+
+def _counts(
+    inputs: Iterable[str], truth: np.ndarray, predicted: np.ndarray, classes: Mapping[str, int], found: str | None
+) -> dict[str, np.ndarray]:
+    """The numbers `[row]` of the inputs that are known."""
+    if found is not None:
+        is_gold_one, is_found = truth == classes[found], predicted == classes[found]
+        return {"tp": is_gold_one & is_found, "predicted": is_found, "gold": is_gold_one}
+    columns = {each: class_numbers(each, truth, predicted, classes) for each in inputs}
+    return {each: column for each, column in columns.items() if column is not None}
+
+
+def _number_columns(own: Predicted, inputs: Sequence[str]) -> dict[str, np.ndarray]:
+    name, gold = inputs
+    truth = own.gold
+    if gold == "label" and (one := _class_to_find(dict.fromkeys(truth, 0))) is not None:
+        truth = ["1" if label == one else "0" for label in truth]
+
+    def numbers(labels: Sequence[str], what: str) -> np.ndarray:
+        def number(row: int, cell: str) -> float:
+            with naming(f"{own.sheet.line(row)}, {what} of {quote(own.sheet.system)}"):
+                return parse_number(cell)
+
+        return DataColumn(labels).numbers(number)
+
+    return {name: numbers([label or "" for label in own.labels], "prediction"), gold: numbers(truth, "gold number")}
+
+
+def _text_columns(systems: Sequence[Predicted], name: str, options: Options) -> tuple[_Columns, tuple[str, ...]]:
+    if name in ANSWERS:
+        scores = [
+            [
+                score_answer(answer_words(label or ""), [answer_words(gold)], may_be_none=False)
+                for label, gold in zip(own.labels, own.gold, strict=True)
+            ]
+            for own in systems
+        ]
+        return [dict(zip(ANSWERS, np.array(own).T, strict=True)) for own in scores], ()
+    gold = {label for own in systems for label in own.gold}
+    are_classes = not _many(gold, len(systems[0].gold)) and not any(" " in label for label in gold)
+    if are_classes or not any(map(is_text, gold)):
+        what = f"{len(gold)} classes; use accuracy" if are_classes else f"numbers; use {_FOR_NUMBERS}"
+        raise InputError(f"{systems[0].sheet.file}: the metric {name!r} is of texts, and gold labels are {what}")
+    from sigjax.metrics.texts import evaluation_from_texts
+
+    columns: _Columns = []
+    notes: tuple[str, ...] = ()
+    for own in systems:
+        texts = {own.sheet.system: [label or "" for label in own.labels]}
+        counted = evaluation_from_texts(texts, list(own.gold), metric=name, progress=options.progress)
+        columns.append(dict(zip(counted.metric.inputs, counted.stats[0].T.astype(float), strict=False)))
+        notes = counted.notes
+    return columns, notes
+
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def answer_words(text: str) -> list[str]:
+    """The words of an answer that are compared.
+
+    Example:
+        >>> answer_words("The  U.S. Navy's \u2014 an A-1")
+        ['us', 'navys', '\u2014', 'a1']
+    """
+    return _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split()
+
+
+def score_answer(words: Sequence[str], gold: Sequence[Sequence[str]], *, may_be_none: bool) -> tuple[float, float]:
+    """Exact match and F1 of an answer, each the best over the gold answers, all given as words.
+
+    Args:
+        words: those of the answer.
+        gold: `[answer]` words.
+        may_be_none: whether no words are an answer, as in version 2: right where the gold answer has none either. In
+            version 1.1 such an answer matches, but has no F1.
+
+    Example:
+        >>> score_answer(["us", "navy"], [["navy"], ["us", "army"]], may_be_none=False)
+        (0.0, 0.6666666666666666)
+    """
+    exact = max(float(words == own) for own in gold)
+    return exact, max(_overlap(words, own, may_be_none=may_be_none) for own in gold)
+
+
+def _overlap(words: Sequence[str], gold: Sequence[str], *, may_be_none: bool) -> float:
+    if may_be_none and not (words and gold):
+        return float(words == gold)
+    common = (Counter(words) & Counter(gold)).total()
+    if not common:
+        return 0.0
+    precision, recall = common / len(words), common / len(gold)
+    return 2 * precision * recall / (precision + recall)
+
+
+def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) -> list[DataTable]:
+    """The tables with a column of gold labels, which a file has by id; it is named after the file.
+
+    Raises:
+        InputError: it is unclear which column holds the labels; a table has ids that the file lacks; or the file has
+            ids that no table has, unless these are dropped.
+    """
+    known = [_ids(gold, options), *(_ids(table, options) for table in tables)]
+    for table, ids in zip((gold, *tables), known, strict=True):
+        if ids is None:
+            raise InputError(
+                f"{table.file}: {Hint('gold')}: labels of a file are joined by id, and no column seems to hold the "
+                f"ids; give {Hint('id_column', 'NAME')}, of {listing(table.columns)}"
+            )
+    column = _label_column(gold, known[0], tables)
+    labels = dict(zip(gold.names[known[0] or ""], gold.columns[column], strict=True))
+    if len(labels) < len(gold.lines):
+        raise InputError(f"{gold.file}: column {quote(known[0] or '')} has an id twice; expected one row per instance")
+    made, left = list[DataTable](), dict(labels)
+    for table, ids in zip(tables, known[1:], strict=True):
+        keys = table.names[ids or ""]
+        for row, key in enumerate(keys):
+            if key not in labels:
+                raise InputError(
+                    f"{table.file}, {table.row_word} {table.lines[row]}: {quote(key)} is no id of {gold.file}, such as "
+                    f"{quote(next(iter(labels)))}; leave it out, or give {Hint('id_column', 'NAME')}"
+                )
+            left.pop(key, None)
+        column_of = DataColumn([labels[key] for key in keys])
+        made.append(replace(table, columns={**table.columns, str(options.gold): column_of}))
+    if left and options.missing != "drop":
+        raise InputError(
+            f"{gold.file}: has {len(left)} of {len(labels)} instances that no system has, such as "
+            f"{quote(next(iter(left)))}; give {Hint('missing', 'drop')} to leave them out"
+        )
+    return made
+
+
+def _label_column(gold: DataTable, ids: str | None, tables: Sequence[DataTable]) -> str:
+    free = [name for name in gold.columns if name != ids]
+    for chosen in (free, [n for n in free if all(n in table.columns for table in tables)], [*filter(is_gold, free)]):
+        if len(chosen) == 1:
+            return chosen[0]
+    raise InputError(
+        f"{gold.file}: which column holds the gold labels, {listing(free)}? leave out the others, or name it as the "
+        "column of the predictions"
+    )
+
+
+def _ids(table: DataTable, options: Options, system: str | None = None, taken: Iterable[str] = ()) -> str | None:
+    if options.id_column is not None:
+        return options.id_column
+    free = [name for name in unused(table, options, [system, *taken]) if not table.columns[name].nested]
+    return find_ids(table, options, [], free, system)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelColumns:
+    """The columns of a table that hold gold labels and predictions."""
+
+    gold: str
+    predictions: tuple[str, ...]
+    system: str | None
+    """That of the systems, where there is one."""
+    ids: str | None
+
+
+def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> LabelColumns | None:
+    """The columns of gold labels and predictions, as options or unmistakable names say; None if there are none.
+
+    `alone` is whether the table has all systems.
+
+    Raises:
+        InputError: an option names no column, or it is unclear which columns are predictions.
+    """
+    asked = options.gold is not None or options.prediction is not None
+    for option, names in (("gold", [options.gold or ""]), ("prediction", options.prediction or [])):
+        for name in names:
+            if name and name not in table.columns:
+                meant = suggest(name, table.columns, "columns")
+                raise InputError(f"{table.file}: {Hint(option)}: no column and no file {quote(name)}; {meant}")
+    free = [name for name in unused(table, options, [options.id_column]) if not table.columns[name].nested]
+    guesses = [name for name in free if is_predicted(name) and name != options.gold and not is_only_gold(name)]
+    gold = options.gold or _gold_column(free, guesses, asked=asked)
+    if gold is None:
+        if asked:
+            raise InputError(
+                f"{table.file}: which column holds the gold labels? give {Hint('gold', 'COLUMN')}, of {listing(free)}"
+            )
+        return None
+    others = [name for name in free if name not in (gold, options.system_column)]
+    system = options.system_column or (_system_column(table, others) if alone else None)
+    if not asked and (options.score_column or options.counts or _holds_numbers(table, others)):
+        return None
+    ids = _ids(table, options, system, (gold, *guesses, *(options.prediction or ())))
+    predictions = options.prediction or [name for name in guesses if name not in (gold, ids, system)]
+    if not predictions:
+        rest = [name for name in others if name not in (ids, system) and not is_property(name)]
+        classes = {*table.columns[gold]}
+        sure = [name for name in rest if {*table.columns[name]} <= classes] if table.columns[gold].is_words() else []
+        predictions = sure or (rest if asked else [])
+    one = system is not None or not alone
+    if len(predictions) > 1 and not options.prediction and (one or any(map(_is_probability, predictions))):
+        raise InputError(
+            f"{table.file}: which column holds the predictions, {listing(predictions)}? give "
+            f"{Hint('prediction', 'COLUMN')}"
+        )
+    if not predictions or (not asked and alone and system is None and len(predictions) < 2 - options.single):
+        if asked:
+            raise InputError(f"{table.file}: no column of predictions beside {quote(gold)}; columns: {listing(free)}")
+        return None
+    return LabelColumns(gold, tuple(predictions), system, ids)
+
+
+def _gold_column(free: Sequence[str], guesses: Sequence[str], *, asked: bool) -> str | None:
+    named = [name for name in free if is_gold(name) and name not in guesses]
+    sure = asked or any(map(is_only_gold, named)) or (guesses and all(map(is_only_predicted, guesses)))
+    return named[0] if len(named) == 1 and sure else None
+
+
+def _system_column(table: DataTable, free: Sequence[str]) -> str | None:
+    found = [name for name in free if may_be_system(name) and not is_predicted(name)]
+    found = [name for name in found if table.columns[name].is_words() or is_system(name)]
+    found = [name for name in found if 1 < len({*table.columns[name]}) < len(table.lines)]
+    return found[0] if len(found) == 1 else None
+
+
+def _holds_numbers(table: DataTable, names: Sequence[str]) -> bool:
+    """Whether there are scores already, or the counts of a metric (tp, predicted, gold)."""
+    scores = (name for name in names if is_score(name) and not (is_predicted(name) or is_gold(name)))
+    counts = (each.inputs for name, each in METRICS.items() if len(each.inputs) > 1 and name not in OF_NUMBERS)
+    return any({*own} <= {*table.columns} for own in counts) or any(table.columns[name].is_numeric() for name in scores)
+
+
+def read_labelled(tables: Mapping[str, tuple[DataTable, LabelColumns]], options: Options) -> Reading:
+    """The reading of tables with gold labels and predictions: one of all systems (named ""), or one of each."""
+    if set(tables) == {""}:
+        table, columns = tables[""]
+        rows = [("", table, columns.predictions[0], None)] if columns.system else []
+        if columns.system is not None:
+            systems = table.names[columns.system]
+            rows = [
+                (name, table, columns.predictions[0], np.flatnonzero(systems == name))
+                for name in dict.fromkeys(systems.tolist())
+            ]
+            if columns.ids is None:
+                raise InputError(
+                    f"{table.file}: which column holds the instance ids? give {Hint('id_column', 'NAME')}, of "
+                    f"{listing(table.columns)}"
+                )
+        else:
+            rows = [(name, table, name, None) for name in columns.predictions]
+    else:
+        rows = [(name, table, own.predictions[0], None) for name, (table, own) in tables.items()]
+    golds = {id(table): list(table.columns[own.gold]) for table, own in tables.values()}
+    ids = {
+        id(table): table.names[own.ids] if own.ids else (table.row_numbers() if "" in tables else None)
+        for table, own in tables.values()
+    }
+    first, columns = next(iter(tables.values()))
+    taken = [columns.gold, *columns.predictions, columns.system, columns.ids]
+    systems = [
+        _predicted(name, table, column, golds[id(table)], ids[id(table)], options, chosen, taken[:-2])
+        for name, table, column, chosen in rows
+    ]
+    _check_gold(systems)
+    about = {"gold labels": f"from {quote(columns.gold)}", "predictions": f"from {listing(columns.predictions, SHOWN)}"}
+    about |= {"instance ids": ids_from(columns.ids)}
+    about |= {"systems": f"from column {quote(columns.system)}"} if columns.system else {}
+    note = columns_note(about, unused(first, options, taken), "gold, prediction, id_column, ignore")
+
+    def evaluate(options: Options) -> EvaluationRecord:
+        if options.metric == "mean":
+            options = replace(options, metric=_usual_metric(systems))
+        return evaluate_predictions(systems, options, notes=(note,))
+
+    return evaluate
+
+
+def _predicted(
+    name: str,
+    table: DataTable,
+    column: str,
+    gold: list[str],
+    ids: np.ndarray | None,
+    options: Options,
+    rows: np.ndarray | None,
+    left_out: Sequence[str],
+) -> Predicted:
+    """The predictions of a system in some rows; labels of rows are other columns than those `left_out`."""
+    cells, lines = table.columns[column], np.array(table.lines)
+    labels = Lazy((each for each in table.columns if each not in left_out), table.names.__getitem__)
+    runs = None if options.runs is None else table.names[options.runs]
+    if rows is not None:
+        labels = Lazy(labels, lambda each: table.names[each][rows])
+        gold, lines = [gold[row] for row in rows], lines[rows]
+        cells = [cells[row] for row in rows.tolist()]
+        ids, runs = (None if each is None else each[rows] for each in (ids, runs))
+    known = {label for label in gold if label.strip()}
+    for row, label in enumerate(gold):
+        if not label.strip():
+            raise InputError(f"{table.file}, {table.row_word} {lines[row]}: has no gold label; fill it in")
+    given = [None if not cell.strip() or (is_missing(cell) and cell not in known) else cell for cell in cells]
+    sheet = Sheet(name, table.file, {}, labels, ids, runs, lines if table.row_word == "line" else None)
+    return Predicted(sheet, gold, given)
+
+
+def _check_gold(systems: Sequence[Predicted]) -> None:
+    """Refuse gold labels that differ between systems."""
+    first, *others = systems
+    if all(own.gold is first.gold for own in others):
+        return
+    known: dict[Any, str] = {}
+    for own in systems:
+        ids = range(len(own.gold)) if own.sheet.ids is None else own.sheet.ids
+        for row, (key, label) in enumerate(zip(ids, own.gold, strict=True)):
+            if known.setdefault(key, label) != label:
+                raise InputError(
+                    f"{own.sheet.line(row)}: the gold label of {quote(own.sheet.system)} is {quote(label)}, but "
+                    f"elsewhere {quote(known[key])} for the same instance; expected the same for all systems"
+                )
+
+
+def _check_classes(systems: Sequence[Predicted], name: str) -> None:
+    """Refuse numbers, and metrics of numbers, where a metric of classes is expected."""
+    file, gold = systems[0].sheet.file, {label for own in systems for label in own.gold}
+    if name in _NO_CLASSES:
+        raise InputError(f"{file}: the metric {name!r} does not score predictions; {', '.join(FROM_PREDICTIONS)} do")
+    if not any(map(is_text, gold)) and not all(map(_WHOLE.fullmatch, gold)):
+        raise InputError(f"{file}: gold labels are numbers, and {name!r} is of classes; {_SAY} {_FOR_NUMBERS}")
+    whole = {label for label in gold if _WHOLE.fullmatch(label)}
+    numbers = {_whole(label) for label in whole} if whole == gold else gold
+    for own in systems:
+        labels = {label for label in own.labels if label is not None}
+        reals = bool(whole) and not all(_WHOLE.fullmatch(label) or is_text(label) for label in labels)
+        if labels and (reals or not any(label in gold or _whole(label) in numbers for label in labels)):
+            raise InputError(
+                f"{own.sheet.file}: none of the predictions of {quote(own.sheet.system)} "
+                f"({listing(sorted(labels), 3)}) is a gold label ({listing(sorted(gold), 3)}); expected the same "
+                f"labels; {_SAY} {_FOR_SCORES if reals else 'exact_match, f1, bleu, ... if they are texts'}"
+            )
+
+
+_SAY = f"say how predictions are scored: {Hint('metric')}"
+_FOR_NUMBERS = "mae, rmse, r2, correlation, spearman, ..."
+_FOR_SCORES = "auc, average-precision, brier, log-loss for those of class 1"
+
+
+def _many(labels: Collection[str], count: int) -> bool:
+    """Whether so many different labels of a number of instances are no classes."""
+    return len(labels) > max(_MANY_CLASSES, count // 2)
+
+
+def _usual_metric(systems: Sequence[Predicted]) -> str:
+    """Accuracy, where labels are classes."""
+    gold = {label for own in systems for label in own.gold}
+    predicted = {label for own in systems for label in own.labels if label is not None}
+    file, count = systems[0].sheet.file, len(systems[0].gold)
+    if not any(map(is_text, gold)):
+        if not all(map(_WHOLE.fullmatch, gold)) or _many(gold, count):
+            raise InputError(f"{file}: gold labels are numbers; {_SAY} {_FOR_NUMBERS}")
+        if not all(map(_WHOLE.fullmatch, predicted)):
+            raise InputError(f"{file}: gold labels are classes, and predictions numbers; {_SAY} {_FOR_SCORES}")
+    elif _many(gold, count):
+        raise InputError(
+            f"{file}: gold labels are {len(gold)} texts; {_SAY} exact_match, f1, wer, bleu, chrf, rougeL, ..., or "
+            "accuracy if they are classes"
+        )
+    return "accuracy"
+
+
+_OF_CLASSES = ("accuracy", "micro-fscore", "precision", "recall", "fscore", *CLASS_METRICS)
+FROM_PREDICTIONS = (*_OF_CLASSES, *OF_NUMBERS, *ANSWERS, *TEXT_METRICS)
+
+
+def evaluation_from_predictions(
+    gold: Any, predictions: Mapping[str, Any], *, metric: str, **labels: Any
+) -> EvaluationRecord:
+    """Check and assemble; see `Evaluation.from_predictions`."""
+    check_mapping(predictions, "predictions by system, such as {'A': ['cat', 'dog'], 'B': ['cat', 'cat']}")
+    if metric not in FROM_PREDICTIONS and parameterized(str(metric))[1] not in FROM_PREDICTIONS:
+        raise InputError(f"from_predictions takes {', '.join(FROM_PREDICTIONS)}; got the metric {metric!r}")
+    if not predictions:
+        raise InputError("there are no predictions; expected those of one system or more")
+    refuse_other_indexes({"gold": gold, **predictions})
+    truth = np.asarray(gold)
+    predicted = {name: np.asarray(own) for name, own in predictions.items()}
+    for name, own in (("gold", truth), *predicted.items()):
+        if own.shape != (truth.size,):
+            raise InputError(f"{name!r}: expected one label or number for each instance of gold, got shape {own.shape}")
+    base = parameterized(metric)[1]
+    if base in TEXT_METRICS:
+        from sigjax.metrics.texts import evaluation_from_texts
+
+        named = {name: labels[name] for name in ("ids", "clusters", "strata")}
+        texts = {name: own.tolist() for name, own in predicted.items()}
+        if labels["runs"] is not None:
+            raise InputError(f"runs are not for metrics of texts such as {metric}; leave them out")
+        return evaluation_from_texts(texts, truth.tolist(), metric=metric, progress=False, **named)
+    if metric in ANSWERS:
+        words = [[answer_words(str(each))] for each in truth.tolist()]
+        scored = {
+            name: [
+                score_answer(answer_words(str(each)), right, may_be_none=False)[ANSWERS.index(metric)]
+                for each, right in zip(own.tolist(), words, strict=True)
+            ]
+            for name, own in predicted.items()
+        }
+        return evaluation_from_arrays(scored, metric=replace(METRICS["mean"], name=metric), **labels)
+    if metric in OF_NUMBERS:
+        right = as_numbers("gold", gold)
+        arrays = {name: np.hstack([as_numbers(str(name), own), right]) for name, own in predictions.items()}
+        return evaluation_from_arrays(arrays, metric=metric, **labels)
+    codes: dict[Any, int] = {}
+    known = _encoded("gold", truth, codes)
+    encoded = {name: _encoded(name, own, codes) for name, own in predicted.items()}
+    for name, own in encoded.items():
+        if not np.isin(own, known).any():
+            raise InputError(
+                f"{name!r}: none of its labels is a gold label; its first is {predicted[name].tolist()[0]!r}, that of "
+                f"gold {truth.tolist()[0]!r}; expected the same labels, and classes rather than scores"
+            )
+    if len(classes := {str(label): code for label, code in codes.items()}) < len(codes):
+        raise InputError(
+            "two labels are written in the same way, such as 1 and '1'; give all as text or all as numbers"
+        )
+    made: Metric | SampleMetric = class_metric(metric, sorted(classes)) if metric in CLASS_METRICS else METRICS[metric]
+    if len(encoded) * truth.size * len(made.inputs) > _MOST_COUNTS:
+        raise InputError(f"{len(classes)} classes are too many for {metric!r} on {truth.size} instances; use accuracy")
+    found = _class_to_find(classes) if "tp" in made.inputs else None
+    arrays = {}
+    for name, own in encoded.items():
+        counts = _counts(made.inputs, known, own, classes, found)
+        arrays[name] = np.stack([counts[each] for each in made.inputs], axis=-1)
+    notes = () if found is None else (f"{made.title or metric} is that of the class {quote(found)}",)
+    return evaluation_from_arrays(arrays, metric=made, notes=notes, **labels)
+
+
+def _encoded(name: str, labels: np.ndarray, codes: dict[Any, int]) -> np.ndarray:
+    """The code of each label `[instance]`; new labels get the next ones, missing ones are refused."""
+    for i, label in enumerate(given := labels.tolist()):
+        if label is None or label != label:
+            raise InputError(f"{name!r}: has no label at instance {i + 1}; expected one for every instance")
+        codes.setdefault(label, len(codes))
+    return np.array([codes[label] for label in given])
