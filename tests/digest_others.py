@@ -23,6 +23,7 @@ from sigjax.cli import main
 
 FORMATS = ("text", "json", "markdown", "latex", "csv", "html")
 NEEDS = {"parquet": "narwhals pyarrow", "lighteval": "pyarrow", "trec-run": "pytrec_eval", "ranx-json": "pytrec_eval"}
+NEEDS["excel"] = "python_calamine openpyxl"
 
 
 def readers() -> Iterator[Case]:

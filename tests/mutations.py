@@ -71,6 +71,20 @@ def parquet(columns: dict[str, Any], compression: str = "snappy") -> bytes:
     return buffer.getvalue()
 
 
+def spreadsheet(**sheets: dict[str, Any]) -> bytes:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.remove(book.worksheets[0])
+    for name, columns in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in [list(columns), *zip(*columns.values(), strict=True)] if columns else []:
+            sheet.append([each.item() if isinstance(each, np.generic) else each for each in row])
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
 def tables() -> list[Sample]:
     import datetime
     from decimal import Decimal
@@ -160,6 +174,9 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
         Sample({"t": saved()}),
     ],
     "parquet": tables,
+    "excel": lambda: [
+        Sample({"t": spreadsheet(first={"id": list("wxyz"), "A": [1, 0, 1, 1], "B": [0.5, 1, 1, 0]}, second={})})
+    ],
     "lighteval": lambda: [Sample({name: details(name) for name in "ab"}, ("a", "b"), {"metric": "acc"})],
     "numbers": lambda: [
         of_text("a", "b", a="1\n0.5\n1e-3\n", b="0\n1\n2\n"),

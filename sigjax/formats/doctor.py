@@ -20,6 +20,7 @@ from sigjax.formats.reading import (
     given_name,
     likely_formats,
     read_as,
+    reader_for,
     sources_of,
     split_gold,
 )
@@ -294,7 +295,7 @@ def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
     metric, reader, options = given.metric, given.reader, Options(**values(given, FileOptions))
     try:
         sources = sources_of(paths, given.input)
-        format, refusal = _format_of(sources, metric, reader)
+        format, refusal = _format_of(sources, metric, reader_for(sources, reader, options.records))
         options = replace(options, parameters={} if reader is None else named_format(reader)[1])
     except InputError as error:
         if reader is not None:

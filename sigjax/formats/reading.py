@@ -47,7 +47,7 @@ from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import takes, values
 from sigjax.run.context import progress_bar
-from sigjax.run.files import files_inside, keeping_pipes, read_head, read_text
+from sigjax.run.files import files_inside, is_spreadsheet, keeping_pipes, read_head, read_text
 
 _PLAIN = frozenset({"labels", "texts"})
 """Formats of whole lines, which almost any file could be."""
@@ -132,6 +132,8 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[Format]
 def _is_scored(name: str, head: bytes) -> bool:
     """Whether a file that may be a table of one system is one: by its name, or since its lines end in numbers."""
     if name.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet")) or head.startswith((b"PAR1", b"[", b"{")):
+        return True
+    if is_spreadsheet(name, head):
         return True
     last = [re.split(rb"[\t,; ]", line.strip(b"\r "))[-1].decode("utf-8", "replace") for line in head_lines(head)[1:]]
     return bool(last) and all(is_missing(cell) or not is_text(cell) for cell in last)
@@ -300,6 +302,7 @@ def read_metrics(
         InputError: as `read`.
     """
     sources = sources_of(paths, input)
+    reader = reader_for(sources, reader, options.get("records"))
     names = metrics
     if not metrics and len(sources.files) == 1 and not sources.systems:
         from sigjax.readers.saved import saved_names
@@ -366,6 +369,7 @@ def _evaluations(
     """
     for metric in metrics:
         check_options(options if metric is None else replace(options, metric=metric))
+    reader = reader_for(sources, reader, options.records)
     with progress_bar("read", visible=options.progress):
         formats = formats_of(sources, reader, metrics)
         options = replace(options, parameters={} if reader is None else named_format(reader)[1])
@@ -378,6 +382,14 @@ def _evaluations(
             for task, evaluation in readings[each.name](with_metric).items():
                 tasks.setdefault(task, []).extend([] if evaluation is None else [directed(evaluation, options)])
         return of_tasks(tasks, [str(metric) for metric in metrics])
+
+
+def reader_for(sources: Sources, reader: str | None, records: str | None) -> str | None:
+    """The name of the format that is asked for, if one is: that of records in a JSON file is a table of JSON."""
+    if records is None or reader is not None:
+        return reader
+    name, head = read_head(next(iter((*sources.files, *sources.systems.values()))))
+    return "json" if head.lstrip().startswith((b"{", b"[")) and not name.endswith(".jsonl") else None
 
 
 def read_as(format: Format, sources: Sources, options: Options) -> ByTask:
@@ -400,7 +412,10 @@ def read_as(format: Format, sources: Sources, options: Options) -> ByTask:
     return with_notes if notes else reading
 
 
-_PARTICULAR = ("filter", "runs", "system_column", "score_column", "gold", "prediction")
+_PARTICULAR = (
+    *("filter", "runs", "system_column", "score_column", "gold", "prediction"),
+    *("where", "transpose", "melt", "records", "from_name"),
+)
 
 
 def _check_particular(format: Format, options: Options, what: str) -> None:

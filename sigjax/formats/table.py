@@ -25,7 +25,7 @@ from sigjax.readers.table import is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.options import Parameters, check_parameters, split_parameters
-from sigjax.run.files import ZIP_MAGIC
+from sigjax.run.files import ZIP_MAGIC, is_spreadsheet
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -373,10 +373,12 @@ def _gold(name: str, title: str, reader: str, looks: Looks, metrics: tuple[str, 
     return Format(name, title, "gold", reader, looks, metrics, **more)
 
 
-def _table(name: str, title: str, reader: str, looks: Looks, names: str) -> Format:
+def _table(name: str, title: str, reader: str, looks: Looks, names: str, **more: Any) -> Format:
     """A table of all systems, or one for each."""
-    options = frozenset({"runs", "system_column", "score_column", "gold", "prediction"})
-    return Format(name, title, "file", reader, looks, options=options, names=names, parts=True)
+    options = frozenset(
+        "runs system_column score_column gold prediction where transpose melt records from_name".split()
+    )
+    return Format(name, title, "file", reader, looks, options=frozenset(options), names=names, parts=True, **more)
 
 
 _TABLE = (
@@ -694,6 +696,15 @@ _TABLE = (
         parameters={"source": ()},
     ),
     # All systems in one file; last what looks like a table
+    _table(
+        "excel",
+        "spreadsheet of Excel or LibreOffice",
+        "sigjax.readers.frames:read_excel",
+        is_spreadsheet,
+        ".*",
+        parameters={"sheet": ()},
+        certain=True,
+    ),
     Format(
         "npz",
         "NumPy arrays, or what `sigjax extract` saves",

@@ -23,6 +23,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "leaderboard",
         "size",
         "margin",
+        "tables",
         "predictions",
         "one-system",
         "other-instances",

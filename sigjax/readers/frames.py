@@ -1,4 +1,4 @@
-"""Tables whose columns have types: data frames, Parquet files, and JSON (one object per line, or a list of objects).
+"""Tables whose columns have types: data frames, Parquet files, spreadsheets, and JSON (objects by line, or a list).
 
 Frames of pandas, polars and pyarrow are read with narwhals (extra `dataframe`). Nulls and NaN are missing cells. An
 index of pandas, in a frame or as its Parquet files and tables of pyarrow keep it, is read as columns that stand first,
@@ -16,20 +16,23 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 
 from sigjax.metrics.registry import LARGEST_WHOLE
 from sigjax.readers.join import directed
-from sigjax.readers.json_files import Item, load_entries, parse_json_lines
+from sigjax.readers.json_files import Item, item_at, load_entries, parse_json, parse_json_lines
 from sigjax.readers.layouts import check_width, read_table, read_tables
-from sigjax.readers.options import Options, check_options, quote
+from sigjax.readers.options import Options, check_options, listing, quote, suggest
+from sigjax.readers.shapes import at_path, paths_of, records_at
 from sigjax.readers.table import DataColumn, DataTable, Lazy, Numbers, check_characters, check_filled
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import visible
 from sigjax.records.metric import AnyMetric
-from sigjax.run.files import growth_limit, naming, read_bytes, read_text
+from sigjax.run.files import ZIP_MAGIC, growth_limit, is_spreadsheet, naming, read_bytes, read_text
 from sigjax.version import install_command
 
 FRAME = "data frame"
@@ -139,7 +142,9 @@ def refuse_repeats(file: str, names: Iterable[str]) -> None:
 _WORDS = {True: "true", False: "false", None: ""}
 
 
-def parse_jsonl(file: str, text: str, *, ignore: Collection[str]) -> DataTable:
+def parse_jsonl(
+    file: str, text: str, *, ignore: Collection[str], records: str | None = None, paths: Sequence[str] = ()
+) -> DataTable:
     r"""JSON lines as a table: one object per line, one field per column; a field that a line lacks is empty.
 
     Fields that hold lists or objects are no numbers and no names. Those named in `ignore` may hold anything.
@@ -149,17 +154,37 @@ def parse_jsonl(file: str, text: str, *, ignore: Collection[str]) -> DataTable:
         ['1', '0.5']
     """
     lines = [line for line, content in enumerate(text.split("\n"), start=1) if content.strip()]
-    return _table(file, parse_json_lines(file, text, spelled=True), lines, "line", ignore)
+    items = parse_json_lines(file, text, spelled=True)
+    if records is not None:
+        each = [own for item in items for own in _records(file, item.fields, records)]
+        return _table(file, each, None, "row", ignore, paths)
+    return _table(file, items, lines, "line", ignore, paths)
+
+
+def _records(file: str, value: Any, path: str) -> list[Item]:
+    """The records of a JSON value."""
+    found = records_at(value, path)
+    if not found:
+        fields = value if isinstance(value, dict) else {}
+        meant = suggest(path.partition("[")[0], fields, "fields")
+        raise InputError(f"{file}: {Hint('records')}: nothing stands at {quote(path)}; {meant}")
+    return [item_at((file, "record", i), own) for i, own in enumerate(found, start=1)]
 
 
 def _table(
-    file: str, objects: Iterable[Item], lines: Sequence[int] | None, word: str, ignore: Collection[str]
+    file: str,
+    objects: Iterable[Item],
+    lines: Sequence[int] | None,
+    word: str,
+    ignore: Collection[str],
+    paths: Sequence[str] = (),
 ) -> DataTable:
     nested: dict[str, Item] = {}
-    rows = [
-        {name: "" if name in ignore else _cell(item, name, value, nested) for name, value in item.fields.items()}
-        for item in objects
-    ]
+    rows: list[dict[str, str]] = []
+    for item in objects:
+        below = {path: at_path(item.fields, path) for path in paths}
+        fields = {path: value for path, value in below.items() if value is not None} | dict(item.fields)
+        rows.append({name: "" if name in ignore else _cell(item, name, own, nested) for name, own in fields.items()})
     names = dict.fromkeys(name for row in rows for name in row)
     if not names:
         raise InputError(f"{file}: the objects have no fields; expected one field per system")
@@ -189,11 +214,16 @@ def _cell(item: Item, name: str, value: object, nested: dict[str, Item]) -> str:
 
 
 def _parse_lines(file: str, options: Options, *, alone: bool) -> DataTable:
-    return parse_jsonl(file, read_text(file), ignore=options.ignore)
+    text, paths = read_text(file), paths_of(options)
+    return parse_jsonl(file, text, ignore=options.ignore, records=options.records, paths=paths)
 
 
 def _parse_list(file: str, options: Options, *, alone: bool) -> DataTable:
-    return _table(file, load_entries(file, spelled=True), None, "row", options.ignore)
+    if options.records is None:
+        entries = load_entries(file, spelled=True)
+    else:
+        entries = iter(_records(file, parse_json(file, read_text(file), spelled=True), options.records))
+    return _table(file, entries, None, "row", options.ignore, paths_of(options))
 
 
 read_jsonl, read_json = partial(read_tables, _parse_lines), partial(read_tables, _parse_list)
@@ -342,3 +372,58 @@ def _parse_parquet(file: str, options: Options, *, alone: bool) -> DataTable:
 
 
 read_parquet = partial(read_tables, _parse_parquet)
+
+
+def _parse_sheet(file: str, options: Options, *, alone: bool) -> DataTable:
+    """A sheet of a spreadsheet: the only one that is not empty, or the one that the format names."""
+    try:
+        from python_calamine import CalamineWorkbook  # pyright: ignore[reportMissingImports]
+    except ModuleNotFoundError:
+        command = install_command("python-calamine")
+        raise InputError(
+            f"{file}: is a spreadsheet (Excel, LibreOffice), which python-calamine reads; run: {command}; or save it "
+            "as CSV"
+        ) from None
+    data = read_bytes(file)
+    if not is_spreadsheet(file, data):
+        raise InputError(f"{file}: is no spreadsheet, as other files are; save all as CSV")
+    try:
+        if data.startswith(ZIP_MAGIC):
+            with ZipFile(BytesIO(data)) as archive:
+                _check_size(file, data, sum(member.file_size for member in archive.infolist()))
+        book = CalamineWorkbook.from_filelike(BytesIO(data))
+        sheets = {name: rows for name in book.sheet_names if (rows := book.get_sheet_by_name(name).to_python())}
+    except InputError:
+        raise
+    except Exception as error:  # the library has its own kinds for damaged files
+        reason = visible(" ".join(str(error)[:1000].split())[:200])
+        raise InputError(
+            f"{file}: is a spreadsheet (Excel, LibreOffice) that cannot be read ({reason}); save it as CSV, or in "
+            "Python give the data frame that pandas.read_excel makes of it"
+        ) from None
+    (named,) = options.parameters.get("sheet", ("",))
+    if named not in sheets and (named or len(sheets) != 1):
+        example = Hint("reader", f"excel(sheet={next(iter(sheets), 'NAME')})")
+        raise InputError(f"{file}: which sheet, {listing(sheets)}? say so with {example}")
+    rows = [[_sheet_cell(cell) for cell in row] for row in sheets.get(named) or next(iter(sheets.values()))]
+    while rows and not any(rows[-1]):
+        rows.pop()
+    start = next((row for row, cells in enumerate(rows) if any(cells)), 0)
+    width = max((j + 1 for row in rows for j, cell in enumerate(row) if cell), default=0)
+    if len(rows) < start + 2:
+        raise InputError(f"{file}: has no rows below the names of columns; expected one row per instance")
+    names = [cell.strip() for cell in rows[start][:width]]
+    refuse_repeats(file, names)
+    columns = zip(*(row[:width] for row in rows[start + 1 :]), strict=True)
+    made = {name: DataColumn(list(cells)) for name, cells in zip(names, columns, strict=True)}
+    return DataTable(file, made, range(start + 2, len(rows) + 1), "row", header=None)
+
+
+def _sheet_cell(cell: Any) -> str:
+    """A cell as text: whole numbers, which spreadsheets keep as doubles, without a point."""
+    if isinstance(cell, bool):
+        return _WORDS[cell]
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
+read_excel = partial(read_tables, _parse_sheet)

@@ -435,8 +435,8 @@ def _repeated(sheet: Sheet, systems: Collection[str]) -> str:
         )
     if is_trial(other):
         return f"ids must be unique in each run; with {Hint('runs', quote(other))} those of column {column} are"
-    both = f"columns {column} and {quote(other)} together are unique: make one column of both, and name it with "
-    both += str(Hint("id_column"))
+    both = f"columns {column} and {quote(other)} together are unique: "
+    both += str(Hint("id_column", quote(f"{sheet.id_column},{other}")))
     return both if is_property(other) else f"{both}; or give {Hint('runs', quote(other))} if it tells trials apart"
 
 

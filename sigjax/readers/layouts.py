@@ -28,7 +28,6 @@ from sigjax.readers.options import Options, chosen_metric, listing, quote, selec
 from sigjax.readers.predictions import label_columns, read_labelled, with_gold
 from sigjax.readers.roles import (
     SHOWN,
-    check_files,
     check_measures,
     check_scores,
     check_turned,
@@ -45,6 +44,7 @@ from sigjax.readers.roles import (
     unused,
     wide_roles,
 )
+from sigjax.readers.shapes import from_names, shaped, together
 from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, locate, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, SampleMetric
 from sigjax.run.files import is_file
@@ -67,13 +67,39 @@ def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Opti
     """
     if not sources.systems:
         (file,) = sources.files
-        table = parse(file, options, alone=True)
-        return read_table(_with_gold(parse, [table], options)[0], options)
-    tables = {name: parse(file, options, alone=False) for name, file in sources.chosen(options).items()}
-    for table in tables.values():
-        check_columns(table, options)
+        if options.from_name is not None:
+            sources = Sources((), {file: file})
+        else:
+            table = parse(file, options, alone=True)
+            return read_table(_with_gold(parse, [table], options)[0], options)
+    chosen = sources.systems if options.from_name or options.system_column else sources.chosen(options)
+    tables = {name: parse(file, options, alone=False) for name, file in chosen.items()}
+    if options.from_name is not None:
+        tables = from_names(tables, options.from_name)
     tables = dict(zip(tables, _with_gold(parse, [*tables.values()], options), strict=True))
-    return read_several(tables, options)
+    if found := together(tables, options):
+        table, own, notes = found
+        return _with_options(read_table(table, own), options, own, notes)
+    made = [shaped(table, options) for table in tables.values()]
+    own, notes = made[0][1:]
+    tables = dict(zip(tables, (table for table, _, _ in made), strict=True))
+    for table in tables.values():
+        check_columns(table, own)
+    return _with_options(read_several(tables, own), options, own, notes)
+
+
+def _with_options(reading: Reading, given: Options, own: Options, notes: Sequence[str]) -> Reading:
+    """The reading with the options that a shape has changed, and notes."""
+    names = ("id_column", "system_column", "score_column", "runs")
+    changed = {name: getattr(own, name) for name in names if getattr(own, name) != getattr(given, name)}
+    if not (changed or notes):
+        return reading
+
+    def evaluate(options: Options) -> EvaluationRecord:
+        evaluation = reading(replace(options, **changed))
+        return replace(evaluation, notes=(*notes, *evaluation.notes))
+
+    return evaluate
 
 
 def _with_gold(parse: Callable[..., DataTable], tables: Sequence[DataTable], options: Options) -> Sequence[DataTable]:
@@ -85,6 +111,11 @@ def _with_gold(parse: Callable[..., DataTable], tables: Sequence[DataTable], opt
 
 def read_table(table: DataTable, options: Options) -> Reading:
     """The reading of a table of all systems: of battles, long if a column holds the systems, else wide."""
+    table, own, notes = shaped(table, options)
+    return _with_options(_read_shaped(table, own), options, own, notes)
+
+
+def _read_shaped(table: DataTable, options: Options) -> Reading:
     check_columns(table, options)
     if labels := label_columns(table, options):
         return read_labelled({"": (table, labels)}, options)
@@ -181,7 +212,8 @@ def check_width(file: str, count: int, options: Options) -> None:
     if options.only is None and count > MOST_SYSTEMS:
         raise InputError(
             f"{file}: has {count} columns of systems, expected at most {MOST_SYSTEMS}: one row per instance and one "
-            f"column per system; exchange rows and columns, or name the columns with {Hint('only')}"
+            f"column per system; exchange rows and columns ({Hint('transpose')}), or name the columns with "
+            f"{Hint('only')}"
         )
 
 
@@ -229,7 +261,8 @@ def system_column(table: DataTable, options: Options) -> str | None:
         )
     raise InputError(
         f"{table.file}: column {quote(usual[0])} seems to hold the systems, one per row; expected one row per instance "
-        f"and one column per system, or a long table: name its columns with {Hint('system_column', 'NAME')} and "
+        f"and one column per system (give {Hint('transpose')}), or a long table: name its columns with "
+        f"{Hint('system_column', 'NAME')} and "
         f"{Hint('score_column', 'NAME')}; give {Hint('id_column', 'NAME')} if this one holds instance ids, or "
         f"{Hint('ignore', 'NAME')}"
     )
@@ -257,17 +290,10 @@ def read_long(table: DataTable, options: Options, system: str) -> Reading:
 def read_several(tables: Mapping[str, DataTable], options: Options) -> Reading:
     """The reading of one table per system."""
     asked = (options.score_column, *(options.counts or {}).values())
-    if options.system_column is not None:
-        raise InputError(
-            f"{next(iter(tables.values())).file}: {Hint('system_column')} is for one table of all systems, but each "
-            "file is taken for one system; put the files into one table, with a column of their names, or leave "
-            f"{Hint('system_column')} out"
-        )
     labelled = {name: (table, label_columns(table, options, alone=False)) for name, table in tables.items()}
     known = {name: (table, labels) for name, (table, labels) in labelled.items() if labels is not None}
     if len(known) == len(tables):
         return read_labelled(known, options)
-    check_files(list(tables.values()), unused(next(iter(tables.values())), options, [options.id_column, *asked]))
     for table in tables.values():
         names = [name for name in table.columns if name not in asked]
         if table.header is not None and not all(map(is_text, names[1:])):

@@ -38,7 +38,7 @@ class TableOptions:
         "order.",
         group="Input",
     )
-    id_column: str | None = option(None, "Column of instance ids.", group="Input")
+    id_column: str | None = option(None, "Column of instance ids; A,B makes one id of several columns.", group="Input")
     system_column: str | None = option(
         None, "Column of the systems in a long table; default: by its name (system, model, run, ...).", group="Input"
     )
@@ -55,6 +55,19 @@ class TableOptions:
         None,
         "Columns of predictions, one per system; default: those named y_pred, pred_NAME, ...",
         group="Input",
+    )
+    where: str | None = option(
+        None,
+        "Rows to take, such as \"task == 'x' and length > 5\".",
+        "Comparisons of columns (==, !=, <, <=, >, >=, in) with numbers and texts, joined by and, or, not.",
+        group="Input",
+        rare=True,
+    )
+    transpose: bool = option(
+        False, "Exchange rows and columns of a table whose rows are the systems.", group="Input", rare=True
+    )
+    melt: Sequence[str] | None = option(
+        None, "Columns that are runs of an instance, one number each.", group="Input", rare=True
     )
     only: Sequence[str] | None = option(None, "Compare only these systems.", "In this order.", group="Input")
     ignore: Sequence[str] = option((), "Columns that are not systems.", group="Input")
@@ -106,6 +119,19 @@ class FileOptions(TableOptions):
         None,
         "Which kind of results to take, where files hold several.",
         "A filter of lm-evaluation-harness, a split of HELM, an annotator of AlpacaEval, a board of SWE-bench.",
+        group="Input",
+        rare=True,
+    )
+    records: str | None = option(
+        None,
+        "Where the records stand in a JSON file, such as results[*].samples; columns may be paths, as parsed.score.",
+        group="Input",
+        rare=True,
+    )
+    from_name: str | None = option(
+        None,
+        "What names of files tell, such as {system}_{task}.csv.",
+        "One table is made of the files, with a column for each field; the system is a field, or a column.",
         group="Input",
         rare=True,
     )
@@ -287,7 +313,7 @@ ENDINGS = frozenset(
     f".{ending}"
     for ending in (
         "gz txt tsv csv json jsonl eval parquet npz conllu conll iob tags talp naacl pharaoh wa run trec out hyp res "
-        "score scores pred predictions mbt mrg evalb ctm trn"
+        "score scores pred predictions mbt mrg evalb ctm trn xlsx xlsm xlsb xls ods"
     ).split()
 )
 """Endings of file names that tell a format; others, such as `.reverse`, are part of a system's name."""

@@ -56,7 +56,7 @@ _CLASS_1 = tuple(map(str.split, ("1 0", "1 -1", "true false", "yes no", "positiv
 """Labels of two classes, of which the first is the one to find."""
 _NO_CLASSES = ("median", "variance", "ratio")
 """Metrics of numbers that classes do not have."""
-_WHOLE = re.compile(r"[-+]?\d+(\.0*)?")
+_WHOLE = re.compile(r"[-+]?\d{1,99}(\.0*)?")
 _MANY_CLASSES = 50
 """With more classes than this, and most labels different, labels are texts or numbers."""
 _is_probability = re.compile(r".*(prob|probas?|probabilit(y|ies)|probs|logits?|confidence|scores?)", re.I).fullmatch
@@ -140,7 +140,7 @@ def _whole(label: str) -> str:
         >>> _whole("1.0"), _whole("01"), _whole("cat")
         ('1', '1', 'cat')
     """
-    return str(int(float(label))) if _WHOLE.fullmatch(label) else label
+    return str(int(label.partition(".")[0])) if _WHOLE.fullmatch(label) else label
 
 
 def _class_to_find(classes: Mapping[str, int]) -> str | None:

@@ -384,20 +384,6 @@ def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
     return numbers.size <= 1 if is_rated_gold(name) else numbers.distinct <= _MOST_CLASSES
 
 
-def check_files(tables: Sequence[DataTable], free: Sequence[str]) -> None:
-    """Refuse files each of which has the same systems in a column: each is of a game or a data set, not of a system."""
-    for name in free:
-        if may_be_system(name) and all(name in table.columns and table.columns[name].is_words() for table in tables):
-            common = set.intersection(*({*table.columns[name]} for table in tables))
-            if len(tables) > 1 and len(common) > 1:
-                raise InputError(
-                    f"{tables[0].file}: column {quote(name)} seems to hold the systems, {listing(sorted(common), 3)}, "
-                    "which are in all files, so that files would be compared, not systems; put the files into one "
-                    f"table, with a column of their names as ids, and give {Hint('system_column', quote(name))}; or "
-                    f"{Hint('ignore', quote(name))} if the files are the systems"
-                )
-
-
 def check_scores(
     tables: Sequence[DataTable],
     name: str,
@@ -480,7 +466,8 @@ def check_turned(table: DataTable, systems: Sequence[str]) -> None:
         raise InputError(
             f"{table.file}: columns {listing(systems[:3])}{', ...' if len(systems) > 3 else ''} are numbered like "
             f"instances, in a table of {len(table.lines)} rows; expected one row per instance and one column per "
-            f"system: exchange rows and columns, or give {Hint('only')} with these names if they are systems"
+            f"system: exchange rows and columns ({Hint('transpose')}), or give {Hint('only')} with these names if they "
+            "are systems"
         )
 
 

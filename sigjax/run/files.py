@@ -60,7 +60,6 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The content of a file, unpacked."""
     file = os.fsdecode(path)
     data = _content(file)
-    _check_spreadsheet(file, data)
     if not data.startswith(GZIP_MAGIC):
         return data
     try:
@@ -81,7 +80,6 @@ def read_head(path: str | os.PathLike[str]) -> tuple[str, bytes]:
     if os.path.isdir(file):
         return name, b""
     head = _content(file, _HEAD)
-    _check_spreadsheet(file, head)
     if head.startswith(GZIP_MAGIC):
         try:
             head = _unpacked_head(head)
@@ -90,13 +88,9 @@ def read_head(path: str | os.PathLike[str]) -> tuple[str, bytes]:
     return name, head.removeprefix(b"\xef\xbb\xbf")
 
 
-def _check_spreadsheet(file: str, head: bytes) -> None:
-    """Refuse files of Excel and LibreOffice, by the first member of the archive that they are."""
-    if head.startswith(_OLD_OFFICE) or (head.startswith(ZIP_MAGIC) and head.startswith(_OFFICE, 30)):
-        raise InputError(
-            f"{file}: is a spreadsheet (Excel, LibreOffice), which sigjax does not read; save it as CSV, or in Python "
-            "give the data frame that pandas.read_excel makes of it"
-        )
+def is_spreadsheet(_: str, head: bytes) -> bool:
+    """Whether a file is one of Excel or LibreOffice, by the first member of the archive that it is."""
+    return head.startswith(_OLD_OFFICE) or (head.startswith(ZIP_MAGIC) and head.startswith(_OFFICE, 30))
 
 
 def files_inside(folder: str, pattern: str) -> list[str]:
@@ -199,6 +193,8 @@ def read_segments(path: str) -> list[str]:
 
 def _decode(file: str, data: bytes) -> str:
     """UTF-8 text as it stands."""
+    if is_spreadsheet(file, data):
+        raise InputError(f"{file}: is a spreadsheet (Excel, LibreOffice), where text is expected; save it as CSV")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{file}: is UTF-16 text; save it as UTF-8")
     try:

@@ -55,6 +55,15 @@ def inside(*path: str) -> Split:
     return split
 
 
+def sheet_rows(content: bytes) -> Records:
+    """The rows of a spreadsheet below the first."""
+    import openpyxl
+
+    head, *rows = openpyxl.load_workbook(io.BytesIO(content)).worksheets[0].values
+    columns = lambda records: dict(zip(head, zip(*records, strict=True), strict=True))  # noqa: E731
+    return rows, lambda records: mutations.spreadsheet(first=columns(records))
+
+
 def rows(content: bytes) -> Records:
     """The rows of a Parquet file."""
     from pyarrow.parquet import read_table, write_table
@@ -269,6 +278,10 @@ CASES: dict[str, Callable[[], Case]] = {
     "parquet": lambda: Case(
         {f"{k}.parquet": mutations.parquet({"id": list("vwxyz"), "doc": list("ddeef"), "score": own})
          for k, own in (("a", A), ("b", B))}, rows, cluster="doc",
+    ),
+    "excel": lambda: Case(
+        {f"{k}.xlsx": mutations.spreadsheet(first={"id": list("vwxyz"), "doc": list("ddeef"), "score": own})
+         for k, own in (("a", A), ("b", B))}, sheet_rows, cluster="doc",
     ),
 }  # fmt: skip
 """Format -> files of it; those with other names than a and b are of all systems."""

@@ -21,6 +21,7 @@ LONG = "system\tid\tdoc\ttp\tpredicted\tgold\n" + "".join(
 NEEDS = {
     "parquet": ["narwhals", "pyarrow"],
     "lighteval": ["pyarrow"],
+    "excel": ["python_calamine", "openpyxl"],
     "trec-run": ["pytrec_eval"],
     "ranx-json": ["pytrec_eval"],
     "texts": ["sacrebleu", "rouge_score"],

@@ -7,6 +7,7 @@ from sigjax import read
 from sigjax.formats import FORMATS
 
 NEEDS = {"parquet": "narwhals", "lighteval": "pyarrow", "trec-run": "pytrec_eval", "ranx-json": "pytrec_eval"}
+NEEDS["excel"] = "python_calamine"
 
 
 def samples_of(reader):

@@ -275,23 +275,22 @@ AGENTS = ["DQN", "IQN", "Rainbow", "C51"]
     ["Agent", "alg_name", "Algorithm", "classifier_name", "classifier", "framework", "model", "Method", "learner"],
 )
 @pytest.mark.parametrize("rows", ["one", "several"])
-def test_files_of_games_are_no_systems(given, refused, name, rows):
+def test_files_of_games_are_one_table(given, refused, name, rows):
     times = 5 if rows == "several" else 1
     columns = {name: AGENTS * times, "Iteration": [i // 4 for i in range(4 * times)]}
     games = {f"{x}.csv": columns | {"Value": reals(x)[: 4 * times]} for x in ("pong", "breakout")}
-    said = refused(*given(**games))
-    assert said == (
-        f"pong.csv: column {name!r} seems to hold the systems, 'C51', 'DQN', 'IQN' and 1 more, which are in all files, "
-        "so that files would be compared, not systems; put the files into one table, with a column of their names as "
-        f"ids, and give --system-column {name!r}; or --ignore {name!r} if the files are the systems"
-    )
-    if rows == "one":
-        assert read(*games, ignore=[name]).systems == ("pong", "breakout")
-        both = {own: [cell for game in games.values() for cell in game[own]] for own in (name, "Value")}
-        both["game"] = [game for game in games for _ in AGENTS]
-        evaluation = read(*given(**{"all.csv": both}), system_column=name)
-        assert (evaluation.systems, evaluation.ids) == (tuple(AGENTS), tuple(games))
-        assert evaluation.stats[:, :, 0].T.tolist() == [own["Value"] for own in games.values()]
+    files = given(**games)
+    if rows == "several":
+        said = (
+            "pong.csv and 1 more, row 2: instance 'pong' of system 'DQN' is also on row 1; ids must be unique in each "
+        )
+        assert refused(*files) == f"{said}run; with --runs 'Iteration' those of column 'file' are"
+        assert len({*(read(*files, runs="Iteration").runs or ())}) == 5
+        return
+    evaluation = read(*files)
+    assert (evaluation.systems, evaluation.ids) == (tuple(AGENTS), ("pong", "breakout"))
+    assert evaluation.stats[:, :, 0].T.tolist() == [own["Value"] for own in games.values()]
+    assert read(*files, ignore=[name]).systems == ("pong", "breakout")
 
 
 def test_agents_of_one_table_are_its_systems(given):
@@ -301,12 +300,12 @@ def test_agents_of_one_table_are_its_systems(given):
     assert read(*given(**{"t.csv": properties})).systems == of_frame(properties).systems == ("A", "B")
 
 
-def test_a_column_of_systems_is_not_ignored_where_each_file_is_one(given, refused):
-    files = {f"{x}.csv": {"id": IDS, "who": ["A", "B"] * 10, "score": bits(x)} for x in "ab"}
-    assert refused(*given(**files), system_column="who") == (
-        "a.csv: --system-column is for one table of all systems, but each file is taken for one system; put the files "
-        "into one table, with a column of their names, or leave --system-column out"
-    )
+def test_a_column_of_systems_holds_them_in_all_files(given):
+    files = {f"{x}.csv": {"id": IDS, "who": ["A"] * 10 + ["B"] * 10, "score": bits(x)} for x in "ab"}
+    files["b.csv"]["who"] = ["B"] * 10 + ["A"] * 10
+    evaluation = read(*given(**files), system_column="who")
+    assert (evaluation.systems, evaluation.ids) == (("A", "B"), tuple(IDS))
+    assert evaluation.stats[0, :, 0].tolist() == [*files["a.csv"]["score"][:10], *files["b.csv"]["score"][10:]]
     assert read(*files).systems == ("a", "b")
 
 

@@ -1,0 +1,303 @@
+"""Tables in other shapes, made those that are read: some of their rows, files put together, rows and columns turned.
+
+`--where` keeps some rows. `--id-column A,B` makes one id of several columns. `--transpose` exchanges rows and columns,
+and `--melt` makes a row of each run that stands in a column of its own. Files that hold the same systems, one file for
+each data set or game, are one table; `--from-name` says what their names tell.
+"""
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from sigjax.readers.options import Options, listing, quote, suggest
+from sigjax.readers.roles import find_ids, may_be_system, unused
+from sigjax.readers.table import DataColumn, DataTable, as_float
+from sigjax.records import Hint, InputError
+
+_BETWEEN = " | "
+"""What stands between the parts of an id."""
+_FILE, _RUN, _SCORE, _SYSTEM = "file", "run", "score", "system"
+"""Columns that are made."""
+
+
+def shaped(table: DataTable, options: Options) -> tuple[DataTable, Options, tuple[str, ...]]:
+    """A table in the shape that is read, the options for it, and notes on what was done.
+
+    Raises:
+        InputError: an option names no column, or `where` is no condition on columns.
+    """
+    notes: list[str] = []
+    if options.transpose:
+        table = _transposed(table, options)
+        notes.append("rows and columns are exchanged: rows are the systems")
+    if options.where is not None:
+        kept = rows_where(table, options.where)
+        notes.append(f"rows where {options.where}: {np.count_nonzero(kept):,} of {len(kept):,}")
+        table = _rows(table, np.flatnonzero(kept))
+    if options.melt is not None:
+        table = _melted(table, options.melt)
+        notes.append(f"runs are the columns {listing(options.melt, 4)}")
+        options = replace(options, runs=options.runs or _RUN, score_column=options.score_column or _SCORE)
+    table = _with_joined_ids(table, options)
+    return table, options, tuple(notes)
+
+
+def _rows(table: DataTable, rows: np.ndarray) -> DataTable:
+    """Some rows of a table."""
+    chosen = rows.tolist()
+    columns = {
+        name: DataColumn([column[row] for row in chosen], nested=column.nested)
+        for name, column in table.columns.items()
+    }
+    return replace(table, columns=columns, lines=[table.lines[row] for row in chosen])
+
+
+def _with_joined_ids(table: DataTable, options: Options) -> DataTable:
+    """The table with a column for an id of several columns, named as the option says."""
+    names = (options.id_column or "").split(",")
+    if len(names) < 2 or options.id_column in table.columns:
+        return table
+    names = [name if name in table.columns else name.strip() for name in names]
+    for name in names:
+        if name not in table.columns:
+            raise InputError(
+                f"{table.file}: {Hint('id_column')}: no column {quote(name)}; {suggest(name, table.columns, 'columns')}"
+            )
+    cells = zip(*(table.names[name] for name in names), strict=True)
+    return replace(table, columns={**table.columns, str(options.id_column): DataColumn([*map(_BETWEEN.join, cells)])})
+
+
+def _transposed(table: DataTable, options: Options) -> DataTable:
+    named = options.system_column or next((name for name in table.columns if table.columns[name].is_words()), None)
+    if named is None:
+        raise InputError(f"{table.file}: {Hint('transpose')}: no column holds the names of the systems")
+    systems, instances = table.names[named].tolist(), [name for name in table.columns if name != named]
+    if repeated := next((name for i, name in enumerate(systems) if name in systems[:i]), None):
+        raise InputError(f"{table.file}: {Hint('transpose')}: two rows are named {quote(repeated)}; rename one")
+    cells = [list(table.columns[name]) for name in instances]
+    columns = {"id": DataColumn(instances)}
+    columns |= {name: DataColumn([column[row] for column in cells]) for row, name in enumerate(systems)}
+    return DataTable(table.file, columns, range(1, len(instances) + 1), "row")
+
+
+def _melted(table: DataTable, names: Sequence[str]) -> DataTable:
+    for name in names:
+        if name not in table.columns:
+            meant = suggest(name, table.columns, "columns")
+            raise InputError(f"{table.file}: {Hint('melt')}: no column {quote(name)}; {meant}")
+    count, runs = len(table.lines), len(names)
+    columns = {name: DataColumn([*own] * runs) for name, own in table.columns.items() if name not in names}
+    columns[_RUN] = DataColumn([name for name in names for _ in range(count)])
+    columns[_SCORE] = DataColumn([cell for name in names for cell in table.columns[name]])
+    return replace(table, columns=columns, lines=[*table.lines] * runs, index=())
+
+
+_COMPARED: Mapping[type, Callable[[Any, Any], Any]] = {
+    **{ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le},
+    **{ast.Gt: operator.gt, ast.GtE: operator.ge},
+}
+_HOW = "such as \"task == 'x' and length > 5\": ==, !=, <, <=, >, >=, in, and, or, not"
+
+
+def rows_where(table: DataTable, condition: str) -> np.ndarray:
+    """Which rows of a table meet a condition, `[row]` bool.
+
+    Comparisons of columns with numbers, texts in quotes, true and false, or lists of them, joined by `and`, `or` and
+    `not`. Names that are no words stand between backquotes. Nothing is executed. A cell that is no number meets no
+    comparison with one.
+
+    Example:
+        >>> columns = {"task": DataColumn(["x", "y", "x"]), "n": DataColumn(["1", "2", "10"])}
+        >>> table = DataTable("t.csv", columns, [2, 3, 4])
+        >>> rows_where(table, "task == 'x' and n > 5").tolist(), rows_where(table, "`n` in [1, 2]").tolist()
+        ([False, False, True], [True, True, False])
+    """
+    quoted: list[str] = []
+
+    def named(match: re.Match[str]) -> str:
+        quoted.append(match[1])
+        return f"__quoted_{len(quoted) - 1}"
+
+    try:
+        tree = ast.parse(re.sub(r"`([^`]*)`", named, condition), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise _not_understood(table, condition) from None
+
+    def column(node: ast.AST) -> DataColumn:
+        written = re.sub(r"__quoted_(\d+)", lambda match: quoted[int(match[1])], ast.unparse(node))
+        if written not in table.columns:
+            meant = suggest(written, table.columns, "columns")
+            raise InputError(f"{table.file}: {Hint('where')}: no column {quote(written)}; {meant}")
+        return table.columns[written]
+
+    def met(node: ast.AST) -> np.ndarray:
+        if isinstance(node, ast.BoolOp):
+            parts = [met(part) for part in node.values]
+            return np.logical_and.reduce(parts) if isinstance(node.op, ast.And) else np.logical_or.reduce(parts)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return ~met(node.operand)
+        if not isinstance(node, ast.Compare) or not isinstance(node.left, ast.Name | ast.Attribute | ast.Subscript):
+            raise _not_understood(table, condition)
+        cells, result = column(node.left), np.ones(len(table.lines), bool)
+        for how, right in zip(node.ops, node.comparators, strict=True):
+            try:
+                value = ast.literal_eval(right)
+            except (ValueError, TypeError, SyntaxError):
+                raise _not_understood(table, condition) from None
+            result &= _meets(cells, how, value, lambda: _not_understood(table, condition))
+        return result
+
+    kept = met(tree)
+    if not kept.any():
+        raise InputError(f"{table.file}: {Hint('where')}: no row meets {condition}")
+    return kept
+
+
+def _not_understood(table: DataTable, condition: str) -> InputError:
+    return InputError(
+        f"{table.file}: {Hint('where')}: {quote(condition)} is not understood; expected comparisons of columns with "
+        f"numbers and texts in quotes, {_HOW}"
+    )
+
+
+def _meets(cells: DataColumn, how: ast.cmpop, value: Any, refusal: Callable[[], InputError]) -> np.ndarray:
+    if isinstance(how, ast.In | ast.NotIn):
+        if not isinstance(value, list | tuple | set):
+            raise refusal()
+        none = np.zeros(len(cells), bool)
+        found = np.logical_or.reduce([none, *(_meets(cells, ast.Eq(), each, refusal) for each in value)])
+        return ~found if isinstance(how, ast.NotIn) else found
+    compare = _COMPARED.get(type(how))
+    if compare is None:
+        raise refusal()
+    if isinstance(value, bool | int | float):
+        numbers = np.array([as_float(cell) for cell in cells])
+        return np.asarray(compare(numbers, float(value)))
+    if not isinstance(value, str):
+        raise refusal()
+    return np.array([compare(cell.strip(), value) for cell in cells], bool)
+
+
+def paths_of(options: Options) -> list[str]:
+    """The columns that options name by a path below fields, such as `parsed.score`."""
+    names = [*(options.id_column or "").split(","), options.system_column, options.score_column, options.runs]
+    names += [options.cluster, options.strata, options.gold, *(options.prediction or ()), *(options.melt or ())]
+    names += [*(options.counts or {}).values(), *re.findall(r"`([^`]*)`", options.where or "")]
+    names += re.findall(r"[A-Za-z_][\w.\[\]]*", options.where or "")
+    return [name.strip() for name in dict.fromkeys(names) if name and re.search(r"[.\[]", name)]
+
+
+def from_names(tables: Mapping[str, DataTable], pattern: str) -> dict[str, DataTable]:
+    """The tables with what the names of their files tell, as in '{system}_{task}.csv', in columns of these names.
+
+    Raises:
+        InputError: a name is not like the pattern, or the pattern has no field.
+    """
+    parts = re.split(r"\{(\w+)\}", pattern)
+    if len(parts) < 3 or len({*parts[1::2]}) < len(parts[1::2]):
+        raise InputError(
+            f"{Hint('from_name')}: expected a name with fields, such as '{{system}}_{{task}}.csv', got {quote(pattern)}"
+        )
+    regex = re.compile("".join(f"(?P<{part}>.+?)" if i % 2 else re.escape(part) for i, part in enumerate(parts)))
+    depth, made = len(PurePath(pattern).parts), dict[str, DataTable]()
+    for name, table in tables.items():
+        tail = PurePath(*PurePath(table.file).parts[-depth:]).as_posix()
+        found = regex.fullmatch(tail) or regex.fullmatch(tail.removesuffix(".gz"))
+        if found is None:
+            raise InputError(f"{table.file}: {Hint('from_name')}: the name is not like {quote(pattern)}")
+        columns = {field: DataColumn([value] * len(table.lines)) for field, value in found.groupdict().items()}
+        made[name] = replace(table, columns={**table.columns, **columns})
+    return made
+
+
+def together(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTable, Options, tuple[str, ...]] | None:
+    """One table of several that hold the same systems in a column; None where each table is one of a system.
+
+    Ids are those of the tables, with the file or what its name tells before them where ids repeat.
+    """
+    fields = re.findall(r"\{(\w+)\}", options.from_name or "")
+    asked = options.system_column or (_SYSTEM if _SYSTEM in fields else None)
+    system = asked or _common_systems(list(tables.values()), options)
+    if system is None or not all(system in table.columns for table in tables.values()):
+        return None
+    names = list(dict.fromkeys(name for table in tables.values() for name in table.columns))
+    columns: dict[str, list[str]] = {name: [] for name in names}
+    of_file: list[str] = []
+    for label, table in tables.items():
+        of_file += [label] * len(table.lines)
+        for name, cells in columns.items():
+            cells += table.columns[name] if name in table.columns else [""] * len(table.lines)
+    nested = {name for table in tables.values() for name in table.columns if table.columns[name].nested}
+    made = {name: DataColumn(cells, nested=name in nested) for name, cells in columns.items()}
+    parts = [name for name in fields if name != _SYSTEM] or [_FILE]
+    made.setdefault(_FILE, DataColumn(of_file))
+    first = next(iter(tables.values()))
+    table = DataTable(f"{first.file} and {len(tables) - 1} more", made, range(1, len(of_file) + 1), "row")
+    options = replace(options, system_column=system)
+    if options.id_column is None:
+        free = [name for name in unused(first, options, [system]) if not first.columns[name].nested]
+        own = find_ids(table, options, [], free, system)
+        ids = [own] if own is not None and _tells(table, [own], options, system) else [*parts, *([own] if own else [])]
+        options = replace(options, id_column=",".join(dict.fromkeys(ids)))
+        table = _with_joined_ids(table, options)
+    return table, options, (f"{len(tables)} files are one table: systems are from column {quote(system)}",)
+
+
+def _tells(table: DataTable, names: Sequence[str], options: Options, system: str) -> bool:
+    keys = [table.columns[name] for name in (*names, system, options.runs) if name is not None]
+    return len(set(zip(*keys, strict=True))) == len(table.lines)
+
+
+def _common_systems(tables: Sequence[DataTable], options: Options) -> str | None:
+    """The column that holds the same systems in all tables, by its name."""
+    for name in unused(tables[0], options, [options.id_column, options.score_column]):
+        if may_be_system(name) and all(name in table.columns and table.columns[name].is_words() for table in tables):
+            common = set.intersection(*({*table.columns[name]} for table in tables))
+            if len(common) > 1:
+                return name
+    return None
+
+
+def at_path(value: Any, path: str) -> Any:
+    """What stands at a path such as `parsed.score` or `scores[0].value`; None where nothing does.
+
+    Example:
+        >>> at_path({"parsed": {"scores": [1, 2]}}, "parsed.scores[1]")
+        2
+    """
+    for part in re.findall(r"[^.\[\]]+", path):
+        if isinstance(value, list) and part.isdigit() and int(part) < len(value):
+            value = value[int(part)]
+        elif isinstance(value, dict) and part in value:
+            value = value[part]
+        else:
+            return None
+    return value
+
+
+def records_at(value: Any, path: str) -> list[Any]:
+    """The records at a path such as `results[*].samples[*]`, with the plain fields of what holds them.
+
+    Example:
+        >>> records_at({"results": [{"task": "x", "samples": [{"id": 1}, {"id": 2}]}]}, "results[*].samples[*]")
+        [{'task': 'x', 'id': 1}, {'task': 'x', 'id': 2}]
+    """
+    found: list[tuple[Any, dict[str, Any]]] = [(value, {})]
+    for step in re.findall(r"[^.\[\]]+|\[\*\]", path):
+        following: list[tuple[Any, dict[str, Any]]] = []
+        for own, held in found:
+            if step in ("*", "[*]"):
+                each = own if isinstance(own, list) else list(own.values()) if isinstance(own, dict) else []
+                following += [(one, held) for one in each]
+            elif isinstance(own, dict) and step in own:
+                plain = {name: one for name, one in own.items() if not isinstance(one, list | dict)}
+                following.append((own[step], held | plain))
+        found = following
+    found = [(one, held) for own, held in found for one in (own if isinstance(own, list) else [own])]
+    return [held | own if isinstance(own, dict) else own for own, held in found]

@@ -1,0 +1,197 @@
+"""Tables in other shapes, and as spreadsheets: each gives the evaluation of the same numbers in the usual shape."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from mutations import spreadsheet
+
+import sigjax
+from sigjax import InputError, doctor, read
+
+pytestmark = pytest.mark.usefixtures("here")
+TASKS, CASES = ["x"] * 30 + ["y"] * 30, [*range(30)] * 2
+CHANCE = np.random.default_rng(30)
+NUMBERS = {name: CHANCE.integers(0, 9, 60) / 8 for name in ("big", "small", "tiny")}
+LENGTHS = CHANCE.integers(1, 99, 60)
+
+
+def csv(columns):
+    return "\n".join(",".join(map(str, row)) for row in [list(columns), *zip(*columns.values(), strict=True)]) + "\n"
+
+
+def rows_of(name, task=None):
+    return [i for i in range(60) if task in (None, TASKS[i])] if name else []
+
+
+def same(evaluation, rows=range(60), systems=NUMBERS):
+    """The numbers of the systems on these rows, whatever the order."""
+    expected = sorted(zip(*(NUMBERS[name][list(rows)].tolist() for name in systems), strict=True))
+    assert sorted(evaluation.systems) == sorted(systems)
+    columns = [evaluation.stats[evaluation.systems.index(name), :, 0].tolist() for name in systems]
+    assert sorted(zip(*columns, strict=True)) == expected
+
+
+def three_doors(compared, files, **options):
+    """The evaluation, which the command line, `doctor` and Python read alike."""
+    evaluation = read(*files, **options)
+    flags = []
+    for name, value in options.items():
+        flags += [
+            f"--{name.replace('_', '-')}",
+            *([] if value is True else [value] if isinstance(value, str) else value),
+        ]
+    report = compared(*files, *flags)
+    scores = {row.name: row.score for row in sigjax.compare(evaluation, resamples=99).systems}
+    assert {each["name"]: each["score"] for each in report["systems"]} == pytest.approx(scores)
+    diagnosis = doctor(*files, **options)
+    assert (diagnosis.refusal, sorted(diagnosis.systems)) == (None, sorted(evaluation.systems))
+    assert diagnosis.command is not None
+    return evaluation
+
+
+def test_ids_of_several_columns(write, compared):
+    write("t.csv", csv({"task": TASKS, "case": CASES, **NUMBERS}))
+    with pytest.raises(InputError, match="give id_column='task,case'|id_column.*task,case"):
+        read("t.csv")
+    same(evaluation := three_doors(compared, ["t.csv"], id_column="task,case"))
+    assert evaluation.ids[31] == "y | 1"
+    long = {"system": [n for n in NUMBERS for _ in TASKS], "task": TASKS * 3, "case": CASES * 3}
+    write("long.csv", csv(long | {"score": [x for own in NUMBERS.values() for x in own]}))
+    same(read("long.csv", id_column="task,case"))
+    frame = pytest.importorskip("pandas").DataFrame({"task": TASKS, "case": CASES, **NUMBERS})
+    same(sigjax.Evaluation.from_dataframe(frame, id_column="task, case"))
+    with pytest.raises(InputError, match="id_column: no column 'kase'; did you mean 'case'"):
+        read("t.csv", id_column="task,kase")
+
+
+@pytest.mark.parametrize(
+    ("condition", "met"),
+    [
+        ("task == 'x'", lambda i: TASKS[i] == "x"),
+        ("task != 'x' and length > 50", lambda i: TASKS[i] != "x" and LENGTHS[i] > 50),
+        ("not (task in ['x', 'z'] or length <= 20.5)", lambda i: not (TASKS[i] in "xz" or LENGTHS[i] <= 20.5)),
+        ("length >= 10 or `task` not in ('x',)", lambda i: LENGTHS[i] >= 10 or TASKS[i] != "x"),
+        ("big == 0.5", lambda i: NUMBERS["big"][i] == 0.5),
+    ],
+)
+def test_some_rows(write, compared, condition, met):
+    write("t.csv", csv({"id": range(60), "task": TASKS, "length": LENGTHS, **NUMBERS}))
+    rows = [i for i in range(60) if met(i)]
+    evaluation = three_doors(compared, ["t.csv"], where=condition, ignore=["length", "task"])
+    same(evaluation, rows)
+    assert f"rows where {condition}: {len(rows)} of 60" in evaluation.notes
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["__import__('os').system('x')", "task = 'x'", "task == big", "f(task)", "[x for x in task]", "1 == 1", ""],
+)
+def test_conditions_are_not_executed(write, condition):
+    write("t.csv", csv({"id": range(60), "task": TASKS, **NUMBERS}))
+    with pytest.raises(InputError, match="t.csv: where: .* is not understood; expected comparisons of columns"):
+        read("t.csv", where=condition)
+    with pytest.raises(InputError, match="where: no column 'tusk'; did you mean 'task'"):
+        read("t.csv", where="tusk == 'x'")
+    with pytest.raises(InputError, match="where: no row meets task == 'z'"):
+        read("t.csv", where="task == 'z'")
+
+
+def test_systems_in_rows(write, compared):
+    rows = {"model": [*NUMBERS], **{f"q{i}": [own[i] for own in NUMBERS.values()] for i in range(60)}}
+    write("t.csv", csv(rows))
+    with pytest.raises(InputError, match="transpose"):
+        read("t.csv")
+    same(three_doors(compared, ["t.csv"], transpose=True))
+    write("twice.csv", csv(rows | {"model": ["big", "big", "tiny"]}))
+    with pytest.raises(InputError, match="two rows are named 'big'"):
+        read("twice.csv", transpose=True)
+
+
+def test_runs_in_columns(write, compared):
+    systems = [name for name in NUMBERS for _ in range(20)]
+    columns = {"system": systems, "id": [*range(20)] * 3}
+    columns |= {f"run{k}": [own[20 * k + i] for own in NUMBERS.values() for i in range(20)] for k in range(3)}
+    write("t.csv", csv(columns))
+    evaluation = three_doors(compared, ["t.csv"], melt=["run0", "run1", "run2"])
+    same(evaluation)
+    assert (sorted({*evaluation.runs}), len({*evaluation.ids})) == (["run0", "run1", "run2"], 20)
+    with pytest.raises(InputError, match="melt: no column 'run9'"):
+        read("t.csv", melt=["run0", "run9"])
+
+
+@pytest.mark.parametrize(
+    "word", ["model", "agent", "alg_name", "algo", "classifier", "classifier_name", "framework", "method"]
+)
+def test_a_file_for_each_data_set(write, compared, word):
+    """Files that hold the same systems are one table."""
+    for task in "xy":
+        rows = [i for i in range(60) if TASKS[i] == task]
+        long = {word: [name for name in NUMBERS for _ in rows], "id": [CASES[i] for _ in NUMBERS for i in rows]}
+        write(f"{task}.csv", csv(long | {"score": [own[i] for own in NUMBERS.values() for i in rows]}))
+    evaluation = three_doors(compared, ["x.csv", "y.csv"])
+    same(evaluation)
+    assert len({*evaluation.ids}) == 60
+    assert f"2 files are one table: systems are from column {word!r}" in evaluation.notes
+    assert read("x.csv", "y.csv", strata="file").strata.count("y") == 30
+
+
+def test_names_of_files(write, compared):
+    files = []
+    for name, own in NUMBERS.items():
+        for task in "xy":
+            rows = [i for i in range(60) if TASKS[i] == task]
+            files.append(f"run_{name}_{task}.csv")
+            write(files[-1], csv({"id": [CASES[i] for i in rows], "correct": own[rows]}))
+    evaluation = three_doors(compared, files, from_name="run_{system}_{task}.csv", cluster="task")
+    same(evaluation)
+    assert {*evaluation.clusters} == {"x", "y"}
+    with pytest.raises(InputError, match="from_name: the name is not like 'out_{system}.csv'"):
+        read(*files, from_name="out_{system}.csv")
+    with pytest.raises(InputError, match="from_name: expected a name with fields"):
+        read(*files, from_name="run.csv")
+
+
+def test_records_and_paths(write, compared):
+    records = [
+        {"case": CASES[i], "model": name, "parsed": {"scores": [float(own[i])]}, "meta": {"task": TASKS[i]}}
+        for i in range(60)
+        for name, own in NUMBERS.items()
+    ]
+    options = {"score_column": "parsed.scores[0]", "id_column": "meta.task,case"}
+    write("t.json", json.dumps(records))
+    write("t.jsonl", "".join(json.dumps(each) + "\n" for each in records))
+    for file in ("t.json", "t.jsonl"):
+        same(three_doors(compared, [file], **options))
+        same(read(file, where="meta.task == 'x'", **options), range(30))
+    held = [{"task": task, "samples": [each for each in records if each["meta"]["task"] == task]} for task in "xy"]
+    write("held.json", json.dumps({"version": 1, "results": held}))
+    options["id_column"] = "task,case"
+    same(three_doors(compared, ["held.json"], records="results[*].samples", **options))
+    with pytest.raises(InputError, match="records: nothing stands at 'result.samples'; did you mean 'results'"):
+        read("held.json", records="result.samples")
+
+
+def test_spreadsheets(write, compared):
+    pytest.importorskip("python_calamine")
+    pytest.importorskip("openpyxl")
+    table = {"id": [f"q{i}" for i in range(60)], **NUMBERS}
+    write("t.xlsx", spreadsheet(Sheet1=table, Sheet2={}))
+    same(evaluation := three_doors(compared, ["t.xlsx"]))
+    assert evaluation.ids[:2] == ("q0", "q1")
+    write("two.xlsx", spreadsheet(first=table, second={"id": [1, 2], "A": [1, 0], "B": [None, 1]}))
+    with pytest.raises(InputError, match="which sheet, 'first', 'second'"):
+        read("two.xlsx")
+    assert read("two.xlsx", reader="excel(sheet=second)", missing="zero").stats[:, :, 0].tolist() == [[1, 0], [0, 1]]
+    for name, own in NUMBERS.items():
+        write(f"{name}.xlsx", spreadsheet(a={"id": [*range(60)], "score": own}))
+    same(three_doors(compared, [f"{name}.xlsx" for name in NUMBERS]))
+
+
+def test_a_spreadsheet_without_its_library(write, monkeypatch):
+    pytest.importorskip("openpyxl")
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    write("t.xlsx", spreadsheet(a={"id": [1], "A": [1], "B": [1]}))
+    with pytest.raises(InputError, match="which python-calamine reads; run: .* python-calamine; or save it as CSV"):
+        read("t.xlsx")
