@@ -4,7 +4,7 @@ import numpy as np
 import scipy.stats
 
 from sigjax import Evaluation, SampleMetric, compare
-from sigjax.metrics.columns import AUC, AVERAGE_PRECISION, CORRELATION, KENDALL, MEDIAN, SPEARMAN, VARIANCE
+from sigjax.metrics.columns import AUC, AVERAGE_PRECISION, CORRELATION, IQM, KENDALL, MEDIAN, SPEARMAN, VARIANCE
 
 RANGE = SampleMetric("range", lambda x: x.max() - x.min(), ("value",))
 
@@ -24,6 +24,7 @@ def precisions(score, label):
 # name -> (metric, the same by somebody else, of columns)
 ORACLES = {
     "median": (MEDIAN, np.median),
+    "iqm": (IQM, lambda x: scipy.stats.trim_mean(x, 0.25)),
     "variance": (VARIANCE, lambda x: np.var(x, ddof=1)),
     "correlation": (CORRELATION, lambda p, g: np.corrcoef(p, g)[0, 1]),
     "spearman": (SPEARMAN, lambda p, g: scipy.stats.spearmanr(p, g).statistic),

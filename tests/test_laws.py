@@ -233,6 +233,8 @@ REGISTRY = {
     "alignment-precision": ("alignment-precision", some(links, 1, 2), of_sums(lambda s: s[0] / max(s[1], 1e-300))),
     "alignment-recall": ("alignment-recall", some(links, 0, 3), of_sums(lambda s: s[0] / max(s[1], 1e-300))),
     "median": ("median", reals, np.median),
+    "iqm": ("iqm", reals, lambda table: scipy.stats.trim_mean(table[:, 0], 0.25)),
+    "optimality-gap": ("optimality-gap", reals, of_sums(lambda sums: sums[0] / sums[1])),
     "variance": ("variance", reals, lambda table: np.var(table[:, 0], ddof=1)),
     "correlation": ("correlation", with_gold, lambda table: np.corrcoef(table.T)[0, 1]),
     "spearman": ("spearman", with_gold, lambda table: scipy.stats.spearmanr(*table.T).statistic),

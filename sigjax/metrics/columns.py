@@ -349,6 +349,24 @@ def median(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return (low + high) / 2.0
 
 
+def iqm(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    r"""Interquartile mean: the mean without the lowest and the highest quarter of the values.
+
+    $\frac{1}{n - 2k} \sum_{i = k + 1}^{n - k} x_{(i)}$ with $k = \lfloor n / 4 \rfloor$, as `scipy.stats.trim_mean(x,
+    0.25)` of the repeated instances. Reference: Agarwal et al. (2021), "Deep reinforcement learning at the edge of the
+    statistical precipice", where $x$ are the scores of all runs on all games.
+
+    Example:
+        >>> float(iqm(np.array([5.0, 1.0, 2.0, 90.0]), np.ones(4)))
+        3.5
+    """
+    order = np.argsort(value)
+    up_to = sums_before(np.take(weights, order, axis=-1))
+    number = up_to[..., -1:]
+    kept = np.diff(np.clip(up_to, number // 4, number - number // 4), axis=-1)
+    return (kept * value[order]).sum(axis=-1) / kept.sum(axis=-1)
+
+
 def auc(score: np.ndarray, label: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Area under the ROC curve: how often a positive instance has a higher score than a negative one, ties half.
 
@@ -508,6 +526,11 @@ def _median_rounding(value: np.ndarray) -> float:
     return 0.0 if largest < _LARGEST and (value == np.rint(value)).all() else largest * _EPSILON
 
 
+def _iqm_rounding(value: np.ndarray) -> float:
+    """A mean of as many values as there are instances, in the order of the values."""
+    return (len(value) + 8.0) * _EPSILON * float(np.abs(value).max())
+
+
 def _whole_sums_rounding(*columns: np.ndarray) -> float:
     """A few operations after sums of whole numbers, which are exact up to a hundred thousand instances."""
     return (8.0 + max(0, len(columns[0]) - _MOST_EXACT)) * _EPSILON
@@ -533,6 +556,7 @@ CORRELATION = _of_columns(
     title="Pearson's r",
 )
 MEDIAN = _of_columns("median", median, ("value",), rounding=_median_rounding)
+IQM = _of_columns("iqm", iqm, ("value",), rounding=_iqm_rounding, title="IQM")
 AUC = _of_columns(
     "auc",
     auc,
@@ -553,4 +577,4 @@ AVERAGE_PRECISION = replace(
 _of_ranks = partial(replace, CORRELATION, standardize=("rank", "rank"), rounding=_whole_sums_rounding)
 SPEARMAN = _of_ranks(name="spearman", function=spearman, title="Spearman's rho")
 KENDALL = _of_ranks(name="kendall", function=kendall, title="Kendall's tau")
-COLUMNS = (VARIANCE, CORRELATION, MEDIAN, AUC, AVERAGE_PRECISION, SPEARMAN, KENDALL)
+COLUMNS = (VARIANCE, CORRELATION, MEDIAN, IQM, AUC, AVERAGE_PRECISION, SPEARMAN, KENDALL)

@@ -109,6 +109,10 @@ def _with_ones(value: np.ndarray) -> np.ndarray:
     return np.stack([value, np.ones_like(value)], axis=-1)
 
 
+def _short_of_one(value: np.ndarray) -> np.ndarray:
+    return _with_ones(np.maximum(1.0 - value, 0.0))
+
+
 def _right_or_wrong(value: np.ndarray) -> np.ndarray:
     advice = "; use the metric mean for other numbers"
     refuse_where((value != 0) & (value != 1), "accuracy takes 0 or 1 for each instance", value, advice)
@@ -126,7 +130,21 @@ TOKEN_ACCURACY = replace(
     ACCURACY, extract=partial(stack_counts, _TOKENS, [(0, 1)]), inputs=_TOKENS, shared_inputs=("tokens",)
 )
 """Accuracy of tokens where the instance is a sentence."""
-RATIOS = (MEAN, ACCURACY, RATIO)
+OPTIMALITY_GAP = replace(
+    MEAN,
+    name="optimality-gap",
+    extract=_short_of_one,
+    higher_is_better=False,
+    bounds=(0.0, math.inf),
+    title="optimality gap",
+)
+r"""How far scores fall short of 1, $\frac{1}{n} \sum_i \max(1 - x_i, 0)$, of Agarwal et al. (2021); lower is better.
+
+Example:
+    >>> OPTIMALITY_GAP.extract(np.array([0.25, 3.0]))[:, 0]
+    array([0.75, 0.  ])
+"""
+RATIOS = (MEAN, ACCURACY, RATIO, OPTIMALITY_GAP)
 
 
 FBETA = re.compile(r"f\d+(\.\d+)?")

@@ -173,6 +173,10 @@ def check_score(metric: Metric, sums: np.ndarray) -> None:
         )
 
 
+_FIXED = (
+    "runs are the units, within each of the {} strata, which are fixed: p and intervals are for new runs of the same "
+    "tasks; a pair swaps and draws the runs of one label together"
+)
 LARGEST_WHOLE = 2**53
 """Doubles hold every whole number up to this one."""
 
@@ -205,13 +209,18 @@ def evaluation_from_arrays(
     resolved = resolve_metric(metric, num_inputs=num_inputs)
     labels, trials = _labels("ids", ids, num_instances), _labels("runs", runs, num_instances)
     _refuse_repeats(labels, trials)
+    blocks = _labels("strata", strata, num_instances)
+    if trials and labels and blocks and len({*labels}) == len({*blocks}) == len({*zip(labels, blocks, strict=True)}):
+        # Each instance is a stratum: it is fixed, and its runs are what is drawn.
+        labels, trials = tuple(f"{name} / {run}" for name, run in zip(labels, trials, strict=True)), None
+        notes = (*(note for note in notes if getattr(note, "code", "") != "models"), _FIXED.format(len({*blocks})))
     return EvaluationRecord(
         systems=tuple(tables),
         stats=_whole(np.stack([_extract(resolved, name, values) for name, values in tables.items()])),
         ids=labels,
         metric=resolved,
         clusters=_labels("clusters", clusters, num_instances),
-        strata=_labels("strata", strata, num_instances),
+        strata=blocks,
         runs=trials,
         notes=notes,
     )

@@ -595,11 +595,19 @@ def find_ids(
 
     Args:
         table: the table.
-        options: `runs` names the column that tells rows of one instance apart.
+        options: `runs` names the column that tells rows of one instance apart; with it, `strata` may be the ids.
         first: the first column, if it may be it.
         named: other columns that may be it, because of their names.
         system: the column of systems in a long table, in which every system has the same ids.
     """
+    fixed = options.strata
+    if (
+        options.runs is not None
+        and fixed is not None
+        and fixed in table.columns
+        and tells_apart(table, fixed, options, system)
+    ):
+        return fixed  # runs within tasks
     named = [name for name in named if is_id_name(name) or name in table.index]
     must = [*first, *(name for name in named if name.strip().lower() == "id")]
     sure = [name for name in named if name in table.index or is_sure_id(name)]
