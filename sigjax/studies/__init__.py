@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sigjax.studies.equivalence import equivalence_test as equivalence_test
     from sigjax.studies.gains import gains as gains
     from sigjax.studies.power import power as power
+    from sigjax.studies.rl import rl as rl
     from sigjax.studies.samples import one_sample as one_sample
     from sigjax.studies.samples import unpaired as unpaired
     from sigjax.studies.size import size as size
@@ -132,6 +133,15 @@ STUDIES = {
         "Where systems have the same instances, `sigjax compare` has more power.",
         takes="samples",
         files="One file per system, or one table of all; their instances may differ.",
+    ),
+    "rl": StudySpec(
+        "rl",
+        ("rl",),
+        "RL",
+        "RLOptions",
+        "Runs of agents on fixed games (--strata GAME --runs RUN), as rliable: aggregates, P(a > b), profiles.",
+        "p-values: `sigjax compare -m iqm` with the same options.",
+        alone=False,
     ),
     "association": StudySpec(
         "association",

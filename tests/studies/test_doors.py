@@ -23,6 +23,7 @@ DOORS = {
     "audit": (PAIR, TRIALS),
     "one-sample": (NUMBERS, {"against": 0.5}),
     "unpaired": (NUMBERS, {"overlap": True, "progress": False}),
+    "rl": (NUMBERS, {"resamples": 99, "progress": False}),
     "calibration": (NUMBERS, {"instances": 30, **TRIALS}),
     "domain": (NUMBERS, {"resamples": 99, "progress": False}),
     "gains": (NUMBERS, {"resamples": 99, "draws": 50, "progress": False}),
@@ -30,7 +31,7 @@ DOORS = {
     "size": (NUMBERS, {"resamples": 99, "draws": 50, "progress": False}),
 }
 """Each study that takes data, with data of so many systems and options that are quick."""
-LABELS = {"domain": GENRES}
+LABELS = {"domain": GENRES, "rl": GENRES}
 """The strata that a study needs."""
 
 
