@@ -192,7 +192,8 @@ def rl(data: Any, options: RLOptions) -> RL:
         raise InputError(f"rl takes runs within games: name the columns of both with {names}")
     unit, strata = units_of_instances(evaluation)
     scores = evaluation.stats[:, np.argsort(unit), 0].astype(np.float64)
-    thresholds = np.linspace(*np.quantile(scores, (0.025, 0.9)), _TAUS)  # a few games have scores far above all others
+    low, high = np.quantile(scores, (0.025, 0.9)).tolist()
+    thresholds = np.linspace(low, high, _TAUS)  # a few games have scores far above all others
     ends = np.array([0.5 - options.confidence_level / 2, 0.5 + options.confidence_level / 2])
 
     def summarized(statistic: Callable[..., np.ndarray], *streams: np.ndarray) -> list[tuple[float, Interval]]:
