@@ -110,10 +110,22 @@ def _synthetic(paths: Files, inputs: Inputs, options: Any, written: SyntheticOut
     say_written(lambda: [caption(evaluation)], files, quiet=written.quiet)
 
 
-def _tests(paths: Files, inputs: Inputs, options: Any, results: Results) -> None:
-    inputs.check(paths, results)
-    test, to_text, to_json = map(STUDIES["classical"].load, ("classical_tests", "to_text", "to_json"))
+def _tests(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> None:
+    inputs.check(paths, results, figure)
+    load = STUDIES["classical"].load
+    test, to_text, to_json = map(load, ("classical_tests", "to_text", "to_json"))
     tests = [test(evaluation, **values(options)) for evaluation in inputs.evaluations(paths)]
+    if not isinstance(tests[0], load("ClassicalTests")):
+        _single(tests, "test")
+        figures = [] if figure.figure is None else [figure.figure]
+        for path in figures:
+            if not hasattr(tests[0], "plot"):
+                raise InputError("tests of folds have no figure; leave --figure out")
+            write_figure(tests[0].plot(), path)
+        results.write(tests[0].__str__, tests[0].to_json, figures)
+        return
+    if figure.figure is not None:
+        raise InputError("tests of two systems have no figure; leave --figure out, or give three systems or more")
     shown = text_options(to_file=bool(results.output))
     results.write(lambda: "\n".join(to_text(each, **shown) for each in tests), lambda: to_json(tests))
 
@@ -133,7 +145,7 @@ def _association(paths: Files, options: Any, results: Results) -> None:
 
 _COMMANDS: dict[str, tuple[Callable[..., None], tuple[type, ...], tuple[type, ...]]] = {
     "synthetic": (_synthetic, (Inputs,), (SyntheticOutput,)),
-    "classical": (_tests, (Inputs,), (Results,)),
+    "classical": (_tests, (Inputs,), (Results, Figure)),
     "association": (_association, (), (Results,)),
 }
 """Commands that read or write in a way of their own, with their options before and after those of the study."""

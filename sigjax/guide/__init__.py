@@ -25,6 +25,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "margin",
         "tables",
         "predictions",
+        "data-sets",
         "one-system",
         "other-instances",
         "reporting",

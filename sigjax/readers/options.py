@@ -48,7 +48,8 @@ class TableOptions:
     gold: str | None = option(
         None,
         "Gold labels: a column, or a file of ids and labels; default: a column named y_true, gold_label, ...",
-        "The metric scores the predictions: of classes, numbers, probabilities or texts.",
+        "COLUMN=LABEL says which label is class 1, for auc, precision and others of two classes. The metric scores "
+        "predictions: classes, numbers, probabilities or texts.",
         group="Input",
     )
     prediction: Sequence[str] | None = option(

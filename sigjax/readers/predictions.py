@@ -71,6 +71,8 @@ class Predicted:
     """[row]"""
     labels: Sequence[str | None]
     """[row]; None where it has none."""
+    positive: str | None = None
+    """The gold label of class 1, where it was named."""
 
 
 def evaluate_predictions(
@@ -125,7 +127,9 @@ def _class_columns(systems: Sequence[Predicted], name: str, options: Options) ->
     code_of = {label: codes[spell(label)] for label in (*known, *others)}
     truth = np.array([code_of[label] for label in systems[0].gold])
     columns: _Columns = []
-    found = _class_to_find(classes) if {*inputs} == {"tp", "predicted", "gold"} else None
+    found = None
+    if {*inputs} == {"tp", "predicted", "gold"}:
+        found = systems[0].positive if systems[0].positive in classes else _class_to_find(classes)
     for own in systems:
         truth = truth if same else np.array([code_of[label] for label in own.gold])
         labels = [code_of[right if label is None else label] for label, right in zip(own.labels, own.gold, strict=True)]
@@ -164,8 +168,13 @@ def _counts(
 def _number_columns(own: Predicted, inputs: Sequence[str]) -> dict[str, np.ndarray]:
     name, gold = inputs
     truth = own.gold
-    if gold == "label" and (one := _class_to_find(dict.fromkeys(truth, 0))) is not None:
+    if gold == "label" and (one := own.positive or _class_to_find(dict.fromkeys(truth, 0))) is not None:
         truth = ["1" if label == one else "0" for label in truth]
+    elif gold == "label" and all(map(is_text, truth)):
+        raise InputError(
+            f"{own.sheet.file}: which of the gold labels is class 1, {listing(sorted({*truth}), 3)}? say so with "
+            f"{Hint('gold', quote(f'COLUMN={truth[0]}'))}"
+        )
 
     def numbers(labels: Sequence[str], what: str) -> np.ndarray:
         def number(row: int, cell: str) -> float:
@@ -310,6 +319,8 @@ class LabelColumns:
     system: str | None
     """That of the systems, where there is one."""
     ids: str | None
+    positive: str | None = None
+    """The gold label of class 1, where it was named."""
 
 
 def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> LabelColumns | None:
@@ -321,6 +332,13 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
         InputError: an option names no column, or it is unclear which columns are predictions.
     """
     asked = options.gold is not None or options.prediction is not None
+    positive = None
+    if options.gold is not None and options.gold not in table.columns and "=" in options.gold:
+        column, _, positive = options.gold.partition("=")
+        options = replace(options, gold=column)
+        if column in table.columns and positive not in table.columns[column]:
+            labels = listing(sorted({*table.columns[column]}), 3)
+            raise InputError(f"{table.file}: {Hint('gold')}: no label {quote(positive)} in {quote(column)}: {labels}")
     for option, names in (("gold", [options.gold or ""]), ("prediction", options.prediction or [])):
         for name in names:
             if name and name not in table.columns:
@@ -356,7 +374,7 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
         if asked:
             raise InputError(f"{table.file}: no column of predictions beside {quote(gold)}; columns: {listing(free)}")
         return None
-    return LabelColumns(gold, tuple(predictions), system, ids)
+    return LabelColumns(gold, tuple(predictions), system, ids, positive)
 
 
 def _gold_column(free: Sequence[str], guesses: Sequence[str], *, asked: bool) -> str | None:
@@ -410,6 +428,7 @@ def read_labelled(tables: Mapping[str, tuple[DataTable, LabelColumns]], options:
         _predicted(name, table, column, golds[id(table)], ids[id(table)], options, chosen, taken[:-2])
         for name, table, column, chosen in rows
     ]
+    systems = [replace(own, positive=columns.positive) for own in systems]
     _check_gold(systems)
     about = {"gold labels": f"from {quote(columns.gold)}", "predictions": f"from {listing(columns.predictions, SHOWN)}"}
     about |= {"instance ids": ids_from(columns.ids)}

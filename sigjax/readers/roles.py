@@ -646,7 +646,8 @@ def table_notes(table: DataTable, scores: Iterable[str]) -> tuple[str, ...]:
         *read,
         *(
             f"warning: column {quote(name)}: folds share training data, so that results on them depend on each other, "
-            "p-values are too small and intervals too short; compare on a separate test set, or on several data sets"
+            "p-values are too small and intervals too short; compare on a separate test set, or on several data sets; "
+            "`sigjax classical --design folds` has a test of folds"
             for name in table.columns
             if is_fold(name) and _are_folds(table.columns[name])
         ),

@@ -44,7 +44,8 @@ def shaped(table: DataTable, options: Options) -> tuple[DataTable, Options, tupl
         table = _melted(table, options.melt)
         notes.append(f"runs are the columns {listing(options.melt, 4)}")
         options = replace(options, runs=options.runs or _RUN, score_column=options.score_column or _SCORE)
-    table = _with_joined_ids(table, options)
+    for name in ("id_column", "runs"):
+        table = _joined(table, name, getattr(options, name))
     return table, options, tuple(notes)
 
 
@@ -58,19 +59,18 @@ def _rows(table: DataTable, rows: np.ndarray) -> DataTable:
     return replace(table, columns=columns, lines=[table.lines[row] for row in chosen])
 
 
-def _with_joined_ids(table: DataTable, options: Options) -> DataTable:
-    """The table with a column for an id of several columns, named as the option says."""
-    names = (options.id_column or "").split(",")
-    if len(names) < 2 or options.id_column in table.columns:
+def _joined(table: DataTable, option: str, given: str | None) -> DataTable:
+    """The table with a column for an id or a run of several columns, named as the option says."""
+    names = (given or "").split(",")
+    if given is None or len(names) < 2 or given in table.columns:
         return table
     names = [name if name in table.columns else name.strip() for name in names]
     for name in names:
         if name not in table.columns:
-            raise InputError(
-                f"{table.file}: {Hint('id_column')}: no column {quote(name)}; {suggest(name, table.columns, 'columns')}"
-            )
+            meant = suggest(name, table.columns, "columns")
+            raise InputError(f"{table.file}: {Hint(option)}: no column {quote(name)}; {meant}")
     cells = zip(*(table.names[name] for name in names), strict=True)
-    return replace(table, columns={**table.columns, str(options.id_column): DataColumn([*map(_BETWEEN.join, cells)])})
+    return replace(table, columns={**table.columns, given: DataColumn([*map(_BETWEEN.join, cells)])})
 
 
 def _transposed(table: DataTable, options: Options) -> DataTable:
@@ -245,7 +245,7 @@ def together(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTab
         own = find_ids(table, options, [], free, system)
         ids = [own] if own is not None and _tells(table, [own], options, system) else [*parts, *([own] if own else [])]
         options = replace(options, id_column=",".join(dict.fromkeys(ids)))
-        table = _with_joined_ids(table, options)
+        table = _joined(table, "id_column", options.id_column)
     return table, options, (f"{len(tables)} files are one table: systems are from column {quote(system)}",)
 
 

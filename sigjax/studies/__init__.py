@@ -89,7 +89,8 @@ STUDIES = {
         "ClassicalTests",
         "ClassicalOptions",
         "Show the classical tests of two systems beside the permutation test and the bootstrap, and what each assumes.",
-        "Of more than two systems, take two with --only A B.",
+        "Of more systems on data sets: Friedman, Nemenyi and Wilcoxon tests, and the critical-difference diagram "
+        "(--figure). --design folds: the corrected t test of cross-validation. Of -m auc, DeLong's test.",
     ),
     "power": StudySpec(
         "power",

@@ -1,4 +1,7 @@
-"""Classical tests of two systems beside the permutation test and the bootstrap test: which the data allow."""
+"""Classical tests of two systems beside the permutation test and the bootstrap test: which the data allow.
+
+Those of more systems on data sets, and of folds, are in `datasets`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from rich.cells import cell_len, set_cell_size
 
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of, is_array
-from sigjax.metrics import evaluation_from_arrays, measured_from, origins
+from sigjax.metrics import METRICS, evaluation_from_arrays, measured_from, origins
 from sigjax.metrics.edits import SCLITE
 from sigjax.records import (
     Alternative,
@@ -27,7 +30,7 @@ from sigjax.records import (
     Test,
 )
 from sigjax.records.display import visible, visible_json
-from sigjax.records.options import same, takes, values
+from sigjax.records.options import option, same, takes, values
 from sigjax.report import Report
 from sigjax.report.data import PAIR_KEYS
 from sigjax.report.text import BOLD, GAP, Page, rendered
@@ -45,10 +48,12 @@ from sigjax.report.words import (
 from sigjax.resample.units import Units, make_units, units_of_instances
 from sigjax.run.context import with_progress
 from sigjax.run.files import text_or_file
-from sigjax.studies.study import StudyResult
+from sigjax.studies.datasets import FoldTest, RankTests, fold_tests, rank_tests
+from sigjax.studies.study import StudyResult, StudyRows
 from sigjax.studies.tests import (
     BINOMIAL_Z,
     CHI_SQUARE,
+    DELONG,
     MAPSSWE,
     MCNEMAR,
     ONE_UNIT,
@@ -61,6 +66,7 @@ from sigjax.studies.tests import (
     LeftOut,
     binomial_z,
     chi_square,
+    delong,
     dependence,
     mapsswe,
     mcnemar,
@@ -87,6 +93,10 @@ def all_tests(
     if isinstance(metric, SampleMetric):
         reason = f"{metric.name} is computed from all instances at once, not from sums"
         left_out: list[TestOrReason] = [LeftOut(name, reason) for name in (*PAIRED, *UNPAIRED)]
+        if metric is METRICS["auc"]:
+            by_clusters = evaluation.clusters is not None or evaluation.runs is not None
+            of_auc = delong(evaluation.stats[..., 0], evaluation.stats[0, :, 1], alternative)
+            left_out.append(LeftOut(DELONG, "it takes independent instances") if by_clusters else of_auc)
         return left_out, evaluation.num_instances, (None, None)
     if (nearer := origins(evaluation)) is None:
         units, alone = _with_content(make_units(evaluation)), None
@@ -324,6 +334,16 @@ class ClassicalOptions(ReadingOptions):
     method: Literal["auto", "exact", "montecarlo"] = same(
         CompareOptions, "method", doc="Of resampling tests: exact (no sampling), Monte Carlo, or auto."
     )
+    design: Literal["together", "folds"] = option(
+        "together",
+        "Folds: results are those of cross-validation; see --folds.",
+        "Instances are then data sets, and runs their folds, or `REPEAT,FOLD`; or without runs instances are folds.",
+        group="Main options",
+    )
+    folds: int | None = option(
+        None, "Number of folds of each repetition; default: as many as there are labels.", group="Main options"
+    )
+    confidence_level: float = same(CompareOptions, "confidence_level")
     resamples: Resamples = same(CompareOptions, "resamples")
     seed: int = same(CompareOptions, "seed", more="Tests that draw are run again with the next seed, as a check.")
     device: Device = same(CompareOptions, "device")
@@ -332,8 +352,8 @@ class ClassicalOptions(ReadingOptions):
 
 @takes(ClassicalOptions)
 @with_progress
-def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
-    r"""Classical tests of two systems beside the permutation test and the bootstrap test.
+def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests | RankTests | StudyRows[FoldTest]:
+    r"""Classical tests of two systems beside the permutation test and the bootstrap test; of more, tests of ranks.
 
     Paired t, Wald z, sign, Wilcoxon and McNemar tests take the differences $d_i$ of units on the one statistic by which
     the systems differ, as for means, accuracy and recall. Precision, F1 and BLEU have no such statistic: these tests
@@ -343,13 +363,17 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
     utterances differ. Tests that draw resamples run again with `seed + 1`. For a paired t test over k folds, give k
     numbers per system, or give the folds as clusters, which are also scored one by one.
 
+    Of three systems or more, the instances are data sets: Friedman's test and its post-hoc tests (`RankTests`). With
+    design="folds" results are of cross-validation: the corrected resampled t test, and Alpaydin's F of 5 repetitions of
+    2 folds, of each pair and data set (`FoldTest`). Of "auc" there is DeLong's test.
+
     Args:
-        systems: two systems as `compare` takes them (an `Evaluation`, a data frame, a path, ...); or two arrays, a and
-            b, `[instance]` or `[instance, input]`, of the same instances in the same order.
+        systems: systems as `compare` takes them (an `Evaluation`, a data frame, a path, ...); or two arrays, a and b,
+            `[instance]` or `[instance, input]`, of the same instances in the same order.
         options: see `ClassicalOptions`.
 
     Raises:
-        InputError: not two systems; an evaluation and also `metric`; and what `compare` refuses.
+        InputError: fewer than two systems; an evaluation and also `metric`; and what `compare` refuses.
 
     Reference: Yeh (2000), "More accurate tests for the statistical significance of result differences".
 
@@ -360,7 +384,11 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
         >>> round(result["two-sample t"].statistic * result.factor, 6) == round(result["paired t"].statistic, 6)
         True
     """
-    evaluation = _two_systems(systems, options)
+    evaluation = _systems(systems, options)
+    if options.design == "folds":
+        return fold_tests(evaluation, folds=options.folds, confidence_level=options.confidence_level)
+    if len(evaluation.systems) > 2:
+        return rank_tests(evaluation, confidence_level=options.confidence_level)
     num_units = int(units_of_instances(evaluation)[0].max()) + 1
 
     def run(tests: Sequence[Test], **changes: Any) -> Report:
@@ -387,7 +415,7 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
     )
 
 
-def _two_systems(systems: Sequence[Any], options: ClassicalOptions) -> EvaluationRecord:
+def _systems(systems: Sequence[Any], options: ClassicalOptions) -> EvaluationRecord:
     if len(systems) == 2 and all(map(is_array, systems)):
         return evaluation_from_arrays(dict(zip("ab", systems, strict=True)), metric=options.metric or "mean")
     if len(systems) != 1 or is_array(systems[0]):
@@ -395,9 +423,8 @@ def _two_systems(systems: Sequence[Any], options: ClassicalOptions) -> Evaluatio
     evaluation, *others = evaluations_of(systems[0], options)
     if others:
         raise InputError(f"classical tests take one metric, got {1 + len(others)}; name one ({Hint('metric')})")
-    if len(names := evaluation.systems) != 2:
-        some = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-        raise InputError(f"expected two systems, got {len(names)} ({some}); choose two ({Hint('only', 'A', 'B')})")
+    if len(evaluation.systems) < 2:
+        raise InputError(f"expected two systems or more, got {len(evaluation.systems)}")
     return evaluation
 
 

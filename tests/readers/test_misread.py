@@ -382,7 +382,8 @@ def test_words_that_may_be_answers_are_refused(given, refused):
 
 FOLD = (
     "warning: column {!r}: folds share training data, so that results on them depend on each other, p-values are too "
-    "small and intervals too short; compare on a separate test set, or on several data sets"
+    "small and intervals too short; compare on a separate test set, or on several data sets; `sigjax classical "
+    "--design folds` has a test of folds"
 )
 
 

@@ -341,7 +341,7 @@ def test_a_metric_without_sums_has_no_classical_test():
         (([1, 2],), {}, "two arrays"),
         ((Evaluation.from_arrays({"A": [1, 2], "B": [1, 0]}), [1, 2]), {}, "two arrays a and b; got 2"),
         ((Evaluation.from_arrays({"A": [1, 2], "B": [1, 0]}),), {"metric": "mean"}, "metric is for tables"),
-        ((Evaluation.from_arrays(dict.fromkeys("ABC", [1, 2])),), {}, "expected two systems, got 3 (A, B, C)"),
+        ((Evaluation.from_arrays(dict.fromkeys("ABC", [1])),), {}, "two data sets or more, got 3 on 1"),
     ],
 )
 def test_bad_input(arguments, options, message):

@@ -1,0 +1,421 @@
+"""Classifiers on many data sets, and in cross-validation: the tests that machine learning has for both.
+
+Of more than two systems, on data sets (the instances): Friedman's test with the correction of Iman and Davenport, mean
+ranks, and all pairs by Nemenyi's test and by Wilcoxon's with Holm's correction. The data sets are a sample of those
+that systems may meet. Reference: Demsar (2006), "Statistical comparisons of classifiers over multiple data sets".
+
+Of folds: their training sets overlap, so that their results depend on each other and a t test of them rejects far too
+often. The corrected resampled t test takes the variance of the mean as $(1/k + n_2/n_1) s^2$ for k results, where each
+is trained on $n_1$ instances and tested on $n_2$. Reference: Nadeau and Bengio (2003), "Inference for the
+generalization error". Of 5 repetitions of 2 folds: the F test of Alpaydin (1999), "Combined 5 x 2 cv F test".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sigjax.metrics.ratios import mean_score
+from sigjax.records import EvaluationRecord, Hint, InputError
+from sigjax.records.corrections import adjust
+from sigjax.report.plots import BLUE, plain
+from sigjax.report.words import count, format_number, format_p, metric_title, number_spec
+from sigjax.studies.study import Study, StudyRows, signature_line, table_text
+from sigjax.studies.tests import wilcoxon
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BETWEEN = " | "
+"""What stands between repetition and fold in the label of a run."""
+
+
+def scores_by_data_set(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray]:
+    """The data sets, and the mean of each system on each `[data set, system]`, over folds or other runs.
+
+    Raises:
+        InputError: the metric is no mean.
+    """
+    metric = evaluation.metric
+    if metric.score is not mean_score:
+        raise InputError(
+            f"tests over data sets take one score per system and data set, and {metric.name} is no mean of such; give "
+            f"the scores in a table ({Hint('score_column')})"
+        )
+    ids = evaluation.ids or tuple(str(i + 1) for i in range(evaluation.num_instances))
+    names = list(dict.fromkeys(ids))
+    rows = {name: [i for i, own in enumerate(ids) if own == name] for name in names}
+    stats = np.stack([evaluation.stats[:, own].sum(axis=1).astype(float) for own in rows.values()])
+    return names, stats[..., 0] / stats[..., 1]
+
+
+@dataclass(frozen=True)
+class RankPair:
+    """Two systems over data sets.
+
+    Attributes:
+        a: name of the system with the better mean rank.
+        b: name of the other.
+        rank_difference: how many ranks a is better in the mean.
+        nemenyi_p: of Nemenyi's test, which is adjusted for all pairs.
+        wilcoxon_p: of Wilcoxon's signed-rank test of the differences.
+        p_adjusted: wilcoxon_p, adjusted by Holm for all pairs.
+    """
+
+    a: str
+    b: str
+    rank_difference: float
+    nemenyi_p: float
+    wilcoxon_p: float
+    p_adjusted: float
+
+
+@dataclass(frozen=True, repr=False)
+class RankTests(Study):
+    """Three systems or more over data sets. Iterating gives the pairs.
+
+    Attributes:
+        metric: name of the metric.
+        systems: names, the best mean rank first.
+        mean_ranks: of each system; 1 is the best on every data set.
+        scores: mean of each system over data sets.
+        data_sets: how many there are.
+        friedman: Friedman's chi-square, corrected for ties.
+        friedman_p: its p, with systems - 1 degrees of freedom.
+        iman_davenport: the F of Iman and Davenport, less conservative.
+        iman_davenport_p: its p.
+        critical_difference: of mean ranks by Nemenyi's test at the level.
+        level: 1 - alpha.
+        pairs: all pairs.
+        signature: one line that says what was tested.
+    """
+
+    rows = "pairs"
+
+    metric: str
+    systems: tuple[str, ...]
+    mean_ranks: tuple[float, ...]
+    scores: tuple[float, ...]
+    data_sets: int
+    friedman: float
+    friedman_p: float
+    iman_davenport: float
+    iman_davenport_p: float
+    critical_difference: float
+    level: float
+    pairs: tuple[RankPair, ...]
+    signature: str
+
+    def __iter__(self) -> Iterator[RankPair]:
+        """Go through the pairs."""
+        return iter(self.pairs)
+
+    @property
+    def _schema(self) -> str:
+        return "rank-tests"
+
+    def _lines(self) -> list[str]:
+        alpha, spec = 1.0 - self.level, number_spec(self.scores)
+        differ = "differ" if self.iman_davenport_p < alpha else "do not differ significantly"
+        systems = [
+            (name, f"{rank:.3f}", format_number(score, spec))
+            for name, rank, score in zip(self.systems, self.mean_ranks, self.scores, strict=True)
+        ]
+        pairs = [
+            (pair.a, pair.b, f"{pair.rank_difference:.3f}", *(format_p(p, threshold=alpha) for p in own))
+            for pair in self.pairs
+            for own in [(pair.nemenyi_p, pair.wilcoxon_p, pair.p_adjusted)]
+        ]
+        return [
+            f"{metric_title(self.metric)} of {len(self.systems)} systems on {count(self.data_sets, 'data set')}: they "
+            f"{differ} (p = {format_p(self.iman_davenport_p)})",
+            f"Friedman chi-square {self.friedman:.4g}, p = {format_p(self.friedman_p)}; Iman-Davenport F "
+            f"{self.iman_davenport:.4g}, p = {format_p(self.iman_davenport_p)}",
+            "",
+            *table_text(("system", "mean rank", "mean score"), systems, (0,)),
+            "",
+            *table_text(("a", "b", "ranks apart", "p (Nemenyi)", "p (Wilcoxon)", "p (Holm)"), pairs, (0, 1)),
+            "",
+            f"Nemenyi: mean ranks differ at {alpha:.3g} where they are {self.critical_difference:.3f} apart; adjusted "
+            "for all pairs",
+            "Wilcoxon: signed ranks of the differences on data sets; Holm adjusts it for all pairs",
+            "data sets are taken as a random sample of those that systems may meet",
+            self.signature,
+        ]
+
+    def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
+        yield 0.4 + 0.22 * len(self.systems), self._draw
+
+    def _draw(self, ax: Axes) -> None:
+        """The critical-difference diagram: systems at their mean ranks; bars join those that do not differ."""
+        number, ranks = len(self.systems), self.mean_ranks
+        half = (number + 1) // 2
+        ax.set_xlim(number + 0.05, 0.95)  # the best on the right
+        groups = [
+            (i, j)
+            for i in range(number)
+            for j in [max(k for k in range(i, number) if ranks[k] - ranks[i] <= self.critical_difference)]
+        ]
+        bars = [(i, j) for i, j in groups if j > i and not any(p < i and j <= q for p, q in groups)]
+        depth = 1.0 + 0.35 * len(bars)
+        ax.set_ylim(-(depth + 0.6 * half), 1.4)
+        ax.plot([1, number], [0, 0], color="black", linewidth=1)
+        for tick in range(1, number + 1):
+            ax.plot([tick, tick], [0, 0.2], color="black", linewidth=1)
+            ax.text(tick, 0.3, str(tick), ha="center", va="bottom", fontsize="small")
+        for k, (name, rank) in enumerate(zip(self.systems, ranks, strict=True)):
+            right = k < half
+            y = -(depth + 0.6 * (k if right else number - 1 - k))
+            end = 0.95 if right else number + 0.05
+            ax.plot([rank, rank, end], [0, y, y], color="0.4", linewidth=0.8)
+            # Names stand outside: to the right of the best half, to the left of the other.
+            ax.text(end, y, f" {plain(name)} " + f"({rank:.2f}) ", ha="left" if right else "right", va="center")
+        for level, (i, j) in enumerate(bars):
+            y = -0.5 - 0.35 * level
+            ax.plot([ranks[i] - 0.03, ranks[j] + 0.03], [y, y], color=BLUE, linewidth=3, solid_capstyle="butt")
+        ax.plot([1, 1 + self.critical_difference], [0.95, 0.95], color="black", linewidth=1)
+        ax.text(1, 1.02, f"CD = {self.critical_difference:.2f} ", ha="right", va="bottom", fontsize="small")
+        ax.axis("off")
+
+
+def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) -> RankTests:
+    r"""Test three systems or more on data sets by their ranks.
+
+    With mean ranks $R_j$ of k systems on N data sets, $\chi_F^2 = \frac{12 N}{k (k + 1)} (\sum_j R_j^2 - k (k + 1)^2 /
+    4)$, over a factor for ties; $F = (N - 1) \chi_F^2 / (N (k - 1) - \chi_F^2)$ with k - 1 and (k - 1)(N - 1) degrees.
+    Nemenyi: $|R_i - R_j| \sqrt{6 N / (k (k + 1))}$ by the studentized range over $\sqrt 2$.
+
+    Raises:
+        InputError: the metric is no mean, fewer than three systems, or fewer than two data sets.
+
+    Reference: Demsar (2006); Iman and Davenport (1980), "Approximations of the critical region of the Friedman
+    statistic"; Nemenyi (1963), "Distribution-free multiple comparisons".
+
+    Example:
+        >>> from sigjax.metrics import evaluation_from_arrays
+        >>> scores = {"A": [9, 8, 9, 7, 9], "B": [7, 7, 8, 6, 7], "C": [5, 6, 5, 5, 6]}
+        >>> result = rank_tests(evaluation_from_arrays(scores, metric="mean"))
+        >>> result.systems, round(result.friedman, 6), round(result.friedman_p, 6)
+        (('A', 'B', 'C'), 10.0, 0.006738)
+    """
+    from scipy.stats import chi2, f, rankdata, studentized_range
+
+    names, scores = scores_by_data_set(evaluation)
+    number, systems = scores.shape
+    if systems < 3 or number < 2:
+        raise InputError(f"rank tests take three systems or more on two data sets or more, got {systems} on {number}")
+    # Means of folds that are equal on paper may differ by rounding.
+    rounded = np.array([[float(f"{score:.12g}") for score in row] for row in scores])
+    ranks = rankdata(rounded if not evaluation.metric.higher_is_better else -rounded, axis=1)
+    means = ranks.mean(axis=0)
+    ties = sum(float((own**3 - own).sum()) for row in rounded for own in [np.unique(row, return_counts=True)[1]])
+    spread = 12.0 * number / (systems * (systems + 1)) * float(((means - (systems + 1) / 2.0) ** 2).sum())
+    untied = 1.0 - ties / (number * (systems**3 - systems))
+    friedman = spread / untied if untied > 0.0 else 0.0
+    rest = number * (systems - 1) - friedman
+    iman = (number - 1) * friedman / rest if rest > 1e-9 else math.inf
+    scale = math.sqrt(6.0 * number / (systems * (systems + 1)))
+    order = sorted(range(systems), key=lambda j: (means[j], j))
+    pairs = list(combinations(order, 2))
+    steps = np.rint(rounded * 10.0 ** _decimals(rounded)).astype(np.int64)
+    tests = [wilcoxon(steps[:, i] - steps[:, j], "two-sided").p_value for i, j in pairs]
+    adjusted = adjust(np.array(tests), "holm").tolist()
+    apart = [float(means[j] - means[i]) for i, j in pairs]
+    nemenyi = [float(studentized_range.sf(each * scale * math.sqrt(2.0), systems, np.inf)) for each in apart]
+    critical = float(studentized_range.ppf(confidence_level, systems, np.inf)) / math.sqrt(2.0) / scale
+    named = evaluation.systems
+    return RankTests(
+        metric=evaluation.metric.name,
+        systems=tuple(named[j] for j in order),
+        mean_ranks=tuple(float(means[j]) for j in order),
+        scores=tuple(float(scores[:, j].mean()) for j in order),
+        data_sets=number,
+        friedman=friedman,
+        friedman_p=float(chi2.sf(friedman, systems - 1)),
+        iman_davenport=iman,
+        iman_davenport_p=float(f.sf(iman, systems - 1, (systems - 1) * (number - 1))),
+        critical_difference=critical,
+        level=confidence_level,
+        pairs=tuple(
+            RankPair(named[i], named[j], own, nemenyi_p, wilcoxon_p, p)
+            for (i, j), own, nemenyi_p, wilcoxon_p, p in zip(pairs, apart, nemenyi, tests, adjusted, strict=True)
+        ),
+        signature=signature_line(test="friedman", metric=evaluation.metric.name, level=f"{confidence_level:g}"),
+    )
+
+
+def _decimals(values: np.ndarray) -> int:
+    """How many decimals keep numbers, as whole numbers within 2**53."""
+    largest = max(1.0, float(np.abs(values).max()))
+    return next((k for k in range(13) if np.allclose(np.round(values, k), values, rtol=0, atol=1e-13 * largest)), 12)
+
+
+@dataclass(frozen=True)
+class FoldTest:
+    """Two systems in cross-validation on one data set.
+
+    Attributes:
+        data_set: its name; empty where there is one.
+        a: name of the first system.
+        b: name of the second.
+        score_a: mean of a over folds.
+        score_b: that of b.
+        delta: score_a - score_b.
+        results: folds times repetitions.
+        folds: of each repetition.
+        statistic: the corrected resampled t, with results - 1 degrees of freedom.
+        p_value: its two-sided p.
+        f_statistic: the F of the 5x2cv test, with 10 and 5 degrees of freedom; None of other designs.
+        f_p_value: its p.
+        interval: of delta, by the corrected t.
+    """
+
+    data_set: str
+    a: str
+    b: str
+    score_a: float
+    score_b: float
+    delta: float
+    results: int
+    folds: int
+    statistic: float
+    p_value: float
+    f_statistic: float | None
+    f_p_value: float | None
+    interval: tuple[float, float]
+
+
+def corrected_t(differences: np.ndarray, folds: int) -> tuple[float, float, float]:
+    r"""The corrected resampled t test of differences `[fold and repetition]`: t, its two-sided p, and delta's error.
+
+    $t = \bar d / \sqrt{(1/k + 1/(m - 1)) s^2}$ with k - 1 degrees of freedom for k differences of m folds, whose test
+    sets are 1/(m - 1) of their training sets. Without differences p is 1.
+
+    Example:
+        >>> t, p, error = corrected_t(np.array([1.0, 2.0, 3.0, 2.0, 2.0]), 5)
+        >>> round(t, 4), round(p, 4)
+        (4.2164, 0.0135)
+    """
+    from scipy.special import stdtr
+
+    k = len(differences)
+    error = math.sqrt((1.0 / k + 1.0 / (folds - 1)) * float(differences.var(ddof=1)))
+    mean = float(differences.mean())
+    if error <= 1e-12 * max(1.0, float(np.abs(differences).max())):
+        return (0.0, 1.0, 0.0) if mean == 0.0 else (math.copysign(math.inf, mean), 0.0, 0.0)
+    t = mean / error
+    return t, 2.0 * float(stdtr(k - 1, -abs(t))), error
+
+
+def five_by_two(differences: np.ndarray) -> tuple[float, float]:
+    r"""Alpaydin's F of differences `[repetition, fold]` of 5 repetitions of 2 folds, and its p.
+
+    $F = \sum_{ij} d_{ij}^2 / (2 \sum_i s_i^2)$ with $s_i^2 = (d_{i1} - \bar d_i)^2 + (d_{i2} - \bar d_i)^2$ and 10 and
+    5 degrees of freedom.
+
+    Example:
+        >>> f, p = five_by_two(np.array([[1.0, 2.0], [2.0, 3.0], [1.0, 3.0], [2.0, 2.0], [3.0, 1.0]]))
+        >>> round(f, 4), round(p, 4)
+        (4.6, 0.053)
+    """
+    from scipy.stats import f as f_distribution
+
+    within = float(((differences - differences.mean(axis=1, keepdims=True)) ** 2).sum())
+    above = float((differences**2).sum())
+    if above == 0.0:
+        return 0.0, 1.0
+    statistic = above / (2.0 * within) if within > 0.0 else math.inf
+    return statistic, float(f_distribution.sf(statistic, 10, 5))
+
+
+def fold_tests(
+    evaluation: EvaluationRecord, *, folds: int | None = None, confidence_level: float = 0.95
+) -> StudyRows[FoldTest]:
+    """Test all pairs of systems in cross-validation, on each data set by itself.
+
+    The instances of an evaluation are data sets, and its runs their folds, labelled by fold, or by repetition and fold;
+    without runs the instances are the folds of one data set.
+
+    Args:
+        evaluation: a mean of each fold.
+        folds: of each repetition; by default as many as there are labels.
+        confidence_level: of the intervals.
+
+    Raises:
+        InputError: the metric is no mean, or a data set has fewer than two folds.
+
+    Example:
+        >>> from sigjax.metrics import evaluation_from_arrays
+        >>> scores = {"A": [0.9, 0.8, 0.9, 0.7, 0.8], "B": [0.7, 0.7, 0.8, 0.7, 0.7]}
+        >>> (test,) = fold_tests(evaluation_from_arrays(scores, metric="mean"))
+        >>> round(test.delta, 3), test.folds, round(test.p_value, 4)
+        (0.1, 5, 0.1027)
+    """
+    from scipy.special import stdtrit
+
+    if evaluation.metric.score is not mean_score:
+        raise InputError(f"tests of folds take one number per fold, and {evaluation.metric.name} is no mean")
+    values = evaluation.stats[..., 0] / evaluation.stats[..., 1]
+    ids = evaluation.ids or ("",) * evaluation.num_instances
+    labels = evaluation.runs
+    if labels is None:
+        labels, ids = tuple(map(str, range(evaluation.num_instances))), ("",) * evaluation.num_instances
+    made: list[FoldTest] = []
+    for name in dict.fromkeys(ids):
+        rows = [i for i, own in enumerate(ids) if own == name]
+        parts = [labels[i].rpartition(_BETWEEN) for i in rows]
+        count_of = folds or len({fold for _, _, fold in parts})
+        if len(rows) < 2 or count_of < 2:
+            raise InputError(f"data set {name!r}: has {count(len(rows), 'fold')}; a test takes two or more")
+        repeats = sorted({repeat for repeat, _, _ in parts})
+        order = sorted(range(len(rows)), key=lambda k: (parts[k][0], parts[k][2]))
+        is_five = count_of == 2 and len(repeats) == 5 and len(rows) == 10
+        for a, b in combinations(range(len(evaluation.systems)), 2):
+            differences = values[a, rows] - values[b, rows]
+            t, p, error = corrected_t(differences, count_of)
+            f, f_p = five_by_two(differences[order].reshape(5, 2)) if is_five else (None, None)
+            delta, half = float(differences.mean()), float(stdtrit(len(rows) - 1, (1 + confidence_level) / 2)) * error
+            score_a, score_b = (float(values[system, rows].mean()) for system in (a, b))
+            interval, names = (delta - half, delta + half), (evaluation.systems[a], evaluation.systems[b])
+            about = (*names, score_a, score_b, delta, len(rows), count_of)
+            made.append(FoldTest(name, *about, t, p, f, f_p, interval))  # pyright: ignore[reportCallIssue]
+    return _FoldTests(made, "fold-tests", "tests", _fold_lines)
+
+
+class _FoldTests(StudyRows[FoldTest]):
+    """They have no settings of resampling."""
+
+    def _fields(self) -> dict[str, Any]:
+        return {self._about[1]: self._rows()}
+
+
+def _fold_lines(tests: Sequence[FoldTest]) -> list[str]:
+    spec = number_spec([number for test in tests for number in (test.score_a, test.score_b, test.delta)])
+    several, five = len({test.data_set for test in tests}) > 1, any(test.f_p_value is not None for test in tests)
+    header = (*(["data set"] * several), "a", "b", "delta", "interval", "t", "p", *(["p (5x2cv F)"] * five))
+    rows = [
+        (
+            *([test.data_set] * several),
+            *(test.a, test.b, format(test.delta, f"+{spec}")),
+            f"[{test.interval[0]:+{spec}}, {test.interval[1]:+{spec}}]",
+            *(f"{test.statistic:.4g}", format_p(test.p_value)),
+            *([format_p(test.f_p_value)] if test.f_p_value is not None else [""] * five),
+        )
+        for test in tests
+    ]
+    first = tests[0]
+    repeated = f", {first.results // first.folds} times" if first.results > first.folds else ""
+    return [
+        f"{first.folds}-fold cross-validation{repeated}: corrected resampled t test (Nadeau and Bengio), two-sided",
+        "",
+        *table_text(header, rows, (0, 1, 2) if several else (0, 1)),
+        "",
+        "folds share training data, so that their results depend on each other: p of a plain t",
+        "test of them, or of resampled folds, is too small. p is of each pair and data set alone,",
+        "not adjusted",
+    ]

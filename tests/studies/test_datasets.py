@@ -1,0 +1,206 @@
+"""Tests of many data sets and of folds against SciPy, published examples, and the formulas of their authors."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from sigjax import Evaluation, InputError, classical_tests, read
+from sigjax.cli import _run
+from sigjax.studies.datasets import corrected_t, five_by_two, fold_tests, rank_tests
+from sigjax.studies.tests import delong
+
+# Demsar (2006), table 6: AUC of C4.5 and its variants (m, cf, both) on 14 data sets.
+DEMSAR = {
+    "C4.5": [0.763, 0.599, 0.954, 0.628, 0.882, 0.936, 0.661, 0.583, 0.775, 1.000, 0.940, 0.619, 0.972, 0.957],
+    "C4.5+m": [0.768, 0.591, 0.971, 0.661, 0.888, 0.931, 0.668, 0.583, 0.838, 1.000, 0.962, 0.666, 0.981, 0.978],
+    "C4.5+cf": [0.771, 0.590, 0.968, 0.654, 0.886, 0.916, 0.609, 0.563, 0.866, 1.000, 0.965, 0.614, 0.9751, 0.946],
+    "C4.5+m+cf": [0.798, 0.569, 0.967, 0.657, 0.898, 0.931, 0.685, 0.625, 0.875, 1.000, 0.962, 0.669, 0.975, 0.970],
+}
+
+
+def test_the_example_of_demsar():
+    """Section 3.2.2: chi-square 9.28 (no correction for ties), F 3.69, ranks 3.143, 2.000, 2.893, 1.964, CD 1.25."""
+    result = rank_tests(Evaluation.from_arrays(DEMSAR))
+    ranks = dict(zip(result.systems, result.mean_ranks, strict=True))
+    expected = {"C4.5": 3.143, "C4.5+m": 2.000, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}
+    assert ranks == pytest.approx(expected, abs=6e-4)
+    assert result.critical_difference == pytest.approx(1.25, abs=0.005)
+    uncorrected = 12 * 14 / 20 * (sum(rank**2 for rank in ranks.values()) - 4 * 25 / 4)
+    assert uncorrected == pytest.approx(9.28, abs=0.01)
+    assert 13 * uncorrected / (14 * 3 - uncorrected) == pytest.approx(3.69, abs=0.01)
+    assert result.friedman == pytest.approx(scipy.stats.friedmanchisquare(*DEMSAR.values()).statistic)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ranks_against_scipy(seed):
+    rng = np.random.default_rng(seed)
+    systems, number = int(rng.integers(3, 8)), int(rng.integers(3, 60))
+    scores = {f"s{j}": rng.integers(0, 30, number) / 10 + j / 9 for j in range(systems)}
+    result = rank_tests(Evaluation.from_arrays(scores))
+    theirs = scipy.stats.friedmanchisquare(*scores.values())
+    assert (result.friedman, result.friedman_p) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-9)
+    ranks = scipy.stats.rankdata(-np.array(list(scores.values())), axis=0).mean(axis=1)
+    assert dict(zip(result.systems, result.mean_ranks, strict=True)) == pytest.approx(
+        dict(zip(scores, ranks, strict=True))
+    )
+    for pair in result.pairs:
+        q = pair.rank_difference / np.sqrt(systems * (systems + 1) / (6 * number)) * np.sqrt(2)
+        assert pair.nemenyi_p == pytest.approx(scipy.stats.studentized_range.sf(q, systems, np.inf))
+        assert pair.p_adjusted >= pair.wilcoxon_p
+
+
+def test_wilcoxon_of_data_sets_is_that_of_scipy():
+    """Without ties and zeros SciPy's exact distribution holds, too."""
+    rng = np.random.default_rng(4)
+    scores = {f"s{j}": np.round(rng.normal(j / 3, 1, 15), 6) for j in range(3)}
+    for pair in rank_tests(Evaluation.from_arrays(scores)).pairs:
+        theirs = scipy.stats.wilcoxon(scores[pair.a], scores[pair.b], method="exact").pvalue
+        assert pair.wilcoxon_p == pytest.approx(theirs, rel=1e-12)
+
+
+def test_identical_systems_have_p_1():
+    scores = [0.5, 0.25, 0.75, 0.5]
+    result = rank_tests(Evaluation.from_arrays({"A": scores, "B": scores, "C": scores}))
+    assert (result.friedman, result.friedman_p, result.iman_davenport_p) == (0.0, 1.0, 1.0)
+    assert {(pair.nemenyi_p, pair.wilcoxon_p) for pair in result.pairs} == {(1.0, 1.0)}
+    (test,) = fold_tests(Evaluation.from_arrays({"A": scores, "B": scores}))
+    assert (test.delta, test.p_value) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("folds", [2, 5, 10])
+def test_the_corrected_t_is_the_formula_of_its_authors(folds):
+    d = np.random.default_rng(folds).normal(0.3, 1.0, 3 * folds)
+    k, train, test = len(d), folds - 1, 1
+    t = d.mean() / np.sqrt((1 / k + test / train) * np.var(d, ddof=1))
+    assert corrected_t(d, folds)[:2] == pytest.approx((t, 2 * scipy.stats.t.sf(abs(t), k - 1)))
+
+
+def test_alpaydins_f_is_his_formula():
+    p = np.random.default_rng(5).normal(0.2, 1.0, (5, 2))
+    s = [(one - (one + two) / 2) ** 2 + (two - (one + two) / 2) ** 2 for one, two in p]
+    f = (p**2).sum() / (2 * sum(s))
+    assert five_by_two(p) == pytest.approx((f, scipy.stats.f.sf(f, 10, 5)))
+
+
+def test_level_of_the_corrected_t():
+    """Ten-fold cross-validation of nearest centroids on noise: the labels are random, and both learners equal."""
+    rng, rejected, plain, repetitions = np.random.default_rng(1), 0, 0, 400
+    for _ in range(repetitions):
+        x, y = rng.normal(size=(100, 8)), rng.permutation(np.arange(100) % 2)
+        fold = np.arange(100) % 10
+        scores = []
+        for half in (slice(0, 4), slice(4, 8)):
+            own = []
+            for k in range(10):
+                train, held = fold != k, fold == k
+                means = [x[train & (y == label)][:, half].mean(axis=0) for label in (0, 1)]
+                far = [((x[held][:, half] - mean) ** 2).sum(axis=1) for mean in means]
+                own.append(np.mean((far[1] < far[0]) == y[held]))
+            scores.append(own)
+        d = np.subtract(*scores)
+        rejected += corrected_t(d, 10)[1] < 0.05
+        plain += scipy.stats.ttest_1samp(d, 0).pvalue < 0.05
+    # Three and a half standard errors above 5% of 400; the corrected test is conservative here.
+    assert rejected <= 0.05 * repetitions + 3.5 * np.sqrt(0.05 * 0.95 * repetitions)
+    assert plain >= rejected
+
+
+def test_five_by_two_needs_its_design(write, capsys):
+    rng = np.random.default_rng(6)
+    rows = ["learner,data,repeat,fold,accuracy"]
+    for data in ("iris", "wine"):
+        for learner in ("svm", "tree"):
+            rows += [f"{learner},{data},{r},{f},{rng.random():.3f}" for r in range(5) for f in range(2)]
+    path = write("cv.csv", "\n".join(rows) + "\n")
+    options = {"system_column": "learner", "id_column": "data", "runs": "repeat,fold", "score_column": "accuracy"}
+    tests = classical_tests(read(path, **options), design="folds")
+    assert [(test.data_set, test.folds, test.results) for test in tests] == [("iris", 2, 10), ("wine", 2, 10)]
+    values = np.array([float(row.split(",")[4]) for row in rows[1:]]).reshape(2, 2, 5, 2)
+    for test, (a, b) in zip(tests, values, strict=True):
+        assert (test.f_statistic, test.f_p_value) == pytest.approx(five_by_two(a - b))
+        assert (test.statistic, test.p_value) == pytest.approx(corrected_t((a - b).ravel(), 2)[:2])
+    flags = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
+    assert _run(["classical", str(path), *flags, "--design", "folds", "--format", "json"], debug=True) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [each["p_value"] for each in shown["tests"]] == [test.p_value for test in tests]
+    assert _run(["classical", str(path), *flags, "--design", "folds"], debug=True) == 0
+    assert "folds share training data" in capsys.readouterr().out
+
+
+def test_ranks_on_the_command_line(write, capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    rows = [
+        "data," + ",".join(DEMSAR),
+        *(",".join(map(str, row)) for row in zip(range(14), *DEMSAR.values(), strict=True)),
+    ]
+    path = write("auc.csv", "\n".join(rows) + "\n")
+    assert (
+        _run(["classical", str(path), "--id-column", "data", "--figure", str(tmp_path / "x.cd.pdf")], debug=True) == 0
+    )
+    assert "C4.5+m+cf      1.964" in capsys.readouterr().out
+    assert (tmp_path / "x.cd.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "options", "message"),
+    [
+        ({"A": [1], "B": [0], "C": [1]}, {}, "two data sets or more, got 3 on 1"),
+        ({"A": [1], "B": [0]}, {"design": "folds"}, "has 1 fold; a test takes two or more"),
+        ({"A": [1, 2]}, {}, "at least two systems"),
+    ],
+)
+def test_refused(arrays, options, message):
+    with pytest.raises(InputError, match=message):
+        classical_tests(arrays, **options)
+
+
+# DeLong
+
+
+def slow_delong(scores, label):
+    """Pair by pair, as DeLong et al. write it."""
+    positive, negative = np.flatnonzero(label == 1), np.flatnonzero(label == 0)
+    kernel = [[[1.0 * (s[i] > s[j]) + 0.5 * (s[i] == s[j]) for j in negative] for i in positive] for s in scores]
+    kernel = np.array(kernel)
+    areas, v10, v01 = kernel.mean(axis=(1, 2)), kernel.mean(axis=2), kernel.mean(axis=1)
+    covariance = np.cov(v10) / len(positive) + np.cov(v01) / len(negative)
+    contrast = np.array([1, -1])
+    return (areas[0] - areas[1]) / np.sqrt(contrast @ covariance @ contrast)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_delong_is_its_definition(seed):
+    rng = np.random.default_rng(seed)
+    label = rng.permutation(np.arange(60) % 3 == 0).astype(int)
+    scores = np.stack([label + rng.integers(0, 6, 60), label + rng.normal(0, 2, 60).round(1)])
+    z = slow_delong(scores, label)
+    test = delong(scores, label, "two-sided")
+    assert (test.statistic, test.p_value) == pytest.approx((z, 2 * scipy.stats.norm.sf(abs(z))), rel=1e-10)
+
+
+def test_delong_of_proc(data):
+    """pROC 1.18: roc.test(roc(outcome, wfns), roc(outcome, s100b)): Z = 2.209, p = 0.02718; and the other pairs."""
+    expected = {("wfns", "s100b"): 0.02717578, ("wfns", "ndka"): 0.00514558, ("s100b", "ndka"): 0.1642952}
+    for pair, p_value in expected.items():
+        path = data / "proc_asah" / "aSAH.csv"
+        evaluation = read(path, gold="outcome=Poor", prediction=list(pair), metric="auc")
+        assert classical_tests(evaluation, resamples=999)["DeLong"].p_value == pytest.approx(p_value, rel=1e-6)
+
+
+def test_folds_of_baycomp(data):
+    """Its documentation and R's correctR, by SOURCE.md: audiology p = 0.622 where a t test of 100 folds has 0.088."""
+    evaluation = read(
+        data / "cv_accuracies" / "accuracies.csv.gz",
+        system_column="classifier",
+        id_column="data",
+        runs="repeat,fold",
+        score_column="accuracy",
+        where="data in ['audiology', 'anneal', 'iris']",
+        only=["nbc", "aode"],
+    )
+    tests = {test.data_set: test for test in classical_tests(evaluation, design="folds")}
+    assert tests["audiology"].statistic == pytest.approx(-0.495015, abs=1e-6)
+    expected = {"audiology": 0.621686, "anneal": 0.000653815, "iris": 0.683839}
+    assert {name: test.p_value for name, test in tests.items()} == pytest.approx(expected, rel=2e-6)
