@@ -381,6 +381,7 @@ def _table(name: str, title: str, reader: str, looks: Looks, names: str, **more:
     return Format(name, title, "file", reader, looks, options=frozenset(options), names=names, parts=True, **more)
 
 
+_TABLES = "sigjax.readers."
 _TABLE = (
     # Logs of evaluations of language models
     _log(
@@ -699,11 +700,10 @@ _TABLE = (
     _table(
         "excel",
         "spreadsheet of Excel or LibreOffice",
-        "sigjax.readers.frames:read_excel",
+        _TABLES + "frames:read_excel",
         is_spreadsheet,
         ".*",
         parameters={"sheet": ()},
-        certain=True,
     ),
     Format(
         "npz",
@@ -716,7 +716,7 @@ _TABLE = (
     _table(
         "parquet",
         "table of Apache Parquet",
-        "sigjax.readers.frames:read_parquet",
+        _TABLES + "frames:read_parquet",
         looks_like(rb"^PAR1", ending=".parquet"),
         ".*",
     ),
@@ -745,14 +745,14 @@ _TABLE = (
     _table(
         "jsonl",
         "table, one JSON object per line",
-        "sigjax.readers.frames:read_jsonl",
+        _TABLES + "frames:read_jsonl",
         looks_like(rb"^\s*\{", ending=".jsonl"),
         rf"{_NO_ENDING}|.*\.jsonl",
     ),
     _table(
         "json",
         "table, a JSON list of objects",
-        "sigjax.readers.frames:read_json",
+        _TABLES + "frames:read_json",
         looks_like(rb"^\s*\[\s*\{"),
         rf"{_NO_ENDING}|.*\.json",
     ),
@@ -765,11 +765,7 @@ _TABLE = (
     ),
     _table("tsv", "table, tabs between columns", "sigjax.readers.plain:read_tsv", _looks_tsv, r"(?!.*\.csv$).*"),
     _table(
-        "csv",
-        "table, commas or semicolons between columns",
-        "sigjax.readers.plain:read_csv",
-        _looks_csv,
-        r"(?!.*\.tsv$).*",
+        "csv", "table, commas or semicolons between columns", _TABLES + "plain:read_csv", _looks_csv, r"(?!.*\.tsv$).*"
     ),
     Format(
         "timbl",
@@ -781,11 +777,7 @@ _TABLE = (
         recognizes="labels:looks_like_timbl",
     ),
     _table(
-        "spaces",
-        "table, blanks between columns",
-        "sigjax.readers.plain:read_spaces",
-        _looks_spaced,
-        r"(?!.*\.(csv|tsv)$).*",
+        "spaces", "table, blanks between columns", _TABLES + "plain:read_spaces", _looks_spaced, r"(?!.*\.(csv|tsv)$).*"
     ),
 )
 FORMATS: Mapping[str, Format] = {each.name: each for each in _TABLE}

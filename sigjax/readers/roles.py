@@ -350,8 +350,9 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = ""
         named, what = [*gold, *predicted], "gold labels and predictions, not like two systems"
     elif sure := [name for name in gold if _is_no_system(name, columns[name])]:
         named, what = sure, "gold labels, not like a system"
-    elif len(columns) > 1 and all(map(is_only_predicted, columns)):
-        named, what = list(columns), "predictions, not like scores"
+    elif len(columns) > 1 and (sure := [name for name in columns if is_only_predicted(name)]):
+        named = list(columns) if all(map(is_predicted, columns)) else sure
+        what = "predictions, not like scores"
     else:
         return
     look = f"{noun}s {listing(named)} look" if len(named) > 1 else f"{noun} {quote(named[0])} looks"

@@ -31,6 +31,7 @@ from sigjax.records.comparison import PeerTest
 from sigjax.records.display import visible
 from sigjax.report.words import (
     ALTERNATIVES,
+    LOWER,
     METHODS,
     count,
     first_of,
@@ -586,7 +587,7 @@ def _caption(metric: str, num_systems: int, report: ReportRecord) -> str:
     if units != instances:
         text += f", resampled as {count(units, 'cluster')}"
     text += f", {count(num_systems, 'system')}"
-    return f"{text}; lower is better" if metric in report.lower_is_better else text
+    return f"{text}{LOWER}" if metric in report.lower_is_better else text
 
 
 def _family(

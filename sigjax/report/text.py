@@ -30,6 +30,7 @@ from sigjax.report.sections import (
     thresholds,
 )
 from sigjax.report.words import (
+    LOWER,
     column_numbers,
     count,
     filled,
@@ -182,8 +183,13 @@ def _draw_together(page: Page, sections: Sequence[Section]) -> bool:
         table, dropped = table.without(table.optional), [table.header[i] for i in table.optional]
     if _width_of_names(page, table) < MIN_NAME:
         return False
-    on = sections[0].caption.removeprefix(sections[0].title)
-    page.sentence(f"{joined([section.title for section in sections])}{on}")
+    lower = [section.caption.endswith(LOWER) for section in sections]
+    titles = [
+        f"{section.title} (lower is better)" if own and not all(lower) else section.title
+        for section, own in zip(sections, lower, strict=True)
+    ]
+    on = sections[0].caption.removeprefix(sections[0].title).removesuffix(LOWER)
+    page.sentence(f"{joined(titles)}{on}{LOWER * all(lower)}")
     _conclusions(page, sections, are_ranked=False)
     draw_table(page, table, dropped)
     return True

@@ -55,6 +55,10 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+LOWER = "; lower is better"
+"""The end of the caption of a metric whose lower scores are better."""
+
+
 def joined(items: Sequence[str]) -> str:
     """Parts with "and" before the last."""
     return " and ".join(filter(None, (", ".join(items[:-1]), items[-1])))

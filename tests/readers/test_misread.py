@@ -449,3 +449,19 @@ def test_different_judges_are_not_compared(write, refused):
     assert "say which with --filter NAME" in refused("a.json", "b.json")
     assert "no annotator 'claude'" in refused("a.json", "b.json", filter="claude")
     assert read("a.json", "b.json", filter="weighted_gpt4").systems == ("a", "b")
+
+
+# Public files whose predictions passed for systems.
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"actual_risk_score": reals(1), "rf_predicted": reals(2), "xgb_predicted": reals(3)}, "'rf_predicted', 'xgb_"),
+        ({"": range(ROWS), "customer_id": IDS, "prediction": bits(1), "probability": reals(2)}, "'prediction', 'proba"),
+    ],
+)
+def test_predictions_beside_others_are_no_systems(given, refused, columns, said):
+    found = refused(*given(**{"t.csv": columns}))
+    assert found.startswith(f"t.csv: columns {said}")
+    assert "look like predictions, not like scores" in found

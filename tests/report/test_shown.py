@@ -124,3 +124,17 @@ def test_results_have_scipys_names():
 
 def test_the_names_of_scipy_are_no_fields():
     assert not {"statistic", "pvalue"} & {field.name for field in dataclasses.fields(Comparison)}
+
+
+@pytest.mark.parametrize(
+    ("names", "title"),
+    [
+        (["rmse", "r2"], "RMSE (lower is better) and R2 on 4 instances, 2 systems\n"),
+        (["r2", "rmse"], "R2 and RMSE (lower is better) on 4 instances, 2 systems\n"),
+        (["rmse", "mae"], "RMSE and MAE on 4 instances, 2 systems; lower is better\n"),
+    ],
+)
+def test_the_title_of_several_metrics_says_which_are_better_when_lower(names, title):
+    gold, own = [1.0, 2.0, 4.0, 7.0], {"A": [1.5, 2.0, 4.5, 6.0], "B": [2.0, 1.0, 5.5, 6.5]}
+    made = [Evaluation.from_predictions(gold, own, metric=name) for name in names]
+    assert title in str(sigjax.compare(made, resamples=99))
