@@ -410,7 +410,8 @@ def _possible(parsed: Parsed, usual: str) -> tuple[str, ...]:
 
     The usual one is the first; of plain numbers, accuracy if they are right or wrong, and F1 if they are counts.
     """
-    scores = dict.fromkeys(name for sheet in parsed.sheets for name in sheet.numbers)
+    counts = {name for metric in METRICS.values() if len(metric.inputs) > 1 for name in metric.inputs}
+    scores = dict.fromkeys(name for sheet in parsed.sheets for name in sheet.numbers if name not in counts)
     possible: dict[Any, str] = {}  # a metric that only has another name for other formats is left out
     for name in dict.fromkeys((*(_FIRST if usual == "mean" else [usual]), *scores, *METRICS, *CLASS_METRICS)):
         with suppress(InputError):

@@ -165,8 +165,8 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
     if len(wanted) == len(sheet.numbers) == 1:
         return list(sheet.numbers)
     example = str(Hint("counts", *(f"{name}=NAME" for name in metric.inputs)))
-    if scores and len(wanted) == 1:
-        example = f"{Hint('metric', 'NAME')} for its mean"
+    if len(wanted) == 1 and metric.name in (MEAN.name, wanted[0], "accuracy"):
+        example = f"{Hint('metric', 'NAME')} for its mean" if scores else str(Hint("score_column", "NAME"))
     lacking = [name for name, column in zip(metric.inputs, wanted, strict=True) if column not in sheet.numbers]
     free = [name for name in sheet.numbers if name not in wanted]
     raise InputError(

@@ -22,7 +22,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from sigjax.metrics import METRICS, TEXT_METRICS
+from sigjax.metrics import MEAN, METRICS, TEXT_METRICS, known_metric
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
 from sigjax.readers.options import Options, chosen_metric, listing, quote, select_systems, suggest, with_score
 from sigjax.readers.predictions import label_columns, read_labelled, with_gold
@@ -331,6 +331,9 @@ def _read_rows(
         return join_sheets([sheet(*own) for own in rows_of], options, order=order)
 
     def evaluate(options: Options) -> EvaluationRecord:
+        name = options.metric
+        if isinstance(name, str) and not known_metric(name) and all(map(partial(_has_numbers, name), tables)):
+            options = replace(options, metric=replace(MEAN, name=name), score_column=name)  # the mean of a column
         options = with_score(tables[0].file, options, metric := chosen_metric(options))
         roles = _roles(tables, options, metric, system)
         evaluation = join(roles)(replace(options, metric=metric))
@@ -340,6 +343,10 @@ def _read_rows(
         return replace(evaluation, notes=(*notes, *evaluation.notes))
 
     return evaluate
+
+
+def _has_numbers(name: str, table: DataTable) -> bool:
+    return name in table.columns and table.columns[name].is_numeric()
 
 
 def _rows_of(systems: np.ndarray) -> dict[str, np.ndarray]:

@@ -195,3 +195,20 @@ def test_a_spreadsheet_without_its_library(write, monkeypatch):
     write("t.xlsx", spreadsheet(a={"id": [1], "A": [1], "B": [1]}))
     with pytest.raises(InputError, match="which python-calamine reads; run: .* python-calamine; or save it as CSV"):
         read("t.xlsx")
+
+
+def test_columns_of_metrics(write, compared):
+    """As ragas writes them: texts, and a column for each metric, one file per system."""
+    for name, own in NUMBERS.items():
+        columns = {"user_input": [f"What is {i}?" for i in range(60)], "response": [f"{name} {i}" for i in range(60)]}
+        write(f"{name}.csv", csv(columns | {"faithfulness": own, "answer_relevancy": own[::-1]}))
+    files = [f"{name}.csv" for name in NUMBERS]
+    with pytest.raises(InputError, match="which of .*'faithfulness', 'answer_relevancy'.*score_column"):
+        read(*files)
+    for name in ("faithfulness", "answer_relevancy"):
+        same(evaluation := read(*files, metric=name))
+        assert evaluation.metric.name == name
+    report = compared(*files, "-m", "faithfulness", "answer_relevancy")
+    assert {each["metric"] for each in report["systems"]} == {"faithfulness", "answer_relevancy"}
+    with pytest.raises(InputError, match="unknown metric 'faithfulnes'"):
+        read(*files, metric="faithfulnes")
