@@ -38,13 +38,12 @@ def evaluate_labels(
     *,
     ids: Sequence[str] | None = None,
     fields: Mapping[str, Sequence[str]] | None = None,
-    notes: tuple[str, ...] = (),
 ) -> EvaluationRecord:
     """The evaluation of `systems`, file and labels `[instance]` by name; a label is None where a system lacks it."""
     predicted = [
         Predicted(Sheet(name, file, {}, fields or {}, ids), gold, labels) for name, (file, labels) in systems.items()
     ]
-    return evaluate_predictions(predicted, options, notes=notes)
+    return evaluate_predictions(predicted, options)
 
 
 def read_label_files(sources: Sources, _: Options) -> Reading:
@@ -290,19 +289,19 @@ def read_id_labels(sources: Sources, options: Options) -> Reading:
     """Gold labels and those of each system, joined by id."""
     gold = _read_labels(sources.gold(), gold=True)
     systems = {name: _read_labels(file, gold=False) for name, file in sources.chosen(options).items()}
-    notes = tuple(note for name, own in systems.items() if (note := _checked(name, own, gold)))
+    for own in systems.values():
+        _check(own, gold)
     return partial(
         evaluate_labels,
         list(gold.labels.values()),
         {name: (own.file, [own.labels.get(id) for id in gold.labels]) for name, own in systems.items()},
         ids=list(gold.labels),
         fields=gold.fields,
-        notes=notes,
     )
 
 
-def _checked(name: str, system: _Labels, gold: _Labels) -> str:
-    """Refuse ids that are not in the gold file, and labels that are all unknown; a note where some are."""
+def _check(system: _Labels, gold: _Labels) -> None:
+    """Refuse ids that are not in the gold file, and labels that are all unknown."""
     stray = [id for id in system.labels if id not in gold.labels]
     if len(stray) == len(system.labels):
         raise InputError(
@@ -322,10 +321,6 @@ def _checked(name: str, system: _Labels, gold: _Labels) -> str:
             f"{system.file}: none of its labels ({listing(unknown, 3)}) is among those of {gold.file} "
             f"({listing(dict.fromkeys(gold.labels.values()), 3)}); expected the same spelling"
         )
-    number = sum(used[label] for label in unknown)
-    return f"{name}: {number} of {used.total()} labels never occur in the gold file: {listing(unknown, 3)}" * bool(
-        unknown
-    )
 
 
 def looks_like_id_labels(name: str, head: bytes) -> bool:

@@ -127,14 +127,22 @@ def _class_columns(systems: Sequence[Predicted], name: str, options: Options) ->
     code_of = {label: codes[spell(label)] for label in (*known, *others)}
     truth = np.array([code_of[label] for label in systems[0].gold])
     columns: _Columns = []
+    notes: list[str] = []
     found = None
     if {*inputs} == {"tp", "predicted", "gold"}:
         found = systems[0].positive if systems[0].positive in classes else _class_to_find(classes)
     for own in systems:
         truth = truth if same else np.array([code_of[label] for label in own.gold])
         labels = [code_of[right if label is None else label] for label, right in zip(own.labels, own.gold, strict=True)]
+        spelled = {spell(label) for label in known}
+        strays = Counter(label for label in own.labels if label is not None and spell(label) not in spelled)
+        if strays:
+            some = f"{strays.total()} of {len(labels)} predictions are no gold label: {listing(strays, 3)}"
+            notes.append(f"{own.sheet.system}: {some}")
         columns.append(_counts(inputs, truth, np.array(labels), classes, found))
-    return metric, columns, () if found is None else (f"{metric.title or name} is that of the class {quote(found)}",)
+    if found is not None:
+        notes.append(f"{metric.title or name} is that of the class {quote(found)}")
+    return metric, columns, tuple(notes)
 
 
 def _whole(label: str) -> str:
@@ -417,7 +425,7 @@ def read_labelled(tables: Mapping[str, tuple[DataTable, LabelColumns]], options:
             rows = [(name, table, name, None) for name in columns.predictions]
     else:
         rows = [(name, table, own.predictions[0], None) for name, (table, own) in tables.items()]
-    golds = {id(table): list(table.columns[own.gold]) for table, own in tables.values()}
+    golds = {id(table): [cell.strip() for cell in table.columns[own.gold]] for table, own in tables.values()}
     ids = {
         id(table): table.names[own.ids] if own.ids else (table.row_numbers() if "" in tables else None)
         for table, own in tables.values()
@@ -462,11 +470,12 @@ def _predicted(
         gold, lines = [gold[row] for row in rows], lines[rows]
         cells = [cells[row] for row in rows.tolist()]
         ids, runs = (None if each is None else each[rows] for each in (ids, runs))
-    known = {label for label in gold if label.strip()}
+    known = {*gold}
     for row, label in enumerate(gold):
-        if not label.strip():
+        if not label:
             raise InputError(f"{table.file}, {table.row_word} {lines[row]}: has no gold label; fill it in")
-    given = [None if not cell.strip() or (is_missing(cell) and cell not in known) else cell for cell in cells]
+    stripped = (cell.strip() for cell in cells)
+    given = [None if not cell or (is_missing(cell) and cell not in known) else cell for cell in stripped]
     sheet = Sheet(name, table.file, {}, labels, ids, runs, lines if table.row_word == "line" else None)
     return Predicted(sheet, gold, given)
 

@@ -231,6 +231,14 @@ def test_texts(write, compared):
     assert _scores(Evaluation.from_predictions(gold, systems, metric="f1"))["gpt"] == pytest.approx(5 / 6)
 
 
+@pytest.mark.usefixtures("here")
+def test_blanks_around_labels_and_strange_labels(write):
+    write("t.csv", "y_true,pred_a,pred_b\ncat, cat,Cat\ndog,dog ,dog\n cat,cat,cat\n")
+    made = read("t.csv")
+    assert made.stats[:, :, 0].tolist() == [[1, 1, 1], [0, 1, 1]]
+    assert "pred_b: 1 of 3 predictions are no gold label: 'Cat'" in made.notes
+
+
 def test_errors_are_those_of_decimals():
     """0.3 - 0.1 and 0.5 - 0.3 are 0.2 both: systems with these errors are identical."""
     arrays = {"A": [0.1, 0.5, 0.1], "B": [0.5, 0.1, 0.5]}
