@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from checks import Check, check_records, p_check, p_error, require
@@ -76,7 +76,7 @@ def commands(test: Test, num_systems: int, sizes: Sizes) -> tuple[list[Row], lis
         ours = [sys.executable, "-m", "sigjax", "compare", *map(str, (reference, "-i", *outputs)), "-m", *METRICS]
         ours += ["--test", test, "--resamples", str(resamples), "--baseline", outputs[0].stem]
         warm = {**os.environ, "SIGJAX_CACHE_DIR": str(Path(folder, "cache"))}
-        checks = _same_answers(ours, theirs, resamples, warm)
+        checks = _same_answers(test, files, theirs, resamples, _run([*ours, "--format", "json"], warm))
         calls = {
             "sigjax compare, texts seen before": partial(_run, ours, warm),
             "sigjax compare, new texts": partial(_run, ours, {**os.environ, "SIGJAX_CACHE_DIR": os.devnull}),
@@ -101,30 +101,45 @@ def _run(command: list[str], environment: Mapping[str, str]) -> str:
     return done.stdout
 
 
-def _same_answers(ours: list[str], theirs: list[str], resamples: int, environment: Mapping[str, str]) -> list[Check]:
+def _same_answers(test: Test, files: list[Path], theirs: list[str], resamples: int, ours: str) -> list[Check]:
     """Their scores to six decimals, and p by sacrebleu's formula within Monte Carlo error of sacrebleu's own.
 
     Raises:
         AssertionError: a score differs.
     """
-    record = json.loads(_run([*ours, "--compat", "sacrebleu", "--format", "json"], environment))
-    scores = {(each["name"], each["metric"]): each["score"] for each in record["systems"]}
-    p_values = {
-        (system, compat["metric"]): pair["p_value"]
-        for compat in record["compat"]
-        for pair in compat["pairs"]
-        for system in (pair["a"], pair["b"])
-    }
+    scores = {(each["name"], each["metric"]): each["score"] for each in json.loads(ours)["systems"]}
+    reference, *outputs = files
     checks = []
-    for system, cells in _tabulated(_run(theirs, environment)).items():
-        for metric, (score, p_value) in zip(METRICS, cells, strict=True):
+    for system, cells in _tabulated(_run(theirs, os.environ)).items():
+        evaluations = [sigjax.read(reference, input=outputs, metric=metric) for metric in METRICS]
+        p_values = [_by_their_formula(each, system, test, resamples) for each in evaluations]
+        for metric, (score, p_value), expected in zip(METRICS, cells, p_values, strict=True):
             if abs(score - scores[system, metric]) > 1e-6:
                 raise AssertionError(f"{system}, {metric}: {scores[system, metric]}, and by sacrebleu {score}")
             if p_value is not None:
                 error, what = p_error(p_value, resamples, resamples), f"{theirs[-7]}, {system}, {metric}"
-                checks.append(Check(what, p_values[system, metric], p_value, error, step=_ROUNDED))
+                checks.append(Check(what, expected, p_value, error, step=_ROUNDED))
     require(checks)
     return checks
+
+
+def _by_their_formula(evaluation: sigjax.Evaluation, system: str, test: Test, resamples: int) -> float:
+    """Sacrebleu's p-value of a system and the first one, on random swaps or draws of NumPy.
+
+    (c + 1) / (K + 1), where c counts |delta*| > |delta| on swaps, |delta*| - mean |delta*| > |delta| on draws.
+    """
+    rng, score = np.random.default_rng(0), cast(Callable[[Any], Any], evaluation.metric.score)
+    a, b = (evaluation.stats[index].astype(np.float64) for index in (0, evaluation.systems.index(system)))
+    if test == "permutation":
+        swaps = rng.integers(0, 2, (resamples, len(a)))
+        sums = a.sum(axis=0) + swaps @ (b - a), b.sum(axis=0) + swaps @ (a - b)
+    else:
+        counts = rng.multinomial(len(a), np.full(len(a), 1.0 / len(a)), resamples)
+        sums = counts @ a, counts @ b
+    sizes = np.abs(np.asarray(score(sums[0])) - np.asarray(score(sums[1])))
+    delta = abs(float(score(a.sum(axis=0)) - score(b.sum(axis=0))))
+    middle = 0.0 if test == "permutation" else float(sizes.mean())
+    return (int(np.count_nonzero(sizes - middle > delta)) + 1) / (resamples + 1)
 
 
 def _tabulated(printed: str) -> dict[str, list[tuple[float, float | None]]]:

@@ -99,7 +99,7 @@ def _shard(paths: Files, inputs: Inputs, options: CompareOptions, output: Output
 
     read = inputs.evaluations(paths, tasks=True)
     command = _OF_SHARD.sub("", shlex.join(["sigjax", *sys.argv[1:]]))
-    origin = {"command": command, "files": paths, "inputs": values(inputs), "compat": options.compat}
+    origin = {"command": command, "files": paths, "inputs": values(inputs)}
     origin = json.loads(json.dumps(origin, default=str))
     with _log_to_stderr():
         write_shard(read, options, path, index=number[0], count=number[1], origin=origin)
@@ -128,7 +128,7 @@ def merge(paths: Files, output: Output) -> None:
 
         kept = shard.identity | {"test": shard.identity["tests"], "confidence_level": shard.identity["level"]}
         settings = {name: kept[name] for name in values(Settings())}
-        options = CompareOptions(**settings, compat=origin["compat"], progress=not output.quiet)
+        options = CompareOptions(**settings, progress=not output.quiet)
         report = merged_report(read, options, shard, str(paths[0]))
     output.write(report)
 

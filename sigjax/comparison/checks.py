@@ -190,7 +190,7 @@ def _check_models(evaluation: EvaluationRecord) -> None:
         )
 
 
-def check_complete(evaluations: Sequence[EvaluationRecord], settings: Settings, *, extends: bool, peers: bool) -> None:
+def check_complete(evaluations: Sequence[EvaluationRecord], settings: Settings, *, extends: bool) -> None:
     """Refuse what needs all pairs on the same instances.
 
     Raises:
@@ -204,7 +204,6 @@ def check_complete(evaluations: Sequence[EvaluationRecord], settings: Settings, 
         (settings.leaderboard and "the leaderboard", "leave it out"),
         (settings.design != "together" and f"design {settings.design}", "use together"),
         (extends and "an extended report", "compare anew"),
-        (peers and "compat", "leave it out"),
         (in_suite(evaluations[0]) and "a suite of tasks", "read one task"),
     ):
         if refused:

@@ -49,7 +49,6 @@ from sigjax.records import (
     Test,
     bin_edges,
 )
-from sigjax.records.comparison import PeerTest
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, takes, values
 from sigjax.report import Report
@@ -239,14 +238,9 @@ def _report(
     """The report, of resamples that the checkpoint does not have."""
     context = Context(options.device, options.progress, checkpoint)
     of_suite, hashed = in_suite(evaluations[0]), data_hash(evaluations)
-    compat: tuple[PeerTest, ...] = ()
     with host_scope():
         drafts = analyse(evaluations, settings, context, of_suite=of_suite)
-        if options.compat is not None:
-            from sigjax.comparison.compat import peer_tests  # few comparisons need it
-
-            compat = peer_tests(evaluations, settings, Context(options.device, options.progress))
-        draws = options.compat is not None or any(draft.draws for draft in drafts)
+        draws = any(draft.draws for draft in drafts)
         return Report(
             systems=tuple(system for draft in drafts for system in draft.systems),
             settings=settings,
@@ -260,8 +254,7 @@ def _report(
                 for each, draft in zip(evaluations, drafts, strict=True)
                 if each.title
             ),
-            compat=compat,
-            again=lambda **changes: compare(evaluations, **values(settings, compat=options.compat, **changes)),
+            again=lambda **changes: compare(evaluations, **values(settings, **changes)),
             compute_distribution=distributions_of(evaluations, settings),
             evaluations=tuple(evaluations),
             comparisons=Comparisons.joined([pairs for draft in drafts for pairs in draft.pairs.values()]),
@@ -279,7 +272,7 @@ def settle(settings: Settings, evaluations: Sequence[EvaluationRecord], options:
         settings = replace(settings, interval="two-way")  # the default of this design
     check_together(settings)
     check_evaluations(evaluations, settings)
-    check_complete(evaluations, settings, extends=options.extend is not None, peers=bool(options.compat))
+    check_complete(evaluations, settings, extends=options.extend is not None)
     if settings.baseline is not None:
         settings = replace(settings, baseline=baseline_of(evaluations[0].systems, settings))
     if evaluations[0].unit == "response":

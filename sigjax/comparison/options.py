@@ -177,12 +177,6 @@ class CompareOptions(Settings):
         group="Running",
         least=1,
     )
-    compat: Literal["sacrebleu"] | None = option(
-        None,
-        "Add what sacrebleu would say by its formulas on the same resamples.",
-        "Beside the p-values, never instead of them; `Report.compat` has the numbers, and the text says how its "
-        "p-value is made and where its decision is another one. See `comparison.compat`.",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

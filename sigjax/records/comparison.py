@@ -1,9 +1,8 @@
 """Results: the comparison of one pair by one test, the score of one system, and all comparisons in columns.
 
 `Comparisons` carries the columns of all pairs from the test to the report: one `Column` per field of `Comparison`, from
-which records are made when asked for. A report may also hold what the formulas of other programs give on the same
-resamples (`PeerTest`), and how the delta of two systems varies over swaps or resamples (`Distribution`). Beside its
-type, each field says within which bounds it is written and read back (`Bounds`).
+which records are made when asked for. A report may also hold how the delta of two systems varies over swaps or
+resamples (`Distribution`). Beside its type, each field says within which bounds it is written and read back (`Bounds`).
 """
 
 from __future__ import annotations
@@ -504,29 +503,6 @@ def _check_known(name: str, known: Iterable[str], what: str) -> None:
     if name not in known:
         close = get_close_matches(name, known) or known[:12]
         raise InputError(f"no {what} {name!r}; did you mean {' or '.join(map(repr, close))}?")
-
-
-PeerName = Literal["sacrebleu --paired-ar", "sacrebleu --paired-bs"]
-"""A test, as its program names it."""
-
-
-@dataclass(frozen=True, repr=False)
-class PeerTest(Brief):
-    """The p-values of another program's test, by its formula on the resamples that ours draws.
-
-    Attributes:
-        name: the test, as its program names it.
-        metric: name of the metric.
-        test: our test, beside which this one stands.
-        about: how its p-value is made, in one line.
-        p_values: of all pairs of the metric, in the order of the comparisons, not adjusted.
-    """
-
-    name: PeerName
-    metric: str
-    test: Test
-    about: str
-    p_values: tuple[Probability, ...]
 
 
 _BINS, _MOST_BINS = 48, 192

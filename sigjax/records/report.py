@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations, islice
 from typing import Any, Self, get_args, overload
 
-from sigjax.records.comparison import Comparison, Comparisons, Distribution, Measured, PeerTest, SystemScore
+from sigjax.records.comparison import Comparison, Comparisons, Distribution, Measured, SystemScore
 from sigjax.records.metric import EvaluationRecord
 from sigjax.records.options import Hint, InputError
 from sigjax.records.settings import Settings, Test
@@ -31,7 +31,6 @@ class ReportRecord:
     signature: str
     data: str
     measured: tuple[Measured, ...] = ()
-    compat: tuple[PeerTest, ...] = ()
     again: Callable[..., Any] | None = field(default=None, compare=False)
     versions: Mapping[str, str | None] = field(default_factory=versions, compare=False)
     distributions: tuple[Distribution, ...] = ()

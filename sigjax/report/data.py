@@ -43,14 +43,12 @@ from sigjax.records import (
     SampleMetric,
     Settings,
     SystemScore,
-    Test,
     Unit,
 )
-from sigjax.records.comparison import Bounds, Hash, Number, PeerName, PeerTest, Probability
+from sigjax.records.comparison import Bounds, Hash, Number
 from sigjax.records.display import visible, visible_json
 from sigjax.records.metric import Fact, facts_of, with_facts
 from sigjax.records.options import Option, check, options_of, types_of
-from sigjax.report.sections import peer_rows
 from sigjax.run.files import naming, read_bytes
 from sigjax.run.shards import DEFAULTS, SCHEMA, data_hash, parse_report
 from sigjax.version import install_command
@@ -94,8 +92,6 @@ def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Itera
     for name, records in optional.items():
         if records:
             values[name] = _lines(visible_json(asdict(each)) for each in records)
-    if report.compat:
-        values["compat"] = _lines(map(visible_json, peer_rows(report)))
     before = "{\n"
     for key, pieces in values.items():
         yield f'{before}  "{key}": '
@@ -339,28 +335,6 @@ def _narwhals(library: Library) -> Any:
     return narwhals
 
 
-@dataclass(frozen=True)
-class PeerPair:
-    """What another program's test gives for a pair."""
-
-    a: str
-    b: str
-    p_value: Probability
-    significant: bool
-    same_decision: bool
-
-
-@dataclass(frozen=True)
-class PeerRow:
-    """A test of another program, and its pairs in the order of the comparisons."""
-
-    name: PeerName
-    metric: str
-    test: Test
-    about: str
-    pairs: tuple[PeerPair, ...]
-
-
 _MOST_KEPT = 10**6
 """Characters of JSON that statistics may take where nobody asked."""
 _LABELS = ("ids", "clusters", "strata", "runs")
@@ -484,7 +458,6 @@ TEXTS = {
 OPTIONAL = {
     "facts": Fact,
     "measured": Measured,
-    "compat": PeerRow,
     "distributions": Distribution,
     "statistics": Statistics,
 }
@@ -620,7 +593,6 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
             "num_units": used_on["units"],
             "data": used_on["data"],
             "measured": more["measured"],
-            "compat": _peers(more["compat"], comparisons),
             "distributions": more["distributions"],
             **texts,
             "notes": _noted(texts["notes"], more["facts"]),
@@ -731,21 +703,6 @@ def _check_distributions(distributions: Sequence[Distribution], scores: Scores) 
             raise InputError(f"distributions, entry {entry}: expected a share for each bin, and one edge more")
         if not all(low < high for low, high in pairwise(one.edges)):
             raise InputError(f"distributions, entry {entry}: 'edges' do not ascend; {_WRITTEN}")
-
-
-def _peers(rows: Sequence[PeerRow], comparisons: Comparisons) -> tuple[PeerTest, ...]:
-    """The tests of other programs, whose pairs are ours."""
-    groups = {key: [*zip(*map(each.values, "ab"), strict=True)] for key, each in comparisons.groups().items()}
-    tests: dict[tuple[str, str, str], PeerTest] = {}
-    for entry, row in enumerate(rows, 1):
-        if (row.name, row.metric, row.test) in tests:
-            raise InputError(f"compat, entry {entry}: {row.name!r} is there twice for this metric and test")
-        ours = groups.get((row.metric, row.test))
-        if [(one.a, one.b) for one in row.pairs] != ours:
-            raise InputError(f"compat, entry {entry}: expected all pairs of this metric and test, in order")
-        p_values = tuple([one.p_value for one in row.pairs])
-        tests[row.name, row.metric, row.test] = PeerTest(row.name, row.metric, row.test, row.about, p_values)
-    return tuple(tests.values())
 
 
 def _records(rows: list[dict[str, Any]], record: type, array: str) -> tuple[Any, ...]:

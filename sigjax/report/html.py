@@ -27,7 +27,6 @@ from sigjax.report.sections import (
     mark,
     named_headlines,
     paper_table,
-    peer_lines,
     thresholds,
 )
 from sigjax.report.words import (
@@ -94,8 +93,8 @@ def systems_lines(section: Section) -> list[str]:
 
 
 def method_lines(family: PairFamily) -> list[str]:
-    """How p-values were computed, and what the tests of other programs say."""
-    return [part for line in (family.method, *peer_lines(family)) for part in paragraph(line, "small method")]
+    """How p-values were computed."""
+    return paragraph(family.method, "small method")
 
 
 def pairs_lines(family: PairFamily) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from sigjax.records import ReportRecord
 from sigjax.records.display import visible
-from sigjax.report.sections import Section, Table, blocks, named_headlines, pairs_table, paper_table, peer_lines
+from sigjax.report.sections import Section, Table, blocks, named_headlines, pairs_table, paper_table
 from sigjax.report.words import DASH, count, is_warning
 
 MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
@@ -104,7 +104,7 @@ def _pairs(section: Section, label: str) -> str:
     families = section.families
     notes = [f"{section.title}, {'; '.join(each for family in families for each in (family.basis, family.method))}"]
     for family in families:
-        notes += [family.conclusion, family.warning, *peer_lines(family)]
+        notes += [family.conclusion, family.warning]
     pairs = sum(len(family.comparisons) for family in families)
     if pairs > MAX_PAIRS:
         sentences = [

@@ -9,7 +9,7 @@ from functools import partial
 
 from sigjax.records import ReportRecord
 from sigjax.records.display import visible
-from sigjax.report.sections import Score, Table, blocks, named_headlines, pairs_table, paper_table, peer_lines
+from sigjax.report.sections import Score, Table, blocks, named_headlines, pairs_table, paper_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def render(report: ReportRecord, dialect: Dialect) -> str:
         if listed:
             parts.append(render_table(pairs_table(listed, report.settings), dialect))
         for family in section.families:
-            sentences = (f"{family.heading}; {family.method}.", family.not_listed(), *peer_lines(family))
+            sentences = (f"{family.heading}; {family.method}.", family.not_listed())
             parts += [escape(sentence) for sentence in sentences if sentence]
     parts += [escape(f"Note: {note}") for note in report.notes]
     return "\n\n".join([*parts, dialect.code(visible(report.signature))]) + "\n"

@@ -49,7 +49,6 @@ class Report(ReportRecord):
         signature: one line that reproduces the numbers: metric, test, resamples, seed, conventions, version.
         data: hash of the evaluations; the same for the same numbers, names and labels in the same order.
         measured: what each metric was measured on, where the data name tasks.
-        compat: what other programs say on the same resamples, where asked for; see `sigjax.comparison.compat`.
         again: compares the evaluations of this report again, with some options changed; None when the report was
             pickled, or read from JSON, since the evaluations are left behind.
         versions: of sigjax, and of the packages that computed the numbers.

@@ -1,7 +1,7 @@
 """A report as the parts that people read: a section per metric, in it a family of pairs per test, and their sentences.
 
 Every format for people draws these parts, and adds no words or numbers of its own. Cells are rounded for people, and
-escaped for no format. What other programs would say (`compat`) stands beside our p-values and replaces none.
+escaped for no format.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from sigjax.records import (
     SystemScore,
     Test,
 )
-from sigjax.records.comparison import PeerTest
 from sigjax.records.display import visible
 from sigjax.report.words import (
     ALTERNATIVES,
@@ -38,7 +37,6 @@ from sigjax.report.words import (
     format_adjusted_p,
     format_interval,
     format_number,
-    format_p,
     format_p_interval,
     format_ranks,
     format_raw_p,
@@ -51,85 +49,8 @@ from sigjax.report.words import (
     size_of,
 )
 
-_KEYS = ("name", "metric", "test", "about")
 _NAMED = 5
 """Systems or pairs that a sentence names."""
-
-
-def peer_lines(family: Any) -> list[str]:
-    """What the tests of other programs say of the pairs of one metric and test."""
-    return [_line(peer, family.comparisons, family.settings) for peer in family.peers]
-
-
-def _line(peer: PeerTest, comparisons: Comparisons, settings: Settings) -> str:
-    """What a test of another program says of the pairs of one metric, and why it differs."""
-    others = [
-        (one, p)
-        for one, p in zip(comparisons, peer.p_values, strict=True)
-        if _decides(p, settings) != is_significant(one)
-    ]
-    resamples = f" on {settings.fixed_resamples:,} resamples"
-    if len(comparisons) == 1:
-        verdict = "another decision" if others else "the same decision"
-        text = f"p = {_peer_p(peer.p_values[0], settings)}{resamples}, {verdict} at {settings.alpha:g}"
-    elif not others:
-        text = f"the same decision at {settings.alpha:g} for all {count(len(comparisons), 'pair')}{resamples}"
-    else:
-        of_all = f"{len(others):,} of {count(len(comparisons), 'pair')}"
-        text = f"another decision at {settings.alpha:g} for {of_all}{resamples}: "
-        text += "; ".join([_other(one, p, settings) for one, p in others[:_NAMED]])
-        text += f"; and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
-    return f"{peer.name}: {text}. {_why(peer, others, settings)}"
-
-
-def _other(pair: Comparison, p_value: float, settings: Settings) -> str:
-    ours = format_p(pair.p_value, threshold=settings.alpha)
-    if pair.p_adjusted is not None and pair.p_adjusted != pair.p_value:
-        ours += f", adjusted {format_p(pair.p_adjusted, threshold=settings.alpha)}"
-    return f"{pair.a} - {pair.b} (p {_peer_p(p_value, settings)}, here {ours})"
-
-
-def _why(peer: PeerTest, others: Sequence[tuple[Comparison, float]], settings: Settings) -> str:
-    """How its p-value is made, and whether the correction is what makes another decision."""
-    about = f"{peer.about[:1].upper()}{peer.about[1:]}."
-    adjusted = sum(_decides(p, settings) == (one.p_value < settings.alpha) for one, p in others)
-    if not adjusted:
-        return about
-    which = "" if adjusted == len(others) else f" (which alone explains {adjusted:,})"
-    ours = CORRECTIONS[settings.correction].title
-    return f"It does not adjust p for the number of pairs{which}, and we do by {ours}. {about}"
-
-
-def _decides(p_value: float, settings: Settings) -> bool:
-    return p_value < settings.alpha
-
-
-def _peer_p(p_value: float, settings: Settings) -> str:
-    return format_p(p_value, digits=3, threshold=settings.alpha)
-
-
-def peer_columns(peers: Sequence[PeerTest], settings: Settings) -> dict[str, list[str]]:
-    """The p-values of each test, `[pair]`, as cells."""
-    return {f"p ({peer.name})": [_peer_p(p, settings) for p in peer.p_values] for peer in peers}
-
-
-def peer_rows(report: ReportRecord) -> list[dict[str, Any]]:
-    """What JSON says: each test, with its pairs in the order of the comparisons."""
-    groups, rows = report.comparisons.groups(), []
-    for peer in report.compat:
-        pairs = zip(groups[peer.metric, peer.test], peer.p_values, strict=False)
-        rows.append({key: getattr(peer, key) for key in _KEYS})
-        rows[-1]["pairs"] = [
-            {
-                "a": one.a,
-                "b": one.b,
-                "p_value": p_value,
-                "significant": (decided := _decides(p_value, report.settings)),
-                "same_decision": decided == is_significant(one),
-            }
-            for one, p_value in pairs
-        ]
-    return rows
 
 
 MAX_GRID = 60
@@ -214,7 +135,6 @@ class PairFamily:
         warning: which decisions are open; None where all are.
         only: the only pair; None where there are several.
         conclusion: what the test says of the systems, in one sentence.
-        peers: the tests of other programs beside this one, where asked for.
     """
 
     comparisons: Comparisons
@@ -226,7 +146,6 @@ class PairFamily:
     warning: str | None
     only: Comparison | None
     conclusion: str
-    peers: tuple[PeerTest, ...] = ()
 
     @property
     def test(self) -> Test:
@@ -254,7 +173,7 @@ class PairFamily:
     def table(self) -> Table:
         """The pair, fact by fact; the grid of all systems; or the pairs with the baseline."""
         if self.only is not None:
-            return _pair_table(self.only, peer_columns(self.peers, self.settings))
+            return _pair_table(self.only)
         return grid_table(self) if self.layout == "grid" else pairs_table([self], self.settings)
 
     @property
@@ -314,7 +233,7 @@ def _delta_spec(comparisons: Comparisons) -> str:
     return f"+{number_spec([float(np.fmax.reduce(np.abs(each), axis=None, initial=0.0)) for each in columns])}"
 
 
-def _pair_table(pair: Comparison, peers: Mapping[str, Sequence[str]]) -> Table:
+def _pair_table(pair: Comparison) -> Table:
     """One pair, one fact per row."""
     spec = number_spec([pair.delta, pair.standard_error, *(pair.interval or ())])
     rows = [
@@ -329,7 +248,7 @@ def _pair_table(pair: Comparison, peers: Mapping[str, Sequence[str]]) -> Table:
         rows.append((p_interval_label(pair), format_p_interval(pair.p_interval)))
     if pair.p_adjusted != pair.p_value:
         rows.append(("adjusted p", format_adjusted_p(pair)))
-    return Table(("", ""), [*rows, *((name, p_value) for name, (p_value,) in peers.items())], names=(0,))
+    return Table(("", ""), rows, names=(0,))
 
 
 def pairs_table(families: Sequence[PairFamily], settings: Settings) -> Table:
@@ -510,7 +429,7 @@ def _scored(names: Sequence[str], scores: Mapping[str, str]) -> str:
 MAX_LETTERS = 8
 """Letters of one system; nobody reads more."""
 DETAILS = ("boot. ranks", "letters", "raw p", "unclustered", "std. error")
-OPTIONAL = (*DETAILS, "peers", "interval", "group", "delta interval", "delta", "rank")
+OPTIONAL = (*DETAILS, "interval", "group", "delta interval", "delta", "rank")
 """Columns of a board in the order in which they are left out where a line is too short. Names, scores and p stay."""
 
 
@@ -617,7 +536,6 @@ def _family(
         _unsettled(size, numbers_needed, num_open, settings) if num_open else None,
         only,
         alone or conclusion,
-        tuple([peer for peer in report.compat if (peer.metric, peer.test) == (metric, test)]),
     )
 
 
@@ -701,10 +619,6 @@ def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tup
         )
         if family.p_title != "p":
             columns[f"raw p:{family.test}"] = f"p{of_test}", cells(pairs, lambda _, one: format_raw_p(one))
-        if is_baseline:
-            for title, values in peer_columns(family.peers, settings).items():
-                by_name = dict(zip(family.comparisons.values("a"), values, strict=True))
-                columns[f"peers:{title}"] = title, [by_name.get(name, "") for name in names]
     return columns
 
 

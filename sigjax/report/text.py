@@ -25,7 +25,6 @@ from sigjax.report.sections import (
     mark,
     metrics_table,
     named_headlines,
-    peer_lines,
     tasks_table,
     thresholds,
 )
@@ -150,10 +149,6 @@ def _section(page: Page, section: Section, *, verbose: bool) -> None:
         # Of a one-sided test p belongs to a pair in one direction, which only the grid can say.
         if verbose or (family.layout == "grid" and family.settings.alternative != "two-sided"):
             _family(page, family)
-        elif lines := peer_lines(family):
-            for line in lines:
-                page.sentence(line)
-            page.add()
 
 
 def _conclusions(page: Page, sections: Sequence[Section], *, are_ranked: bool = True) -> None:
@@ -176,7 +171,7 @@ def _draw_together(page: Page, sections: Sequence[Section]) -> bool:
         return False
     families = [family for section in sections for family in section.families]
     one_test = all(len(section.families) == 1 for section in sections)
-    if not one_test or families[0].settings.alternative != "two-sided" or any(map(peer_lines, families)):
+    if not one_test or families[0].settings.alternative != "two-sided":
         return False
     table, dropped = metrics_table(sections), []
     if _width_of_names(page, table) < _longest_name(table):  # the intervals of no metric rather than of some
@@ -310,8 +305,7 @@ def _family(page: Page, family: PairFamily) -> None:
             _draw_symbols(page, family)
     elif family.only is not None:
         draw_table(page, _pair_table(page, family, family.only))
-    for line in (family.method, *peer_lines(family)):
-        page.sentence(line)
+    page.sentence(family.method)
     page.add()
 
 

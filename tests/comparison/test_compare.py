@@ -342,12 +342,11 @@ def test_other_options_of_compare_change_no_number(name, tmp_path):
         "progress": False,
         "checkpoint": tmp_path / "run",
         "extend": earlier,
-        "compat": "sacrebleu",
         "executor": ThreadPoolExecutor(2),
         "shards": 2,
     }
     options |= {"shards": 2} if name == "executor" else {"executor": ThreadPoolExecutor(2)} if name == "shards" else {}
-    assert replace(compare(evaluation, **options, **{name: given[name]}), compat=()) == plain
+    assert compare(evaluation, **options, **{name: given[name]}) == plain
 
 
 def test_exact_permutation_test_of_scipy():

@@ -33,7 +33,6 @@ def written():
         method="montecarlo",
         resamples=200,
         leaderboard=True,
-        compat="sacrebleu",
         device="numpy",
         progress=False,
     ).with_distributions([("A", "B")])
@@ -93,7 +92,7 @@ def shown(report):
         "sentences": report.to_sentences(),
         "csv": report.to_csv() + report.to_csv(of="systems"),
         "json": report.to_json(),
-        "html": report.to_html() + report._repr_html_() + report[0]._repr_html_() + report.systems[0]._repr_html_(),
+        "html": "".join(each._repr_html_() for each in (report, *report[:1], report.systems[0])) + report.to_html(),
     }
 
 
@@ -175,13 +174,6 @@ NAMED = {
         "pairs, entry 1: 'interval_kind' is .*; expected one of",
     ),
     "p as text": (("pairs", 2, "p_value"), "inf", "pairs, entry 3: 'p_value' is 'inf'; expected a number from 0 to 1"),
-    "p of a peer": (("compat", 0, "pairs", 0, "p_value"), "inf", "compat, entry 1: 'pairs' is .*; expected a list of"),
-    "pairs of a peer": (("compat", 0, "pairs"), [], "compat, entry 1: expected all"),
-    "fewer pairs of a peer": (
-        ("compat", 0, "pairs"),
-        WRITTEN["compat"][0]["pairs"][:1],
-        "compat, entry 1: expected all",
-    ),
     "a metric of nobody": (("lower_is_better",), ["bleu"], "'lower_is_better': 'bleu' has no score in systems"),
     "an interval upside down": (("pairs", 0, "interval"), [2, 1], r"pairs, entry 1: 'interval' is \[2, 1\]; expected"),
     "another test": (("settings", "tests"), ["bootstrap"], "pairs, entry 1: 'test' is 'permutation', which is not in"),
