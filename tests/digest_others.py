@@ -207,9 +207,6 @@ def associations() -> Iterator[Case]:
                 f"association: {size} of {labels} labels, {side}, {method}",
                 lambda _, gold=gold, guessed=guessed, some=some: sigjax.association_test(gold, guessed, **some),
             )
-    corner = lambda table: table[..., 0, 0] - table[..., 1, 0]  # noqa: E731
-    gold, guessed = [0, 0, 0, 1, 1, 1, 0, 1], [0, 0, 1, 1, 1, 0, 0, 1]
-    yield Case("association: a function", lambda _: sigjax.association_test(gold, guessed, statistic=corner))
 
 
 def arrays() -> Iterator[Case]:

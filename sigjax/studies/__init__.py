@@ -148,7 +148,7 @@ STUDIES = {
         "association",
         ("association_test",),
         "Association",
-        "AgreementOptions",
+        "AssociationOptions",
         "Do labels agree with gold labels more than chance, given how often each label was used?",
         "p is over all orders of the labels, each equally likely.",
         takes="labels",

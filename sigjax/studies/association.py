@@ -1,38 +1,31 @@
 """The association test: do labels agree with gold labels more than chance, given how often each label was used?
 
 Under the null hypothesis every assignment of the labels is equally likely. The numbers of instances with each gold
-label and with each label (the margins) are fixed. Rook numbers count the n! assignments by agreements alone, in whole
-numbers of any length; other statistics need all confusion tables with these margins, each with its number of
-assignments. Nothing here enumerates assignments; `shuffled` draws them.
+label and with each label (the margins) are fixed. Rook numbers count the n! assignments by agreements, in whole numbers
+of any length. Nothing here enumerates assignments; `shuffled` draws them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import partial
 from operator import mul
 from typing import Any, Literal
 
 import numpy as np
 
+from sigjax.exact.choices import sample_distribution
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
 from sigjax.records import Alternative, Hint, InputError, Interval, Settings
 from sigjax.records.display import SciPyNames
-from sigjax.records.options import check, option, same, takes, values
+from sigjax.records.options import check, same, takes, values
 from sigjax.report.words import ALTERNATIVES, METHODS, count, format_p, format_p_interval
 from sigjax.resample.draws import row_keys, words
-from sigjax.resample.tally import extreme
 from sigjax.studies.study import StudyResult, signature_line
 from sigjax.testing.p_values import clopper_pearson, montecarlo_p
 
-TABLE_BYTES = 2**28
-"""Memory of all enumerated tables; arrays derived from them take a few times as much."""
-
-_FEW_BITS = 36
-"""Up to 2^36 assignments, float64 rounding cannot change their whole number."""
 _STEP_COST = 5_000
 """Products of digits that take as long as one step of Python."""
 
@@ -119,72 +112,6 @@ def agreement_cost(
     return int(cost)
 
 
-def confusion_counts(gold: np.ndarray, labels: np.ndarray, num_labels: int) -> np.ndarray:
-    """Tables `[row, gold label, label]` (float64) of gold codes `[instance]` and label codes `[row, instance]`."""
-    cells = (np.arange(len(labels))[:, None] * num_labels + gold) * num_labels + labels
-    counts = np.bincount(cells.ravel(), minlength=len(labels) * num_labels**2)
-    return counts.reshape(-1, num_labels, num_labels).astype(np.float64)
-
-
-def confusion_tables(gold_counts: np.ndarray, label_counts: np.ndarray, *, most: int) -> np.ndarray | None:
-    """All confusion tables `[table, gold label, label]` with these margins, in the smallest integer type.
-
-    None if there are more than `most` tables or `TABLE_BYTES`. Tables are built cell by cell. Every choice that leaves
-    room for the rest of its row can be completed, so partial tables are never more than the tables, and the work stops
-    as soon as there are too many.
-
-    Args:
-        gold_counts: `[gold label]` int64, row sums.
-        label_counts: `[label]` int64, column sums, of the same total.
-        most: a number of tables.
-
-    Example:
-        >>> tables = confusion_tables(np.array([1, 1]), np.array([1, 1]), most=2)
-        >>> tables.tolist()
-        [[[0, 1], [1, 0]], [[1, 0], [0, 1]]]
-        >>> confusion_tables(np.array([1, 1]), np.array([1, 1]), most=1) is None
-        True
-    """
-    tables = np.zeros((1, len(gold_counts), len(label_counts)), np.min_scalar_type(gold_counts.sum()))
-    most = min(most, TABLE_BYTES // tables.nbytes)
-    if most == 0:
-        return None
-    left = label_counts.astype(np.int64)[None]
-    for row in np.flatnonzero(gold_counts):
-        need = np.full(len(tables), gold_counts[row], np.int64)
-        for column in np.flatnonzero(label_counts):
-            low = np.maximum(need - left[:, column + 1 :].sum(axis=1), 0)
-            choices = np.minimum(need, left[:, column]) - low + 1
-            total = int(choices.sum())
-            if total > most:
-                return None
-            if total > len(tables):
-                parent = np.repeat(np.arange(len(tables)), choices)
-                tables, left, need, low = tables[parent], left[parent], need[parent], low[parent]
-                low += np.arange(total) - np.repeat(np.cumsum(choices) - choices, choices)
-            tables[:, row, column] = low
-            left[:, column] -= low
-            need -= low
-    return tables
-
-
-def log_assignments(tables: np.ndarray) -> np.ndarray:
-    r"""Logarithm of the number of assignments of the labels behind each table, `[table]`.
-
-    That is $\prod_g r_g! / \prod_{g,l} t_{gl}!$: within a gold label only the numbers matter. Equal labels are not
-    distinguished; there are $n! / \prod_l c_l!$ assignments in all.
-
-    Example:
-        >>> np.exp(log_assignments(np.array([[[2, 1], [0, 1]]]))).round(12)
-        array([3.])
-    """
-    log_factorial = np.array([math.lgamma(k + 1.0) for k in range(int(tables.sum(axis=2).max()) + 1)])
-    logs = np.zeros(len(tables))
-    for row in np.moveaxis(tables, 1, 0):  # one row at a time: logarithms take far more memory than counts
-        logs += log_factorial[row.sum(axis=1)] - log_factorial[row].sum(axis=1)
-    return logs
-
-
 def shuffled(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Label codes `[instance]` in random orders `[row, instance]`, for the rows of `row_keys`.
 
@@ -196,27 +123,6 @@ def shuffled(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
     keys = keys >> bits << bits | labels.astype(np.uint64)
     keys.sort(axis=1)
     return (keys & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
-
-
-def tables_p(log_counts: np.ndarray, tails: np.ndarray) -> ExactP:
-    """Probability of the tables in a tail; for two tails, twice that of the less likely one, at most 1.
-
-    Args:
-        log_counts: `[table]` logarithms of the numbers of assignments.
-        tails: `[tail, table]` bool, the tables of one or two tails.
-
-    Example:
-        >>> tables_p(np.log([1.0, 4.0, 1.0]), np.array([[False, True, True]])).p_value * 6
-        5.0
-    """
-    log_every = _log_sum(log_counts)
-    log_tail = min(_log_sum(log_counts[tail]) for tail in tails) - log_every
-    if log_every <= _FEW_BITS * math.log(2.0):
-        every = round(math.exp(log_every))
-        p_value = min(len(tails) * round(math.exp(log_tail) * every), every) / every
-        return ExactP(p_value, math.log10(p_value))
-    log_p = min(math.log(len(tails)) + log_tail, 0.0)
-    return ExactP(math.exp(log_p), log_p / math.log(10.0))
 
 
 def _start(size: int, observed: int, alternative: Alternative) -> int:
@@ -254,28 +160,11 @@ def _at_least(k: int, rooks: Sequence[int], start: int, size: int) -> int:
     return count * math.factorial(size - last)
 
 
-def _log_sum(logs: np.ndarray) -> float:
-    largest = float(logs.max())
-    return largest + math.log(float(np.exp(logs - largest).sum()))
-
-
-Statistic = Callable[[np.ndarray], Any]
-"""Confusion counts `[..., gold label, label]` (float64) -> real numbers `[...]`."""
-
 AGREEMENT_BUDGET, AGREEMENT_LIMIT = 2**35, 2**39
 """Products of digits up to which method="auto" counts agreements (a few seconds), and "exact" does (a minute)."""
-TABLE_BUDGET, TABLE_LIMIT = 1_000_000, 10_000_000
-"""Confusion tables up to which method="auto" enumerates them (a second), and "exact" does (ten)."""
 
-_agreements = partial(np.trace, axis1=-2, axis2=-1)
-_MOST_LABELS = 1000  # of a confusion table: 8 MB each
 _BLOCK_ENTRIES = 2**20
 """Words or counts held at a time; no result depends on it."""
-_ROUNDING = 2.0**-40
-"""Values of a function that differ by less, relative to its largest value, are ties."""
-_WRONG = "the statistic must turn confusion counts [..., gold label, label] into real numbers [...], table by table"
-
-
 _MEANS: dict[Alternative, list[str]] = {
     "greater": ["p: the probability that the same labels in random order agree at least as often"],
     "less": ["p: the probability that the same labels in random order agree at most as often"],
@@ -303,15 +192,14 @@ class Association(SciPyNames, StudyResult):
     """Number of resamples at least as extreme; two-sided, in the smaller tail."""
     resamples: int | None
     num_instances: int
-    statistic_name: str
-    settings: AgreementOptions = field(compare=False)
+    settings: AssociationOptions = field(compare=False)
 
     @property
     def signature(self) -> str:
         """One line that reproduces the numbers."""
         return signature_line(
             test="association",
-            statistic=self.statistic_name,
+            statistic="agreements",
             alt=self.settings.alternative,
             method=self.method,
             n=self.resamples,
@@ -320,35 +208,26 @@ class Association(SciPyNames, StudyResult):
             instances=self.num_instances,
         )
 
-    def brief(self) -> dict[str, Any]:
-        """The numbers."""
-        return {name: value for name, value in super().brief().items() if name != "statistic_name"}
-
     def _lines(self) -> list[str]:
         """The agreements, p, and what p means."""
         size, agreements, alternative = self.num_instances, int(self.statistic), self.settings.alternative
         first = f"{agreements:,} of {count(size, 'label')} agree with the gold labels ({agreements / size:.1%})"
-        means = _MEANS[alternative]
-        if self.statistic_name != "agreements":
-            first = f"{self.statistic_name} of {count(size, 'label')} and gold labels: {self.statistic:.6g}"
-            means = [line.replace("agree at", f"have {self.statistic_name} at") for line in means]
         drawn = f", {count(self.resamples, 'resample')}" if self.resamples else ""
         p = format_p(self.p_value, log10_p=self.log10_p)
         lines = [first, f"p = {p}, {ALTERNATIVES[alternative]}, {METHODS[self.method]}{drawn} ({self.reason})"]
         if self.p_interval is not None:
             lines.append(f"95% interval for the p of infinitely many resamples: {format_p_interval(self.p_interval)}")
-        return [*lines, *means, self.signature]
+        return [*lines, *_MEANS[alternative], self.signature]
 
     def _fields(self) -> dict[str, Any]:
         fields = super()._fields()
         settings = {"settings": fields.pop("settings")}
-        del fields["statistic_name"]
         return settings | fields | {"signature": self.signature}
 
 
 @dataclass(frozen=True, kw_only=True)
-class AgreementOptions:
-    """The options of `association_test` for agreements."""
+class AssociationOptions:
+    """The options of `association_test`."""
 
     alternative: Alternative = same(
         Settings,
@@ -361,8 +240,7 @@ class AgreementOptions:
         Settings,
         "method",
         doc="Exact (no sampling), Monte Carlo, or auto: exact if that takes a few seconds at most.",
-        more="An exact test takes up to a minute, and as many as 10,000,000 confusion tables for a function; with "
-        '"auto", a few seconds (1,000,000 tables) at most.',
+        more='An exact test takes up to a minute; with "auto", a few seconds at most.',
     )
     resamples: int = same(
         Settings, "resamples", more="Then p = (exceed + 1) / (resamples + 1), two-sided twice that.",
@@ -371,23 +249,13 @@ class AgreementOptions:
     seed: int = same(Settings, "seed", doc="The same seed gives the same result everywhere.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class AssociationOptions(AgreementOptions):
-    """All options of `association_test`."""
-
-    statistic: Literal["agreements"] | Statistic = option(
-        "agreements",
-        '"agreements", the number of instances with equal labels, or a function of the confusion counts.',
-        "The function is `[..., gold label, label] -> [...]`; both axes have the labels of both sides, sorted.",
-    )
-
-
 @takes(AssociationOptions)
 def association_test(gold: Iterable[object], labels: Iterable[object], options: AssociationOptions) -> Association:
     """Randomization test of labels against gold labels: would the same labels in random order do as well?
 
     Under the null hypothesis labels are independent of gold labels: all n! assignments of the given labels to the
-    instances are equally likely. p is the probability of a statistic at least as extreme as observed, ties included.
+    instances are equally likely. p is the probability of at least as many agreements as observed, ties included. Other
+    numbers that grow with agreements, such as Cohen's kappa, have the same p.
 
     Args:
         gold: `[instance]` gold labels, all text or all numbers; compared as they are.
@@ -395,8 +263,8 @@ def association_test(gold: Iterable[object], labels: Iterable[object], options: 
         options: see `AssociationOptions`.
 
     Raises:
-        InputError: labels that are missing, of mixed types or of unequal number; an option outside its domain; a
-            function that does not give finite real numbers; no exact test for method="exact".
+        InputError: labels that are missing, of mixed types or of unequal number; an option outside its domain; no
+            exact test for method="exact".
 
     Reference: Noreen (1989), "Computer intensive methods for testing hypotheses"; for two labels, Fisher's exact test.
 
@@ -407,21 +275,18 @@ def association_test(gold: Iterable[object], labels: Iterable[object], options: 
         7.0
     """
     check(options)
-    settings = Settings(**values(options, Settings))
-    statistic, codes = options.statistic, _codes(gold, labels)
+    settings, codes = Settings(**values(options, Settings)), _codes(gold, labels)
     counts = np.array([np.bincount(side, minlength=int(codes.max()) + 1) for side in codes])
-    function, observed = _observed(codes, statistic)
-    name = statistic if isinstance(statistic, str) else getattr(statistic, "__name__", "statistic")
-    about = codes.shape[1], name, AgreementOptions(**values(options, AgreementOptions))
-    test = _exact(counts, function, observed, settings)
+    observed, about = int((codes[0] == codes[1]).sum()), (codes.shape[1], options)
+    test = _exact(counts, observed, settings)
     if not isinstance(test, NotEligible):
         (p_value, log10_p, *_), reason = test
-        return Association(observed, p_value, log10_p, None, "exact", reason, None, None, *about)
+        return Association(float(observed), p_value, log10_p, None, "exact", reason, None, None, *about)
     if settings.method == "exact":
         raise InputError(f"no exact test: {test.reason}; use {Hint('method', 'auto')}")
-    p_value, interval, exceed = _montecarlo(counts, function, observed, settings)
+    p_value, interval, exceed = _montecarlo(counts, observed, settings)
     drawn = interval, "montecarlo", test.reason, exceed, settings.fixed_resamples
-    return Association(observed, p_value, math.log10(p_value), *drawn, *about)
+    return Association(float(observed), p_value, math.log10(p_value), *drawn, *about)
 
 
 def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
@@ -447,97 +312,61 @@ def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
     return np.array([[codes[label] for label in side] for side in sides.values()])
 
 
-def _observed(codes: np.ndarray, statistic: str | Statistic) -> tuple[Statistic, float]:
-    """The statistic as a function of confusion counts, and its value."""
-    if statistic == "agreements":
-        return _agreements, float(np.count_nonzero(codes[0] == codes[1]))
-    num_labels = int(codes.max()) + 1
-    if not callable(statistic) or num_labels > _MOST_LABELS:
-        expected = f'"agreements", or a function of confusion counts where there are at most {_MOST_LABELS} labels'
-        raise InputError(f"statistic must be {expected}; got {statistic!r} for {num_labels} labels")
-    table = confusion_counts(codes[0], codes[1:], num_labels)
-    together = _evaluate(statistic, np.tile(table, (2, 3, 1, 1)))  # only the last two axes may matter
-    (observed,) = _evaluate(statistic, table)
-    if (abs(together - observed) > _ROUNDING * abs(observed)).any():
-        raise InputError(_WRONG)
-    return statistic, float(observed)
-
-
-def _evaluate(function: Statistic, tables: np.ndarray) -> np.ndarray:
-    """Finite values `[...]` (float64) of a user's function of tables `[..., gold label, label]`."""
-    try:
-        with np.errstate(all="ignore"):
-            values = np.asarray(function(tables))
-    except Exception as error:  # a user's function may fail in any way
-        raise InputError(f"{_WRONG}; it failed ({type(error).__name__}: {' '.join(str(error).split())})") from error
-    if values.shape != tables.shape[:-2] or values.dtype.kind not in "biuf":
-        raise InputError(_WRONG)
-    if not np.isfinite(values).all():
-        raise InputError("the statistic is not finite on an assignment of the labels; return a number also for x / 0")
-    return values.astype(np.float64)
-
-
-def _exact(
-    counts: np.ndarray, function: Statistic, observed: float, settings: Settings
-) -> tuple[ExactP, str] | NotEligible:
-    """The exact p-value and the reason: cheap counting first, then tables, then expensive counting.
-
-    `counts` `[side, label]` are the instances with each gold label, and with each label.
-    """
+def _exact(counts: np.ndarray, observed: int, settings: Settings) -> tuple[ExactP, str] | NotEligible:
+    """The exact p-value and the reason; `counts` `[side, label]` are the instances with each gold label, and label."""
     if settings.method == "montecarlo":
         return NotEligible("as asked")
-    longest, most = (AGREEMENT_LIMIT, TABLE_LIMIT) if settings.method == "exact" else (AGREEMENT_BUDGET, TABLE_BUDGET)
     gold_counts, label_counts = counts.tolist()
-    arguments = (gold_counts, label_counts, int(observed), settings.alternative)
-    cost = agreement_cost(*arguments) if function is _agreements else math.inf
-    tables = confusion_tables(*counts, most=most) if cost > AGREEMENT_BUDGET else None
-    if tables is not None:
-        blocks = (tables[block].astype(np.float64) for block in _blocks(len(tables), tables[0].size))
-        tails = _tails(np.concatenate([_evaluate(function, block) for block in blocks]), observed, settings.alternative)
-        have = "confusion table has" if len(tables) == 1 else "confusion tables have"
-        return tables_p(log_assignments(tables), tails), f"{len(tables):,} {have} these margins"
-    if cost <= longest:
+    arguments = gold_counts, label_counts, observed, settings.alternative
+    cost = agreement_cost(*arguments)
+    if cost > AGREEMENT_BUDGET and counts.shape == (2, 2) and counts.all():
+        return fisher_p(*arguments), "two labels: Fisher's exact test"
+    if cost <= (AGREEMENT_LIMIT if settings.method == "exact" else AGREEMENT_BUDGET):
         return agreements_p(*arguments), "agreements are counted as rooks"
-    return NotEligible(f"counting would pass the budget of {most:,} confusion tables (or of memory for them)")
+    return NotEligible("counting agreements would take too long")
 
 
-def _montecarlo(
-    counts: np.ndarray, function: Statistic, observed: float, settings: Settings
-) -> tuple[float, Interval, int]:
+def fisher_p(
+    gold_counts: Sequence[int], label_counts: Sequence[int], observed: int, alternative: Alternative
+) -> ExactP:
+    """As `agreements_p` for two labels, by the hypergeometric distribution: Fisher's exact test.
+
+    Example:
+        >>> fisher_p([3, 1], [2, 2], 3, "greater").p_value
+        0.5
+    """
+    known = sample_distribution(np.repeat([0, 1], gold_counts), label_counts[1])
+    assert not isinstance(known, NotEligible)  # any number of zeros and ones has a distribution
+    tails = _tails(2 * known.sums + gold_counts[0] - label_counts[1], observed, alternative)
+    smaller = min((p for tail in tails if (p := known.tail(tail)) is not None), key=lambda p: p.log10_p)
+    log10_p = min(smaller.log10_p + math.log10(len(tails)), 0.0)
+    return ExactP(min(len(tails) * smaller.p_value, 1.0), log10_p)
+
+
+def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[float, Interval, int]:
     """The Monte Carlo p-value and its interval, two-sided both doubled, and the resamples behind them.
 
     The doubled interval keeps its level. Either count may make it too low, each half as often as the interval of one
     proportion errs; it is too high only if one tail is clearly smaller, and then the other plays no part.
     """
-    exceeds = _tails(_sample(counts, function, settings), observed, settings.alternative).sum(axis=1)
+    exceeds = _tails(_sample(counts, settings), observed, settings.alternative).sum(axis=1)
     exceed, resamples = exceeds.min(keepdims=True), settings.fixed_resamples
     ends = np.concatenate(clopper_pearson(exceed, resamples, settings.level)).tolist()
     p_value, *interval = (min(len(exceeds) * p, 1.0) for p in (float(montecarlo_p(int(exceed[0]), resamples)), *ends))
     return p_value, Interval(*interval), int(exceed[0])
 
 
-def _sample(counts: np.ndarray, function: Statistic, settings: Settings) -> np.ndarray:
-    """Statistics `[resample]` of random assignments. Instances are sorted: their order does not matter."""
-    num_labels = counts.shape[1]
-    gold, labels = (np.repeat(np.arange(num_labels), of_side) for of_side in counts)
-    values = np.empty(settings.fixed_resamples)
-    for block in _blocks(len(values), 4 * len(gold) + (function is not _agreements) * num_labels**2):
-        drawn = shuffled(labels, row_keys(settings.seed, np.arange(block.start, block.stop)))
-        if function is _agreements:
-            values[block] = (drawn == gold).sum(axis=1)
-        else:
-            values[block] = _evaluate(function, confusion_counts(gold, drawn, num_labels))
-    return values
+def _sample(counts: np.ndarray, settings: Settings) -> np.ndarray:
+    """Agreements `[resample]` of random assignments. Instances are sorted: their order does not matter."""
+    gold, labels = (np.repeat(np.arange(counts.shape[1]), of_side) for of_side in counts)
+    agreements, step = np.empty(settings.fixed_resamples), max(1, _BLOCK_ENTRIES // (4 * len(gold)))
+    for start in range(0, len(agreements), step):
+        keys = row_keys(settings.seed, np.arange(start, min(start + step, len(agreements))))
+        agreements[start : start + step] = (shuffled(labels, keys) == gold).sum(axis=1)
+    return agreements
 
 
-def _blocks(count: int, entries: int) -> Iterator[slice]:
-    """Slices of `count` items with `entries` numbers each."""
-    step = max(1, _BLOCK_ENTRIES // entries)
-    return (slice(start, min(start + step, count)) for start in range(0, count, step))
-
-
-def _tails(values: np.ndarray, observed: float, alternative: Alternative) -> np.ndarray:
-    """Whether values `[...]` lie in each tail `[tail, ...]` (as large as observed, as small, or both); ties count."""
-    tolerance = np.float64(_ROUNDING * max(abs(observed), float(abs(values).max())))
-    sides: tuple[Alternative, ...] = ("greater", "less") if alternative == "two-sided" else (alternative,)
-    return np.array([extreme(values, np.float64(observed), tolerance, side) for side in sides])
+def _tails(agreements: np.ndarray, observed: int, alternative: Alternative) -> np.ndarray:
+    """Whether numbers `[...]` lie in each tail `[tail, ...]`: as large as observed, as small, or both."""
+    sides = {"greater": agreements >= observed, "less": agreements <= observed}
+    return np.array([*sides.values()] if alternative == "two-sided" else [sides[alternative]])
