@@ -71,8 +71,6 @@ def texts(metric: str, **options: Any) -> Evaluation:
     references = [" ".join(chance.choices(words, k=chance.randint(4, 12))) for _ in range(60)]
     outputs = {f"s{k}": [_worse(text, 0.2 + 0.03 * k, chance) for text in references] for k in range(3)}
     more = [references, [_worse(text, 0.1, chance) for text in references]] if options.pop("two", False) else references
-    if options.pop("simplified", False):
-        options["source"] = [_worse(text, 0.3, chance) for text in references]
     return Evaluation.from_texts(outputs, more, metric=metric, cache=False, **options)
 
 

@@ -19,7 +19,7 @@ NO_INTERVAL = {"interval": "none"}
 ALTERNATIVES = ("two-sided", "greater", "less")
 INTERVALS = ("auto", "percentile", "basic", "bca", "studentized", "simultaneous")
 NEEDS = {"bleu": "sacrebleu", "chrf": "sacrebleu", "chrf++": "sacrebleu", "ter": "sacrebleu"}
-NEEDS |= dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum(stem=true)"), "rouge_score") | {"sari": "sacrebleu"}
+NEEDS |= dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum(stem=true)"), "rouge_score")
 
 
 class Case(NamedTuple):
@@ -51,7 +51,6 @@ def metrics() -> Iterator[Case]:
     makes |= {f"function, {name}": partial(data.reals, metric=each) for name, each in data.FUNCTIONS.items()}
     makes |= {name: partial(data.texts, name) for name in ("bleu", "chrf", "chrf++", "ter", "wer", "cer")}
     makes |= {name: partial(data.texts, name) for name in ("rouge1", "rouge2", "rougeL", "rougeLsum(stem=true)")}
-    makes |= {"sari": partial(data.texts, "sari", simplified=True, two=True)}
     slow = {"function, looped": 200, "function, vectorized": 500}
     compiled = {"fscore", "odds", "median", "variance", "spearman", "auc", "function, traced", "function, weighted"}
     for name, make in makes.items():

@@ -67,18 +67,9 @@ def chrf_table(rng, num_instances, num_orders, share):
     return np.column_stack(columns)
 
 
-def edit_counts(rng, num_systems, num_instances):
-    ref = rng.integers(0, 9, (num_instances, 12))
-    return {f"s{k}": edit_table(rng, ref, 0.8 - 0.1 * k) for k in range(num_systems)}
-
-
 def edit_table(rng, ref, share):
     hyp = rng.integers(0, 9, ref.shape)
     return np.dstack([rng.binomial(np.minimum(hyp, ref), share), hyp, ref]).reshape(len(ref), 36)
-
-
-def mean_f1(sums):
-    return 100 * np.mean([harmonic(m / h, m / r) if m else 0.0 for m, h, r in sums.reshape(12, 3)])
 
 
 def error_counts(rng, num_systems, num_instances):
@@ -228,7 +219,6 @@ REGISTRY = {
     "rouge1": ("rouge1", reals, of_sums(lambda sums: sums[0] / sums[1])),
     "rouge2": ("rouge2", reals, of_sums(lambda sums: sums[0] / sums[1])),
     "rougeL": ("rougeL", reals, of_sums(lambda sums: sums[0] / sums[1])),
-    "sari": ("sari", edit_counts, of_sums(mean_f1)),
     "aer": ("aer", links, of_sums(lambda sums: 1 - sums[0] / max(sums[1] + sums[2], 1e-300))),
     "alignment-precision": ("alignment-precision", some(links, 1, 2), of_sums(lambda s: s[0] / max(s[1], 1e-300))),
     "alignment-recall": ("alignment-recall", some(links, 0, 3), of_sums(lambda s: s[0] / max(s[1], 1e-300))),

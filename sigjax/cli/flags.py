@@ -38,7 +38,6 @@ _MEANT = {
     "metric chrf++": "chrf-word-order",
     "metric 'ap(rel=2)'": "level-for-rel",
     "metric 'rouge1(stem=true)'": "stem stemmer use-stemmer",
-    "reader 'texts(source=FILE)'": "src sources orig-sents-path",
 }
 """Options -> what other programs call them."""
 OTHER_OPTIONS = {

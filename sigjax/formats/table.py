@@ -355,7 +355,7 @@ _F1 = ("fscore", "precision", "recall")
 _TAGS = (*_F1, "accuracy")
 _TAG_OPTIONS = frozenset({"unit", "match"})
 _LABELS = ("accuracy", *CLASS_METRICS, *_F1)
-_TRANSCRIPTS = ("wer", "cer", *(m for m, of in TEXT_METRICS.items() if m not in ("wer", "cer") and not of.source))
+_TRANSCRIPTS = ("wer", "cer", *(m for m, of in TEXT_METRICS.items() if m not in ("wer", "cer")))
 _RUNS = ("ap", "ndcg@10", "p@10", "rr", "recall@100", "ap(rel=2)")
 _TEXT_OPTIONS = frozenset({"tokenize", "lowercase"})
 _BOOLEAN = ("true", "false")
@@ -694,7 +694,6 @@ _TABLE = (
         _looks_texts,
         tuple(TEXT_METRICS),
         options=_TEXT_OPTIONS,
-        parameters={"source": ()},
     ),
     # All systems in one file; last what looks like a table
     _table(

@@ -54,18 +54,16 @@ def read_texts(sources: Sources, options: Options) -> Reading:
     """Texts by a metric of texts; clusters and strata come from files with one label per line."""
     first = sources.files[0]
     chosen = select_systems(first, tuple(sources.systems), options)
-    before = [*sources.files, *options.parameters.get("source", ())[-1:]]
-    files = [*before, *(sources.systems[name] for name in chosen)]
+    files = [*sources.files, *(sources.systems[name] for name in chosen)]
     texts = _texts(files)
-    gold, outputs = texts[: len(sources.files)], texts[len(before) :]
-    source = texts[len(gold)] if len(before) > len(gold) else None
+    gold, outputs = texts[: len(sources.files)], texts[len(sources.files) :]
     labels = option_labels(options, partial(file_labels, first, known=(), num_instances=len(gold[0])))
 
     def evaluate(options: Options) -> EvaluationRecord:
         metric = metric_name(options)
         by_file = {sources.systems[name]: own for name, own in zip(chosen, outputs, strict=True)}
         check_lengths(metric, dict(zip(sources.files, gold, strict=True)), by_file, unit_name="line")
-        evaluation = count_texts(dict(zip(chosen, outputs, strict=True)), gold, options, source=source, **labels)
+        evaluation = count_texts(dict(zip(chosen, outputs, strict=True)), gold, options, **labels)
         return replace(evaluation, notes=(*evaluation.notes, *_marks(files, texts)))
 
     return evaluate

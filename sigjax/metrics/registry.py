@@ -18,14 +18,14 @@ from sigjax.metrics.columns import COLUMNS
 from sigjax.metrics.edits import ERROR_RATES
 from sigjax.metrics.predictions import PREDICTIONS, restore_class_metric
 from sigjax.metrics.ratios import MATCHES, MEAN, RATIOS, fbeta
-from sigjax.metrics.rouge import ROUGE, SARI
+from sigjax.metrics.rouge import ROUGE
 from sigjax.metrics.textmetric import SACREBLEU
 from sigjax.records import EvaluationRecord, InputError, Match, Metric, SampleMetric
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric, stack_inputs
 from sigjax.records.options import Parameters, check_parameters, split_parameters
 
-_OF_TEXTS = (*SACREBLEU, *ERROR_RATES, *ROUGE, *SARI)
+_OF_TEXTS = (*SACREBLEU, *ERROR_RATES, *ROUGE)
 _OF_SUMS = (*RATIOS, *MATCHES, *PREDICTIONS, *(each.metric for each in _OF_TEXTS))
 METRICS: dict[str, Metric | SampleMetric] = {each.name: each for each in (*_OF_SUMS, *COLUMNS)}
 TEXT_METRICS = {each.metric.name: each for each in _OF_TEXTS}
@@ -53,7 +53,6 @@ _CASE: Parameters = {"lowercase": ("true", "false")}
 PARAMETERS: Mapping[str, Parameters] = {
     "bleu": {"tokenize": (), **_CASE},
     "chrf": {"word_order": ("0", "2"), **_CASE},
-    "sari": {"as": ("evaluate", "authors"), "tokenize": ()},
     **dict.fromkeys(("chrf++", "wer", "cer"), _CASE),
     **dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum"), {"stem": ("true", "false")}),
     **dict.fromkeys(("fscore", "precision", "recall"), {"match": get_args(Match)}),
@@ -72,8 +71,8 @@ def parameterized(name: str) -> tuple[Metric | SampleMetric | None, str, dict[st
         InputError: the metric does not take these parameters.
 
     Example:
-        >>> parameterized("sari( tokenize=zh, as=authors)")[1:], parameterized("chrf(word_order=2)")[1]
-        (('sari(as=authors)', {'tokenize': 'zh'}), 'chrf++')
+        >>> parameterized("bleu( tokenize=zh )")[1:], parameterized("chrf(word_order=2)")[1]
+        (('bleu', {'tokenize': 'zh'}), 'chrf++')
     """
     base, given = split_parameters(name)
     found = METRICS.get(base) or fbeta(base)

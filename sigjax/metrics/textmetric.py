@@ -23,8 +23,7 @@ from sigjax.version import install_command
 Texts = Sequence[Sequence[str]]
 """[reference or system][segment]."""
 Count = Callable[[Texts, Texts], np.ndarray]
-"""References `[reference][segment]`, after the source where the metric takes it, and outputs `[system][segment]` ->
-`[system, segment, input of the metric]`."""
+"""References `[reference][segment]` and outputs `[system][segment]` -> `[system, segment, input of the metric]`."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,6 @@ class TextMetric:
             measured so that a segment takes at most about a minute (TER of shuffled words: ten) and 1 GB.
         quadratic: whether time or memory grow with that product.
         aligned: whether a test takes the alignment of texts, so that evaluations keep them.
-        source: whether it takes the texts that the outputs are made from.
         extra: what installs the library that counts, `pip install "sigjax[EXTRA]"`; "" where none is needed.
         notes: recipe, references and outputs by system -> notes on texts that the metric may be wrong for.
     """
@@ -78,7 +76,6 @@ class TextMetric:
     most: float = 4e6
     quadratic: bool = False
     aligned: bool = False
-    source: bool = False
     extra: str = ""
     notes: Callable[[Recipe, Texts, Mapping[str, Sequence[str]]], tuple[str, ...]] = _no_notes
 

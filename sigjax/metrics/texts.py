@@ -25,7 +25,7 @@ import numpy as np
 
 from sigjax.metrics.registry import TEXT_METRICS, check_mapping, evaluation_from_arrays, parameterized
 from sigjax.metrics.textmetric import Recipe, Texts, sacrebleu_signature
-from sigjax.records import EvaluationRecord, Hint, InputError, Note, Transcripts
+from sigjax.records import EvaluationRecord, InputError, Note, Transcripts
 from sigjax.run.context import progress_bar
 from sigjax.run.files import replacing
 from sigjax.run.host import num_cores
@@ -250,7 +250,6 @@ def evaluation_from_texts(
     references: Sequence[str] | Sequence[Sequence[str]],
     *,
     metric: str,
-    source: Sequence[str] | None = None,
     ids: Sequence[object] | None = None,
     clusters: Sequence[object] | None = None,
     strata: Sequence[object] | None = None,
@@ -269,13 +268,11 @@ def evaluation_from_texts(
                 "per segment in the same order (references are [segment] or [reference][segment])"
             )
     named = {f"reference {number}": own for number, own in enumerate(gold, start=1)}
-    named |= _source(recipe.metric, source, gold)
     check_lengths(metric, named, {f"system {name!r}": own for name, own in texts.items()}, unit_name="segment")
     counted = TEXT_METRICS[recipe.metric]
     signature = counted.signature(recipe, len(gold))
     code = "sacrebleu" if counted.signature is sacrebleu_signature else ""
-    given = [named.pop("source"), *gold] if counted.source else gold
-    inputs = inputs_of_texts(recipe, signature, given, list(texts.values()), cache=cache, progress=progress)
+    inputs = inputs_of_texts(recipe, signature, gold, list(texts.values()), cache=cache, progress=progress)
     evaluation = evaluation_from_arrays(
         dict(zip(texts, inputs, strict=True)),
         metric=metric,
@@ -321,22 +318,6 @@ def _recipe(metric: str) -> tuple[str, Recipe]:
     if found is None or base not in TEXT_METRICS:
         raise InputError(f"metric {metric!r} does not take texts; {', '.join(TEXT_METRICS)} do")
     return found.name, Recipe(base, given.get("tokenize"), given.get("lowercase") == "true")
-
-
-def _source(metric: str, source: Sequence[str] | None, gold: Sequence[Sequence[str]]) -> dict[str, list[str]]:
-    """The source by the name that messages use, where the metric takes it."""
-    if not TEXT_METRICS[metric].source:
-        return {}
-    if source is None:
-        raise InputError(
-            f"{metric} compares outputs with their source, too; give it: {Hint('reader', 'texts(source=FILE)')}"
-        )
-    texts = _texts("source", source)
-    if len(texts) != len(gold[0]):
-        raise InputError(
-            f"source: has {len(texts)} segment(s), the references have {len(gold[0])}; expected one text per segment"
-        )
-    return {"source": texts}
 
 
 def _references(references: Sequence[str] | Sequence[Sequence[str]]) -> list[list[str]]:

@@ -187,8 +187,7 @@ class Evaluation(EvaluationRecord):
         are errors (insertions, deletions, substitutions) in words between blanks, or in characters, for each one of the
         reference; of several references a segment takes the one with the fewest errors for its length. "wer-sclite"
         counts as NIST's sclite: case is ignored, `{ um / uh / @ }` are alternatives (@ is nothing), and `(uh)` may be
-        left out. "sari" is that of EASSE (extra `mt`), and "sari(as=evaluate)" and "sari(as=authors)" are means of
-        sentence scores. `notes` holds the signature of the metric. Work that is worth it runs on all cores.
+        left out. `notes` holds the signature of the metric. Work that is worth it runs on all cores.
 
         Args:
             systems: name of each system -> its texts `[segment]`; an empty output is "".

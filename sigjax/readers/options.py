@@ -197,7 +197,6 @@ class TextOptions:
     """The options of `Evaluation.from_texts`."""
 
     metric: str = option("bleu", "One of the names above; `sigjax help metrics` has their parameters.")
-    source: Sequence[str] | None = option(None, "`[segment]` the texts that the outputs are made from, for sari.")
     ids: Sequence[object] | None = option(None, "`[segment]` names; known by their positions when left out.")
     clusters: Sequence[object] | None = option(
         None, "`[segment]` labels (documents); segments of one cluster are resampled together."

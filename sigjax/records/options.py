@@ -108,7 +108,6 @@ RENAMED = {
     "tokenize": Hint("metric", "bleu(tokenize=NAME)"),
     "lowercase": Hint("metric", "bleu(lowercase=true)"),
     "match": Hint("metric", "fscore(match=fuzzy)"),
-    "source": Hint("reader", "texts(source=FILE)"),
     "swap": Hint("reader", "alignment(swap=SYSTEM)"),
     "one_based": Hint("reader", "alignment(one_based=true)"),
     "distributions": Hint("keep", "distributions"),
