@@ -105,11 +105,6 @@ def test_an_unknown_option_is_a_type_error_that_names_the_function(name):
         CALLS[name](levle=0.9)
 
 
-def test_a_renamed_option_is_a_type_error_that_tells_the_new_name():
-    with pytest.raises(TypeError, match=r"read\(\) has no option 'system'; write system_column"):
-        sigjax.read("table.csv", system="model")
-
-
 def test_a_missing_option_and_one_outside_its_domain_are_named():
     with pytest.raises(TypeError, match="margin"):
         sigjax.equivalence(TWO)

@@ -18,43 +18,24 @@ from cyclopts import CoercionError, CycloptsError, Group, MissingArgumentError, 
 from sigjax.cli.app import RARE
 from sigjax.records import CORRECTIONS, InputError, options
 from sigjax.records.display import visible
-from sigjax.records.options import RENAMED, options_of, rendered, types_of
+from sigjax.records.options import options_of, rendered, types_of
 from sigjax.run.shards import kept_in
 
-_MEANT = {
-    "confidence-level": "alpha significance confidence ci",
-    "resamples": "n num-resamples n-resamples iterations permutations n-permutations bootstrap-samples n-bootstrap "
-    "paired-bs-n paired-ar-n",
-    "seed": "random-state",
-    "correction": "adjust p-adjust adjustment",
-    "baseline": "reference control",
-    "alternative": "tail tails sided",
-    "alternative greater": "one-sided",
-    "output": "out",
-    "input": "hypothesis hypotheses hyp outputs",
-    "cluster": "groups group document",
-    "test bootstrap": "paired paired-bs bootstrap",
-    "test permutation": "paired-ar permutation",
-    "metric chrf++": "chrf-word-order",
-    "metric 'ap(rel=2)'": "level-for-rel",
-    "metric 'rouge1(stem=true)'": "stem stemmer use-stemmer",
-}
-"""Options -> what other programs call them."""
 OTHER_OPTIONS = {
-    **{f"--{other}": f"--{option}" for option, others in _MEANT.items() for other in others.split()},
+    **dict.fromkeys(("--alpha", "--ci"), "--confidence-level"),
+    **dict.fromkeys(("--n", "--n-resamples", "--permutations", "--n-bootstrap"), "--resamples"),
+    **{"--paired-bs": "--test bootstrap", "--paired-ar": "--test permutation", "--hypothesis": "--input"},
+    **{"--tokenize": "--metric 'bleu(tokenize=zh)'", "--lowercase": "--metric 'bleu(lowercase=true)'"},
     **{f"--{name}": f"--correction {name}" for name in CORRECTIONS if name != "none"},
     **{f"--{name}": f"--format {name}" for name in ("json", "csv", "html", "latex", "markdown")},
-    **{f"--{old.replace('_', '-')}": hint.flag for old, hint in RENAMED.items()},
-    "-l": "--metric 'ap(rel=2)'",
-    "--no-cache": "SIGJAX_CACHE_DIR=/dev/null sigjax ...",
-    **dict.fromkeys(("--coordinator", "--num-processes", "--process-id"), "--shard K/N, and then `sigjax merge`"),
 }
+"""What other programs call options -> what to write."""
 
 
 def failure(error: Exception, tokens: Sequence[str]) -> tuple[str, int]:
     """A failed command, as it was typed -> the line that says why, and the exit code."""
     if isinstance(error, UnknownOptionError):
-        text = _unknown_option(error, tokens)
+        text = _unknown_option(error)
     elif isinstance(error, MissingArgumentError) and error.argument and not error.argument.tokens and not error.keyword:
         text = f"{error.argument.name} is required; see `sigjax {' '.join(error.command_chain or tokens[:1])} --help`"
     else:
@@ -64,38 +45,15 @@ def failure(error: Exception, tokens: Sequence[str]) -> tuple[str, int]:
     return visible(text), 2 if isinstance(error, InputError | CycloptsError) else 1
 
 
-def _unknown_option(error: UnknownOptionError, tokens: Sequence[str]) -> str:
-    """The message on an unknown option: what to write, with the value where it is another one.
-
-    `tokens` are all that was typed.
-    """
-    given = error.token.keyword or error.token.value
-    name, _, value = given.partition("=")
+def _unknown_option(error: UnknownOptionError) -> str:
+    """The message on an unknown option: what to write."""
+    name = (error.token.keyword or error.token.value).partition("=")[0]
     known = {known for each in error.argument_collection if each.parse for known in each.names}
-    meant = {each for each, other in OTHER_OPTIONS.items() if not other.startswith("-") or other.split()[0] in known}
-    options = dict.fromkeys(known) | {each: OTHER_OPTIONS[each] for each in meant}
-    close = get_close_matches(plain := name.replace("_", "-").lower(), sorted(options), n=1)
-    alias = plain if plain in options else next(iter(close), "")
-    other = options.get(alias) or alias
-    if not other:
-        return f"Unknown option: {name}; see --help-all"
-    if not value and given in tokens:
-        value = next(iter(tokens[tokens.index(given) + 1 :]), "")
-    return f"Unknown option: {name}. Did you mean {_with_value(alias, other, value)}?"
-
-
-def _with_value(name: str, other: str, value: str) -> str:
-    """The option, with the value that means the same: an alpha of 0.05 is a level of 0.95, and so is 95."""
-    if other != "--confidence-level":
-        return re.sub(r"=([A-Z]+|fuzzy)\)", f"={value})", other) if re.fullmatch(r"[\w.-]+", value) else other
-    try:
-        number = float(value.removesuffix("%"))
-    except ValueError:
-        return f"{other} 0.95 (for an alpha of 0.05)"
-    level = number / 100.0 if 1.0 < number < 100.0 else number
-    if name in ("--alpha", "--significance"):
-        level = 1.0 - level
-    return f"{other} {level:.12g}"
+    options = dict(zip(known, known, strict=True))
+    options |= {other: ours for other, ours in OTHER_OPTIONS.items() if ours.split()[0] in known}
+    plain = name.replace("_", "-").lower()
+    close = [plain] if plain in options else get_close_matches(plain, sorted(options), n=1)
+    return f"Unknown option: {name}" + (f". Did you mean {options[close[0]]}?" if close else "; see --help-all")
 
 
 def interrupted(tokens: Sequence[str]) -> str:

@@ -99,24 +99,6 @@ class Hint:
         )
 
 
-RENAMED = {
-    "system": Hint("system_column"),
-    "id": Hint("id_column"),
-    "score": Hint("score_column"),
-    "systems": Hint("only"),
-    "level": Hint("confidence_level"),
-    "tokenize": Hint("metric", "bleu(tokenize=NAME)"),
-    "lowercase": Hint("metric", "bleu(lowercase=true)"),
-    "match": Hint("metric", "fscore(match=fuzzy)"),
-    "swap": Hint("reader", "alignment(swap=SYSTEM)"),
-    "one_based": Hint("reader", "alignment(one_based=true)"),
-    "distributions": Hint("keep", "distributions"),
-    "keep_scores": Hint("keep", "scores"),
-    "tolerant": Hint("reader", "hipe(tolerant=true)"),
-}
-"""Former names of options: who gives one is told what to write."""
-
-
 def _value(name: str, given: Sequence[str]) -> str:
     if "=" in given[0] and not given[0].endswith(")"):
         return f"{{{', '.join(': '.join(map(_quoted, each.split('='))) for each in given)}}}"
@@ -489,11 +471,7 @@ def takes(record: Callable[Keywords, A]) -> Takes[A, Keywords]:
                 try:
                     public.bind(*args, **keywords)
                 except TypeError as error:
-                    former = [each for each in RENAMED if each in keywords and each not in known]
-                    former = [each for each in former if RENAMED[each].option in known]
-                    error = f"has no option {former[0]!r}; write {RENAMED[former[0]].keyword}" if former else error
-                    meant = "" if former else _meant(keywords, public)
-                    raise TypeError(f"{function.__name__}() {error}{meant}") from None
+                    raise TypeError(f"{function.__name__}() {error}{_meant(keywords, public)}") from None
             annotations = types_of(record)  # pyright: ignore[reportArgumentType]
             given = {name: _plain(keywords.pop(name), annotations[name]) for name in known if name in keywords}
             return function(*args, **keywords, **{last.name: record(**given)})  # pyright: ignore[reportCallIssue]

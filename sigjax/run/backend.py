@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import os
 import platform as host
-import re
 import sys
 import warnings
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -24,95 +22,27 @@ import numpy as np
 from sigjax.records import Array, Device, Hint, InputError
 from sigjax.version import install_command, installed_version
 
-DRIVERS = {"12": (525, 60, 13), "13": (580,)}
-"""The oldest driver for each version of CUDA under Linux, as JAX's and NVIDIA's installation guides say."""
 _CARDS = ("/dev/nvidia0", "/dev/nvidiactl", "/dev/dxg")
 """What shows that there is a GPU of NVIDIA: of the machine, in containers, and within Windows (WSL2)."""
-_DRIVER = "/proc/driver/nvidia/version"
 UNUSABLE = (RuntimeError, AssertionError)
 """What JAX raises where a device is missing: an assertion where JAX_PLATFORMS names nothing that is there."""
 Kernel = Callable[..., Array | tuple[Array, ...]]
 """(*arrays of NumPy or JAX, **static) -> arrays: written once, for the namespace of its arguments."""
 
 
-def lacking(
-    *,
-    system: str,
-    card: bool,
-    driver: str,
-    packages: Mapping[str, str],
-    jaxlib: str,
-    platforms: str,
-    visible: str | None,
-    error: str,
-) -> str:
-    """Why JAX sees no GPU, and what to do.
-
-    Args:
-        system: Linux, Darwin or Windows.
-        card: whether the machine shows a GPU of NVIDIA.
-        driver: the version of its driver; "" where it is not known.
-        packages: the version of JAX's CUDA package, by that of CUDA.
-        jaxlib: the version of jaxlib.
-        platforms: JAX_PLATFORMS.
-        visible: CUDA_VISIBLE_DEVICES.
-        error: JAX's own words.
-    """
-    numbers = tuple(map(int, re.findall(r"\d+", driver)))
-    fits = {cuda: not numbers or numbers >= oldest for cuda, oldest in DRIVERS.items()}
-    extra = "jax[cuda13]" if numbers and fits["13"] else "jax[cuda12]"
-    others = [version for version in packages.values() if version != jaxlib]
-    if system != "Linux":
-        return f"JAX has no CUDA packages for {system}, only for Linux, and on Windows within WSL2"
-    if not card:
+def lacking() -> str:
+    """Why JAX sees no GPU, and what to do."""
+    if host.system() != "Linux":
+        return f"JAX has no CUDA packages for {host.system()}, only for Linux, and on Windows within WSL2"
+    if not any(map(os.path.exists, _CARDS)):
         return "this machine shows no NVIDIA GPU; a container sees those alone that it was started with"
-    if not fits["12"]:
-        return f"the NVIDIA driver {driver} is too old; CUDA 12 needs 525.60.13 or newer, and CUDA 13 needs 580"
-    if not packages:
-        return f"JAX's CUDA packages are not installed; run: {install_command(extra)}"
-    if not any(fits.get(cuda, True) for cuda in packages):
-        return (
-            f"the NVIDIA driver {driver} is too old for CUDA 13, which needs 580; run: {install_command('jax[cuda12]')}"
-        )
-    if others:
-        return f"JAX's CUDA package is {others[0]}, but jaxlib is {jaxlib}; run: {install_command('--upgrade', extra)}"
-    if platforms and not {"cuda", "gpu"} & set(platforms.split(",")):
-        return f"JAX_PLATFORMS is {platforms!r}; unset it, or set it to 'cuda,cpu'"
-    if visible is not None and visible.strip() in ("", "-1", "NoDevFiles"):
-        return f"CUDA_VISIBLE_DEVICES is {visible!r}, which hides all GPUs; unset it"
-    return f"JAX says: {' '.join(error.split())}"
-
-
-def driver_in(text: str) -> str:
-    """The version of the driver, in its own words of `/proc/driver/nvidia/version`; "" where they have none.
-
-    Example:
-        >>> driver_in("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023")
-        '535.104.05'
-    """
-    version = re.search(r"\s(\d{3,}(?:\.\d+)+)(?!\S)", text.partition("NVRM")[2].partition("\n")[0])
-    return version[1] if version else ""
-
-
-def facts() -> dict[str, Any]:
-    """What `lacking` has to know of this machine."""
-    jax = imported_jax()
+    if not any(installed_version(f"jax-cuda{cuda}-plugin") for cuda in (12, 13)):
+        return f"JAX's CUDA packages are not installed; run: {install_command('jax[cuda12]')}"
     try:
-        error = f"there is {jax.local_devices(backend='cuda')[0]}"
+        error = f"there is {imported_jax().local_devices(backend='cuda')[0]}"
     except UNUSABLE as failure:
-        error = str(failure)
-    driver = driver_in(Path(_DRIVER).read_text(encoding="utf-8") if os.path.exists(_DRIVER) else "")
-    versions = {cuda: installed_version(f"jax-cuda{cuda}-plugin") for cuda in DRIVERS}
-    return dict(
-        system=host.system(),
-        card=any(map(os.path.exists, _CARDS)),
-        driver=driver,
-        packages={cuda: version for cuda, version in versions.items() if version},
-        jaxlib=installed_version("jaxlib") or "",
-        platforms=os.environ.get("JAX_PLATFORMS", ""),
-        visible=os.environ.get("CUDA_VISIBLE_DEVICES"),
-        error=error,
-    )
+        error = " ".join(str(failure).split())
+    return f"JAX says: {error}; `sigjax help gpu` says what it needs"
 
 
 def devices() -> dict[str, str]:
@@ -122,7 +52,7 @@ def devices() -> dict[str, str]:
         found = jax.local_devices()
     except (ImportError, *UNUSABLE) as error:
         no_jax, why = f"numpy; JAX cannot be used ({first_line(error)})", "JAX cannot be imported"
-        why = why if isinstance(error, ImportError) else lacking(**facts())
+        why = why if isinstance(error, ImportError) else lacking()
         return {"devices": no_jax, "auto": "NumPy", "gpu": f"not used: {why}"}
     cpus: list[Any] = []
     with suppress(*UNUSABLE):  # JAX_PLATFORMS=cuda leaves them out
@@ -133,7 +63,7 @@ def devices() -> dict[str, str]:
     return {
         "devices": ", ".join(["numpy", *(f"{each.platform}:{each.id} ({each.device_kind})" for each in every)]),
         "auto": f"NumPy for work of about a second, else JAX on {names}",
-        "gpu": "used by auto" if gpus else f"not used: {lacking(**facts())}",
+        "gpu": "used by auto" if gpus else f"not used: {lacking()}",
     }
 
 
@@ -363,7 +293,7 @@ def choose_backend(device: Device, *, numpy_seconds: float) -> Backend:
                 return Backend(platform, tuple(jax.local_devices()))
             return Backend(device, tuple(jax.local_devices(backend=device)))
     except UNUSABLE as error:
-        reason = lacking(**facts()) if device == "gpu" else first_line(error)
+        reason = lacking() if device == "gpu" else first_line(error)
     except ImportError as error:
         reason = str(error)
     if device != "auto":

@@ -14,8 +14,6 @@ import sigjax
 from sigjax.cli import _run
 from sigjax.cli.flags import HIDDEN, OTHER_OPTIONS
 from sigjax.cli.output import OUTPUTS, REPORTS
-from sigjax.formats.table import named_format
-from sigjax.formats.trec import parse_measure
 from sigjax.metrics import known_metric
 
 LONG = "system\tid\tok\tsys\tref\n" + "".join(
@@ -135,15 +133,12 @@ BAD = {
     "misspelt metric": (["compare", "{wide}", "-m", "acuracy"], "unknown metric 'acuracy'; did you mean 'accuracy'?"),
     "alpha": (
         ["compare", "{wide}", "--alpha", "0.01"],
-        "Unknown option: --alpha. Did you mean --confidence-level 0.99?",
+        "Unknown option: --alpha. Did you mean --confidence-level?",
     ),
-    "alpha =": (["compare", "{wide}", "--alpha=.1"], "Unknown option: --alpha. Did you mean --confidence-level 0.9?"),
+    "alpha =": (["compare", "{wide}", "--alpha=.1"], "Unknown option: --alpha. Did you mean --confidence-level?"),
     "tokenize": (["compare", "{wide}", "--tokenize=zh"], "Did you mean --metric 'bleu(tokenize=zh)'?"),
-    "one-based": (["compare", "{wide}", "--one-based"], "Did you mean --reader 'alignment(one_based=true)'?"),
-    "keep scores": (["compare", "{wide}", "--keep-scores", "always"], "Did you mean --keep scores?"),
-    "no cache": (["compare", "{wide}", "--no-cache"], "Did you mean SIGJAX_CACHE_DIR=/dev/null sigjax ...?"),
-    "ci": (["compare", "{wide}", "--ci", "95%"], "Unknown option: --ci. Did you mean --confidence-level 0.95?"),
-    "alpah": (["compare", "{wide}", "--alpah", "0.01"], "--alpah. Did you mean --confidence-level 0.99?"),
+    "ci": (["compare", "{wide}", "--ci", "95%"], "Unknown option: --ci. Did you mean --confidence-level?"),
+    "alpah": (["compare", "{wide}", "--alpah", "0.01"], "--alpah. Did you mean --confidence-level?"),
     "corection": (["compare", "{wide}", "--corection", "bh"], "Did you mean --correction?"),
     "nothing near": (["compare", "{wide}", "--xyzzy"], "Unknown option: --xyzzy; see --help-all"),
     "required": (["power", "{wide}"], "--instances is required; see `sigjax power --help`"),
@@ -176,18 +171,12 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("proposed", sorted({each for each in OTHER_OPTIONS.values() if each.startswith("-")}))
+@pytest.mark.parametrize("proposed", sorted(set(OTHER_OPTIONS.values())))
 def test_options_that_are_proposed_are_taken(capsys, wide, proposed):
     name, *value = shlex.split(proposed)
-    if name == "--shard":  # and `merge`
-        return
     if name == "--metric":
-        assert known_metric(value[0]) or parse_measure(value[0]).name == "map"
+        assert known_metric(value[0])
         return
-    if name == "--reader":
-        assert named_format(value[0])[1]
-        return
-    value += ["A", "B"] if name == "--only" else []
     code, _, err = run(capsys, "compare", wide, "--resamples", "99", name, *value)
     assert code == 0 if value or name == "--input" else f"parameter {name} requires an argument" in err
 
