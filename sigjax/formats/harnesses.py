@@ -1,8 +1,8 @@
 """Logs of programs that evaluate language models and agents: harnesses, benchmarks of agents, tests of prompts.
 
 Most are one JSON value, one JSON line or row of Parquet per instance, which a `Log` declares: lm-evaluation-harness,
-HELM, lighteval, Every Eval Ever, AlpacaEval, MTEB, terminal-bench, tau-bench, promptfoo, DeepEval. Inspect's .eval is a
-zip archive, of which only the members that are needed are unpacked, into memory and within bounds.
+HELM, lighteval, Every Eval Ever, AlpacaEval, MTEB, terminal-bench, tau-bench, promptfoo, DeepEval, EvalPlus. Inspect's
+.eval is a zip archive, of which only the members that are needed are unpacked, into memory and within bounds.
 
 Each sample of Inspect holds one value per scorer; the epochs of a sample are its runs, as are several trials of a task.
 Where the log was reduced by another rule than the mean (pass@k, a majority), the reduced values are the scores.
@@ -648,6 +648,54 @@ DEEPEVAL = Log(
     same=("input", "scenario"),
     content="input",
     main=_SUCCESS,
+)
+
+
+def _evalplus(file: str) -> tuple[Item, Iterator[Item]]:
+    """The samples of each task: a list of objects since version 0.2.2, and before lists of statuses beside others."""
+    whole = load_item(file)
+
+    def samples() -> Iterator[Item]:
+        for task, held in whole.item("eval").fields.items():
+            where = (whole.at, task)
+            if isinstance(held, list):
+                for i, sample in enumerate(held, start=1):
+                    own = item_at((where, "sample", i), sample)
+                    yield Item(own.at, {"task": task, "base": own.value("base_status"), "plus": own.get("plus_status")})
+                continue
+            own = item_at(where, held)
+            base, plus = own.value("base"), own.get("plus")
+            for i, status in enumerate(base if isinstance(base, list) else [base]):
+                extra = plus[i] if isinstance(plus, list) and i < len(plus) else None
+                firsts = [each[0] if isinstance(each, list) and each else each for each in (status, extra)]
+                yield Item((where, "sample", i + 1), dict(zip(("task", "base", "plus"), (task, *firsts), strict=True)))
+
+    return whole, samples()
+
+
+def _evalplus_scores(sample: Item) -> dict[str, float]:
+    """Whether a sample passes the tests of HumanEval or MBPP (base), and those of EvalPlus besides (plus)."""
+    passed = {}
+    for name in ("base", "plus"):
+        if (status := sample.get(name)) is not None:
+            if not isinstance(status, str) or status not in _EVALPLUS:
+                raise InputError(f"{sample.field(name)}: expected one of {', '.join(_EVALPLUS)}, got {status!r}")
+            passed[name] = _EVALPLUS[status]
+    return {name: float(all(passed.values()) if name == "plus" else own) for name, own in passed.items()}
+
+
+_EVALPLUS = {"pass": 1.0, "success": 1.0, "fail": 0.0, "failed": 0.0, "timeout": 0.0}
+EVALPLUS = Log(
+    load=_evalplus,
+    scores=_evalplus_scores,
+    id="task",
+    trial="#",
+    facts={"hash of the data": "/hash?"},
+    must_agree={"hash of the data": "compare results on the same version of the data"},
+    main="plus",
+    adapt=lambda options, names: (
+        options if "plus" in names or options.metric != "plus" else replace(options, metric="base")
+    ),
 )
 
 # results.json of `tb run`, one per run.

@@ -381,7 +381,7 @@ def _table(name: str, title: str, reader: str, looks: Looks, names: str, **more:
     return Format(name, title, "file", reader, looks, options=frozenset(options), names=names, parts=True, **more)
 
 
-_TABLES = "sigjax.readers."
+_PLAIN, _FRAMES = "sigjax.readers.plain:read_", "sigjax.readers.frames:read_"
 _TABLE = (
     # Logs of evaluations of language models
     _log(
@@ -466,6 +466,12 @@ _TABLE = (
         "test runs of DeepEval",
         "harnesses:DEEPEVAL.read",
         looks_like(rb'"(testCases|conversationalTestCases)"\s*:\s*\[\s*\{', rb'"metricsData"\s*:'),
+    ),
+    _log(
+        "evalplus",
+        "eval_results.json of EvalPlus",
+        "harnesses:EVALPLUS.read",
+        looks_like(rb'"eval"\s*:\s*\{\s*"[^"]{1,99}"\s*:\s*(\[\s*\{\s*"task_id"|\{\s*"(nfiles|base)")'),
     ),
     _log(
         "mteb",
@@ -699,7 +705,7 @@ _TABLE = (
     _table(
         "excel",
         "spreadsheet of Excel or LibreOffice",
-        _TABLES + "frames:read_excel",
+        _FRAMES + "excel",
         is_spreadsheet,
         ".*",
         parameters={"sheet": ()},
@@ -712,13 +718,7 @@ _TABLE = (
         looks_like(b"^" + ZIP_MAGIC, ending=".npz"),
         names=rf"{_NO_ENDING}|.*\.npz",
     ),
-    _table(
-        "parquet",
-        "table of Apache Parquet",
-        _TABLES + "frames:read_parquet",
-        looks_like(rb"^PAR1", ending=".parquet"),
-        ".*",
-    ),
+    _table("parquet", "table of Apache Parquet", _FRAMES + "parquet", looks_like(rb"^PAR1", ending=".parquet"), ".*"),
     Format(
         "comet", "JSON of comet-score --to_json", "file", "texts:COMET.read", looks_like(rb'"COMET"'), names=r".*\.json"
     ),
@@ -744,14 +744,14 @@ _TABLE = (
     _table(
         "jsonl",
         "table, one JSON object per line",
-        _TABLES + "frames:read_jsonl",
+        _FRAMES + "jsonl",
         looks_like(rb"^\s*\{", ending=".jsonl"),
         rf"{_NO_ENDING}|.*\.jsonl",
     ),
     _table(
         "json",
         "table, a JSON list of objects",
-        _TABLES + "frames:read_json",
+        _FRAMES + "json",
         looks_like(rb"^\s*\[\s*\{"),
         rf"{_NO_ENDING}|.*\.json",
     ),
@@ -762,10 +762,8 @@ _TABLE = (
         "sigjax.readers.plain:read_paired",
         looks_like(),  # a table that lost its header looks the same
     ),
-    _table("tsv", "table, tabs between columns", "sigjax.readers.plain:read_tsv", _looks_tsv, r"(?!.*\.csv$).*"),
-    _table(
-        "csv", "table, commas or semicolons between columns", _TABLES + "plain:read_csv", _looks_csv, r"(?!.*\.tsv$).*"
-    ),
+    _table("tsv", "table, tabs between columns", _PLAIN + "tsv", _looks_tsv, r"(?!.*\.csv$).*"),
+    _table("csv", "table, commas or semicolons between columns", _PLAIN + "csv", _looks_csv, r"(?!.*\.tsv$).*"),
     Format(
         "timbl",
         "features, gold label and predicted label per line",
@@ -775,9 +773,7 @@ _TABLE = (
         _LABELS,
         recognizes="labels:looks_like_timbl",
     ),
-    _table(
-        "spaces", "table, blanks between columns", _TABLES + "plain:read_spaces", _looks_spaced, r"(?!.*\.(csv|tsv)$).*"
-    ),
+    _table("spaces", "table, blanks between columns", _PLAIN + "spaces", _looks_spaced, r"(?!.*\.(csv|tsv)$).*"),
 )
 FORMATS: Mapping[str, Format] = {each.name: each for each in _TABLE}
 """By name, in the order in which they are tried on a file: the particular before the general."""

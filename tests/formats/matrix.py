@@ -55,6 +55,12 @@ def inside(*path: str) -> Split:
     return split
 
 
+def tasks_of_evalplus(content: str | bytes) -> Records:
+    """The tasks of a file of EvalPlus."""
+    whole = json.loads(content)
+    return list(whole["eval"]), lambda kept: json.dumps(whole | {"eval": {name: whole["eval"][name] for name in kept}})
+
+
 def sheet_rows(content: bytes) -> Records:
     """The rows of a spreadsheet below the first."""
     import openpyxl
@@ -163,6 +169,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "tau-bench": lambda: log(logs.tau, inside()),
     "promptfoo": lambda: log(logs.promptfoo, inside("results", "results"), cluster="topic", provider="b"),
     "deepeval": lambda: log(logs.deepeval, inside("testCases"), cluster="topic"),
+    "evalplus": lambda: log(logs.evalplus, tasks_of_evalplus),
     "mteb": folders,
     "swebench": lambda: log(logs.swebench, inside("submitted_ids"), cluster="repository"),
     "swebench-results": lambda: gold(

@@ -491,3 +491,31 @@ def test_attempts_of_terminal_bench_are_runs_and_those_without_an_outcome_failed
     assert note in evaluation.notes
     wrong = read(a, write("c.json", logs.terminal_bench([[0, 0], [1, 0]], accuracy=0.5)))
     assert any(note.endswith("c.json: the mean of resolved is 0.25, but its accuracy is 0.5") for note in wrong.notes)
+
+
+def test_evalplus_has_samples_and_two_scores(write):
+    """Plus is passing both; files of before and since version 0.2.2 are read alike."""
+    base = [[1, 1], [1, 0], [0, 1]]
+    plus = [[1, 0], [1, 1], [0, 0]]
+    new, old = {}, {}
+    for i, (own, more) in enumerate(zip(base, plus, strict=True)):
+        new[f"H/{i}"] = [
+            {"task_id": f"H/{i}", "base_status": "pass" if b else "fail", "plus_status": "pass" if p else "fail"}
+            for b, p in zip(own, more, strict=True)
+        ]
+        old[f"H/{i}"] = {
+            name: [["success" if each else "failed", []] for each in values]
+            for name, values in (("base", own), ("plus", more))
+        }
+    for dialect in (new, old):
+        content = json.dumps({"date": "x", "hash": "1", "eval": dialect})
+        files = [write(f"{name}_eval_results.json", content) for name in "ab"]
+        for metric, expected in (
+            ("base", base),
+            ("plus", np.array(base) & np.array(plus)),
+            (None, np.array(base) & plus),
+        ):
+            made = read(*files, metric=metric)
+            assert made.stats[0, :, 0].tolist() == np.ravel(expected).tolist()
+            assert made.metric.name in ("base", "plus")
+            assert made.runs == ("1", "2") * 3
