@@ -92,7 +92,7 @@ _is_prefixed = _named(
 )
 """Predictions of a system, such as pred_bert."""
 is_target = _named("survived|transported|exited|churn|churned|outcome|species|sentiment|diagnosis|saleprice")
-"""Whether people often predict for a submission what has this name."""
+"""Whether people often predict what has this name, in submissions and beside a column for each model."""
 
 _MEASURES = frozenset(map(_squeezed, METRICS)) | frozenset(
     """
@@ -139,7 +139,7 @@ is_system = _named(
 """Whether a column is named like one of systems."""
 _is_rarely_system = _named(
     r"(agent|alg|algo|classifier|regressor|estimator|framework|learner|library|policy|solver|optimizer|parser|tagger|"
-    rf"ranker|retriever|technique|llm){_NAMES_OR_IDS}",
+    rf"ranker|retriever|technique|strategy|llm){_NAMES_OR_IDS}",
     _lower,
 )
 is_fold = _named(r"(cv|k|test|outer|inner|crossval)?folds?(id|no|nr|num|number|index|idx)?")
@@ -344,7 +344,8 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = ""
         noun: what they are: columns or systems.
     """
     numbers = [name for name, own in columns.items() if own is not None]
-    gold, predicted = ([name for name in columns if named(name)] for named in (is_gold, is_predicted))
+    gold = [name for name in columns if is_gold(name) or is_target(name)]
+    predicted = [name for name in columns if is_predicted(name)]
     predicted = [name for name in predicted if name not in gold]
     if gold and predicted:
         named, what = [*gold, *predicted], "gold labels and predictions, not like two systems"

@@ -200,6 +200,11 @@ def test_gold_labels_and_predictions_are_no_systems(given, refused, gold, predic
         ({"gold": bits(1), "A": bits(2), "B": bits(3)}, "column 'gold' looks like gold labels, not like a system"),
         ({"A": classes(2), "Target": classes(1), "B": classes(3)}, "column 'Target' looks like gold labels"),
         ({"actual": reals(1), "arima": reals(2), "prophet": reals(3)}, "column 'actual' looks like gold labels"),
+        (
+            {"outcome": bits(1), "A": reals(2), "B": reals(3)},
+            "column 'outcome' looks like gold labels, not like a system",
+        ),
+        ({"Survived": bits(1), "A": bits(2), "B": bits(3)}, "column 'Survived' looks like gold labels"),
         ({"ground_truth": bits(1), "A": reals(2), "B": reals(3)}, "column 'ground_truth' looks like gold labels"),
         (
             {"pred_bert": bits(1), "pred_gpt": bits(2)},
@@ -272,7 +277,18 @@ AGENTS = ["DQN", "IQN", "Rainbow", "C51"]
 
 @pytest.mark.parametrize(
     "name",
-    ["Agent", "alg_name", "Algorithm", "classifier_name", "classifier", "framework", "model", "Method", "learner"],
+    [
+        "Agent",
+        "alg_name",
+        "Algorithm",
+        "classifier_name",
+        "classifier",
+        "framework",
+        "model",
+        "Method",
+        "learner",
+        "strategy",
+    ],
 )
 @pytest.mark.parametrize("rows", ["one", "several"])
 def test_files_of_games_are_one_table(given, refused, name, rows):

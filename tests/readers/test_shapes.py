@@ -1,6 +1,7 @@
 """Tables in other shapes, and as spreadsheets: each gives the evaluation of the same numbers in the usual shape."""
 
 import json
+import shlex
 import sys
 
 import numpy as np
@@ -48,6 +49,8 @@ def three_doors(compared, files, **options):
     diagnosis = doctor(*files, **options)
     assert (diagnosis.refusal, sorted(diagnosis.systems)) == (None, sorted(evaluation.systems))
     assert diagnosis.command is not None
+    printed = compared(*shlex.split(diagnosis.command)[2:])
+    assert {each["name"]: each["score"] for each in printed["systems"]} == pytest.approx(scores)
     return evaluation
 
 
@@ -122,7 +125,11 @@ def test_runs_in_columns(write, compared):
 
 
 @pytest.mark.parametrize(
-    "word", ["model", "agent", "alg_name", "algo", "classifier", "classifier_name", "framework", "method"]
+    "word",
+    [
+        *("model", "agent", "alg_name", "algo", "classifier", "classifier_name", "framework", "method", "strategy"),
+        "approach",
+    ],
 )
 def test_a_file_for_each_data_set(write, compared, word):
     """Files that hold the same systems are one table."""
