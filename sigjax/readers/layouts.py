@@ -25,7 +25,7 @@ import numpy as np
 from sigjax.metrics import MEAN, METRICS, TEXT_METRICS, known_metric
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
 from sigjax.readers.options import Options, chosen_metric, listing, quote, select_systems, suggest, with_score
-from sigjax.readers.predictions import label_columns, read_labelled, with_gold
+from sigjax.readers.predictions import OF_NUMBERS, label_columns, read_labelled, with_gold
 from sigjax.readers.roles import (
     SHOWN,
     check_measures,
@@ -178,6 +178,11 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
             raise InputError(
                 f"{table.file}: metric {metric.name!r} is of texts, and this is a table of numbers; give texts, one "
                 f"segment per line: {texts}"
+            )
+        if metric.name in OF_NUMBERS:
+            raise InputError(
+                f"{table.file}: metric {metric.name!r} takes predictions and gold labels: name them with "
+                f"{Hint('gold', 'COLUMN')} and {Hint('prediction', 'COLUMN')}"
             )
         if len(metric.inputs) != 1:
             raise InputError(

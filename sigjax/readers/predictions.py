@@ -41,7 +41,7 @@ from sigjax.readers.roles import (
     may_be_system,
     unused,
 )
-from sigjax.readers.table import DataColumn, DataTable, Lazy, is_missing, is_text, parse_number
+from sigjax.readers.table import TRUTH, DataColumn, DataTable, Lazy, is_missing, is_text, parse_number
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric
 from sigjax.records.metric import AnyMetric
 from sigjax.run.files import naming
@@ -140,9 +140,23 @@ def _class_columns(systems: Sequence[Predicted], name: str, options: Options) ->
             some = f"{strays.total()} of {len(labels)} predictions are no gold label: {listing(strays, 3)}"
             notes.append(f"{own.sheet.system}: {some}")
         columns.append(_counts(inputs, truth, np.array(labels), classes, found))
+    title = metric.title or name
     if found is not None:
-        notes.append(f"{metric.title or name} is that of the class {quote(found)}")
+        others = [label for label in map(spell, known) if label != found]
+        about = f"{title} is that of the class {quote(found)}"
+        several = f"warning: {about}; all others count as one: {listing(dict.fromkeys(others))}"
+        notes.append(several if len({*others}) > 1 else about)
+    elif {*inputs} == {"tp", "predicted", "gold"}:
+        notes.append(
+            f"warning: {title} of classes such as {listing(list(classes), 3)} is the accuracy; say which is class 1, "
+            f"{Hint('gold', 'COLUMN=LABEL')}, or take macro-fscore"
+        )
     return metric, columns, tuple(notes)
+
+
+def _is_word(label: str) -> bool:
+    """Whether a label is no number; true and false are words."""
+    return is_text(label) or label.lower() in TRUTH
 
 
 def _whole(label: str) -> str:
@@ -178,7 +192,8 @@ def _number_columns(own: Predicted, inputs: Sequence[str]) -> dict[str, np.ndarr
     truth = own.gold
     if gold == "label" and (one := own.positive or _class_to_find(dict.fromkeys(truth, 0))) is not None:
         truth = ["1" if label == one else "0" for label in truth]
-    elif gold == "label" and all(map(is_text, truth)):
+        _refuse_others(own, one)
+    elif gold == "label" and all(map(_is_word, truth)):
         raise InputError(
             f"{own.sheet.file}: which of the gold labels is class 1, {listing(sorted({*truth}), 3)}? say so with "
             f"{Hint('gold', quote(f'COLUMN={truth[0]}'))}"
@@ -194,6 +209,15 @@ def _number_columns(own: Predicted, inputs: Sequence[str]) -> dict[str, np.ndarr
     return {name: numbers([label or "" for label in own.labels], "prediction"), gold: numbers(truth, "gold number")}
 
 
+def _refuse_others(own: Predicted, one: str) -> None:
+    """Refuse a third gold label where scores are of two classes."""
+    if len(others := sorted({*own.gold} - {one})) > 1:
+        raise InputError(
+            f"{own.sheet.file}: gold labels beside {quote(one)} are {listing(others, 3)}; expected two classes: leave "
+            f"out rows with {Hint('where')}"
+        )
+
+
 def _text_columns(systems: Sequence[Predicted], name: str, options: Options) -> tuple[_Columns, tuple[str, ...]]:
     if name in ANSWERS:
         scores = [
@@ -206,7 +230,7 @@ def _text_columns(systems: Sequence[Predicted], name: str, options: Options) -> 
         return [dict(zip(ANSWERS, np.array(own).T, strict=True)) for own in scores], ()
     gold = {label for own in systems for label in own.gold}
     are_classes = not _many(gold, len(systems[0].gold)) and not any(" " in label for label in gold)
-    if are_classes or not any(map(is_text, gold)):
+    if are_classes or not any(map(_is_word, gold)):
         what = f"{len(gold)} classes; use accuracy" if are_classes else f"numbers; use {_FOR_NUMBERS}"
         raise InputError(f"{systems[0].sheet.file}: the metric {name!r} is of texts, and gold labels are {what}")
     from sigjax.metrics.texts import evaluation_from_texts
@@ -369,8 +393,7 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
     predictions = options.prediction or [name for name in guesses if name not in (gold, ids, system)]
     if not predictions:
         rest = [name for name in others if name not in (ids, system) and not is_property(name)]
-        classes = {*table.columns[gold]}
-        sure = [name for name in rest if {*table.columns[name]} <= classes] if table.columns[gold].is_words() else []
+        sure = [name for name in rest if _has_classes(table, name, gold)] if table.columns[gold].is_words() else []
         predictions = sure or (rest if asked else [])
     one = system is not None or not alone
     if len(predictions) > 1 and not options.prediction and (one or any(map(_is_probability, predictions))):
@@ -383,6 +406,13 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
             raise InputError(f"{table.file}: no column of predictions beside {quote(gold)}; columns: {listing(free)}")
         return None
     return LabelColumns(gold, tuple(predictions), system, ids, positive)
+
+
+def _has_classes(table: DataTable, name: str, gold: str) -> bool:
+    """Whether at least half of the words in a column are gold labels, but for their case: it may have a few others."""
+    classes = {label.strip().lower() for label in table.columns[gold]}
+    given = [cell.strip().lower() for cell in table.columns[name] if not is_missing(cell)]
+    return bool(given) and 2 * sum(cell in classes for cell in given) >= len(given)
 
 
 def _gold_column(free: Sequence[str], guesses: Sequence[str], *, asked: bool) -> str | None:
@@ -501,13 +531,13 @@ def _check_classes(systems: Sequence[Predicted], name: str) -> None:
     file, gold = systems[0].sheet.file, {label for own in systems for label in own.gold}
     if name in _NO_CLASSES:
         raise InputError(f"{file}: the metric {name!r} does not score predictions; {', '.join(FROM_PREDICTIONS)} do")
-    if not any(map(is_text, gold)) and not all(map(_WHOLE.fullmatch, gold)):
+    if not any(map(_is_word, gold)) and not all(map(_WHOLE.fullmatch, gold)):
         raise InputError(f"{file}: gold labels are numbers, and {name!r} is of classes; {_SAY} {_FOR_NUMBERS}")
     whole = {label for label in gold if _WHOLE.fullmatch(label)}
     numbers = {_whole(label) for label in whole} if whole == gold else gold
     for own in systems:
         labels = {label for label in own.labels if label is not None}
-        reals = bool(whole) and not all(_WHOLE.fullmatch(label) or is_text(label) for label in labels)
+        reals = bool(whole) and not all(_WHOLE.fullmatch(label) or _is_word(label) for label in labels)
         if labels and (reals or not any(label in gold or _whole(label) in numbers for label in labels)):
             raise InputError(
                 f"{own.sheet.file}: none of the predictions of {quote(own.sheet.system)} "
@@ -531,7 +561,7 @@ def _usual_metric(systems: Sequence[Predicted]) -> str:
     gold = {label for own in systems for label in own.gold}
     predicted = {label for own in systems for label in own.labels if label is not None}
     file, count = systems[0].sheet.file, len(systems[0].gold)
-    if not any(map(is_text, gold)):
+    if not any(map(_is_word, gold)):
         if not all(map(_WHOLE.fullmatch, gold)) or _many(gold, count):
             raise InputError(f"{file}: gold labels are numbers; {_SAY} {_FOR_NUMBERS}")
         if not all(map(_WHOLE.fullmatch, predicted)):

@@ -179,8 +179,8 @@ def _meets(cells: DataColumn, how: ast.cmpop, value: Any, refusal: Callable[[], 
     if isinstance(value, bool | int | float):
         numbers = np.array([as_float(cell) for cell in cells])
         return np.asarray(compare(numbers, float(value)))
-    if not isinstance(value, str):
-        raise refusal()
+    if not isinstance(value, str) or not isinstance(how, ast.Eq | ast.NotEq):
+        raise refusal()  # texts have no order that numbers among them would have, too
     return np.array([compare(cell.strip(), value) for cell in cells], bool)
 
 

@@ -320,3 +320,56 @@ def test_one_model_is_a_score_with_its_interval(write):
     half = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
     assert list(one.interval) == pytest.approx([middle - half, middle + half])
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("change", ["empty", "fish", "upper", "all upper"])
+def test_a_model_with_other_labels_does_not_disappear(write, change):
+    """Columns without a name of predictions are taken where most of their words are gold labels."""
+    models = {name: own.astype(object).copy() for name, own in MODELS.items()}
+    if change in ("empty", "fish"):
+        models["svm"][3] = "" if change == "empty" else "fish"
+    else:
+        rows = slice(None) if change == "all upper" else slice(0, ROWS // 3)
+        models["svm"][rows] = [label.upper() for label in models["svm"][rows]]
+    write("t.csv", csv({"y_true": CLASSES, **models}))
+    if change == "empty":
+        with pytest.raises(InputError, match="'svm'"):
+            read("t.csv")
+        assert read("t.csv", missing="drop").systems == tuple(MODELS)
+    elif change == "all upper":
+        with pytest.raises(InputError, match="none of the predictions of 'svm'"):
+            read("t.csv")
+    else:
+        made = read("t.csv")
+        assert made.systems == tuple(MODELS)
+        assert any(note.startswith("svm: ") and "are no gold label" in note for note in made.notes)
+
+
+@pytest.mark.usefixtures("here")
+def test_f1_of_two_words_says_what_it_is(write):
+    gold, own = ["Y", "N", "Y", "Y", "N", "N"], ["Y", "Y", "N", "Y", "N", "N"]
+    write("t.csv", csv({"y_true": gold, "pred_a": own, "pred_b": gold}))
+    made = read("t.csv", metric="fscore")
+    assert any(note.startswith("warning: F1 of classes such as 'N', 'Y' is the accuracy") for note in made.notes)
+    named = _scores(read("t.csv", gold="y_true=Y", metric="fscore"))["pred_a"]
+    assert named == pytest.approx(sklearn.f1_score(gold, own, pos_label="Y"))
+
+
+@pytest.mark.usefixtures("here")
+def test_true_and_false_are_classes(write):
+    gold, own = [True, False, True, True, False], [True, True, True, False, False]
+    write("t.csv", csv({"y_true": gold, "pred_a": own, "pred_b": gold}))
+    assert _scores(read("t.csv"))["pred_a"] == pytest.approx(0.6)
+    assert _scores(read("t.csv", metric="fscore"))["pred_a"] == pytest.approx(sklearn.f1_score(gold, own))
+    assert _scores(read("t.csv", metric="mcc"))["pred_a"] == pytest.approx(sklearn.matthews_corrcoef(gold, own))
+
+
+@pytest.mark.usefixtures("here")
+def test_a_third_outcome_is_refused(write):
+    columns = {"outcome": ["Poor", "Good", "Lost", "Good"], "a": [0.9, 0.2, 0.4, 0.1], "b": [0.7, 0.6, 0.1, 0.2]}
+    write("t.csv", csv(columns))
+    options = {"gold": "outcome=Poor", "prediction": ["a", "b"], "metric": "auc"}
+    with pytest.raises(InputError, match="gold labels beside 'Poor' are 'Good', 'Lost'; expected two classes"):
+        read("t.csv", **options)
+    assert read("t.csv", where="outcome != 'Lost'", **options).num_instances == 3

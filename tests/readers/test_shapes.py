@@ -89,7 +89,16 @@ def test_some_rows(write, compared, condition, met):
 
 @pytest.mark.parametrize(
     "condition",
-    ["__import__('os').system('x')", "task = 'x'", "task == big", "f(task)", "[x for x in task]", "1 == 1", ""],
+    [
+        "__import__('os').system('x')",
+        "task = 'x'",
+        "task == big",
+        "f(task)",
+        "[x for x in task]",
+        "1 == 1",
+        "task > 'a'",
+        "",
+    ],
 )
 def test_conditions_are_not_executed(write, condition):
     write("t.csv", csv({"id": range(60), "task": TASKS, **NUMBERS}))
