@@ -475,14 +475,16 @@ class Inputs(FileOptions):
     metric: Sequence[str] = same(ReadOptions, "metric", (), suggests=(*METRICS, *CLASS_METRICS))
     reader: str | None = same(ReadOptions, "reader", suggests=tuple(FORMATS))
 
-    def evaluations(self, paths: Files, *, tasks: bool = False, single: bool = False) -> list[Evaluation]:
-        """Read the files, once for each metric; several `tasks`, or a `single` system, only if a command takes it."""
+    def evaluations(
+        self, paths: Files, *, tasks: bool = False, single: bool = False, folds: bool = False
+    ) -> list[Evaluation]:
+        """Read the files, once for each metric; several `tasks`, a `single` system, `folds`, if a command takes it."""
         found = read_metrics(
             *paths,
             input=self.input,
             metrics=self.metric,
             reader=self.reader,
-            **values(self, FileOptions, single=single),
+            **values(self, FileOptions, single=single, folds=folds),
         )
         if not tasks:
             refuse_several_tasks(found)

@@ -114,7 +114,8 @@ def _tests(paths: Files, inputs: Inputs, options: Any, results: Results, figure:
     inputs.check(paths, results, figure)
     load = STUDIES["classical"].load
     test, to_text, to_json = map(load, ("classical_tests", "to_text", "to_json"))
-    tests = [test(evaluation, **values(options)) for evaluation in inputs.evaluations(paths)]
+    given = inputs.evaluations(paths, folds=options.design == "folds")
+    tests = [test(evaluation, **values(options)) for evaluation in given]
     if not isinstance(tests[0], load("ClassicalTests")):
         _single(tests, "test")
         figures = [] if figure.figure is None else [figure.figure]

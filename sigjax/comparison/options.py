@@ -33,6 +33,7 @@ def evaluations_of(
     metrics: Sequence[AnyMetric] = (),
     selects: bool = False,
     single: bool = False,
+    folds: bool = False,
     missing: Missing = "error",
 ) -> list[EvaluationRecord]:
     """The evaluations of an evaluation or a list or dict of them, a dict of arrays, a data frame, a path or paths.
@@ -43,13 +44,14 @@ def evaluations_of(
         metrics: of what is not read yet; that of the options when left out.
         selects: whether the caller takes the systems of `only` out of evaluations that are read already.
         single: whether one system is enough.
+        folds: whether rows of tables are folds of a cross-validation, which columns named fold and repeat tell apart.
         missing: what is done with missing results in files and frames, unless the options say it.
 
     Raises:
         InputError: the data cannot be used, or an option belongs to another kind of data.
     """
     taken, by = ("only",) if selects else (), metrics or [options.metric]
-    chosen = values(options, ReadingOptions, single=single)
+    chosen = values(options, ReadingOptions, single=single, folds=folds)
     chosen |= {"missing": missing if options.missing == "error" else options.missing}
     is_path = isinstance(data, str | os.PathLike)
     del chosen["metric"]

@@ -154,6 +154,7 @@ class Options(FileOptions):
     seen: list[Any] | None = None
     """Where the sheets that are joined are kept, for `sigjax doctor`."""
     single: bool = False  # whether one system is enough
+    folds: bool = False  # whether rows are folds of a cross-validation, told by columns named so
 
     def has(self, parameter: str) -> bool:
         """Whether a parameter of the format is true."""

@@ -144,6 +144,8 @@ _is_rarely_system = _named(
 )
 is_fold = _named(r"(cv|k|test|outer|inner|crossval)?folds?(id|no|nr|num|number|index|idx)?")
 """Whether a column is named like the folds of a cross-validation."""
+is_data_set = _named(r"(data|datasets?|task|problem|benchmark)(id|no|nr|num|number|names?)?")
+"""Whether a column of a table of folds is named like the data sets."""
 is_trial = _named(
     r"(run|seed|trial|epoch|repeat|repetition|rep|replicate|attempt|iteration|annotator|rater|judge|worker)s?"
     r"(id|no|nr|num|number|idx)?"
@@ -517,11 +519,13 @@ def wide_roles(table: DataTable, options: Options) -> tuple[str | None, tuple[st
         unclear = {columns[0]: _NUMBERS_ROWS}
     if len(systems) < 2:
         unclear |= {name: roles[name][1] for name in about}
+    of_folds = "; `sigjax classical --design folds` has a test of folds" if any(map(is_fold, table.columns)) else ""
     for name, reason in unclear.items():
         raise InputError(
             f"{table.file}: column {quote(name)} looks like ids or a property of the instances, not like a system: it "
             f"{reason}; give {Hint('ignore', quote(name))} to leave it out, {Hint('id_column', quote(name))} to use it "
             f"as ids, or all systems: {Hint('only', *spelled(each for each in systems if each not in unclear))}"
+            f"{of_folds}"
         )
     return ids, tuple(systems), [name for name in columns if name not in systems]
 

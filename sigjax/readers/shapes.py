@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from sigjax.readers.options import Options, listing, quote, suggest
-from sigjax.readers.roles import find_ids, may_be_system, unused
+from sigjax.readers.roles import find_ids, is_data_set, is_fold, is_trial, may_be_system, unused
 from sigjax.readers.table import DataColumn, DataTable, as_float
 from sigjax.records import Hint, InputError
 
 _BETWEEN = " | "
 """What stands between the parts of an id."""
-_FILE, _RUN, _SCORE, _SYSTEM = "file", "run", "score", "system"
+_FILE, _RUN, _SCORE, _SYSTEM, _DATA = "file", "run", "score", "system", "data set"
 """Columns that are made."""
 
 
@@ -44,6 +44,8 @@ def shaped(table: DataTable, options: Options) -> tuple[DataTable, Options, tupl
         table = _melted(table, options.melt)
         notes.append(f"runs are the columns {listing(options.melt, 4)}")
         options = replace(options, runs=options.runs or _RUN, score_column=options.score_column or _SCORE)
+    if options.folds:
+        table, options = _of_folds(table, options)
     for name in ("id_column", "runs"):
         table = _joined(table, name, getattr(options, name))
     return table, options, tuple(notes)
@@ -57,6 +59,26 @@ def _rows(table: DataTable, rows: np.ndarray) -> DataTable:
         for name, column in table.columns.items()
     }
     return replace(table, columns=columns, lines=[table.lines[row] for row in chosen])
+
+
+def _of_folds(table: DataTable, options: Options) -> tuple[DataTable, Options]:
+    """A table of folds: runs are its columns named fold and repeat, ids its column of data sets, if it has one."""
+    fold = next(filter(is_fold, table.columns), None)
+    if fold is None or options.runs is not None:
+        return table, options
+    repeats = [name for name in table.columns if is_trial(name) and name != options.system_column]
+    labels = [*repeats[:1], fold]
+    cells = map(_BETWEEN.join, zip(*(table.names[name] for name in labels), strict=True))
+    columns = {name: own for name, own in table.columns.items() if name not in labels}
+    table = replace(table, columns={**columns, ",".join(labels): DataColumn([*cells])})
+    kept = [name for name in options.ignore if name not in labels]
+    options = replace(options, runs=",".join(labels), ignore=kept)
+    if not {*(options.id_column or fold).split(",")} <= {*labels}:
+        return table, options
+    data = next(filter(is_data_set, table.columns), _DATA)
+    if data not in table.columns:
+        table = replace(table, columns={**table.columns, data: DataColumn([_DATA] * len(table.lines))})
+    return table, replace(options, id_column=data)
 
 
 def _joined(table: DataTable, option: str, given: str | None) -> DataTable:

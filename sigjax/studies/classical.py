@@ -337,7 +337,8 @@ class ClassicalOptions(ReadingOptions):
     design: Literal["together", "folds"] = option(
         "together",
         "Folds: results are those of cross-validation; see --folds.",
-        "Instances are then data sets, and runs their folds, or `REPEAT,FOLD`; or without runs instances are folds.",
+        "Instances are then data sets, and runs their folds, or `REPEAT,FOLD`; columns named data, repeat and fold are "
+        "found. Without runs instances are folds.",
         group="Main options",
     )
     folds: int | None = option(
@@ -420,7 +421,7 @@ def _systems(systems: Sequence[Any], options: ClassicalOptions) -> EvaluationRec
         return evaluation_from_arrays(dict(zip("ab", systems, strict=True)), metric=options.metric or "mean")
     if len(systems) != 1 or is_array(systems[0]):
         raise InputError(f"expected what compare takes, of two systems, or two arrays a and b; got {len(systems)}")
-    evaluation, *others = evaluations_of(systems[0], options)
+    evaluation, *others = evaluations_of(systems[0], options, folds=options.design == "folds")
     if others:
         raise InputError(f"classical tests take one metric, got {1 + len(others)}; name one ({Hint('metric')})")
     if len(evaluation.systems) < 2:

@@ -23,8 +23,9 @@ import numpy as np
 from sigjax.metrics.ratios import mean_score
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.corrections import adjust
-from sigjax.report.plots import BLUE, plain
-from sigjax.report.words import count, format_number, format_p, metric_title, number_spec
+from sigjax.records.display import visible
+from sigjax.report.plots import BLUE, FONT, ONE_COLUMN, TWO_COLUMNS, names_width, plain
+from sigjax.report.words import count, format_number, format_p, metric_title, number_spec, short_names
 from sigjax.studies.study import Study, StudyRows, signature_line, table_text
 from sigjax.studies.tests import wilcoxon
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 _BETWEEN = " | "
 """What stands between repetition and fold in the label of a run."""
+_NAME, _BESIDE, _AXIS = 36, 0.45, 2.0
+"""Of the critical-difference diagram: letters of a name, inches beside it for its rank, and inches of the axis."""
 
 
 def scores_by_data_set(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray]:
@@ -88,7 +91,7 @@ class RankTests(Study):
         friedman: Friedman's chi-square, corrected for ties.
         friedman_p: its p, with systems - 1 degrees of freedom.
         iman_davenport: the F of Iman and Davenport, less conservative.
-        iman_davenport_p: its p.
+        iman_davenport_p: its p; where F is infinite, since all data sets rank systems alike, the exact p.
         critical_difference: of mean ranks by Nemenyi's test at the level.
         level: 1 - alpha.
         pairs: all pairs.
@@ -149,13 +152,21 @@ class RankTests(Study):
         ]
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        yield 0.4 + 0.22 * len(self.systems), self._draw
+        yield 1.0 + 0.16 * len(self.systems), self._draw
+
+    @property
+    def _width(self) -> float:
+        return min(TWO_COLUMNS, max(ONE_COLUMN, 2.0 * (names_width(self._names(), 1) + _BESIDE) + _AXIS))
+
+    def _names(self) -> list[str]:
+        return short_names(list(map(visible, self.systems)), _NAME)
 
     def _draw(self, ax: Axes) -> None:
         """The critical-difference diagram: systems at their mean ranks; bars join those that do not differ."""
         number, ranks = len(self.systems), self.mean_ranks
-        half = (number + 1) // 2
-        ax.set_xlim(number + 0.05, 0.95)  # the best on the right
+        half, beside = (number + 1) // 2, names_width(self._names(), 1) + _BESIDE
+        margin = (number - 1) * beside / max(self._width - 2.0 * beside, _AXIS / 2.0)  # in ranks, for names
+        ax.set_xlim(number + margin, 1 - margin)  # the best on the right
         groups = [
             (i, j)
             for i in range(number)
@@ -167,19 +178,20 @@ class RankTests(Study):
         ax.plot([1, number], [0, 0], color="black", linewidth=1)
         for tick in range(1, number + 1):
             ax.plot([tick, tick], [0, 0.2], color="black", linewidth=1)
-            ax.text(tick, 0.3, str(tick), ha="center", va="bottom", fontsize="small")
-        for k, (name, rank) in enumerate(zip(self.systems, ranks, strict=True)):
+            ax.text(tick, 0.3, str(tick), ha="center", va="bottom", fontsize=FONT)
+        for k, (name, rank) in enumerate(zip(self._names(), ranks, strict=True)):
             right = k < half
             y = -(depth + 0.6 * (k if right else number - 1 - k))
-            end = 0.95 if right else number + 0.05
+            end = 1 if right else number
             ax.plot([rank, rank, end], [0, y, y], color="0.4", linewidth=0.8)
             # Names stand outside: to the right of the best half, to the left of the other.
-            ax.text(end, y, f" {plain(name)} " + f"({rank:.2f}) ", ha="left" if right else "right", va="center")
+            side = "left" if right else "right"
+            ax.text(end, y, f" {plain(name)} ({rank:.2f}) ", ha=side, va="center", fontsize=FONT)
         for level, (i, j) in enumerate(bars):
             y = -0.5 - 0.35 * level
             ax.plot([ranks[i] - 0.03, ranks[j] + 0.03], [y, y], color=BLUE, linewidth=3, solid_capstyle="butt")
         ax.plot([1, 1 + self.critical_difference], [0.95, 0.95], color="black", linewidth=1)
-        ax.text(1, 1.02, f"CD = {self.critical_difference:.2f} ", ha="right", va="bottom", fontsize="small")
+        ax.text(1, 1.02, f"CD = {self.critical_difference:.2f} ", ha="right", va="bottom", fontsize=FONT)
         ax.axis("off")
 
 
@@ -187,8 +199,9 @@ def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) 
     r"""Test three systems or more on data sets by their ranks.
 
     With mean ranks $R_j$ of k systems on N data sets, $\chi_F^2 = \frac{12 N}{k (k + 1)} (\sum_j R_j^2 - k (k + 1)^2 /
-    4)$, over a factor for ties; $F = (N - 1) \chi_F^2 / (N (k - 1) - \chi_F^2)$ with k - 1 and (k - 1)(N - 1) degrees.
-    Nemenyi: $|R_i - R_j| \sqrt{6 N / (k (k + 1))}$ by the studentized range over $\sqrt 2$.
+    4)$, over a factor for ties; $F = (N - 1) \chi_F^2 / (N (k - 1) - \chi_F^2)$ with k - 1 and (k - 1)(N - 1) degrees;
+    where all data sets rank alike F is infinite, and p exact: $m^{1 - N}$ of m orders of the ranks. Nemenyi:
+    $|R_i - R_j| \sqrt{6 N / (k (k + 1))}$ by the studentized range over $\sqrt 2$.
 
     Raises:
         InputError: the metric is no mean, fewer than three systems, or fewer than two data sets.
@@ -218,7 +231,8 @@ def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) 
     untied = 1.0 - ties / (number * (systems**3 - systems))
     friedman = spread / untied if untied > 0.0 else 0.0
     rest = number * (systems - 1) - friedman
-    iman = (number - 1) * friedman / rest if rest > 1e-9 else math.inf
+    iman, degrees = (number - 1) * friedman / rest if rest > 1e-9 else math.inf, (systems - 1, number - 1)
+    iman_p = float(f.sf(iman, degrees[0], degrees[0] * degrees[1])) if rest > 1e-9 else _alike_p(ranks[0], number)
     scale = math.sqrt(6.0 * number / (systems * (systems + 1)))
     order = sorted(range(systems), key=lambda j: (means[j], j))
     pairs = list(combinations(order, 2))
@@ -238,7 +252,7 @@ def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) 
         friedman=friedman,
         friedman_p=float(chi2.sf(friedman, systems - 1)),
         iman_davenport=iman,
-        iman_davenport_p=float(f.sf(iman, systems - 1, (systems - 1) * (number - 1))),
+        iman_davenport_p=iman_p,
         critical_difference=critical,
         level=confidence_level,
         pairs=tuple(
@@ -247,6 +261,12 @@ def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) 
         ),
         signature=signature_line(test="friedman", metric=evaluation.metric.name, level=f"{confidence_level:g}"),
     )
+
+
+def _alike_p(ranks: np.ndarray, number: int) -> float:
+    """The probability that so many data sets rank systems alike by chance: in any of the orders of these ranks."""
+    ties = np.unique(ranks, return_counts=True)[1]
+    return math.exp((1 - number) * (math.lgamma(len(ranks) + 1) - sum(math.lgamma(own + 1) for own in ties)))
 
 
 def _decimals(values: np.ndarray) -> int:
@@ -260,7 +280,7 @@ class FoldTest:
     """Two systems in cross-validation on one data set.
 
     Attributes:
-        data_set: its name; empty where there is one.
+        data_set: its name; empty where there is only one.
         a: name of the first system.
         b: name of the second.
         score_a: mean of a over folds.
@@ -365,7 +385,7 @@ def fold_tests(
     labels = evaluation.runs
     if labels is None:
         labels, ids = tuple(map(str, range(evaluation.num_instances))), ("",) * evaluation.num_instances
-    made: list[FoldTest] = []
+    made, several = list[FoldTest](), len(set(ids)) > 1
     for name in dict.fromkeys(ids):
         rows = [i for i, own in enumerate(ids) if own == name]
         parts = [labels[i].rpartition(_BETWEEN) for i in rows]
@@ -383,7 +403,7 @@ def fold_tests(
             score_a, score_b = (float(values[system, rows].mean()) for system in (a, b))
             interval, names = (delta - half, delta + half), (evaluation.systems[a], evaluation.systems[b])
             about = (*names, score_a, score_b, delta, len(rows), count_of)
-            made.append(FoldTest(name, *about, t, p, f, f_p, interval))  # pyright: ignore[reportCallIssue]
+            made.append(FoldTest(name * several, *about, t, p, f, f_p, interval))  # pyright: ignore[reportCallIssue]
     return _FoldTests(made, "fold-tests", "tests", _fold_lines)
 
 

@@ -149,6 +149,11 @@ class Study(StudyResult):
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """The panels of the figure in reading order: the height of each in inches, and what draws it."""
 
+    @property
+    def _width(self) -> float:
+        """Inches of a panel."""
+        return ONE_COLUMN
+
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Figure:
         """The study as a matplotlib figure (extra `plot`).
 
@@ -158,7 +163,7 @@ class Study(StudyResult):
         Raises:
             InputError: matplotlib is not installed, or another number of axes.
         """
-        panels = [(ONE_COLUMN, *panel) for panel in self._panels()]
+        panels = [(self._width, *panel) for panel in self._panels()]
         into = None if ax is None else np.ravel(np.asarray(ax, object)).tolist()
         if into is not None and len(into) != len(panels):
             raise InputError(f"ax must be {len(panels)} axes of matplotlib, one per panel, got {len(into)}")

@@ -1,6 +1,7 @@
 """Tests of many data sets and of folds against SciPy, published examples, and the formulas of their authors."""
 
 import json
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -69,6 +70,16 @@ def test_identical_systems_have_p_1():
     assert (test.delta, test.p_value) == (0.0, 1.0)
 
 
+@pytest.mark.parametrize("rows", [[(3, 2, 1)] * 2, [(3, 2, 1)] * 3, [(2, 2, 1)] * 4])
+def test_where_data_sets_rank_alike_p_is_exact(rows):
+    """F is infinite there, and its p was 0, also on two data sets: enumerate all orders of all data sets."""
+    observed = scipy.stats.friedmanchisquare(*np.transpose(rows)).statistic
+    orders = product(*(sorted({*permutations(row)}) for row in rows))
+    null = [scipy.stats.friedmanchisquare(*np.transpose(each)).statistic for each in orders]
+    result = rank_tests(Evaluation.from_arrays(dict(zip("ABC", np.transpose(rows).tolist(), strict=True))))
+    assert result.iman_davenport_p == pytest.approx(np.mean(np.array(null) >= observed - 1e-9), rel=1e-12)
+
+
 @pytest.mark.parametrize("folds", [2, 5, 10])
 def test_the_corrected_t_is_the_formula_of_its_authors(folds):
     d = np.random.default_rng(folds).normal(0.3, 1.0, 3 * folds)
@@ -127,6 +138,44 @@ def test_five_by_two_needs_its_design(write, capsys):
     assert [each["p_value"] for each in shown["tests"]] == [test.p_value for test in tests]
     assert _run(["classical", str(path), *flags, "--design", "folds"], debug=True) == 0
     assert "folds share training data" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("repeat", [True, False])
+@pytest.mark.parametrize("data", [True, False])
+@pytest.mark.parametrize("long", [True, False])
+@pytest.mark.parametrize("flags", [(), ("--ignore", "fold"), ("--id-column", "fold")])
+def test_columns_of_folds_are_found(write, capsys, repeat, data, long, flags):
+    """Repetitions were taken for folds where the table had one data set: 100-fold, p = 0.23 instead of 0.62."""
+    rng = np.random.default_rng(3)
+    values = {(r, f): rng.random(2).round(3) for r in range(3 if repeat else 1) for f in range(4)}
+    head = ["data"] * data + ["repeat"] * repeat + ["fold"]
+    keys = {(r, f): ["iris"] * data + [r] * repeat + [f] for r, f in values}
+    if long:
+        rows = [["classifier", *head, "accuracy"]]
+        rows += [[name, *keys[key], own[j]] for j, name in enumerate(("svm", "tree")) for key, own in values.items()]
+    else:
+        rows = [[*head, "svm", "tree"], *([*keys[key], *own] for key, own in values.items())]
+    path = write("cv.csv", "\n".join(",".join(map(str, row)) for row in rows) + "\n")
+    assert _run(["classical", str(path), "--design", "folds", *flags, "--format", "json"], debug=True) == 0
+    (test,) = json.loads(capsys.readouterr().out)["tests"]
+    expected = corrected_t(np.array([a - b for a, b in values.values()]), 4)
+    assert (test["folds"], test["results"]) == (4, len(values))
+    assert (test["statistic"], test["p_value"]) == pytest.approx(expected[:2])
+    (again,) = classical_tests(path, design="folds")
+    assert again.p_value == test["p_value"]
+
+
+def test_long_names_fit_the_figure():
+    """They were cut off: all of the text lies within the figure."""
+    pytest.importorskip("matplotlib")
+    rng = np.random.default_rng(0)
+    figure = rank_tests(
+        Evaluation.from_arrays({f"a-long-name-of-{j}": rng.normal(j / 9, 1, 30) for j in range(12)})
+    ).plot()
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for axes in figure.axes for text in axes.texts]
+    assert min(box.x0 for box in boxes) >= 0
+    assert max(box.x1 for box in boxes) <= figure.bbox.x1
 
 
 def test_ranks_on_the_command_line(write, capsys, tmp_path):
