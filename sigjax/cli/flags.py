@@ -25,7 +25,7 @@ OTHER_OPTIONS = {
     **dict.fromkeys(("--alpha", "--ci"), "--confidence-level"),
     **dict.fromkeys(("--n", "--n-resamples", "--permutations", "--n-bootstrap"), "--resamples"),
     **{"--paired-bs": "--test bootstrap", "--paired-ar": "--test permutation", "--hypothesis": "--input"},
-    **dict.fromkeys(("--coordinator", "--num-processes", "--process-id"), "--shard K/N, and then `sigjax merge`"),
+    **dict.fromkeys(("--coordinator", "--num-processes", "--process-id"), "--shard"),
     **{"--tokenize": "--metric 'bleu(tokenize=zh)'", "--lowercase": "--metric 'bleu(lowercase=true)'"},
     **{f"--{name}": f"--correction {name}" for name in CORRECTIONS if name != "none"},
     **{f"--{name}": f"--format {name}" for name in ("json", "csv", "html", "latex", "markdown")},

@@ -271,9 +271,9 @@ def test_merge_refuses_data_that_have_changed(table):
         ("--shard 1/2 -o s.npz --checkpoint c", "leave --checkpoint out"),
         ("--shard 1/2 -o s.npz --resamples auto", "which shards cannot; give a number"),
         ("--shard 1/2000 -o s.npz --resamples 1999", "expected 1 to 1,999 shards of 1,999 resamples, got 2,000"),
-        ("--coordinator a:1", "Did you mean --shard K/N, and then `sigjax merge`?"),
-        ("--num-processes 2", "Did you mean --shard K/N, and then `sigjax merge`?"),
-        ("--process-id 0", "Did you mean --shard K/N, and then `sigjax merge`?"),
+        ("--coordinator a:1", "Did you mean --shard?"),
+        ("--num-processes 2", "Did you mean --shard?"),
+        ("--process-id 0", "Did you mean --shard?"),
     ],
 )
 def test_options_that_cannot_be_used(table, arguments, message, capsys):
