@@ -28,9 +28,8 @@ def installed_version(package: str) -> str | None:
 def install_command(*packages: str) -> str:
     """The command that installs packages for the Python that runs, in whatever folder.
 
-    Example:
-        >>> install_command("sacrebleu>=2.5,<3").endswith("pip install 'sacrebleu>=2.5,<3'")
-        True
+    >>> install_command("sacrebleu>=2.5,<3").endswith("pip install 'sacrebleu>=2.5,<3'")
+    True
     """
     import shlex
     import shutil
@@ -44,9 +43,8 @@ def install_command(*packages: str) -> str:
 def versions() -> dict[str, str | None]:
     """Versions by name, for reports: should two differ, one sees by what they were made.
 
-    Example:
-        >>> list(versions())
-        ['sigjax', 'python', 'numpy', 'scipy', 'jax']
+    >>> list(versions())
+    ['sigjax', 'python', 'numpy', 'scipy', 'jax']
     """
     packages = {name: installed_version(name) for name in ("numpy", "scipy", "jax")}
     return {"sigjax": __version__, "python": sys.version.split()[0]} | packages

@@ -91,14 +91,10 @@ else:
 def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -> list[tuple[str, Path | None]]:
     """The format of each file that is written: the one asked for, else that of its ending; None is the terminal.
 
-    Raises:
-        InputError: an ending says another format, or none of those known here.
-
-    Example:
-        >>> outputs(None, [Path("a.json"), Path("a.tex"), Path("a.systems.csv")], OUTPUTS)
-        [('json', PosixPath('a.json')), ('latex', PosixPath('a.tex')), ('systems-csv', PosixPath('a.systems.csv'))]
-        >>> outputs("json", [], OUTPUTS), outputs(None, [], OUTPUTS), outputs("json", [Path("run.log")], OUTPUTS)
-        ([('json', None)], [('text', None)], [('json', PosixPath('run.log'))])
+    >>> outputs(None, [Path("a.json"), Path("a.tex"), Path("a.systems.csv")], OUTPUTS)
+    [('json', PosixPath('a.json')), ('latex', PosixPath('a.tex')), ('systems-csv', PosixPath('a.systems.csv'))]
+    >>> outputs("json", [], OUTPUTS), outputs(None, [], OUTPUTS), outputs("json", [Path("run.log")], OUTPUTS)
+    ([('json', None)], [('text', None)], [('json', PosixPath('run.log'))])
     """
     chosen = next((name for name, each in OUTPUTS.items() if format is not None and format == each.short), format)
     return [(_format_of(path, chosen, known), path) for path in paths] or [(chosen or "text", None)]
@@ -129,12 +125,8 @@ FIGURE_ENDINGS = (".png", ".pdf", ".svg")
 def named_figure(path: Path) -> FigureKind | None:
     """The kind of a figure by the name of its file, the part before the ending; None where it names none.
 
-    Raises:
-        InputError: an unknown ending, or a part that looks like a kind.
-
-    Example:
-        >>> [named_figure(Path(name)) for name in ("forest.pdf", "paper/deltas.forest.svg", "figure1.png")]
-        ['forest', 'forest', None]
+    >>> [named_figure(Path(name)) for name in ("forest.pdf", "paper/deltas.forest.svg", "figure1.png")]
+    ['forest', 'forest', None]
     """
     from sigjax.report.plots import FIGURES
 
@@ -255,11 +247,7 @@ class Output(Written):
         return [path for each in methods if (path := each.with_suffix(".bib")) not in self.output]
 
     def check(self) -> None:
-        """Refuse, before the work, names of files and figures, and a pair, that cannot be written or drawn.
-
-        Raises:
-            InputError: see `outputs` and `named_figure`; or matplotlib is not installed, or there are not two systems.
-        """
+        """Refuse, before the work, names of files and figures, and a pair, that cannot be written or drawn."""
         for path in self.figure:
             from sigjax.report.plots import empty_figure
 
@@ -354,9 +342,6 @@ def check_outputs(read: Sequence[str | Path], *records: object) -> None:
     Args:
         read: the files that the command reads.
         records: options, among them `output`, `figure` and `checkpoint`, the files that the command writes.
-
-    Raises:
-        InputError: naming the file.
     """
     inputs = [path for path in (given_name(str(file))[1] for file in read) if os.path.exists(path)]
     earlier: list[tuple[str, Path]] = []
@@ -417,12 +402,11 @@ def encodable(text: str, encoding: str, format: str) -> str:
 
     JSON and HTML are read as UTF-8, so in any other encoding they are ASCII.
 
-    Example:
-        >>> print(*(encodable("é –", "ascii", format) for format in ("text", "json", "html", "latex")), sep="\n")
-        \xe9 -
-        \u00e9 \u2013
-        &#233; &#8211;
-        \textbackslash{}xe9 \textbackslash{}u2013
+    >>> print(*(encodable("é –", "ascii", format) for format in ("text", "json", "html", "latex")), sep="\n")
+    \xe9 -
+    \u00e9 \u2013
+    &#233; &#8211;
+    \textbackslash{}xe9 \textbackslash{}u2013
     """
     if format in ("json", "html") and codecs.lookup(encoding).name != "utf-8":
         encoding = "ascii"

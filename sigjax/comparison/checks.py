@@ -111,11 +111,7 @@ def check_evaluations(evaluations: Sequence[EvaluationRecord], settings: Setting
 
 
 def baseline_of(systems: Sequence[str], settings: Settings) -> str | None:
-    """The name of the baseline; "1" is the first system.
-
-    Raises:
-        InputError: there is no such system, or another one than the first has the name "1".
-    """
+    """The name of the baseline; "1" is the first system."""
     baseline = settings.baseline
     if baseline == "1" and baseline in systems[1:]:
         raise InputError(
@@ -191,11 +187,7 @@ def _check_models(evaluation: EvaluationRecord) -> None:
 
 
 def check_complete(evaluations: Sequence[EvaluationRecord], settings: Settings, *, extends: bool) -> None:
-    """Refuse what needs all pairs on the same instances.
-
-    Raises:
-        InputError: naming the option, and what to use instead.
-    """
+    """Refuse what needs all pairs on the same instances."""
     if all(each.present is None for each in evaluations):
         return
     for refused, instead in (
@@ -215,11 +207,7 @@ def check_complete(evaluations: Sequence[EvaluationRecord], settings: Settings, 
 
 @contextmanager
 def named_errors(evaluations: Sequence[EvaluationRecord], settings: Settings) -> Iterator[None]:
-    """Turn errors of tests into messages; several metrics are those tested together.
-
-    Raises:
-        InputError: in place of every error of the tests.
-    """
+    """Turn errors of tests into messages; several metrics are those tested together."""
     systems, metric = evaluations[0].systems, evaluations[0].metric
     try:
         yield
@@ -251,11 +239,7 @@ def named_errors(evaluations: Sequence[EvaluationRecord], settings: Settings) ->
 
 
 def check_units(num_units: int, what: str, remedy: str = "") -> None:
-    """Refuse what needs more than one unit.
-
-    Raises:
-        InputError: there is one unit.
-    """
+    """Refuse what needs more than one unit."""
     if num_units < 2:
         raise InputError(f"{what} needs at least two units (instances, or clusters of them), got one{remedy}")
 
@@ -286,9 +270,6 @@ def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, 
     """Refuse more pairs than the memory holds; log a warning of work that takes long, if asked.
 
     No array with one entry per pair is made.
-
-    Raises:
-        InputError: with what to do.
     """
     count, seconds, size, draws = len(evaluations[0].systems), 0.0, 0, False
     pairs = count * (count - 1) // 2 if settings.baseline is None else count - 1

@@ -263,11 +263,7 @@ def _report(
 
 
 def settle(settings: Settings, evaluations: Sequence[EvaluationRecord], options: CompareOptions) -> Settings:
-    """The settings for some evaluations: each in its domain, checked together, and defaults that follow from the data.
-
-    Raises:
-        InputError: options and evaluations do not fit together, or need more memory than there is.
-    """
+    """The settings for some evaluations: each in its domain, checked together, with the defaults that the data give."""
     if settings.design == "models" and settings.interval == "auto":
         settings = replace(settings, interval="two-way")  # the default of this design
     check_together(settings)
@@ -341,11 +337,7 @@ def make_shard(
 
 
 def write_shard(evaluations: Sequence[EvaluationRecord], options: CompareOptions, path: Path, **of: Any) -> None:
-    """Make a shard in a file, or go on with it; `of` are its index, count and origin, see `Shard`.
-
-    Raises:
-        InputError: see `compare`; or the file cannot be written, or is another one.
-    """
+    """Make a shard in a file, or go on with it; `of` are its index, count and origin, see `Shard`."""
     check(options)
     settings = settle(Settings(**values(options, Settings)), evaluations, options)
     checkpoint = _begun(evaluations, settings, options, path, **of)
@@ -360,11 +352,7 @@ def _made(evaluations: Sequence[EvaluationRecord], settings: Settings, context: 
 
 
 def merged_report(evaluations: Sequence[EvaluationRecord], options: CompareOptions, shard: Shard, name: str) -> Report:
-    """The report of shards that were merged into one; `name` is what messages call it by.
-
-    Raises:
-        InputError: see `compare`; or the data are not those of the shard.
-    """
+    """The report of shards that were merged into one; `name` is what messages call it by."""
     settings = settle(Settings(**values(options, Settings)), evaluations, options)
     if differs := difference(shard.identity, identity_of(evaluations, settings)):
         raise InputError(f"{name}: the shard is of another run: {differs}; give the data that shards were made of")

@@ -45,10 +45,9 @@ def notes_of(drafts: Sequence[Draft], *, of_suite: bool) -> tuple[str, ...]:
 def merged(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
     """The notes of metrics by name, where what begins with the names of several metrics is said once of them all.
 
-    Example:
-        >>> few = {name: Note("few", about=name) for name in ("x: acc", "y: acc")}
-        >>> merged([(name, [note, "odd"]) for name, note in few.items()])
-        ('x: acc, y: acc: few', 'odd')
+    >>> few = {name: Note("few", about=name) for name in ("x: acc", "y: acc")}
+    >>> merged([(name, [note, "odd"]) for name, note in few.items()])
+    ('x: acc, y: acc: few', 'odd')
     """
     of_whom: dict[str, list[str]] = {}
     first: dict[str, str] = {}
@@ -238,12 +237,11 @@ def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> li
 
     The least p-value is that of one swap in all 2^N, and of its mirror image where the test is two-sided.
 
-    Example:
-        >>> print(*too_few_units(6, 3, Settings()))
-        warning: permutation test: 6 units are too few for a decision at 0.05: p is at least 0.0312,
-        adjusted at least 0.0938
-        >>> too_few_units(7, 3, Settings())
-        []
+    >>> print(*too_few_units(6, 3, Settings()))
+    warning: permutation test: 6 units are too few for a decision at 0.05: p is at least 0.0312,
+    adjusted at least 0.0938
+    >>> too_few_units(7, 3, Settings())
+    []
     """
     swaps = "permutation" in settings.tests and DESIGNS[settings.design].exchanges == "units"
     if not swaps or settings.mid_p or num_units == 1:
@@ -254,11 +252,10 @@ def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> li
 def too_few_runs(num_runs: int, num_hypotheses: int, settings: Settings) -> list[str]:
     """The same of runs that are exchanged whole, so many of each system.
 
-    Example:
-        >>> too_few_runs(3, 1, Settings(design="models"))
-        ['warning: permutation test: 3 runs of each system are too few for a decision at 0.05: p is at least 0.1']
-        >>> too_few_runs(4, 1, Settings(design="models"))
-        []
+    >>> too_few_runs(3, 1, Settings(design="models"))
+    ['warning: permutation test: 3 runs of each system are too few for a decision at 0.05: p is at least 0.1']
+    >>> too_few_runs(4, 1, Settings(design="models"))
+    []
     """
     least = (0.5 if settings.mid_p else 1.0) / math.comb(2 * num_runs, num_runs)
     return _too_few(f"{num_runs} runs of each system", least, num_hypotheses, settings)
@@ -307,9 +304,8 @@ def _made_exact(costs: Sequence[CostIfExact], settings: Settings) -> str:
 def _upward(number: float) -> float:
     """The least number of two digits that is no smaller.
 
-    Example:
-        >>> _upward(12.1), _upward(0.0123)
-        (13.0, 0.013)
+    >>> _upward(12.1), _upward(0.0123)
+    (13.0, 0.013)
     """
     unit = 10.0 ** (math.floor(math.log10(number)) - 1)
     return float(f"{math.ceil(number / unit * (1.0 - 1e-12)) * unit:.6g}")

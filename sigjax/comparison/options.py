@@ -46,9 +46,6 @@ def evaluations_of(
         single: whether one system is enough.
         folds: whether rows of tables are folds of a cross-validation, which columns named fold and repeat tell apart.
         missing: what is done with missing results in files and frames, unless the options say it.
-
-    Raises:
-        InputError: the data cannot be used, or an option belongs to another kind of data.
     """
     taken, by = ("only",) if selects else (), metrics or [options.metric]
     chosen = values(options, ReadingOptions, single=single, folds=folds)
@@ -106,11 +103,7 @@ def _tasks(data: Mapping[Any, Any]) -> dict[str, list[EvaluationRecord]]:
 
 
 def list_evaluations(given: Any) -> list[EvaluationRecord]:
-    """An evaluation, or several, as a list.
-
-    Raises:
-        InputError: it is something else.
-    """
+    """An evaluation, or several, as a list."""
     is_list = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
     evaluations: list[Any] = list(given) if is_list else [given]
     if others := {type(each).__name__ for each in evaluations if not isinstance(each, EvaluationRecord)}:

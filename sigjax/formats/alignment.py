@@ -197,11 +197,7 @@ def _keys(file: str, line: np.ndarray, sentence: np.ndarray, source: np.ndarray,
 
 
 def _check_numbering(file: str, gold: _Links) -> list[str]:
-    """Notes on numbers of sentences that may be wrong, in a gold file that numbers them.
-
-    Raises:
-        InputError: more than a tenth of the sentences up to the last have no link.
-    """
+    """Notes on numbers of sentences that may be wrong, in a gold file that numbers them."""
     notes: list[str] = []
     if gold.num_sentences is not None or not gold.keys.size:
         return notes

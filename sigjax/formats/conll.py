@@ -84,9 +84,8 @@ class Spans:
 def is_span_tag(tag: str) -> bool:
     """Whether a tag is O (or "_" or "-"), or B, I, E, S, L, U or M, alone or with "-" and a type.
 
-    Example:
-        >>> [is_span_tag(tag) for tag in ("B-PER", "I", "O", "NN")]
-        [True, True, True, False]
+    >>> [is_span_tag(tag) for tag in ("B-PER", "I", "O", "NN")]
+    [True, True, True, False]
     """
     return tag in OUTSIDE or _TAG.fullmatch(tag) is not None
 
@@ -94,9 +93,8 @@ def is_span_tag(tag: str) -> bool:
 def tag_table(tags: Sequence[str]) -> TagTable:
     """What tags `[tag]` mean, for which `is_span_tag` holds; types are compared as they are written.
 
-    Example:
-        >>> tag_table(["O", "B-PER", "I-PER", "S-LOC"]).types
-        array([-1,  0,  0,  1])
+    >>> tag_table(["O", "B-PER", "I-PER", "S-LOC"]).types
+    array([-1,  0,  0,  1])
     """
     parts = [("O", None) if tag in OUTSIDE else (tag[0], tag[2:]) for tag in tags]
     numbers = {name: i for i, name in enumerate(dict.fromkeys(name for _, name in parts if name is not None))}
@@ -110,11 +108,10 @@ def tag_table(tags: Sequence[str]) -> TagTable:
 def find_spans(codes: np.ndarray, table: TagTable, breaks: np.ndarray) -> Spans:
     """The spans of tokens with the tags `codes` `[token]`; a new sequence starts at each token of `breaks`.
 
-    Example:
-        >>> tags = ["O", "B-PER", "I-PER", "I-LOC"]
-        >>> spans = find_spans(np.array([3, 1, 2, 2, 0]), tag_table(tags), np.array([0, 3]))
-        >>> spans.starts, spans.ends
-        (array([0, 1, 3]), array([1, 3, 4]))
+    >>> tags = ["O", "B-PER", "I-PER", "I-LOC"]
+    >>> spans = find_spans(np.array([3, 1, 2, 2, 0]), tag_table(tags), np.array([0, 3]))
+    >>> spans.starts, spans.ends
+    (array([0, 1, 3]), array([1, 3, 4]))
     """
     types, opens, closes = table.types[codes], table.opens[codes], table.closes[codes]
     fresh = opens.copy()
@@ -132,13 +129,12 @@ def count_spans(gold: Spans, predicted: Spans, sentences: np.ndarray, match: Mat
     A span that counts belongs to the sentence of its gold span, so that no sentence has more right spans than gold
     ones. `sentences` `[sentence]` are their first tokens, from 0; none is empty.
 
-    Example:
-        >>> table, start = tag_table(["O", "B-PER", "I-PER"]), np.array([0])
-        >>> gold, guess = (find_spans(np.array(codes), table, start) for codes in ([1, 2, 0, 1], [1, 0, 0, 1]))
-        >>> count_spans(gold, guess, start)
-        {'tp': array([1.]), 'predicted': array([2.]), 'gold': array([2.])}
-        >>> count_spans(gold, guess, start, "partial")["tp"]
-        array([1.5])
+    >>> table, start = tag_table(["O", "B-PER", "I-PER"]), np.array([0])
+    >>> gold, guess = (find_spans(np.array(codes), table, start) for codes in ([1, 2, 0, 1], [1, 0, 0, 1]))
+    >>> count_spans(gold, guess, start)
+    {'tp': array([1.]), 'predicted': array([2.]), 'gold': array([2.])}
+    >>> count_spans(gold, guess, start, "partial")["tp"]
+    array([1.5])
     """
     credit, starts = (_same_spans if match in ("strict", "exact") else _overlapping)(gold, predicted, match)
     found = {"tp": (starts, credit), "predicted": (starts, None), "gold": (gold.starts, None)}
@@ -191,9 +187,8 @@ def common_length(left: Sequence[str], right: Sequence[str]) -> int:
 
     Reference: Hyyrö (2004), "Bit-parallel LCS-length computation revisited".
 
-    Example:
-        >>> common_length(["un", "disc", "ount", "ed"], ["un", "discount", "ed"])
-        2
+    >>> common_length(["un", "disc", "ount", "ed"], ["un", "discount", "ed"])
+    2
     """
     bits: dict[str, int] = {}
     for i, item in enumerate(left):
@@ -209,9 +204,8 @@ def common_length(left: Sequence[str], right: Sequence[str]) -> int:
 def split_morphemes(segmentation: str) -> list[str]:
     """The morphemes of a segmentation; an empty one is one empty morpheme, as in evaluate.py.
 
-    Example:
-        >>> split_morphemes("un @@discount @@ed"), split_morphemes("")
-        (['un', 'discount', 'ed'], [''])
+    >>> split_morphemes("un @@discount @@ed"), split_morphemes("")
+    (['un', 'discount', 'ed'], [''])
     """
     return segmentation.replace(" @@", " ").split(" ")
 
@@ -363,10 +357,9 @@ def match_tokens(gold: Sequence[str], tokens: Tokens) -> np.ndarray:
     Each token takes the next free place of its word. Then stretches between two gaps move to the stretch after them
     where the gold words there are the same, too: they were put into what the file lacks.
 
-    Example:
-        >>> tokens = Tokens("f", ["a", "of", "d"], ["O"] * 3, [1, 2, 3], np.array([0]), np.array([0]))
-        >>> match_tokens(["a", "b", "of", "c", "of", "d"], tokens)
-        array([0, 4, 5])
+    >>> tokens = Tokens("f", ["a", "of", "d"], ["O"] * 3, [1, 2, 3], np.array([0]), np.array([0]))
+    >>> match_tokens(["a", "b", "of", "c", "of", "d"], tokens)
+    array([0, 4, 5])
     """
     words, spare = list(gold), len(gold) - len(tokens.words)
     places, place = [], -1
@@ -456,10 +449,9 @@ def _span_sheets(
 def encode(labels: Sequence[str], codes: dict[str, int]) -> np.ndarray:
     """The code of each label `[label]`; labels that are new to `codes` get the next ones.
 
-    Example:
-        >>> codes = {"B": 0}
-        >>> encode(["O", "B"], codes), codes
-        (array([1, 0]), {'B': 0, 'O': 1})
+    >>> codes = {"B": 0}
+    >>> encode(["O", "B"], codes), codes
+    (array([1, 0]), {'B': 0, 'O': 1})
     """
     for label in dict.fromkeys(labels):
         codes.setdefault(label, len(codes))
@@ -510,10 +502,9 @@ _CHUNK_TAG = re.compile(r"[OBIESLUM]|[BIESLUM]-\S+")
 def parse_columns(file: str, text: str) -> Tokens:
     r"""The tokens of a file of at least two columns, with the first as words and the last as tags.
 
-    Example:
-        >>> tokens = parse_columns("t", "a O\nb B-X\n\n\nc O\n")
-        >>> tokens.words, tokens.tags, tokens.lines, tokens.sentences
-        (['a', 'b', 'c'], ['O', 'B-X', 'O'], [1, 2, 5], array([0, 2]))
+    >>> tokens = parse_columns("t", "a O\nb B-X\n\n\nc O\n")
+    >>> tokens.words, tokens.tags, tokens.lines, tokens.sentences
+    (['a', 'b', 'c'], ['O', 'B-X', 'O'], [1, 2, 5], array([0, 2]))
     """
     words: list[str] = []
     gold: list[str] = []
@@ -678,11 +669,10 @@ _HIPE_DOCUMENT = "document_id"
 def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
     r"""The tokens of a file with the tags of a column.
 
-    Example:
-        >>> text = "TOKEN\tNE-COARSE-LIT\tMISC\n# hipe2022:document_id = d\nRome\tB-LOC\tEndOfSentence\nis\t_\t_\n"
-        >>> tokens = parse_hipe("t.tsv", text)
-        >>> tokens.tags, tokens.sentences, tokens.documents
-        (['B-loc', 'O'], array([0, 1]), ['d', 'd'])
+    >>> text = "TOKEN\tNE-COARSE-LIT\tMISC\n# hipe2022:document_id = d\nRome\tB-LOC\tEndOfSentence\nis\t_\t_\n"
+    >>> tokens = parse_hipe("t.tsv", text)
+    >>> tokens.tags, tokens.sentences, tokens.documents
+    (['B-loc', 'O'], array([0, 1]), ['d', 'd'])
     """
     content = text.split("\n")
     header = content[0].split("\t")

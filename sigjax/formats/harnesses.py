@@ -255,11 +255,7 @@ def _below(value: object, *names: str) -> object:
 
 
 def gather_samples(files: Sequence[str]) -> tuple[str, ...]:
-    """Files as a pattern for folders of lm-eval gives them: folders in place of samples of several tasks, and no means.
-
-    Raises:
-        InputError: means without the samples that they are of.
-    """
+    """Files as a pattern for folders of lm-eval gives them: folders for samples of several tasks, and no means."""
     runs = {(os.path.dirname(file), found["date"]) for file, found in _named(_SAMPLES, files)}
     means = {file: (os.path.dirname(file), found["date"]) for file, found in _named(_MEANS, files)}
     for file, run in means.items():
@@ -444,9 +440,8 @@ def _inspect_scores(sample: Item) -> dict[str, float | InputError]:
 
     Unscored values are left out.
 
-    Example:
-        >>> _inspect_scores(Item("log", {"scores": {"a": {"value": "C"}, "b": {"value": {"tone": 3, "fact": None}}}}))
-        {'a': 1.0, 'b/tone': 3.0}
+    >>> _inspect_scores(Item("log", {"scores": {"a": {"value": "C"}, "b": {"value": {"tone": 3, "fact": None}}}}))
+    {'a': 1.0, 'b/tone': 3.0}
     """
     found: dict[str, float | InputError] = {}
     for scorer, score in sample.item("scores", {}).fields.items():
@@ -514,12 +509,7 @@ def _load_log(file: str, data: bytes) -> Item:
 
 
 def read_members(file: str, data: bytes, choose: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of each chosen member of a zip archive; of several with one name the last, which replaced them.
-
-    Raises:
-        InputError: the archive is damaged, or a member is encrypted, a link, named outside the archive, or unpacks to
-            too much.
-    """
+    """(name, content) of each chosen member of a zip archive; of several with one name the last one, which counts."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = {each.filename: each for each in archive.infolist()}

@@ -68,9 +68,8 @@ def read_labels(file: str) -> list[str]:
 def parse_instances(file: str, text: str) -> tuple[list[str], list[str], list[str]]:
     r"""Features (with the gold label), gold and predicted labels `[instance]`; between commas, or blanks if there are.
 
-    Example:
-        >>> parse_instances("t", "+,a,P,Q\n-,a,P,P\n")
-        (['+ a P', '- a P'], ['P', 'P'], ['Q', 'P'])
+    >>> parse_instances("t", "+,a,P,Q\n-,a,P,P\n")
+    (['+ a P', '- a P'], ['P', 'P'], ['Q', 'P'])
     """
     lines = text.strip("\n").split("\n")
     commas = "," in lines[0] and not _BLANK.search(lines[0].strip())

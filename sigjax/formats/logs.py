@@ -237,11 +237,7 @@ def grouped(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Ke
 
 
 def _by_task(logs: Sequence[SystemLog], options: Options) -> tuple[dict[str, list[SystemLog]], tuple[str, ...]]:
-    """The logs of each task that all systems have, and notes; all together where no system has several.
-
-    Raises:
-        InputError: a system lacks a task (dropped, if asked for), or no task is left.
-    """
+    """The logs of each task that all systems have, and notes; all together where no system has several."""
     tasks = list(dict.fromkeys(log.task for log in logs))
     systems = list(dict.fromkeys(log.system for log in logs))
     if all(len({log.task for log in logs if log.system == name}) < 2 for name in systems):
@@ -280,10 +276,9 @@ def _as_runs(logs: Sequence[SystemLog]) -> SystemLog:
 def _lacking(logs: Sequence[SystemLog]) -> Iterator[str]:
     """One note on what is lacking in the logs of all systems.
 
-    Example:
-        >>> counts = {"A": 3, "B": 0, "C": 20}
-        >>> list(_lacking([SystemLog("", (), name, lacking=(n, 80, "trials failed")) for name, n in counts.items()]))
-        ['23 of 240 trials failed (A: 3, C: 20)']
+    >>> counts = {"A": 3, "B": 0, "C": 20}
+    >>> list(_lacking([SystemLog("", (), name, lacking=(n, 80, "trials failed")) for name, n in counts.items()]))
+    ['23 of 240 trials failed (A: 3, C: 20)']
     """
     for what, own in grouped(logs, lambda log: log.lacking[2]).items():
         count, total = sum(log.lacking[0] for log in own), sum(log.lacking[1] for log in own)

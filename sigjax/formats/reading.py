@@ -61,11 +61,7 @@ _TABLE = (
 def choose_formats(
     files: Sequence[str], outputs: Sequence[str], *, reader: str | None, metrics: Sequence[object]
 ) -> list[Format]:
-    """The format of `files`, which stand before the `outputs` of systems if there are any, for each metric.
-
-    Raises:
-        InputError: the reader is unknown or takes other files, or no format is recognized.
-    """
+    """The format of `files`, which stand before the `outputs` of systems if there are any, for each metric."""
     if reader is not None:
         return [_named(reader, files, outputs, metric) for metric in metrics]
     first = (*files, *outputs)[0]
@@ -211,9 +207,8 @@ def split_gold(files: Sequence[str]) -> tuple[str, list[str]]:
 
     Documents, and files named like source texts or published scores, are neither.
 
-    Example:
-        >>> split_gold(["wmt/A.txt", "wmt/B.txt", "wmt/README.md", "wmt/refA.txt", "wmt/source.txt"])
-        ('wmt/refA.txt', ['wmt/A.txt', 'wmt/B.txt'])
+    >>> split_gold(["wmt/A.txt", "wmt/B.txt", "wmt/README.md", "wmt/refA.txt", "wmt/source.txt"])
+    ('wmt/refA.txt', ['wmt/A.txt', 'wmt/B.txt'])
     """
     names = {file: PurePath(file.lower().removesuffix(".gz")) for file in files}
     files = [file for file in files if names[file].suffix not in DOCUMENTS] or files
@@ -268,11 +263,7 @@ def read(*paths: Any, options: ReadOptions) -> Evaluation:
 
 
 def refuse_several_tasks(evaluations: Sequence[EvaluationRecord]) -> None:
-    """Refuse evaluations of several tasks.
-
-    Raises:
-        InputError: naming the tasks.
-    """
+    """Refuse evaluations of several tasks."""
     tasks = [each.title or "" for each in evaluations if in_suite(each)]
     if tasks:
         raise InputError(
@@ -297,9 +288,6 @@ def read_metrics(
         metrics: as in `read`, each; None is the first of the format.
         reader: as in `read`.
         options: the other options of `read`.
-
-    Raises:
-        InputError: as `read`.
     """
     sources = sources_of(paths, input)
     reader = reader_for(sources, reader, options.get("records"))
@@ -434,9 +422,8 @@ def _check_particular(format: Format, options: Options, what: str) -> None:
 def gold_note(sources: Sources) -> str:
     """Which files were taken for the gold standard: only their order tells, so a report must say it.
 
-    Example:
-        >>> gold_note(Sources(("a.txt",), {"ref": "in/ref.txt", "b": "b.txt"}))
-        "warning: gold standard: a.txt, although 'ref.txt' of the systems is named like one: gold files stand before -i"
+    >>> gold_note(Sources(("a.txt",), {"ref": "in/ref.txt", "b": "b.txt"}))
+    "warning: gold standard: a.txt, although 'ref.txt' of the systems is named like one: gold files stand before -i"
     """
     gold, systems = ([PurePath(file).name for file in files] for files in (sources.files, sources.systems.values()))
     note = f"gold standard: {', '.join(gold)}"

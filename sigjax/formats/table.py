@@ -45,10 +45,9 @@ def looks_like(*patterns: bytes, ending: str | tuple[str, ...] = ()) -> Looks:
 
     One pattern with `.*` for what stands between would try every beginning with every end.
 
-    Example:
-        >>> looks = looks_like(rb"^\s*\(", ending=".mrg")
-        >>> looks("a.mrg", b""), looks("a.txt", b"(TOP (X a))"), looks("a.txt", b"a (X a)")
-        (True, True, False)
+    >>> looks = looks_like(rb"^\s*\(", ending=".mrg")
+    >>> looks("a.mrg", b""), looks("a.txt", b"(TOP (X a))"), looks("a.txt", b"a (X a)")
+    (True, True, False)
     """
 
     def holds(head: bytes) -> bool:
@@ -165,9 +164,8 @@ class Format:
     def serves(self, metric: object) -> bool:
         """Whether it can give what a metric takes; of a record or function that is not known beforehand.
 
-        Example:
-            >>> FORMATS["conll"].serves("f2"), FORMATS["conll"].serves("bleu"), FORMATS["trec-run"].serves("p@3")
-            (True, False, True)
+        >>> FORMATS["conll"].serves("f2"), FORMATS["conll"].serves("bleu"), FORMATS["trec-run"].serves("p@3")
+        (True, False, True)
         """
         if metric is None or not self.metrics or not isinstance(metric, str):
             return True
@@ -233,11 +231,10 @@ def looks_tabular(name: str, head: bytes) -> bool:
 
     Rows have the same number of tabs; or of commas, if the file is named .csv or no line has blanks, as texts have.
 
-    Example:
-        >>> looks_tabular("a.txt", b"q1\tyes\nq2\tno\n"), looks_tabular("a.json", b'[{"text": "it is"}]')
-        (True, True)
-        >>> looks_tabular("a.txt", b"[sic] Yes, it is.\nNo, never.\n")
-        False
+    >>> looks_tabular("a.txt", b"q1\tyes\nq2\tno\n"), looks_tabular("a.json", b'[{"text": "it is"}]')
+    (True, True)
+    >>> looks_tabular("a.txt", b"[sic] Yes, it is.\nNo, never.\n")
+    False
     """
     lines = [line.strip(b"\r ") for line in head_lines(head)]
     if _OBJECTS.match(head) or all(line.startswith(b'{"') and line.endswith(b"}") for line in lines):
@@ -835,11 +832,7 @@ def _warn(name: str, package: str, error: Exception) -> None:
 
 
 def _loaded(point: EntryPoint) -> Format:
-    """The format that an entry point names.
-
-    Raises:
-        InputError: it is none, or says what no format can.
-    """
+    """The format that an entry point names."""
     found = point.load()
     if not isinstance(found, Format):
         raise InputError(f"{point.value} is {type(found).__name__}; expected a sigjax.formats.Format")
@@ -874,11 +867,7 @@ def _reason(error: Exception) -> str:
 
 
 def named_format(reader: str) -> tuple[Format, dict[str, list[str]]]:
-    """A format by its name, with its parameters, as in hipe(tolerant=true).
-
-    Raises:
-        InputError: there is no such format, or it does not take these parameters.
-    """
+    """A format by its name, with its parameters, as in hipe(tolerant=true)."""
     name, given = split_parameters(reader)
     known = FORMATS if name in FORMATS else all_formats()
     if name not in known:

@@ -53,9 +53,8 @@ class Measure:
     def title(self) -> str:
         """As papers write it.
 
-        Example:
-            >>> [parse_measure(name).title for name in ("ap", "ndcg_cut_10", "rr@10", "recall@100(rel=2)")]
-            ['MAP', 'nDCG@10', 'MRR@10', 'R@100 (rel=2)']
+        >>> [parse_measure(name).title for name in ("ap", "ndcg_cut_10", "rr@10", "recall@100(rel=2)")]
+        ['MAP', 'nDCG@10', 'MRR@10', 'R@100 (rel=2)']
         """
         cutoff = "" if self.cutoff is None else f"@{self.cutoff}"
         return f"{_TITLES[self.name]}{cutoff}{f' (rel={self.relevance})' * (self.relevance > 1)}"
@@ -71,13 +70,12 @@ class Measure:
 def parse_measure(name: str) -> Measure | None:
     """The measure that a name means, in upper or lower case; None where it means none.
 
-    Example:
-        >>> parse_measure("nDCG@10") == parse_measure("ndcg_cut_10")
-        True
-        >>> parse_measure("AP(rel=2)")
-        Measure(name='map', cutoff=None, relevance=2)
-        >>> parse_measure("recall@1000(rel=2)") == parse_measure("R(rel=2)@1000")
-        True
+    >>> parse_measure("nDCG@10") == parse_measure("ndcg_cut_10")
+    True
+    >>> parse_measure("AP(rel=2)")
+    Measure(name='map', cutoff=None, relevance=2)
+    >>> parse_measure("recall@1000(rel=2)") == parse_measure("R(rel=2)@1000")
+    True
     """
     match = _NAME.fullmatch(name.lower())
     if match is None:
@@ -94,9 +92,6 @@ def topic_scorer(measure: Measure, judged: Judgments) -> Callable[[Judgments], d
 
     Documents are ranked by score, then by name, both from the highest; scores are in single precision, as in trec_eval.
     Documents judged below 0 count as not judged.
-
-    Raises:
-        InputError: pytrec-eval-terrier is not installed.
     """
     try:
         import pytrec_eval

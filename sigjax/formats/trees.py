@@ -106,12 +106,7 @@ class _Rows:
 
 
 def parse_conllu(file: str, data: bytes) -> Treebank:
-    """The words and trees of CoNLL-U data.
-
-    Raises:
-        InputError: a line without ten columns, IDs out of order, a HEAD that is no word of the sentence, a cycle, no
-            root or several; the message names the line.
-    """
+    """The words and trees of CoNLL-U data."""
     rows = _split_rows(file, decode_text(file, data).split("\n"))
     ranges, empty = (np.array([mark in id for id in rows.ids], dtype=bool) for mark in "-.")
     words = np.flatnonzero(~(ranges | empty))
@@ -261,11 +256,7 @@ _LARGEST_TABLE = 2**22
 
 
 def count_words(gold: Treebank, system: Treebank) -> dict[str, np.ndarray]:
-    """Counts `[gold sentence]`: right words by the name of each metric; all words, and those with content relations.
-
-    Raises:
-        InputError: the texts differ.
-    """
+    """Counts `[gold sentence]`: right words by the name of each metric; all words, and those with content relations."""
     if system.text != gold.text:
         raise _different_text(gold, system)
     found = match_words(gold, system)
@@ -336,9 +327,8 @@ def match_words(gold: Treebank, system: Treebank) -> np.ndarray:
 def common_subsequence(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
     """Index pairs of a longest common subsequence; of several, the one that leaves out early items of `left` first.
 
-    Example:
-        >>> common_subsequence(["in", "dem", "a"], ["dem", "in", "a"])
-        [(1, 0), (2, 2)]
+    >>> common_subsequence(["in", "dem", "a"], ["dem", "in", "a"])
+    [(1, 0), (2, 2)]
     """
     rest = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
     for i in reversed(range(len(left))):
@@ -453,13 +443,9 @@ _FUNCTION_TAG = re.compile(r"(?<=.)[-=].*")
 def parse_tree(line: str) -> tuple[list[str], Brackets]:
     """The words and the brackets of a tree; none where the parser failed and wrote `(())` or nothing.
 
-    Raises:
-        InputError: the brackets do not match, or a word is in none.
-
-    Example:
-        >>> words, brackets = parse_tree("(TOP (S (NP-SBJ (PRP She)) (VP (VBD left))))")
-        >>> words, sorted(brackets.elements())
-        (['She', 'left'], [('NP', 0, 1), ('S', 0, 2), ('VP', 1, 2)])
+    >>> words, brackets = parse_tree("(TOP (S (NP-SBJ (PRP She)) (VP (VBD left))))")
+    >>> words, sorted(brackets.elements())
+    (['She', 'left'], [('NP', 0, 1), ('S', 0, 2), ('VP', 1, 2)])
     """
     words: list[str] = []
     closed: list[tuple[str, int, int]] = []

@@ -64,9 +64,8 @@ _LINK = re.compile(r"\[([^][]*)\]\(([a-z-]+)\.md\)")
 def markdown(topic: str) -> str:
     """The Markdown of a page, with tables of records in place of the lines in braces.
 
-    Example:
-        >>> print(markdown("gpu").splitlines()[0])
-        # CPU, GPU and NumPy: where the work runs
+    >>> print(markdown("gpu").splitlines()[0])
+    # CPU, GPU and NumPy: where the work runs
     """
     return _TABLE.sub(lambda line: "\n".join(_TABLES[line[1]]()), _source(topic))
 
@@ -74,9 +73,8 @@ def markdown(topic: str) -> str:
 def page(topic: str, *, color: bool = False) -> str:
     """A page as text for the terminal: a link names the command that shows its page.
 
-    Example:
-        >>> print(page("gpu").splitlines()[0])
-        CPU, GPU and NumPy: where the work runs
+    >>> print(page("gpu").splitlines()[0])
+    CPU, GPU and NumPy: where the work runs
     """
     from rich.console import Console
     from rich.theme import Theme

@@ -39,13 +39,9 @@ _UNEQUAL = 2.0**20
 def sample_scores(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
     """Scores `[system]` of columns `[system, input, instance]`.
 
-    Raises:
-        InputError: the function fails, or does not give a number.
-
-    Example:
-        >>> from sigjax.metrics import METRICS
-        >>> sample_scores(METRICS["median"], np.array([[[1.0, 4.0, 3.0]], [[2.0, 2.0, 0.0]]]))
-        array([3., 2.])
+    >>> from sigjax.metrics import METRICS
+    >>> sample_scores(METRICS["median"], np.array([[[1.0, 4.0, 3.0]], [[2.0, 2.0, 0.0]]]))
+    array([3., 2.])
     """
     weights = np.ones(columns.shape[2])
     return np.array([_call(metric, of_system, weights) for of_system in columns])
@@ -54,13 +50,9 @@ def sample_scores(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
 def system_roundings(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
     """How far rounding can move the score of each system `[system]`, on columns `[system, input, instance]`.
 
-    Raises:
-        InputError: the score depends on the order of the instances.
-
-    Example:
-        >>> from sigjax.metrics import METRICS
-        >>> system_roundings(METRICS["median"], np.array([[[10.0**15, 3.0]], [[2.0, 2.0]]]))  # of whole numbers: none
-        array([0., 0.])
+    >>> from sigjax.metrics import METRICS
+    >>> system_roundings(METRICS["median"], np.array([[[10.0**15, 3.0]], [[2.0, 2.0]]]))  # of whole numbers: none
+    array([0., 0.])
     """
     if metric.rounding is not None:
         return np.array([metric.rounding(*of_system) for of_system in columns])
@@ -70,11 +62,7 @@ def system_roundings(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
 
 
 def pair_rounding(metric: SampleMetric, a: np.ndarray, b: np.ndarray) -> float:
-    """How far rounding can move scores of two systems `[input, instance]` after exchanges of instances.
-
-    Raises:
-        InputError: the score depends on the order of the instances.
-    """
+    """How far rounding can move scores of two systems `[input, instance]` after exchanges of instances."""
     if metric.rounding is not None:
         return metric.rounding(*np.concatenate([a, b], axis=1))
     masks = np.random.default_rng(0).integers(2, size=(_LOOKS, a.shape[1])) == 1
@@ -109,16 +97,12 @@ def _measured(metric: SampleMetric, tables: Sequence[np.ndarray]) -> float:
 def check_standards(metric: SampleMetric, columns: np.ndarray, standard: np.ndarray) -> None:
     """Refuse a function that changes with the standardization that its metric declares.
 
-    Raises:
-        InputError: naming both numbers.
-
-    Example:
-        >>> mean = SampleMetric("mean", lambda x: x.mean(), ("value",), standardize=("center",))
-        >>> check_standards(mean, np.array([[[1.0, 3.0]]]), np.array([[[-1.0, 1.0]]]))
-        Traceback (most recent call last):
-            ...
-        sigjax.InputError: metric 'mean' gives 2 for the numbers of a system, but 0 once they are standardized
-        (center); leave standardize out
+    >>> mean = SampleMetric("mean", lambda x: x.mean(), ("value",), standardize=("center",))
+    >>> check_standards(mean, np.array([[[1.0, 3.0]]]), np.array([[[-1.0, 1.0]]]))
+    Traceback (most recent call last):
+        ...
+    sigjax.InputError: metric 'mean' gives 2 for the numbers of a system, but 0 once they are standardized
+    (center); leave standardize out
     """
     if not metric.standardize or metric.rounding is not None:  # such metrics have been analysed
         return
@@ -135,16 +119,12 @@ def check_standards(metric: SampleMetric, columns: np.ndarray, standard: np.ndar
 def check_weights(metric: SampleMetric, columns: np.ndarray) -> None:
     """Refuse a function whose value for weights is not that for instances repeated as often as the weights say.
 
-    Raises:
-        InputError: naming both numbers.
-
-    Example:
-        >>> half = SampleMetric("half", lambda x, w: (w * x).sum() / len(x) / 2.0, ("value",), weighted=True)
-        >>> check_weights(half, np.array([[[1.0, 4.0, 3.0, 4.0]]]))  # divides by the instances, not by the weights
-        Traceback (most recent call last):
-            ...
-        sigjax.InputError: metric 'half' gives 1.625 for the weights 2, 0, 1, ..., but 1.3 for instances
-        repeated so often; weights are how often each instance is drawn
+    >>> half = SampleMetric("half", lambda x, w: (w * x).sum() / len(x) / 2.0, ("value",), weighted=True)
+    >>> check_weights(half, np.array([[[1.0, 4.0, 3.0, 4.0]]]))  # divides by the instances, not by the weights
+    Traceback (most recent call last):
+        ...
+    sigjax.InputError: metric 'half' gives 1.625 for the weights 2, 0, 1, ..., but 1.3 for instances
+    repeated so often; weights are how often each instance is drawn
     """
     if not metric.weighted:
         return
@@ -211,16 +191,11 @@ def standardized(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
     Using Resampling Methods", TACL 9, section 4.2; for ranks and areas Bandos, Rockette and Gur (2005), "A permutation
     test sensitive to differences in areas for comparing ROC curves from a paired design".
 
-    Raises:
-        InputError: `standardize` does not have one known word for each input, or the spread of the numbers is beyond
-            the range of a double.
-
-    Example:
-        >>> from sigjax.metrics import METRICS
-        >>> standardized(METRICS["variance"], np.array([[[1.0, 2.0, 6.0]], [[1e12, 1e12, 1e12]]]))
-        array([[[-2., -1.,  3.]],
-        <BLANKLINE>
-               [[ 0.,  0.,  0.]]])
+    >>> from sigjax.metrics import METRICS
+    >>> standardized(METRICS["variance"], np.array([[[1.0, 2.0, 6.0]], [[1e12, 1e12, 1e12]]]))
+    array([[[-2., -1.,  3.]],
+    <BLANKLINE>
+           [[ 0.,  0.,  0.]]])
     """
     methods = metric.standardize or ("none",) * len(metric.inputs)
     if isinstance(methods, str) or len(methods) != len(metric.inputs) or not set(methods) <= set(get_args(Standard)):
@@ -239,10 +214,9 @@ def standardized(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
 def what_is_exchanged(metric: SampleMetric) -> str:
     """The words that a permutation test adds to its reason.
 
-    Example:
-        >>> from sigjax.metrics import METRICS
-        >>> what_is_exchanged(METRICS["auc"]), what_is_exchanged(METRICS["median"])
-        ('; ranks within each system are exchanged', '')
+    >>> from sigjax.metrics import METRICS
+    >>> what_is_exchanged(METRICS["auc"]), what_is_exchanged(METRICS["median"])
+    ('; ranks within each system are exchanged', '')
     """
     words = [_WORDS[method] for method in dict.fromkeys(metric.standardize) if method != "none"]
     return f"; {' and '.join(words)} within each system are exchanged" if words else ""
@@ -306,9 +280,8 @@ def variance(value: Array, weights: Array) -> Array:
 
     As `numpy.var(ddof=1)` of the repeated instances; NaN for one instance.
 
-    Example:
-        >>> float(variance(np.array([1.0, 3.0, 9.0]), np.array([1.0, 1.0, 0.0])))
-        2.0
+    >>> float(variance(np.array([1.0, 3.0, 9.0]), np.array([1.0, 1.0, 0.0])))
+    2.0
     """
     centred = _centre(value, weights)
     return (weights * centred * centred).sum(axis=-1) / (weights.sum(axis=-1) - 1.0)
@@ -322,9 +295,8 @@ def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
 
     Scores are in [-1, 1], as `scipy.stats.pearsonr`; NaN where all drawn values of a column are equal.
 
-    Example:
-        >>> float(correlation(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 1.0]), np.ones(3)))
-        0.0
+    >>> float(correlation(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 1.0]), np.ones(3)))
+    0.0
     """
     p, g = _centre(prediction, weights), _centre(gold, weights)
     xp = weights.__array_namespace__()
@@ -336,9 +308,8 @@ def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
 def median(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Median, the middle value or the mean of the two in the middle; as `numpy.median` of the repeated instances.
 
-    Example:
-        >>> float(median(np.array([5.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0])))
-        1.5
+    >>> float(median(np.array([5.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0])))
+    1.5
     """
     order = np.argsort(value)
     reached = sums_before(np.take(weights, order, axis=-1))[..., 1:]
@@ -356,9 +327,8 @@ def iqm(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
     0.25)` of the repeated instances. Reference: Agarwal et al. (2021), "Deep reinforcement learning at the edge of the
     statistical precipice", where $x$ are the scores of all runs on all games.
 
-    Example:
-        >>> float(iqm(np.array([5.0, 1.0, 2.0, 90.0]), np.ones(4)))
-        3.5
+    >>> float(iqm(np.array([5.0, 1.0, 2.0, 90.0]), np.ones(4)))
+    3.5
     """
     order = np.argsort(value)
     up_to = sums_before(np.take(weights, order, axis=-1))
@@ -376,9 +346,8 @@ def auc(score: np.ndarray, label: np.ndarray, weights: np.ndarray) -> np.ndarray
 
     Labels are 1 for positive instances, 0 for negative ones. Scores are in [0, 1]; NaN where a label is not drawn.
 
-    Example:
-        >>> float(auc(np.array([0.1, 0.4, 0.4, 0.8]), np.array([0.0, 0.0, 1.0, 1.0]), np.ones(4)))
-        0.875
+    >>> float(auc(np.array([0.1, 0.4, 0.4, 0.8]), np.array([0.0, 0.0, 1.0, 1.0]), np.ones(4)))
+    0.875
     """
     positive, negative = (np.flatnonzero(label == kind) for kind in (1, 0))
     positive, negative = (each[np.argsort(score[each])] for each in (positive, negative))
@@ -396,9 +365,8 @@ def average_precision(score: np.ndarray, label: np.ndarray, weights: np.ndarray)
 
     Labels are as in `auc`. Scores are in [0, 1]; NaN where no positive instance is drawn.
 
-    Example:
-        >>> round(float(average_precision(np.array([0.1, 0.4, 0.4, 0.8]), np.array([0.0, 0, 1, 1]), np.ones(4))), 4)
-        0.8333
+    >>> round(float(average_precision(np.array([0.1, 0.4, 0.4, 0.8]), np.array([0.0, 0, 1, 1]), np.ones(4))), 4)
+    0.8333
     """
     codes = np.unique(-score, return_inverse=True)[1]
     order = np.argsort(codes, kind="stable")
@@ -418,9 +386,8 @@ def spearman(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> n
 
     Scores are in [-1, 1], as `scipy.stats.spearmanr`; NaN where all drawn values of a column are equal.
 
-    Example:
-        >>> float(spearman(np.array([1.0, 2.0, 9.0, 7.0]), np.array([1.0, 5.0, 6.0, 8.0]), np.ones(4)))
-        0.8
+    >>> float(spearman(np.array([1.0, 2.0, 9.0, 7.0]), np.array([1.0, 5.0, 6.0, 8.0]), np.ones(4)))
+    0.8
     """
     p, g = (_doubled_ranks(column, weights) for column in (prediction, gold))
     together, of_p, of_g = ((weights * left * right).sum(axis=-1) for left, right in ((p, g), (p, p), (g, g)))
@@ -435,9 +402,8 @@ def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np
     counted bit by bit of the ranks of gold, in $n \log n$ steps. Reference: Kendall (1945), "The treatment of ties in
     ranking problems".
 
-    Example:
-        >>> float(kendall(np.array([1.0, 2.0, 3.0, 3.0]), np.array([1.0, 5.0, 6.0, 6.0]), np.ones(4)))
-        1.0
+    >>> float(kendall(np.array([1.0, 2.0, 3.0, 3.0]), np.array([1.0, 5.0, 6.0, 6.0]), np.ones(4)))
+    1.0
     """
     whole = weights.astype(np.int64)
     p, g = (np.unique(column, return_inverse=True)[1] for column in (prediction, gold))
@@ -461,9 +427,8 @@ def _centre(value: Array, weights: Array) -> Array:
 def sums_before(values: np.ndarray) -> np.ndarray:
     """Sums `[..., place + 1]` of the whole numbers `[..., place]` before each place, from 0 to all of them: int64.
 
-    Example:
-        >>> sums_before(np.array([2.0, 0.0, 1.0]))
-        array([0, 2, 2, 3])
+    >>> sums_before(np.array([2.0, 0.0, 1.0]))
+    array([0, 2, 2, 3])
     """
     sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1), np.int64)
     np.cumsum(values.astype(np.int64), axis=-1, out=sums[..., 1:])  # of integers, ten times faster

@@ -49,12 +49,11 @@ class Origins(NamedTuple):
 def origins(evaluation: EvaluationRecord) -> Origins | None:
     """An evaluation from nearer origins; None where its numbers are not large, or its score does not move with them.
 
-    Example:
-        >>> from sigjax.metrics import evaluation_from_arrays
-        >>> evaluation = evaluation_from_arrays({"A": [10**15 + 3, 10**15 + 1], "B": [10**15, 10**15]}, metric="mean")
-        >>> found = origins(evaluation)
-        >>> found.deltas.stats[..., 0].tolist(), found.scores.stats[..., 0].tolist(), found.offsets.tolist()
-        ([[3, 1], [0, 0]], [[1, -1], [0, 0]], [1000000000000002.0, 1000000000000000.0])
+    >>> from sigjax.metrics import evaluation_from_arrays
+    >>> evaluation = evaluation_from_arrays({"A": [10**15 + 3, 10**15 + 1], "B": [10**15, 10**15]}, metric="mean")
+    >>> found = origins(evaluation)
+    >>> found.deltas.stats[..., 0].tolist(), found.scores.stats[..., 0].tolist(), found.offsets.tolist()
+    ([[3, 1], [0, 0]], [[1, -1], [0, 0]], [1000000000000002.0, 1000000000000000.0])
     """
     metric = evaluation.metric
     if metric.score is None or metric.score not in (mean_score, ratio_score) or metric.bounds != _ANY:

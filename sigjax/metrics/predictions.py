@@ -26,10 +26,9 @@ def macro_fscore(sums: Array) -> Array:
     Sums `[..., stat]` with stat = (correct of each class, predicted of each class, gold of each class) give scores
     `[...]` in [0, 1]; 0 where there is nothing to score.
 
-    Example:
-        >>> sums = np.array([3.0, 1.0, 3.0, 3.0, 4.0, 2.0])
-        >>> [round(float(score(sums)), 4) for score in (macro_fscore, macro_precision, macro_recall)]
-        [0.6286, 0.6667, 0.625]
+    >>> sums = np.array([3.0, 1.0, 3.0, 3.0, 4.0, 2.0])
+    >>> [round(float(score(sums)), 4) for score in (macro_fscore, macro_precision, macro_recall)]
+    [0.6286, 0.6667, 0.625]
     """
     correct, predicted, gold = _thirds(sums)
     return _mean_of_classes(divide(2.0 * correct, predicted + gold), predicted + gold)
@@ -56,9 +55,8 @@ def matthews(sums: Array) -> Array:
     Sums `[..., stat]` with stat = (correct, predicted of each class, gold of each class) give scores `[...]` in
     [-1, 1]; 0 where the predictions, or the gold labels, are all of one class.
 
-    Example:
-        >>> round(float(matthews(np.array([4.0, 4.0, 2.0, 4.0, 2.0]))), 6)
-        0.25
+    >>> round(float(matthews(np.array([4.0, 4.0, 2.0, 4.0, 2.0]))), 6)
+    0.25
     """
     above, total, predicted, gold = _agreement(sums)
     square = total * total
@@ -71,9 +69,8 @@ def cohen_kappa(sums: Array) -> Array:
 
     Scores `[...]` are up to 1; 0 where predictions and gold labels are all of the same class. Reference: Cohen (1960).
 
-    Example:
-        >>> round(float(cohen_kappa(np.array([4.0, 4.0, 2.0, 4.0, 2.0]))), 6)
-        0.25
+    >>> round(float(cohen_kappa(np.array([4.0, 4.0, 2.0, 4.0, 2.0]))), 6)
+    0.25
     """
     above, total, predicted, gold = _agreement(sums)
     return divide(above, total * total - (predicted * gold).sum(-1))
@@ -92,9 +89,8 @@ def balanced_accuracy(sums: Array) -> Array:
     class, gold of each class) give scores `[...]` in [0, 1]. Reference: Brodersen et al. (2010), "The balanced accuracy
     and its posterior distribution".
 
-    Example:
-        >>> float(balanced_accuracy(np.array([3.0, 1.0, 4.0, 2.0])))
-        0.625
+    >>> float(balanced_accuracy(np.array([3.0, 1.0, 4.0, 2.0])))
+    0.625
     """
     size = sums.shape[-1] // 2
     return _mean_of_classes(divide(sums[..., :size], sums[..., size:]), sums[..., size:])
@@ -116,9 +112,8 @@ CLASS_METRICS = {
 def class_metric(name: str, classes: Sequence[str]) -> Metric:
     """The metric of `CLASS_METRICS` for some classes; its statistics are named after them.
 
-    Example:
-        >>> class_metric("kappa", ["no", "yes"]).stat_names
-        ('correct', 'predicted:no', 'predicted:yes', 'gold:no', 'gold:yes')
+    >>> class_metric("kappa", ["no", "yes"]).stat_names
+    ('correct', 'predicted:no', 'predicted:yes', 'gold:no', 'gold:yes')
     """
     correct, predicted, gold = ([f"{kind}:{label}" for label in classes] for kind in ("correct", "predicted", "gold"))
     size, title, shared = len(classes), CLASS_METRICS[name], tuple(gold)
@@ -184,9 +179,8 @@ _FLATTEST = 1e-5
 def errors_of(prediction: np.ndarray, gold: np.ndarray, *, power: int = 1) -> np.ndarray:
     """|prediction - gold| to a power `[instance]`, as the decimals that the numbers are written as.
 
-    Example:
-        >>> errors_of(np.array([0.5, 0.1]), np.array([0.3, 0.3])).tolist()  # 0.3 - 0.1 is 0.19999999999999998
-        [0.2, 0.2]
+    >>> errors_of(np.array([0.5, 0.1]), np.array([0.3, 0.3])).tolist()  # 0.3 - 0.1 is 0.19999999999999998
+    [0.2, 0.2]
     """
     size = max(float(np.abs(prediction).max(initial=1.0)), float(np.abs(gold).max(initial=1.0)))
     most = _MOST_DECIMALS - int(np.ceil(power * np.log10(2.0 * size)))
@@ -205,9 +199,8 @@ def _with_count(of_each: Callable[[np.ndarray, np.ndarray], np.ndarray], *column
 def root_mean(sums: Array) -> Array:
     r"""Root of a mean, $\sqrt{\sum_i x_i / n}$: sums `[..., stat]` with stat = (value, count) give scores `[...]`.
 
-    Example:
-        >>> float(root_mean(np.array([8.0, 2.0])))
-        2.0
+    >>> float(root_mean(np.array([8.0, 2.0])))
+    2.0
     """
     return sums.__array_namespace__().sqrt(mean_score(sums))
 
@@ -218,9 +211,8 @@ def r2_score(sums: Array) -> Array:
     Sums `[..., stat]` with stat = (squared error, squared gold number, gold number, count) give scores `[...]` up to 1;
     where all gold numbers are equal 1 without errors, else 0, as in scikit-learn.
 
-    Example:
-        >>> float(r2_score(np.array([1.0, 14.0, 6.0, 3.0])))
-        0.5
+    >>> float(r2_score(np.array([1.0, 14.0, 6.0, 3.0])))
+    0.5
     """
     errors, squares, total, count = (sums[..., k] for k in range(4))
     apart = squares - divide(total * total, count)

@@ -29,9 +29,8 @@ from sigjax.records import Array, InputError, Metric
 def divide(numerator: Array, denominator: Array) -> Array:
     """`numerator / denominator` `[...]`, and 0 where the denominator is 0: nothing predicted, or nothing to find.
 
-    Example:
-        >>> divide(np.array([1.0, 0.0]), np.array([4.0, 0.0]))
-        array([0.25, 0.  ])
+    >>> divide(np.array([1.0, 0.0]), np.array([4.0, 0.0]))
+    array([0.25, 0.  ])
     """
     xp = numerator.__array_namespace__()
     empty = denominator == 0
@@ -43,9 +42,8 @@ def ratio_score(sums: Array) -> Array:
 
     Sums `[..., stat]` with stat = (numerator, denominator) give scores `[...]`.
 
-    Example:
-        >>> float(ratio_score(np.array([3.0, 4.0])))
-        0.75
+    >>> float(ratio_score(np.array([3.0, 4.0])))
+    0.75
     """
     return divide(sums[..., 0], sums[..., 1])
 
@@ -58,11 +56,10 @@ def mean_score(sums: Array) -> Array:
 def refuse_where(wrong: np.ndarray, rule: str, column: np.ndarray, advice: str = "") -> None:
     """Refuse a column `[instance]` where any number is `wrong` `[instance]`; the message shows the first.
 
-    Example:
-        >>> refuse_where(np.array([False, True]), "label must be 0 or 1", np.array([1, 2]))
-        Traceback (most recent call last):
-            ...
-        sigjax.InputError: label must be 0 or 1, got 2 at instance 2
+    >>> refuse_where(np.array([False, True]), "label must be 0 or 1", np.array([1, 2]))
+    Traceback (most recent call last):
+        ...
+    sigjax.InputError: label must be 0 or 1, got 2 at instance 2
     """
     if wrong.any():
         i = int(wrong.argmax())
@@ -77,13 +74,9 @@ def stack_counts(names: Sequence[str], limits: Sequence[tuple[int, int]], *colum
         limits: (part, whole): indices of two columns, of which the first counts some of what the second counts.
         columns: `[stat]` columns.
 
-    Raises:
-        InputError: a number is negative or not whole, or a part is larger than its whole.
-
-    Example:
-        >>> stack_counts(("correct", "total"), [(0, 1)], np.array([1, 0]), np.array([2, 3]))
-        array([[1, 2],
-               [0, 3]])
+    >>> stack_counts(("correct", "total"), [(0, 1)], np.array([1, 0]), np.array([2, 3]))
+    array([[1, 2],
+           [0, 3]])
     """
     for name, column in zip(names, columns, strict=True):
         refuse_where((column < 0) | (column != np.rint(column)), f"{name} must be a whole number from 0", column)
@@ -158,9 +151,8 @@ def f1_score(sums: Array) -> Array:
     Sums `[..., stat]` with stat = (tp, predicted, gold) give scores `[...]` in [0, 1]; 0 where nothing is predicted and
     there is nothing to find.
 
-    Example:
-        >>> float(f1_score(np.array([30.0, 40.0, 80.0])))
-        0.5
+    >>> float(f1_score(np.array([30.0, 40.0, 80.0])))
+    0.5
     """
     return divide(2.0 * sums[..., 0], sums[..., 1] + sums[..., 2])
 
@@ -171,9 +163,8 @@ def fbeta(name: str) -> Metric | None:
 
     Recall counts b times as much as precision (van Rijsbergen 1979).
 
-    Example:
-        >>> float(fbeta("f2").score(np.array([30.0, 40.0, 80.0])))
-        0.4166666666666667
+    >>> float(fbeta("f2").score(np.array([30.0, 40.0, 80.0])))
+    0.4166666666666667
     """
     if not FBETA.fullmatch(name):
         return None
@@ -191,9 +182,8 @@ def fscore_ratios_score(sums: Array) -> Array:
     Sums `[..., stat]` with stat = (recall numerator and denominator, precision numerator and denominator) give scores
     `[...]` in [0, 1]; 0 where either is 0 or its denominator is.
 
-    Example:
-        >>> float(fscore_ratios_score(np.array([1.0, 2.0, 1.0, 4.0]))) == 2 * 0.5 * 0.25 / 0.75
-        True
+    >>> float(fscore_ratios_score(np.array([1.0, 2.0, 1.0, 4.0]))) == 2 * 0.5 * 0.25 / 0.75
+    True
     """
     recall, precision = divide(sums[..., 0], sums[..., 1]), divide(sums[..., 2], sums[..., 3])
     return divide(2.0 * recall * precision, recall + precision)
@@ -205,9 +195,8 @@ def fscore_errors_score(sums: Array) -> Array:
     Sums `[..., stat]` with stat = (tp, incorrect), the latter false positives and false negatives, give scores `[...]`
     in [0, 1]; 0 where there is nothing.
 
-    Example:
-        >>> float(fscore_errors_score(np.array([3.0, 2.0])))
-        0.75
+    >>> float(fscore_errors_score(np.array([3.0, 2.0])))
+    0.75
     """
     return divide(2.0 * sums[..., 0], 2.0 * sums[..., 0] + sums[..., 1])
 
@@ -218,9 +207,8 @@ def aer_score(sums: Array) -> Array:
     Sums `[..., stat]` with stat = (matched, predicted, sure), where matched counts sure matches twice, give scores
     `[...]` in [0, 1]; 1 where nothing is predicted and there is nothing to find.
 
-    Example:
-        >>> float(aer_score(np.array([30.0, 20.0, 20.0])))
-        0.25
+    >>> float(aer_score(np.array([30.0, 20.0, 20.0])))
+    0.25
     """
     return 1.0 - divide(sums[..., 0], sums[..., 1] + sums[..., 2])
 

@@ -34,9 +34,8 @@ TEXT_METRICS = {each.metric.name: each for each in _OF_TEXTS}
 def known_metric(name: str, stat_names: Sequence[str] | None = None) -> Metric | SampleMetric | None:
     """The metric of a name; with `stat_names` also one that a reader made for its data, by what it keeps.
 
-    Example:
-        >>> known_metric("f2").name, known_metric("exact_match", ("value", "count")).score is MEAN.score
-        ('f2', True)
+    >>> known_metric("f2").name, known_metric("exact_match", ("value", "count")).score is MEAN.score
+    ('f2', True)
     """
     found = None
     with suppress(InputError):
@@ -67,12 +66,8 @@ def parameterized(name: str) -> tuple[Metric | SampleMetric | None, str, dict[st
     A parameter that makes another metric of the registry, as in rouge1(stem=true), is part of the name, and one that is
     false, or strict, changes nothing. There is no metric where the name without them is unknown.
 
-    Raises:
-        InputError: the metric does not take these parameters.
-
-    Example:
-        >>> parameterized("bleu( tokenize=zh )")[1:], parameterized("chrf(word_order=2)")[1]
-        (('bleu', {'tokenize': 'zh'}), 'chrf++')
+    >>> parameterized("bleu( tokenize=zh )")[1:], parameterized("chrf(word_order=2)")[1]
+    (('bleu', {'tokenize': 'zh'}), 'chrf++')
     """
     base, given = split_parameters(name)
     found = METRICS.get(base) or fbeta(base)
@@ -98,14 +93,10 @@ def parameterized(name: str) -> tuple[Metric | SampleMetric | None, str, dict[st
 def resolve_metric(metric: AnyMetric, *, num_inputs: int) -> Metric | SampleMetric:
     """The record for a name, a record or a user's function of sums over `num_inputs` columns.
 
-    Raises:
-        InputError: the name is unknown, or the metric takes another number of columns.
-
-    Example:
-        >>> def odds(sums):
-        ...     return sums[..., 0] / sums[..., 1]
-        >>> resolve_metric(odds, num_inputs=2).stat_names
-        ('s0', 's1')
+    >>> def odds(sums):
+    ...     return sums[..., 0] / sums[..., 1]
+    >>> resolve_metric(odds, num_inputs=2).stat_names
+    ('s0', 's1')
     """
     if isinstance(metric, str):
         found = known_metric(metric) or parameterized(metric)[0]
@@ -138,15 +129,11 @@ def check_score(metric: Metric, sums: np.ndarray) -> None:
     The sums `[system, stat]` are scored one system at a time, and all together with one axis more: both must agree.
     They cannot be written to, so that a function fails that would change them, and with them the totals.
 
-    Raises:
-        InputError: the function fails, gives a wrong shape, or values that depend on the other axes.
-
-    Example:
-        >>> check_score(resolve_metric(lambda sums: sums[0] / sums[1], num_inputs=2), np.ones((3, 2)))
-        Traceback (most recent call last):
-            ...
-        sigjax.InputError: metric '<lambda>' must turn sums [..., stat] into real numbers [...]: write
-        sums[..., 0] for the first statistic
+    >>> check_score(resolve_metric(lambda sums: sums[0] / sums[1], num_inputs=2), np.ones((3, 2)))
+    Traceback (most recent call last):
+        ...
+    sigjax.InputError: metric '<lambda>' must turn sums [..., stat] into real numbers [...]: write
+    sums[..., 0] for the first statistic
     """
     if METRICS.get(metric.name) is metric:
         return
@@ -301,11 +288,7 @@ def as_numbers(name: str, values: object) -> np.ndarray:
 
 
 def check_kept(what: str, values: Any, array: np.ndarray) -> None:
-    """Refuse an `array` of reals, made of `values`, that a float64 array does not keep.
-
-    Raises:
-        InputError: a Python integer beyond 2**53 stands among reals, or a number is too small for a double, but not 0.
-    """
+    """Refuse an `array` of reals, made of `values`, that a float64 array does not keep."""
     kept = array.astype(np.float64)
     if not isinstance(values, np.ndarray) and np.any(np.abs(kept) >= LARGEST_WHOLE):
         given = np.asarray(values, object).ravel()

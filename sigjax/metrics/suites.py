@@ -25,9 +25,6 @@ def suite_of(tasks: Mapping[str, Sequence[EvaluationRecord]]) -> list[Evaluation
 
     Metrics are named "TASK: METRIC", by the log's name of the score, and "suite: METRIC". A metric that all tasks have
     makes a suite; where there is none, the first of each task do.
-
-    Raises:
-        InputError: fewer than two tasks, or tasks of other systems.
     """
     firsts = [evaluations[0] for evaluations in tasks.values()]
     if len(tasks) < 2:
@@ -173,9 +170,8 @@ def _apart(scores: np.ndarray, sizes: np.ndarray, task: np.ndarray) -> tuple[np.
 def mean_of_means(sums: Array) -> Array:
     """The mean of the task means, from sums `[..., stat]` of the values and the number of instances of each task.
 
-    Example:
-        >>> float(mean_of_means(np.array([3.0, 4.0, 1.0, 2.0])))
-        0.625
+    >>> float(mean_of_means(np.array([3.0, 4.0, 1.0, 2.0])))
+    0.625
     """
     means = sums[..., ::2] / sums[..., 1::2]
     return means.sum(axis=-1) / means.shape[-1]

@@ -113,9 +113,8 @@ def bleu_score(sums: Array) -> Array:
     Sums `[..., stat]`, whole numbers with stat as in `BLEU_STATS`, give scores `[...]` in [0, 100]; 0 where nothing
     matches, and where the output has no n-gram of some order.
 
-    Example:
-        >>> round(float(bleu_score(np.array([9.0, 10.0, 8.0, 6.0, 4.0, 2.0, 9.0, 8.0, 7.0, 6.0]))), 6)
-        53.41736
+    >>> round(float(bleu_score(np.array([9.0, 10.0, 8.0, 6.0, 4.0, 2.0, 9.0, 8.0, 7.0, 6.0]))), 6)
+    53.41736
     """
     xp = sums.__array_namespace__()
     correct = [sums[..., i] for i in range(2, 6)]
@@ -143,9 +142,8 @@ def decay(x: Array) -> Array:
 
     Float64 `[...]` from -infinity to 0 give `[...]` in [0, 1]; 0 below -707.5.
 
-    Example:
-        >>> decay(np.array([0.0, -1.0, -800.0]))
-        array([1.        , 0.36787944, 0.        ])
+    >>> decay(np.array([0.0, -1.0, -800.0]))
+    array([1.        , 0.36787944, 0.        ])
     """
     xp = x.__array_namespace__()
     whole = xp.rint(xp.maximum(x, float(_LOWEST)))
@@ -168,10 +166,9 @@ def chrf_score(sums: Array) -> Array:
     Sums `[..., stat]`, whole numbers with stat = (hyp, ref, match) of each order, give scores `[...]` in [0, 100]; 0
     where nothing matches.
 
-    Example:
-        >>> counts = [[10 - n, 12 - n, 8 - n] for n in range(6)]
-        >>> round(float(chrf_score(np.array(counts, float).ravel())), 6)
-        58.975413
+    >>> counts = [[10 - n, 12 - n, 8 - n] for n in range(6)]
+    >>> round(float(chrf_score(np.array(counts, float).ravel())), 6)
+    58.975413
     """
     xp = sums.__array_namespace__()
     precision = recall = orders = 0.0
@@ -196,11 +193,7 @@ def _chrf(name: str, word_order: int) -> Metric:
 
 
 def sacrebleu_metric(recipe: Recipe, num_references: int) -> Any:
-    """The metric of sacrebleu, which is BLEU for the metrics that only share its tokenizers.
-
-    Raises:
-        InputError: sacrebleu is missing, its version is not one that sigjax knows, or the tokenizer cannot be used.
-    """
+    """The metric of sacrebleu, which is BLEU for the metrics that only share its tokenizers."""
     name = recipe.metric
     try:
         import sacrebleu

@@ -290,11 +290,7 @@ def evaluation_from_texts(
 def check_lengths(
     metric: str, references: Mapping[str, Sequence[str]], systems: Mapping[str, Sequence[str]], *, unit_name: str
 ) -> None:
-    """Refuse segments that would take gigabytes or hours; texts are given by the names that messages use.
-
-    Raises:
-        InputError: an output and its reference are too long for the metric.
-    """
+    """Refuse segments that would take gigabytes or hours; texts are given by the names that messages use."""
     counted = TEXT_METRICS[parameterized(metric)[1]]
     joined = operator.mul if counted.quadratic else operator.add
     sizes = {name: np.fromiter(map(len, texts), np.float64, len(texts)) for name, texts in references.items()}

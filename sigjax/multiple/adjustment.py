@@ -85,12 +85,11 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
 
     `step_down` holds the counts of maxt over the family, where that is the correction.
 
-    Example:
-        >>> exceed = np.array([0, 60])
-        >>> pairs = sampled_columns(exceed, (exceed + 1) / 1000, 999, Column.constant("as asked", 2))
-        >>> pairs = adjusted_pairs(pairs, Settings(resamples=999))
-        >>> [pairs.column(name).tolist() for name in ("p_adjusted", "decided", "resamples_needed")]
-        [[0.002, 0.061], [True, False], [None, 10000]]
+    >>> exceed = np.array([0, 60])
+    >>> pairs = sampled_columns(exceed, (exceed + 1) / 1000, 999, Column.constant("as asked", 2))
+    >>> pairs = adjusted_pairs(pairs, Settings(resamples=999))
+    >>> [pairs.column(name).tolist() for name in ("p_adjusted", "decided", "resamples_needed")]
+    [[0.002, 0.061], [True, False], [None, 10000]]
     """
     names = ("p_value", "log10_p", "p_interval", "exceed", "resamples")
     p_value, log10_p, p_interval, exceed, resamples = pairs.columns(*names)
@@ -229,10 +228,9 @@ def agree(low: np.ndarray, high: np.ndarray, adjusted: Adjusted, alpha: float) -
 
     `adjusted` corrects p-values `[pair]`; none of its results falls when some p-value rises.
 
-    Example:
-        >>> holm = partial(adjust, correction="holm")
-        >>> agree(np.array([0.0, 0.02, 0.5]), np.array([0.001, 0.04, 0.6]), holm, 0.05)
-        array([ True, False,  True])
+    >>> holm = partial(adjust, correction="holm")
+    >>> agree(np.array([0.0, 0.02, 0.5]), np.array([0.001, 0.04, 0.6]), holm, 0.05)
+    array([ True, False,  True])
     """
     return (adjusted(low) < alpha) == (adjusted(high) < alpha)
 
@@ -240,10 +238,9 @@ def agree(low: np.ndarray, high: np.ndarray, adjusted: Adjusted, alpha: float) -
 def bounds(exceed: np.ndarray, resamples: int, num_pairs: int, looks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     """Ends `[pair]`, low and high, of the intervals of p at one look, for counts `[pair]` of some of `num_pairs` pairs.
 
-    Example:
-        >>> low, high = bounds(np.array([0, 82]), 8192, 1, LOOKS)
-        >>> low.round(4), high.round(4)
-        (array([0.    , 0.0063]), array([0.0012, 0.0149]))
+    >>> low, high = bounds(np.array([0, 82]), 8192, 1, LOOKS)
+    >>> low.round(4), high.round(4)
+    (array([0.    , 0.0063]), array([0.0012, 0.0149]))
     """
     return clopper_pearson(exceed, resamples, 1.0 - ERROR / (num_pairs * len(looks)))
 
@@ -315,11 +312,10 @@ def _agree_sampled(low: np.ndarray, high: np.ndarray, rest: np.ndarray, settings
 def valid_p(exceed: np.ndarray, resamples: int, looks: Sequence[int]) -> np.ndarray:
     """p-values `[pair]` of counts `[pair]` at one look, valid however the look was chosen (see the top of this file).
 
-    Example:
-        >>> valid_p(np.array([0, 82, 4096]), 8192, LOOKS).round(5)
-        array([0.00065, 0.01326, 0.51675])
-        >>> valid_p(np.array([52_428]), 1_048_576, LOOKS).round(5)
-        array([0.05025])
+    >>> valid_p(np.array([0, 82, 4096]), 8192, LOOKS).round(5)
+    array([0.00065, 0.01326, 0.51675])
+    >>> valid_p(np.array([52_428]), 1_048_576, LOOKS).round(5)
+    array([0.05025])
     """
     from scipy.stats import hypergeom
 

@@ -62,11 +62,10 @@ def rank_quantiles(values: np.ndarray, rounding: np.ndarray, level: float) -> np
     quantile (1 + level) / 2 of the worst; both are ranks that occur, the outer of two. `rounding` `[system]` is that of
     scores.
 
-    Example:
-        >>> rank_quantiles(np.array([[3.0, 3.0], [2.0, 4.0], [1.0, 1.0]]), np.zeros(3), 0.95)
-        array([[1, 2],
-               [1, 2],
-               [3, 3]])
+    >>> rank_quantiles(np.array([[3.0, 3.0], [2.0, 4.0], [1.0, 1.0]]), np.zeros(3), 0.95)
+    array([[1, 2],
+           [1, 2],
+           [3, 3]])
     """
     levels = (1.0 - level) / 2.0, (1.0 + level) / 2.0
     width = max(1, _CACHED // len(values))
@@ -128,9 +127,8 @@ def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
     Reference: Piepho (2004), "An algorithm for a letter-based representation of all-pairwise comparisons"; Gramm et al.
     (2007), "Algorithms for compact letter displays", whose clique growing this is.
 
-    Example:
-        >>> compact_letters(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], bool))
-        ('a', 'ab', 'b')
+    >>> compact_letters(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], bool))
+    ('a', 'ab', 'b')
     """
     cliques = letter_groups(differs)
     if len(cliques) > len(LETTERS):
@@ -192,9 +190,8 @@ def significance_clusters(beats: np.ndarray) -> tuple[int, ...]:
     Args:
         beats: `[system, system]` bool: whether the first of two systems is significantly better.
 
-    Example:
-        >>> significance_clusters(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool))
-        (1, 1, 2)
+    >>> significance_clusters(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool))
+    (1, 1, 2)
     """
     begins = [bool(beats[:rank, rank:].all()) for rank in range(1, len(beats))]
     return tuple(np.cumsum([1, *begins]).tolist())
@@ -215,9 +212,8 @@ def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
     Reference: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across
     neighbourhoods and academic achievement across countries", section 3.
 
-    Example:
-        >>> rank_intervals(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
-        ((1, 2), (1, 3), (2, 3))
+    >>> rank_intervals(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
+    ((1, 2), (1, 3), (2, 3))
     """
     low, high = 1 + beats.sum(axis=0), len(beats) - beats.sum(axis=1)
     return tuple(zip(low.tolist(), high.tolist(), strict=True))
@@ -235,8 +231,7 @@ def top_group(beats: np.ndarray) -> tuple[bool, ...]:
     Args:
         beats: `[system, system]` bool: whether the first of two systems is significantly better.
 
-    Example:
-        >>> top_group(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
-        (True, True, False)
+    >>> top_group(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
+    (True, True, False)
     """
     return tuple(not any(losses) for losses in beats.T.tolist())

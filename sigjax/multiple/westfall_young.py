@@ -60,9 +60,8 @@ class StepDown:
     def of(cls, counts: np.ndarray, order: np.ndarray) -> "StepDown":
         """Counts by pair, from counts in ascending order of the statistics.
 
-        Example:
-            >>> StepDown.of(np.array([4, 0, 1]), np.array([2, 0, 1])).exceed
-            array([0, 1, 4])
+        >>> StepDown.of(np.array([4, 0, 1]), np.array([2, 0, 1])).exceed
+        array([0, 1, 4])
         """
         exceed = np.empty_like(counts)
         exceed[order] = counts
@@ -71,9 +70,8 @@ class StepDown:
     def adjusted(self, p_values: np.ndarray) -> np.ndarray:
         """The largest of the p-values `[pair]` of the steps down to each pair, `[pair]`.
 
-        Example:
-            >>> StepDown(np.array([0, 1, 4]), np.array([2, 0, 1])).adjusted(np.array([0.1, 0.2, 0.5]))
-            array([0.2, 0.2, 0.5])
+        >>> StepDown(np.array([0, 1, 4]), np.array([2, 0, 1])).adjusted(np.array([0.1, 0.2, 0.5]))
+        array([0.2, 0.2, 0.5])
         """
         adjusted = np.empty(len(p_values))
         adjusted[self.order] = np.maximum.accumulate(p_values[self.order][::-1])[::-1]

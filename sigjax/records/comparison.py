@@ -557,9 +557,8 @@ def bin_edges(deltas: np.ndarray, chances: np.ndarray, low: float, high: float) 
 
     Deltas that are multiples of a step (differences of accuracies) have bins of as many values each.
 
-    Example:
-        >>> bin_edges(np.array([-0.5, 0.0, 0.5]), np.array([0.25, 0.5, 0.25]), -0.5, 0.5)
-        array([-0.75, -0.25,  0.25,  0.75])
+    >>> bin_edges(np.array([-0.5, 0.0, 0.5]), np.array([0.25, 0.5, 0.25]), -0.5, 0.5)
+    array([-0.75, -0.25,  0.25,  0.75])
     """
     order = np.argsort(deltas)
     values, up_to = deltas[order], np.cumsum(chances[order]) / chances.sum()

@@ -143,11 +143,10 @@ def adjust(p_values: np.ndarray, correction: Correction) -> np.ndarray:
 
     `maxt` is not a function of p-values; see `sigjax.multiple.westfall_young`.
 
-    Example:
-        >>> adjust(np.array([0.04, 0.01, 0.03]), "holm")
-        array([0.06, 0.03, 0.06])
-        >>> adjust(np.array([0.04, 0.01, 0.03]), "hochberg")
-        array([0.04, 0.03, 0.04])
+    >>> adjust(np.array([0.04, 0.01, 0.03]), "holm")
+    array([0.06, 0.03, 0.06])
+    >>> adjust(np.array([0.04, 0.01, 0.03]), "hochberg")
+    array([0.04, 0.03, 0.04])
     """
     order, found = np.argsort(p_values, kind="stable"), np.empty(len(p_values))
     found[order] = _adjusted(p_values[order], correction)
@@ -169,9 +168,8 @@ def log10_adjusted(p_adjusted: np.ndarray, log10_p: np.ndarray, correction: Corr
     There p-values are multiplied by a power of ten, as many at a time as doubles hold, and the factor that the
     correction then gives is that of the logarithms `[pair]`.
 
-    Example:
-        >>> log10_adjusted(np.array([0.0, 0.02]), np.array([-400.0, np.log10(0.02)]), "holm").round(3)
-        array([-399.699,   -1.699])
+    >>> log10_adjusted(np.array([0.0, 0.02]), np.array([-400.0, np.log10(0.02)]), "holm").round(3)
+    array([-399.699,   -1.699])
     """
     found = np.array([math.log10(p) if p > _SMALLEST else -math.inf for p in p_adjusted.tolist()])
     order = np.argsort(log10_p, kind="stable")

@@ -28,9 +28,8 @@ _JOINERS = "\u200c\u200d"
 def visible(text: str) -> str:
     r"""Text of one line, with all other characters that are not shown as themselves in Python's escapes.
 
-    Example:
-        >>> print(visible("a\tb\x1b[31m\u202e"), visible("é [bold] 数"))
-        a\tb\x1b[31m\u202e é [bold] 数
+    >>> print(visible("a\tb\x1b[31m\u202e"), visible("é [bold] 数"))
+    a\tb\x1b[31m\u202e é [bold] 数
     """
     return _escaped(text, lambda character: character.encode("unicode_escape").decode())
 
@@ -38,9 +37,8 @@ def visible(text: str) -> str:
 def visible_json(value: Any, *, indent: int | None = None) -> str:
     r"""JSON, with these characters in JSON's own escapes, so that whoever reads it has them exactly.
 
-    Example:
-        >>> print(visible_json(["é", "\u202e\x9b"]))
-        ["é", "\u202e\u009b"]
+    >>> print(visible_json(["é", "\u202e\x9b"]))
+    ["é", "\u202e\u009b"]
     """
     dumped = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
     return "\n".join(_escaped(line, lambda character: json.dumps(character)[1:-1]) for line in dumped.split("\n"))
@@ -49,9 +47,8 @@ def visible_json(value: Any, *, indent: int | None = None) -> str:
 def escape_html(text: str) -> str:
     r"""Text that HTML shows as it is, in an attribute too.
 
-    Example:
-        >>> print(escape_html('<b> "\u202e"'))
-        &lt;b&gt; &quot;\u202e&quot;
+    >>> print(escape_html('<b> "\u202e"'))
+    &lt;b&gt; &quot;\u202e&quot;
     """
     return html.escape(visible(text))
 
@@ -59,9 +56,8 @@ def escape_html(text: str) -> str:
 def shared_length(texts: Sequence[str]) -> int:
     """Number of characters with which all texts begin.
 
-    Example:
-        >>> shared_length(["seed-1", "seed-22", "seed-2"]), shared_length([])
-        (5, 0)
+    >>> shared_length(["seed-1", "seed-22", "seed-2"]), shared_length([])
+    (5, 0)
     """
     first, last = min(texts, default=""), max(texts, default="")
     pairs = zip(first, last, strict=False)
@@ -111,9 +107,8 @@ OTHER_NAMES = {
 def meant(name: str, known: Iterable[str]) -> list[str]:
     """The known names that an unknown one is likely to mean, the likeliest first: by other names, then by spelling.
 
-    Example:
-        >>> [meant(name, ["accuracy", "bleu", "chrf", "chrf++"]) for name in ("acc", "BLEU", "chrF2", "acuracy", "x")]
-        [['accuracy'], ['bleu'], ['chrf'], ['accuracy'], []]
+    >>> [meant(name, ["accuracy", "bleu", "chrf", "chrf++"]) for name in ("acc", "BLEU", "chrF2", "acuracy", "x")]
+    [['accuracy'], ['bleu'], ['chrf'], ['accuracy'], []]
     """
     known = list(known)[:MOST_MEANT]
     plain = _plain(name)
@@ -174,9 +169,8 @@ class SciPyNames:
 def shortened(value: Any) -> str:
     """A value in a few letters.
 
-    Example:
-        >>> print(shortened(1 / 3), shortened(Interval(0.25, 1.0)), shortened(("A", "B", "C", "D")), shortened("a"))
-        0.333333 [0.25, 1] ('A', 'B', 'C', ... 4 in all) 'a'
+    >>> print(shortened(1 / 3), shortened(Interval(0.25, 1.0)), shortened(("A", "B", "C", "D")), shortened("a"))
+    0.333333 [0.25, 1] ('A', 'B', 'C', ... 4 in all) 'a'
     """
     if isinstance(value, float):
         return f"{value:.6g}"

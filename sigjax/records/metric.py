@@ -131,10 +131,9 @@ class Note(str):
             people read it.
         values: the numbers in it.
 
-    Example:
-        >>> note = Note("dropped 2 of 9 instances", code="dropped", values={"instances": 9, "dropped": 2})
-        >>> Note.after("bleu", note), note.values["dropped"]
-        ('bleu: dropped 2 of 9 instances', 2)
+    >>> note = Note("dropped 2 of 9 instances", code="dropped", values={"instances": 9, "dropped": 2})
+    >>> Note.after("bleu", note), note.values["dropped"]
+    ('bleu: dropped 2 of 9 instances', 2)
     """
 
     about: str

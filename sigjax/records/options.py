@@ -51,14 +51,13 @@ class Hint:
 
     It stands in an f-string. `COMMAND` with the words of a command is `sigjax.read` in Python.
 
-    Example:
-        >>> error = InputError(f"give {Hint('missing', 'drop')} or {Hint('id_column', 'N')}")
-        >>> print(error, "|", error.flags)
-        give missing="drop" or id_column="N" | give --missing drop or --id-column N
-        >>> print(InputError(f"see {Hint('one_based')}; write {Hint(COMMAND, 'gold', '-i', 'a', 'b', '-m', 'bleu')}"))
-        see one_based; write sigjax.read("gold", input=["a", "b"], metric="bleu")
-        >>> print(InputError(f"give {Hint('only', 'A', 'B')}, {Hint('counts', 'tp=NAME', 'gold=NAME')}"))
-        give only=["A", "B"], counts={"tp": "NAME", "gold": "NAME"}
+    >>> error = InputError(f"give {Hint('missing', 'drop')} or {Hint('id_column', 'N')}")
+    >>> print(error, "|", error.flags)
+    give missing="drop" or id_column="N" | give --missing drop or --id-column N
+    >>> print(InputError(f"see {Hint('one_based')}; write {Hint(COMMAND, 'gold', '-i', 'a', 'b', '-m', 'bleu')}"))
+    see one_based; write sigjax.read("gold", input=["a", "b"], metric="bleu")
+    >>> print(InputError(f"give {Hint('only', 'A', 'B')}, {Hint('counts', 'tp=NAME', 'gold=NAME')}"))
+    give only=["A", "B"], counts={"tp": "NAME", "gold": "NAME"}
     """
 
     def __init__(self, option: str, *values: str) -> None:
@@ -119,10 +118,9 @@ def rendered(text: str, spelling: Callable[[Hint], str]) -> str:
 class Line:
     """A line of a file (or a row, or an entry) that a message names: it stands in an f-string, as a `Hint` does.
 
-    Example:
-        >>> error = InputError(f"{Line('scores.tsv', 3)}: expected a number")
-        >>> print(error, error.line)
-        scores.tsv, line 3: expected a number 3
+    >>> error = InputError(f"{Line('scores.tsv', 3)}: expected a number")
+    >>> print(error, error.line)
+    scores.tsv, line 3: expected a number 3
     """
 
     file: str
@@ -186,9 +184,8 @@ Parameters = Mapping[str, tuple[str, ...]]
 def split_parameters(text: str) -> tuple[str, dict[str, list[str]]]:
     """`name(key=value, ...)` -> the name, and the values of each parameter; a name alone has none.
 
-    Example:
-        >>> split_parameters("alignment(swap=a, swap=b, one_based=true)"), split_parameters("f1 (macro)")
-        (('alignment', {'swap': ['a', 'b'], 'one_based': ['true']}), ('f1 (macro)', {}))
+    >>> split_parameters("alignment(swap=a, swap=b, one_based=true)"), split_parameters("f1 (macro)")
+    (('alignment', {'swap': ['a', 'b'], 'one_based': ['true']}), ('f1 (macro)', {}))
     """
     name, _, inside = text.strip().partition("(")
     given = dict[str, list[str]]()
@@ -201,11 +198,7 @@ def split_parameters(text: str) -> tuple[str, dict[str, list[str]]]:
 
 
 def check_parameters(what: str, given: Mapping[str, Sequence[str]], known: Parameters) -> None:
-    """Refuse parameters that a metric or a format does not take, and values that they do not have.
-
-    Raises:
-        InputError: naming those that it takes.
-    """
+    """Refuse parameters that a metric or a format does not take, and values that they do not have."""
     for name, values in given.items():
         wrong = [value for value in values if not value or (known.get(name) and value not in known[name])]
         if name not in known or wrong:
@@ -293,17 +286,13 @@ def types_of(record: type) -> dict[str, Any]:
 def check(record: object) -> None:
     """Refuse options outside their domain.
 
-    Raises:
-        InputError: naming the option, its domain and what was given.
-
-    Example:
-        >>> @dataclass(frozen=True, kw_only=True)
-        ... class Options:
-        ...     resamples: int | Literal["auto"] = option(1000, "Number of resamples.", least=2, most=10_000)
-        >>> check(Options(resamples=1))
-        Traceback (most recent call last):
-            ...
-        sigjax.InputError: resamples must be a whole number from 2 to 10,000 or auto, got 1
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class Options:
+    ...     resamples: int | Literal["auto"] = option(1000, "Number of resamples.", least=2, most=10_000)
+    >>> check(Options(resamples=1))
+    Traceback (most recent call last):
+        ...
+    sigjax.InputError: resamples must be a whole number from 2 to 10,000 or auto, got 1
     """
     for name, allowed in _allowed_of(type(record)).items():
         if not allowed.holds(value := getattr(record, name)):
@@ -442,18 +431,17 @@ def takes(record: Callable[Keywords, A]) -> Takes[A, Keywords]:
     The signature has all options with their defaults; in the docstring they stand for the line `options: ...`. Numbers
     of NumPy come as numbers of Python.
 
-    Example:
-        >>> from dataclasses import dataclass
-        >>> from sigjax.records.options import check, option
-        >>> @dataclass(frozen=True, kw_only=True)
-        ... class Options:
-        ...     level: float = option(0.95, "Confidence level.", above=0, below=1)
-        >>> @takes(Options)
-        ... def alpha(what: str, options: Options) -> str:
-        ...     check(options)
-        ...     return f"{what} {1 - options.level:.2f}"
-        >>> alpha("alpha", level=0.9), inspect.signature(alpha)
-        ('alpha 0.10', <Signature (what: str, *, level: float = 0.95) -> str>)
+    >>> from dataclasses import dataclass
+    >>> from sigjax.records.options import check, option
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class Options:
+    ...     level: float = option(0.95, "Confidence level.", above=0, below=1)
+    >>> @takes(Options)
+    ... def alpha(what: str, options: Options) -> str:
+    ...     check(options)
+    ...     return f"{what} {1 - options.level:.2f}"
+    >>> alpha("alpha", level=0.9), inspect.signature(alpha)
+    ('alpha 0.10', <Signature (what: str, *, level: float = 0.95) -> str>)
     """
 
     def decorate(function: Any) -> Any:

@@ -179,9 +179,8 @@ def escape_csv(name: str) -> str:
     `+`, `-`, `@` or `'`, spaces aside, gets a single quote before it, as OWASP advises (CSV Injection). To read a name
     back, drop one leading quote and undo the backslashes.
 
-    Example:
-        >>> print(escape_csv("=1+1"), escape_csv("a-b"), escape_csv("\x1b[31m"), escape_csv(r"a\b"))
-        '=1+1 a-b \x1b[31m a\\b
+    >>> print(escape_csv("=1+1"), escape_csv("a-b"), escape_csv("\x1b[31m"), escape_csv(r"a\b"))
+    '=1+1 a-b \x1b[31m a\\b
     """
     escaped = visible(name.replace("\\", "\\\\"))
     return f"'{escaped}" if escaped.lstrip().startswith(_FORMULA) else escaped
@@ -247,11 +246,7 @@ def to_dataframe(
     of: Rows = "pairs",
     columns: Literal["usual", "all"] = "usual",
 ) -> Any:
-    """The pairs or the systems as a data frame; what is missing is null (in pandas NaN for reals).
-
-    Raises:
-        InputError: the library, or narwhals where it is not pandas, is not installed.
-    """
+    """The pairs or the systems as a data frame; what is missing is null (in pandas NaN for reals)."""
     chosen = _checked_library(library, columns)
     (cells,) = _blocks(report, of, max(1, len(report)))
     if columns == "usual":
@@ -266,11 +261,7 @@ def rows_to_dataframe(
     columns: Literal["usual", "all"],
     usual: Container[str],
 ) -> Any:
-    """A data frame of the rows of a study; intervals become `_low` and `_high`.
-
-    Raises:
-        InputError: as `to_dataframe`.
-    """
+    """A data frame of the rows of a study; intervals become `_low` and `_high`."""
     chosen, cells = _checked_library(library, columns), dict[str, list[Any]]()
     for name in rows[0] if rows else ():
         values = [row[name] for row in rows]
@@ -561,11 +552,7 @@ Scores = dict[tuple[str, str], float]
 
 
 def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
-    """The fields of a report by name, from its JSON: a path, or the text itself.
-
-    Raises:
-        InputError: naming the file, and the part of it that is not as sigjax writes it.
-    """
+    """The fields of a report by name, from its JSON: a path, or the text itself."""
     if not isinstance(source, str | os.PathLike):
         raise InputError(f"expected the path of a report, or its JSON, got {type(source).__name__}")
     if isinstance(source, str) and source.lstrip().startswith("{"):

@@ -85,9 +85,8 @@ def _document(body: str, comments: Sequence[str]) -> str:
 def _label(path: str | os.PathLike[str] | None) -> str:
     """The label of a file's table, from its name.
 
-    Example:
-        >>> _label("out/mt.tex"), _label("mt 2.appendix.tex"), _label(None)
-        ('tab:mt', 'tab:mt-2', 'tab:results')
+    >>> _label("out/mt.tex"), _label("mt 2.appendix.tex"), _label(None)
+    ('tab:mt', 'tab:mt-2', 'tab:results')
     """
     name = "" if path is None else re.sub(r"(\.appendix)?\.\w+$", "", PurePath(path).name)
     return f"tab:{re.sub('[^A-Za-z0-9.]+', '-', name).strip('-') or 'results'}"
@@ -148,9 +147,8 @@ def _cell(table: Table, column: int, cell: Any) -> tuple[str, float]:
 def _mathematics(cell: str) -> str:
     r"""A cell that sigjax wrote: signs, powers of ten and stars become mathematics.
 
-    Example:
-        >>> print(_mathematics("[-0.01, 0.02]"), _mathematics("3.1e-12*"), _mathematics("2–4"))
-        [$-0.01$, 0.02] $3.1\times10^{-12}{}^{*}$ 2--4
+    >>> print(_mathematics("[-0.01, 0.02]"), _mathematics("3.1e-12*"), _mathematics("2–4"))
+    [$-0.01$, 0.02] $3.1\times10^{-12}{}^{*}$ 2--4
     """
     return re.sub(r"([<>+-]{0,2})(\d+(?:\.\d+)?)(?:e([+-]?\d+))?(\*?)", _number, cell).replace(DASH, "--")
 
@@ -166,9 +164,8 @@ def _number(match: re.Match[str]) -> str:
 def escape_latex(text: str) -> str:
     r"""Text that LaTeX prints as it is.
 
-    Example:
-        >>> print(escape_latex("a_b & 5%"))
-        a\_b \& 5\%
+    >>> print(escape_latex("a_b & 5%"))
+    a\_b \& 5\%
     """
     escaped = "".join(ESCAPES.get(character, character) for character in visible(text))
     escaped = re.sub(r"-(?=-)", "-{}", escaped)  # two hyphens would become a dash
@@ -178,9 +175,8 @@ def escape_latex(text: str) -> str:
 def width(text: str) -> float:
     """Points that a text takes, rather too many than too few.
 
-    Example:
-        >>> round(width("0.9121"), 1)
-        29.3
+    >>> round(width("0.9121"), 1)
+    29.3
     """
     return sum(WIDTHS.get(character, WIDEST) for character in text)
 
@@ -251,9 +247,8 @@ def _pieces(name: str) -> list[str]:
 def _lines(name: str, room: float) -> int:
     """How many lines a broken name takes; all but the first are indented.
 
-    Example:
-        >>> _lines("team10_bundle1_run1", 80.0), _lines("team10", 80.0)
-        (2, 1)
+    >>> _lines("team10_bundle1_run1", 80.0), _lines("team10", 80.0)
+    (2, 1)
     """
     lines, left = 1, room
     for piece in map(width, _pieces(name)):

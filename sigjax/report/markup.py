@@ -70,9 +70,8 @@ def render_table(table: Table, dialect: Dialect) -> str:
 def escape_markdown(text: str) -> str:
     r"""Text that Markdown shows as it is, in a table cell too.
 
-    Example:
-        >>> print(escape_markdown("a_b | [c]"))
-        a\_b \| \[c\]
+    >>> print(escape_markdown("a_b | [c]"))
+    a\_b \| \[c\]
     """
     return re.sub(r"([\\`*_\[\]<>|&~$#])", r"\\\1", visible(text))
 

@@ -80,9 +80,6 @@ def empty_figure(width: float, height: float, about: str = "") -> Figure:
 
     Files say what it is `about` in their metadata, and the same figure makes the same file; PDF files embed fonts as
     publishers ask for (TrueType).
-
-    Raises:
-        InputError: matplotlib is not installed.
     """
     try:
         from matplotlib import rc_context
@@ -424,11 +421,7 @@ def heatmap_size(panel: Panel) -> tuple[float, float]:
 
 
 def draw_heatmap(axes: Axes, panel: Panel) -> None:
-    """A cell per pair, shaded by its adjusted p-value, with the number where it fits.
-
-    Raises:
-        InputError: there is a baseline.
-    """
+    """A cell per pair, shaded by its adjusted p-value, with the number where it fits."""
     from matplotlib.colors import to_rgba
 
     family, count = panel.family, len(panel.systems)

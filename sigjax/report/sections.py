@@ -282,9 +282,8 @@ def grid_table(family: PairFamily) -> Table:
 def thresholds(settings: Settings) -> tuple[float, ...]:
     """The limits of p that shades show, strictest first: .001 and .01 where they are stricter than alpha, and alpha.
 
-    Example:
-        >>> thresholds(Settings()), thresholds(Settings(confidence_level=0.99))
-        ((0.001, 0.01, 0.05), (0.001, 0.01))
+    >>> thresholds(Settings()), thresholds(Settings(confidence_level=0.99))
+    ((0.001, 0.01, 0.05), (0.001, 0.01))
     """
     return *(limit for limit in (0.001, 0.01) if limit < settings.alpha), settings.alpha
 

@@ -29,9 +29,8 @@ _TITLES = {"exact_match": "EM", "mqm": "MQM", **CLASS_METRICS}
 def metric_title(name: str) -> str:
     """A metric as papers write it, after the name of its task where it has one; other names as they are.
 
-    Example:
-        >>> [metric_title(name) for name in ("bleu", "f0.5", "ndcg@10", "gsm8k: exact_match", "my score")]
-        ['BLEU', 'F0.5', 'nDCG@10', 'gsm8k: EM', 'my score']
+    >>> [metric_title(name) for name in ("bleu", "f0.5", "ndcg@10", "gsm8k: exact_match", "my score")]
+    ['BLEU', 'F0.5', 'nDCG@10', 'gsm8k: EM', 'my score']
     """
     from sigjax.formats.trec import parse_measure  # a format is imported where it is needed
 
@@ -48,9 +47,8 @@ def is_warning(note: str) -> bool:
 def count(number: int, noun: str) -> str:
     """A number and its noun.
 
-    Example:
-        >>> count(1, "pair"), count(12000, "pair")
-        ('1 pair', '12,000 pairs')
+    >>> count(1, "pair"), count(12000, "pair")
+    ('1 pair', '12,000 pairs')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
@@ -73,9 +71,8 @@ def first_of(names: Sequence[str], most: int) -> str:
 def percent(level: float) -> str:
     """A level as people write it.
 
-    Example:
-        >>> percent(0.95), percent(0.999)
-        ('95%', '99.9%')
+    >>> percent(0.95), percent(0.999)
+    ('95%', '99.9%')
     """
     return f"{100 * level:g}%"
 
@@ -83,11 +80,10 @@ def percent(level: float) -> str:
 def interval_heading(settings: Settings, joint_pairs: Sequence[int | None]) -> str:
     """What the intervals of some deltas are, by the `joint_pairs` of each: for its pair alone, or together with others.
 
-    Example:
-        >>> interval_heading(Settings(), [3, 3, 3]), interval_heading(Settings(), [1, 1])
-        ('95% interval, joint (3 pairs)', '95% interval, each pair alone')
-        >>> interval_heading(Settings(confidence_level=0.9), [1])
-        '90% interval'
+    >>> interval_heading(Settings(), [3, 3, 3]), interval_heading(Settings(), [1, 1])
+    ('95% interval, joint (3 pairs)', '95% interval, each pair alone')
+    >>> interval_heading(Settings(confidence_level=0.9), [1])
+    '90% interval'
     """
     words, most = f"{percent(settings.level)} interval", max(filter(None, joint_pairs), default=1)
     if most > 1:
@@ -103,9 +99,8 @@ def is_significant(comparison: Comparison) -> bool:
 def number_spec(values: Iterable[float | None]) -> str:
     """The format that suits every number of one table.
 
-    Example:
-        >>> number_spec([0.8123, 0.01]), number_spec([31.2, None]), number_spec([0.00031])
-        ('z.4f', 'z.2f', 'z.6f')
+    >>> number_spec([0.8123, 0.01]), number_spec([31.2, None]), number_spec([0.00031])
+    ('z.4f', 'z.2f', 'z.6f')
     """
     largest = max((abs(value) for value in values if value is not None), default=0.0)
     if largest == 0:
@@ -125,9 +120,8 @@ def format_number(value: float | None, spec: str) -> str:
 def format_interval(interval: Interval | None, spec: str) -> str:
     """`[low, high]`, or a dash where there is none.
 
-    Example:
-        >>> format_interval(Interval(0.5, 0.75), "+.2f")
-        '[+0.50, +0.75]'
+    >>> format_interval(Interval(0.5, 0.75), "+.2f")
+    '[+0.50, +0.75]'
     """
     return DASH if interval is None else f"[{format(interval.low, spec)}, {format(interval.high, spec)}]"
 
@@ -135,9 +129,8 @@ def format_interval(interval: Interval | None, spec: str) -> str:
 def format_ranks(ranks: tuple[int, int] | None) -> str:
     """An interval of ranks, as one number where it holds only one.
 
-    Example:
-        >>> format_ranks((1, 3)), format_ranks((2, 2))
-        ('1–3', '2')
+    >>> format_ranks((1, 3)), format_ranks((2, 2))
+    ('1–3', '2')
     """
     if ranks is None:
         return DASH
@@ -154,11 +147,10 @@ def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, thresho
         digits: significant digits.
         threshold: more digits are taken until the text lies on the same side of this as `p`.
 
-    Example:
-        >>> [format_p(p) for p in (1.0, 0.9997, 0.0431, 0.00121, 1e-12)]
-        ['1', '>0.99', '0.043', '0.0012', '1e-12']
-        >>> format_p(0.0, log10_p=-411.5), format_p(0.0), format_p(0.0498, threshold=0.05)
-        ('3.2e-412', '<1e-300', '0.0498')
+    >>> [format_p(p) for p in (1.0, 0.9997, 0.0431, 0.00121, 1e-12)]
+    ['1', '>0.99', '0.043', '0.0012', '1e-12']
+    >>> format_p(0.0, log10_p=-411.5), format_p(0.0), format_p(0.0498, threshold=0.05)
+    ('3.2e-412', '<1e-300', '0.0498')
     """
     if p == 1:
         return "1"
@@ -234,9 +226,8 @@ def left_out(noun: str, drawn: int, systems: int, *, every_pair: str) -> str:
 def shared_ends(names: Sequence[str]) -> tuple[str, str]:
     """What all names begin with, and what all end with, up to a sign that parts words; nothing of a single name.
 
-    Example:
-        >>> shared_ends(["mini-v1.0_glm@x", "mini-v1.1_gpt@x"]), shared_ends(["crf", "crf-big"])
-        (('mini-v1.', '@x'), ('', ''))
+    >>> shared_ends(["mini-v1.0_glm@x", "mini-v1.1_gpt@x"]), shared_ends(["crf", "crf-big"])
+    (('mini-v1.', '@x'), ('', ''))
     """
     if len(set(names)) < 2:
         return "", ""
@@ -258,13 +249,12 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
 
     They are `visible`. Numbers are those of the rows, from 1.
 
-    Example:
-        >>> short_names(["crf", "transformer-big-seed-3"], 12)
-        ['crf', 'transf…eed-3']
-        >>> short_names(["transformer-1-best", "transformer-2-best"], 10)
-        ['…1…', '…2…']
-        >>> short_names(["my-model1-large-s", "my-model2-large-s", "other"], 9)
-        ['my-…e-s#1', 'my-…e-s#2', 'other#3']
+    >>> short_names(["crf", "transformer-big-seed-3"], 12)
+    ['crf', 'transf…eed-3']
+    >>> short_names(["transformer-1-best", "transformer-2-best"], 10)
+    ['…1…', '…2…']
+    >>> short_names(["my-model1-large-s", "my-model2-large-s", "other"], 9)
+    ['my-…e-s#1', 'my-…e-s#2', 'other#3']
     """
     cut = [middle_cut(name, width) for name in names]
     if cut != list(names) and any(ends := shared_ends(names)):
@@ -282,9 +272,8 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
 def wrapped_name(name: str, width: int) -> list[str]:
     """A name in lines of `width` columns, broken after signs where there are some.
 
-    Example:
-        >>> wrapped_name("claude-opus-4-5-20251101", 12)
-        ['claude-opus-', '4-5-20251101']
+    >>> wrapped_name("claude-opus-4-5-20251101", 12)
+    ['claude-opus-', '4-5-20251101']
     """
     from rich.cells import chop_cells  # rich takes long to import
 
@@ -295,9 +284,8 @@ def wrapped_name(name: str, width: int) -> list[str]:
 def middle_cut(text: str, width: int) -> str:
     """Text cut in the middle to `width` columns, so that a common beginning does not hide which system it is.
 
-    Example:
-        >>> middle_cut("transformer-big-seed-3", 12)
-        'transf…eed-3'
+    >>> middle_cut("transformer-big-seed-3", 12)
+    'transf…eed-3'
     """
     from rich.cells import cell_len, set_cell_size  # rich takes long to import
 

@@ -32,10 +32,9 @@ def threefry2x32(key0: Array, key1: Array, x0: Array, x1: Array) -> tuple[Array,
 
     All four arrays are uint32 of at least one axis and broadcast; the results have the broadcast shape.
 
-    Example:
-        >>> zero = np.zeros(1, np.uint32)
-        >>> [hex(int(word[0])) for word in threefry2x32(zero, zero, zero, zero)]
-        ['0x6b200159', '0x99ba4efe']
+    >>> zero = np.zeros(1, np.uint32)
+    >>> [hex(int(word[0])) for word in threefry2x32(zero, zero, zero, zero)]
+    ['0x6b200159', '0x99ba4efe']
     """
     keys = (key0, key1, key0 ^ key1 ^ np.uint32(_PARITY))
     # Augmented assignments reuse memory in NumPy (three times faster) and merely rebind the names in JAX.
@@ -72,9 +71,8 @@ def rows_of(key: Array, resamples: Array) -> Array:
 def row_keys(seed: int, resamples: np.ndarray) -> np.ndarray:
     """`rows_of` for a seed.
 
-    Example:
-        >>> row_keys(0, np.array([0, 1, 2000]))[:, 2]
-        array([  0,   1, 976], dtype=uint32)
+    >>> row_keys(0, np.array([0, 1, 2000]))[:, 2]
+    array([  0,   1, 976], dtype=uint32)
     """
     return np.asarray(rows_of(seed_key(seed), resamples))
 
@@ -151,9 +149,8 @@ class Draws(NamedTuple):
 def draws_from_strata(strata: np.ndarray) -> Draws:
     """`strata` `[unit]`: sorted codes 0, 1, ... -> `Draws`.
 
-    Example:
-        >>> draws_from_strata(np.array([0, 0, 1])).size
-        array([2, 2, 1], dtype=uint64)
+    >>> draws_from_strata(np.array([0, 0, 1])).size
+    array([2, 2, 1], dtype=uint64)
     """
     sizes = np.bincount(strata)
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
@@ -170,9 +167,8 @@ def padded_draws(draws: Draws) -> Draws:
 
     Each draw keeps its word. Padding draws choose the first padding unit.
 
-    Example:
-        >>> padded_draws(draws_from_strata(np.array([0, 0, 0]))).size.nonzero()
-        (array([ 0,  1, 32]),)
+    >>> padded_draws(draws_from_strata(np.array([0, 0, 0]))).size.nonzero()
+    (array([ 0,  1, 32]),)
     """
     num_units = len(draws.size)
     lanes = padded_units(num_units) // 2

@@ -104,9 +104,8 @@ class Fields(NamedTuple):
 def make_fields(lowest: np.ndarray, highest: np.ndarray) -> Fields | None:
     """Fields for columns whose sums lie between these whole numbers `[column]`; None if they take too many words.
 
-    Example:
-        >>> make_fields(np.array([-500, 0, 7]), np.array([500, 2**40, 7])).word.tolist()
-        [0, 0, 0]
+    >>> make_fields(np.array([-500, 0, 7]), np.array([500, 2**40, 7])).word.tolist()
+    [0, 0, 0]
     """
     needed = [int(high - low).bit_length() for low, high in zip(lowest, highest, strict=True)]
     dtype, length = (np.uint32, 32) if sum(needed) <= 32 else (np.uint64, 64)
@@ -336,9 +335,8 @@ def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> By
 
     None where they do not fit, or their sums could pass 32 bits.
 
-    Example:
-        >>> bytes_of(np.array([[1, 300], [-2, 128]]), 2, largest=1, padded=64).matrix[[0, 1, 4, 5], :2].tolist()
-        [[1, 44], [-2, -128], [0, 1], [0, 1]]
+    >>> bytes_of(np.array([[1, 300], [-2, 128]]), 2, largest=1, padded=64).matrix[[0, 1, 4, 5], :2].tolist()
+    [[1, 44], [-2, -128], [0, 1], [0, 1]]
     """
     digits, rest = list[np.ndarray](), columns
     while np.any(rest) or not digits:
@@ -413,10 +411,9 @@ class NestedDraws(NamedTuple):
 def outputs_left(sizes: np.ndarray, num_units: int) -> np.ndarray:
     """How many outputs a unit has from each slot on, `[slot, unit]` uint64; `sizes` are padded to `num_units`.
 
-    Example:
-        >>> outputs_left(np.array([2, 1]), 3)
-        array([[2, 1, 0],
-               [1, 0, 0]], dtype=uint64)
+    >>> outputs_left(np.array([2, 1]), 3)
+    array([[2, 1, 0],
+           [1, 0, 0]], dtype=uint64)
     """
     left = np.zeros((int(sizes.max()), num_units), np.int64)
     left[:, : len(sizes)] = np.maximum(sizes - np.arange(len(left))[:, None], 0)
@@ -497,10 +494,9 @@ class Choice(NamedTuple):
 def choice(size: int, values: np.ndarray) -> Choice:
     """A choice of `size` units with `values` `[unit, column]`.
 
-    Example:
-        >>> from sigjax.resample.draws import row_keys
-        >>> choice(2, np.ones((5, 1))).sums(row_keys(0, np.arange(3)))
-        array([[2., 2., 2.]])
+    >>> from sigjax.resample.draws import row_keys
+    >>> choice(2, np.ones((5, 1))).sums(row_keys(0, np.arange(3)))
+    array([[2., 2., 2.]])
     """
     lanes = -(-len(values) // (2 * _UNROLLED_OUTPUTS)) * _UNROLLED_OUTPUTS
     left = by_word(np.arange(len(values), 0, -1, dtype=np.uint64), 0, lanes)
@@ -619,10 +615,9 @@ def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
 
     So are the n-gram totals of all orders if no text is shorter than the order.
 
-    Example:
-        >>> columns, indices = drawn_columns(np.array([[[3, 2], [5, 4]], [[1, 0], [7, 6]]]))
-        >>> columns.tolist(), indices.column.tolist(), indices.offset.tolist()
-        ([[0, 2], [0, 6]], [[0, 0], [1, 1]], [[6.0, 4.0], [2.0, 0.0]])
+    >>> columns, indices = drawn_columns(np.array([[[3, 2], [5, 4]], [[1, 0], [7, 6]]]))
+    >>> columns.tolist(), indices.column.tolist(), indices.offset.tolist()
+    ([[0, 2], [0, 6]], [[0, 0], [1, 1]], [[6.0, 4.0], [2.0, 0.0]])
     """
     least = values.min(axis=1)
     columns, indices = distinct_columns(values - least[:, None])

@@ -151,9 +151,8 @@ def extreme(delta: Array, observed: Array | float, tolerance: Array | float, alt
 
     The null distribution of `delta` is centred at 0 (centre a bootstrap delta first). Shapes broadcast.
 
-    Example:
-        >>> extreme(np.array([-0.2, 0.1, 0.2]), np.array(0.2), np.array(1e-12), "two-sided")
-        array([ True, False,  True])
+    >>> extreme(np.array([-0.2, 0.1, 0.2]), np.array(0.2), np.array(1e-12), "two-sided")
+    array([ True, False,  True])
     """
     if alternative == "greater":
         return delta >= observed - tolerance
@@ -165,9 +164,8 @@ def extreme(delta: Array, observed: Array | float, tolerance: Array | float, alt
 def statistic(delta: Array, alternative: Alternative) -> Array:
     """A number that is large where delta is extreme.
 
-    Example:
-        >>> statistic(np.array([-0.2, 0.1]), "two-sided"), statistic(np.array([-0.2, 0.1]), "less")
-        (array([0.2, 0.1]), array([ 0.2, -0.1]))
+    >>> statistic(np.array([-0.2, 0.1]), "two-sided"), statistic(np.array([-0.2, 0.1]), "less")
+    (array([0.2, 0.1]), array([ 0.2, -0.1]))
     """
     return abs(delta) if alternative == "two-sided" else delta if alternative == "greater" else -delta
 

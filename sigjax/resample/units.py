@@ -34,9 +34,8 @@ def total(values: np.ndarray) -> np.ndarray:
     The numbers are laid out in 32 rows, which are added from the first to the last, and so on until 32 numbers are
     left. The rounding error grows with the logarithm of n, as in pairwise summation.
 
-    Example:
-        >>> total(np.full((2, 1000), 0.125))
-        array([125., 125.])
+    >>> total(np.full((2, 1000), 0.125))
+    array([125., 125.])
     """
     while (width := values.shape[-1]) > _ROWS:
         step = -(-width // _ROWS)
@@ -51,9 +50,8 @@ def total(values: np.ndarray) -> np.ndarray:
 def variance(values: np.ndarray) -> np.ndarray:
     """Variances `[...]` (ddof = 1) of float64 numbers `[..., n]`, summed by `total`; else as `numpy.var`.
 
-    Example:
-        >>> float(variance(np.array([1.0, 2.0, 3.0])))
-        1.0
+    >>> float(variance(np.array([1.0, 2.0, 3.0])))
+    1.0
     """
     count = values.shape[-1]
     apart = values - (total(values) / count)[..., None]
@@ -63,9 +61,8 @@ def variance(values: np.ndarray) -> np.ndarray:
 def norms(rows: np.ndarray) -> np.ndarray:
     """2-norms `[...]` of rows `[..., number]`, also where squares leave the range of a double.
 
-    Example:
-        >>> norms(np.array([[3e200, 4e200], [0.0, 0.0]]))
-        array([5.e+200, 0.e+000])
+    >>> norms(np.array([[3e200, 4e200], [0.0, 0.0]]))
+    array([5.e+200, 0.e+000])
     """
     # Scaling by a power of two rounds nothing.
     exponents = np.frexp(np.abs(rows).max(axis=-1))[1]
@@ -115,9 +112,6 @@ def units_of_instances(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.nda
     """The unit of each instance `[instance]`, and the stratum of each unit `[unit]`, ascending.
 
     Units of a stratum are in the order of their first instances.
-
-    Raises:
-        InputError: a cluster lies in two strata, or a system lacks an instance.
     """
     evaluation.check_complete()
     clusters = evaluation.clusters or (None if evaluation.runs is None else evaluation.ids)
@@ -171,10 +165,9 @@ class Sample:
     def instances(self, drawn: np.ndarray) -> np.ndarray:
         """The instances of the drawn units `[draw]`, in the order of the draws.
 
-        Example:
-            >>> sample = Sample(np.zeros((2, 1, 3)), np.array([0, 1, 0]), np.array([0, 0]))
-            >>> sample.instances(np.array([1, 0, 1]))
-            array([1, 0, 2, 1])
+        >>> sample = Sample(np.zeros((2, 1, 3)), np.array([0, 1, 0]), np.array([0, 0]))
+        >>> sample.instances(np.array([1, 0, 1]))
+        array([1, 0, 2, 1])
         """
         sizes = self.sizes[drawn]
         before = np.cumsum(sizes) - sizes
@@ -183,11 +176,7 @@ class Sample:
 
 
 def make_sample(evaluation: EvaluationRecord) -> Sample:
-    """The inputs of an evaluation as they are, with the units of the instances.
-
-    Raises:
-        InputError: a cluster lies in two strata.
-    """
+    """The inputs of an evaluation as they are, with the units of the instances."""
     unit, strata = units_of_instances(evaluation)
     return Sample(np.ascontiguousarray(evaluation.stats.swapaxes(1, 2), np.float64), unit, strata)
 
@@ -254,16 +243,11 @@ class Units:
 def make_units(evaluation: EvaluationRecord, design: Design = "together") -> Units:
     """Sum the statistics of each cluster (or keep the instances), in fixed point, sorted by stratum.
 
-    Raises:
-        InputError: a cluster lies in two strata, or its instances have different runs although the design keeps runs
-            apart, or the numbers differ so much in size that one grid cannot hold them.
-
-    Example:
-        >>> from sigjax import Evaluation
-        >>> evaluation = Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]}, clusters=["x", "x", "y"])
-        >>> make_units(evaluation).values[:, :, 0]
-        array([[1, 1],
-               [0, 1]])
+    >>> from sigjax import Evaluation
+    >>> evaluation = Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]}, clusters=["x", "x", "y"])
+    >>> make_units(evaluation).values[:, :, 0]
+    array([[1, 1],
+           [0, 1]])
     """
     unit, strata = units_of_instances(evaluation)
     num_units = len(strata)
@@ -298,11 +282,7 @@ def make_units(evaluation: EvaluationRecord, design: Design = "together") -> Uni
 
 
 def check_steps(evaluation: EvaluationRecord, units: Units) -> None:
-    """Refuse whole numbers that `units` hold in steps above 1, if systems differ by not much more than a step.
-
-    Raises:
-        InputError: naming two systems.
-    """
+    """Refuse whole numbers that `units` hold in steps above 1, if systems differ by not much more than a step."""
     if evaluation.stats.dtype.kind != "i" or units.divisors is None:
         return
     steps = 1.0 / units.divisors
@@ -322,15 +302,11 @@ def outputs_of(evaluation: EvaluationRecord, values: np.ndarray, unit: np.ndarra
 
     The outputs of a unit are in the order in which their runs first appear in the data.
 
-    Raises:
-        InputError: the instances of a cluster have different runs.
-
-    Example:
-        >>> from sigjax import Evaluation
-        >>> arrays = {"A": [1, 2, 4, 8], "B": [0, 0, 0, 0]}
-        >>> evaluation = Evaluation.from_arrays(arrays, ids="xyxy", runs=[1, 1, 2, 2])
-        >>> outputs_of(evaluation, evaluation.stats, np.array([0, 1, 0, 1])).values[0, :, 0]
-        array([1, 4, 2, 8])
+    >>> from sigjax import Evaluation
+    >>> arrays = {"A": [1, 2, 4, 8], "B": [0, 0, 0, 0]}
+    >>> evaluation = Evaluation.from_arrays(arrays, ids="xyxy", runs=[1, 1, 2, 2])
+    >>> outputs_of(evaluation, evaluation.stats, np.array([0, 1, 0, 1])).values[0, :, 0]
+    array([1, 4, 2, 8])
     """
     run = codes(evaluation.runs or ())
     num_runs = int(run.max()) + 1
@@ -356,9 +332,8 @@ def _check_runs(evaluation: EvaluationRecord, unit: np.ndarray, sizes: np.ndarra
 def whole_runs(outputs: Outputs) -> Outputs:
     """Sums over all units for each run: the outputs of one unit, the test set. Every unit must have every run.
 
-    Example:
-        >>> whole_runs(Outputs(np.array([[[1], [4], [2], [8]]]), np.array([2, 2]))).values[0, :, 0]
-        array([ 3, 12])
+    >>> whole_runs(Outputs(np.array([[[1], [4], [2], [8]]]), np.array([2, 2]))).values[0, :, 0]
+    array([ 3, 12])
     """
     by_run = outputs.values.reshape(len(outputs.values), len(outputs.sizes), -1, outputs.values.shape[2])
     return Outputs(by_run.sum(axis=1), outputs.sizes[:1])

@@ -78,20 +78,12 @@ class Context:
         return replace(self, checkpoint=self.checkpoint.at(name))
 
     def sized(self, seconds: float, *, on_host: bool = False) -> Context:
-        """The same on the backend for so many seconds of NumPy; `on_host` on NumPy, though the device must be there.
-
-        Raises:
-            InputError: there is no such device.
-        """
+        """The same on the backend for so many seconds of NumPy; `on_host` on NumPy, though the device must be there."""
         backend = choose_backend(self.device, numpy_seconds=0.0 if on_host else seconds)
         return replace(self, backend=NUMPY if on_host else backend)
 
     def gpu(self) -> str | None:
-        """The platform for what only a GPU does faster than NumPy; None without one, or where JAX has not started.
-
-        Raises:
-            InputError: a GPU was asked for, and there is none.
-        """
+        """The platform for what only a GPU does faster than NumPy; None without one, or where JAX has not started."""
         if self.device == "gpu" or (self.device == "auto" and has_started() and not reason_against()):
             platform = choose_backend(self.device, numpy_seconds=math.inf).platform
             return platform if platform == "gpu" else None

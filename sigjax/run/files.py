@@ -263,9 +263,6 @@ def text_or_file(text: str | Iterable[str], path: str | os.PathLike[str] | None)
     Args:
         text: the text, or its pieces.
         path: the file to write; None for none.
-
-    Raises:
-        InputError: it cannot be written.
     """
     if path is None:
         return text if isinstance(text, str) else "".join(text)
@@ -284,11 +281,7 @@ def is_file(path: str) -> bool:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse, before the work, a path where `replacing` could not write.
-
-    Raises:
-        InputError: there is no such folder, or the file or the folder cannot be written.
-    """
+    """Refuse, before the work, a path where `replacing` could not write."""
     with refusing_unwritable(path):
         target = _target(path)
         if target is not None:
@@ -300,9 +293,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 def same_file(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> bool:
     """Whether two paths are one regular file, which need not exist yet.
 
-    Example:
-        >>> same_file("out/../a.txt", "a.txt"), same_file("/dev/null", "/dev/null")
-        (True, False)
+    >>> same_file("out/../a.txt", "a.txt"), same_file("/dev/null", "/dev/null")
+    (True, False)
     """
     if os.path.exists(first) and os.path.exists(second):
         return os.path.isfile(first) and os.path.samefile(first, second)

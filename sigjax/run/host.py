@@ -56,9 +56,8 @@ def _pool(process: int) -> ThreadPoolExecutor:
 def ahead(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
     """The function of each item, in order, while `workers` threads work ahead; without threads for one worker.
 
-    Example:
-        >>> list(ahead(lambda x: x * x, range(5), workers=2))
-        [0, 1, 4, 9, 16]
+    >>> list(ahead(lambda x: x * x, range(5), workers=2))
+    [0, 1, 4, 9, 16]
     """
     if workers == 1:
         yield from map(function, items)
@@ -106,9 +105,8 @@ def on_all_cores(kernel: Callable[..., Array], values: np.ndarray, *items: np.nd
 def gib(shape: tuple[int, int]) -> float:
     """GiB of replicates `[row, resample]` of this shape.
 
-    Example:
-        >>> gib((2, 2**26))
-        1.0
+    >>> gib((2, 2**26))
+    1.0
     """
     return math.prod(shape) * 8 / 2**30
 
@@ -121,9 +119,8 @@ def fits(needed: float, settings: Settings) -> bool:
 def memory_for(needed: float) -> float:
     """The least `memory` setting, in GiB to two decimals, for replicates of this many GiB.
 
-    Example:
-        >>> memory_for(0.123)
-        0.25
+    >>> memory_for(0.123)
+    0.25
     """
     return math.ceil(100.0 * needed / _FRACTION) / 100.0
 
@@ -136,9 +133,8 @@ def is_terminal(stream: TextIO | None) -> bool:
 def installed() -> dict[str, str]:
     """Versions, devices and extras: name -> text.
 
-    Example:
-        >>> list(installed())
-        ['sigjax', 'python', 'numpy', 'scipy', 'jax', 'jaxlib', 'devices', 'auto', 'gpu', 'extras']
+    >>> list(installed())
+    ['sigjax', 'python', 'numpy', 'scipy', 'jax', 'jaxlib', 'devices', 'auto', 'gpu', 'extras']
     """
     extras = [f"{extra} ({installed_version(package) or _MISSING})" for extra, package in _EXTRAS.items()]
     packages = versions() | {"jaxlib": installed_version("jaxlib")}

@@ -52,10 +52,9 @@ _SAME_SCORE = 1e-9
 def data_hash(evaluations: Sequence[EvaluationRecord]) -> str:
     """The first 16 hexadecimal digits of a SHA-256 hash of evaluations, without notes and functions.
 
-    Example:
-        >>> from sigjax import Evaluation
-        >>> data_hash([Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]})])
-        '7707a855038354e9'
+    >>> from sigjax import Evaluation
+    >>> data_hash([Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]})])
+    '7707a855038354e9'
     """
     digest = hashlib.sha256()
     for each in evaluations:
@@ -81,11 +80,10 @@ def identity_of(evaluations: Sequence[EvaluationRecord], settings: Settings) -> 
 def difference(there: Identity, here: Identity, where: tuple[str, str] = ("there", "here")) -> str | None:
     """The first difference between two runs, in words that say `where` each is, or None.
 
-    Example:
-        >>> difference({"seed": 7, "data": "ab"}, {"seed": 8, "data": "cd"})
-        'seed is 7 there and 8 here'
-        >>> difference({"seed": 7, "data": "ab"}, {"seed": 7, "data": "cd"})
-        'the data (numbers, ids, clusters, strata, or the order of the systems) are others'
+    >>> difference({"seed": 7, "data": "ab"}, {"seed": 8, "data": "cd"})
+    'seed is 7 there and 8 here'
+    >>> difference({"seed": 7, "data": "ab"}, {"seed": 7, "data": "cd"})
+    'the data (numbers, ids, clusters, strata, or the order of the systems) are others'
     """
     there, here = ({**DEFAULTS, **each} for each in (there, here))
     for name in dict.fromkeys((*here, *there)):
@@ -137,9 +135,8 @@ class Shard:
     def of(self, resamples: range) -> range:
         """The range of this shard; the sizes of any two shards differ by at most one.
 
-        Example:
-            >>> [Shard({}, index, 3).of(range(10, 20)) for index in (1, 2, 3)]
-            [range(10, 13), range(13, 16), range(16, 20)]
+        >>> [Shard({}, index, 3).of(range(10, 20)) for index in (1, 2, 3)]
+        [range(10, 13), range(13, 16), range(16, 20)]
         """
         size = len(resamples)
         return resamples[size * (self.index - 1) // self.count : size * self.index // self.count]
@@ -161,11 +158,7 @@ class Shard:
 
 
 def read_shard(path: str | os.PathLike[str], noun: str = "shard") -> Shard:
-    """A shard from a file, where messages call it by a noun.
-
-    Raises:
-        InputError: it cannot be read, is damaged or something else.
-    """
+    """A shard from a file, where messages call it by a noun."""
     if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
         raise InputError(f"{path}: is a device or a named pipe; expected a file for the {noun}")
     try:
@@ -215,9 +208,6 @@ class ShardFile:
         noun: what messages call the file.
         earlier: tallies of the first resamples, from a report that is extended.
         keeps: whether tallies are kept; by default, whether there is a file.
-
-    Raises:
-        InputError: the file cannot be read or written, is none, or belongs to another shard, data or settings.
     """
 
     def __init__(
@@ -341,11 +331,7 @@ NO_CHECKPOINT = Checkpoint(ShardFile(Shard({})))
 
 
 def check_count(settings: Settings, count: int) -> None:
-    """Refuse shards of what cannot be divided.
-
-    Raises:
-        InputError: the number of resamples is not known, or smaller than that of shards.
-    """
+    """Refuse shards of what cannot be divided."""
     if count == 1:
         return
     if settings.resamples == "auto":
@@ -359,11 +345,7 @@ def check_count(settings: Settings, count: int) -> None:
 
 
 def merge_shards(shards: Sequence[tuple[str, Shard]]) -> Shard:
-    """One shard with the tallies of all, each with the name that messages call it by, in any order.
-
-    Raises:
-        InputError: a shard is of another run or not finished, differs from its double, or is missing.
-    """
+    """One shard with the tallies of all, each with the name that messages call it by, in any order."""
     first_name, first = shards[0]
     named: dict[int, tuple[str, Shard]] = {}
     for name, shard in shards:
@@ -437,10 +419,6 @@ def tallies_of_report(earlier: Any, identity: Identity, pairs: Sequence[tuple[st
     """The tallies of a run, from a report on the same data and settings with fewer resamples.
 
     `earlier` is a report, or its JSON file; `pairs` are the names of the systems of each pair, in the order of the run.
-
-    Raises:
-        InputError: the file is not a report in JSON, has other data or settings, or was edited; or there is nothing
-            to add.
     """
     name = "the earlier report"
     if isinstance(earlier, str | os.PathLike):
@@ -460,11 +438,7 @@ def tallies_of_report(earlier: Any, identity: Identity, pairs: Sequence[tuple[st
 
 
 def parse_report(name: str, content: str | bytes) -> dict[str, Any]:
-    """The JSON of a report; `name` is that of the file, for messages.
-
-    Raises:
-        InputError: it is not JSON, or JSON of something else.
-    """
+    """The JSON of a report; `name` is that of the file, for messages."""
     try:
         report: Any = json.loads(content)
     except (ValueError, RecursionError):

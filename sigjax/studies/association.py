@@ -46,9 +46,8 @@ def agreements_p(
         observed: how many agree.
         alternative: which numbers are extreme; ties count.
 
-    Example:
-        >>> agreements_p([1, 1, 1, 1], [1, 1, 1, 1], 2, "greater").p_value * 24
-        7.0
+    >>> agreements_p([1, 1, 1, 1], [1, 1, 1, 1], 2, "greater").p_value * 24
+    7.0
     """
     size = sum(gold_counts)
     every = math.factorial(size)
@@ -72,9 +71,8 @@ def rook_numbers(gold_counts: Sequence[int], label_counts: Sequence[int], start:
     The coefficients of $\prod_c \sum_j \binom{r_c}{j} \binom{l_c}{j} j! x^j$, with the margins r and l of label c.
     Terms that can no longer reach `start` are dropped on the way.
 
-    Example:
-        >>> rook_numbers([2, 1], [1, 2], 0)  # (1 + 2x) (1 + 2x)
-        [1, 4, 4]
+    >>> rook_numbers([2, 1], [1, 2], 0)  # (1 + 2x) (1 + 2x)
+    [1, 4, 4]
     """
     product, lowest = [1], 0
     for gold, label, least, most in _factors(gold_counts, label_counts, start):
@@ -97,10 +95,9 @@ def agreement_cost(
 ) -> int:
     """Rough number of products of two 30-bit digits in `agreements_p`, which makes some 1e10 per second.
 
-    Example:
-        >>> small, large = ([50, 50], [50, 50], 60), ([500, 500], [500, 500], 600)
-        >>> agreement_cost(*small, "greater") < agreement_cost(*large, "greater")
-        True
+    >>> small, large = ([50, 50], [50, 50], 60), ([500, 500], [500, 500], 600)
+    >>> agreement_cost(*small, "greater") < agreement_cost(*large, "greater")
+    True
     """
     size = sum(gold_counts)
     digits = math.log2(size + 1) / 30.0
@@ -331,9 +328,8 @@ def fisher_p(
 ) -> ExactP:
     """As `agreements_p` for two labels, by the hypergeometric distribution: Fisher's exact test.
 
-    Example:
-        >>> fisher_p([3, 1], [2, 2], 3, "greater").p_value
-        0.5
+    >>> fisher_p([3, 1], [2, 2], 3, "greater").p_value
+    0.5
     """
     known = sample_distribution(np.repeat([0, 1], gold_counts), label_counts[1])
     assert not isinstance(known, NotEligible)  # any number of zeros and ones has a distribution

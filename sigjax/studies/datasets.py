@@ -39,11 +39,7 @@ _NAME, _BESIDE, _AXIS = 36, 0.45, 2.0
 
 
 def scores_by_data_set(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray]:
-    """The data sets, and the mean of each system on each `[data set, system]`, over folds or other runs.
-
-    Raises:
-        InputError: the metric is no mean.
-    """
+    """The data sets, and the mean of each system on each `[data set, system]`, over folds or other runs."""
     metric = evaluation.metric
     if metric.score is not mean_score:
         raise InputError(
@@ -203,18 +199,14 @@ def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) 
     where all data sets rank alike F is infinite, and p exact: $m^{1 - N}$ of m orders of the ranks. Nemenyi:
     $|R_i - R_j| \sqrt{6 N / (k (k + 1))}$ by the studentized range over $\sqrt 2$.
 
-    Raises:
-        InputError: the metric is no mean, fewer than three systems, or fewer than two data sets.
-
     Reference: Demsar (2006); Iman and Davenport (1980), "Approximations of the critical region of the Friedman
     statistic"; Nemenyi (1963), "Distribution-free multiple comparisons".
 
-    Example:
-        >>> from sigjax.metrics import evaluation_from_arrays
-        >>> scores = {"A": [9, 8, 9, 7, 9], "B": [7, 7, 8, 6, 7], "C": [5, 6, 5, 5, 6]}
-        >>> result = rank_tests(evaluation_from_arrays(scores, metric="mean"))
-        >>> result.systems, round(result.friedman, 6), round(result.friedman_p, 6)
-        (('A', 'B', 'C'), 10.0, 0.006738)
+    >>> from sigjax.metrics import evaluation_from_arrays
+    >>> scores = {"A": [9, 8, 9, 7, 9], "B": [7, 7, 8, 6, 7], "C": [5, 6, 5, 5, 6]}
+    >>> result = rank_tests(evaluation_from_arrays(scores, metric="mean"))
+    >>> result.systems, round(result.friedman, 6), round(result.friedman_p, 6)
+    (('A', 'B', 'C'), 10.0, 0.006738)
     """
     from scipy.stats import chi2, f, rankdata, studentized_range
 
@@ -316,10 +308,9 @@ def corrected_t(differences: np.ndarray, folds: int) -> tuple[float, float, floa
     $t = \bar d / \sqrt{(1/k + 1/(m - 1)) s^2}$ with k - 1 degrees of freedom for k differences of m folds, whose test
     sets are 1/(m - 1) of their training sets. Without differences p is 1.
 
-    Example:
-        >>> t, p, error = corrected_t(np.array([1.0, 2.0, 3.0, 2.0, 2.0]), 5)
-        >>> round(t, 4), round(p, 4)
-        (4.2164, 0.0135)
+    >>> t, p, error = corrected_t(np.array([1.0, 2.0, 3.0, 2.0, 2.0]), 5)
+    >>> round(t, 4), round(p, 4)
+    (4.2164, 0.0135)
     """
     from scipy.special import stdtr
 
@@ -338,10 +329,9 @@ def five_by_two(differences: np.ndarray) -> tuple[float, float]:
     $F = \sum_{ij} d_{ij}^2 / (2 \sum_i s_i^2)$ with $s_i^2 = (d_{i1} - \bar d_i)^2 + (d_{i2} - \bar d_i)^2$ and 10 and
     5 degrees of freedom.
 
-    Example:
-        >>> f, p = five_by_two(np.array([[1.0, 2.0], [2.0, 3.0], [1.0, 3.0], [2.0, 2.0], [3.0, 1.0]]))
-        >>> round(f, 4), round(p, 4)
-        (4.6, 0.053)
+    >>> f, p = five_by_two(np.array([[1.0, 2.0], [2.0, 3.0], [1.0, 3.0], [2.0, 2.0], [3.0, 1.0]]))
+    >>> round(f, 4), round(p, 4)
+    (4.6, 0.053)
     """
     from scipy.stats import f as f_distribution
 
@@ -366,15 +356,11 @@ def fold_tests(
         folds: of each repetition; by default as many as there are labels.
         confidence_level: of the intervals.
 
-    Raises:
-        InputError: the metric is no mean, or a data set has fewer than two folds.
-
-    Example:
-        >>> from sigjax.metrics import evaluation_from_arrays
-        >>> scores = {"A": [0.9, 0.8, 0.9, 0.7, 0.8], "B": [0.7, 0.7, 0.8, 0.7, 0.7]}
-        >>> (test,) = fold_tests(evaluation_from_arrays(scores, metric="mean"))
-        >>> round(test.delta, 3), test.folds, round(test.p_value, 4)
-        (0.1, 5, 0.1027)
+    >>> from sigjax.metrics import evaluation_from_arrays
+    >>> scores = {"A": [0.9, 0.8, 0.9, 0.7, 0.8], "B": [0.7, 0.7, 0.8, 0.7, 0.7]}
+    >>> (test,) = fold_tests(evaluation_from_arrays(scores, metric="mean"))
+    >>> round(test.delta, 3), test.folds, round(test.p_value, 4)
+    (0.1, 5, 0.1027)
     """
     from scipy.special import stdtrit
 

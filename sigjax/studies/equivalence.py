@@ -123,11 +123,10 @@ def margin_exceed(
         tolerance: differences smaller than this are ties.
         variant: shift or flip.
 
-    Example:
-        >>> margin_exceed(np.array([-0.4, -0.1, 0.1, 0.3]), 0.0, 0.3, 1e-12, "shift")
-        (1, 1)
-        >>> margin_exceed(np.array([-0.4, -0.1, 0.1, 0.3]), 0.1, 0.2, 1e-12, "shift")
-        (0, 2)
+    >>> margin_exceed(np.array([-0.4, -0.1, 0.1, 0.3]), 0.0, 0.3, 1e-12, "shift")
+    (1, 1)
+    >>> margin_exceed(np.array([-0.4, -0.1, 0.1, 0.3]), 0.1, 0.2, 1e-12, "shift")
+    (0, 2)
     """
     null, slack = null_replicates(replicates, np.float64(delta), variant), np.float64(tolerance)
     above = extreme(null, np.float64(delta + margin), slack, "greater")
@@ -140,9 +139,8 @@ def dual_interval(replicates: np.ndarray, delta: float, level: float, variant: V
 
     It is the basic interval (Davison and Hinkley 1997, section 5.2) for `shift`, and the percentile one for `flip`.
 
-    Example:
-        >>> dual_interval(np.arange(101.0), 40.0, 0.5, "flip"), dual_interval(np.arange(101.0), 40.0, 0.5, "shift")
-        (Interval(low=25.0, high=75.0), Interval(low=5.0, high=55.0))
+    >>> dual_interval(np.arange(101.0), 40.0, 0.5, "flip"), dual_interval(np.arange(101.0), 40.0, 0.5, "shift")
+    (Interval(low=25.0, high=75.0), Interval(low=5.0, high=55.0))
     """
     (low,), (high,) = (ends.tolist() for ends in quantiles(replicates[None].copy(), quantile_levels(level)))
     percentile = Interval(low, high)

@@ -17,9 +17,8 @@ PROPORTION_LEVEL = 0.95
 def proportion_interval(successes: int, trials: int, level: float) -> Interval:
     """Clopper-Pearson interval of a share of trials.
 
-    Example:
-        >>> proportion_interval(0, 10, 0.95).high.__round__(4)
-        0.3085
+    >>> proportion_interval(0, 10, 0.95).high.__round__(4)
+    0.3085
     """
     low, high = clopper_pearson(np.array([successes]), trials, level)
     return Interval(float(low[0]), float(high[0]))
@@ -40,11 +39,10 @@ def clustered_proportion(successes: np.ndarray, trials: np.ndarray, level: float
     Reference: Korn and Graubard (1998), "Confidence intervals for proportions with small expected number of positive
     counts estimated from survey data", on numbers of independent trials.
 
-    Example:
-        >>> [round(end, 3) for end in clustered_proportion(np.array([2, 0, 2, 2]), np.array([2, 2, 2, 2]), 0.95)]
-        [0.256, 0.963]
-        >>> [round(end, 3) for end in clustered_proportion(np.array([5, 5]), np.array([5, 5]), 0.95)]
-        [0.342, 1.0]
+    >>> [round(end, 3) for end in clustered_proportion(np.array([2, 0, 2, 2]), np.array([2, 2, 2, 2]), 0.95)]
+    [0.256, 0.963]
+    >>> [round(end, 3) for end in clustered_proportion(np.array([5, 5]), np.array([5, 5]), 0.95)]
+    [0.342, 1.0]
     """
     some = trials > 0
     successes, trials = successes[some], trials[some]
@@ -70,10 +68,9 @@ def paired_proportion(right: np.ndarray, members: np.ndarray, level: float) -> I
 
     Reference: Aronow, Samii and Assenova (2015), "Cluster-robust variance estimation for dyadic data".
 
-    Example:
-        >>> right, members = np.array([True, True, False]), np.array([[0, 1], [2, 3], [4, 5]])
-        >>> [round(end, 3) for end in paired_proportion(right, members, 0.95)]
-        [0.185, 0.946]
+    >>> right, members = np.array([True, True, False]), np.array([[0, 1], [2, 3], [4, 5]])
+    >>> [round(end, 3) for end in paired_proportion(right, members, 0.95)]
+    [0.185, 0.946]
     """
     codes = np.unique(members, return_inverse=True)[1].reshape(-1, 2)
     systems, count, share = int(codes.max()) + 1, len(right), float(right.mean())
@@ -97,11 +94,7 @@ def _effective_interval(proportion: float, variance: float, count: int, fewest: 
 def check_resamples(resamples: int, alpha: float) -> None:
     r"""Refuse too few resamples: the smallest Monte Carlo p-value, $1 / (K + 1)$, would be above alpha.
 
-    Raises:
-        InputError: they are too few.
-
-    Example:
-        >>> check_resamples(19, 0.05)
+    >>> check_resamples(19, 0.05)
     """
     least = math.ceil(round(1.0 / alpha, 6)) - 1
     if resamples < least:
@@ -114,9 +107,8 @@ def check_resamples(resamples: int, alpha: float) -> None:
 def is_attainable(alpha: float, num_units: int, alternative: Alternative) -> bool:
     r"""Whether a permutation test of so many units can have p <= alpha: its smallest p is $2^{-n}$, twice two-sided.
 
-    Example:
-        >>> [is_attainable(0.05, num_units, "two-sided") for num_units in (4, 5, 6)]
-        [False, False, True]
+    >>> [is_attainable(0.05, num_units, "two-sided") for num_units in (4, 5, 6)]
+    [False, False, True]
     """
     return math.ldexp(1.0 if alternative != "two-sided" else 2.0, -num_units) <= alpha
 
@@ -127,9 +119,8 @@ def normal_power(effect: float, standard_error: float, alpha: float, alternative
     Two-sided $\Phi(e - z) + \Phi(-e - z)$ with $e$ the effect in standard errors and $z = z_{1-\alpha/2}$; greater
     $\Phi(e - z_{1-\alpha})$; less the same of $-e$. With a standard error of 0, the power is 1 if there is an effect.
 
-    Example:
-        >>> round(normal_power(2.8, 1.0, 0.05, "two-sided"), 3), round(normal_power(0.0, 1.0, 0.05, "less"), 3)
-        (0.8, 0.05)
+    >>> round(normal_power(2.8, 1.0, 0.05, "two-sided"), 3), round(normal_power(0.0, 1.0, 0.05, "less"), 3)
+    (0.8, 0.05)
     """
     effect = {"two-sided": abs(effect), "greater": effect, "less": -effect}[alternative]
     if standard_error == 0.0:
@@ -146,9 +137,8 @@ def detectable_effect(standard_error: float, alpha: float, power: float, alterna
 
     One-sided tests have $z_{1-\alpha}$. The chance of a significant difference of the wrong sign is left out.
 
-    Example:
-        >>> round(detectable_effect(1.0, 0.05, 0.8, "two-sided"), 3)
-        2.802
+    >>> round(detectable_effect(1.0, 0.05, 0.8, "two-sided"), 3)
+    2.802
     """
     tail = alpha / 2.0 if alternative == "two-sided" else alpha
     return (_NORMAL.inv_cdf(1.0 - tail) + _NORMAL.inv_cdf(power)) * standard_error
@@ -168,9 +158,8 @@ def simulated_effect(errors: np.ndarray, alpha: float, power: float, alternative
         power: the share of trials in which the test is to detect the effect.
         alternative: of the test.
 
-    Example:
-        >>> simulated_effect(np.arange(-50.0, 51.0), 0.1, 0.8, "greater")
-        70.0
+    >>> simulated_effect(np.arange(-50.0, 51.0), 0.1, 0.8, "greater")
+    70.0
     """
     critical = np.quantile(np.abs(errors) if alternative == "two-sided" else errors, 1.0 - alpha)
     return float(critical - np.quantile(errors, 1.0 - power))
@@ -188,11 +177,10 @@ def uniformity(p_values: np.ndarray) -> tuple[float, float, float]:
     uniform p-values, which Smirnov's formula gives exactly (Conover 1972: for discrete distributions it is lower). Of
     n uniform p-values either distance is about $0.63 / \sqrt n$.
 
-    Example:
-        >>> uniformity(np.array([0.25, 0.5, 0.75, 1.0]))[::2]
-        (0.0, 0.0)
-        >>> uniformity(np.array([0.01, 0.02, 0.03, 0.04]))[0]
-        0.96
+    >>> uniformity(np.array([0.25, 0.5, 0.75, 1.0]))[::2]
+    (0.0, 0.0)
+    >>> uniformity(np.array([0.01, 0.02, 0.03, 0.04]))[0]
+    0.96
     """
     from scipy.special import smirnov
 

@@ -91,13 +91,9 @@ def samples_of(
         what: the test, for messages.
         missing: as in `evaluations_of`.
 
-    Raises:
-        InputError: the data are something else, or of a metric that is not one of sums.
-
-    Example:
-        >>> samples = samples_of({"A": [1, 2, 3], "B": [4, 5]}, ReadingOptions(), what="a test")
-        >>> [(name, one.stats[0, :, 0].tolist()) for name, one in samples.items()]
-        [('A', [1, 2, 3]), ('B', [4, 5])]
+    >>> samples = samples_of({"A": [1, 2, 3], "B": [4, 5]}, ReadingOptions(), what="a test")
+    >>> [(name, one.stats[0, :, 0].tolist()) for name, one in samples.items()]
+    [('A', [1, 2, 3]), ('B', [4, 5])]
     """
     if not isinstance(data, Mapping) and are_paths(data) and len(data) > 1:
         data = name_systems(list(map(os.fspath, data)))[0]
@@ -179,9 +175,8 @@ def notes_of(name: str, sample: EvaluationRecord, num_units: int, interval: Inte
 def are_binary(samples: Iterable[EvaluationRecord]) -> bool:
     """Whether all numbers of all systems are 0 or 1: beside other ratings, those of a system may all be 1.
 
-    Example:
-        >>> are_binary(samples_of({"A": [1, 1], "B": [4, 2]}, ReadingOptions(), what="a test").values())
-        False
+    >>> are_binary(samples_of({"A": [1, 1], "B": [4, 2]}, ReadingOptions(), what="a test").values())
+    False
     """
     return all(bool(np.isin(sample.stats[0, :, 0], (0, 1)).all()) for sample in samples)
 

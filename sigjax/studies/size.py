@@ -393,9 +393,8 @@ def fit_sizes(series: Series, gain: float | None, level: float) -> SizeFit | Non
 def fit_root(sizes: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     r"""The constant c of $t = c / \sqrt n$ by least squares of log t, `[row]`; thresholds `[row, size]` may be NaN.
 
-    Example:
-        >>> fit_root(np.array([100.0, 400.0]), np.array([[0.3, 0.15], [np.nan, 0.2]])).round(6)
-        array([3., 4.])
+    >>> fit_root(np.array([100.0, 400.0]), np.array([[0.3, 0.15], [np.nan, 0.2]])).round(6)
+    array([3., 4.])
     """
     logs = np.log(np.where(thresholds > 0.0, thresholds, np.nan)) + 0.5 * np.log(sizes)
     return np.exp(_mean(logs))
@@ -404,9 +403,8 @@ def fit_root(sizes: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
 def fit_power(sizes: np.ndarray, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     r"""E and c of $t = c n^e$ by least squares of log t on log n, each `[row]`; NaN with fewer than two sizes.
 
-    Example:
-        >>> fit_power(np.array([10.0, 20.0, 40.0]), np.array([[8.0, 4.0, 2.0]]))[0].round(6)
-        array([-1.])
+    >>> fit_power(np.array([10.0, 20.0, 40.0]), np.array([[8.0, 4.0, 2.0]]))[0].round(6)
+    array([-1.])
     """
     logs = np.log(np.where(thresholds > 0.0, thresholds, np.nan))
     at = np.where(np.isnan(logs), np.nan, np.log(sizes))

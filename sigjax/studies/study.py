@@ -174,9 +174,8 @@ class Study(StudyResult):
 def signature_line(**values: object) -> str:
     """One line that reproduces the numbers, from what it names; None is left out.
 
-    Example:
-        >>> signature_line(study="power", seed=1, strata=None).rpartition(":")[0]
-        'study:power|seed:1|sigjax'
+    >>> signature_line(study="power", seed=1, strata=None).rpartition(":")[0]
+    'study:power|seed:1|sigjax'
     """
     return "|".join(f"{name}:{value}" for name, value in {**values, "sigjax": __version__}.items() if value is not None)
 
@@ -184,10 +183,9 @@ def signature_line(**values: object) -> str:
 def study_signature(study: str, options: object, *, metric: str, **more: object) -> str:
     """The signature of a study: all options of its own that change numbers; what is given here goes before.
 
-    Example:
-        >>> from sigjax.studies.trials import StudyOptions
-        >>> study_signature("power", StudyOptions(seed=1), metric="mean", units=9).rpartition("|")[0]
-        'study:power|metric:mean|test:permutation|n:1999|seed:1|repetitions:1000|alt:two-sided|units:9'
+    >>> from sigjax.studies.trials import StudyOptions
+    >>> study_signature("power", StudyOptions(seed=1), metric="mean", units=9).rpartition("|")[0]
+    'study:power|metric:mean|test:permutation|n:1999|seed:1|repetitions:1000|alt:two-sided|units:9'
     """
     own, reading = options_of(type(options)), options_of(ReadingOptions)
     names = [name for name in own if own[name] is not reading.get(name) and name not in ("device", "progress")]

@@ -107,9 +107,8 @@ def synthetic(data: Any, options: SyntheticOptions) -> Evaluation:
 def tagged_words(instances: int, systems: int, step: float, seed: int) -> np.ndarray:
     """Right words and words of taggers on each sentence, `[system, sentence, 2]`, by Table 1 of Zmigrod et al. (2022).
 
-    Example:
-        >>> tagged_words(4, 2, 0.0, 22)[0].tolist()
-        [[1, 1], [1, 1], [1, 1], [5, 5]]
+    >>> tagged_words(4, 2, 0.0, 22)[0].tolist()
+    [[1, 1], [1, 1], [1, 1], [5, 5]]
     """
     rng = np.random.default_rng(seed)
     words = np.maximum(1, np.rint(rng.normal(12.08, 10.60, instances))).astype(np.int64)
@@ -182,11 +181,7 @@ def _mixtures(evaluation: EvaluationRecord, options: SyntheticOptions) -> Evalua
 
 
 def added_scores(stats: np.ndarray, totals: np.ndarray, metric: Metric) -> np.ndarray:
-    """What each instance adds to the score of a system with these totals, `[instance]`.
-
-    Raises:
-        InputError: a score that is not finite.
-    """
+    """What each instance adds to the score of a system with these totals, `[instance]`."""
     with np.errstate(all="ignore"):
         added = np.asarray(metric.score(totals + stats) - metric.score(totals[None]))
     if not np.isfinite(added).all():
@@ -218,10 +213,9 @@ def mixing_proportion(x: np.ndarray, y: np.ndarray, correlation: float, names: t
         correlation: r.
         names: of both, for errors.
 
-    Example:
-        >>> x, y = np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0, 0.0])
-        >>> round(mixing_proportion(x, y, 0.8, ("A", "B")), 4)
-        0.8873
+    >>> x, y = np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0, 0.0])
+    >>> round(mixing_proportion(x, y, 0.8, ("A", "B")), 4)
+    0.8873
     """
     (var_x, cov), (_, var_y) = np.cov(x, y, ddof=0)
     apart = float(((x - y) ** 2).mean())

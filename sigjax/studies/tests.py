@@ -70,10 +70,9 @@ def paired_t(
     `differences` `[unit]` may be those of folds, too. Differences within `rounding` of each other are equal. Same as
     `scipy.stats.ttest_rel`. Reference: Yeh (2000), section 3.1.
 
-    Example:
-        >>> result = paired_t(np.array([1, 2, 3]), "two-sided")
-        >>> round(result.statistic, 4), round(result.p_value, 4)
-        (3.4641, 0.0742)
+    >>> result = paired_t(np.array([1, 2, 3]), "two-sided")
+    >>> round(result.statistic, 4), round(result.p_value, 4)
+    (3.4641, 0.0742)
     """
     assumes = assumes or "differences are normal, or many"
     return _of_mean(differences, rounding, name, assumes, lambda t: t_tail(t, len(differences) - 1, alternative))
@@ -92,9 +91,8 @@ def wald_z(
     `differences` is `[unit]`; `rounding` as in `paired_t`. Reference: Wasserman (2004), "All of statistics", section
     10.1.
 
-    Example:
-        >>> round(wald_z(np.array([1, 2, 3]), "two-sided").p_value, 6)
-        0.000532
+    >>> round(wald_z(np.array([1, 2, 3]), "two-sided").p_value, 6)
+    0.000532
     """
     return _of_mean(differences, rounding, name, assumes, lambda z: normal_tail(z, alternative))
 
@@ -105,9 +103,8 @@ def sign_test(differences: np.ndarray, alternative: Alternative) -> ClassicalTes
     `differences` is `[unit]`; two-sided is twice the smaller tail, at most 1. Same as `scipy.stats.binomtest(above,
     above + below)`. Reference: Yeh (2000), section 3.1.
 
-    Example:
-        >>> sign_test(np.array([1, 2, 3, 0, 4]), "two-sided").p_value
-        0.125
+    >>> sign_test(np.array([1, 2, 3, 0, 4]), "two-sided").p_value
+    0.125
     """
     above, below = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
     assumes = f"sizes do not count; {_left_out(len(differences) - above - below)}"
@@ -123,10 +120,9 @@ def wilcoxon(differences: np.ndarray, alternative: Alternative, *, rounding: int
     smaller tail, at most 1. `differences` is `[unit]`; sizes that differ by at most `rounding` are equal. Reference:
     Pratt and Gibbons (1981), "Concepts of nonparametric theory", chapter 3.
 
-    Example:
-        >>> result = wilcoxon(np.array([1, 2, -1, 0, 4]), "greater")
-        >>> result.statistic, result.p_value
-        (8.5, 0.1875)
+    >>> result = wilcoxon(np.array([1, 2, -1, 0, 4]), "greater")
+    >>> result.statistic, result.p_value
+    (8.5, 0.1875)
     """
     kept = differences[differences != 0]
     doubled = doubled_ranks(np.abs(kept), rounding)
@@ -149,13 +145,12 @@ def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalT
     whose correction gives p < 1 for b = c. Reference: Fagerland et al. (2013), "The McNemar test for binary
     matched-pairs data: mid-p and asymptotic are better than exact conditional".
 
-    Example:
-        >>> [round(test.p_value, 4) for test in mcnemar(9, 1, "two-sided")]
-        [0.0215, 0.0117, 0.0114, 0.0269]
-        >>> mcnemar(1, 1, "two-sided")[1].p_value
-        0.75
-        >>> [test.p_value for test in mcnemar(0, 0, "two-sided")]
-        [1.0, 1.0, 1.0, 1.0]
+    >>> [round(test.p_value, 4) for test in mcnemar(9, 1, "two-sided")]
+    [0.0215, 0.0117, 0.0114, 0.0269]
+    >>> mcnemar(1, 1, "two-sided")[1].p_value
+    0.75
+    >>> [test.p_value for test in mcnemar(0, 0, "two-sided")]
+    [1.0, 1.0, 1.0, 1.0]
     """
     both = above + below
     tests: list[ClassicalTest | LeftOut] = [
@@ -250,9 +245,8 @@ def two_sample_t(a: np.ndarray, b: np.ndarray, alternative: Alternative) -> Clas
 
     `a` and `b` are `[unit]`, of the same units. Same as `scipy.stats.ttest_ind`. Reference: Yeh (2000), section 2.1.
 
-    Example:
-        >>> round(two_sample_t(np.array([2, 4, 6]), np.array([1, 2, 3]), "two-sided").p_value, 4)
-        0.1963
+    >>> round(two_sample_t(np.array([2, 4, 6]), np.array([1, 2, 3]), "two-sided").p_value, 4)
+    0.1963
     """
     if len(a) < 2:
         return LeftOut(TWO_SAMPLE_T, ONE_UNIT)
@@ -273,10 +267,9 @@ def binomial_z(
 
     Same as `statsmodels.stats.proportion.proportions_ztest`. Reference: Yeh (2000), section 2.1.
 
-    Example:
-        >>> test = binomial_z((47, 25), (95, 39), "two-sided")
-        >>> round(test.statistic**2, 2)
-        2.38
+    >>> test = binomial_z((47, 25), (95, 39), "two-sided")
+    >>> round(test.statistic**2, 2)
+    2.38
     """
     if 0 in trials:
         return LeftOut(BINOMIAL_Z, "a system has a proportion of nothing")
@@ -297,10 +290,9 @@ def chi_square(
     One degree of freedom, no correction; the square of `binomial_z`. Same as `scipy.stats.chi2_contingency(...,
     correction=False)`; where all items are relevant, or all spurious, p = 1. Reference: Yeh (2000), section 2.2.
 
-    Example:
-        >>> test = chi_square((47, 25), (48, 14), "two-sided")
-        >>> round(test.statistic, 2), round(test.p_value, 2)
-        (2.38, 0.12)
+    >>> test = chi_square((47, 25), (48, 14), "two-sided")
+    >>> round(test.statistic, 2), round(test.p_value, 2)
+    (2.38, 0.12)
     """
     if alternative != "two-sided":
         return LeftOut(CHI_SQUARE, TWO_SIDED_ONLY)
@@ -325,11 +317,10 @@ def delong(scores: np.ndarray, label: np.ndarray, alternative: Alternative) -> C
     0 or 1. As `roc.test` of pROC. Reference: DeLong, DeLong and Clarke-Pearson (1988), "Comparing the areas under two
     or more correlated receiver operating characteristic curves".
 
-    Example:
-        >>> scores = np.array([[0.1, 0.4, 0.35, 0.8, 0.7], [0.2, 0.1, 0.3, 0.2, 0.9]])
-        >>> test = delong(scores, np.array([0, 0, 1, 1, 1]), "two-sided")
-        >>> round(test.statistic, 4), round(test.p_value, 4)
-        (-0.25, 0.8026)
+    >>> scores = np.array([[0.1, 0.4, 0.35, 0.8, 0.7], [0.2, 0.1, 0.3, 0.2, 0.9]])
+    >>> test = delong(scores, np.array([0, 0, 1, 1, 1]), "two-sided")
+    >>> round(test.statistic, 4), round(test.p_value, 4)
+    (-0.25, 0.8026)
     """
     positive, negative = (np.sort(scores[:, label == kind], axis=1) for kind in (1, 0))
     if positive.shape[1] < 2 or negative.shape[1] < 2:
@@ -367,10 +358,9 @@ def dependence(a: np.ndarray, b: np.ndarray) -> tuple[float | None, float | None
     without each unit in turn (jackknife): for a mean, r12 is then the correlation of the results of units, for other
     metrics that of their contributions. Reference: Yeh (2000), section 2.1.
 
-    Example:
-        >>> correlation, factor = dependence(np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0]))
-        >>> round(correlation, 4), round(factor, 4)
-        (0.5774, 1.5275)
+    >>> correlation, factor = dependence(np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0]))
+    >>> round(correlation, 4), round(factor, 4)
+    (0.5774, 1.5275)
     """
     if len(a) < 2:
         return None, None
@@ -396,10 +386,9 @@ def rank_sum(a: np.ndarray, b: np.ndarray, alternative: Alternative, *, rounding
     Reference: Mann and Whitney (1947), "On a test of whether one of two random variables is stochastically larger than
     the other".
 
-    Example:
-        >>> test = rank_sum(np.array([3, 4, 5]), np.array([1, 2]), "two-sided")
-        >>> test.statistic, test.p_value
-        (6.0, 0.2)
+    >>> test = rank_sum(np.array([3, 4, 5]), np.array([1, 2]), "two-sided")
+    >>> test.statistic, test.p_value
+    (6.0, 0.2)
     """
     doubled = doubled_ranks(np.concatenate([a, b]), rounding)
     observed, law = int(doubled[: len(a)].sum()), sample_distribution(doubled, len(a))
@@ -443,11 +432,10 @@ def mapsswe(
     References: Gillick and Cox (1989), "Some statistical issues in the comparison of speech recognition algorithms";
     Pallett, Fisher and Fiscus (1990), "Tools for the analysis of benchmark speech recognition tests".
 
-    Example:
-        >>> gold, a, b = ["a b c d e f"] * 3, ["a x c d e f", "a b c d e f", "a"], ["a b c d x f", "a b", "a b"]
-        >>> test = mapsswe(gold, a, b, "two-sided")
-        >>> round(test.statistic, 4), test.assumes
-        (-0.6348, 'segments are independent, and many; 4 segments')
+    >>> gold, a, b = ["a b c d e f"] * 3, ["a x c d e f", "a b c d e f", "a"], ["a b c d x f", "a b", "a b"]
+    >>> test = mapsswe(gold, a, b, "two-sided")
+    >>> round(test.statistic, 4), test.assumes
+    (-0.6348, 'segments are independent, and many; 4 segments')
     """
     pairs = [pair for texts in zip(references, a, b, strict=True) for pair in segments(*texts)]
     if len(pairs) < 2:
@@ -460,9 +448,8 @@ def mapsswe(
 def segments(reference: str, a: str, b: str) -> Iterator[tuple[int, int]]:
     """The errors of both systems in each segment of an utterance.
 
-    Example:
-        >>> list(segments("a b c d e f g", "a x c d e f", "a b c d y f g"))
-        [(1, 0), (1, 1)]
+    >>> list(segments("a b c d e f g", "a x c d e f", "a b c d y f g"))
+    [(1, 0), (1, 1)]
     """
     gold = words_of(reference)
     size = 2 * max(gold.slots) + 2  # in each slot of the reference the words, then what is put in after them

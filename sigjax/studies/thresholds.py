@@ -131,9 +131,8 @@ def weighted_quantiles(values: np.ndarray, weights: np.ndarray, quantile: float)
 
     It lies between two values in order, as in `numpy.quantile`; NaN in rows without weight.
 
-    Example:
-        >>> weighted_quantiles(np.array([1.0, 2.0, 4.0]), np.array([[1, 1, 1], [2, 0, 1], [0, 0, 0]]), 0.75)
-        array([3. , 2.5, nan])
+    >>> weighted_quantiles(np.array([1.0, 2.0, 4.0]), np.array([[1, 1, 1], [2, 0, 1], [0, 0, 0]]), 0.75)
+    array([3. , 2.5, nan])
     """
     cumulative = np.cumsum(weights, axis=1)
     rank = quantile * (cumulative[:, -1] - 1.0)
@@ -184,11 +183,10 @@ def effective_pairs(upto: np.ndarray, drawn: np.ndarray) -> float:
         upto: `[pair]` whether a gain is at most the threshold; s is their share.
         drawn: `[draw]` this share on draws of systems; v is its variance.
 
-    Example:
-        >>> effective_pairs(np.arange(100) < 95, np.array([0.93, 0.95, 0.97]))
-        100.0
-        >>> round(effective_pairs(np.arange(100) < 95, np.array([0.85, 0.95, 1.0])), 1)
-        12.2
+    >>> effective_pairs(np.arange(100) < 95, np.array([0.93, 0.95, 0.97]))
+    100.0
+    >>> round(effective_pairs(np.arange(100) < 95, np.array([0.85, 0.95, 1.0])), 1)
+    12.2
     """
     share, defined = float(upto.mean()), drawn[~np.isnan(drawn)]
     variance = float(np.var(defined)) if len(defined) else 0.0
@@ -213,9 +211,8 @@ def moved_gains(gains: np.ndarray, p_values: np.ndarray, p: float, sides: int) -
 
     This is $z_p$ standard errors of delta. Two-sided, $z$ is that of half of p.
 
-    Example:
-        >>> moved_gains(np.array([2.326348]), np.array([0.01]), 0.05, 1).round(3)
-        array([1.645])
+    >>> moved_gains(np.array([2.326348]), np.array([0.01]), 0.05, 1).round(3)
+    array([1.645])
     """
     z = np.array([-_NORMAL.inv_cdf(each / sides) for each in p_values.tolist()])
     return gains * -_NORMAL.inv_cdf(p / sides) / z
@@ -278,9 +275,8 @@ class PairsOptions(TestedOptions):
         Of n independent pairs none is above it with probability $q^n$. Unless that is at most half of what the interval
         may miss, no interval made of the gains has an upper end that is high enough, and the interval is left open.
 
-        Example:
-            >>> PairsOptions().least_pairs
-            72
+        >>> PairsOptions().least_pairs
+        72
         """
         return math.ceil(math.log((1.0 - self.confidence_level) / 2.0) / math.log(self.quantile))
 
@@ -292,11 +288,7 @@ class PairsOptions(TestedOptions):
 
 
 def check_range(p_range: Sequence[float]) -> None:
-    """Refuse what is not the lowest and the highest p of a range.
-
-    Raises:
-        InputError: it is not.
-    """
+    """Refuse what is not the lowest and the highest p of a range."""
     if len(p_range) != 2 or not p_range[0] < p_range[1]:
         raise InputError(f"p_range must be the lowest and the highest p, such as 0.04 0.06, got {p_range!r}")
 
@@ -306,12 +298,11 @@ def in_ranges(p_values: np.ndarray, p_range: Sequence[float]) -> Iterator[tuple[
 
     Each with its ends and which p-values it holds. Both ends belong to the first; the others hold each p once.
 
-    Example:
-        >>> for low, high, inside in list(in_ranges(np.array([0.0, 0.00125, 0.04]), (0.04, 0.06)))[:3]:
-        ...     print(low, high, inside)
-        0.04 0.06 [False False  True]
-        0.0 0.00125 [ True  True False]
-        0.00125 0.0025 [False False False]
+    >>> for low, high, inside in list(in_ranges(np.array([0.0, 0.00125, 0.04]), (0.04, 0.06)))[:3]:
+    ...     print(low, high, inside)
+    0.04 0.06 [False False  True]
+    0.0 0.00125 [ True  True False]
+    0.00125 0.0025 [False False False]
     """
     low, high = p_range
     yield low, high, (p_values >= low) & (p_values <= high)
@@ -320,11 +311,7 @@ def in_ranges(p_values: np.ndarray, p_range: Sequence[float]) -> Iterator[tuple[
 
 
 def check_pairs(evaluations: Sequence[EvaluationRecord], options: TestedOptions) -> Settings:
-    """The settings of the tests; each option by itself has been checked.
-
-    Raises:
-        InputError: options or data cannot be used.
-    """
+    """The settings of the tests; each option by itself has been checked."""
     check_range(options.p_range)
     more = {"alternative": SIDES[options.alternative], "interval": "none", "correction": "none"}
     settings = Settings(**values(options, Settings, **more))
@@ -391,11 +378,7 @@ def compared_pairs(
 
 
 def scores_of(evaluation: EvaluationRecord, settings: Settings) -> np.ndarray:
-    """The score of each system, `[system]`.
-
-    Raises:
-        InputError: a score that is not finite.
-    """
+    """The score of each system, `[system]`."""
     with named_errors([evaluation], settings):
         return np.array(problem_of(evaluation, settings).hypotheses.scores)
 
@@ -419,9 +402,8 @@ def _columns(report: Report, evaluation: EvaluationRecord) -> list[PairColumns]:
 def interval_text(low: float | None, high: float | None, spec: str) -> str:
     """An interval, also where one end is open.
 
-    Example:
-        >>> interval_text(0.4, 0.6, ".2f"), interval_text(0.4, None, ".2f")
-        ('[0.40, 0.60]', 'at least 0.40')
+    >>> interval_text(0.4, 0.6, ".2f"), interval_text(0.4, None, ".2f")
+    ('[0.40, 0.60]', 'at least 0.40')
     """
     if low is not None and high is not None:
         return f"[{low:{spec}}, {high:{spec}}]"

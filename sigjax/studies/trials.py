@@ -50,11 +50,7 @@ class Pilot:
 
 
 def select_pair(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> EvaluationRecord:
-    """The evaluation of two systems, which need no names if there are only two.
-
-    Raises:
-        InputError: not two systems, or an unknown name.
-    """
+    """The evaluation of two systems, which need no names if there are only two."""
     names = evaluation.systems if systems is None else tuple(systems)
     if len(names) != 2:
         raise InputError(
@@ -64,11 +60,7 @@ def select_pair(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> 
 
 
 def select(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> EvaluationRecord:
-    """The evaluation of some systems, or of all.
-
-    Raises:
-        InputError: no name, an unknown name, or a name twice.
-    """
+    """The evaluation of some systems, or of all."""
     names = evaluation.systems if systems is None else tuple(systems)
     if not names or len(set(names)) < len(names):
         raise InputError(f"name one or more different systems ({Hint('only')}), got {', '.join(names) or 'none'}")
@@ -91,11 +83,7 @@ def on_instances(evaluation: EvaluationRecord, chosen: np.ndarray | slice, **cha
 
 
 def make_pilot(evaluation: EvaluationRecord, *, alone: bool = False) -> Pilot:
-    """The units of an evaluation: in pairs, or with the instances of a system in any order (`alone`).
-
-    Raises:
-        InputError: a metric that is no function of sums or does not work on the data, or a single unit.
-    """
+    """The units of an evaluation: in pairs, or with the instances of a system in any order (`alone`)."""
     metric = evaluation.metric
     if not isinstance(metric, Metric):
         raise InputError(f"a study takes metrics of sums, but {metric.name!r} is computed from all instances at once")
@@ -135,10 +123,9 @@ def dealt(strata: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     The strata of the units, `[unit]`, are ascending; so are those of the pairs, from 0.
 
-    Example:
-        >>> dealt(np.array([0, 0, 0, 0, 0, 1, 1]))
-        (array([[0, 1, 5],
-               [2, 3, 6]]), array([0, 0, 1]))
+    >>> dealt(np.array([0, 0, 0, 0, 0, 1, 1]))
+    (array([[0, 1, 5],
+           [2, 3, 6]]), array([0, 0, 1]))
     """
     half = np.bincount(strata)[strata] // 2
     index = np.arange(len(strata)) - np.searchsorted(strata, strata)
@@ -176,9 +163,8 @@ def allotted(strata: np.ndarray, size: int) -> np.ndarray:
 
     Units that rounding down leaves over go to the strata with the largest remainders (Hamilton).
 
-    Example:
-        >>> allotted(np.array([0, 0, 0, 1]), 6)
-        array([0, 0, 0, 0, 0, 1])
+    >>> allotted(np.array([0, 0, 0, 1]), 6)
+    array([0, 0, 0, 0, 0, 1])
     """
     whole, rest = np.divmod(np.bincount(strata) * size, len(strata))
     whole[np.argsort(-rest, kind="stable")[: size - whole.sum()]] += 1
@@ -222,11 +208,7 @@ class StudyOptions:
 def checked_settings(
     evaluations: Sequence[EvaluationRecord], options: Any, least_p: float, *, drawing: str = "", **changes: Any
 ) -> Settings:
-    """The settings of the tests of a study, whose p-values can be as small as `least_p`; each option has been checked.
-
-    Raises:
-        InputError: options or data cannot be used; responses, for a study that is `drawing` instances.
-    """
+    """The settings of the tests of a study, whose p-values can be as small as `least_p`; options are checked before."""
     settings = Settings(interval="none", **values(options, Settings, **changes))
     check_together(settings)
     check_resamples(settings.fixed_resamples, least_p)
@@ -266,9 +248,6 @@ def run_trials(
 
     Permutation tests are exact if that takes seconds for all trials together; the bootstrap samples. Pairs are in the
     order of the data; with `winner_first`, tests (but not deltas) take the system with the higher score first.
-
-    Raises:
-        InputError: the metric is not finite on a resample, or the device cannot run it.
     """
     pairs = math.comb(len(pilot.names), 2)
     groups = -(-count * len(pilot.names) * len(strata) * pilot.units.values.shape[2] // _GROUP_VALUES)

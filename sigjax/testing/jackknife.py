@@ -104,18 +104,17 @@ def influences(case: SumsData) -> np.ndarray:
     Raises:
         NotFinite: the metric gave NaN or infinity where a unit was left out.
 
-    Example:
-        >>> from sigjax import Evaluation
-        >>> from sigjax.metrics import METRICS
-        >>> from sigjax.testing.hypotheses import Hypotheses
-        >>> from sigjax.records import Settings
-        >>> from sigjax.resample.units import make_units
-        >>> units = make_units(Evaluation.from_arrays({"A": [1, 2, 3, 6], "B": [1, 1, 1, 1]}))
-        >>> hypotheses = Hypotheses(np.array([[0, 1]]), (3.0, 1.0), (1e-15, 1e-15))
-        >>> case = SumsData(units, METRICS["mean"], hypotheses, Settings())
-        >>> influences(case).round(4)
-        array([[-0.5774, -0.2887,  0.    ,  0.866 ],
-               [ 0.    ,  0.    ,  0.    ,  0.    ]])
+    >>> from sigjax import Evaluation
+    >>> from sigjax.metrics import METRICS
+    >>> from sigjax.testing.hypotheses import Hypotheses
+    >>> from sigjax.records import Settings
+    >>> from sigjax.resample.units import make_units
+    >>> units = make_units(Evaluation.from_arrays({"A": [1, 2, 3, 6], "B": [1, 1, 1, 1]}))
+    >>> hypotheses = Hypotheses(np.array([[0, 1]]), (3.0, 1.0), (1e-15, 1e-15))
+    >>> case = SumsData(units, METRICS["mean"], hypotheses, Settings())
+    >>> influences(case).round(4)
+    array([[-0.5774, -0.2887,  0.    ,  0.866 ],
+           [ 0.    ,  0.    ,  0.    ,  0.    ]])
     """
     units, observed = case.units, np.array(case.hypotheses.scores)[:, None]
     sizes = np.bincount(units.strata)[units.strata][:, None].astype(np.float64)
@@ -161,10 +160,9 @@ def degrees_of_freedom(sizes: np.ndarray, strata: np.ndarray) -> float:
 
     0 where no stratum has two units.
 
-    Example:
-        >>> sizes = [[1, 1, 1, 1, 1, 1, 1, 1, 1, 1], [9, 9, 1, 1, 1, 1, 1, 1, 1, 1]]
-        >>> [round(degrees_of_freedom(np.array(each), np.zeros(10, int)), 3) for each in sizes]
-        [9.0, 1.35]
+    >>> sizes = [[1, 1, 1, 1, 1, 1, 1, 1, 1, 1], [9, 9, 1, 1, 1, 1, 1, 1, 1, 1]]
+    >>> [round(degrees_of_freedom(np.array(each), np.zeros(10, int)), 3) for each in sizes]
+    [9.0, 1.35]
     """
     count = np.bincount(strata)[strata]
     several = count > 1
@@ -195,11 +193,10 @@ def skewed_ends(skewness: np.ndarray, quantile: float, *, nearer: bool) -> tuple
         quantile: t, above 0.
         nearer: whether the end on the side of the short tail may be nearer than t.
 
-    Example:
-        >>> [each.round(3) for each in skewed_ends(np.array([0.0, 0.3, 0.8]), 2.26, nearer=True)]
-        [array([2.26 , 1.848, 1.473]), array([-2.26 , -3.254, -4.52 ])]
-        >>> [each.round(3) for each in skewed_ends(np.array([0.0, 0.3, 0.8]), 2.26, nearer=False)]
-        [array([2.26, 2.26, 2.26]), array([-2.26 , -3.254, -4.52 ])]
+    >>> [each.round(3) for each in skewed_ends(np.array([0.0, 0.3, 0.8]), 2.26, nearer=True)]
+    [array([2.26 , 1.848, 1.473]), array([-2.26 , -3.254, -4.52 ])]
+    >>> [each.round(3) for each in skewed_ends(np.array([0.0, 0.3, 0.8]), 2.26, nearer=False)]
+    [array([2.26, 2.26, 2.26]), array([-2.26 , -3.254, -4.52 ])]
     """
     low, high = (
         _bounded(_untransformed(end, skewness), end, farther=end * skewness < 0.0, nearer=nearer)
@@ -220,13 +217,12 @@ def skewed_tail(
 ) -> float:
     """The p-value of the test against a value whose intervals have the ends `skewed_ends`.
 
-    Example:
-        >>> from sigjax.testing.p_values import t_quantile
-        >>> for nearer in (True, False):
-        ...     low, high = 0.5 - 0.1 * np.array(skewed_ends(np.float64(0.3), t_quantile(0.95, 9.0), nearer=nearer))
-        ...     [round(skewed_tail(0.5, 0.1, 0.3, x, 9.0, "two-sided", nearer=nearer), 12) for x in (low, high)]
-        [0.05, 0.05]
-        [0.05, 0.05]
+    >>> from sigjax.testing.p_values import t_quantile
+    >>> for nearer in (True, False):
+    ...     low, high = 0.5 - 0.1 * np.array(skewed_ends(np.float64(0.3), t_quantile(0.95, 9.0), nearer=nearer))
+    ...     [round(skewed_tail(0.5, 0.1, 0.3, x, 9.0, "two-sided", nearer=nearer), 12) for x in (low, high)]
+    [0.05, 0.05]
+    [0.05, 0.05]
     """
     x = min(max((observed - value) / error, -1e90), 1e90)  # its cube is a double
     cubic = x + skewness * x**2 / 3.0 + skewness**2 * x**3 / 27.0 + skewness / 6.0
@@ -292,10 +288,9 @@ def joint_level(maxima: np.ndarray, level: float, others: int = 0) -> float:
         level: at which all intervals hold together.
         others: how many more intervals there are, independent of these.
 
-    Example:
-        >>> maxima = np.array([0.3, 0.7, 1.1, 1.5])
-        >>> round(joint_level(maxima, 0.75), 3), round(joint_level(maxima, 0.75, others=1), 3)
-        (0.729, 0.866)
+    >>> maxima = np.array([0.3, 0.7, 1.1, 1.5])
+    >>> round(joint_level(maxima, 0.75), 3), round(joint_level(maxima, 0.75, others=1), 3)
+    (0.729, 0.866)
     """
     ordered = np.sort(maxima)
     levels = np.array([math.erf(each / math.sqrt(2.0)) for each in ordered.tolist()])
@@ -315,9 +310,8 @@ NO_VARIANCE = 2.0**-40
 def slope(score: Callable[[np.ndarray], np.ndarray], at: np.ndarray, stat: int, step: float) -> np.ndarray:
     """The derivative of a score of sums `[stat, row]` -> `[row]` by a statistic, `[row]`, as a central difference.
 
-    Example:
-        >>> slope(lambda sums: sums[0] / sums[1], np.array([[3.0], [4.0]]), 0, 2.0**-17)
-        array([0.25])
+    >>> slope(lambda sums: sums[0] / sums[1], np.array([[3.0], [4.0]]), 0, 2.0**-17)
+    array([0.25])
     """
     moved = np.zeros((len(at), 1))
     moved[stat] = step
@@ -339,12 +333,11 @@ def delta_method_errors(
         score: sums `[..., stat]` -> `[...]`.
         pairs: positions (a, b).
 
-    Example:
-        >>> values = np.array([[[1.0], [2], [3], [6]], [[1], [1], [2], [8]]])
-        >>> strata, mean = np.zeros(4, int), lambda sums: sums[..., 0] / 4
-        >>> of_systems, of_pairs = delta_method_errors(values, strata, mean, [(0, 1)])
-        >>> of_systems.round(6), of_pairs.round(6)
-        (array([0.935414, 1.457738]), array([0.612372]))
+    >>> values = np.array([[[1.0], [2], [3], [6]], [[1], [1], [2], [8]]])
+    >>> strata, mean = np.zeros(4, int), lambda sums: sums[..., 0] / 4
+    >>> of_systems, of_pairs = delta_method_errors(values, strata, mean, [(0, 1)])
+    >>> of_systems.round(6), of_pairs.round(6)
+    (array([0.935414, 1.457738]), array([0.612372]))
     """
     apart, largest = two_way_influences(values, strata, score)
     of_systems = np.array([_error(row, bound) for row, bound in zip(apart, largest, strict=True)])
@@ -408,14 +401,13 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[l
 
     An error is not finite where the slope of the score is not. A standard error of 0 has infinitely many degrees.
 
-    Example:
-        >>> from sigjax import Evaluation
-        >>> from sigjax.resample.units import make_units
-        >>> arrays = {"A": [3, 5, 1, 3], "B": [0, 0, 0, 4]}
-        >>> evaluation = Evaluation.from_arrays(arrays, ids=["x", "x", "y", "y"], runs=[1, 2, 1, 2])
-        >>> of_systems, of_pairs = two_way_errors(make_units(evaluation, "models"), evaluation.metric.score, [(0, 1)])
-        >>> [(round(error, 6), round(freedom, 6)) for error, freedom in (*of_systems, *of_pairs)]
-        [(1.414214, 2.0), (1.0, 1.0), (2.236068, 1.315789)]
+    >>> from sigjax import Evaluation
+    >>> from sigjax.resample.units import make_units
+    >>> arrays = {"A": [3, 5, 1, 3], "B": [0, 0, 0, 4]}
+    >>> evaluation = Evaluation.from_arrays(arrays, ids=["x", "x", "y", "y"], runs=[1, 2, 1, 2])
+    >>> of_systems, of_pairs = two_way_errors(make_units(evaluation, "models"), evaluation.metric.score, [(0, 1)])
+    >>> [(round(error, 6), round(freedom, 6)) for error, freedom in (*of_systems, *of_pairs)]
+    [(1.414214, 2.0), (1.0, 1.0), (2.236068, 1.315789)]
     """
     assert units.outputs is not None
     num_runs, strata = int(units.outputs.sizes[0]), units.strata
@@ -497,9 +489,8 @@ def right_or_wrong(case: SumsData) -> bool:
 def bonferroni_level(level: float, count: float) -> float:
     """The level of each of so many intervals, for all of them to hold together however they depend on each other.
 
-    Example:
-        >>> round(bonferroni_level(0.95, 10), 6), bonferroni_level(0.95, 1)
-        (0.995, 0.95)
+    >>> round(bonferroni_level(0.95, 10), 6), bonferroni_level(0.95, 1)
+    (0.995, 0.95)
     """
     return level if count <= 1 else 1.0 - (1.0 - level) / count
 
@@ -602,10 +593,9 @@ def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple
     Returns:
         The low and the high ends `[...]`, in [0, 1].
 
-    Example:
-        >>> low, high = wilson_interval(np.array([10, 20]), 20, 0.95)
-        >>> low.round(4), high.round(4)
-        (array([0.2993, 0.8389]), array([0.7007, 1.    ]))
+    >>> low, high = wilson_interval(np.array([10, 20]), 20, 0.95)
+    >>> low.round(4), high.round(4)
+    (array([0.2993, 0.8389]), array([0.7007, 1.    ]))
     """
     z = normal_quantile((1.0 + level) / 2.0)
     square = z * z
@@ -634,10 +624,9 @@ def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: f
     Returns:
         The low and the high ends `[...]` of the interval of a - b, in [-1, 1].
 
-    Example:
-        >>> low, high = tango_interval(np.array([0, 1]), np.array([0, 7]), 21, 0.95)
-        >>> low.round(4), high.round(4)
-        (array([-0.1546, -0.5172]), array([ 0.1546, -0.026 ]))
+    >>> low, high = tango_interval(np.array([0, 1]), np.array([0, 7]), 21, 0.95)
+    >>> low.round(4), high.round(4)
+    (array([-0.1546, -0.5172]), array([ 0.1546, -0.026 ]))
     """
     z = normal_quantile((1.0 + level) / 2.0)
     only_a, only_b = np.broadcast_arrays(np.asarray(only_a, np.float64), np.asarray(only_b, np.float64))
@@ -668,9 +657,8 @@ def tango_tail(only_a: int, only_b: int, trials: int, delta: float) -> float:
     $1 - \Phi((b - c - n \delta) / \sqrt{n (2 q + \delta (1 - \delta))})$, as in `tango_interval`; 0 for a delta
     below -1, which no difference can have, and 1 for one above 1.
 
-    Example:
-        >>> round(tango_tail(1, 7, 21, -0.5172), 3), tango_tail(0, 0, 21, 0.0)
-        (0.025, 1.0)
+    >>> round(tango_tail(1, 7, 21, -0.5172), 3), tango_tail(0, 0, 21, 0.0)
+    (0.025, 1.0)
     """
     if abs(delta) > 1.0:
         return float(delta > 0.0)

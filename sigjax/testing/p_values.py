@@ -47,9 +47,8 @@ _FARTHEST = 8.0
 def normal_below(z: float) -> float:
     """Probability of a normal variable below z, correctly rounded up to |z| = 8, beyond 0 or 1.
 
-    Example:
-        >>> normal_below(0.0), normal_below(-1.0), normal_below(1e9)
-        (0.5, 0.15865525393145705, 1.0)
+    >>> normal_below(0.0), normal_below(-1.0), normal_below(1e9)
+    (0.5, 0.15865525393145705, 1.0)
     """
     return float(_normal(z)[1]) if abs(z) <= _FARTHEST else float(z > 0.0)
 
@@ -60,9 +59,8 @@ def normal_quantile(p: float) -> float:
 
     A step of Newton's method doubles the 15 digits of `NormalDist.inv_cdf`.
 
-    Example:
-        >>> normal_quantile(0.5), normal_quantile(0.975)
-        (0.0, 1.9599639845400538)
+    >>> normal_quantile(0.5), normal_quantile(0.975)
+    (0.0, 1.9599639845400538)
     """
     z = NormalDist().inv_cdf(p)
     if abs(z) > _FARTHEST:
@@ -96,9 +94,8 @@ def special() -> Any:
 def normal_tail(z: float, alternative: Alternative) -> float:
     """Probability of a normal variable at least as extreme as z.
 
-    Example:
-        >>> round(normal_tail(1.96, "two-sided"), 4)
-        0.05
+    >>> round(normal_tail(1.96, "two-sided"), 4)
+    0.05
     """
     return _tail(special().ndtr, z, alternative)
 
@@ -106,9 +103,8 @@ def normal_tail(z: float, alternative: Alternative) -> float:
 def t_tail(t: float, degrees: float, alternative: Alternative) -> float:
     """Probability of a variable of Student's t at least as extreme as t; degrees of freedom may be fractions.
 
-    Example:
-        >>> round(t_tail(2.2622, 9.0, "two-sided"), 4), t_tail(0.0, 2.5, "greater")
-        (0.05, 0.5)
+    >>> round(t_tail(2.2622, 9.0, "two-sided"), 4), t_tail(0.0, 2.5, "greater")
+    (0.05, 0.5)
     """
     return _tail(lambda x: special().stdtr(degrees, x), t, alternative)
 
@@ -120,9 +116,8 @@ def t_quantile(level: float, degrees: float) -> float:
     With $t = \sqrt n \sinh u$ for n degrees of freedom, the density of u is in proportion to $\cosh^{-n} u$, so the
     logarithm of the tail is concave in u: Newton's method from 0 is beyond the solution after one step, and then falls.
 
-    Example:
-        >>> round(t_quantile(0.95, 9.0), 4), round(t_quantile(0.95, 2.5), 4)
-        (2.2622, 3.5747)
+    >>> round(t_quantile(0.95, 9.0), 4), round(t_quantile(0.95, 2.5), 4)
+    (2.2622, 3.5747)
     """
     u, whole = 0.0, _t_ratio(0.0, degrees)
     for _ in range(_MOST_STEPS):
@@ -150,9 +145,8 @@ def _t_ratio(slope: float, degrees: float) -> float:
 def chi_square_tail(statistic: float) -> float:
     """Probability of a chi-square variable of one degree of freedom at least as large.
 
-    Example:
-        >>> round(chi_square_tail(3.8415), 4)
-        0.05
+    >>> round(chi_square_tail(3.8415), 4)
+    0.05
     """
     return float(special().chdtrc(1, statistic))
 
@@ -160,9 +154,8 @@ def chi_square_tail(statistic: float) -> float:
 def binomial_upper(successes: int, trials: int) -> float:
     """P(X >= successes) of a binomial X with probability 1/2.
 
-    Example:
-        >>> binomial_upper(3, 3), binomial_upper(0, 3), binomial_upper(4, 3)
-        (0.125, 1.0, 0.0)
+    >>> binomial_upper(3, 3), binomial_upper(0, 3), binomial_upper(4, 3)
+    (0.125, 1.0, 0.0)
     """
     if not 0 < successes <= trials:
         return float(successes <= 0)
@@ -181,10 +174,9 @@ def clopper_pearson(successes: np.ndarray, trials: int, level: float) -> tuple[n
 
     Equivalent to `scipy.stats.binomtest(...).proportion_ci(level, method="exact")`.
 
-    Example:
-        >>> low, high = clopper_pearson(np.array([0, 5]), 10, 0.95)
-        >>> low.round(4), high.round(4)
-        (array([0.    , 0.1871]), array([0.3085, 0.8129]))
+    >>> low, high = clopper_pearson(np.array([0, 5]), 10, 0.95)
+    >>> low.round(4), high.round(4)
+    (array([0.    , 0.1871]), array([0.3085, 0.8129]))
     """
     counts, inverse = np.unique(np.asarray(successes, np.int64), return_inverse=True)
     tail, some, others = (1.0 - level) / 2.0, counts > 0, counts < trials
@@ -200,10 +192,9 @@ def lower_odds(successes: np.ndarray, trials: int, tail: float) -> np.ndarray:
 
     Every element is computed by itself. The relative error is below 1e-11 up to 1e9 trials.
 
-    Example:
-        >>> odds = lower_odds(np.array([5, 10]), 10, 0.025)
-        >>> (odds / (1.0 + odds)).round(6)
-        array([0.187086, 0.691503])
+    >>> odds = lower_odds(np.array([5, 10]), 10, 0.025)
+    >>> (odds / (1.0 + odds)).round(6)
+    array([0.187086, 0.691503])
     """
     odds, some = np.empty(len(successes)), successes < trials
     odds[~some] = 1.0 / math.expm1(-math.log(tail) / trials)
@@ -236,9 +227,8 @@ def _log_tail(scale: np.ndarray, k: np.ndarray, rest: np.ndarray, odds: np.ndarr
 def log_upper(successes: int, trials: int, odds: float) -> float:
     """The logarithm of P(X >= successes) of a binomial X with these odds of a success.
 
-    Example:
-        >>> [round(math.exp(log_upper(*each)), 12) for each in ((3, 3, 1.0), (1, 2, 3.0), (4, 3, 1.0))]
-        [0.125, 0.9375, 0.0]
+    >>> [round(math.exp(log_upper(*each)), 12) for each in ((3, 3, 1.0), (1, 2, 3.0), (4, 3, 1.0))]
+    [0.125, 0.9375, 0.0]
     """
     if successes <= 0 or successes > trials:
         return 0.0 if successes <= 0 else -math.inf
@@ -297,9 +287,8 @@ _NONE = ExactP(math.nan, math.nan, math.nan)
 def exact_columns(results: Sequence[ExactP | NotEligible]) -> Comparisons:
     """The columns of exact tests; those that there are none of have no p-value, and the reason is why.
 
-    Example:
-        >>> exact_columns([ExactP(0.5, -0.3, reason="few units differ")]).column("exceed").tolist()
-        [None]
+    >>> exact_columns([ExactP(0.5, -0.3, reason="few units differ")]).column("exceed").tolist()
+    [None]
     """
     never, rows = np.zeros(len(results), bool), [each if isinstance(each, ExactP) else _NONE for each in results]
     p_value, log10_p, error_bound = np.array([row[:3] for row in rows], np.float64).reshape(-1, 3).T
@@ -373,8 +362,7 @@ def montecarlo_p(exceed: np.ndarray | int, resamples: int) -> np.ndarray | float
     `exceed` `[...]` counts resamples at least as extreme as observed, ties included. Reference: Davison and Hinkley
     (1997), section 4.2; Yeh (2000), section 3.1.
 
-    Example:
-        >>> montecarlo_p(np.array([0, 9]), 999)
-        array([0.001, 0.01 ])
+    >>> montecarlo_p(np.array([0, 9]), 999)
+    array([0.001, 0.01 ])
     """
     return (exceed + 1) / (resamples + 1)

@@ -179,9 +179,8 @@ def bootstrap_exceed(
         alternative: which deltas are extreme.
         variant: shift or flip.
 
-    Example:
-        >>> bootstrap_exceed(np.array([0.2, 0.5]), 0.2, 1e-12, "two-sided", "shift")
-        1
+    >>> bootstrap_exceed(np.array([0.2, 0.5]), 0.2, 1e-12, "two-sided", "shift")
+    1
     """
     null = null_replicates(replicates, np.float64(delta), variant)
     return int(np.count_nonzero(extreme(null, np.float64(delta), np.float64(tolerance), alternative)))
@@ -344,9 +343,8 @@ def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.
         strata: `[unit]` codes of the strata, ascending from 0.
         rounding: smaller differences of scores do not count.
 
-    Example:
-        >>> round(acceleration(np.array([1.0, 1.0, 1.0, 0.0]), np.zeros(4, int)), 6)
-        0.096225
+    >>> round(acceleration(np.array([1.0, 1.0, 1.0, 0.0]), np.zeros(4, int)), 6)
+    0.096225
     """
     sizes = np.bincount(strata)
     first = jackknife[np.searchsorted(strata, strata)]
@@ -373,9 +371,8 @@ def bca_levels(below: float, acceleration: float, level: float) -> tuple[float, 
         acceleration: a, as above.
         level: confidence level.
 
-    Example:
-        >>> [round(each, 6) for each in bca_levels(0.5, 0.0, 0.95)]
-        [0.025, 0.975]
+    >>> [round(each, 6) for each in bca_levels(0.5, 0.0, 0.95)]
+    [0.025, 0.975]
     """
     if not 0.0 < below < 1.0:
         return None
@@ -394,9 +391,8 @@ def _corrected(bias: float, z: float, acceleration: float) -> float:
 def fraction_below(replicates: np.ndarray, observed: float, tolerance: float) -> float:
     """Share of the replicates `[resample]` below the observed score, ties counted half.
 
-    Example:
-        >>> fraction_below(np.array([1.0, 2.0, 2.0, 3.0, 5.0]), 2.0, 1e-12)
-        0.4
+    >>> fraction_below(np.array([1.0, 2.0, 2.0, 3.0, 5.0]), 2.0, 1e-12)
+    0.4
     """
     less = np.count_nonzero(replicates < observed - tolerance)
     return float(less + np.count_nonzero(replicates <= observed + tolerance)) / (2.0 * len(replicates))
@@ -425,9 +421,6 @@ class Studentized(Percentile):
             holds.
         sizes: `[stratum]` units.
         steps: `[system, stat]`: steps of the differences.
-
-    Raises:
-        InputError: the memory is too small.
     """
 
     def __init__(self, case: PairedProblem, targets: Targets) -> None:

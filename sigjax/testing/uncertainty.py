@@ -112,9 +112,8 @@ class Basic(Percentile):
     def turned(interval: Interval, observed: float) -> Interval:
         """The percentile interval turned around the observed score.
 
-        Example:
-            >>> Basic.turned(Interval(0.25, 1.0), 0.5)
-            Interval(low=0.0, high=0.75)
+        >>> Basic.turned(Interval(0.25, 1.0), 0.5)
+        Interval(low=0.0, high=0.75)
         """
         return Interval(2.0 * observed - interval.high, 2.0 * observed - interval.low)
 
@@ -133,9 +132,8 @@ def quantile_levels(level: float) -> tuple[float, float]:
 def standard_errors(replicates: np.ndarray) -> np.ndarray:
     """Bootstrap standard errors `[target]`: standard deviations (ddof = 1) of replicates `[target, resample]`.
 
-    Example:
-        >>> standard_errors(np.array([[1.0, 2.0, 3.0]]))
-        array([1.])
+    >>> standard_errors(np.array([[1.0, 2.0, 3.0]]))
+    array([1.])
     """
     with np.errstate(over="ignore", invalid="ignore"):
         errors = np.sqrt(variance(replicates))
@@ -151,9 +149,8 @@ def standard_errors(replicates: np.ndarray) -> np.ndarray:
 def quantiles(values: np.ndarray, levels: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
     """Two quantiles `[target]`, the lower first, of `values` `[target, resample]`, whose order is lost.
 
-    Example:
-        >>> quantiles(np.arange(101.0)[None], quantile_levels(0.5))
-        (array([25.]), array([75.]))
+    >>> quantiles(np.arange(101.0)[None], quantile_levels(0.5))
+    (array([25.]), array([75.]))
     """
     low, high = (level * (values.shape[1] - 1) for level in levels)
     return of_rank(values, low, 0), of_rank(values, high, math.floor(low))
