@@ -339,9 +339,7 @@ class Figure:
 def check_outputs(read: Sequence[str | Path], *records: object) -> None:
     """Refuse, before the work, files that cannot be written, or would be written over what is read or each other.
 
-    Args:
-        read: the files that the command reads.
-        records: options, among them `output`, `figure` and `checkpoint`, the files that the command writes.
+    `records` are options, among them `output`, `figure` and `checkpoint`, the files that the command writes.
     """
     inputs = [path for path in (given_name(str(file))[1] for file in read) if os.path.exists(path)]
     earlier: list[tuple[str, Path]] = []

@@ -38,14 +38,10 @@ def evaluations_of(
 ) -> list[EvaluationRecord]:
     """The evaluations of an evaluation or a list or dict of them, a dict of arrays, a data frame, a path or paths.
 
-    Args:
-        data: them.
-        options: those by which they are read.
-        metrics: of what is not read yet; that of the options when left out.
-        selects: whether the caller takes the systems of `only` out of evaluations that are read already.
-        single: whether one system is enough.
-        folds: whether rows of tables are folds of a cross-validation, which columns named fold and repeat tell apart.
-        missing: what is done with missing results in files and frames, unless the options say it.
+    `metrics` are for what is not read yet, instead of those of the options. `selects`: the caller takes the systems of
+    `only` out of evaluations that are read already. `single`: one system is enough. `folds`: rows of tables are folds
+    of a cross-validation, which columns named fold and repeat tell apart. `missing`: what is done with missing results
+    in files and frames, unless the options say it.
     """
     taken, by = ("only",) if selects else (), metrics or [options.metric]
     chosen = values(options, ReadingOptions, single=single, folds=folds)

@@ -282,12 +282,7 @@ def read_metrics(
 ) -> list[Evaluation]:
     """Read the same files once for each metric; without metrics, for all that a file of saved statistics holds.
 
-    Args:
-        paths: as in `read`.
-        input: as in `read`.
-        metrics: as in `read`, each; None is the first of the format.
-        reader: as in `read`.
-        options: the other options of `read`.
+    The other options are those of `read`; None is the first metric of the format.
     """
     sources = sources_of(paths, input)
     reader = reader_for(sources, reader, options.get("records"))

@@ -69,10 +69,7 @@ def refuse_where(wrong: np.ndarray, rule: str, column: np.ndarray, advice: str =
 def stack_counts(names: Sequence[str], limits: Sequence[tuple[int, int]], *columns: np.ndarray) -> np.ndarray:
     """Columns `[instance]` -> `[instance, stat]`; columns that cannot be counts are refused.
 
-    Args:
-        names: `[stat]`.
-        limits: (part, whole): indices of two columns, of which the first counts some of what the second counts.
-        columns: `[stat]` columns.
+    `limits` are (part, whole): indices of two columns, of which the first counts some of what the second counts.
 
     >>> stack_counts(("correct", "total"), [(0, 1)], np.array([1, 0]), np.array([2, 3]))
     array([[1, 2],

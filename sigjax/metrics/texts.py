@@ -135,12 +135,8 @@ def extract_stats(
 ) -> np.ndarray:
     """Inputs of the metric `[system, segment, input]` of texts.
 
-    Args:
-        recipe: the metric, one of `TEXT_METRICS`, and its options.
-        references: `[reference][segment]`.
-        systems: `[system][segment]`.
-        workers: the number of processes; 1 computes here.
-        advance: called with the number of texts done so far.
+    Texts are `[reference][segment]` and `[system][segment]`. One worker computes here; `advance` is called with the
+    number of texts done so far.
     """
     counted = TEXT_METRICS[recipe.metric]
     num_segments, step = len(references[0]), counted.block

@@ -264,16 +264,9 @@ def count_until_decided(
 ) -> Comparisons:
     """Count hits until every pair is decided, leaving out those that are.
 
-    Args:
-        count: counts the hits of some pairs in a range of resamples.
-        reasons: why each pair is sampled.
-        exact: `[pair]` exact p-values of the other pairs of the same test, for the correction.
-        settings: their correction and level.
-        others: `[other, 2]` bounds of the p-values of other pairs that are adjusted together with these: known, or 0
-            and 1.
-
-    Returns:
-        The columns of the sampled pairs, with the bounds by which they have stopped.
+    `count` counts the hits of some pairs in a range of resamples. `exact` `[pair]` are the exact p-values of the other
+    pairs of the same test, and `others` `[other, 2]` bounds of the p-values of other pairs that are adjusted together
+    with these: known, or 0 and 1. The columns hold the bounds by which sampled pairs have stopped.
     """
     num_pairs = len(reasons.values)
     # The bounds of other metrics may miss too: each has its fraction of the error.

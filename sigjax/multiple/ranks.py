@@ -28,11 +28,8 @@ def bootstrap_ranks(
 ) -> list[tuple[int, int]] | None:
     """The interval of the rank of each system, or None where the replicates do not fit into memory.
 
-    Args:
-        case: the case.
-        run: how many resamples, and how.
-        drawn: bootstrap scores `[system, resample]`, where they are at hand; they are overwritten.
-        pieces: draws them, for a part of a run, piece by piece.
+    `drawn` are the bootstrap scores `[system, resample]` where they are at hand, which are overwritten; else `pieces`
+    draws them, for a part of a run, piece by piece.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
@@ -94,10 +91,7 @@ _LETTERED = 100
 def significance_ranks(better: np.ndarray, worse: np.ndarray, count: int) -> dict[str, Sequence[Any]]:
     """What the decisions say of each system `[system]`, best first, by the fields of `SystemScore`.
 
-    Args:
-        better: `[pair]` index of the better system, of all pairs that differ significantly.
-        worse: `[pair]` index of the other one.
-        count: number of systems.
+    `better` and `worse` are the indices `[pair]` of the systems of all pairs that differ significantly.
     """
     beats = np.zeros((count, count), bool)
     beats[better, worse] = True
@@ -117,12 +111,8 @@ def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
     Cliques grow from the best system with a pair that is not in one yet, and its worst such partner, in the order of
     the systems; then those without which all pairs are still covered are left out. Where systems differ just when their
     scores are far enough apart this takes the fewest letters possible; in general more than the fewest may be taken.
-
-    Args:
-        differs: `[system, system]` bool, symmetric: whether two systems differ significantly.
-
-    Returns:
-        `[system]` letters in alphabetic order, a to z and then A to Z; None where these 52 do not suffice.
+    `differs` is `[system, system]`, symmetric. Letters `[system]` are in alphabetic order, a to z and then A to Z; None
+    where these 52 do not suffice.
 
     Reference: Piepho (2004), "An algorithm for a letter-based representation of all-pairwise comparisons"; Gramm et al.
     (2007), "Algorithms for compact letter displays", whose clique growing this is.
@@ -186,9 +176,7 @@ def significance_clusters(beats: np.ndarray) -> tuple[int, ...]:
     """Clusters `[system]` from 1: every system is significantly better than all systems of later clusters.
 
     These are the most clusters of which that holds, as in the rankings of the Conference on Machine Translation (WMT).
-
-    Args:
-        beats: `[system, system]` bool: whether the first of two systems is significantly better.
+    `beats` `[system, system]`: whether the first of two systems is significantly better.
 
     >>> significance_clusters(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool))
     (1, 1, 2)
@@ -203,11 +191,8 @@ def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
     $[1 + \#\{\text{significantly better}\},\; n - \#\{\text{significantly worse}\}]$. As no interval can miss before
     some decision is wrong, all intervals hold together with the probability that no decision is: at least the level,
     where the correction bounds the familywise error (also that of a significant difference in the wrong direction) and
-    the tests keep their level.
-    Quantiles of bootstrap ranks have no such property: where systems are nearly equal they are too narrow.
-
-    Args:
-        beats: `[system, system]` bool: whether the first of two systems is significantly better.
+    the tests keep their level. Quantiles of bootstrap ranks have no such property: where systems are nearly equal they
+    are too narrow. `beats` is that of `significance_clusters`.
 
     Reference: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across
     neighbourhoods and academic achievement across countries", section 3.
@@ -226,10 +211,7 @@ def top_group(beats: np.ndarray) -> tuple[bool, ...]:
     the group holds all of them with the probability that no decision is wrong: at least the level, where the correction
     bounds the familywise error, for any number of units for which the tests keep their level. No system of the group is
     significantly worse than the one with the best score. It is empty only where each system is significantly worse than
-    some other, which takes pairs on different instances.
-
-    Args:
-        beats: `[system, system]` bool: whether the first of two systems is significantly better.
+    some other, which takes pairs on different instances. `beats` is that of `significance_clusters`.
 
     >>> top_group(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
     (True, True, False)

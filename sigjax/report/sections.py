@@ -366,12 +366,7 @@ def systems_sentence(
     """The headline on several systems: the best, those that are not significantly worse, and how many are worse.
 
     The best and those not worse are the top group: no system is significantly better (`SystemScore.in_top_group`).
-
-    Args:
-        comparisons: all their pairs, or each with the baseline.
-        systems: from best to worst.
-        settings: of the report.
-        lower_is_better: whether lower scores are better.
+    Comparisons are all pairs, or each with the baseline; systems are from best to worst.
     """
     pairs, scores = decided(comparisons, settings), _texts(systems)
     if settings.baseline is not None:
@@ -697,11 +692,7 @@ def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, met
 def _unsettled(num_pairs: int, needed: np.ndarray, num_open: int, settings: Settings) -> str:
     """A warning where infinitely many resamples could decide otherwise.
 
-    Args:
-        num_pairs: of the family.
-        needed: how many resamples would decide each pair that at most `MOST_RESAMPLES` would.
-        num_open: how many decisions are open.
-        settings: of the report.
+    `needed` are the resamples that would decide each pair that at most `MOST_RESAMPLES` would.
     """
     if num_pairs == 1:
         text = f"The decision at {settings.alpha:g} is uncertain: more resamples could change it"

@@ -141,11 +141,8 @@ def format_ranks(ranks: tuple[int, int] | None) -> str:
 def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, threshold: float | None = None) -> str:
     """A p-value in a few significant digits.
 
-    Args:
-        p: the p-value.
-        log10_p: its logarithm, used where `p` is too small for a double; minus infinity where that is not known, too.
-        digits: significant digits.
-        threshold: more digits are taken until the text lies on the same side of this as `p`.
+    `log10_p` is used where `p` is too small for a double (minus infinity where it is not known, either); more digits
+    are taken until the text lies on the same side of the `threshold` as `p`.
 
     >>> [format_p(p) for p in (1.0, 0.9997, 0.0431, 0.00121, 1e-12)]
     ['1', '>0.99', '0.043', '0.0012', '1e-12']

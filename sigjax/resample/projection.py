@@ -440,11 +440,8 @@ def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
 
     Of all 2 R outputs of a unit, a random set of R becomes the second system's, all sets with the same probability up
     to 2**-32: one output after another joins it with probability (still needed) / (left), in whole numbers. The second
-    system's outputs outside of the set replace those that leave: as many.
-
-    Args:
-        rows: `[row, 3]`, see `bits`.
-        left: `[slot, unit]` of `outputs_left`.
+    system's outputs outside of the set replace those that leave: as many. `rows` are `[row, 3]`, see `bits`, and `left`
+    `[slot, unit]` those of `outputs_left`.
     """
     expect(rows, (None, 3), np.uint32)
     expect(left, (None, None), np.uint64)
@@ -506,10 +503,8 @@ def choice(size: int, values: np.ndarray) -> Choice:
 def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
     """Sequential selection: how many are still needed at the end, and masks `[slot, row, unit]` of the chosen.
 
-    Args:
-        needed: `[row, unit]` uint64, how many to choose.
-        random: words `[slot, row, unit]`.
-        pool: `[slot, unit]` uint64: how many are left to choose from; 0 where there is nothing to choose.
+    How many to choose are `needed` `[row, unit]` uint64, of the `pool` `[slot, unit]` that is left to choose from, by
+    words `random` `[slot, row, unit]`.
     """
 
     def step(needed: Array, of_slot: tuple[Array, Array]) -> tuple[Array, Array]:

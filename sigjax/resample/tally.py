@@ -181,17 +181,10 @@ def swap_exceed(
 ) -> tuple[Array, Array]:
     """Count the swaps at least as extreme as the observed delta; on a ladder, those whose largest statistic is.
 
-    Args:
-        sums: `[column, row]` float64, from a projection.
-        valid: `[row]` bool; rows that are padding do not count.
-        pairs: the pairs, in blocks `[block, pair]`. On a ladder the largest statistic is that over a pair and all
-            before it: rows carry their maxima from block to block; maxima do not round.
-        divisors: `[stat]` float64, or None for ones.
-        score: the metric's score, sums `[..., stat]` -> `[...]`.
-        alternative: which deltas are extreme.
-
-    Returns:
-        `[block, pair]` int64 counts, and `[block, pair]` bool: every delta was finite.
+    `sums` are `[column, row]` float64, from a projection; `valid` `[row]` rows are no padding; pairs are in blocks
+    `[block, pair]`; the score takes sums `[..., stat]` over `divisors` `[stat]`. On a ladder the largest statistic is
+    that over a pair and all before it: rows carry their maxima from block to block; maxima do not round. The result is
+    `[block, pair]` int64 counts, and `[block, pair]` bool: every delta was finite.
     """
     expect(sums, (None, len(valid)), np.float64)
     expect(valid, (None,), bool)

@@ -95,11 +95,8 @@ class Context:
     ) -> Generator[Run, None, None]:
         """A run, with a progress bar.
 
-        Args:
-            name: of the bar, and of the state that is kept.
-            resamples: how many.
-            seed: of the random words.
-            compiles: the metric whose score the device has to compile.
+        `name` is that of the bar, and of the state that is kept; `compiles` is the metric whose score the device has to
+        compile.
 
         Raises:
             NotTraceable: the device was asked for by name, and cannot run the metric.

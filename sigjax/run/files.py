@@ -258,12 +258,7 @@ def refusing_unwritable(path: str | os.PathLike[str]) -> Generator[None, None, N
 
 
 def text_or_file(text: str | Iterable[str], path: str | os.PathLike[str] | None) -> str:
-    """The text, or, where a path is given, the path of the file that has it now (UTF-8).
-
-    Args:
-        text: the text, or its pieces.
-        path: the file to write; None for none.
-    """
+    """The text, or, where a path is given, the path of the file that has it now (UTF-8)."""
     if path is None:
         return text if isinstance(text, str) else "".join(text)
     pieces = [text.rstrip("\n") + "\n"] if isinstance(text, str) else text

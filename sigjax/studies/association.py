@@ -38,13 +38,8 @@ def agreements_p(
     With the rook numbers $R_j$ (`rook_numbers`), the number of the n! assignments with at least k agreements is
     $\sum_{j \ge k} (-1)^{j-k} \binom{j-1}{k-1} R_j (n-j)!$ (inclusion and exclusion). Two-sided: twice the smaller of
     the two probabilities, at most 1. Reference: Kaplansky and Riordan (1946), "The problem of the rooks and its
-    applications"; Riordan (1958), chapter 7.
-
-    Args:
-        gold_counts: `[label]`: instances with each gold label.
-        label_counts: `[label]`: instances given each label, in the same order.
-        observed: how many agree.
-        alternative: which numbers are extreme; ties count.
+    applications"; Riordan (1958), chapter 7. Counts are `[label]`: instances with each gold label, and given each
+    label, in the same order.
 
     >>> agreements_p([1, 1, 1, 1], [1, 1, 1, 1], 2, "greater").p_value * 24
     7.0

@@ -349,12 +349,8 @@ def fold_tests(
     """Test all pairs of systems in cross-validation, on each data set by itself.
 
     The instances of an evaluation are data sets, and its runs their folds, labelled by fold, or by repetition and fold;
-    without runs the instances are the folds of one data set.
-
-    Args:
-        evaluation: a mean of each fold.
-        folds: of each repetition; by default as many as there are labels.
-        confidence_level: of the intervals.
+    without runs the instances are the folds of one data set. `folds` are those of each repetition; by default as many
+    as there are labels.
 
     >>> from sigjax.metrics import evaluation_from_arrays
     >>> scores = {"A": [0.9, 0.8, 0.9, 0.7, 0.8], "B": [0.7, 0.7, 0.8, 0.7, 0.7]}

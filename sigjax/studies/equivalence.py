@@ -114,14 +114,8 @@ def margin_exceed(
 
     The null distribution of the bootstrap test, that of $\delta^* - \delta$ (`shift`) or $\delta - \delta^*$ (`flip`),
     is moved to each margin: the counts are of $\delta^* - \delta - m \ge \delta$ and $\delta^* - \delta + m \le
-    \delta$, or with `flip` of $\delta^* \le -m$ and $\delta^* \ge m$. Ties count.
-
-    Args:
-        replicates: `[resample]` bootstrap scores of system a minus those of system b on the same resamples.
-        delta: the observed score_a - score_b.
-        margin: above 0, on the scale of delta.
-        tolerance: differences smaller than this are ties.
-        variant: shift or flip.
+    \delta$, or with `flip` of $\delta^* \le -m$ and $\delta^* \ge m$. Ties count. `replicates` `[resample]` are
+    bootstrap deltas; differences smaller than `tolerance` are ties.
 
     >>> margin_exceed(np.array([-0.4, -0.1, 0.1, 0.3]), 0.0, 0.3, 1e-12, "shift")
     (1, 1)

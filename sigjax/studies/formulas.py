@@ -29,12 +29,7 @@ def clustered_proportion(successes: np.ndarray, trials: np.ndarray, level: float
 
     It takes the number of independent trials that would have the variance of the share over the D clusters that have
     trials, $\frac{D}{D - 1} \sum_d (s_d - \hat p n_d)^2 / (\sum_d n_d)^2$, but no more than there are trials. Where all
-    trials are successes, or none is, it takes one trial per cluster.
-
-    Args:
-        successes: `[cluster]` number of successes.
-        trials: `[cluster]` number of trials, some above 0.
-        level: confidence level.
+    trials are successes, or none is, it takes one trial per cluster. Numbers are `[cluster]`; some trials are above 0.
 
     Reference: Korn and Graubard (1998), "Confidence intervals for proportions with small expected number of positive
     counts estimated from survey data", on numbers of independent trials.
@@ -59,12 +54,8 @@ def paired_proportion(right: np.ndarray, members: np.ndarray, level: float) -> I
     (\sum_{i \ni k} e_i)^2 - \sum_i e_i^2\right) / n^2$ for n pairs i of S systems k, with $e_i$ = 1 or 0 minus the
     share: pairs depend on each other if they share a system. But it takes no more than n, and where all pairs are
     right, or none is, one per two systems. In simulations with 12 to 60 systems, intervals of 95% hold the share in 92
-    to 96% of cases; those that assume independent pairs in 66 to 86%.
-
-    Args:
-        right: `[pair]` bool.
-        members: `[pair, 2]` positions of the systems of each pair.
-        level: confidence level.
+    to 96% of cases; those that assume independent pairs in 66 to 86%. `right` is `[pair]`, and `members` `[pair, 2]`
+    are positions of the systems.
 
     Reference: Aronow, Samii and Assenova (2015), "Cluster-robust variance estimation for dyadic data".
 
@@ -148,15 +139,9 @@ def simulated_effect(errors: np.ndarray, alpha: float, power: float, alternative
     r"""`detectable_effect` from simulated errors $\delta_r - \delta$ `[trial]` instead of the normal distribution.
 
     An effect shifts their distribution. A test detects it if delta is above the $1 - \alpha$ quantile of the errors (of
-    their sizes, two-sided). A share `power` of the trials is above it if the effect is that quantile minus the
-    $1 - power$ quantile of the errors. As in the normal approximation, the spread is taken as known; a test estimates
-    it, and needs a little more with few units.
-
-    Args:
-        errors: simulated delta minus its true value, with the sign that makes the effect positive.
-        alpha: the level of the test.
-        power: the share of trials in which the test is to detect the effect.
-        alternative: of the test.
+    their sizes, two-sided). A share `power` of the trials is above it if the effect is that quantile minus the $1 -
+    power$ quantile of the errors. As in the normal approximation, the spread is taken as known; a test estimates it,
+    and needs a little more with few units. Errors have the sign that makes the effect positive.
 
     >>> simulated_effect(np.arange(-50.0, 51.0), 0.1, 0.8, "greater")
     70.0

@@ -84,12 +84,8 @@ def samples_of(
 ) -> dict[str, EvaluationRecord]:
     """The evaluation of each system alone, by name.
 
-    Args:
-        data: what `compare` takes; or of systems one by one, which may have other instances, a list of paths or a dict:
-            name of each system -> path, `Evaluation`, numbers, or numbers by id.
-        options: those by which it is read.
-        what: the test, for messages.
-        missing: as in `evaluations_of`.
+    Data are what `compare` takes; or of systems one by one, which may have other instances, a list of paths or a dict:
+    name of each system -> path, `Evaluation`, numbers, or numbers by id. `what` is the test, for messages.
 
     >>> samples = samples_of({"A": [1, 2, 3], "B": [4, 5]}, ReadingOptions(), what="a test")
     >>> [(name, one.stats[0, :, 0].tolist()) for name, one in samples.items()]

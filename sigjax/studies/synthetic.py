@@ -205,13 +205,9 @@ def mixing_proportion(x: np.ndarray, y: np.ndarray, correlation: float, names: t
     r"""The share s of instances on which mixtures have the first system's output, for a correlation r of mixtures.
 
     It solves $v (1 - r) = r s (1 - s) m$ (see `synthetic`), which is quadratic in $t = (1 - s) / s$, and is the largest
-    share that does; 1 where the first system adds the same on every instance.
-
-    Args:
-        x: `[instance]` what instances add to the score of a mixture with the output of the first system.
-        y: `[instance]` the same with that of the second.
-        correlation: r.
-        names: of both, for errors.
+    share that does; 1 where the first system adds the same on every instance. `x` and `y` `[instance]` are what
+    instances add to the score of a mixture with the output of the first system, and of the second; `names` are for
+    errors.
 
     >>> x, y = np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0, 0.0])
     >>> round(mixing_proportion(x, y, 0.8, ("A", "B")), 4)

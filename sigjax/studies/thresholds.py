@@ -157,13 +157,7 @@ def make_threshold(
 ) -> tuple[Threshold, np.ndarray]:
     """The threshold of some pairs, and what it is on each draw of systems, `[draw]`.
 
-    Args:
-        among: which pairs.
-        members: `[pair, 2]` positions of systems.
-        gains: `[pair]`, ascending.
-        draws: `[draw, system]`, see `system_draws`.
-        num_all: number of these pairs at any p.
-        options: the quantile and the level.
+    `members` are `[pair, 2]`, `gains` `[pair]`, ascending, of `num_all` pairs at any p; `draws` are `[draw, system]`.
     """
     num_pairs = len(gains)
     if not num_pairs:
@@ -179,9 +173,8 @@ def make_threshold(
 def effective_pairs(upto: np.ndarray, drawn: np.ndarray) -> float:
     r"""How many independent pairs would say as much: $s (1 - s) / v$, and not more than there are.
 
-    Args:
-        upto: `[pair]` whether a gain is at most the threshold; s is their share.
-        drawn: `[draw]` this share on draws of systems; v is its variance.
+    `upto` `[pair]`: whether a gain is at most the threshold; s is their share, and v the variance of this share on
+    draws of systems, `drawn` `[draw]`.
 
     >>> effective_pairs(np.arange(100) < 95, np.array([0.93, 0.95, 0.97]))
     100.0

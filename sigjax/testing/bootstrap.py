@@ -130,14 +130,9 @@ def sampled_bootstrap(
 ) -> Sampled:
     """The test of some pairs, and standard errors and intervals of systems and of all pairs.
 
-    Args:
-        case: the case.
-        run: how many resamples, and how.
-        pieces: gives the scores of all systems on the same resamples, piece by piece, for a part of the run.
-        tested: positions of the pairs that are tested.
-        reason: why they are sampled.
-        uncertain: whether standard errors and intervals are asked for.
-        joint_pairs: how many deltas, those of other problems included, have intervals that hold together.
+    `pieces` gives the scores of all systems on the same resamples, piece by piece, for a part of the run. The pairs at
+    the positions `tested` are sampled for this `reason`. `uncertain`: whether standard errors and intervals are asked
+    for, of which those of `joint_pairs` deltas, those of other problems included, hold together.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.

@@ -191,10 +191,7 @@ def draws_intervals(metric: Metric | SampleMetric, settings: Settings) -> bool:
 def joint_pairs(settings: Settings, num_pairs: int, family_size: int) -> int:
     """How many deltas have intervals that hold together at the level; 1 where each is for its pair alone.
 
-    Args:
-        settings: of the report.
-        num_pairs: pairs of the metric.
-        family_size: pairs whose p-values are adjusted together.
+    `num_pairs` are the pairs of the metric, `family_size` those whose p-values are adjusted together.
     """
     if settings.interval == "simultaneous":
         return num_pairs

@@ -188,10 +188,8 @@ def degrees_of_freedom(sizes: np.ndarray, strata: np.ndarray) -> float:
 def skewed_ends(skewness: np.ndarray, quantile: float, *, nearer: bool) -> tuple[np.ndarray, np.ndarray]:
     """How many standard errors the low and the high end are below the score `[target]`, by t with Hall's correction.
 
-    Args:
-        skewness: `[target]` g.
-        quantile: t, above 0.
-        nearer: whether the end on the side of the short tail may be nearer than t.
+    `skewness` `[target]` is g, and `quantile` t, above 0; `nearer`: the end on the side of the short tail may be nearer
+    than t.
 
     >>> [each.round(3) for each in skewed_ends(np.array([0.0, 0.3, 0.8]), 2.26, nearer=True)]
     [array([2.26 , 1.848, 1.473]), array([-2.26 , -3.254, -4.52 ])]
@@ -253,12 +251,8 @@ def skewness(moves: np.ndarray, errors: np.ndarray) -> np.ndarray:
 def normal_maxima(moves: np.ndarray, targets: np.ndarray, draws: int, seed: int) -> np.ndarray:
     """The largest |Z| of all targets, `[draw]`.
 
-    Args:
-        moves: `[system, unit]` influences.
-        targets: `[target, 2]` (a, b): the delta of two systems, or the score of a where b is the number of systems. All
-            of them vary.
-        draws: how many.
-        seed: of the draws.
+    `moves` `[system, unit]` are influences, and `targets` `[target, 2]` (a, b): the delta of two systems, or the score
+    of a where b is the number of systems. All of them vary.
     """
     num_systems = len(moves)
     covariance = moves @ moves.T
@@ -283,10 +277,7 @@ def normal_maxima(moves: np.ndarray, targets: np.ndarray, draws: int, seed: int)
 def joint_level(maxima: np.ndarray, level: float, others: int = 0) -> float:
     """The level of each interval, for all of them to hold together at `level`.
 
-    Args:
-        maxima: `[draw]`, as `normal_maxima` gives them.
-        level: at which all intervals hold together.
-        others: how many more intervals there are, independent of these.
+    `maxima` `[draw]` are those of `normal_maxima`; `others` are intervals that are independent of these.
 
     >>> maxima = np.array([0.3, 0.7, 1.1, 1.5])
     >>> round(joint_level(maxima, 0.75), 3), round(joint_level(maxima, 0.75, others=1), 3)
@@ -327,11 +318,8 @@ def delta_method_errors(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Standard errors of the scores of systems `[system]`, and of the deltas of pairs `[pair]`.
 
-    Args:
-        values: `[system, unit, stat]` float64, units of a stratum together.
-        strata: `[unit]` codes, ascending from 0.
-        score: sums `[..., stat]` -> `[...]`.
-        pairs: positions (a, b).
+    `values` are `[system, unit, stat]` float64, units of a stratum together; `strata` `[unit]` ascend from 0; the score
+    takes sums `[..., stat]`.
 
     >>> values = np.array([[[1.0], [2], [3], [6]], [[1], [1], [2], [8]]])
     >>> strata, mean = np.zeros(4, int), lambda sums: sums[..., 0] / 4
@@ -584,14 +572,7 @@ def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple
     r"""Wilson's score interval of a proportion.
 
     All $p$ with $|\hat p - p| \le z \sqrt{p (1 - p) / n}$, for $\hat p$ = successes / $n$ and the normal quantile $z$.
-
-    Args:
-        successes: `[...]` number of successes.
-        trials: number $n$ of trials, at least 1.
-        level: confidence level.
-
-    Returns:
-        The low and the high ends `[...]`, in [0, 1].
+    Successes and both ends are `[...]`; trials are 1 or more, and ends in [0, 1].
 
     >>> low, high = wilson_interval(np.array([10, 20]), 20, 0.95)
     >>> low.round(4), high.round(4)
@@ -612,17 +593,9 @@ def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: f
 
     All $\delta$ with $|b - c - n \delta| \le z \sqrt{n (2 q + \delta (1 - \delta))}$, where $b$ and $c$ are the numbers
     of instances that only a and only b has right, and $q$ is the maximum-likelihood probability of the latter, given
-    $\delta$: the root of $2 n q^2 - (b + c - (2 n - b + c) \delta) q - c \delta (1 - \delta)$ that is a probability.
-    It excludes 0 exactly where McNemar's chi-square, uncorrected, rejects.
-
-    Args:
-        only_a: `[...]` $b$, the instances on which system a is right and b is wrong.
-        only_b: `[...]` $c$, those on which b is right and a is wrong.
-        trials: the number $n$ of all instances, at least 1.
-        level: confidence level.
-
-    Returns:
-        The low and the high ends `[...]` of the interval of a - b, in [-1, 1].
+    $\delta$: the root of $2 n q^2 - (b + c - (2 n - b + c) \delta) q - c \delta (1 - \delta)$ that is a probability. It
+    excludes 0 exactly where McNemar's chi-square, uncorrected, rejects. Counts and both ends are `[...]`; trials n are
+    1 or more, and ends, of a - b, in [-1, 1].
 
     >>> low, high = tango_interval(np.array([0, 1]), np.array([0, 7]), 21, 0.95)
     >>> low.round(4), high.round(4)

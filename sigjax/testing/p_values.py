@@ -318,12 +318,8 @@ def sampled_columns(
 ) -> Comparisons:
     """The same columns of Monte Carlo tests, all `[pair]`.
 
-    Args:
-        exceed: number of resamples at least as extreme.
-        p_values: their p-values.
-        resamples: how many there were.
-        reasons: why each pair is sampled.
-        bounds: `[pair, 2]` bounds of the p-values of infinitely many resamples by which a test has stopped.
+    `exceed` are the resamples at least as extreme, and `bounds` `[pair, 2]` those of the p-values of infinitely many
+    resamples by which a test has stopped.
     """
     count = len(exceed)
     none, never = np.full((count, 2), np.nan), np.zeros(count, bool)
@@ -344,9 +340,7 @@ def sampled_columns(
 def completed(pairs: Comparisons, sample: Callable[[np.ndarray, Comparisons], Comparisons]) -> Comparisons:
     """The columns of all pairs: of the exact tests, and of a test that samples the others.
 
-    Args:
-        pairs: the columns of exact tests.
-        sample: (indices of the other pairs, columns of all) -> columns of those pairs.
+    `sample` takes the indices of the other pairs, and the columns of all, and gives the columns of those pairs.
     """
     is_exact = pairs.column("p_value").where_present
     if is_exact.all():

@@ -71,18 +71,11 @@ def summarize(
 ) -> tuple[np.ndarray, list[Uncertainty], np.ndarray | None]:
     """What replicates say, from the checkpoint on; all are kept where they fit, else only counted.
 
-    Of a shard, which is a part, replicates and counts are kept, and no results computed of them.
-
-    Args:
-        pieces: gives replicates `[row, resample]`, piece by piece, for a part of the run.
-        tested: the pairs whose replicates are counted.
-        by: makes the standard errors and intervals of its targets.
-        run: how many resamples, and how.
-        settings: what counts as extreme, and the memory.
-
-    Returns:
-        `[pair]` int64: for each pair tested, how many replicates speak against the observed delta; standard errors and
-        intervals of the targets; and the replicates themselves, where all of them were kept in this run.
+    Of a shard, which is a part, replicates and counts are kept, and no results computed of them. `pieces` gives
+    replicates `[row, resample]`, piece by piece, for a part of the run; `by` makes the standard errors and intervals of
+    its targets. The result is `[pair]` int64: for each pair `tested`, how many replicates speak against the observed
+    delta; standard errors and intervals of the targets; and the replicates themselves, where all of them were kept in
+    this run.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
@@ -167,17 +160,11 @@ def bootstrap_exceed(
 ) -> int:
     r"""Count bootstrap resamples that speak against the observed delta.
 
-    The null distribution is that of $\delta^* - \delta$ (`shift`, Berg-Kirkpatrick et al. 2012, section 2) or $\delta
-    - \delta^*$ (`flip`). Two-sided: $|\delta^* - \delta| \ge |\delta|$, centred before the absolute value, the same for
+    The null distribution is that of $\delta^* - \delta$ (`shift`, Berg-Kirkpatrick et al. 2012, section 2) or $\delta -
+    \delta^*$ (`flip`). Two-sided: $|\delta^* - \delta| \ge |\delta|$, centred before the absolute value, the same for
     both; greater, shift: $\delta^* - \delta \ge \delta$, their $\delta^* > 2\delta$ with ties counted; greater, flip:
-    $\delta^* \le 0$; less: the other way round.
-
-    Args:
-        replicates: `[resample]` bootstrap scores of system a minus those of system b on the same resamples.
-        delta: the observed score_a - score_b.
-        tolerance: differences smaller than this are ties.
-        alternative: which deltas are extreme.
-        variant: shift or flip.
+    $\delta^* \le 0$; less: the other way round. `replicates` `[resample]` are bootstrap deltas; differences smaller
+    than `tolerance` are ties.
 
     >>> bootstrap_exceed(np.array([0.2, 0.5]), 0.2, 1e-12, "two-sided", "shift")
     1
@@ -336,12 +323,8 @@ def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.
     With $U_i = (n_h - 1)(\bar\theta_h - \theta_{(i)})$ for unit i of stratum h, of $n_h$ units whose jackknife scores
     have the mean $\bar\theta_h$: $a = \frac{1}{6} \sum_i U_i^3 n_h^{-3} / (\sum_i U_i^2 n_h^{-2})^{3/2}$, and 0 where
     all scores are equal. Equivalent to `scipy.stats.bootstrap(method="BCa")`, whose samples are strata. Reference:
-    Efron and Tibshirani (1993), equation 14.15; for strata Davison and Hinkley (1997), section 5.4.
-
-    Args:
-        jackknife: `[unit]` scores.
-        strata: `[unit]` codes of the strata, ascending from 0.
-        rounding: smaller differences of scores do not count.
+    Efron and Tibshirani (1993), equation 14.15; for strata Davison and Hinkley (1997), section 5.4. `jackknife`
+    `[unit]` are the scores, whose smaller differences than `rounding` do not count; `strata` `[unit]` ascend from 0.
 
     >>> round(acceleration(np.array([1.0, 1.0, 1.0, 0.0]), np.zeros(4, int)), 6)
     0.096225
@@ -364,12 +347,7 @@ def bca_levels(below: float, acceleration: float, level: float) -> tuple[float, 
 
     $\Phi(z_0 + \frac{z_0 + z}{1 - a (z_0 + z)})$ with $z_0 = \Phi^{-1}$ of the share `below`, for the two normal
     quantiles z of the level. With all replicates on one side of the observed score $z_0$ is infinite, and there is no
-    interval.
-
-    Args:
-        below: share of the replicates below the observed score, ties counted half (mid-rank).
-        acceleration: a, as above.
-        level: confidence level.
+    interval. `below` is the share of the replicates below the observed score, ties counted half (mid-rank).
 
     >>> [round(each, 6) for each in bca_levels(0.5, 0.0, 0.95)]
     [0.025, 0.975]
