@@ -66,7 +66,7 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
     "power": {"with 2 to 8 times the data": "sigjax power scores.tsv --only A B --instances 80 160 320"},
     "equivalence": {"alike within 5 points?": "sigjax equivalence scores.tsv --margin 0.05"},
     "one-sample": {
-        "is the accuracy above 0.5?": "sigjax one-sample scores.tsv -m accuracy --against 0.5 --alternative greater",
+        "is the accuracy above 0.5?": "sigjax one-sample scores.tsv -m accuracy --against 0.5 --alternative greater"
     },
     "unpaired": {"systems tested on different instances": "sigjax unpaired old.scores new.scores"},
     "research association": {"one label per line": "sigjax research association a.labels gold.labels"},
@@ -170,12 +170,7 @@ COMMANDS = {
     "info": ("Setup", "info:info", "Show versions and devices, and why no GPU is used."),
 }
 """Each command: its heading, the module and the function, and the first line of its help, for the page of all."""
-FORMER = {
-    "tests": "classical",
-    "study": "research",
-    "audit": "research audit",
-    "association": "research association",
-}
+FORMER = {"tests": "classical", "study": "research", "audit": "research audit", "association": "research association"}
 """Former names of commands: who gives one is told the new one."""
 
 

@@ -77,9 +77,7 @@ class Examples:
     """Where the example files go."""
 
     write: Path | None = option(
-        None,
-        "Write example files and a README of commands to this folder, and compare nothing.",
-        group="Main options",
+        None, "Write example files and a README of commands to this folder, and compare nothing.", group="Main options"
     )
 
 

@@ -161,9 +161,7 @@ class Written:
     """Where results go."""
 
     format: str | None = option(
-        None,
-        "How to write the report [default: by the ending of -o, else text].",
-        group="Main options",
+        None, "How to write the report [default: by the ending of -o, else text].", group="Main options"
     )
     output: Sequence[Path] = option(
         (), "Write to this file instead of the terminal; repeat for more files.", group="Main options"

@@ -185,12 +185,7 @@ def _bounds_of_counts(
 
 
 def _resamples_needed(
-    estimate: np.ndarray,
-    sampled: np.ndarray,
-    resamples: int,
-    adjusted: Adjusted,
-    decided: np.ndarray,
-    alpha: float,
+    estimate: np.ndarray, sampled: np.ndarray, resamples: int, adjusted: Adjusted, decided: np.ndarray, alpha: float
 ) -> np.ndarray:
     """Numbers of resamples `[pair]` expected to settle the open decisions; 0 for none.
 

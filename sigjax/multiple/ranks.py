@@ -75,10 +75,7 @@ def rank_quantiles(values: np.ndarray, rounding: np.ndarray, level: float) -> np
             ahead = values[:, some] - values[system, some]
             best[some] = 1 + np.count_nonzero(ahead > tolerance, axis=0)
             worst[some] = np.count_nonzero(ahead >= -tolerance, axis=0)
-        return (
-            int(np.quantile(best, levels[0], method="lower")),
-            int(np.quantile(worst, levels[1], method="higher")),
-        )
+        return (int(np.quantile(best, levels[0], method="lower")), int(np.quantile(worst, levels[1], method="higher")))
 
     return np.array(in_threads(of_system, range(len(values))))
 

@@ -241,10 +241,7 @@ _USUAL = frozenset(
 
 
 def to_dataframe(
-    report: ReportRecord,
-    library: Library | None = None,
-    of: Rows = "pairs",
-    columns: Literal["usual", "all"] = "usual",
+    report: ReportRecord, library: Library | None = None, of: Rows = "pairs", columns: Literal["usual", "all"] = "usual"
 ) -> Any:
     """The pairs or the systems as a data frame; what is missing is null (in pandas NaN for reals)."""
     chosen = _checked_library(library, columns)
@@ -256,10 +253,7 @@ def to_dataframe(
 
 
 def rows_to_dataframe(
-    rows: Sequence[Mapping[str, Any]],
-    library: Library | None,
-    columns: Literal["usual", "all"],
-    usual: Container[str],
+    rows: Sequence[Mapping[str, Any]], library: Library | None, columns: Literal["usual", "all"], usual: Container[str]
 ) -> Any:
     """A data frame of the rows of a study; intervals become `_low` and `_high`."""
     chosen, cells = _checked_library(library, columns), dict[str, list[Any]]()
@@ -446,12 +440,7 @@ TEXTS = {
     "notes": tuple[str, ...],
     "lower_is_better": tuple[str, ...],
 }
-OPTIONAL = {
-    "facts": Fact,
-    "measured": Measured,
-    "distributions": Distribution,
-    "statistics": Statistics,
-}
+OPTIONAL = {"facts": Fact, "measured": Measured, "distributions": Distribution, "statistics": Statistics}
 """Arrays that are there only where they are not empty, and the records in them."""
 REQUIRED = ("schema", "settings", *TEXTS, "systems", "pairs")
 """What every report has."""

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sigjax.records import Device, InputError, KeepScores, Library, ReportRecord, Test
 from sigjax.records.display import visible
-from sigjax.report.data import (
-    Rows,
-    csv_pieces,
-    json_pieces,
-    report_fields,
-    report_schema,
-    to_dataframe,
-)
+from sigjax.report.data import Rows, csv_pieces, json_pieces, report_fields, report_schema, to_dataframe
 from sigjax.report.words import count
 from sigjax.run.files import text_or_file
 

@@ -118,13 +118,7 @@ def is_proportion(evaluation: EvaluationRecord) -> bool:
 
 
 def tests_of_units(
-    units: Units,
-    metric: Metric,
-    alternative: Alternative,
-    *,
-    clustered: bool,
-    proportions: bool,
-    alone: Units | None,
+    units: Units, metric: Metric, alternative: Alternative, *, clustered: bool, proportions: bool, alone: Units | None
 ) -> list[TestOrReason]:
     """All classical tests of two systems on their units, or why they do not apply.
 
@@ -430,10 +424,7 @@ def _systems(systems: Sequence[Any], options: ClassicalOptions) -> EvaluationRec
 
 
 SCHEMA = "sigjax-tests/1"
-ASSUMES = {
-    "permutation": "outputs for a unit may be swapped",
-    "bootstrap": "units are a random sample, and many",
-}
+ASSUMES = {"permutation": "outputs for a unit may be swapped", "bootstrap": "units are a random sample, and many"}
 GROUPS = {True: "paired tests", False: "tests of independent systems"}
 Row = tuple[str, str, str, str]
 _LEAST = 24

@@ -23,14 +23,7 @@ from sigjax.report.words import DASH, count, format_interval, metric_title, midd
 from sigjax.run.context import with_progress
 from sigjax.studies.formulas import paired_proportion
 from sigjax.studies.study import PANEL, WIDTH, Study, draw_proportions, grouped, table_text
-from sigjax.studies.thresholds import (
-    PairColumns,
-    Side,
-    TestedOptions,
-    check_pairs,
-    compared_pairs,
-    in_ranges,
-)
+from sigjax.studies.thresholds import PairColumns, Side, TestedOptions, check_pairs, compared_pairs, in_ranges
 from sigjax.studies.trials import on_instances, select
 
 if TYPE_CHECKING:

@@ -42,11 +42,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Path = str | os.PathLike[str]
-_LOOKS = {
-    None: (*LOOKS[0], "pair"),
-    True: (*LOOKS[0], "same group"),
-    False: (*LOOKS[1], "different groups"),
-}
+_LOOKS = {None: (*LOOKS[0], "pair"), True: (*LOOKS[0], "same group"), False: (*LOOKS[1], "different groups")}
 """By whether both systems have the same group."""
 
 

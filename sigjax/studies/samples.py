@@ -55,14 +55,7 @@ from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.formulas import proportion_interval
-from sigjax.studies.study import (
-    WIDTH,
-    StudyRows,
-    adjusted_p,
-    signature_line,
-    table_text,
-    with_adjusted_p,
-)
+from sigjax.studies.study import WIDTH, StudyRows, adjusted_p, signature_line, table_text, with_adjusted_p
 from sigjax.studies.tests import ClassicalTest, rank_sum
 from sigjax.studies.trials import on_instances
 from sigjax.testing.jackknife import (
