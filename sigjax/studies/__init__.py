@@ -43,12 +43,13 @@ class StudySpec:
     """A study: its names, its help, and where it is.
 
     Attributes:
+        name: that of its command.
+        title: the first line of the command's help.
+        more: the rest of it.
         module: the file of this room.
         functions: the public functions; the first one is the command's.
         result: the class of its results; an `Evaluation` has none here.
         options: the record of the command's options.
-        title: the first line of the command's help.
-        more: the rest of it.
         takes: what the command reads: the evaluations of the files, one per metric; test sets; systems one by one, of
             which one is enough or which have instances of their own; two files of labels; or reports.
         files: the help of its files; the usual one when left out.
@@ -56,12 +57,13 @@ class StudySpec:
         research: whether its command is `sigjax research NAME`.
     """
 
+    name: str
+    title: str
+    more: str
     module: str
     functions: tuple[str, ...]
     result: str
     options: str
-    title: str
-    more: str = ""
     takes: Literal["evaluations", "test sets", "systems", "samples", "labels", "reports"] = "evaluations"
     files: str = ""
     alone: bool = True
@@ -82,110 +84,92 @@ class StudySpec:
         return getattr(import_module(self.path), name)
 
 
-STUDIES = {
-    "classical": StudySpec(
+def _study(name: str, title: str, more: str = "", **others: Any) -> StudySpec:
+    """A study whose module, function, result and options are called as its command, unless others say otherwise."""
+    function = name.replace("-", "_")
+    result = function.title().replace("_", "")
+    usual = {"module": function, "functions": (function,), "result": result, "options": f"{result}Options"}
+    return StudySpec(name, title, more, **usual | others)
+
+
+_ALL = (
+    _study(
         "classical",
-        ("classical_tests",),
-        "ClassicalTests",
-        "ClassicalOptions",
         "Show the classical tests of two systems beside the permutation test and the bootstrap, and what each assumes.",
         "Of more systems on data sets: Friedman, Nemenyi and Wilcoxon tests, and the critical-difference diagram "
         "(--figure). --design folds: the corrected t test of cross-validation. Of -m auc, DeLong's test.",
+        functions=("classical_tests",),
+        result="ClassicalTests",
     ),
-    "power": StudySpec(
+    _study(
         "power",
-        ("power",),
-        "Power",
-        "PowerOptions",
         "Which difference would a test of these two systems detect with more or fewer instances, and with what power?",
         "Each repetition draws instances from the data with replacement and tests them.",
     ),
-    "equivalence": StudySpec(
+    _study(
         "equivalence",
-        ("equivalence", "equivalence_test"),
-        "Equivalence",
-        "EquivalencePairsOptions",
         "Are systems alike up to a margin, or one not worse than the other by it? Two one-sided tests (TOST).",
+        functions=("equivalence", "equivalence_test"),
+        options="EquivalencePairsOptions",
     ),
-    "audit": StudySpec(
+    _study(
         "audit",
-        ("audit",),
-        "Audit",
-        "AuditOptions",
         "Do the tests keep their level on these data, if their units are independent? On pairs that are made equal.",
         "Each repetition swaps the outputs of random units of two systems (`--only A B`) and tests the mixtures.",
         research=True,
     ),
-    "one-sample": StudySpec(
-        "samples",
-        ("one_sample",),
-        "OneSample",
-        "OneSampleOptions",
+    _study(
+        "one-sample",
         "Test each system against a number: is its accuracy above 0.5, its mean rating not 3, its win rate not 1/2?",
         "One system is enough. Exact binomial test of answers right or wrong, sign flips of other means, else t.",
+        module="samples",
         takes="systems",
     ),
-    "unpaired": StudySpec(
-        "samples",
-        ("unpaired",),
-        "Unpaired",
-        "UnpairedOptions",
+    _study(
+        "unpaired",
         "Compare systems that were tested on different instances: unpaired permutation and rank-sum tests.",
         "Where systems have the same instances, `sigjax compare` has more power.",
+        module="samples",
         takes="samples",
         files="One file per system, or one table of all; their instances may differ.",
     ),
-    "rl": StudySpec(
+    _study(
         "rl",
-        ("rl",),
-        "RL",
-        "RLOptions",
         "Runs of agents on fixed games (--strata GAME --runs RUN), as rliable: aggregates, P(a > b), profiles.",
         "p-values: `sigjax compare -m iqm` with the same options.",
+        result="RL",
+        options="RLOptions",
         alone=False,
     ),
-    "association": StudySpec(
+    _study(
         "association",
-        ("association_test",),
-        "Association",
-        "AssociationOptions",
         "Do labels agree with gold labels more than chance, given how often each label was used?",
         "p is over all orders of the labels, each equally likely.",
+        functions=("association_test",),
         takes="labels",
         files="LABELS GOLD: two files with one label per line, in the same order.",
         research=True,
     ),
-    "diff": StudySpec(
+    _study(
         "diff",
-        ("diff",),
-        "Diff",
-        "DiffOptions",
         "What changed between two reports, and with --margin: is any system worse by more than that?",
         takes="reports",
     ),
-    "verify": StudySpec(
+    _study(
         "verify",
-        ("verify",),
-        "Verification",
-        "VerifyOptions",
         "Is a report that of these files? The same data, and, when compared again, the same numbers.",
+        result="Verification",
         takes="reports",
     ),
-    "calibration": StudySpec(
+    _study(
         "calibration",
-        ("calibration",),
-        "Calibration",
-        "CalibrationOptions",
         "How often is the winner of a test on a small test set the better system on all data, by p?",
         "Test sets are drawn from the data with replacement, and all pairs are tested on each.",
         alone=False,
         research=True,
     ),
-    "domain": StudySpec(
+    _study(
         "domain",
-        ("domain",),
-        "Domain",
-        "DomainOptions",
         "Do the winners of tests on one test set win on others, by p? The first test set is the one that is tested.",
         "The files are tables or saved evaluations (`sigjax extract`) of the same systems. With --strata, the files "
         "are those of one test set, as for `sigjax compare`, and each stratum is a test set.",
@@ -194,36 +178,29 @@ STUDIES = {
         alone=False,
         research=True,
     ),
-    "gains": StudySpec(
+    _study(
         "gains",
-        ("gains",),
-        "Gains",
-        "GainsOptions",
         "How large is a gain that is significant on these files? Gain against 1 - p, for all pairs of systems.",
         "The threshold is the gain that 95% of the pairs with p from 0.04 to 0.06 do not exceed.",
         alone=False,
         research=True,
     ),
-    "synthetic": StudySpec(
+    _study(
         "synthetic",
-        ("synthetic",),
-        "",
-        "SyntheticOptions",
         "Write synthetic systems: correlated mixtures of the systems in the files, or data by the papers' generators.",
         "Every command takes what this writes, such as `sigjax research gains made.npz --groups families.tsv`.",
+        result="",
         alone=False,
         research=True,
     ),
-    "size": StudySpec(
+    _study(
         "size",
-        ("size",),
-        "Size",
-        "SizeOptions",
         "How does the gain that is needed fall with the size of the test set, and how many instances does a gain need?",
         alone=False,
         research=True,
     ),
-}
+)
+STUDIES = {study.name: study for study in _ALL}
 """Each study by the name of its command; some are those of `sigjax research`."""
 _MODULES = {function: study for study in STUDIES.values() for function in study.functions}
 
