@@ -360,179 +360,163 @@ _TOLERANT: Parameters = {"tolerant": _BOOLEAN}
 _FILTER, _UNIT = frozenset({"filter"}), frozenset({"unit"})
 
 
-def _log(name: str, title: str, reader: str, looks: Looks, *begins: bytes, **more: Any) -> Format:
+_LOOKS: dict[str, Looks] = {
+    "lm-eval": looks_like(
+        rb'\A(?:\s*\{\s*"doc_id"\s*:\s*[^,]{1,99},\s*"doc"\s*:\s*[{\[]|(?s:(?=.*"doc_id").*"filtered_resps"))'
+    ),
+    "inspect": _looks_inspect,
+    "helm": looks_like(rb'^\s*\[\s*\{\s*"instance_id"\s*:', rb'"stats"'),
+    "eee": _EVERY_EVAL,
+    "lighteval": looks_like(rb"^PAR1"),
+    "alpaca-eval": _looks_alpaca_eval,
+    "terminal-bench": looks_like(rb'"results"\s*:\s*\[\s*\{[^{}]{0,999}?"(trial_name|task_id)"', rb'"is_resolved"'),
+    "tau-bench": looks_like(
+        rb'\A\s*(\{(?s:.{0,999}?)"info"\s*:\s*\{[^{}]*?"num_trials"\s*:'
+        rb'|\[\s*\{\s*"task_id"\s*:\s*\d+\s*,\s*"reward"\s*:\s*[-\d.]+\s*,\s*"info"\s*:\s*\{)'
+    ),
+    "promptfoo": looks_like(rb'"results"\s*:\s*\{\s*"version"\s*:\s*\d'),
+    "deepeval": looks_like(rb'"(testCases|conversationalTestCases)"\s*:\s*\[\s*\{', rb'"metricsData"\s*:'),
+    "evalplus": looks_like(rb'"eval"\s*:\s*\{\s*"[^"]{1,99}"\s*:\s*(\[\s*\{\s*"task_id"|\{\s*"(nfiles|base)")'),
+    "mteb": looks_like(rb'"mteb_version"\s*:', rb'"scores"\s*:\s*\{', ending="model_meta.json"),
+    "swebench": looks_like(
+        rb'(?s)^\s*\{(\s*"leaderboards"|.*"(submitted_ids|completed_ids|resolved_ids|no_generation|no_logs)")'
+        rb'\s*:\s*\[|^\s*\{\s*"(resolved"\s*:\s*\[|[\w.-]{1,99}__[\w.-]{1,199}"\s*:\s*\{[^{}]*"resolved"\s*:)'
+    ),
+    "trec-eval": either(
+        lines_like(rb"(?:[A-Za-z0-9][\w.]* +|runid|num_q|num_ret|map)\t\S+\t\S+\s*", rb"\S+\t\S+\t[-+.0-9eE].*"),
+        looks_like(rb"\A\s*\{\s*" + _NAME + rb"\{"),
+    ),
+    "brackets": looks_like(rb"(?m)^[ \t]*ID\s+Len\.\s+Stat\.\s+Recal\s"),
+    "errant": looks_like(rb"(?m)^(SENTENCE \d+ - HYP \d+ - REF \d+$|=+ (Span|Token)-Based (Correction|Detection) )"),
+    "conll": looks_like(_TAG),
+    "numbers": _looks_numbers,
+    "swebench-results": either(
+        looks_like(rb'"instance_id"'),
+        lines_like(rb"\s*[\w.-]{1,99}__[\w.-]{1,199}\s*"),
+        looks_like(rb'\A\s*\[\s*"[\w.-]{1,99}__'),
+    ),
+    "alignment": lines_like(
+        rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SPsp](\s.*)?|\s*)", rb"\s*([0-9]+[-p?][0-9]+(\s+[0-9]+[-p?][0-9]+)*\s*)?"
+    ),
+    # with a category, or marks of boundaries in some line
+    "segmentation": looks_like(rb"^([^\t\n]+\t[^\t\n]+\t[01]{3}\r?\n|(?=(?s:.*) @@)[^\t\n]+\t[^\t\n]+(\t[^\t\n]*)?\n)"),
+    # a run in the place of the judgments is refused where it is read
+    "trec-run": lines_like(rb"\s*\S+\s+\S+\s+\S+\s+-?[0-9]+\s*", rb"\s*\S+\s+Q0\s+\S+\s+\S+\s+[-+.0-9eE]+\s+\S+\s*"),
+    "ranx-json": looks_like(rb"^\s*\{\s*" + _NAME + rb"\{\s*(?:" + _NAME + rb"[-0-9]|\})"),
+    "squad": either(
+        looks_like(rb'"paragraphs"\s*:\s*\[', rb'"qas"\s*:'), looks_like(rb"(?s)^\s*\{\s*" + _NAME + rb'\[\s*["\]]')
+    ),
+    "m2": looks_like(rb"(?sm)\A\s*S .*?^A -?\d+ -?\d+\|\|\|", ending=".m2"),
+    "hipe": looks_like(rb"^TOKEN\tNE-"),
+    "mbt": looks_like(rb"(?m)^<utt>\s*$"),
+    "conllu": looks_like(rb"\A(?:#[^\n]*\n|\r?\n)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}[^\t\n]*\n", ending=".conllu"),
+    "trees": looks_like(rb"^\s*\(\s*(?:[^\s()]+\s*)?\([^\n]*\)[ \t\r]*(?:\n|\Z)"),
+    "conll-gold": either(
+        looks_like(rb"(?m)^[ \t\r]*\n|-DOCSTART-|<utt>", ending=(".conll", ".iob", ".tags")), looks_like(_TAG)
+    ),
+    "terms": looks_like(ending=".terms"),
+    "stm": either(looks_like(ending=".stm"), lines_like(rb"\s*;;.*|\s*(?:\S+\s+){3}[\d.]+\s.*")),
+    "kaldi": lines_like(rb"\s*[^\s0-9\x80-\xff]*[0-9\x80-\xff].*"),
+    "trn": either(looks_like(ending=".trn"), lines_like(rb"[^)]*\).*")),
+    "id-labels": _looks_paired,
+    "labels": _looks_labels,
+    "texts": _looks_texts,
+    "excel": is_spreadsheet,
+    "npz": looks_like(b"^" + ZIP_MAGIC, ending=".npz"),
+    "parquet": looks_like(rb"^PAR1", ending=".parquet"),
+    "comet": looks_like(rb'"COMET"'),
+    "mt-metrics-eval": looks_like(ending=".seg.score"),
+    "mqm": _looks_mqm,
+    "appraise": lines_like(rb"[^,]+,[^,]+,[^,]+,(TGT|CHK|BAD|REF),[^,]*,[^,]*,-?\d{1,9}(\.\d+)?,.*"),
+    "jsonl": looks_like(rb"^\s*\{", ending=".jsonl"),
+    "json": looks_like(rb"^\s*\[\s*\{"),
+    "paired-perm": looks_like(),  # a table that lost its header looks the same
+    "tsv": _looks_tsv,
+    "csv": _looks_csv,
+    "timbl": _looks_classified,
+    "spaces": _looks_spaced,
+}
+"""How each format is recognized, by its name."""
+
+
+def _format(takes: Takes, name: str, title: str, reader: str, metrics: tuple[str, ...] = (), **more: Any) -> Format:
+    return Format(name, title, takes, reader, _LOOKS[name], metrics, **more)
+
+
+def _log(name: str, title: str, log: str, *begins: bytes, **more: Any) -> Format:
     """A log of an evaluation of language models: one file per system."""
-    return Format(name, title, "systems", reader, looks, begins=begins or (b"{",), **more)
+    return _format("systems", name, title, f"harnesses:{log}.read", begins=begins or (b"{",), **more)
 
 
-def _gold(name: str, title: str, reader: str, looks: Looks, metrics: tuple[str, ...] = (), **more: Any) -> Format:
-    """Gold files, then one file per system."""
-    return Format(name, title, "gold", reader, looks, metrics, **more)
-
-
-def _table(name: str, title: str, reader: str, looks: Looks, names: str, **more: Any) -> Format:
+def _table(name: str, title: str, reader: str, names: str, **more: Any) -> Format:
     """A table of all systems, or one for each."""
-    options = frozenset(
-        "runs system_column score_column gold prediction where transpose melt records from_name".split()
-    )
-    return Format(name, title, "file", reader, looks, options=frozenset(options), names=names, parts=True, **more)
+    options = "runs system_column score_column gold prediction where transpose melt records from_name"
+    return _format("file", name, title, reader, options=frozenset(options.split()), names=names, parts=True, **more)
 
 
+_gold, _systems, _file = (partial(_format, takes) for takes in ("gold", "systems", "file"))
 _PLAIN, _FRAMES = "sigjax.readers.plain:read_", "sigjax.readers.frames:read_"
 _TABLE = (
     # Logs of evaluations of language models
     _log(
         "lm-eval",
         "samples of lm-evaluation-harness",
-        "harnesses:LM_EVAL.read",
-        looks_like(
-            rb'\A(?:\s*\{\s*"doc_id"\s*:\s*[^,]{1,99},\s*"doc"\s*:\s*[{\[]|(?s:(?=.*"doc_id").*"filtered_resps"))'
-        ),
+        "LM_EVAL",
         options=_FILTER,
         folder="samples_*.jsonl",
         tasks=True,
         gathers=(r"(samples|results)_.*", "harnesses:gather_samples"),
         names=rf"{_NO_ENDING}|.*\.jsonl?",
     ),
-    _log(
-        "inspect",
-        "logs of Inspect (inspect_ai)",
-        "harnesses:INSPECT.read",
-        _looks_inspect,
-        b"{",
-        ZIP_MAGIC,
-        folder="*.eval",
-        tasks=True,
-    ),
-    _log(
-        "helm",
-        "per_instance_stats.json of HELM",
-        "harnesses:HELM.read",
-        looks_like(rb'^\s*\[\s*\{\s*"instance_id"\s*:', rb'"stats"'),
-        b"[",
-        options=_FILTER,
-        folder="per_instance_stats.json",
-    ),
-    _log("eee", "instances of Every Eval Ever", "harnesses:EVERY_EVAL.read", _EVERY_EVAL, folder="*_samples.jsonl"),
+    _log("inspect", "logs of Inspect (inspect_ai)", "INSPECT", b"{", ZIP_MAGIC, folder="*.eval", tasks=True),
+    _log("helm", "per_instance_stats.json of HELM", "HELM", b"[", options=_FILTER, folder="per_instance_stats.json"),
+    _log("eee", "instances of Every Eval Ever", "EVERY_EVAL", folder="*_samples.jsonl"),
     _log(
         "lighteval",
         "details of lighteval, parquet",
-        "harnesses:LIGHTEVAL.read",
-        looks_like(rb"^PAR1"),
+        "LIGHTEVAL",
         b"",
         folder="details_*.parquet",
         tasks=True,
         names="details_.*",
     ),
     _log(
-        "alpaca-eval",
-        "annotations.json of AlpacaEval",
-        "harnesses:ALPACA_EVAL.read",
-        _looks_alpaca_eval,
-        b"[",
-        options=_FILTER,
-        folder="annotations.json",
+        "alpaca-eval", "annotations.json of AlpacaEval", "ALPACA_EVAL", b"[", options=_FILTER, folder="annotations.json"
     ),
-    _log(
-        "terminal-bench",
-        "results.json of terminal-bench",
-        "harnesses:TERMINAL_BENCH.read",
-        looks_like(rb'"results"\s*:\s*\[\s*\{[^{}]{0,999}?"(trial_name|task_id)"', rb'"is_resolved"'),
-        folder="*/results.json",
-        tasks=True,
-    ),
-    _log(
-        "tau-bench",
-        "results of tau-bench or tau2-bench",
-        "harnesses:TAU.read",
-        looks_like(
-            rb'\A\s*(\{(?s:.{0,999}?)"info"\s*:\s*\{[^{}]*?"num_trials"\s*:'
-            rb'|\[\s*\{\s*"task_id"\s*:\s*\d+\s*,\s*"reward"\s*:\s*[-\d.]+\s*,\s*"info"\s*:\s*\{)'
-        ),
-        b"{",
-        b"[",
-    ),
-    _log(
-        "promptfoo",
-        "JSON of promptfoo eval -o",
-        "harnesses:PROMPTFOO.read",
-        looks_like(rb'"results"\s*:\s*\{\s*"version"\s*:\s*\d'),
-    ),
-    _log(
-        "deepeval",
-        "test runs of DeepEval",
-        "harnesses:DEEPEVAL.read",
-        looks_like(rb'"(testCases|conversationalTestCases)"\s*:\s*\[\s*\{', rb'"metricsData"\s*:'),
-    ),
-    _log(
-        "evalplus",
-        "eval_results.json of EvalPlus",
-        "harnesses:EVALPLUS.read",
-        looks_like(rb'"eval"\s*:\s*\{\s*"[^"]{1,99}"\s*:\s*(\[\s*\{\s*"task_id"|\{\s*"(nfiles|base)")'),
-    ),
-    _log(
-        "mteb",
-        "results of MTEB, folders with model_meta.json",
-        "harnesses:MTEB.read",
-        looks_like(rb'"mteb_version"\s*:', rb'"scores"\s*:\s*\{', ending="model_meta.json"),
-        options=_FILTER,
-        folder="*/model_meta.json",
-    ),
-    _log(
-        "swebench",
-        "reports, leaderboards.json or details of SWE-bench",
-        "harnesses:SWEBENCH.read",
-        looks_like(
-            rb'(?s)^\s*\{(\s*"leaderboards"|.*"(submitted_ids|completed_ids|resolved_ids|no_generation|no_logs)")'
-            rb'\s*:\s*\[|^\s*\{\s*"(resolved"\s*:\s*\[|[\w.-]{1,99}__[\w.-]{1,199}"\s*:\s*\{[^{}]*"resolved"\s*:)'
-        ),
-        options=_FILTER,
-    ),
+    _log("terminal-bench", "results.json of terminal-bench", "TERMINAL_BENCH", folder="*/results.json", tasks=True),
+    _log("tau-bench", "results of tau-bench or tau2-bench", "TAU", b"{", b"["),
+    _log("promptfoo", "JSON of promptfoo eval -o", "PROMPTFOO"),
+    _log("deepeval", "test runs of DeepEval", "DEEPEVAL"),
+    _log("evalplus", "eval_results.json of EvalPlus", "EVALPLUS"),
+    _log("mteb", "results of MTEB, folders with model_meta.json", "MTEB", options=_FILTER, folder="*/model_meta.json"),
+    _log("swebench", "reports, leaderboards.json or details of SWE-bench", "SWEBENCH", options=_FILTER),
     # Other files of one system each
-    Format(
+    _systems(
         "trec-eval",
         "per-topic output of trec_eval -q, ir_measures or pytrec_eval",
-        "systems",
         "trec:TREC_EVAL.read",
-        either(
-            lines_like(rb"(?:[A-Za-z0-9][\w.]* +|runid|num_q|num_ret|map)\t\S+\t\S+\s*", rb"\S+\t\S+\t[-+.0-9eE].*"),
-            looks_like(rb"\A\s*\{\s*" + _NAME + rb"\{"),
-        ),
         recognizes="trec:looks_measured",
     ),
-    Format(
-        "brackets",
-        "output of evalb",
-        "systems",
-        "trees:read_evalb",
-        looks_like(rb"(?m)^[ \t]*ID\s+Len\.\s+Stat\.\s+Recal\s"),
-        _F1,
-    ),
-    Format(
+    _systems("brackets", "output of evalb", "trees:read_evalb", _F1),
+    _systems(
         "errant",
         "output of errant_compare -v",
-        "systems",
         "corrections:ERRANT.read",
-        looks_like(rb"(?m)^(SENTENCE \d+ - HYP \d+ - REF \d+$|=+ (Span|Token)-Based (Correction|Detection) )"),
         ("f0.5", *_F1[1:], "fscore"),
         begins=(b"--", b"=="),
     ),
-    Format(
+    _systems(
         "conll",
         "tagged tokens, gold and guess as the last columns",
-        "systems",
         "conll:read_pairs",
-        looks_like(_TAG),
         _TAGS,
-        _TAG_OPTIONS,
+        options=_TAG_OPTIONS,
         recognizes="conll:looks_pairs",
     ),
-    Format(
+    _systems(
         "numbers",
         "one number per line, or the 2 or 4 of smartschat/art",
-        "systems",
         "sigjax.readers.plain:read_numbers",
-        _looks_numbers,
         names=r"(?!.*\.(csv|tsv|json)$).*",
     ),
     # Gold files, then one file per system
@@ -540,12 +524,6 @@ _TABLE = (
         "swebench-results",
         "results.json of SWE-bench's experiments, after a list of all ids",
         "harnesses:read_listed",
-        either(
-            looks_like(rb'"instance_id"'),
-            lines_like(rb"\s*[\w.-]{1,99}__[\w.-]{1,199}\s*"),
-            looks_like(rb'\A\s*\[\s*"[\w.-]{1,99}__'),
-        ),
-        (),
         folder="results/results.json",
         confirms="harnesses:are_listed",
     ),
@@ -553,53 +531,18 @@ _TABLE = (
         "alignment",
         "word alignments, Pharaoh (TALP) or NAACL",
         "alignment:read_alignment",
-        lines_like(
-            rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SPsp](\s.*)?|\s*)", rb"\s*([0-9]+[-p?][0-9]+(\s+[0-9]+[-p?][0-9]+)*\s*)?"
-        ),
         ("aer", "alignment-precision", "alignment-recall"),
         options=_UNIT,
         parameters={"swap": (), "one_based": _BOOLEAN},
     ),
-    _gold(
-        "segmentation",
-        "morpheme segmentation, SIGMORPHON 2022",
-        "conll:read_segmentations",
-        # with a category, or marks of boundaries in some line
-        looks_like(rb"^([^\t\n]+\t[^\t\n]+\t[01]{3}\r?\n|(?=(?s:.*) @@)[^\t\n]+\t[^\t\n]+(\t[^\t\n]*)?\n)"),
-        _TAGS,
-    ),
-    _gold(
-        "trec-run",
-        "judgments (qrels) and runs of TREC",
-        "trec:read_runs",
-        # a run in the place of the judgments is refused where it is read
-        lines_like(rb"\s*\S+\s+\S+\s+\S+\s+-?[0-9]+\s*", rb"\s*\S+\s+Q0\s+\S+\s+\S+\s+[-+.0-9eE]+\s+\S+\s*"),
-        _RUNS,
-        offers="trec:parse_measure",
-    ),
-    _gold(
-        "ranx-json",
-        "judgments and runs as JSON (ranx)",
-        "trec:read_runs",
-        looks_like(rb"^\s*\{\s*" + _NAME + rb"\{\s*(?:" + _NAME + rb"[-0-9]|\})"),
-        _RUNS,
-        offers="trec:parse_measure",
-    ),
-    _gold(
-        "squad",
-        "answers to questions as JSON (SQuAD)",
-        "texts:read_answers",
-        either(
-            looks_like(rb'"paragraphs"\s*:\s*\[', rb'"qas"\s*:'), looks_like(rb"(?s)^\s*\{\s*" + _NAME + rb'\[\s*["\]]')
-        ),
-        ("exact_match", "f1"),
-        begins=(b"{",),
-    ),
+    _gold("segmentation", "morpheme segmentation, SIGMORPHON 2022", "conll:read_segmentations", _TAGS),
+    _gold("trec-run", "judgments (qrels) and runs of TREC", "trec:read_runs", _RUNS, offers="trec:parse_measure"),
+    _gold("ranx-json", "judgments and runs as JSON (ranx)", "trec:read_runs", _RUNS, offers="trec:parse_measure"),
+    _gold("squad", "answers to questions as JSON (SQuAD)", "texts:read_answers", ("exact_match", "f1"), begins=(b"{",)),
     _gold(
         "m2",
         "edits of grammatical error correction (M2, ERRANT)",
         "corrections:read_edits",
-        looks_like(rb"(?sm)\A\s*S .*?^A -?\d+ -?\d+\|\|\|", ending=".m2"),
         ("f0.5", *_F1[1:], "fscore"),
         options=_FILTER,
         begins=(b"S",),
@@ -608,7 +551,6 @@ _TABLE = (
         "hipe",
         "tagged tokens of HIPE",
         "conll:read_hipe",
-        looks_like(rb"^TOKEN\tNE-"),
         _TAGS,
         options=_TAG_OPTIONS | {"filter"},
         parameters=_TOLERANT,
@@ -617,7 +559,6 @@ _TABLE = (
         "mbt",
         "tagged tokens, <utt> after a sentence",
         "conll:read_gold",
-        looks_like(rb"(?m)^<utt>\s*$"),
         ("accuracy", *_F1),
         options=_TAG_OPTIONS,
         parameters=_TOLERANT,
@@ -627,34 +568,24 @@ _TABLE = (
         "conllu",
         "dependency trees, CoNLL-U",
         "trees:read_dependencies",
-        looks_like(rb"\A(?:#[^\n]*\n|\r?\n)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}[^\t\n]*\n", ending=".conllu"),
         ("las", "uas", "upos", "xpos", "ufeats", "alltags", "lemmas", "clas", "mlas", "blex"),
     ),
-    _gold(
-        "trees",
-        "phrase structure trees, one per line",
-        "trees:read_trees",
-        looks_like(rb"^\s*\(\s*(?:[^\s()]+\s*)?\([^\n]*\)[ \t\r]*(?:\n|\Z)"),
-        _F1,
-        options=_UNIT,
-    ),
+    _gold("trees", "phrase structure trees, one per line", "trees:read_trees", _F1, options=_UNIT),
     _gold(
         "conll-gold",
         "tagged tokens, the tag as the last column",
         "conll:read_gold",
-        either(looks_like(rb"(?m)^[ \t\r]*\n|-DOCSTART-|<utt>", ending=(".conll", ".iob", ".tags")), looks_like(_TAG)),
         _TAGS,
         options=_TAG_OPTIONS,
         parameters=_TOLERANT,
         recognizes="conll:looks_gold",
         certain=False,
     ),
-    _gold("terms", "term lists", "labels:read_terms", looks_like(ending=".terms"), _F1, options=_UNIT),
+    _gold("terms", "term lists", "labels:read_terms", _F1, options=_UNIT),
     _gold(
         "stm",
         "transcripts with times, as sclite's stm, and ctm of the systems",
         "texts:read_timed",
-        either(looks_like(ending=".stm"), lines_like(rb"\s*;;.*|\s*(?:\S+\s+){3}[\d.]+\s.*")),
         ("wer-sclite",),
         recognizes="texts:looks_timed",
         confirms="texts:are_timed",
@@ -663,7 +594,6 @@ _TABLE = (
         "kaldi",
         "transcripts with ids, as Kaldi's text",
         "texts:read_kaldi",
-        lines_like(rb"\s*[^\s0-9\x80-\xff]*[0-9\x80-\xff].*"),
         _TRANSCRIPTS,
         options=_TEXT_OPTIONS,
         recognizes="texts:looks_like_kaldi",
@@ -673,7 +603,6 @@ _TABLE = (
         "trn",
         "transcripts with ids, as sclite's trn",
         "texts:read_trn",
-        either(looks_like(ending=".trn"), lines_like(rb"[^)]*\).*")),
         _TRANSCRIPTS,
         options=_TEXT_OPTIONS,
         recognizes="texts:looks_like_trn",
@@ -683,94 +612,55 @@ _TABLE = (
         "id-labels",
         "ids and class labels, one per line or as a JSON object",
         "labels:read_id_labels",
-        _looks_paired,
         _LABELS,
         recognizes="labels:looks_like_id_labels",
         confirms="labels:are_id_labels",
         certain=False,
     ),
-    _gold("labels", "class labels, one per line", "labels:read_label_files", _looks_labels, _LABELS, certain=False),
+    _gold("labels", "class labels, one per line", "labels:read_label_files", _LABELS, certain=False),
     _gold(
         "texts",
         "references and outputs, one segment per line",
         "texts:read_texts",
-        _looks_texts,
         tuple(TEXT_METRICS),
         options=_TEXT_OPTIONS,
     ),
     # All systems in one file; last what looks like a table
-    _table(
-        "excel",
-        "spreadsheet of Excel or LibreOffice",
-        _FRAMES + "excel",
-        is_spreadsheet,
-        ".*",
-        parameters={"sheet": ()},
-    ),
-    Format(
+    _table("excel", "spreadsheet of Excel or LibreOffice", _FRAMES + "excel", ".*", parameters={"sheet": ()}),
+    _file(
         "npz",
         "NumPy arrays, or what `sigjax extract` saves",
-        "file",
         "sigjax.readers.saved:read_npz",
-        looks_like(b"^" + ZIP_MAGIC, ending=".npz"),
         names=rf"{_NO_ENDING}|.*\.npz",
     ),
-    _table("parquet", "table of Apache Parquet", _FRAMES + "parquet", looks_like(rb"^PAR1", ending=".parquet"), ".*"),
-    Format(
-        "comet", "JSON of comet-score --to_json", "file", "texts:COMET.read", looks_like(rb'"COMET"'), names=r".*\.json"
-    ),
-    Format(
-        "mt-metrics-eval",
-        "segment scores of mt-metrics-eval (.seg.score)",
-        "file",
-        "texts:read_segment_scores",
-        looks_like(ending=".seg.score"),
-    ),
-    Format(
-        "mqm", "errors marked by raters of translations (MQM)", "file", "ratings:MQM.read", _looks_mqm, ("mqm", "mean")
-    ),
-    Format(
+    _table("parquet", "table of Apache Parquet", _FRAMES + "parquet", ".*"),
+    _file("comet", "JSON of comet-score --to_json", "texts:COMET.read", names=r".*\.json"),
+    _file("mt-metrics-eval", "segment scores of mt-metrics-eval (.seg.score)", "texts:read_segment_scores"),
+    _file("mqm", "errors marked by raters of translations (MQM)", "ratings:MQM.read", ("mqm", "mean")),
+    _file(
         "appraise",
         "ratings of translations exported by Appraise (DA, ESA)",
-        "file",
         "ratings:APPRAISE.read",
-        lines_like(rb"[^,]+,[^,]+,[^,]+,(TGT|CHK|BAD|REF),[^,]*,[^,]*,-?\d{1,9}(\.\d+)?,.*"),
         ("score", "mean"),
-        _FILTER,
+        options=_FILTER,
     ),
-    _table(
-        "jsonl",
-        "table, one JSON object per line",
-        _FRAMES + "jsonl",
-        looks_like(rb"^\s*\{", ending=".jsonl"),
-        rf"{_NO_ENDING}|.*\.jsonl",
-    ),
-    _table(
-        "json",
-        "table, a JSON list of objects",
-        _FRAMES + "json",
-        looks_like(rb"^\s*\[\s*\{"),
-        rf"{_NO_ENDING}|.*\.json",
-    ),
-    Format(
+    _table("jsonl", "table, one JSON object per line", _FRAMES + "jsonl", rf"{_NO_ENDING}|.*\.jsonl"),
+    _table("json", "table, a JSON list of objects", _FRAMES + "json", rf"{_NO_ENDING}|.*\.json"),
+    _file(
         "paired-perm",
         "numbers of the systems A and B on each line (paired-perm-test)",
-        "file",
         "sigjax.readers.plain:read_paired",
-        looks_like(),  # a table that lost its header looks the same
     ),
-    _table("tsv", "table, tabs between columns", _PLAIN + "tsv", _looks_tsv, r"(?!.*\.csv$).*"),
-    _table("csv", "table, commas or semicolons between columns", _PLAIN + "csv", _looks_csv, r"(?!.*\.tsv$).*"),
-    Format(
+    _table("tsv", "table, tabs between columns", _PLAIN + "tsv", r"(?!.*\.csv$).*"),
+    _table("csv", "table, commas or semicolons between columns", _PLAIN + "csv", r"(?!.*\.tsv$).*"),
+    _systems(
         "timbl",
         "features, gold label and predicted label per line",
-        "systems",
         "labels:read_timbl",
-        _looks_classified,
         _LABELS,
         recognizes="labels:looks_like_timbl",
     ),
-    _table("spaces", "table, blanks between columns", _PLAIN + "spaces", _looks_spaced, r"(?!.*\.(csv|tsv)$).*"),
+    _table("spaces", "table, blanks between columns", _PLAIN + "spaces", r"(?!.*\.(csv|tsv)$).*"),
 )
 FORMATS: Mapping[str, Format] = {each.name: each for each in _TABLE}
 """By name, in the order in which they are tried on a file: the particular before the general."""
