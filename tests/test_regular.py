@@ -5,7 +5,7 @@ import re
 import pytest
 from regular import patterns_of_package, superlinear
 
-from sigjax.formats.reading import FORMATS
+from sigjax.formats.table import FORMATS
 
 SLOW = (  # superlinear for sure, most of them classics of denial of service
     (r"(a+)+b", "match"),

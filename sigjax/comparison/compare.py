@@ -15,15 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from sigjax.comparison import checks
 from sigjax.comparison.analysis import analyse, common
-from sigjax.comparison.checks import (
-    baseline_of,
-    check_complete,
-    check_evaluations,
-    check_together,
-    check_workload,
-    named_errors,
-)
 from sigjax.comparison.notes import notes_of
 from sigjax.comparison.options import (
     BootstrapOptions,
@@ -174,7 +167,7 @@ def distributions_of(
         no_sample = len(pair.units.strata) == 1 or evaluation.unit == "response" or pair.draws is None
         if test == "bootstrap" and no_sample or test == "permutation" and pair.studentizes:
             return None
-        with named_errors([evaluation], settings):
+        with checks.named_errors([evaluation], settings):
             known = pair.null_deltas() if test == "permutation" else problem.bootstrap_deltas(systems)
             check_finite(known.deltas[None], [systems])
         bins = (tuple(column.tolist()) for column in _binned(pair, known, test))
@@ -266,14 +259,14 @@ def settle(settings: Settings, evaluations: Sequence[EvaluationRecord], options:
     """The settings for some evaluations: each in its domain, checked together, with the defaults that the data give."""
     if settings.design == "models" and settings.interval == "auto":
         settings = replace(settings, interval="two-way")  # the default of this design
-    check_together(settings)
-    check_evaluations(evaluations, settings)
-    check_complete(evaluations, settings, extends=options.extend is not None)
+    checks.check_together(settings)
+    checks.check_evaluations(evaluations, settings)
+    checks.check_complete(evaluations, settings, extends=options.extend is not None)
     if settings.baseline is not None:
-        settings = replace(settings, baseline=baseline_of(evaluations[0].systems, settings))
+        settings = replace(settings, baseline=checks.baseline_of(evaluations[0].systems, settings))
     if evaluations[0].unit == "response":
         settings = replace(settings, interval="none")
-    check_workload(evaluations, settings, warns=options.progress)
+    checks.check_workload(evaluations, settings, warns=options.progress)
     return settings
 
 

@@ -14,19 +14,7 @@ from itertools import product
 from pathlib import PurePath
 from typing import Any
 
-from sigjax.formats.table import (
-    DOCUMENTS,
-    FORMATS,
-    ByTask,
-    Format,
-    Takes,
-    all_formats,
-    fits,
-    gathered,
-    head_lines,
-    looks_tabular,
-    named_format,
-)
+import sigjax.formats.table as table
 from sigjax.metrics.suites import in_suite, of_tasks
 from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.join import Sources, directed
@@ -60,12 +48,12 @@ _TABLE = (
 
 def choose_formats(
     files: Sequence[str], outputs: Sequence[str], *, reader: str | None, metrics: Sequence[object]
-) -> list[Format]:
+) -> list[table.Format]:
     """The format of `files`, which stand before the `outputs` of systems if there are any, for each metric."""
     if reader is not None:
         return [_named(reader, files, outputs, metric) for metric in metrics]
     first = (*files, *outputs)[0]
-    if len(files) > 1 and not outputs and FORMATS["mt-metrics-eval"].fits(*read_head(first)):
+    if len(files) > 1 and not outputs and table.FORMATS["mt-metrics-eval"].fits(*read_head(first)):
         raise InputError(
             f"{files[1]}: a .seg.score file has all systems in it; compare one at a time, or several annotators in one "
             f"table with the columns system, id, annotator and score ({Hint('runs', 'COLUMN')})"
@@ -75,9 +63,9 @@ def choose_formats(
         raise _unknown(files or outputs, outputs, formats_taking(files, outputs))
     likely = formats[0]
 
-    def chosen(metric: object) -> Format:
+    def chosen(metric: object) -> table.Format:
         serving = next((each for each in formats if each.serves(metric)), None)
-        if serving is None and not likely.certain and outputs and looks_tabular(*read_head(first)):
+        if serving is None and not likely.certain and outputs and table.looks_tabular(*read_head(first)):
             raise InputError(f"{first}: {_TABLE}")
         if serving is None:
             raise InputError(
@@ -96,12 +84,12 @@ def choose_formats(
         format.check_metric(metric)
     for file in outputs if any(each.name in _PLAIN for each in formats) else ():
         # The ids and marks of tables would be scored; what comes through a pipe can be read only once.
-        if os.path.isfile(file) and looks_tabular(*read_head(file)):
+        if os.path.isfile(file) and table.looks_tabular(*read_head(file)):
             raise InputError(f"{file}: {_TABLE}")
     return formats
 
 
-def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[Format]:
+def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[table.Format]:
     """The formats that the first file looks like, the particular before the general; none if it looks like none.
 
     A file that is certainly of one format is of no other, whatever the metric.
@@ -110,13 +98,13 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[Format]
     name, head = read_head(first)
     alone = len(files) == 1 and not outputs
 
-    def is_likely(format: Format) -> bool:
-        if name.endswith(DOCUMENTS) and not format.certain:
+    def is_likely(format: table.Format) -> bool:
+        if name.endswith(table.DOCUMENTS) and not format.certain:
             return False
         if os.path.isdir(first):
             return bool(format.folder and files_inside(first, format.folder))
         scored = alone or not format.parts or _is_scored(name, head)
-        return scored and fits(format, name, head, files, outputs)
+        return scored and table.fits(format, name, head, files, outputs)
 
     looking = filter(is_likely, formats_taking(files, outputs))
     likely = next(looking, None)
@@ -131,25 +119,27 @@ def _is_scored(name: str, head: bytes) -> bool:
         return True
     if is_spreadsheet(name, head):
         return True
-    last = [re.split(rb"[\t,; ]", line.strip(b"\r "))[-1].decode("utf-8", "replace") for line in head_lines(head)[1:]]
+    last = [
+        re.split(rb"[\t,; ]", line.strip(b"\r "))[-1].decode("utf-8", "replace") for line in table.head_lines(head)[1:]
+    ]
     return bool(last) and all(is_missing(cell) or not is_text(cell) for cell in last)
 
 
-def formats_taking(files: Sequence[str], outputs: Sequence[str]) -> list[Format]:
+def formats_taking(files: Sequence[str], outputs: Sequence[str]) -> list[table.Format]:
     """The formats that take such files, in the order in which they are tried."""
     if outputs:
-        taken: tuple[Takes, ...] = ("gold",) if files else ("systems",)
+        taken: tuple[table.Takes, ...] = ("gold",) if files else ("systems",)
     else:
         taken = ("file", "systems") if len(files) == 1 else ("systems",)
-    return [each for each in all_formats().values() if each.takes in taken or (each.parts and "systems" in taken)]
+    return [each for each in table.all_formats().values() if each.takes in taken or (each.parts and "systems" in taken)]
 
 
-def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[Format]) -> InputError:
+def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[table.Format]) -> InputError:
     first = files[0]
     name, head = read_head(first)
     if not head.strip():
         read_text(first)  # says what is wrong with an empty file or a folder
-    if outputs and looks_tabular(name, head):
+    if outputs and table.looks_tabular(name, head):
         return InputError(f"{first}: {_TABLE}")
     if len(files) > 1 and not outputs and not os.path.isdir(first):
         known = [file for file in files if likely_formats([file], ()) and not likely_formats([file], [file])]
@@ -169,14 +159,14 @@ def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[For
                 f"{first}: unknown format of files with one system each; are these gold files first "
                 f"({formats[0].title})? write {command} (other formats: {Hint('reader', 'NAME')})"
             )
-    if document := next((file for file in files if file.lower().endswith(DOCUMENTS)), None):
+    if document := next((file for file in files if file.lower().endswith(table.DOCUMENTS)), None):
         return InputError(f"{document}: holds neither results, nor gold labels or texts, by its name; leave it out")
     known = ", ".join(each.name for each in fitting)
     return InputError(f"{first}: unknown format; known: {known}; say which with {Hint('reader', 'NAME')}")
 
 
-def _named(reader: str, files: Sequence[str], outputs: Sequence[str], metric: object) -> Format:
-    named, _ = named_format(reader)
+def _named(reader: str, files: Sequence[str], outputs: Sequence[str], metric: object) -> table.Format:
+    named, _ = table.named_format(reader)
     reader = named.name
     if named.takes == "gold" and not (outputs and files):
         raise InputError(f"reader {reader!r} takes gold files, and the files of the systems with {Hint('i')}")
@@ -190,7 +180,7 @@ def _named(reader: str, files: Sequence[str], outputs: Sequence[str], metric: ob
     return named
 
 
-def _not_served(format: Format, metric: object) -> str:
+def _not_served(format: table.Format, metric: object) -> str:
     close = meant(str(metric), format.metrics)
     question = f" (did you mean {' or '.join(map(quote, close))}?)" if close else ""
     return (
@@ -211,7 +201,7 @@ def split_gold(files: Sequence[str]) -> tuple[str, list[str]]:
     ('wmt/refA.txt', ['wmt/A.txt', 'wmt/B.txt'])
     """
     names = {file: PurePath(file.lower().removesuffix(".gz")) for file in files}
-    files = [file for file in files if names[file].suffix not in DOCUMENTS] or files
+    files = [file for file in files if names[file].suffix not in table.DOCUMENTS] or files
     gold = next((file for file in files if _GOLD_NAME.search(names[file].name)), files[0])
     return gold, [file for file in files if file != gold and not _NO_SYSTEM.fullmatch(names[file].stem)]
 
@@ -255,7 +245,7 @@ def read(*paths: Any, options: ReadOptions) -> Evaluation:
             raise InputError("a data frame is a table with all systems; leave out input and reader")
         from sigjax.readers.frames import FRAME, read_frame
 
-        _check_particular(FORMATS["parquet"], given, FRAME)
+        _check_particular(table.FORMATS["parquet"], given, FRAME)
         return Evaluation(**vars(read_frame(paths[0], metric, given)))
     evaluations = _evaluations(sources_of(paths, options.input), reader, [metric], given)
     refuse_several_tasks(evaluations)
@@ -290,7 +280,7 @@ def read_metrics(
     if not metrics and len(sources.files) == 1 and not sources.systems:
         from sigjax.readers.saved import saved_names
 
-        names = saved_names(sources.files[0]) if formats_of(sources, reader, [None]) == [FORMATS["npz"]] else ()
+        names = saved_names(sources.files[0]) if formats_of(sources, reader, [None]) == [table.FORMATS["npz"]] else ()
     return [Evaluation(**vars(each)) for each in _evaluations(sources, reader, names or [None], Options(**options))]
 
 
@@ -301,12 +291,12 @@ def sources_of(paths: Sequence[Path], input: Sequence[Path] | Mapping[str, Path]
     for path in paths:
         if not isinstance(path, str | os.PathLike | bytes):
             raise InputError(f"expected the paths of files, got {type(path).__name__}; a data frame is given alone")
-    files = tuple(gathered(_unfolded(tuple(os.fsdecode(path) for path in paths))))
+    files = tuple(table.gathered(_unfolded(tuple(os.fsdecode(path) for path in paths))))
     if isinstance(input, Mapping):
         outputs = {str(name): os.fsdecode(path) for name, path in input.items()}
         sources = Sources(files, outputs, frozenset(outputs))
     else:
-        sources = Sources(files, *name_systems(gathered([os.fsdecode(path) for path in input])))
+        sources = Sources(files, *name_systems(table.gathered([os.fsdecode(path) for path in input])))
     if not (sources.files or sources.systems):
         raise InputError("no file is given; expected a table, one file per system, or gold files and systems")
     return sources
@@ -314,7 +304,7 @@ def sources_of(paths: Sequence[Path], input: Sequence[Path] | Mapping[str, Path]
 
 def _unfolded(files: tuple[str, ...]) -> tuple[str, ...]:
     """The folders of all systems, where one folder holds them."""
-    patterns = [each.folder for each in all_formats().values() if each.folder]
+    patterns = [each.folder for each in table.all_formats().values() if each.folder]
 
     def holds(folder: str) -> bool:
         return os.path.isdir(folder) and any(files_inside(folder, pattern) for pattern in patterns)
@@ -325,13 +315,13 @@ def _unfolded(files: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(filter(holds, folders)) or files
 
 
-def formats_of(sources: Sources, reader: str | None, metrics: Sequence[object]) -> list[Format]:
+def formats_of(sources: Sources, reader: str | None, metrics: Sequence[object]) -> list[table.Format]:
     """The format of the files for each metric."""
     files = [given_name(file)[1] for file in sources.files]
     return choose_formats(files, tuple(sources.systems.values()), reader=reader, metrics=metrics)
 
 
-def _files_of(path: str, format: Format) -> tuple[str, ...]:
+def _files_of(path: str, format: table.Format) -> tuple[str, ...]:
     """The file of a system that is given by its folder; the files of its tasks, if the format has such."""
     if not format.folder or not os.path.isdir(path):
         return (path,)
@@ -355,7 +345,7 @@ def _evaluations(
     reader = reader_for(sources, reader, options.records)
     with progress_bar("read", visible=options.progress):
         formats = formats_of(sources, reader, metrics)
-        options = replace(options, parameters={} if reader is None else named_format(reader)[1])
+        options = replace(options, parameters={} if reader is None else table.named_format(reader)[1])
         different = {each.name: each for each in formats}
         readings = {name: read_as(each, sources, options) for name, each in different.items()}
         tasks: dict[str, list[EvaluationRecord]] = {}
@@ -375,7 +365,7 @@ def reader_for(sources: Sources, reader: str | None, records: str | None) -> str
     return "json" if head.lstrip().startswith((b"{", b"[")) and not name.endswith(".jsonl") else None
 
 
-def read_as(format: Format, sources: Sources, options: Options) -> ByTask:
+def read_as(format: table.Format, sources: Sources, options: Options) -> table.ByTask:
     """The files, read as one format."""
     _check_particular(format, options, f"format {format.name}")
     if format.takes == "systems" or format.folder or (format.parts and (sources.systems or len(sources.files) > 1)):
@@ -401,13 +391,13 @@ _PARTICULAR = (
 )
 
 
-def _check_particular(format: Format, options: Options, what: str) -> None:
+def _check_particular(format: table.Format, options: Options, what: str) -> None:
     """Refuse options that mean nothing for `what`, which is of this format."""
     for name in _PARTICULAR:
         if (value := getattr(options, name)) and value != getattr(Options, name) and name not in format.options:
             raise InputError(f"{Hint(name)} means nothing for the {what}; leave it out")
     if options.unit == "response" and "unit" not in format.options:
-        takers = ", ".join(name for name, each in all_formats().items() if "unit" in each.options)
+        takers = ", ".join(name for name, each in table.all_formats().items() if "unit" in each.options)
         raise InputError(
             f"{Hint('unit', 'response')} needs spans, links, constituents or terms, as the formats {takers} have; the "
             f"{what} has none"

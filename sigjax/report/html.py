@@ -13,6 +13,7 @@ from collections.abc import Container, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+import sigjax.report.words as words
 from sigjax.records import Comparison, Distribution, ReportRecord, Settings
 from sigjax.records.display import escape_html as escape
 from sigjax.records.display import visible, visible_json
@@ -29,28 +30,13 @@ from sigjax.report.sections import (
     paper_table,
     thresholds,
 )
-from sigjax.report.words import (
-    METHODS,
-    count,
-    first_of,
-    format_adjusted_p,
-    format_interval,
-    format_number,
-    format_p,
-    format_raw_p,
-    interval_heading,
-    is_warning,
-    left_out,
-    short_names,
-    size_of,
-)
 
 
 def to_fragment(report: ReportRecord) -> str:
     """A part of a page: systems, then the grid of pairs, shaded by p; each cell has its numbers as a tooltip."""
     # In its rules the class stands twice, so that they are stronger than those of Jupyter and nbconvert.
     parts = ['<div class="sigjax">', f"<style>\n{_data('notebook.css')}</style>"]
-    parts += [line for note in filter(is_warning, report.notes) for line in paragraph(note)]
+    parts += [line for note in filter(words.is_warning, report.notes) for line in paragraph(note)]
     sections = list(blocks(report))
     if len(sections) > 1:
         parts += paper_lines(report, sections)
@@ -60,7 +46,7 @@ def to_fragment(report: ReportRecord) -> str:
             pairs = pairs_lines(family) if family.layout != "baseline" else []
             parts += folded("All pairs" if family.only is None else "Details", [*pairs, *method_lines(family)])
     for note in report.notes:
-        parts += [] if is_warning(note) else paragraph(f"Note: {note}", "small")
+        parts += [] if words.is_warning(note) else paragraph(f"Note: {note}", "small")
     parts += [f'<p class="small"><code>{escape(report.signature)}</code></p>', "</div>"]
     return "\n".join(parts) + "\n"
 
@@ -105,7 +91,7 @@ def pairs_lines(family: PairFamily) -> list[str]:
         return [table_html(family.table, caption, "pairs")]
     parts = [_grid(family, caption, shaded=shaded), _legend(family.settings, shaded=shaded)]
     if len(family.systems) > MAX_GRID:
-        parts += paragraph(left_out("grid", MAX_GRID, len(family.systems), every_pair="to_json() gives"))
+        parts += paragraph(words.left_out("grid", MAX_GRID, len(family.systems), every_pair="to_json() gives"))
     return parts
 
 
@@ -161,18 +147,18 @@ def _cell(comparison: Comparison | None, spec: str, *, shaded: bool) -> str:
         return "<td></td>"
     shade = mark(comparison)
     style, sign = ("", shade) if isinstance(shade, str) else (f' class="p{shade}"', "")
-    text = sign if shaded else format_adjusted_p(comparison)
+    text = sign if shaded else words.format_adjusted_p(comparison)
     return f'<td{style} title="{escape(_tooltip(comparison, spec))}">{text}</td>'
 
 
 def _tooltip(comparison: Comparison, spec: str) -> str:
-    heading, adjusted = interval_heading(comparison.settings, [comparison.joint_pairs]), ""
+    heading, adjusted = words.interval_heading(comparison.settings, [comparison.joint_pairs]), ""
     if comparison.settings.correction != "none":
-        adjusted = f", adjusted p = {format_adjusted_p(comparison)}"
+        adjusted = f", adjusted p = {words.format_adjusted_p(comparison)}"
     return (
-        f"{comparison.a} - {comparison.b}: delta {format_number(comparison.delta, spec)}, "
-        f"{heading} {format_interval(comparison.interval, spec)}, "
-        f"p = {format_raw_p(comparison)}{adjusted}"
+        f"{comparison.a} - {comparison.b}: delta {words.format_number(comparison.delta, spec)}, "
+        f"{heading} {words.format_interval(comparison.interval, spec)}, "
+        f"p = {words.format_raw_p(comparison)}{adjusted}"
     )
 
 
@@ -203,7 +189,7 @@ def to_html(report: ReportRecord) -> str:
     data = [
         _family_data(family, section.table, report.distributions) for section in sections for family in section.families
     ]
-    title = f"{first_of([section.title for section in sections], 3)}: {_size(report, sections)}"
+    title = f"{words.first_of([section.title for section in sections], 3)}: {_size(report, sections)}"
     # The policy names our style and script by their hashes: nothing else runs or is loaded, whatever names hold.
     policy = f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}"
     parts = [
@@ -231,7 +217,7 @@ def _data(name: str) -> str:
 
 def _size(report: ReportRecord, sections: list[Section]) -> str:
     names = {system.name for section in sections for system in section.systems}
-    return f"{count(len(names), 'system')} on {size_of(report)[0]}"
+    return f"{words.count(len(names), 'system')} on {words.size_of(report)[0]}"
 
 
 def _hash(text: str) -> str:
@@ -246,9 +232,9 @@ def _json(value: Any) -> str:
 
 def _header(report: ReportRecord, sections: list[Section]) -> str:
     """What the page is about, what must be read first, and links to its metrics."""
-    metrics = first_of([section.title for section in sections], 3)
+    metrics = words.first_of([section.title for section in sections], 3)
     parts = [f"<header>\n<h1>{escape(metrics)} <small>{escape(_size(report, sections))}</small></h1>"]
-    parts += [f'<p class="warning" role="note">{escape(note)}</p>' for note in filter(is_warning, report.notes)]
+    parts += [f'<p class="warning" role="note">{escape(note)}</p>' for note in filter(words.is_warning, report.notes)]
     if len(sections) > 1:
         links = (f'<a href="#m{i}">{escape(section.title)}</a>' for i, section in enumerate(sections))
         parts += ['<nav aria-label="Metrics">', *links, "</nav>"]
@@ -264,7 +250,7 @@ def _section(section: Section, number: int, before: int, *, titled: bool) -> lis
         parts += [f'<section class="family" data-family="{at}">', f"<h3>{escape(family.heading)}</h3>"]
         parts += method_lines(family)
         if family.layout == "grid" and len(family.systems) > MAX_DRAWN:
-            parts += paragraph(left_out("page", MAX_DRAWN, len(family.systems), every_pair="to_json() gives"))
+            parts += paragraph(words.left_out("page", MAX_DRAWN, len(family.systems), every_pair="to_json() gives"))
         if family.layout == "pair":
             parts.append(table_html(family.table, "Difference", "pairs"))
         else:
@@ -275,7 +261,7 @@ def _section(section: Section, number: int, before: int, *, titled: bool) -> lis
 
 def _reproduce(report: ReportRecord) -> list[str]:
     """Notes, settings and the signature, folded."""
-    notes = [f"<li>{escape(note)}</li>" for note in report.notes if not is_warning(note)]
+    notes = [f"<li>{escape(note)}</li>" for note in report.notes if not words.is_warning(note)]
     parts = ['<section id="reproduce">\n<h2>To reproduce</h2>']
     if notes:
         parts += ["<details open>\n<summary>Notes</summary>\n<ul>", *notes, "</ul>\n</details>"]
@@ -303,14 +289,14 @@ def _family_data(family: PairFamily, systems: Table, distributions: Sequence[Dis
     names = list(map(visible, rank))
     return columns | {
         "systems": names,
-        "short": short_names(names, MAX_NAME),
+        "short": words.short_names(names, MAX_NAME),
         "scores": [row[at] for row in systems.rows[:size]],
         "methods": list(methods),
         "kind": family.layout,
         "reference": rank[settings.baseline or (family.only.b if family.only else shown[0].name)],
         "decides": family.p_title,
         "turns": settings.alternative == "two-sided",
-        "interval": interval_heading(settings, family.comparisons.values("joint_pairs")),
+        "interval": words.interval_heading(settings, family.comparisons.values("joint_pairs")),
         "limits": [f"{limit:g}" for limit in thresholds(settings)],
         "distributions": [_histogram(each, rank) for each in distributions if _belongs(each, family, rank)],
         "numbers": size <= MAX_NUMBERS,
@@ -320,18 +306,18 @@ def _family_data(family: PairFamily, systems: Table, distributions: Sequence[Dis
 def _texts(pair: Comparison, spec: str) -> tuple[str, ...]:
     low, high = pair.interval or (None, None)
     shade = mark(pair)
-    numbers = (format_number(value, spec) for value in (pair.delta, low, high))
+    numbers = (words.format_number(value, spec) for value in (pair.delta, low, high))
     return (
         *numbers,
-        format_raw_p(pair),
-        format_adjusted_p(pair),
+        words.format_raw_p(pair),
+        words.format_adjusted_p(pair),
         _SIGNS[shade] if isinstance(shade, str) else str(shade),
     )
 
 
 def _method(pair: Comparison) -> str:
-    drawn = "" if pair.resamples is None else f", {count(pair.resamples, 'resample')}"
-    return METHODS[pair.method] + drawn
+    drawn = "" if pair.resamples is None else f", {words.count(pair.resamples, 'resample')}"
+    return words.METHODS[pair.method] + drawn
 
 
 def _belongs(distribution: Distribution, family: PairFamily, rank: Container[str]) -> bool:
@@ -343,9 +329,9 @@ def _belongs(distribution: Distribution, family: PairFamily, rank: Container[str
 
 def _histogram(distribution: Distribution, rank: Mapping[str, int]) -> dict[str, Any]:
     of_what = "under the null hypothesis" if distribution.test == "permutation" else "on bootstrap resamples"
-    how = "exact" if distribution.resamples is None else count(distribution.resamples, "resample")
+    how = "exact" if distribution.resamples is None else words.count(distribution.resamples, "resample")
     tail = sum(distribution.extreme)
-    share = format_p(tail, digits=3) if tail else "0"
+    share = words.format_p(tail, digits=3) if tail else "0"
     shares, extreme = (
         " ".join(f"{share:.3g}" for share in each) for each in (distribution.shares, distribution.extreme)
     )

@@ -447,9 +447,9 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
         number.set_fontsize(min(FONT - 1, 72 * width / max(count - first, 1) / widest))
     axes.imshow(image, aspect="auto", interpolation="nearest")
     _label_cells(axes, [one.name for one in panel.systems], first)
-    words = {shade: f"p < {limit:g}" for shade, limit in enumerate(limits)} | {"·": "not significant"}
-    words |= {sign: word for sign, word in (("?", "undecided"), ("=", "equal scores")) if sign in seen}
-    for shade, word in words.items():
+    legend = {shade: f"p < {limit:g}" for shade, limit in enumerate(limits)} | {"·": "not significant"}
+    legend |= {sign: word for sign, word in (("?", "undecided"), ("=", "equal scores")) if sign in seen}
+    for shade, word in legend.items():
         axes.plot([], [], "s", markersize=FONT, color=colors[shade], label=word)
     set_words(axes, f"{panel.caption}\n{family.heading}", "")
 

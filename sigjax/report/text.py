@@ -236,8 +236,8 @@ def draw_table(page: Page, table: Table, dropped: Sequence[str] = ()) -> None:
 
 def _full_title(title: str) -> str:
     """The title of a column, which the columns beside it do not explain any more."""
-    words, joint, _ = title.partition(", ")
-    return f"{words} of {'deltas' if joint else 'scores'}" if words.endswith(" interval") else title
+    first, joint, _ = title.partition(", ")
+    return f"{first} of {'deltas' if joint else 'scores'}" if first.endswith(" interval") else title
 
 
 def _longest_name(table: Table) -> int:

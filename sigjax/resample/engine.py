@@ -16,17 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.records import Alternative, Array, Score
+from sigjax.resample import tally
 from sigjax.resample.draws import rows_of, seed_key
 from sigjax.resample.projection import ColumnIndices, Projection
-from sigjax.resample.tally import (
-    Ladder,
-    Pairs,
-    StudentizedPairs,
-    in_blocks,
-    replicate_scores,
-    swap_exceed,
-    swapped_deltas,
-)
 from sigjax.run.backend import Backend, compiled, on_all_devices, out_of_memory
 from sigjax.run.context import Run
 from sigjax.run.host import ahead, num_cores
@@ -144,7 +136,7 @@ class ScaledProjection(NamedTuple):
 
 def count_swaps(
     scaled: ScaledProjection,
-    pairs: Pairs | Ladder | StudentizedPairs,
+    pairs: tally.Pairs | tally.Ladder | tally.StudentizedPairs,
     run: Run,
     *,
     score: Score,
@@ -157,7 +149,7 @@ def count_swaps(
         by the pair alone or, on a ladder, by the largest statistic so far; `[pair]` bool, every delta was finite.
     """
     count = len(pairs.left)
-    blocks = type(pairs)(*in_blocks(pairs, min(count, max(1, _PAIR_STATS // pairs.width))))
+    blocks = type(pairs)(*tally.in_blocks(pairs, min(count, max(1, _PAIR_STATS // pairs.width))))
     static = (("score", score), ("alternative", alternative))
     # Compiled for a CPU, statistics go into scores one by one: only deltas are held.
     by_deltas = run.backend.platform == "cpu" and blocks.width == blocks.left.shape[2]
@@ -200,7 +192,8 @@ def replicates(
 def _on_host(metric: Scored, tiles: np.ndarray) -> list[np.ndarray]:
     with np.errstate(all="ignore"):
         return [
-            np.asarray(replicate_scores(sums, metric.indices, metric.divisors, score=metric.score)) for sums in tiles
+            np.asarray(tally.replicate_scores(sums, metric.indices, metric.divisors, score=metric.score))
+            for sums in tiles
         ]
 
 
@@ -208,13 +201,13 @@ def _swap_tile(
     rows: Array,
     valid: Array,
     scaled: ScaledProjection,
-    pairs: Pairs | Ladder | StudentizedPairs,
+    pairs: tally.Pairs | tally.Ladder | tally.StudentizedPairs,
     *,
     score: Score,
     alternative: Alternative,
 ) -> tuple[Array, ...]:
     sums = scaled.projection.sums(rows)
-    return swap_exceed(sums, valid, pairs, scaled.divisors, score=score, alternative=alternative)
+    return tally.swap_exceed(sums, valid, pairs, scaled.divisors, score=score, alternative=alternative)
 
 
 def _scores_tile(
@@ -223,7 +216,7 @@ def _scores_tile(
     del valid  # rows that are padding come last and are cut off by `replicates`
     sums = scaled.projection.sums(rows)
     return tuple(
-        sums if score is None else replicate_scores(sums, indices, divisors, score=score)
+        sums if score is None else tally.replicate_scores(sums, indices, divisors, score=score)
         for score, (indices, divisors) in zip(scores, metrics, strict=True)
     )
 
@@ -237,11 +230,13 @@ def swapped_sums(scaled: ScaledProjection, run: Run) -> np.ndarray:
     return np.concatenate(pieces, axis=1).astype(np.float64, copy=False)
 
 
-def deltas_of(sums: np.ndarray, pairs: Pairs, index: int, divisors: np.ndarray | None, score: Score) -> np.ndarray:
+def deltas_of(
+    sums: np.ndarray, pairs: tally.Pairs, index: int, divisors: np.ndarray | None, score: Score
+) -> np.ndarray:
     """Delta `[resample]` of one of the pairs, from sums `[column, resample]`; scored by NumPy, so alike everywhere."""
-    one = Pairs(*(part[index : index + 1] for part in pairs))
+    one = tally.Pairs(*(part[index : index + 1] for part in pairs))
     with np.errstate(all="ignore"):  # what is not finite is refused with the systems' names
-        return np.asarray(swapped_deltas(sums, one, divisors, score)[0])
+        return np.asarray(tally.swapped_deltas(sums, one, divisors, score)[0])
 
 
 def _sums_tile(rows: Array, valid: Array, scaled: ScaledProjection) -> tuple[Array, ...]:

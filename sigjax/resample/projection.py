@@ -41,18 +41,7 @@ from sigjax.resample.draws import (
     words,
     words_by_lane,
 )
-from sigjax.run.loops import (
-    ZERO_COUNT,
-    byte_counts,
-    byte_product,
-    counts,
-    expect,
-    look_up,
-    popcount,
-    product,
-    repeat,
-    scan,
-)
+from sigjax.run import loops
 
 MOST_WORDS = 2
 """With more words a matrix product is faster (measured): each word draws the random numbers anew."""
@@ -143,7 +132,7 @@ class FusedSwap(NamedTuple):
         def add(total: Array, word: int, lane: Array, digits: Array) -> Array:
             drawn = lane_words(rows, lane)
             for digit, worth in zip(digits, self.worth[word], strict=True):
-                total = total + popcount(drawn & digit).astype(worth.dtype) * worth
+                total = total + loops.popcount(drawn & digit).astype(worth.dtype) * worth
             return total
 
         return self.fields.sums(_loop(add, rows, self.starts, self.num_steps, self.digits))
@@ -166,7 +155,7 @@ class FusedDraws(NamedTuple):
 
         def add(total: Array, word: int, lane: Array, draws: Array) -> Array:
             for drawn, (start, size) in zip(lane_pair(rows, lane), draws, strict=True):
-                total = total + look_up(self.tables[word], scaled(drawn, size) + start)
+                total = total + loops.look_up(self.tables[word], scaled(drawn, size) + start)
             return total
 
         return self.fields.sums(_loop(add, rows, self.tables[:, -1], self.num_steps, self.draws))
@@ -234,7 +223,7 @@ def _bits_of_lanes(marked: np.ndarray) -> np.ndarray:
 
 def _loop(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Array, data: Array) -> Array:
     """Words `[word, row]`: `add(total [row], word, lane, data of the lane)` over the lanes of all steps."""
-    expect(rows, (None, 3), np.uint32)
+    loops.expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
     # Made from the rows, so that JAX knows that words differ between devices.
     none = (rows[:, 0] ^ rows[:, 0]).astype(starts.dtype)
@@ -247,7 +236,7 @@ def _loop(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Arra
             totals = tuple(add(total, word, lane, of_step[i]) for word, total in enumerate(totals))
         return totals
 
-    return xp.stack(repeat(step, num_steps, first))
+    return xp.stack(loops.repeat(step, num_steps, first))
 
 
 _LAST_SUM = 2**31
@@ -282,11 +271,11 @@ class Floats(NamedTuple):
 
     def sums(self, weights: Array) -> Array:
         """Sums `[column, row]` from weights `[row, padded unit]`, of the matrix's type."""
-        return product(weights, self.matrix)
+        return loops.product(weights, self.matrix)
 
     def drawn(self, draw: Draw, rows: Array) -> Array:
         """Sums `[column, row]` over what each row draws."""
-        return self.sums(counts(draw, rows, len(self.matrix), self.dtype))
+        return self.sums(loops.counts(draw, rows, len(self.matrix), self.dtype))
 
 
 class Bytes(NamedTuple):
@@ -318,7 +307,7 @@ class Bytes(NamedTuple):
 
     def sums(self, weights: Array) -> Array:
         """Sums `[column, row]` from weights `[row, padded unit]` int8: int32, or int64 of several digits."""
-        sums = byte_product(self.matrix, weights)
+        sums = loops.byte_product(self.matrix, weights)
         if len(self.worth) == 1:
             return sums
         of_digits = sums.reshape(len(self.worth), -1, len(weights)).astype(np.int64)
@@ -326,8 +315,8 @@ class Bytes(NamedTuple):
 
     def drawn(self, draw: Draw, rows: Array) -> Array:
         """Sums `[column, row]` float64 over what each row draws."""
-        sums = self.sums(byte_counts(draw(rows), self.matrix.shape[1])).astype(np.int64)
-        return (sums - ZERO_COUNT * self.totals[:, None]).astype(np.float64)
+        sums = self.sums(loops.byte_counts(draw(rows), self.matrix.shape[1])).astype(np.int64)
+        return (sums - loops.ZERO_COUNT * self.totals[:, None]).astype(np.float64)
 
 
 def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> Bytes | None:
@@ -443,8 +432,8 @@ def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
     system's outputs outside of the set replace those that leave: as many. `rows` are `[row, 3]`, see `bits`, and `left`
     `[slot, unit]` those of `outputs_left`.
     """
-    expect(rows, (None, 3), np.uint32)
-    expect(left, (None, None), np.uint64)
+    loops.expect(rows, (None, 3), np.uint32)
+    loops.expect(left, (None, None), np.uint64)
     xp = rows.__array_namespace__()
     num_slots, num_units = left.shape
     random = words(rows, 2 * left.size).reshape(len(rows), 2, num_units, num_slots)
@@ -472,7 +461,7 @@ class Choice(NamedTuple):
 
     def sums(self, rows: Array) -> Array:
         """Sums `[column, row]` of the values that each row `[row, 3]` chooses."""
-        expect(rows, (None, 3), np.uint32)
+        loops.expect(rows, (None, 3), np.uint32)
         xp = rows.__array_namespace__()
         # Made from the rows, so that JAX knows that it differs between devices.
         none = (rows[:, 0] ^ rows[:, 0]).astype(xp.uint64)
@@ -484,7 +473,7 @@ class Choice(NamedTuple):
             return (needed - chosen.astype(xp.uint64), sums + chosen.astype(xp.float64) * values[:, None]), ()
 
         for items in zip(words_by_lane(rows, self.left.shape[1]), self.left, self.values, strict=True):
-            carry, _ = scan(step, carry, items, unroll=_UNROLLED_OUTPUTS)
+            carry, _ = loops.scan(step, carry, items, unroll=_UNROLLED_OUTPUTS)
         return carry[1]
 
 
@@ -512,7 +501,7 @@ def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
         chosen = _joins(word, size, needed)
         return needed - chosen.astype(np.uint64), chosen
 
-    return scan(step, needed, (random, pool), unroll=_UNROLLED_OUTPUTS)
+    return loops.scan(step, needed, (random, pool), unroll=_UNROLLED_OUTPUTS)
 
 
 def _joins(word: Array, left: Array, needed: Array) -> Array:
@@ -674,5 +663,5 @@ def _mask_matrix(columns: np.ndarray, most_bytes: int, padded: int) -> Matrix:
 
 def _count_matrix(columns: np.ndarray, most_bytes: int, padded: int, *, most: int) -> Matrix:
     """The matrix of a product with counts `padded` wide that add up to `most`."""
-    in_bytes = bytes_of(columns, most_bytes, largest=-ZERO_COUNT, padded=padded)
+    in_bytes = bytes_of(columns, most_bytes, largest=-loops.ZERO_COUNT, padded=padded)
     return in_bytes or floats_of(columns, most * int(np.abs(columns).max()), padded)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+import sigjax.studies.study as study
+import sigjax.studies.trials as trials
 from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.records import EvaluationRecord, InputError, Interval, Settings, Test
 from sigjax.records.display import Brief
@@ -18,32 +20,6 @@ from sigjax.report.words import count, format_p, metric_title, middle_cut, perce
 from sigjax.run.context import with_progress
 from sigjax.studies.classical import is_proportion
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval, uniformity
-from sigjax.studies.study import (
-    COLORS,
-    PANEL,
-    Study,
-    grouped,
-    in_methods,
-    in_units,
-    study_signature,
-    table_text,
-    unit_of,
-)
-from sigjax.studies.trials import (
-    Maker,
-    Pilot,
-    StudyOptions,
-    checked_settings,
-    dealt,
-    make_pilot,
-    run_classical,
-    run_trials,
-    select,
-    select_pair,
-    signed_data,
-    split,
-    swapped,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,10 +43,10 @@ _BAND = 1.358
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditOptions(StudyOptions, ReadingOptions):
+class AuditOptions(trials.StudyOptions, ReadingOptions):
     """The options of `audit`."""
 
-    test: Test | Sequence[Test] = same(StudyOptions, "test", ("permutation", "bootstrap"))
+    test: Test | Sequence[Test] = same(trials.StudyOptions, "test", ("permutation", "bootstrap"))
     null: Null | Sequence[Null] = option(
         "swaps", "How pairs are made: swaps, splits (of the units of each system into random halves), or both."
     )
@@ -138,7 +114,7 @@ class AuditedTest(Brief):
 
 
 @dataclass(frozen=True, repr=False)
-class Audit(Study):
+class Audit(study.Study):
     """Type-I errors of tests on pairs of which neither system is better.
 
     Attributes:
@@ -170,7 +146,7 @@ class Audit(Study):
     def _lines(self) -> list[str]:
         """One table per way to make pairs, and what they say."""
         names = " and ".join(self.systems)
-        lines = [f"audit of {names}: {in_units(self)}"]
+        lines = [f"audit of {names}: {study.in_units(self)}"]
         for null, system in dict.fromkeys((one.null, one.system) for one in self.tests):
             tests = [one for one in self.tests if (one.null, one.system) == (null, system)]
             lines += [
@@ -182,7 +158,7 @@ class Audit(Study):
                 "",
                 *_verdicts(tests),
             ]
-        if unit_of(self) == "instance":
+        if study.unit_of(self) == "instance":
             lines += ["", "made instance by instance: whether instances depend on each other (sentences of a document)"]
             lines += ["cannot be seen here; where they do, true rates are higher: --cluster"]
         return [
@@ -196,8 +172,8 @@ class Audit(Study):
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """Distributions of p on the left, type-I errors test by test on the right."""
         largest = max(rate.interval.high for one in self.tests for rate in one.errors)
-        for tests in grouped(self.tests, "metric", "null", "system"):
-            height = max(PANEL, _TEST_HEIGHT * len(tests))
+        for tests in study.grouped(self.tests, "metric", "null", "system"):
+            height = max(study.PANEL, _TEST_HEIGHT * len(tests))
             yield height, partial(_draw_distributions, tests=tests, title=self._title(tests[0]))
             yield height, partial(_draw_errors, tests=tests, largest=largest)
 
@@ -247,11 +223,11 @@ def audit(data: Any, options: AuditOptions) -> Audit:
     evaluations = evaluations_of(data, options, selects=True)
     check(options)
     nulls: tuple[Null, ...] = (options.null,) if isinstance(options.null, str) else tuple(options.null)
-    settings = checked_settings(evaluations, options, min(ALPHAS))
-    chosen = [(select_pair if "swaps" in nulls else select)(each, options.only) for each in evaluations]
+    settings = trials.checked_settings(evaluations, options, min(ALPHAS))
+    chosen = [(trials.select_pair if "swaps" in nulls else trials.select)(each, options.only) for each in evaluations]
     audited = tuple(one for each in chosen for one in _of_metric(each, nulls, settings, options))
-    num_units = len(make_pilot(chosen[0]).units.strata)
-    signature = study_signature(
+    num_units = len(trials.make_pilot(chosen[0]).units.strata)
+    signature = study.study_signature(
         "audit",
         options,
         metric="+".join(each.metric.name for each in chosen),
@@ -261,7 +237,7 @@ def audit(data: Any, options: AuditOptions) -> Audit:
         classical=None,
         ties="ge",
         units=num_units,
-        **signed_data(evaluations[0]),
+        **trials.signed_data(evaluations[0]),
     )
     return Audit(
         chosen[0].systems, audited, options.repetitions, chosen[0].num_instances, num_units, settings, signature
@@ -273,28 +249,28 @@ def _of_metric(
 ) -> Iterator[AuditedTest]:
     repetitions, progress = options.repetitions, options.progress
     data = {"clustered": evaluation.clusters is not None, "proportions": is_proportion(evaluation)}
-    for null, system, trials in _trials(evaluation, nulls, settings.seed, unpaired=options.classical):
+    for null, system, made in _trials(evaluation, nulls, settings.seed, unpaired=options.classical):
         named = {"metric": evaluation.metric.name, "null": null, "system": system}
-        tested = run_trials(*trials, repetitions, settings, options.device, progress=progress)
+        tested = trials.run_trials(*made, repetitions, settings, options.device, progress=progress)
         for test in settings.tests:
             yield _audited(tested.p_values[test], test=test, methods=tested.methods[test], **named)
         if options.classical:
-            of_tests = run_classical(*trials, repetitions, settings.alternative, progress=progress, **data)
+            of_tests = trials.run_classical(*made, repetitions, settings.alternative, progress=progress, **data)
             for test, p_values in of_tests.items():
                 yield _audited(p_values, test=test, methods={"classical": repetitions}, **named)
 
 
 def _trials(
     evaluation: EvaluationRecord, nulls: tuple[Null, ...], seed: int, *, unpaired: bool
-) -> Iterator[tuple[Null, str | None, tuple[Pilot, Maker, np.ndarray]]]:
+) -> Iterator[tuple[Null, str | None, tuple[trials.Pilot, trials.Maker, np.ndarray]]]:
     """Swaps, for tests some of which may be `unpaired`, and splits of each system; with the strata of the pairs."""
     if "swaps" in nulls:
-        pilot = make_pilot(evaluation, alone=unpaired)
-        yield "swaps", None, (pilot, swapped(pilot, seed), pilot.units.strata)
-    pilot = make_pilot(evaluation, alone=True)
+        pilot = trials.make_pilot(evaluation, alone=unpaired)
+        yield "swaps", None, (pilot, trials.swapped(pilot, seed), pilot.units.strata)
+    pilot = trials.make_pilot(evaluation, alone=True)
     strata, systems = pilot.units.strata, evaluation.systems
     if "splits" in nulls:
-        pairs = dealt(strata)[1]
+        pairs = trials.dealt(strata)[1]
         if len(pairs) < 2:
             raise InputError(
                 f"random splits need units for two pairs or more, four within a stratum or two in each of two, got "
@@ -302,7 +278,7 @@ def _trials(
             )
         for index, name in enumerate(systems):
             alone = replace(pilot, names=(name, name))
-            yield "splits", name, (alone, split(alone, index, seed), pairs)
+            yield "splits", name, (alone, trials.split(alone, index, seed), pairs)
 
 
 def _audited(p_values: np.ndarray, **named: Any) -> AuditedTest:
@@ -325,11 +301,11 @@ def _audited(p_values: np.ndarray, **named: Any) -> AuditedTest:
 def _error_table(tests: list[AuditedTest]) -> list[str]:
     header = ("metric", "test", "method", *(f"p <= {rate.alpha:g}" for rate in tests[0].errors), "excess", "p")
     rows = [
-        (metric_title(one.metric), one.test, in_methods(one.methods), *map(_rate, one.errors))
+        (metric_title(one.metric), one.test, study.in_methods(one.methods), *map(_rate, one.errors))
         + (f"{one.excess:.3f}", format_p(one.excess_p))
         for one in tests
     ]
-    return table_text(header, rows, (0, 1, 2))
+    return study.table_text(header, rows, (0, 1, 2))
 
 
 def _rate(rate: ErrorRate) -> str:
@@ -351,7 +327,7 @@ def _draw_distributions(axes: Axes, tests: list[AuditedTest], title: str) -> Non
     line, width = np.array([0.0, 1.0]), _BAND / len(tests[0].p_values) ** 0.5
     axes.fill_between(line, line - width, line + width, color="0.9", label="95% of uniform samples", linewidth=0)
     axes.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=1)
-    for index, one in enumerate(sorted(tests, key=lambda one: one.test in COLORS)):  # resampling tests on top
+    for index, one in enumerate(sorted(tests, key=lambda one: one.test in study.COLORS)):  # resampling tests on top
         p_values = np.sort(one.p_values)
         shares = np.arange(1, len(p_values) + 1) / len(p_values)
         axes.step([0.0, *p_values, 1.0], [0.0, *shares, 1.0], where="post", label=one.test, **_style(index, one.test))
@@ -362,8 +338,8 @@ def _draw_distributions(axes: Axes, tests: list[AuditedTest], title: str) -> Non
 
 def _style(index: int, test: str) -> dict[str, Any]:
     """Solid lines for resampling tests, dashed ones for others, dotted ones where these repeat colours."""
-    if test in COLORS:
-        return {"color": COLORS[test], "linewidth": 1.6}
+    if test in study.COLORS:
+        return {"color": study.COLORS[test], "linewidth": 1.6}
     color, dashed = _TEST_COLORS[index % len(_TEST_COLORS)], index < len(_TEST_COLORS)
     return {"color": color, "linewidth": 1, "linestyle": "--" if dashed else (0, (1, 1))}
 

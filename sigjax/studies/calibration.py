@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import sigjax.studies.study as study
 from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Test, Variant
 from sigjax.records.options import check, option, required, same, takes
@@ -17,17 +18,6 @@ from sigjax.report.plots import GREY, set_words
 from sigjax.report.words import count, format_interval, metric_title
 from sigjax.run.context import with_progress
 from sigjax.studies.formulas import PROPORTION_LEVEL, clustered_proportion
-from sigjax.studies.study import (
-    COLORS,
-    PANEL,
-    Study,
-    draw_proportions,
-    grouped,
-    study_signature,
-    table_text,
-    unit_of,
-    with_numbers,
-)
 from sigjax.studies.thresholds import SIDES, Side, TestedOptions, check_range, in_ranges
 from sigjax.studies.trials import (
     StudyOptions,
@@ -105,7 +95,7 @@ class CalibratedRange:
 
 
 @dataclass(frozen=True, repr=False)
-class Calibration(Study):
+class Calibration(study.Study):
     """How often winners on test sets are winners on the whole data, by p.
 
     Attributes:
@@ -140,7 +130,7 @@ class Calibration(Study):
 
     def _lines(self) -> list[str]:
         """A table for each metric and test."""
-        noun = unit_of(self)
+        noun = study.unit_of(self)
         lines = [
             f"calibration of {count(len(self.systems), 'system')}: "
             f"{count(self.repetitions, 'test set')} of {count(self.instances, noun)}, drawn",
@@ -149,8 +139,8 @@ class Calibration(Study):
         for ranges in self._groups():
             metric, title = ranges[0].metric, _named(ranges[0].test, ranges[0].variant, " ({})")
             methods = self.methods[f"{metric}, {_named(ranges[0].test, ranges[0].variant)}"]
-            table = table_text(("p", "tests", "right", "share", "95% interval", "1 - p"), list(map(_row, ranges)))
-            lines += ["", f"{metric_title(metric)}, {title}: {with_numbers(methods)}", "", *table]
+            table = study.table_text(("p", "tests", "right", "share", "95% interval", "1 - p"), list(map(_row, ranges)))
+            lines += ["", f"{metric_title(metric)}, {title}: {study.with_numbers(methods)}", "", *table]
         equal = {metric_title(metric): self.num_pairs - pairs for metric, pairs in self.pairs.items()}
         return [
             *lines,
@@ -163,11 +153,11 @@ class Calibration(Study):
 
     def _groups(self) -> list[list[CalibratedRange]]:
         """The ranges by metric and test; the range asked for is the first of each."""
-        return grouped(self.ranges, "metric", "test", "variant")
+        return study.grouped(self.ranges, "metric", "test", "variant")
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """One panel per metric."""
-        return ((PANEL, partial(self._draw, metric)) for metric in self.pairs)
+        return ((study.PANEL, partial(self._draw, metric)) for metric in self.pairs)
 
     def _draw(self, metric: str, axes: Axes) -> None:
         """Shares of right winners, test by test, beside 1 - p."""
@@ -225,10 +215,10 @@ def calibration(data: Any, options: CalibrationOptions) -> Calibration:
     ranges: list[CalibratedRange] = []
     for each in chosen:
         metric = each.metric.name
-        for test, variant, truth, trials in _all_trials(each, tests, settings, options):
+        for test, variant, truth, tried in _all_trials(each, tests, settings, options):
             pairs[metric] = int(np.count_nonzero(truth))
-            methods[f"{metric}, {_named(test, variant)}"] = trials.methods[test]
-            ranges += _ranges(metric, test, variant, truth, trials, options)
+            methods[f"{metric}, {_named(test, variant)}"] = tried.methods[test]
+            ranges += _ranges(metric, test, variant, truth, tried, options)
     num_units = len(make_pilot(chosen[0]).units.strata)
     low, high = options.p_range
     return Calibration(
@@ -243,7 +233,7 @@ def calibration(data: Any, options: CalibrationOptions) -> Calibration:
         num_units=num_units,
         alternative=options.alternative,
         settings=settings,
-        signature=study_signature(
+        signature=study.study_signature(
             "calibration",
             options,
             metric="+".join(pairs),
@@ -281,18 +271,18 @@ def _all_trials(
     if not truth.any():
         raise InputError(f"metric {pilot.metric.name!r}: all systems have the same score, so no winner is right")
     strata = allotted(pilot.units.strata, options.instances)
-    trials = pilot, drawn(pilot, settings.seed, strata), strata, options.repetitions
+    how_made = pilot, drawn(pilot, settings.seed, strata), strata, options.repetitions
     how = {"progress": options.progress, "winner_first": options.alternative == "one-sided"}
     for test, variant in tests:
         some = replace(settings, test=test, variant=variant or "shift")
-        yield test, variant, truth, run_trials(*trials, some, options.device, **how)
+        yield test, variant, truth, run_trials(*how_made, some, options.device, **how)
 
 
 def _ranges(
-    metric: str, test: Test, variant: Variant | None, truth: np.ndarray, trials: Trials, options: CalibrationOptions
+    metric: str, test: Test, variant: Variant | None, truth: np.ndarray, tried: Trials, options: CalibrationOptions
 ) -> Iterator[CalibratedRange]:
     """The range asked for, then those of Table 1."""
-    p_values, deltas = (each.reshape(-1, len(truth)) for each in (trials.p_values[test], trials.deltas))
+    p_values, deltas = (each.reshape(-1, len(truth)) for each in (tried.p_values[test], tried.deltas))
     decided = (deltas != 0.0) & (truth != 0.0)
     right = decided & (np.sign(deltas) == truth)
     for low, high, within in in_ranges(p_values, options.p_range):
@@ -318,6 +308,6 @@ def _draw_test(axes: Axes, ranges: list[CalibratedRange], shift: float, sides: f
     """The ranges of one test, but for the one asked for, each at its mean p."""
     first, shown = ranges[0], [one for one in ranges[1:] if one.nominal is not None]
     at = [max(sides * (1.0 - (one.nominal or 0.0)), 0.3 * one.high) * shift for one in shown]
-    color = COLORS[first.test]
+    color = study.COLORS[first.test]
     style = {"marker": _MARKERS[first.variant], "markerfacecolor": "white" if first.variant == "flip" else color}
-    draw_proportions(axes, at, shown, _named(first.test, first.variant, " ({})"), color=color, **style)
+    study.draw_proportions(axes, at, shown, _named(first.test, first.variant, " ({})"), color=color, **style)

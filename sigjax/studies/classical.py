@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from rich.cells import cell_len, set_cell_size
 
+import sigjax.report.words as words
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of, is_array
 from sigjax.metrics import METRICS, evaluation_from_arrays, measured_from, origins
@@ -34,17 +35,6 @@ from sigjax.records.options import option, same, takes, values
 from sigjax.report import Report
 from sigjax.report.data import PAIR_KEYS
 from sigjax.report.text import BOLD, GAP, Page, rendered
-from sigjax.report.words import (
-    ALTERNATIVES,
-    METHODS,
-    count,
-    filled,
-    format_number,
-    format_p,
-    format_raw_p,
-    metric_title,
-    number_spec,
-)
 from sigjax.resample.units import Units, make_units, units_of_instances
 from sigjax.run.context import with_progress
 from sigjax.run.files import text_or_file
@@ -435,13 +425,15 @@ def to_text(result: ClassicalTests, *, width: int | None = None, color: bool = F
     """The tests as text: the scores, a table of tests, the cost of assuming independence, what was left out and why."""
 
     def draw(page: Page) -> None:
-        spec = number_spec([result.score_a, result.score_b])
-        page.sentence(f"{metric_title(result.metric)}: {count(result.num_units, 'unit')}", style=BOLD)
+        spec = words.number_spec([result.score_a, result.score_b])
+        page.sentence(f"{words.metric_title(result.metric)}: {words.count(result.num_units, 'unit')}", style=BOLD)
         names = [visible(name) for name in (result.a, result.b)]
         widest = max(map(cell_len, names))
         for name, score in zip(names, (result.score_a, result.score_b), strict=True):
-            page.add(f"{set_cell_size(name, widest)}  {format_number(score, spec)}")
-        page.sentence(f"delta {format_number(result.delta, f'+{spec}')}, {ALTERNATIVES[result.alternative]}")
+            page.add(f"{set_cell_size(name, widest)}  {words.format_number(score, spec)}")
+        page.sentence(
+            f"delta {words.format_number(result.delta, f'+{spec}')}, {words.ALTERNATIVES[result.alternative]}"
+        )
         page.add()
         _draw_table(page, result)
         page.add()
@@ -477,7 +469,7 @@ def _draw_table(page: Page, result: ClassicalTests) -> None:
     taken = name + statistic + p + 4 * len(GAP)
 
     def add(row: Row, style: str = "") -> None:
-        lines = filled(row[3].split(" "), max(_LEAST, page.width - taken), gap=" ")
+        lines = words.filled(row[3].split(" "), max(_LEAST, page.width - taken), gap=" ")
         cells = (row[0].ljust(name + len(GAP)), row[1].rjust(statistic), row[2].rjust(p))
         for before, line in zip([GAP.join(cells), *[" " * (taken - len(GAP))] * len(lines)], lines, strict=False):
             page.add(f"{before}{GAP}{line}", style)
@@ -492,20 +484,20 @@ def _draw_table(page: Page, result: ClassicalTests) -> None:
 
 def _resampled(result: ClassicalTests) -> list[Row]:
     """The resampling tests, each with its second run below it."""
-    spec = number_spec([result.delta])
+    spec = words.number_spec([result.delta])
     rows: list[Row] = []
     for first in result.comparisons:
         for one in (first, *(other for other in result.second if other.test == first.test)):
             seed = f", seed {one.settings.seed}" if one.method == "montecarlo" else ""
-            name = f"{one.test} ({METHODS[one.method]}{seed})"
-            rows.append((name, format_number(one.delta, f"+{spec}"), format_raw_p(one), ASSUMES[one.test]))
+            name = f"{one.test} ({words.METHODS[one.method]}{seed})"
+            rows.append((name, words.format_number(one.delta, f"+{spec}"), words.format_raw_p(one), ASSUMES[one.test]))
     return rows
 
 
 def _row(test: ClassicalTest) -> Row:
     rank_or_count = (2.0 * test.statistic).is_integer()
     statistic = f"{test.statistic:z,.10g}" if rank_or_count else f"{test.statistic:z.4g}"
-    return test.name, statistic, format_p(test.p_value, digits=3, threshold=0.05), test.assumes
+    return test.name, statistic, words.format_p(test.p_value, digits=3, threshold=0.05), test.assumes
 
 
 def _dependence_line(result: ClassicalTests) -> str:

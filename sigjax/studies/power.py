@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import sigjax.studies.trials as trials
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Test
@@ -27,17 +28,6 @@ from sigjax.studies.formulas import (
     simulated_effect,
 )
 from sigjax.studies.study import COLORS, PANEL, Study, in_methods, in_units, study_signature, table_text, unit_of
-from sigjax.studies.trials import (
-    Pilot,
-    StudyOptions,
-    allotted,
-    checked_settings,
-    drawn,
-    make_pilot,
-    run_trials,
-    select_pair,
-    signed_data,
-)
 from sigjax.testing.uncertainty import standard_errors
 
 if TYPE_CHECKING:
@@ -49,10 +39,10 @@ _STEPS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class PowerOptions(StudyOptions, ReadingOptions):
+class PowerOptions(trials.StudyOptions, ReadingOptions):
     """The options of `power`."""
 
-    repetitions: int = same(StudyOptions, "repetitions", 500, least=2)
+    repetitions: int = same(trials.StudyOptions, "repetitions", 500, least=2)
     instances: Sequence[int] = required(
         "Numbers of instances (or clusters) to draw.", group="Main options", least=2, most=10_000_000
     )
@@ -268,16 +258,16 @@ def power(data: Any, options: PowerOptions) -> Power:
     evaluations = evaluations_of(data, options, selects=True)
     check(options)
     level = (1.0 - options.confidence_level) / options.pairs
-    settings = checked_settings(evaluations, options, level, drawing="power")
+    settings = trials.checked_settings(evaluations, options, level, drawing="power")
     if not settings.alpha < options.target:
         raise InputError(f"target must be a number between {settings.alpha:g} and 1, got {options.target!r}")
-    chosen = [select_pair(each, options.only) for each in evaluations]
+    chosen = [trials.select_pair(each, options.only) for each in evaluations]
     pilots, points = [], []
     for each in chosen:
-        pilot = make_pilot(each)
+        pilot = trials.make_pilot(each)
         pilots.append(_pilot_delta(each, settings.seed, options.device))
         points += _points(pilot, pilots[-1], settings, options)
-    num_units = len(make_pilot(chosen[0]).units.strata)
+    num_units = len(trials.make_pilot(chosen[0]).units.strata)
     signature = study_signature(
         "power",
         options,
@@ -287,7 +277,7 @@ def power(data: Any, options: PowerOptions) -> Power:
         pairs=options.pairs if options.pairs > 1 else None,
         only=",".join(chosen[0].systems),
         units=num_units,
-        **signed_data(evaluations[0]),
+        **trials.signed_data(evaluations[0]),
     )
     return Power(
         systems=(chosen[0].systems[0], chosen[0].systems[1]),
@@ -309,18 +299,18 @@ def _pilot_delta(evaluation: EvaluationRecord, seed: int, device: Device) -> Pil
     return PilotDelta(evaluation.metric.name, one.delta, one.standard_error or 0.0)
 
 
-def _points(pilot: Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions) -> list[PowerAt]:
+def _points(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions) -> list[PowerAt]:
     """Power test by test and size by size; all tests of a size have the same trials."""
-    trials = {}
+    tried = {}
     for size in sorted(options.instances):
-        strata = allotted(pilot.units.strata, size)
-        made = pilot, drawn(pilot, settings.seed, strata), strata, options.repetitions
-        trials[size] = run_trials(*made, settings, options.device, progress=options.progress)
+        strata = trials.allotted(pilot.units.strata, size)
+        made = pilot, trials.drawn(pilot, settings.seed, strata), strata, options.repetitions
+        tried[size] = trials.run_trials(*made, settings, options.device, progress=options.progress)
     alpha, alternative, points = settings.alpha / options.pairs, settings.alternative, []
     down = observed.delta < 0 if alternative == "two-sided" else alternative == "less"
-    for test, size in product(settings.tests, trials):
+    for test, size in product(settings.tests, tried):
         error = observed.standard_error * math.sqrt(len(pilot.units.strata) / size)
-        deltas, rejected = trials[size].deltas, int(np.count_nonzero(trials[size].p_values[test] <= alpha))
+        deltas, rejected = tried[size].deltas, int(np.count_nonzero(tried[size].p_values[test] <= alpha))
         detected = detectable_effect(error, alpha, options.target, alternative)
         errors = (deltas - observed.delta) * (-1.0 if down else 1.0)
         simulated = simulated_effect(errors, alpha, options.target, alternative)
@@ -338,7 +328,7 @@ def _points(pilot: Pilot, observed: PilotDelta, settings: Settings, options: Pow
                 simulated_error=float(standard_errors(deltas[None])[0]),
                 detectable=detected if attainable else None,
                 simulated_detectable=simulated if attainable else None,
-                methods=trials[size].methods[test],
+                methods=tried[size].methods[test],
             )
         )
     return points

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+import sigjax.studies.thresholds as thresholds
 from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.records import EvaluationRecord, InputError, Settings, Test
 from sigjax.records.options import check, option, takes
@@ -20,21 +21,6 @@ from sigjax.resample.draws import row_keys, words
 from sigjax.resample.units import units_of_instances
 from sigjax.run.context import progress_bar, with_progress
 from sigjax.studies.study import PANEL, Study, in_units, table_text, unit_of
-from sigjax.studies.thresholds import (
-    Gained,
-    PairsOptions,
-    check_pairs,
-    compared_pairs,
-    ends_of,
-    explained,
-    few_pairs,
-    interval_text,
-    made_of,
-    make_threshold,
-    note_lines,
-    scores_of,
-    system_draws,
-)
 from sigjax.studies.trials import on_instances
 
 if TYPE_CHECKING:
@@ -51,7 +37,7 @@ _STEPS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class SizeOptions(PairsOptions, ReadingOptions):
+class SizeOptions(thresholds.PairsOptions, ReadingOptions):
     """The options of `size`."""
 
     sizes: Sequence[int] | None = option(
@@ -86,7 +72,7 @@ class ThresholdAt:
 
     metric: str
     test: Test
-    by: Gained
+    by: thresholds.Gained
     order: int
     size: int
     threshold: float | None
@@ -136,7 +122,7 @@ class SizeFit:
 
     metric: str
     test: Test
-    by: Gained
+    by: thresholds.Gained
     constant: Fitted
     misfit: float
     exponent: Fitted | None
@@ -185,26 +171,26 @@ class Size(Study):
         """The thresholds and fits of each metric and test."""
         lines = [
             f"gains of {count(len(self.systems), 'system')} by the size of the test set: {in_units(self)}",
-            *explained(self),
+            *thresholds.explained(self),
         ]
         fits = {(fit.metric, fit.test, fit.by): fit for fit in self.fits}
         for key, points in groupby(self.points, key=lambda at: (at.metric, at.test, at.by)):
             metric, test, by = key
             lines += [
                 "",
-                f"{metric_title(metric)}, {test} test: {made_of(by, self.p_range)}",
+                f"{metric_title(metric)}, {test} test: {thresholds.made_of(by, self.p_range)}",
                 "",
                 *self._table(list(points)),
             ]
             lines += _fit_lines(fits[key]) if key in fits else []
-        return [*lines, *note_lines(self)]
+        return [*lines, *thresholds.note_lines(self)]
 
     def _table(self, points: list[ThresholdAt]) -> list[str]:
         spec = number_spec(number for at in points for number in (at.threshold, at.low, at.high))
         header = (f"{unit_of(self)}s", "pairs", "effective", "threshold", f"{percent(self.settings.level)} interval")
         rows = [
             (f"{at.size:,}", f"{at.num_pairs:,}", f"{int(at.effective_pairs):,}")
-            + (format_number(at.threshold, spec), interval_text(at.low, at.high, spec))
+            + (format_number(at.threshold, spec), thresholds.interval_text(at.low, at.high, spec))
             for at in sorted(points, key=lambda at: (at.size, at.order))
         ]
         return table_text(header, rows)
@@ -264,7 +250,7 @@ def size(data: Any, options: SizeOptions) -> Size:
     """
     evaluations = evaluations_of(data, options)
     check(options)
-    settings = check_pairs(evaluations, options)
+    settings = thresholds.check_pairs(evaluations, options)
     if evaluations[0].unit == "response":
         raise InputError("size takes parts of the instances, but these are responses; read without unit response")
     orders = _orders(evaluations[0], options)
@@ -286,7 +272,7 @@ def size(data: Any, options: SizeOptions) -> Size:
         num_instances=evaluations[0].num_instances,
         num_units=num_units,
         alternative=options.alternative,
-        notes=tuple(few_pairs([at.effective_pairs for at in points], options.least_pairs)),
+        notes=tuple(thresholds.few_pairs([at.effective_pairs for at in points], options.least_pairs)),
         settings=settings,
         signature=f"study:size|subsets:{kind}|sizes:{','.join(map(str, sizes))}|{options.signature}|{signature}",
     )
@@ -320,10 +306,10 @@ def _series(
     sizes: Sequence[int],
     settings: Settings,
     options: SizeOptions,
-) -> tuple[dict[tuple[str, Test, Gained], Series], str]:
+) -> tuple[dict[tuple[str, Test, thresholds.Gained], Series], str]:
     """The thresholds of all orders and sizes, and the signature of the largest."""
-    draws = system_draws(settings.seed, len(evaluations[0].systems), options.draws)
-    series, signature = dict[tuple[str, Test, Gained], Series](), ""
+    draws = thresholds.system_draws(settings.seed, len(evaluations[0].systems), options.draws)
+    series, signature = dict[tuple[str, Test, thresholds.Gained], Series](), ""
     # All orders have the same instances at the full size.
     subsets = [
         (order, size) for order, size in product(range(len(orders)), sizes) if not order or size < len(orders[0])
@@ -332,10 +318,10 @@ def _series(
         for done, (order, size) in enumerate(subsets, start=1):
             instances = np.sort(np.concatenate(orders[order][:size]))  # in the order of the data
             parts = [on_instances(each, instances) for each in evaluations]
-            columns, of_tests, _ = compared_pairs(parts, settings, replace(options, progress=False))
-            for pairs, by in product(columns, get_args(Gained)):
+            columns, of_tests, _ = thresholds.compared_pairs(parts, settings, replace(options, progress=False))
+            for pairs, by in product(columns, get_args(thresholds.Gained)):
                 near = pairs.gains_near(by, options.p_range, options.alternative, np.ones(len(pairs.gains), bool))
-                made, drawn = make_threshold("all", *near, draws, len(pairs.gains), options)
+                made, drawn = thresholds.make_threshold("all", *near, draws, len(pairs.gains), options)
                 ends = made.gain, made.low, made.high, made.num_pairs, made.effective_pairs
                 at = ThresholdAt(pairs.metric, pairs.test, by, order, size, *ends)
                 series.setdefault((pairs.metric, pairs.test, by), []).append((at, drawn))
@@ -349,7 +335,7 @@ def _gain(evaluation: EvaluationRecord, settings: Settings, options: SizeOptions
     """The gain that is to be significant; None where no system is better than another."""
     if options.gain is not None:
         return options.gain
-    scores = np.unique(scores_of(evaluation, settings))
+    scores = np.unique(thresholds.scores_of(evaluation, settings))
     if len(scores) < 2:
         return None
     best, second = scores[[-1, -2]] if evaluation.metric.higher_is_better else scores[[0, 1]]
@@ -368,7 +354,7 @@ def fit_sizes(series: Series, gain: float | None, level: float) -> SizeFit | Non
     bounded = all(at.high is not None for at in points)
 
     def fitted(value: np.ndarray, on_draws: np.ndarray, *, slope: bool = False) -> Fitted:
-        low, high = ends_of(on_draws, level)
+        low, high = thresholds.ends_of(on_draws, level)
         low = low if bounded or not slope else None
         defined = on_draws[np.isfinite(on_draws)]
         error = float(np.std(defined, ddof=1)) if len(defined) > 1 else math.nan
@@ -390,23 +376,23 @@ def fit_sizes(series: Series, gain: float | None, level: float) -> SizeFit | Non
     )
 
 
-def fit_root(sizes: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+def fit_root(sizes: np.ndarray, observed: np.ndarray) -> np.ndarray:
     r"""The constant c of $t = c / \sqrt n$ by least squares of log t, `[row]`; thresholds `[row, size]` may be NaN.
 
     >>> fit_root(np.array([100.0, 400.0]), np.array([[0.3, 0.15], [np.nan, 0.2]])).round(6)
     array([3., 4.])
     """
-    logs = np.log(np.where(thresholds > 0.0, thresholds, np.nan)) + 0.5 * np.log(sizes)
+    logs = np.log(np.where(observed > 0.0, observed, np.nan)) + 0.5 * np.log(sizes)
     return np.exp(_mean(logs))
 
 
-def fit_power(sizes: np.ndarray, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def fit_power(sizes: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     r"""E and c of $t = c n^e$ by least squares of log t on log n, each `[row]`; NaN with fewer than two sizes.
 
     >>> fit_power(np.array([10.0, 20.0, 40.0]), np.array([[8.0, 4.0, 2.0]]))[0].round(6)
     array([-1.])
     """
-    logs = np.log(np.where(thresholds > 0.0, thresholds, np.nan))
+    logs = np.log(np.where(observed > 0.0, observed, np.nan))
     at = np.where(np.isnan(logs), np.nan, np.log(sizes))
     middle, mean = _mean(at), _mean(logs)
     apart = at - middle[:, None]
@@ -434,7 +420,11 @@ def _fit_lines(fit: SizeFit) -> list[str]:
 
 def _sure(number: Fitted, spec: str) -> str:
     """The standard error and the interval."""
-    interval = "" if number.low is None and number.high is None else f", {interval_text(number.low, number.high, spec)}"
+    interval = (
+        ""
+        if number.low is None and number.high is None
+        else f", {thresholds.interval_text(number.low, number.high, spec)}"
+    )
     return f"standard error {number.error:{spec}}{interval}"
 
 
