@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shlex
+from ast import literal_eval
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -300,6 +301,10 @@ def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
     except InputError as error:
         if reader is not None:
             return Diagnosis(refusal=error.neutral)
+        for proposed in _proposed(error, options):
+            diagnosis = _diagnosis(paths, replace(given, **proposed))
+            if diagnosis.systems:
+                return replace(diagnosis, options=proposed | dict(diagnosis.options))
         return _unread(paths, given.input, options, error.neutral)
     diagnosis, _ = _read_files(format, sources, metric, options, refusal)
     if diagnosis.refusal is not None and metric is None and reader is None:
@@ -356,9 +361,16 @@ def _read_as(
     """What data hold, and why they are refused; by the usual one of the metrics, where the one asked for is."""
     usual = (metric if unserved is None else None) or (metrics[0] if metrics else "mean")
     parsed, evaluation, refusal = _tolerant(reading, usual, options)
-    missing, needed = None, dict[str, Any]()
+    missing, needed, tried = None, dict[str, Any](), ()
+    if refusal is not None and evaluation is None:
+        for proposed in _proposed(refusal, options):
+            again = _tolerant(reading, usual, replace(options, **proposed))
+            if again[1] is not None:
+                tried = (f"what is proposed is done, for otherwise: {refusal.neutral}",)
+                (parsed, evaluation, refusal), needed = again, proposed
+                break
     if evaluation is not None and refusal is not None:  # only without what some system lacks
-        missing, refusal, needed = refusal.neutral, None, {"missing": "drop"}
+        missing, refusal, needed = refusal.neutral, None, needed | {"missing": "drop"}
     if parsed is not None and not metrics:
         metrics = _possible(parsed, usual if evaluation is None else evaluation.metric.name)
         if evaluation is None and metric is None and metrics:
@@ -382,12 +394,24 @@ def _read_as(
         metrics=tuple(metrics),
         fields=_fields(sheets, (options.runs, *(() if evaluation is None else evaluation.metric.inputs))),
         alike=_equal_systems(evaluation),
-        notes=() if evaluation is None else evaluation.notes,
+        notes=() if evaluation is None else (*tried, *evaluation.notes),
         missing=missing,
         refusal=None if refusal is None else refusal.neutral,
         options=needed,
     )
     return diagnosis, refusal
+
+
+_SHAPES = ("transpose", "melt", "runs", "id_column", "records")
+
+
+def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]:
+    """The options on the shape of a table that a refusal proposes, with their values, and that are not given."""
+    for hint in refusal.hints:
+        if hint.option in _SHAPES and not getattr(options, hint.option):
+            values = [literal_eval(value) for value in hint.values if value.startswith(("'", '"'))]
+            if values or hint.option == "transpose":
+                yield {hint.option: values if hint.option == "melt" else values[0] if values else True}
 
 
 def _tolerant(

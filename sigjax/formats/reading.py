@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from filecmp import cmp
 from itertools import product
@@ -18,6 +19,7 @@ import sigjax.formats.table as table
 from sigjax.metrics.suites import in_suite, of_tasks
 from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.join import Sources, directed
+from sigjax.readers.json_files import parse_json
 from sigjax.readers.options import (
     FileOptions,
     Options,
@@ -29,6 +31,7 @@ from sigjax.readers.options import (
     name_systems,
     quote,
 )
+from sigjax.readers.shapes import record_paths
 from sigjax.readers.table import is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
@@ -161,6 +164,14 @@ def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[tab
             )
     if document := next((file for file in files if file.lower().endswith(table.DOCUMENTS)), None):
         return InputError(f"{document}: holds neither results, nor gold labels or texts, by its name; leave it out")
+    if not outputs and head.lstrip().startswith(b"{") and not name.endswith(".jsonl"):
+        with suppress(InputError):  # it is no JSON
+            if paths := record_paths(parse_json(first, read_text(first))):
+                records, others = quote(paths[0]), listing(paths[1:], 3)
+                also = f" (lists of objects also stand at {others})" if others else ""
+                return InputError(
+                    f"{first}: unknown format of JSON; is it a table at {Hint('records', records)}?{also}"
+                )
     known = ", ".join(each.name for each in fitting)
     return InputError(f"{first}: unknown format; known: {known}; say which with {Hint('reader', 'NAME')}")
 

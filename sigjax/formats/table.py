@@ -429,7 +429,7 @@ _LOOKS: dict[str, Looks] = {
     "mqm": _looks_mqm,
     "appraise": lines_like(rb"[^,]+,[^,]+,[^,]+,(TGT|CHK|BAD|REF),[^,]*,[^,]*,-?\d{1,9}(\.\d+)?,.*"),
     "jsonl": looks_like(rb"^\s*\{", ending=".jsonl"),
-    "json": looks_like(rb"^\s*\[\s*\{"),
+    "json": looks_like(rb"^\s*(\[\s*\{|\{[^\[\]{}]{0,200}\"columns\"\s*:\s*\[)"),
     "paired-perm": looks_like(),  # a table that lost its header looks the same
     "tsv": _looks_tsv,
     "csv": _looks_csv,
@@ -645,7 +645,12 @@ _TABLE = (
         options=_FILTER,
     ),
     _table("jsonl", "table, one JSON object per line", _FRAMES + "jsonl", rf"{_NO_ENDING}|.*\.jsonl"),
-    _table("json", "table, a JSON list of objects", _FRAMES + "json", rf"{_NO_ENDING}|.*\.json"),
+    _table(
+        "json",
+        "table, a JSON list of objects, or columns and data (pandas, MLflow, Weights & Biases)",
+        _FRAMES + "json",
+        rf"{_NO_ENDING}|.*\.json",
+    ),
     _file(
         "paired-perm",
         "numbers of the systems A and B on each line (paired-perm-test)",

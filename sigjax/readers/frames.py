@@ -24,7 +24,7 @@ import numpy as np
 
 from sigjax.metrics.registry import LARGEST_WHOLE
 from sigjax.readers.join import directed
-from sigjax.readers.json_files import Item, item_at, load_entries, parse_json, parse_json_lines
+from sigjax.readers.json_files import Item, entries_of, item_at, parse_json, parse_json_lines
 from sigjax.readers.layouts import check_width, read_table, read_tables
 from sigjax.readers.options import Options, check_options, listing, quote, suggest
 from sigjax.readers.shapes import at_path, paths_of, records_at
@@ -171,6 +171,22 @@ def _records(file: str, value: Any, path: str) -> list[Item]:
     return [item_at((file, "record", i), own) for i, own in enumerate(found, start=1)]
 
 
+def _of_columns(value: dict[str, Any]) -> Any:
+    """Records of the names of columns and lists of cells, as pandas, MLflow and Weights & Biases write them.
+
+    Example:
+        >>> _of_columns({"columns": ["id", "score"], "data": [["x", 1], ["y", 0]]})
+        [{'id': 'x', 'score': 1}, {'id': 'y', 'score': 0}]
+    """
+    names, rows = value.get("columns"), value.get("data")
+    if not (isinstance(names, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows)):
+        return value
+    repeated = [name for i, name in enumerate(names) if not isinstance(name, str) or name in names[:i]]
+    if repeated or any(len(row) != len(names) for row in rows):
+        raise InputError("expected different names as columns, and as many cells in each row of data; repair it")
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
 def _table(
     file: str,
     objects: Iterable[Item],
@@ -219,10 +235,12 @@ def _parse_lines(file: str, options: Options, *, alone: bool) -> DataTable:
 
 
 def _parse_list(file: str, options: Options, *, alone: bool) -> DataTable:
-    if options.records is None:
-        entries = load_entries(file, spelled=True)
+    loaded = parse_json(file, read_text(file), spelled=True)
+    if options.records is not None:
+        entries = _records(file, loaded, options.records)
     else:
-        entries = iter(_records(file, parse_json(file, read_text(file), spelled=True), options.records))
+        with naming(file):
+            entries = entries_of(_of_columns(loaded) if isinstance(loaded, dict) else loaded, file)
     return _table(file, entries, None, "row", options.ignore, paths_of(options))
 
 

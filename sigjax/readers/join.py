@@ -169,6 +169,12 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
         example = f"{Hint('metric', 'NAME')} for its mean" if scores else str(Hint("score_column", "NAME"))
     lacking = [name for name, column in zip(metric.inputs, wanted, strict=True) if column not in sheet.numbers]
     free = [name for name in sheet.numbers if name not in wanted]
+    if (
+        len(free) > 1
+        and len({name.rstrip("0123456789") for name in free}) == 1
+        and is_trial(free[0].strip("0123456789_-. "))
+    ):
+        example = f"{Hint('melt', *map(quote, free))} if they are trials, or with {example}"
     raise InputError(
         f"{sheet.file}: metric {metric.name!r} needs {' and '.join(lacking)}: which of {listing(free)}? "
         f"say so with {example}"
@@ -433,7 +439,12 @@ def _repeated(sheet: Sheet, systems: Collection[str]) -> str:
         return (
             f"ids must be unique in each run (column {column}; see {Hint('id_column')}, and {Hint('runs')} for trials)"
         )
-    if is_trial(other):
+    if other.lower().startswith("iteration"):  # of training: the last one counts
+        last = Hint("where", f"{other} == N")
+        return (
+            f"ids must be unique in each run; keep one with {last}, or give {Hint('runs', other)} if these are trials"
+        )
+    if is_trial(other) or is_fold(other):
         return f"ids must be unique in each run; with {Hint('runs', quote(other))} those of column {column} are"
     both = f"columns {column} and {quote(other)} together are unique: "
     both += str(Hint("id_column", quote(f"{sheet.id_column},{other}")))
@@ -447,9 +458,12 @@ def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
     for name in sheet.labels:
         with suppress(InputError):  # it has empty cells, lists or objects
             cells = sheet.labels[name]
-            if name in systems or not len(set(cells)) < len(cells) == len(set(zip(keys, cells, strict=True))):
+            tells = is_id_name(name) or is_trial(name) or is_fold(name)
+            if name in systems and not tells:
                 continue
-            if is_id_name(name) or is_trial(name) or is_fold(name):
+            if not len(set(cells)) < len(cells) == len(set(zip(keys, cells, strict=True))):
+                continue
+            if tells:
                 named.append(name)
             elif not (is_property(name) or may_be_system(name) or any(as_float(cell) % 1 > 0 for cell in cells)):
                 few.append(name)

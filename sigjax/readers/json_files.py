@@ -115,7 +115,12 @@ def load_entries(file: str, *, spelled: bool = False) -> Iterator[Item]:
     """A JSON file that holds a list of objects."""
     loaded = parse_json(file, read_text(file), spelled=spelled)
     with naming(file):
-        return _numbered(_as_list(loaded), file, "entry")
+        return entries_of(loaded, file)
+
+
+def entries_of(value: Any, file: str) -> Iterator[Item]:
+    """The objects of a list that a file holds."""
+    return _numbered(_as_list(value), file, "entry")
 
 
 def load_lines(file: str, *, unread: Collection[str]) -> Iterator[Item]:

@@ -44,7 +44,7 @@ from sigjax.readers.roles import (
     unused,
     wide_roles,
 )
-from sigjax.readers.shapes import from_names, shaped, together
+from sigjax.readers.shapes import from_names, name_pattern, shaped, together
 from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, locate, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, SampleMetric
 from sigjax.run.files import is_file
@@ -82,6 +82,10 @@ def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Opti
         return _with_options(read_table(table, own), options, own, notes)
     made = [shaped(table, options) for table in tables.values()]
     own, notes = made[0][1:]
+    pattern = name_pattern([*chosen.values()])
+    if pattern and options.from_name is None:
+        tell = Hint("from_name", quote(pattern))
+        notes += (f"each file is a system; if the names of the files tell systems and tasks, give {tell}",)
     tables = dict(zip(tables, (table for table, _, _ in made), strict=True))
     for table in tables.values():
         check_columns(table, own)

@@ -148,8 +148,10 @@ def rows_where(table: DataTable, condition: str) -> np.ndarray:
 
     try:
         tree = ast.parse(re.sub(r"`([^`]*)`", named, condition), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise _not_understood(table, condition) from None
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        at = error.offset if isinstance(error, SyntaxError) and not quoted else None
+        place = f" near {quote(condition[at - 1 :])}" if at else ""
+        raise _not_understood(table, condition, place) from None
 
     def column(node: ast.AST) -> DataColumn:
         written = re.sub(r"__quoted_(\d+)", lambda match: quoted[int(match[1])], ast.unparse(node))
@@ -181,10 +183,10 @@ def rows_where(table: DataTable, condition: str) -> np.ndarray:
     return kept
 
 
-def _not_understood(table: DataTable, condition: str) -> InputError:
+def _not_understood(table: DataTable, condition: str, place: str = "") -> InputError:
     return InputError(
-        f"{table.file}: {Hint('where')}: {quote(condition)} is not understood; expected comparisons of columns with "
-        f"numbers and texts in quotes, {_HOW}"
+        f"{table.file}: {Hint('where')}: {quote(condition)} is not understood{place}; expected comparisons of columns "
+        f"with numbers and texts in quotes, {_HOW}"
     )
 
 
@@ -284,6 +286,42 @@ def _common_systems(tables: Sequence[DataTable], options: Options) -> str | None
             if len(common) > 1:
                 return name
     return None
+
+
+def name_pattern(files: Sequence[str]) -> str | None:
+    """What names of files are like where each of some first parts stands with each of some second parts.
+
+    Example:
+        >>> name_pattern(["runs/a_x.csv", "runs/a_y.csv", "runs/b_x.csv", "runs/b_y.csv"])
+        '{system}_{task}.csv'
+    """
+    names = [PurePath(file).name for file in files]
+    for mark in "_-.":
+        halves = [name.partition(mark) for name in names]
+        ending = PurePath(names[0].removesuffix(".gz")).suffix
+        firsts, seconds = {first for first, _, _ in halves}, {second for _, _, second in halves}
+        if len(firsts) > 1 < len(seconds) and len(firsts) * len(seconds) == len({*names}):
+            return f"{{system}}{mark}{{task}}{ending}"
+    return None
+
+
+def record_paths(value: Any) -> list[str]:
+    """Where lists of objects stand in a JSON value, those with most objects first.
+
+    Example:
+        >>> record_paths({"version": 1, "results": [{"task": "x", "samples": [{"id": 1}, {"id": 2}]}]})
+        ['results[*].samples', 'results']
+    """
+
+    def below(value: Any, path: str) -> list[str]:
+        if isinstance(value, dict):
+            return [each for name, own in value.items() for each in below(own, f"{path}.{name}")]
+        if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+            return [path, *below(value[0], f"{path}[*]")]
+        return []
+
+    paths = [path.removeprefix(".") for path in below(value, "")]
+    return sorted(filter(None, paths), key=lambda path: -len(records_at(value, path)))
 
 
 def at_path(value: Any, path: str) -> Any:

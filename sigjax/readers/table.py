@@ -14,7 +14,7 @@ import numpy as np
 
 from sigjax.metrics.registry import LARGEST_WHOLE
 from sigjax.readers.options import MISSING, hint_for_number, quote
-from sigjax.records import InputError, Line
+from sigjax.records import Hint, InputError, Line
 from sigjax.run.files import naming
 
 TRUTH = {"true": 1.0, "false": 0.0}
@@ -299,6 +299,8 @@ def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
 
     def number(row: int, cell: str) -> float:
         words = "write 1 for right and 0 for wrong" if cell.strip().lower() in _MAYBE else hint
+        if cell == "(object)" and table.columns[name].nested:
+            words = f"{hint}, or a field of it with {Hint('score_column', f'{name}.FIELD')}"
         with naming(locate(table, row, name)):
             return parse_number(cell, hint=words, missing="repair it")
 

@@ -152,6 +152,11 @@ class InputError(ValueError):
         return str(self.args[0]) if self.args else ""
 
     @property
+    def hints(self) -> list[Hint]:
+        """The options that the text names."""
+        return [Hint(*each[1].split(_NEXT)) for each in _HINT.finditer(self.neutral)]
+
+    @property
     def line(self) -> int:
         """The number of the first line that the text names; 0 where it names none."""
         found = _PLACE.search(self.neutral)
