@@ -19,7 +19,6 @@ import sigjax.formats.table as table
 from sigjax.metrics.suites import in_suite, of_tasks
 from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.join import Sources, directed
-from sigjax.readers.json_files import parse_json
 from sigjax.readers.options import (
     FileOptions,
     Options,
@@ -31,7 +30,6 @@ from sigjax.readers.options import (
     name_systems,
     quote,
 )
-from sigjax.readers.shapes import record_paths
 from sigjax.readers.table import is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
@@ -165,6 +163,9 @@ def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[tab
     if document := next((file for file in files if file.lower().endswith(table.DOCUMENTS)), None):
         return InputError(f"{document}: holds neither results, nor gold labels or texts, by its name; leave it out")
     if not outputs and head.lstrip().startswith(b"{") and not name.endswith(".jsonl"):
+        from sigjax.readers.json_files import parse_json
+        from sigjax.readers.shapes import record_paths
+
         with suppress(InputError):  # it is no JSON
             if paths := record_paths(parse_json(first, read_text(first))):
                 records, others = quote(paths[0]), listing(paths[1:], 3)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas
 import pytest
 
-from sigjax import Diagnosis, Evaluation, InputError, doctor, read
+from sigjax import Diagnosis, Evaluation, InputError, compare, doctor, read
 from sigjax.cli import _run
 from sigjax.formats import FORMATS
 
@@ -126,6 +126,17 @@ def test_what_compare_refuses_is_refused_alike(capsys, folder, given, tried):
         assert why in next(text for names, text in said["tried"].items() if name in names.split(", "))
 
 
+def agrees(evaluation, command, out):
+    """What doctor prints runs as it is, and its report has the scores of the evaluation in Python."""
+    assert command[:2] == ["sigjax", "compare"]
+    fast = ["--device", "numpy", "--resamples", "99", "--test", "permutation", "--interval", "none"]
+    assert _run([*command[1:], *fast, "-o", str(out)], debug=False) == 0
+    scores = {row.name: row.score for row in compare(evaluation, resamples=99, interval="none").systems}
+    systems = json.loads(out.read_text())["systems"]
+    first = [each for each in systems if each["metric"] == systems[0]["metric"]]
+    assert {each["name"]: each["score"] for each in first} == pytest.approx(scores)
+
+
 @pytest.mark.parametrize("reader", FORMATS)
 def test_no_file_of_any_format_makes_it_fail(tmp_path, reader):
     """Sound files are read as `read` reads them, with its usual metric; of damaged ones it is said what is wrong."""
@@ -147,9 +158,12 @@ def test_no_file_of_any_format_makes_it_fail(tmp_path, reader):
             assert said.missing or said.refusal == str(error)  # noqa: PT017
         else:
             assert (said.refusal, said.format, said.instances) == (None, reader, sound.num_instances)
+            usual = sound
             if metric is None:
                 usual = read(*gold, input=systems, reader=reader, **sample.options, metric=said.metrics[0])
                 assert np.array_equal(usual.stats, sound.stats)
+            if len(sound.systems) > 1 and sound.num_instances > 1:
+                agrees(usual, shlex.split(said.command or ""), tmp_path / "out.json")
         for path in (files[chance.choice(list(files))] for _ in range(4)):
             path.write_bytes(mutations.mutate(path.read_bytes(), chance))
             assert isinstance(doctor(*gold, input=systems, **given), Diagnosis)
