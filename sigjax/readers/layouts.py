@@ -22,7 +22,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from sigjax.metrics import MEAN, METRICS, TEXT_METRICS, known_metric
+from sigjax.metrics import CLASS_METRICS, MEAN, METRICS, TEXT_METRICS, known_metric
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
 from sigjax.readers.options import Options, chosen_metric, listing, quote, select_systems, suggest, with_score
 from sigjax.readers.predictions import OF_NUMBERS, label_columns, read_labelled, with_gold
@@ -176,17 +176,18 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
         return join_sheets(list(map(sheet, systems)), options, notes=(note, *table_notes(table, systems)))
 
     def evaluate(options: Options) -> EvaluationRecord:
+        name = str(options.metric)
+        if name in OF_NUMBERS or (name in CLASS_METRICS and not known_metric(name)):
+            raise InputError(
+                f"{table.file}: metric {name!r} takes predictions and gold labels: name them with "
+                f"{Hint('gold', 'COLUMN')} and {Hint('prediction', 'COLUMN')}"
+            )
         metric = chosen_metric(options)
         if len(metric.inputs) != 1 and metric.name in TEXT_METRICS:
             texts = Hint("sigjax compare", "REF", "-i", "A", "B", "-m", metric.name)
             raise InputError(
                 f"{table.file}: metric {metric.name!r} is of texts, and this is a table of numbers; give texts, one "
                 f"segment per line: {texts}"
-            )
-        if metric.name in OF_NUMBERS:
-            raise InputError(
-                f"{table.file}: metric {metric.name!r} takes predictions and gold labels: name them with "
-                f"{Hint('gold', 'COLUMN')} and {Hint('prediction', 'COLUMN')}"
             )
         if len(metric.inputs) != 1:
             raise InputError(

@@ -41,6 +41,8 @@ _NAME, _BESIDE, _AXIS = 36, 0.45, 2.0
 def scores_by_data_set(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray]:
     """The data sets, and the mean of each system on each `[data set, system]`, over folds or other runs."""
     metric = evaluation.metric
+    if metric.name == "auc":
+        raise InputError(f"DeLong's test is of two systems; name them with {Hint('only', 'A', 'B')}")
     if metric.score is not mean_score:
         raise InputError(
             f"tests over data sets take one score per system and data set, and {metric.name} is no mean of such; give "

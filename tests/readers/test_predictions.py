@@ -373,3 +373,10 @@ def test_a_third_outcome_is_refused(write):
     with pytest.raises(InputError, match="gold labels beside 'Poor' are 'Good', 'Lost'; expected two classes"):
         read("t.csv", **options)
     assert read("t.csv", where="outcome != 'Lost'", **options).num_instances == 3
+
+
+def test_metrics_of_classes_need_gold_labels(write):
+    table = write("t.csv", "id,A,B\n" + "".join(f"{i},{i % 2},1\n" for i in range(9)))
+    for metric in ("mcc", "kappa", "rmse", "log-loss"):
+        with pytest.raises(InputError, match=f"metric '{metric}' takes predictions and gold labels"):
+            read(table, metric=metric)
