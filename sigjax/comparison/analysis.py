@@ -437,12 +437,10 @@ def run_tests(
     """
     settings = problem.settings
     pairs_by: dict[Test, Comparisons] = {}
-    exact: list[ExactP | NotEligible] = []
+    exact: Sequence[ExactP | NotEligible] = ()
     num_swapped = 0
     if "permutation" in settings.tests:
-        exact, which = problem.exact_permutation(context)
-        columns = exact_columns(exact)
-        pairs_by["permutation"] = columns if which is None else columns.at(which)
+        pairs_by["permutation"], exact = problem.exact_permutation(context)
         num_swapped = int((~pairs_by["permutation"].column("p_value").where_present).sum())
     systems = [Uncertainty()] * len(problem.hypotheses.scores)
     pairs = [Uncertainty()] * len(problem.hypotheses.members)
@@ -495,7 +493,7 @@ def run_tests(
     return TestResults(pairs_by, systems, pairs, interval_names(problem, joint), ranks, costs, draws)
 
 
-def _cost_if_exact(exact: list[ExactP | NotEligible]) -> CostIfExact:
+def _cost_if_exact(exact: Sequence[ExactP | NotEligible]) -> CostIfExact:
     """What would make all of these exact."""
     costs = [each.cost for each in exact if isinstance(each, NotEligible)]
     known = np.array([cost for cost in costs if cost])

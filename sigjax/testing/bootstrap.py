@@ -187,10 +187,10 @@ def plan_bootstrap(case: SumsData, problems: EquivalentPairs, budget: float) -> 
     pairs: dict[Pair, DrawLattice] = {}
     seconds = _seconds(tuple({_key(lattice): lattice for lattice in systems}.values()))
     if units.strata[-1] > 0:
-        problems = EquivalentPairs(case.hypotheses.pairs, np.arange(len(case.hypotheses.members)))
+        problems = EquivalentPairs.apart(len(case.hypotheses.members))
     # The distribution of a pair's delta, and that of each tail.
     count = 3 if "bootstrap" in case.settings.tests else 1
-    for a, b in problems.first:
+    for a, b in case.hypotheses.members[problems.first].tolist():
         pairs[a, b] = draw_lattice(column[a] - column[b], units.strata)
         seconds += count * _seconds((pairs[a, b],))
         if seconds > budget:

@@ -277,10 +277,19 @@ def _slopes(problem: SumsData, sizes: np.ndarray) -> np.ndarray:
 class EquivalentPairs:
     """Pairs sorted by problem."""
 
-    first: list[Pair]
-    """[problem]: the first pair of each."""
+    first: np.ndarray
+    """[problem]: the index of the first pair of each."""
     which: np.ndarray
     """[pair]: the problem of each."""
+    counts: np.ndarray | None = None
+    """[problem, 2] int64: units on which only the first, and only the second, system has the higher of two values."""
+    slope: float = 0.0
+    """Of the score in the number of units with the higher value, where there are counts."""
+
+    @classmethod
+    def apart(cls, count: int) -> EquivalentPairs:
+        """So many pairs, each its own problem."""
+        return cls(np.arange(count), np.arange(count))
 
 
 def deduplicate(problem: SumsData) -> EquivalentPairs:
@@ -289,24 +298,43 @@ def deduplicate(problem: SumsData) -> EquivalentPairs:
     Two counts identify a problem where systems differ in one statistic that takes two values, the score is linear in
     it, and whole units are swapped.
     """
-    hypotheses, values = problem.hypotheses, problem.units.values
-    single = len(hypotheses.members) == 1 or problem.exchanges != "units"
-    ones = None if single else ones_of(values)
-    if ones is None or slope_in(problem, int(np.argmax((values != values[:1]).any(axis=(0, 1))))) is None:
-        return EquivalentPairs(hypotheses.pairs, np.arange(len(hypotheses.members)))
+    members, values = problem.hypotheses.members, problem.units.values
+    ones = ones_of(values) if problem.exchanges == "units" else None
+    stat = int(np.argmax((values != values[:1]).any(axis=(0, 1))))
+    slope = None if ones is None else slope_in(problem, stat)
+    if ones is None or slope is None:
+        return EquivalentPairs.apart(len(members))
     # All pairs are one product; few pairs of many systems are not worth it.
-    both = ones @ ones.T if len(hypotheses.members) > len(ones) else None
-    totals = ones.sum(axis=1).astype(np.int64)
-    keys = np.empty(len(hypotheses.members), np.int64)
+    both = ones @ ones.T if len(members) > len(ones) else None
+    totals, width = ones.sum(axis=1).astype(np.int64), values.shape[1] + 1
+    keys = np.empty(len(members), np.int64)
     for start in range(0, len(keys), _BLOCK):
-        a, b = hypotheses.members[start : start + _BLOCK].T
+        a, b = members[start : start + _BLOCK].T
         shared = (np.einsum("pu,pu->p", ones[a], ones[b]) if both is None else both[a, b]).astype(np.int64)
-        keys[start : start + _BLOCK] = (totals[a] - shared) * _LARGEST + (totals[b] - shared)
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)  # problems in the order of their first pairs
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return EquivalentPairs([hypotheses.pair(index) for index in first[order]], place[which].astype(np.int32))
+        keys[start : start + _BLOCK] = (totals[a] - shared) * width + (totals[b] - shared)
+    first, which = _first_of_each(keys)
+    counts = np.stack(np.divmod(keys[first], width), axis=1)
+    return EquivalentPairs(first, which, counts, slope * float(np.ptp(values[:, :, stat])))
+
+
+def _first_of_each(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each different key occurs first, ascending, and which of these each key `[row]` is, from 0.
+
+    >>> _first_of_each(np.array([7, 3, 7, 5, 3]))
+    (array([0, 1, 3]), array([0, 1, 0, 2, 1], dtype=int32))
+    """
+    bits = len(keys).bit_length()
+    if int(keys.max(initial=0)) >> (63 - bits):
+        places = np.unique(keys, return_index=True, return_inverse=True)[1:]
+        first = places[0][places[1]]
+    else:
+        # Numbers of a key and its row sort several times faster than rows by their keys.
+        ordered = np.sort(keys << bits | np.arange(len(keys)))
+        rows, starts = ordered & (1 << bits) - 1, np.diff(ordered >> bits, prepend=-1) != 0
+        first = np.empty_like(rows)
+        first[rows] = rows[starts][np.cumsum(starts) - 1]
+    is_first = first == np.arange(len(keys))
+    return np.flatnonzero(is_first), (np.cumsum(is_first, dtype=np.int32) - 1)[first]
 
 
 def num_problems(ones: np.ndarray) -> int:

@@ -41,8 +41,8 @@ from sigjax.resample.tally import Pairs, StudentizedPairs, studentized_deltas
 from sigjax.resample.units import Outputs, whole_runs
 from sigjax.run.backend import most_bytes
 from sigjax.run.context import Context, Run
-from sigjax.testing.hypotheses import NotExact, Pair, SumsData, check_finite
-from sigjax.testing.p_values import Count, exact_columns, montecarlo_p, sampled_columns
+from sigjax.testing.hypotheses import EquivalentPairs, NotExact, Pair, SumsData, check_finite
+from sigjax.testing.p_values import Count, exact_columns, montecarlo_p, sampled_columns, sign_ps
 
 AUTO_BUDGET = 10.0
 """Nominal seconds that method="auto" spends on the exact tests of an evaluation."""
@@ -69,6 +69,33 @@ def exact_tests(problem: SumsData, pairs: Sequence[Pair], context: Context) -> l
     results = {pair: done[pair] if isinstance(plan, Plan) else plan for pair, plan in plans.items()}
     _require(problem, results)
     return list(results.values())
+
+
+_SIGN_SECONDS = 1e-6
+"""Nominal, for a problem."""
+
+
+def sign_tests(problem: SumsData, pairs: EquivalentPairs) -> Comparisons | None:
+    """The columns of the exact tests of problems whose differences are of one size: binomial tails, all together.
+
+    With b + c = m differences, b of them in favour of the first system, b has the binomial distribution of m fair coins
+    over swaps, and the score is linear in it. None where systems differ in another way, rounding might make or break
+    ties, or another method or the budget is against it.
+    """
+    settings, hypotheses = problem.settings, problem.hypotheses
+    if pairs.counts is None or settings.method not in ("auto", "exact") or not problem.units.exact:
+        return None
+    in_time = _SIGN_SECONDS * len(pairs.counts) <= exact_budget(settings)
+    if not in_time or 4.0 * max(hypotheses.tolerances) >= abs(pairs.slope):
+        return None
+    ahead, behind = pairs.counts.T[:: 1 if pairs.slope > 0.0 else -1]
+    p_value, log10_p, error = sign_ps(ahead, behind, settings.alternative, mid_p=settings.mid_p)
+    (stat,) = np.flatnonzero((problem.units.values != problem.units.values[:1]).any(axis=(0, 1)))
+    words = ("no unit differs", f"one statistic differs ({problem.metric.stat_names[stat]})")
+    columns = {"p_value": p_value, "log10_p": log10_p, "error_bound": error}
+    reason = Column((ahead + behind > 0).astype(np.int8), None, words)
+    alike = exact_columns([ExactP(1.0, 0.0)]).at(np.zeros(len(error), np.int8))
+    return alike.with_columns({"reason": reason, **{name: Column(each) for name, each in columns.items()}})
 
 
 def _require(problem: SumsData, results: Mapping[Pair, object]) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -37,7 +37,7 @@ from sigjax.metrics import (
     system_roundings,
     what_is_exchanged,
 )
-from sigjax.records import EvaluationRecord, InputError, Metric, SampleMetric, Settings
+from sigjax.records import Comparisons, EvaluationRecord, InputError, Metric, SampleMetric, Settings
 from sigjax.resample.engine import deltas_of, swapped_sums
 from sigjax.resample.gathered import (
     Function,
@@ -65,7 +65,7 @@ from sigjax.testing.hypotheses import (
     scores_at,
 )
 from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
-from sigjax.testing.p_values import Count
+from sigjax.testing.p_values import Count, exact_columns
 from sigjax.testing.permutation import (
     add_up,
     exact_budget,
@@ -74,6 +74,7 @@ from sigjax.testing.permutation import (
     exchanged_tests,
     over_budget,
     pair_deltas,
+    sign_tests,
     studentizes,
     swap_counter,
     swap_problem,
@@ -232,15 +233,21 @@ class SumsProblem(SumsData):
             return False
         return self.settings.method == "montecarlo" or isinstance(self.bootstrap_plan, NotEligible)
 
-    def exact_permutation(self, context: Context) -> tuple[list[ExactP | NotEligible], np.ndarray | None]:
-        """The exact test of each distinct problem, or why there is none; and which problem each pair is."""
+    def exact_permutation(self, context: Context) -> tuple[Comparisons, Sequence[ExactP | NotEligible]]:
+        """The columns of the exact tests of all pairs, and the tests, some of which say why there is none."""
         if self.exchanges != "units":
-            return exchanged_tests(self, context), None
+            exchanged = exchanged_tests(self, context)
+            return exact_columns(exchanged), exchanged
         if self.studentizes:
             if self.settings.method not in ("auto", "montecarlo"):
                 raise NotExact(self.hypotheses.pair(0), STUDENTIZED)
-            return [NotEligible(STUDENTIZED)] * len(self.hypotheses.members), None
-        return exact_tests(self, self.equivalent.first, context), self.equivalent.which
+            none = [NotEligible(STUDENTIZED)] * len(self.hypotheses.members)
+            return exact_columns(none), none
+        if (signs := sign_tests(self, self.equivalent)) is not None:
+            return signs.at(self.equivalent.which), ()
+        first = self.hypotheses.members[self.equivalent.first].tolist()
+        results = exact_tests(self, [(a, b) for a, b in first], context)
+        return exact_columns(results).at(self.equivalent.which), results
 
     def closed_intervals(self, joint_pairs: int = 1) -> tuple[list[Uncertainty], list[Uncertainty]] | None:
         """Standard errors and intervals of all scores and of all deltas where they need no resamples.
@@ -426,8 +433,8 @@ class ColumnsProblem(PairedProblem):
         coins = {pair: units for pair, units in coins.items() if pair not in sampled}
         return SamplePlan(function, coins, sampled, calls * a_call)
 
-    def exact_permutation(self, context: Context) -> tuple[list[ExactP | NotEligible], np.ndarray | None]:
-        """The test of each pair without sampling, or why there is none; reasons say what is exchanged.
+    def exact_permutation(self, context: Context) -> tuple[Comparisons, Sequence[ExactP | NotEligible]]:
+        """As `SumsProblem` has it; reasons say what is exchanged.
 
         Raises:
             NotFinite: the metric gave NaN or infinity.
@@ -440,7 +447,7 @@ class ColumnsProblem(PairedProblem):
                 result = replace(why, reason=why.reason + exchanged) if why else self._exact(pair, exchanged)
                 results.append(result)
                 advance(len(results))
-        return results, None
+        return exact_columns(results), results
 
     def closed_intervals(self, joint_pairs: int = 1) -> None:
         """As `SumsProblem` has it: there are none."""
