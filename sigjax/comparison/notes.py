@@ -186,7 +186,9 @@ def _reach(draft: Draft) -> list[str]:
         named = f"warning: {family[0].metric}: " if draft.of_suite and len(families) > 1 else "warning: "
         notes += [note.replace("warning: ", named) for note in too_few_units(num_units, num_hypotheses, settings)]
     if settings.design == "models":
-        notes += too_few_runs(len(set(drafts[0].evaluation.runs or ())), num_hypotheses, settings)
+        num_runs = len(set(drafts[0].evaluation.runs or ()))  # exchanged whole
+        least = (0.5 if settings.mid_p else 1.0) / math.comb(2 * num_runs, num_runs)
+        notes += _too_few(f"{num_runs} runs of each system", least, num_hypotheses, settings)
     return notes
 
 
@@ -247,18 +249,6 @@ def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> li
     if not swaps or settings.mid_p or num_units == 1:
         return []
     return _too_few(f"{num_units} units", 2.0**-num_units, num_hypotheses, settings)
-
-
-def too_few_runs(num_runs: int, num_hypotheses: int, settings: Settings) -> list[str]:
-    """The same of runs that are exchanged whole, so many of each system.
-
-    >>> too_few_runs(3, 1, Settings(design="models"))
-    ['warning: permutation test: 3 runs of each system are too few for a decision at 0.05: p is at least 0.1']
-    >>> too_few_runs(4, 1, Settings(design="models"))
-    []
-    """
-    least = (0.5 if settings.mid_p else 1.0) / math.comb(2 * num_runs, num_runs)
-    return _too_few(f"{num_runs} runs of each system", least, num_hypotheses, settings)
 
 
 def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -> list[str]:

@@ -201,15 +201,6 @@ def common_length(left: Sequence[str], right: Sequence[str]) -> int:
     return len(left) - row.bit_count()
 
 
-def split_morphemes(segmentation: str) -> list[str]:
-    """The morphemes of a segmentation; an empty one is one empty morpheme, as in evaluate.py.
-
-    >>> split_morphemes("un @@discount @@ed"), split_morphemes("")
-    (['un', 'discount', 'ed'], [''])
-    """
-    return segmentation.replace(" @@", " ").split(" ")
-
-
 def read_segmentations(sources: Sources, options: Options) -> Reading:
     """The right morphemes of each word."""
     file = sources.gold()
@@ -230,7 +221,8 @@ def _count_morphemes(gold: Sequence[str], system: Sequence[str]) -> dict[str, np
     correct = sizes[0].copy()
     for i, (right, other) in enumerate(zip(gold, system, strict=True)):
         if right != other:
-            correct[i] = common_length(split_morphemes(right), split_morphemes(other))
+            # An empty segmentation is one empty morpheme, as in evaluate.py.
+            correct[i] = common_length(*(each.replace(" @@", " ").split(" ") for each in (right, other)))
     exact = (correct == sizes[0]) & (correct == sizes[1])
     return {"tp": correct, "predicted": sizes[1], "gold": sizes[0], "value": exact.astype(np.float64)}
 
@@ -299,11 +291,6 @@ class Tokens:
     gold: Sequence[str] = ()
     """[token] the last column but one, which has the gold tags in files of pairs."""
     num_columns: int = 0
-
-    def gold_tokens(self) -> Tokens:
-        """The tokens with their gold tags; without words where these are the first column."""
-        words = self.words if self.num_columns > 2 else [""] * len(self.gold)
-        return replace(self, words=words, tags=self.gold)
 
     def line_of(self, i: int) -> str:
         """Where a token is, for messages."""
@@ -593,8 +580,9 @@ def read_pairs(sources: Sources, options: Options) -> Reading:
     """Gold and guess are the last two columns of each file."""
     gold, systems = None, {}
     for name, file in sources.chosen(options).items():
-        systems[name] = parse_columns(file, read_text(file))
-        truth = systems[name].gold_tokens()
+        own = systems[name] = parse_columns(file, read_text(file))
+        words = own.words if own.num_columns > 2 else [""] * len(own.gold)  # in other files gold tags come first
+        truth = replace(own, words=words, tags=own.gold)
         gold = gold or truth
         for check in (check_words, _check_sentences, _check_tags):
             check(gold, truth)
@@ -707,20 +695,16 @@ def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
         lines.append(line)
     if not words:
         raise InputError(f"{file}: has a header but no tokens")
-    labels = documents if all(documents) else None
-    return Tokens(file, words, _plain_tags(tags), lines, np.array(sentences), np.array(breaks), labels)
+    # Types in lower case, and O where there is no entity.
+    plain = {tag: tag[:2] + tag[2:].lower() if tag not in ("_", "-") else "O" for tag in dict.fromkeys(tags)}
+    labels, tags = documents if all(documents) else None, [plain[tag] for tag in tags]
+    return Tokens(file, words, tags, lines, np.array(sentences), np.array(breaks), labels)
 
 
 def _hipe_column(file: str, header: list[str], name: str) -> int:
     if name not in header:
         raise InputError(f"{file}, line 1: no column {quote(name)}; {suggest(name, header, 'columns')}")
     return header.index(name)
-
-
-def _plain_tags(tags: list[str]) -> list[str]:
-    """Tags with types in lower case, and O where there is no entity."""
-    plain = {tag: tag[:2] + tag[2:].lower() if tag not in ("_", "-") else "O" for tag in dict.fromkeys(tags)}
-    return [plain[tag] for tag in tags]
 
 
 read_hipe = partial(read_tagged, lambda file, options: parse_hipe(file, read_text(file), options.filter or COLUMN), ())

@@ -247,10 +247,6 @@ def looks_tabular(name: str, head: bytes) -> bool:
     return len(lines) > 1 and len(commas) == 1 and 0 not in commas and not any(b" " in line for line in lines)
 
 
-def _looks_tsv(name: str, head: bytes) -> bool:
-    return name.endswith(".tsv") or (not _is_packed_or_json(head) and b"\t" in _first_row(head))
-
-
 def _looks_csv(name: str, head: bytes) -> bool:
     first = _first_row(head)
     if name.endswith(".csv"):
@@ -292,10 +288,6 @@ def _row_lines(head: bytes) -> list[bytes]:
     return [line for line in lines if not line.startswith(b"#") or fields(line) == fields(row)] or lines
 
 
-def _looks_numbers(_: str, head: bytes) -> bool:
-    return _NUMBERS.fullmatch(head.partition(b"\n")[0].decode("utf-8", "replace")) is not None
-
-
 def _looks_labels(name: str, head: bytes) -> bool:
     """Whether there is one word per line; labels of several words are read when the format is named."""
     lines = (head[: head.rfind(b"\n") + 1] or head).rstrip().split(b"\n")
@@ -306,11 +298,6 @@ def _looks_paired(_: str, head: bytes) -> bool:
     """Whether an object begins, or the first line has marks between columns, or one or two words."""
     line = head.strip().partition(b"\n")[0]
     return line.startswith((b"{", b"[", b"(", b"#")) or len(line.split()) <= 2 or bool({*line} & {*b"\t,;"})
-
-
-def _looks_classified(_: str, head: bytes) -> bool:
-    """Whether some line ends in a word that is no number, as a label is."""
-    return not all(_NUMBER_WORD.fullmatch(line.split()[-1]) for line in head_lines(head))
 
 
 def _looks_texts(name: str, head: bytes) -> bool:
@@ -328,10 +315,6 @@ def _looks_mqm(_: str, head: bytes) -> bool:
 def _looks_alpaca_eval(_: str, head: bytes) -> bool:
     fields = (b'"instruction"', b'"generator_', b'"output_')
     return re.match(rb"\s*\[\s*\{", head) is not None and sum(field in head for field in fields) >= 2
-
-
-def _looks_inspect(name: str, head: bytes) -> bool:
-    return (name.endswith(".eval") and head.startswith(ZIP_MAGIC)) or _INSPECT.match(head) is not None
 
 
 DOCUMENTS = (".md", ".rst", ".log", ".html", ".yaml", ".yml", ".py", ".ipynb", ".pdf", ".png")
@@ -364,7 +347,7 @@ _LOOKS: dict[str, Looks] = {
     "lm-eval": looks_like(
         rb'\A(?:\s*\{\s*"doc_id"\s*:\s*[^,]{1,99},\s*"doc"\s*:\s*[{\[]|(?s:(?=.*"doc_id").*"filtered_resps"))'
     ),
-    "inspect": _looks_inspect,
+    "inspect": lambda name, head: (name.endswith(".eval") and head.startswith(ZIP_MAGIC)) or bool(_INSPECT.match(head)),
     "helm": looks_like(rb'^\s*\[\s*\{\s*"instance_id"\s*:', rb'"stats"'),
     "eee": _EVERY_EVAL,
     "lighteval": looks_like(rb"^PAR1"),
@@ -389,7 +372,7 @@ _LOOKS: dict[str, Looks] = {
     "brackets": looks_like(rb"(?m)^[ \t]*ID\s+Len\.\s+Stat\.\s+Recal\s"),
     "errant": looks_like(rb"(?m)^(SENTENCE \d+ - HYP \d+ - REF \d+$|=+ (Span|Token)-Based (Correction|Detection) )"),
     "conll": looks_like(_TAG),
-    "numbers": _looks_numbers,
+    "numbers": lambda _, head: bool(_NUMBERS.fullmatch(head.partition(b"\n")[0].decode("utf-8", "replace"))),
     "swebench-results": either(
         looks_like(rb'"instance_id"'),
         lines_like(rb"\s*[\w.-]{1,99}__[\w.-]{1,199}\s*"),
@@ -431,9 +414,10 @@ _LOOKS: dict[str, Looks] = {
     "jsonl": looks_like(rb"^\s*\{", ending=".jsonl"),
     "json": looks_like(rb"^\s*(\[\s*\{|\{[^\[\]{}]{0,200}\"columns\"\s*:\s*\[)"),
     "paired-perm": looks_like(),  # a table that lost its header looks the same
-    "tsv": _looks_tsv,
+    "tsv": lambda name, head: name.endswith(".tsv") or (not _is_packed_or_json(head) and b"\t" in _first_row(head)),
     "csv": _looks_csv,
-    "timbl": _looks_classified,
+    # some line ends in a word that is no number, as a label is
+    "timbl": lambda _, head: not all(_NUMBER_WORD.fullmatch(line.split()[-1]) for line in head_lines(head)),
     "spaces": _looks_spaced,
 }
 """How each format is recognized, by its name."""

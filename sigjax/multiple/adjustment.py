@@ -103,7 +103,8 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
     has_bounds = p_interval.where_present
     ends = p_interval.values
     if (sampled & ~has_bounds).any():
-        ends = _with_intervals(ends, sampled & ~has_bounds, exceed.values, settings)
+        ends, rows = ends.copy(), sampled & ~has_bounds
+        ends[rows] = np.stack(clopper_pearson(exceed.values[rows], settings.fixed_resamples, settings.level), axis=1)
     known = None  # bounds by which the test has stopped
     if (sampled & has_bounds).any():
         known = np.where(sampled[:, None], p_interval.values, p_values[:, None])
@@ -121,13 +122,6 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
             "resamples_needed": needed,
         }
     )
-
-
-def _with_intervals(ends: np.ndarray, rows: np.ndarray, exceed: np.ndarray, settings: Settings) -> np.ndarray:
-    """Bounds of p-values `[pair, 2]` with Clopper-Pearson intervals for some rows."""
-    ends = ends.copy()
-    ends[rows] = np.stack(clopper_pearson(exceed[rows], settings.fixed_resamples, settings.level), axis=1)
-    return ends
 
 
 def _decisions(

@@ -81,7 +81,9 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
         [len(each) for each in groups.values()], len(report.comparisons) // max(1, len(settings.tests)), settings
     )
     yield from _intervals(report)
-    yield from _other_settings(settings)
+    for name, field in options_of(Settings).items():
+        if name not in _WORDED and (value := getattr(settings, name)) != field.default:
+            yield rf"We set \texttt{{{escape_latex(name)}}} to {escape_latex(str(value))}."
     version = re.search(r"sigjax:([^|]+)", report.signature)
     yield rf"We used sigjax{f' {escape_latex(version[1])}' if version else ''}~\cite{{sigjax}}."
 
@@ -182,10 +184,3 @@ def _intervals(report: ReportRecord) -> Iterator[str]:
         yield rf"Those of the differences of {joint:,} comparisons hold together~\cite{{{cites}}}."
     elif of_deltas and len(report.comparisons) > 1 and joint == 1:
         yield "Those of differences are for each comparison alone."
-
-
-def _other_settings(settings: Settings) -> Iterator[str]:
-    """Settings that have no words here, where they are not the default."""
-    for name, field in options_of(Settings).items():
-        if name not in _WORDED and (value := getattr(settings, name)) != field.default:
-            yield rf"We set \texttt{{{escape_latex(name)}}} to {escape_latex(str(value))}."

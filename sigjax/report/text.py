@@ -108,7 +108,11 @@ def to_text(report: ReportRecord, *, width: int | None = None, color: bool = Fal
             _section(page, section, verbose=verbose)
         notes = [note for note in report.notes if not is_warning(note)]
         if not verbose:
-            page.sentence(_more(report, len(notes)), style=DIM)
+            more = (
+                [count(len(notes), "note")] * bool(notes) + ["all pairs"] * (len(report.comparisons) > 1) + ["method"]
+            )
+            how = "--verbose, --output FILE or report.to_text()"
+            page.sentence(f"{', '.join(more)} and signature: {how}", style=DIM)
             return
         for note in notes:
             page.sentence(f"note: {note}", style=DIM)
@@ -117,24 +121,12 @@ def to_text(report: ReportRecord, *, width: int | None = None, color: bool = Fal
     return rendered(draw, width, color=color)
 
 
-def _more(report: ReportRecord, num_notes: int) -> str:
-    """What only files and verbose output say, and how to get it."""
-    pairs = ["all pairs"] if len(report.comparisons) > 1 else []
-    notes = [count(num_notes, "note")] if num_notes else []
-    return f"{', '.join([*notes, *pairs, 'method'])} and signature: --verbose, --output FILE or report.to_text()"
-
-
 def rendered(draw: Callable[[Page], None], width: int | None, *, color: bool) -> str:
     """What `draw` prints on a page of this width, by default that of the terminal, or of files."""
-    room = room_for(width)
+    room = width or (shutil.get_terminal_size((80, 0)).columns if is_terminal(sys.stdout) else WHOLE)
     page = Page(WIDTH_OF_SENTENCES if room == WHOLE else room, room, color)
     draw(page)
     return str(page)
-
-
-def room_for(width: int | None) -> int:
-    """Columns of text: `width`, by default those of the terminal, or all that there are for files."""
-    return width or (shutil.get_terminal_size((80, 0)).columns if is_terminal(sys.stdout) else WHOLE)
 
 
 def _section(page: Page, section: Section, *, verbose: bool) -> None:

@@ -310,7 +310,8 @@ def count_extreme(replicates: Array, *deltas: Array, alternative: Alternative, v
     expect(replicates, (None, None), np.float64)
     expect(deltas[0], (None, 2), np.int32)
     expect(deltas[1], (len(deltas[0]),), np.float64)
-    xp, columns = replicates.__array_namespace__(), _in_lanes(replicates)
+    xp = replicates.__array_namespace__()
+    columns = replicates.reshape(len(replicates), -1, _LANES)  # counts of 32 bits, one a lane, fill wide vectors
 
     def of_pair(of: tuple[Array, ...]) -> Array:
         pair, delta, tolerance = of
@@ -319,8 +320,3 @@ def count_extreme(replicates: Array, *deltas: Array, alternative: Alternative, v
         return xp.sum(in_lane, dtype=xp.int64)
 
     return map_items(of_pair, deltas)
-
-
-def _in_lanes(values: Array) -> Array:
-    """Values `[system, row]` as `[system, row of lanes, lane]`: counts of 32 bits, one a lane, fill wide vectors."""
-    return values.reshape(len(values), -1, _LANES)

@@ -242,7 +242,8 @@ def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRec
             continue
         after = _aligned(before, by_metric[metric])
         for name in (name for name in before.systems if name in after.systems):
-            pair = _pair(name, before, after)
+            stats = np.stack([side.stats[side.systems.index(name)] for side in (after, before)])
+            pair = replace(before, systems=("new", "old"), stats=stats, notes=())
             with host_scope():
                 case = problem_of(pair, Settings(test="bootstrap", method="montecarlo"))
                 new_score, old_score = case.observed_scores
@@ -251,12 +252,6 @@ def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRec
             compared[name, metric] = old_score, new_score, case.hypotheses.delta((0, 1)), limits
             same = same and unchanged
     return compared, same
-
-
-def _pair(name: str, old: EvaluationRecord, new: EvaluationRecord) -> EvaluationRecord:
-    """The new and the old results of a system as two systems."""
-    stats = np.stack([side.stats[side.systems.index(name)] for side in (new, old)])
-    return replace(old, systems=("new", "old"), stats=stats, notes=())
 
 
 def _aligned(old: EvaluationRecord, new: EvaluationRecord) -> EvaluationRecord:

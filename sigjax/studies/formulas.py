@@ -95,15 +95,6 @@ def check_resamples(resamples: int, alpha: float) -> None:
         )
 
 
-def is_attainable(alpha: float, num_units: int, alternative: Alternative) -> bool:
-    r"""Whether a permutation test of so many units can have p <= alpha: its smallest p is $2^{-n}$, twice two-sided.
-
-    >>> [is_attainable(0.05, num_units, "two-sided") for num_units in (4, 5, 6)]
-    [False, False, True]
-    """
-    return math.ldexp(1.0 if alternative != "two-sided" else 2.0, -num_units) <= alpha
-
-
 def normal_power(effect: float, standard_error: float, alpha: float, alternative: Alternative) -> float:
     r"""Power if delta is normal around `effect` with a known standard error.
 

@@ -14,7 +14,7 @@ import numpy as np
 import sigjax.studies.trials as trials
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import ReadingOptions, evaluations_of
-from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Test
+from sigjax.records import InputError, Interval, Settings, Test
 from sigjax.records.options import check, option, required, same, takes
 from sigjax.report.plots import GREY, set_words
 from sigjax.report.words import DASH, count, format_interval, format_number, metric_title, number_spec, percent
@@ -22,7 +22,6 @@ from sigjax.run.context import with_progress
 from sigjax.studies.formulas import (
     PROPORTION_LEVEL,
     detectable_effect,
-    is_attainable,
     normal_power,
     proportion_interval,
     simulated_effect,
@@ -265,7 +264,9 @@ def power(data: Any, options: PowerOptions) -> Power:
     pilots, points = [], []
     for each in chosen:
         pilot = trials.make_pilot(each)
-        pilots.append(_pilot_delta(each, settings.seed, options.device))
+        how = {"resamples": _PILOT_RESAMPLES, "seed": settings.seed, "device": options.device, "progress": False}
+        (one,) = compare(each, test="bootstrap", **how)
+        pilots.append(PilotDelta(each.metric.name, one.delta, one.standard_error or 0.0))
         points += _points(pilot, pilots[-1], settings, options)
     num_units = len(trials.make_pilot(chosen[0]).units.strata)
     signature = study_signature(
@@ -293,12 +294,6 @@ def power(data: Any, options: PowerOptions) -> Power:
     )
 
 
-def _pilot_delta(evaluation: EvaluationRecord, seed: int, device: Device) -> PilotDelta:
-    options = {"test": "bootstrap", "resamples": _PILOT_RESAMPLES, "seed": seed, "device": device, "progress": False}
-    (one,) = compare(evaluation, **options)
-    return PilotDelta(evaluation.metric.name, one.delta, one.standard_error or 0.0)
-
-
 def _points(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions) -> list[PowerAt]:
     """Power test by test and size by size; all tests of a size have the same trials."""
     tried = {}
@@ -314,7 +309,8 @@ def _points(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, optio
         detected = detectable_effect(error, alpha, options.target, alternative)
         errors = (deltas - observed.delta) * (-1.0 if down else 1.0)
         simulated = simulated_effect(errors, alpha, options.target, alternative)
-        attainable = test == "bootstrap" or is_attainable(alpha, size, alternative)
+        smallest_p = math.ldexp(2.0 if alternative == "two-sided" else 1.0, -size)
+        attainable = test == "bootstrap" or smallest_p <= alpha
         points.append(
             PowerAt(
                 metric=observed.metric,

@@ -187,12 +187,6 @@ def uncertainty_of(sample: EvaluationRecord, settings: Settings, *, binary: bool
     return case, jackknife_intervals(case, proportions=binary)[0][0]
 
 
-def common_offset(samples: Sequence[EvaluationRecord]) -> float:
-    """A number from which the numbers of all samples are measured; 0 where those of none are large."""
-    nearer = (origins(sample) for sample in samples)
-    return next((float(origin.offsets[0]) for origin in nearer if origin is not None), 0.0)
-
-
 OneSampleTest = Literal["none", "binomial", "sign-flip", "t"]
 _ROUNDING = Fraction(1, 10**15)
 """Of a number such as 1/3, written as a double: 4 and 6 of 15 are as far from it."""
@@ -611,7 +605,9 @@ def _unpaired_test(
     context: Context,
     notes: tuple[str, ...],
 ) -> Unpaired:
-    binary, offset = are_binary(samples), common_offset(samples)
+    nearer = (origins(sample) for sample in samples)  # where numbers are large, both are measured from one
+    offset = next((float(origin.offsets[0]) for origin in nearer if origin is not None), 0.0)
+    binary = are_binary(samples)
     near = [measured_from(sample, offset) if offset else sample for sample in samples]
     both = _both(names, near)
     with named_errors([both], settings):

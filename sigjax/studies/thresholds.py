@@ -199,18 +199,6 @@ def difference_of(
     return ThresholdDifference(different.gain - same.gain, low, high, differ)
 
 
-def moved_gains(gains: np.ndarray, p_values: np.ndarray, p: float, sides: int) -> np.ndarray:
-    r"""Gains that would have this p by the normal distribution, `[pair]`: $g z_p / z_{p'}$ for a gain g with p'.
-
-    This is $z_p$ standard errors of delta. Two-sided, $z$ is that of half of p.
-
-    >>> moved_gains(np.array([2.326348]), np.array([0.01]), 0.05, 1).round(3)
-    array([1.645])
-    """
-    z = np.array([-_NORMAL.inv_cdf(each / sides) for each in p_values.tolist()])
-    return gains * -_NORMAL.inv_cdf(p / sides) / z
-
-
 def few_pairs(numbers: Sequence[float], least_pairs: int) -> list[str]:
     """What a reader should know of thresholds made of such numbers of effective pairs."""
     notes = []
@@ -344,8 +332,10 @@ class PairColumns:
         chosen = np.flatnonzero((self.p_values >= low) & (self.p_values <= high) & known & among)
         gains = self.gains[chosen]
         if by == "normal":
+            # As many standard errors of delta as the middle of the range has by the normal distribution: g z_p / z_p'.
             sides = 1 if alternative == "one-sided" else 2
-            gains = moved_gains(gains, self.p_values[chosen], (p_range[0] + p_range[1]) / 2.0, sides)
+            z = np.array([-_NORMAL.inv_cdf(p / sides) for p in self.p_values[chosen].tolist()])
+            gains = gains * -_NORMAL.inv_cdf((p_range[0] + p_range[1]) / 2.0 / sides) / z
         order = np.argsort(gains, kind="stable")
         return self.members[chosen[order]], gains[order]
 

@@ -407,7 +407,8 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[l
     freedom = len(strata) - len(np.unique(strata))
 
     def error(influence: np.ndarray, systems: list[int]) -> _Error:
-        own, runs, rest = _of_units(influence, strata), of_runs[systems], of_rest[systems]
+        runs, rest = of_runs[systems], of_rest[systems]  # and V_units
+        own = float(total(np.square(influence - _stratum_means(influence, strata)) * _sample_factors(strata)))
         square = max(own + runs.sum() - rest.sum(), own, runs.sum())
         if square <= NO_VARIANCE * (largest[systems].sum() / scale) ** 2:
             return 0.0, math.inf
@@ -420,11 +421,6 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[l
         [error(of_system, [system]) for system, of_system in enumerate(of_units)],
         [error(of_units[a] - of_units[b], [a, b]) for a, b in pairs],
     )
-
-
-def _of_units(influence: np.ndarray, strata: np.ndarray) -> float:
-    """V_units of influences `[unit]`."""
-    return float(total(np.square(influence - _stratum_means(influence, strata)) * _sample_factors(strata)))
 
 
 def _of_runs(table: np.ndarray, strata: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
