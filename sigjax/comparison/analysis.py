@@ -33,7 +33,6 @@ from sigjax.records import (
     EvaluationRecord,
     Hint,
     InputError,
-    Interval,
     Metric,
     Settings,
     SystemScore,
@@ -48,7 +47,7 @@ from sigjax.testing.jackknife import degrees_of_freedom, delta_method_errors, tw
 from sigjax.testing.p_values import completed, exact_columns, montecarlo_p, sampled_columns
 from sigjax.testing.permutation import exact_budget
 from sigjax.testing.problem import Problem, SumsProblem, pairs_of, problem_of
-from sigjax.testing.uncertainty import Pieces, Uncertainty
+from sigjax.testing.uncertainty import Pieces, Uncertainties, Uncertainty
 
 CostIfExact = tuple[float, float] | None
 """Nominal seconds and GiB with which sampled tests would be exact; None where nothing makes them so."""
@@ -113,7 +112,7 @@ class SubsetResults:
     pairs_by: dict[Test, Comparisons]
     systems: list[SystemScore]
     order_scores: list[float]
-    deltas: list[Uncertainty]
+    deltas: Sequence[Uncertainty]
     intervals: Names
     num_units: int
     degrees: float
@@ -356,9 +355,9 @@ def _with_names(
     """The columns of each test with those that are the same for all; `settings` are those of the report."""
     if not results.pairs_by:
         return {}
-    errors, ends = zip(*results.pairs, strict=True) if results.pairs else ((), ())
+    spread = Uncertainties.of(results.pairs)
     names, members, deltas = evaluation.systems, problem.hypotheses.members, problem.hypotheses.deltas
-    (a, b), count, interval = members.T, len(members), Column.of(ends, Interval)
+    (a, b), count, interval = members.T, len(members), Column.unless_nan(spread.ends)
     columns = {
         "a": Column(a, None, names),
         "b": Column(b, None, names),
@@ -367,7 +366,7 @@ def _with_names(
         "score_b": Column(scores[b]),
         "delta": Column(deltas),
         "better": Column(np.where((deltas > 0) == evaluation.metric.higher_is_better, a, b), deltas != 0, names),
-        "standard_error": Column.of(errors, float),
+        "standard_error": Column.unless_nan(spread.errors),
         "standard_error_unclustered": Column.unless_nan(unclustered),
         "interval": interval,
         "interval_kind": Column(np.zeros(count, np.int8), interval.present, (results.intervals.pairs,)),
@@ -405,8 +404,8 @@ class TestResults:
     """
 
     pairs_by: dict[Test, Comparisons]
-    systems: list[Uncertainty]
-    pairs: list[Uncertainty]
+    systems: Sequence[Uncertainty]
+    pairs: Sequence[Uncertainty]
     intervals: Names = Names(None, None)
     ranks: list[tuple[int, int]] | None = None
     costs_if_exact: tuple[CostIfExact, ...] = ()
@@ -442,8 +441,8 @@ def run_tests(
     if "permutation" in settings.tests:
         pairs_by["permutation"], exact = problem.exact_permutation(context)
         num_swapped = int((~pairs_by["permutation"].column("p_value").where_present).sum())
-    systems = [Uncertainty()] * len(problem.hypotheses.scores)
-    pairs = [Uncertainty()] * len(problem.hypotheses.members)
+    systems: Sequence[Uncertainty] = [Uncertainty()] * len(problem.hypotheses.scores)
+    pairs: Sequence[Uncertainty] = [Uncertainty()] * len(problem.hypotheses.members)
     why_sampled, tested = None, None
     if problem.bootstraps and INTERVALS[settings.interval].needs != "runs":
         with context.progress_bar("exact bootstrap"):
@@ -505,7 +504,7 @@ def _cost_if_exact(exact: Sequence[ExactP | NotEligible]) -> CostIfExact:
 
 def _without_sampling(
     problem: Problem,
-) -> tuple[NotEligible | None, Comparisons | None, tuple[list[Uncertainty], list[Uncertainty]] | None]:
+) -> tuple[NotEligible | None, Comparisons | None, tuple[Sequence[Uncertainty], Sequence[Uncertainty]] | None]:
     """The bootstrap without sampling: why the rest of it samples, its test, and how scores and deltas vary."""
     settings, interval = problem.settings, INTERVALS[problem.settings.interval]
     if settings.method == "montecarlo":

@@ -14,14 +14,14 @@ import numpy as np
 
 from sigjax.comparison.analysis import CostIfExact, Draft, SubsetResults
 from sigjax.multiple.adjustment import most_resamples
-from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Note, Settings, SystemScore, Test
+from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Note, Settings, Test
 from sigjax.records.corrections import adjust
 from sigjax.run.host import gib, memory_for
 from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.p_values import special
 from sigjax.testing.permutation import exact_budget
 from sigjax.testing.problem import in_common
-from sigjax.testing.uncertainty import Uncertainty
+from sigjax.testing.uncertainty import Uncertainties
 
 _NAMED = 10
 """Pairs that a note names; the report has all."""
@@ -323,7 +323,7 @@ def _stops(draft: Draft) -> list[str]:
 
 def _intervals(draft: Draft) -> list[str]:
     """Of which kind intervals are, and where they are missing, or known to miss the truth."""
-    subsets = [each for each in draft.subsets if [*each.systems, *each.deltas][0].standard_error is not None]
+    subsets = [each for each in draft.subsets if (each.systems or each.deltas)[0].standard_error is not None]
     by_t = [each for each in subsets if each.intervals.pairs == "wide-t"]
     return [
         *(_methods(draft.metric, draft.settings, subsets) if subsets else ()),
@@ -392,7 +392,7 @@ def _few_units(subsets: Sequence[SubsetResults]) -> list[str]:
 
 def _zero_length(subsets: Sequence[SubsetResults]) -> list[str]:
     """How many systems and pairs have an interval by t of zero width."""
-    whom = _counted(subsets, lambda each: each.interval is not None and each.standard_error == 0.0)
+    whom = _counted(subsets, lambda each: ~np.isnan(each.ends[:, 0]) & (each.errors == 0.0))
     if not whom:
         return []
     return [f"intervals of zero width for {whom}: all units are alike, which says nothing of other units"]
@@ -400,18 +400,18 @@ def _zero_length(subsets: Sequence[SubsetResults]) -> list[str]:
 
 def _missing(settings: Settings, subsets: Sequence[SubsetResults]) -> list[str]:
     """How many systems and pairs have no interval, and why."""
-    whom = _counted(subsets, lambda each: each.interval is None and each.standard_error is not None)
+    whom = _counted(subsets, lambda each: np.isnan(each.ends[:, 0]) & ~np.isnan(each.errors))
     if not whom:
         return []
     why = INTERVALS[settings.interval].missing
     return [f"no interval of this kind for {whom}: {why}; --interval percentile has one"]
 
 
-def _counted(subsets: Sequence[SubsetResults], holds: Callable[[SystemScore | Uncertainty], bool]) -> str:
+def _counted(subsets: Sequence[SubsetResults], holds: Callable[[Uncertainties], np.ndarray]) -> str:
     """Of how many systems and pairs something holds, in words."""
     counts = {
-        "system": sum(holds(system) for each in subsets for system in each.systems),
-        "pair": sum(holds(delta) for each in subsets for delta in each.deltas),
+        "system": sum(int(holds(Uncertainties.of(each.systems)).sum()) for each in subsets),
+        "pair": sum(int(holds(Uncertainties.of(each.deltas)).sum()) for each in subsets),
     }
     return " and ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n)
 

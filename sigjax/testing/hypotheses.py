@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -183,6 +184,11 @@ class SumsData(PairedProblem):
         """The problem whose influences are those on deltas, however large deltas are."""
         return self if self.recentred is None else self.recentred.centred
 
+    @cached_property
+    def counted(self) -> EquivalentPairs | None:
+        """The pairs sorted by their counts, where counts are all that systems differ in (see `deduplicate`)."""
+        return deduplicate(self)
+
     def scores(self, sums: np.ndarray) -> np.ndarray:
         """Scores `[...]` of fixed-point sums `[..., stat]`; some may be NaN or infinite."""
         with np.errstate(all="ignore"):
@@ -292,18 +298,18 @@ class EquivalentPairs:
         return cls(np.arange(count), np.arange(count))
 
 
-def deduplicate(problem: SumsData) -> EquivalentPairs:
-    """Sort the pairs by problem; where counting does not identify problems, each pair is its own.
+def deduplicate(problem: SumsData) -> EquivalentPairs | None:
+    """Sort the pairs by problem; None where counting does not identify problems.
 
-    Two counts identify a problem where systems differ in one statistic that takes two values, the score is linear in
-    it, and whole units are swapped.
+    Two counts identify a problem where systems differ in one statistic that takes two values, and the score is linear
+    in it.
     """
     members, values = problem.hypotheses.members, problem.units.values
-    ones = ones_of(values) if problem.exchanges == "units" else None
+    ones = ones_of(values)
     stat = int(np.argmax((values != values[:1]).any(axis=(0, 1))))
     slope = None if ones is None else slope_in(problem, stat)
     if ones is None or slope is None:
-        return EquivalentPairs.apart(len(members))
+        return None
     # All pairs are one product; few pairs of many systems are not worth it.
     both = ones @ ones.T if len(members) > len(ones) else None
     totals, width = ones.sum(axis=1).astype(np.int64), values.shape[1] + 1
@@ -353,16 +359,19 @@ def num_problems(ones: np.ndarray) -> int:
 
 
 def ones_of(values: np.ndarray) -> np.ndarray | None:
-    """1 where a system has the higher of two values, `[system, unit]` float32; None where there are more.
+    """1 where a system has the higher of two values, `[system, unit]` floats; None where there are more.
 
     `values` `[system, unit, stat]` are all statistics; systems must differ in one of them only.
     """
     differing = np.flatnonzero((values != values[:1]).any(axis=(0, 1)))
-    if differing.size != 1 or values.shape[1] >= _LARGEST:
+    if differing.size != 1:
         return None
     column = values[:, :, differing[0]]
     low, high = column.min(), column.max()
-    return (column == high).astype(np.float32) if ((column == low) | (column == high)).all() else None
+    is_high = column == high
+    if np.count_nonzero(is_high) + np.count_nonzero(column == low) < column.size:
+        return None
+    return is_high.astype(np.float32 if values.shape[1] < _LARGEST else np.float64)
 
 
 def slope_in(problem: SumsData, stat: int) -> float | None:

@@ -25,7 +25,7 @@ asked for by name, leave each interval for its pair alone. Those of scores are e
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -63,7 +63,7 @@ class IntervalMethod:
     about: str = ""
     needs: Literal["replicates", "jackknife", "runs", "nothing"] = "replicates"
     of_replicates: type[Percentile] = Percentile
-    closed: Callable[[SumsData, int], tuple[list[Uncertainty], list[Uncertainty]]] | None = None
+    closed: Callable[[SumsData, int], tuple[Sequence[Uncertainty], Sequence[Uncertainty]]] | None = None
     fits_correction: bool = False
     of_sums: bool = False
     whole: bool = False

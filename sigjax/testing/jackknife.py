@@ -85,7 +85,7 @@ from sigjax.resample.draws import row_keys, words
 from sigjax.resample.units import Units, norms, total, variance
 from sigjax.testing.hypotheses import Pair, SumsData, check_finite
 from sigjax.testing.p_values import normal_quantile, special, t_quantile, t_tail
-from sigjax.testing.uncertainty import Uncertainty, with_ends
+from sigjax.testing.uncertainty import Uncertainties, Uncertainty
 
 _NUMBERS = 2**21
 """Influences of pairs, or statistics without one unit at a time, that are held at once."""
@@ -362,7 +362,7 @@ _Error = tuple[float, float]
 """A standard error and its degrees of freedom."""
 
 
-def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> tuple[list[Uncertainty], list[Uncertainty]]:
+def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> tuple[Sequence[Uncertainty], Sequence[Uncertainty]]:
     """Standard error and interval of each system's score, and of each pair's delta.
 
     Intervals of `joint_pairs` deltas hold together.
@@ -481,7 +481,7 @@ def bonferroni_level(level: float, count: float) -> float:
 
 def jackknife_intervals(
     case: SumsData, joint_pairs: int = 1, *, proportions: bool = True
-) -> tuple[list[Uncertainty], list[Uncertainty]]:
+) -> tuple[Sequence[Uncertainty], Sequence[Uncertainty]]:
     """Standard errors and intervals of all scores, and of all deltas, in the order of the pairs.
 
     Intervals of `joint_pairs` deltas, those of other problems included, hold together by Bonferroni's inequality; for
@@ -492,10 +492,15 @@ def jackknife_intervals(
         NotFinite: the metric gave NaN or infinity where a unit was left out.
     """
     hypotheses, settings, proportions = case.hypotheses, case.settings, proportions and right_or_wrong(case)
-    centred = case.centred
-    rounding = 2.0 * np.array(centred.hypotheses.tolerances), centred.hypotheses.rounding
-    moves = influences(centred)
-    errors = system_errors(moves, rounding[0]), pair_errors(moves, hypotheses.members, rounding[1])
+    moves, errors = np.zeros((0, 0)), _errors_of_proportions(case) if proportions else None
+    if errors is None or settings.interval == "simultaneous":
+        moves = influences(case.centred)
+    if errors is None:
+        known = case.centred.hypotheses
+        errors = (
+            system_errors(moves, 2.0 * np.array(known.tolerances)),
+            pair_errors(moves, known.members, known.rounding),
+        )
     levels = settings.level, bonferroni_level(settings.level, joint_pairs)
     if settings.interval == "simultaneous":
         systems = np.stack([np.arange(len(moves)), np.full(len(moves), len(moves))], axis=1)
@@ -529,39 +534,52 @@ def _joint_level(
 
 def _of_proportions(
     case: SumsData, errors: _Both, levels: tuple[float, ...]
-) -> tuple[list[Uncertainty], list[Uncertainty]]:
+) -> tuple[Sequence[Uncertainty], Sequence[Uncertainty]]:
     """Wilson's intervals of all scores and Tango's of all deltas."""
-    answers = case.units.values[:, :, 0].astype(np.float64)
-    right, both, num_units = answers.sum(axis=1), answers @ answers.T, answers.shape[1]
-    first, second = case.hypotheses.members.T
-    only_a, only_b = right[first] - both[first, second], right[second] - both[first, second]
-    # Many pairs of a large leaderboard have the same counts.
-    counts, places = np.unique(only_a * (num_units + 1.0) + only_b, return_inverse=True)
-    only_a, only_b = np.divmod(counts, num_units + 1.0)
-    pairs = (ends[places] for ends in tango_interval(only_a, only_b, num_units, levels[1]))
-    return with_ends(errors[0], *wilson_interval(right, num_units, levels[0])), with_ends(errors[1], *pairs)
+    num_units, (only_a, only_b, which) = case.units.values.shape[1], _only(case)
+    pairs = (ends[which] for ends in tango_interval(only_a, only_b, num_units, levels[1]))
+    systems = wilson_interval(case.units.totals[:, 0].astype(np.float64), num_units, levels[0])
+    return Uncertainties(errors[0], *systems), Uncertainties(errors[1], *pairs)
+
+
+def _only(case: SumsData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Numbers of instances that only a, and only b, has right, `[problem]` float64; and the problem of each pair."""
+    counted = case.counted
+    if counted is None:  # no system differs from another
+        return np.zeros(1), np.zeros(1), np.zeros(len(case.hypotheses.members), np.int64)
+    assert counted.counts is not None
+    only_a, only_b = counted.counts.T.astype(np.float64)
+    return only_a, only_b, counted.which
+
+
+def _errors_of_proportions(case: SumsData) -> _Both:
+    """Standard errors from counts: the sums of squares of differences, and of their mean, are whole numbers."""
+    num_units, right, (only_a, only_b, which) = float(case.units.values.shape[1]), case.units.totals[:, 0], _only(case)
+    scale = num_units**2 * max(num_units - 1.0, 1.0)
+    of_pairs = np.sqrt((num_units * (only_a + only_b) - (only_a - only_b) ** 2) / scale)
+    return np.sqrt(right * (num_units - right) / scale), of_pairs[which]
 
 
 def _by_t(
     case: SumsData, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]
-) -> tuple[list[Uncertainty], list[Uncertainty]]:
+) -> tuple[Sequence[Uncertainty], Sequence[Uncertainty]]:
     """Intervals by t of all scores and deltas, corrected for skewness and cut at the bounds of the metric.
 
     There are none where no stratum has two units.
     """
     hypotheses, degrees = case.hypotheses, degrees_of_freedom(case.units.sizes, case.units.strata)
     if degrees == 0.0:
-        systems, pairs = ([Uncertainty(error) for error in each.tolist()] for each in errors)
+        systems, pairs = (Uncertainties(each, *np.full((2, len(each)), math.nan)) for each in errors)
         return systems, pairs
     (lowest, highest), scores = case.metric.bounds, np.array(hypotheses.scores)
     low, high = skewed_ends(skewness(moves, errors[0]), t_quantile(levels[0], degrees), nearer=True)
     ends = np.maximum(scores - errors[0] * low, np.minimum(lowest, scores))
-    systems = with_ends(errors[0], ends, np.minimum(scores - errors[0] * high, np.maximum(highest, scores)))
+    systems = Uncertainties(errors[0], ends, np.minimum(scores - errors[0] * high, np.maximum(highest, scores)))
     deltas, largest = hypotheses.deltas, highest - lowest
     skewed = pair_skewness(moves, hypotheses.members, errors[1])
     low, high = skewed_ends(skewed, t_quantile(levels[1], degrees), nearer=False)
     low, high = deltas - errors[1] * low, deltas - errors[1] * high
-    return systems, with_ends(errors[1], np.maximum(low, -largest), np.minimum(high, largest))
+    return systems, Uncertainties(errors[1], np.maximum(low, -largest), np.minimum(high, largest))
 
 
 def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple[np.ndarray, np.ndarray]:

@@ -61,7 +61,6 @@ from sigjax.testing.hypotheses import (
     SumsData,
     check_digits,
     check_finite,
-    deduplicate,
     scores_at,
 )
 from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
@@ -179,7 +178,7 @@ class SumsProblem(SumsData):
         if (
             metric.score is MEAN.score
             and settings.interval != "none"
-            and np.isin(evaluation.stats[..., 0], (0, 1)).all()
+            and ((answers := evaluation.stats[..., 0]) == answers.astype(bool)).all()
         ):
             metric = replace(metric, bounds=(0.0, 1.0))  # of answers right or wrong
         problem = cls.of(units, metric, members, settings)
@@ -212,8 +211,9 @@ class SumsProblem(SumsData):
 
     @cached_property
     def equivalent(self) -> EquivalentPairs:
-        """Which pairs have identical counts."""
-        return deduplicate(self)
+        """Which pairs have the same test: those with identical counts, where whole units are swapped."""
+        counted = self.counted if self.exchanges == "units" else None
+        return EquivalentPairs.apart(len(self.hypotheses.members)) if counted is None else counted
 
     @cached_property
     def bootstrap_plan(self) -> BootstrapPlan | NotEligible:
@@ -249,7 +249,7 @@ class SumsProblem(SumsData):
         results = exact_tests(self, [(a, b) for a, b in first], context)
         return exact_columns(results).at(self.equivalent.which), results
 
-    def closed_intervals(self, joint_pairs: int = 1) -> tuple[list[Uncertainty], list[Uncertainty]] | None:
+    def closed_intervals(self, joint_pairs: int = 1) -> tuple[Sequence[Uncertainty], Sequence[Uncertainty]] | None:
         """Standard errors and intervals of all scores and of all deltas where they need no resamples.
 
         Intervals of `joint_pairs` deltas, those of other problems included, hold together.
@@ -336,7 +336,7 @@ class SumsProblem(SumsData):
         pair = self.of_pair(systems)
         plan = NotEligible("as asked")
         if self.settings.method != "montecarlo":
-            plan = plan_bootstrap(pair, deduplicate(pair), _SECONDS)
+            plan = plan_bootstrap(pair, pair.equivalent, _SECONDS)
         if isinstance(plan, NotEligible):
             of_a, of_b = self._first_replicates[list(systems)]
             return drawn(of_a - of_b)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,43 @@ class Uncertainty(NamedTuple):
         """That of a score that is higher by an offset."""
         ends = self.interval and Interval(self.interval.low + offset, self.interval.high + offset)
         return Uncertainty(self.standard_error, ends)
+
+
+class Uncertainties(Sequence[Uncertainty]):
+    """Those of many scores or deltas as columns, which take a tenth of the memory and of the time of records.
+
+    Args:
+        errors: standard errors `[target]`; NaN where there is none.
+        low: low ends of intervals `[target]`; NaN where there is none.
+        high: high ends.
+
+    >>> list(Uncertainties(np.array([0.5]), np.array([0.0]), np.array([1.0])))
+    [Uncertainty(standard_error=0.5, interval=Interval(low=0.0, high=1.0))]
+    """
+
+    def __init__(self, errors: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+        self.errors, self.ends = errors, np.stack([low, high], axis=1)
+
+    @classmethod
+    def of(cls, each: Sequence[Any]) -> Uncertainties:
+        """Of records that have `standard_error` and `interval`."""
+        if isinstance(each, cls):
+            return each
+        none = math.nan
+        errors = (none if one.standard_error is None else one.standard_error for one in each)
+        ends = np.array([one.interval or (none, none) for one in each], np.float64).reshape(-1, 2)
+        return cls(np.fromiter(errors, np.float64, len(each)), *ends.T)
+
+    def __len__(self) -> int:
+        """How many."""
+        return len(self.errors)
+
+    def __getitem__(self, index: Any) -> Any:
+        """One as a record, or some."""
+        if isinstance(index, slice):
+            return Uncertainties(self.errors[index], *self.ends[index].T)
+        error, (low, high) = float(self.errors[index]), self.ends[index].tolist()
+        return Uncertainty(None if math.isnan(error) else error, None if math.isnan(low) else Interval(low, high))
 
 
 class Targets(NamedTuple):

@@ -135,3 +135,17 @@ def test_a_pair_alone_is_as_on_a_board():
 def test_a_small_budget_samples():
     """The budget is kept, as by other exact tests."""
     assert {one.method for one in compare(board(4, 100), budget=1e-9, resamples=99, progress=False)} == {"montecarlo"}
+
+
+def test_standard_errors_are_those_of_differences():
+    """From counts, as by NumPy from all differences; 0 only where all units differ alike."""
+    evaluation = board(8, 700, seed=3)
+    stats = evaluation.stats.copy()
+    stats[0, :, 0], stats[1, :, 0] = 0, 1
+    found, answers = compare(replace(evaluation, stats=stats), progress=False), stats[..., 0].astype(float)
+    for one in found:
+        apart = answers[int(one.a[1:])] - answers[int(one.b[1:])]
+        assert one.standard_error == pytest.approx(apart.std(ddof=1) / 700**0.5, rel=1e-13, abs=0.0)
+    assert found["s0", "s1"].standard_error == 0.0
+    for one in found.systems:
+        assert one.standard_error == pytest.approx(answers[int(one.name[1:])].std(ddof=1) / 700**0.5, rel=1e-13)
