@@ -276,8 +276,8 @@ def _checkpoint(evaluations: Sequence[EvaluationRecord], settings: Settings, opt
         return NO_CHECKPOINT
     if options.executor is None:
         return _begun(evaluations, settings, options, options.checkpoint)
-    shards = _by_executor(evaluations, settings, options)
-    return Checkpoint(ShardFile(merge_shards([(f"shard {each.index}", each) for each in shards]), keeps=True))
+    parts = _by_executor(evaluations, settings, options)
+    return Checkpoint(ShardFile(merge_shards([(f"shard {each.index}", each) for each in parts]), keeps=True))
 
 
 def _begun(
@@ -303,17 +303,17 @@ def _by_executor(evaluations: Sequence[EvaluationRecord], settings: Settings, op
     earlier = _begun(evaluations, settings, options, None, count=count).file.earlier
     submit = partial(options.executor.submit, make_shard, evaluations, settings)
     futures = [submit(index, count, options.device, earlier) for index in range(1, count + 1)]
-    shards: list[Shard] = []
+    parts: list[Shard] = []
     try:
         with progress_bar("shards", count, visible=options.progress) as advance:
             for future in futures:
-                shards.append(future.result())
-                advance(len(shards))
+                parts.append(future.result())
+                advance(len(parts))
     except BaseException:
-        for future in futures[len(shards) :]:
+        for future in futures[len(parts) :]:
             future.cancel()
         raise
-    return shards
+    return parts
 
 
 def make_shard(

@@ -160,14 +160,7 @@ class Note(str):
 
 @dataclass(frozen=True)
 class Fact:
-    """What a note says, for programs, where it is saved beside the notes.
-
-    Attributes:
-        note: which of the notes, from 0.
-        about: as `Note.about`.
-        code: as `Note.code`.
-        values: as `Note.values`.
-    """
+    """What a note says, for programs, where it is saved beside the notes, of which it is number `note`, from 0."""
 
     note: Count
     about: str

@@ -329,16 +329,8 @@ _LABELS = ("ids", "clusters", "strata", "runs")
 class Statistics:
     """The statistics of one metric, from which `diff` pairs old and new results.
 
-    Attributes:
-        metric: its name.
-        stat_names: `[stat]`.
-        ids: `[instance]`; None where instances are known by their position only. Labels are those of `Evaluation`.
-        clusters: `[instance]`, or None.
-        strata: `[instance]`, or None.
-        runs: `[instance]`, or None.
-        unit: see `Evaluation`.
-        numbers: their type, the smallest that holds all.
-        systems: name -> the numbers `[instance, stat]`, row by row, little-endian, in base64.
+    Labels `[instance]` and the unit are those of `Evaluation`. The type of the numbers is the smallest that holds all;
+    those of each system, `[instance, stat]`, are written row by row, little-endian, in base64.
     """
 
     metric: str

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
+import sigjax.report.words as words
 from sigjax.multiple.ranks import letter_groups
 from sigjax.records import (
     Comparison,
@@ -32,21 +33,6 @@ from sigjax.records import (
 from sigjax.records.display import meant, visible
 from sigjax.records.report import MOST_PAIRS
 from sigjax.report.sections import MAX_NUMBERS, PairFamily, Section, blocks, decided, mark, thresholds, turned_delta
-from sigjax.report.words import (
-    ALTERNATIVES,
-    count,
-    filled,
-    format_adjusted_p,
-    format_interval,
-    format_number,
-    format_raw_p,
-    interval_heading,
-    is_significant,
-    joined,
-    left_out,
-    number_spec,
-    short_names,
-)
 from sigjax.version import install_command
 
 if TYPE_CHECKING:
@@ -132,7 +118,7 @@ def label_rows(axes: Axes, names: Sequence[str], right: Sequence[str] | None = N
     """One row per name, the first on top; `right` are labels on the other side."""
     clear_sides(axes, "left", "right", "top")
     size = row_font(len(names))
-    labels = [plain(name) for name in short_names(list(map(visible, names)), NAME)]
+    labels = [plain(name) for name in words.short_names(list(map(visible, names)), NAME)]
     axes.set_yticks(range(len(labels)), labels, fontsize=size)
     axes.set_ylim(max(len(labels), 1) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
@@ -246,7 +232,7 @@ class Panel(NamedTuple):
             return self.section.caption
         part = f"systems {first + 1} to {last}"
         if every > MAX_ROWS and not first:
-            part = left_out("figure", MAX_ROWS, every, every_pair="to_json() gives")
+            part = words.left_out("figure", MAX_ROWS, every, every_pair="to_json() gives")
         return f"{self.section.caption}\n{part}"
 
     @property
@@ -257,7 +243,7 @@ class Panel(NamedTuple):
     @property
     def tested(self) -> str:
         """The test and its alternative."""
-        return f"{self.family.test} test, {ALTERNATIVES[self.settings.alternative]}"
+        return f"{self.family.test} test, {words.ALTERNATIVES[self.settings.alternative]}"
 
     @property
     def reference(self) -> str:
@@ -266,7 +252,7 @@ class Panel(NamedTuple):
 
     def interval(self, pairs: Sequence[Comparison | None] = ()) -> str:
         """What lines through points, or deltas, are, and which way is up; the caption says where lower is better."""
-        heading = interval_heading(self.settings, [one.joint_pairs for one in pairs if one is not None])
+        heading = words.interval_heading(self.settings, [one.joint_pairs for one in pairs if one is not None])
         return heading + "; higher is better" * (not self.lower_is_better)
 
 
@@ -294,8 +280,8 @@ def draw_scores(axes: Axes, panel: Panel) -> None:
     systems, (reference, others) = panel.systems, panel.family.against()
     looks = [_DIAMOND if one.name == reference else _fill(others.get(one.name)) for one in systems]
     draw_rows(axes, panel, looks, [(one.score, one.interval) for one in systems])
-    spec = number_spec(one.score for one in panel.section.systems)
-    label_rows(axes, [one.name for one in systems], [format_number(one.score, spec) for one in systems])
+    spec = words.number_spec(one.score for one in panel.section.systems)
+    label_rows(axes, [one.name for one in systems], [words.format_number(one.score, spec) for one in systems])
     set_words(axes, panel.caption, f"score, {panel.interval()}")
 
 
@@ -307,7 +293,7 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
     draw_rows(axes, panel, [*map(_fill, shown.values())], [oriented(each, name) for name, each in shown.items()])
     # Else p may be of the other direction.
     directed = panel.settings.alternative == "two-sided" or panel.settings.baseline is not None
-    label_rows(axes, list(shown), [format_adjusted_p(one) for one in shown.values()] if directed else None)
+    label_rows(axes, list(shown), [words.format_adjusted_p(one) for one in shown.values()] if directed else None)
     p = "adjusted p" if len(panel.family.comparisons) > 1 and panel.settings.correction != "none" else "p"
     title = f"{panel.caption}\n{panel.tested}\ndeltas to {reference}"
     set_words(axes, title, f"delta, {panel.interval([*shown.values()])}" + f"\nright: {p}" * directed)
@@ -320,7 +306,7 @@ def oriented(pair: Comparison, name: str) -> tuple[float, Interval | None]:
 
 def _fill(comparison: Comparison | None) -> str:
     """Blue for a significant difference, white for none, the heat map's color where more resamples could decide."""
-    if comparison is not None and is_significant(comparison):
+    if comparison is not None and words.is_significant(comparison):
         return BLUE
     return UNDECIDED if comparison is not None and comparison.decided is False else "white"
 
@@ -332,8 +318,8 @@ MAX_GROUPED, _BAR = 60, 0.5
 def _sides(panel: Panel) -> tuple[list[str], list[str]]:
     """Names and scores left and right of a critical-difference diagram, the outermost first; all right if long."""
     order = sorted(panel.systems[::-1], key=lambda one: one.score)
-    spec = number_spec(one.score for one in order)
-    texts = [(visible(one.name), format_number(one.score, spec)) for one in order]
+    spec = words.number_spec(one.score for one in order)
+    texts = [(visible(one.name), words.format_number(one.score, spec)) for one in order]
     names = names_width([f"{name} {score}" for name, score in texts], len(order) // 2)
     half = len(order) // 2 if 2 * names + _INSIDE <= TWO_COLUMNS else 0
     right = [f"{score}  {name}" for name, score in texts[half:]]
@@ -415,36 +401,36 @@ NOT_SIGNIFICANT, EQUAL = "#EBEBEB", "#BDBDBD"
 
 def heatmap_size(panel: Panel) -> tuple[float, float]:
     """Inches of `draw_heatmap`."""
-    count, names = len(panel.systems), names_width([one.name for one in panel.systems], len(panel.systems))
-    width = max(ONE_COLUMN, 0.5 * count + names) if count <= 5 else TWO_COLUMNS
-    return width, count * (0.3 if count <= MAX_NUMBERS else row_height(count))
+    number, names = len(panel.systems), names_width([one.name for one in panel.systems], len(panel.systems))
+    width = max(ONE_COLUMN, 0.5 * number + names) if number <= 5 else TWO_COLUMNS
+    return width, number * (0.3 if number <= MAX_NUMBERS else row_height(number))
 
 
 def draw_heatmap(axes: Axes, panel: Panel) -> None:
     """A cell per pair, shaded by its adjusted p-value, with the number where it fits."""
     from matplotlib.colors import to_rgba
 
-    family, count = panel.family, len(panel.systems)
+    family, number = panel.family, len(panel.systems)
     if family.settings.baseline is not None:
         raise InputError("figure heatmap: needs all pairs, and this report has a baseline; use forest or scores")
     limits = thresholds(family.settings)
     colors: dict[int | str, str] = dict(enumerate([*BLUES[: len(limits) - 1], BLUES[-1]]))
     colors |= {"·": NOT_SIGNIFICANT, "?": UNDECIDED, "=": EQUAL}
-    image, first, seen = np.zeros((count, count, 4)), family.first_column, set()
+    image, first, seen = np.zeros((number, number, 4)), family.first_column, set()
     numbers: list[Text] = []
-    for i, line in enumerate(family.grid(count)):
+    for i, line in enumerate(family.grid(number)):
         for j, one in enumerate(line, first):
             if one is None:
                 continue
             seen.add(shade := mark(one))
             image[i, j] = to_rgba(colors[shade])
-            if count <= MAX_NUMBERS:
+            if number <= MAX_NUMBERS:
                 ink = "white" if shade == 0 else "black"
-                numbers.append(axes.text(j, i, format_adjusted_p(one), ha="center", va="center", color=ink))
-    width = heatmap_size(panel)[0] - 0.3 - names_width([one.name for one in panel.systems], count)
-    for number in numbers:
+                numbers.append(axes.text(j, i, words.format_adjusted_p(one), ha="center", va="center", color=ink))
+    width = heatmap_size(panel)[0] - 0.3 - names_width([one.name for one in panel.systems], number)
+    for text in numbers:
         widest = 0.68 * max(len(each.get_text()) for each in numbers)
-        number.set_fontsize(min(FONT - 1, 72 * width / max(count - first, 1) / widest))
+        text.set_fontsize(min(FONT - 1, 72 * width / max(number - first, 1) / widest))
     axes.imshow(image, aspect="auto", interpolation="nearest")
     _label_cells(axes, [one.name for one in panel.systems], first)
     legend = {shade: f"p < {limit:g}" for shade, limit in enumerate(limits)} | {"·": "not significant"}
@@ -456,20 +442,22 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
 
 def _label_cells(axes: Axes, names: list[str], first: int) -> None:
     """Names and numbers at rows; at columns, which are on top, as many numbers as do not touch."""
-    count, size = len(names), row_font(len(names))
-    label_rows(axes, [f"{name}  {row}" for row, name in enumerate(short_names(list(map(visible, names)), NAME), 1)])
-    every = 1 if count <= 50 else 5 if count <= 110 else 10
-    columns = [column for column in range(first, count) if (column + 1) % every == 0 or column == first]
+    number, size = len(names), row_font(len(names))
+    label_rows(
+        axes, [f"{name}  {row}" for row, name in enumerate(words.short_names(list(map(visible, names)), NAME), 1)]
+    )
+    every = 1 if number <= 50 else 5 if number <= 110 else 10
+    columns = [column for column in range(first, number) if (column + 1) % every == 0 or column == first]
     columns = [column for column in columns if column == first or column - first >= every / 2]
     axes.set_xticks(columns, [str(column + 1) for column in columns], fontsize=max(size, 5) if every > 1 else size)
     axes.xaxis.tick_top()
-    axes.set_xlim(first - 0.5, count - 0.5)
+    axes.set_xlim(first - 0.5, number - 0.5)
     axes.tick_params(length=0, pad=2)
     axes.spines["bottom"].set_visible(False)
-    if count <= 60:
-        edge = np.arange(first, count + 1) - 0.5
-        axes.vlines(edge, -0.5, count - 0.5, color="white", linewidth=0.8)
-        axes.hlines(np.arange(count + 1) - 0.5, first - 0.5, count - 0.5, color="white", linewidth=0.8)
+    if number <= 60:
+        edge = np.arange(first, number + 1) - 0.5
+        axes.vlines(edge, -0.5, number - 0.5, color="white", linewidth=0.8)
+        axes.hlines(np.arange(number + 1) - 0.5, first - 0.5, number - 0.5, color="white", linewidth=0.8)
 
 
 def estimation_size(panel: Panel) -> tuple[float, float]:
@@ -531,18 +519,21 @@ def _draw_gardner_altman(axes: Axes, reference: SystemScore, other: SystemScore,
     interval = None if comparison is None else oriented(comparison, other.name)[1]
     if interval is not None:
         axes.vlines(2.0, zero + interval.low, zero + interval.high, color="black", linewidth=1.6)
-    names = ["\n".join(filled(re.split(r"(?<=[-_. /])", visible(one.name)), 13, gap="")) for one in (reference, other)]
+    names = [
+        "\n".join(words.filled(re.split(r"(?<=[-_. /])", visible(one.name)), 13, gap="")) for one in (reference, other)
+    ]
     axes.set_xticks([0, 1, 2], [*map(plain, names), "delta"], fontsize=FONT)
     axes.set_xlim(-0.5, 2.8)
     axes.set_ylabel(f"score, {panel.interval()}", fontsize=FONT)
     scale = axes.secondary_yaxis("right", functions=(lambda y: np.subtract(y, zero), lambda y: np.add(y, zero)))
     scale.tick_params(labelsize=FONT - 1, length=2, width=0.6)
     clear_sides(axes, "right", "top")
-    spec = f"+{number_spec([drawn.observed, drawn.edges[-1]])}"
+    spec = f"+{words.number_spec([drawn.observed, drawn.edges[-1]])}"
     text = f"delta: {drawn.observed:{spec}}"
     if interval is None or comparison is None:
         return text
-    return f"{text}, {interval_heading(panel.settings, [comparison.joint_pairs])} {format_interval(interval, spec)}"
+    heading = words.interval_heading(panel.settings, [comparison.joint_pairs])
+    return f"{text}, {heading} {words.format_interval(interval, spec)}"
 
 
 MANY = 1000
@@ -562,7 +553,7 @@ def draw_distribution(axes: Axes, panel: Panel) -> None:
     if drawn.test == "bootstrap":
         axes.axvline(0.0, color=GREY, linewidth=0.8, linestyle=":", label="no difference")
         if comparison is not None and comparison.interval is not None:
-            name = f"{interval_heading(settings, [comparison.joint_pairs])} of delta"
+            name = f"{words.interval_heading(settings, [comparison.joint_pairs])} of delta"
             axes.hlines(0.94 * top, *comparison.interval, color=BLUE, linewidth=2.0, label=name)
     elif settings.alternative == "two-sided" and drawn.observed:
         axes.axvline(-drawn.observed, color="black", linewidth=0.8, linestyle="--", label="as far on the other side")
@@ -570,12 +561,12 @@ def draw_distribution(axes: Axes, panel: Panel) -> None:
     axes.set_ylim(0.0, top)
     axes.locator_params(axis="x", nbins=5)
     beside = "share of resamples" if drawn.resamples else "probability"
-    spec = f"+{number_spec([drawn.observed, drawn.edges[-1]])}"
+    spec = f"+{words.number_spec([drawn.observed, drawn.edges[-1]])}"
     where = "under the null hypothesis" if drawn.test == "permutation" else "on bootstrap resamples"
     p = (
         f"{what}: {sum(drawn.extreme):.3g}"
         if comparison is None
-        else f"{drawn.test} test, p = {format_raw_p(comparison)}"
+        else f"{drawn.test} test, p = {words.format_raw_p(comparison)}"
     )
     title = f"{panel.caption}\n{drawn.a} − {drawn.b} = {drawn.observed:{spec}}\n{p}"
     title = title.replace("p = <", "p < ").replace("p = >", "p > ")
@@ -609,7 +600,7 @@ def draw_gain(axes: Axes, panel: Panel) -> None:
     draw_points(axes, points)
     limit_gains(axes, np.abs(delta), p)
     axes.axhline(1.0 - panel.settings.alpha, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
-    title = f"{panel.caption}\n{panel.tested}, {count(len(delta), 'pair')}"
+    title = f"{panel.caption}\n{panel.tested}, {words.count(len(delta), 'pair')}"
     set_words(axes, title, "gain of the better system", "1 − p")
 
 
@@ -631,8 +622,8 @@ def limit_gains(axes: Axes, gains: np.ndarray, p_values: np.ndarray, smallest: f
     axes.set_xlim(-0.01 * right, right or None)
     axes.set_ylim(1.0 - low - 0.03, 1.02)
     larger, equal = int((gains > right).sum()), int(((p_values > low) & (gains == 0.0)).sum())
-    notes = [f"{count(larger, 'larger gain')} to the right"] * (larger > 0)
-    notes += [f"{count(equal, 'pair')} below: gain 0"] * (equal > 0)
+    notes = [f"{words.count(larger, 'larger gain')} to the right"] * (larger > 0)
+    notes += [f"{words.count(equal, 'pair')} below: gain 0"] * (equal > 0)
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
     axes.annotate("\n".join(notes), (0.98, 0.6), xycoords="axes fraction", fontsize=FONT, ha="right", bbox=box)
 
@@ -669,7 +660,9 @@ def plot(
     """The report as a figure; see `Report.plot`."""
     chosen = default_figure(report) if name is None else check_figure(name)
     if pair is not None and chosen not in DISTRIBUTIONS:
-        raise InputError(f"figure {chosen}: shows all systems; {Hint('pair')} is for {joined(list(DISTRIBUTIONS))}")
+        raise InputError(
+            f"figure {chosen}: shows all systems; {Hint('pair')} is for {words.joined(list(DISTRIBUTIONS))}"
+        )
     panels = [each for section in _sections(report, metric) for each in _panels(report, section, chosen, test, pair)]
     size, draw = FIGURES[chosen]
     if ax is not None and len(panels) != 1:

@@ -125,16 +125,9 @@ class Table:
 class PairFamily:
     """The pairs of one metric and one test, adjusted together (or with those of the other metrics).
 
-    Attributes:
-        comparisons: the pairs, of which there is at least one.
-        systems: from best to worst.
-        settings: of the report.
-        heading: the test, its alternative and the correction.
-        basis: what the conclusion rests on: the heading, the threshold, and what holds with which confidence.
-        method: how the p-values were computed.
-        warning: which decisions are open; None where all are.
-        only: the only pair; None where there are several.
-        conclusion: what the test says of the systems, in one sentence.
+    Systems are from best to worst. The heading is the test, its alternative and the correction; the conclusion, what
+    the test says in one sentence; its basis, the heading, the threshold, and what holds with which confidence. The
+    warning says which decisions are open, and `only` is the only pair; None where there is none.
     """
 
     comparisons: Comparisons
@@ -428,16 +421,10 @@ OPTIONAL = (*DETAILS, "interval", "group", "delta interval", "delta", "rank")
 
 
 class Section(NamedTuple):
-    """One metric.
+    """One metric: what it was computed on, what the tests say, the systems from best to worst, and the pairs by test.
 
-    Attributes:
-        metric: its name.
-        caption: the metric, and what it was computed on.
-        headlines: what the tests say of the systems, one sentence per test that says something else.
-        systems: from best to worst.
-        table: of the systems.
-        key: what the columns answer that only files and verbose output have; None where there are none.
-        families: the pairs, test by test.
+    There is one headline per test that says something else. `key` is what the columns answer that only files and
+    verbose output have; None where there are none.
     """
 
     metric: str

@@ -13,6 +13,7 @@ from itertools import zip_longest
 
 from rich.cells import cell_len, set_cell_size
 
+import sigjax.report.words as words
 from sigjax.records import Comparison, ReportRecord, Settings
 from sigjax.records.display import visible
 from sigjax.report.sections import (
@@ -27,18 +28,6 @@ from sigjax.report.sections import (
     named_headlines,
     tasks_table,
     thresholds,
-)
-from sigjax.report.words import (
-    LOWER,
-    column_numbers,
-    count,
-    filled,
-    is_warning,
-    joined,
-    left_out,
-    shared_ends,
-    short_names,
-    wrapped_name,
 )
 from sigjax.run.host import is_terminal
 
@@ -83,7 +72,7 @@ class Page:
         sentences = iter(list(map(visible, [text for text, _, is_sentence in self.lines if is_sentence])))
         parts: list[str] = []
         for text, style, is_sentence in self.lines:
-            lines = filled(next(sentences).split(" "), self.width, gap=" ") if is_sentence else [text]
+            lines = words.filled(next(sentences).split(" "), self.width, gap=" ") if is_sentence else [text]
             parts += [self.styled(line, style) if line and style else line for line in lines]
         return "\n".join(line.rstrip() for line in parts) + "\n"
 
@@ -96,7 +85,7 @@ def to_text(report: ReportRecord, *, width: int | None = None, color: bool = Fal
     """The report as text; see `sigjax.report.to_text`."""
 
     def draw(page: Page) -> None:
-        for note in filter(is_warning, report.notes):
+        for note in filter(words.is_warning, report.notes):
             page.sentence(note, style=YELLOW)
             page.add()
         sections = list(blocks(report))
@@ -106,10 +95,12 @@ def to_text(report: ReportRecord, *, width: int | None = None, color: bool = Fal
             sections = []
         for section in sections:
             _section(page, section, verbose=verbose)
-        notes = [note for note in report.notes if not is_warning(note)]
+        notes = [note for note in report.notes if not words.is_warning(note)]
         if not verbose:
             more = (
-                [count(len(notes), "note")] * bool(notes) + ["all pairs"] * (len(report.comparisons) > 1) + ["method"]
+                [words.count(len(notes), "note")] * bool(notes)
+                + ["all pairs"] * (len(report.comparisons) > 1)
+                + ["method"]
             )
             how = "--verbose, --output FILE or report.to_text()"
             page.sentence(f"{', '.join(more)} and signature: {how}", style=DIM)
@@ -170,13 +161,13 @@ def _draw_together(page: Page, sections: Sequence[Section]) -> bool:
         table, dropped = table.without(table.optional), [table.header[i] for i in table.optional]
     if _width_of_names(page, table) < MIN_NAME:
         return False
-    lower = [section.caption.endswith(LOWER) for section in sections]
+    lower = [section.caption.endswith(words.LOWER) for section in sections]
     titles = [
         f"{section.title} (lower is better)" if own and not all(lower) else section.title
         for section, own in zip(sections, lower, strict=True)
     ]
-    on = sections[0].caption.removeprefix(sections[0].title).removesuffix(LOWER)
-    page.sentence(f"{joined(titles)}{on}{LOWER * all(lower)}")
+    on = sections[0].caption.removeprefix(sections[0].title).removesuffix(words.LOWER)
+    page.sentence(f"{words.joined(titles)}{on}{words.LOWER * all(lower)}")
     _conclusions(page, sections, are_ranked=False)
     draw_table(page, table, dropped)
     return True
@@ -205,7 +196,7 @@ def draw_table(page: Page, table: Table, dropped: Sequence[str] = ()) -> None:
     Where it is too wide, optional columns are left out until the names fit, if need be without what all have in common;
     then names are broken into lines, and cut last.
     """
-    ends = shared_ends([row[i] for row in table.rows for i in table.names])
+    ends = words.shared_ends([row[i] for row in table.rows for i in table.names])
     titles = max((cell_len(table.header[i]) for i in table.names), default=0)
     needed = max(titles, _longest_name(table) - sum(map(cell_len, ends)))
     needed = needed if len(table.names) == 1 else min(MIN_NAME, needed)  # several columns of names are broken sooner
@@ -222,8 +213,8 @@ def draw_table(page: Page, table: Table, dropped: Sequence[str] = ()) -> None:
         page.add(" ".join(page.styled(cell, GREEN) if cell.endswith("*") else cell for cell in line.split(" ")))
     page.add()
     if dropped := [*dropped, *too_wide]:
-        left_out = ", ".join(dict.fromkeys(map(_full_title, dropped)))
-        page.sentence(f"Left out on this terminal: {left_out}; -o FILE has all columns.", style=DIM)
+        hidden = ", ".join(dict.fromkeys(map(_full_title, dropped)))
+        page.sentence(f"Left out on this terminal: {hidden}; -o FILE has all columns.", style=DIM)
 
 
 def _full_title(title: str) -> str:
@@ -256,10 +247,10 @@ def _width_of_names(page: Page, table: Table) -> int:
 def table_lines(table: Table, width_of_names: int) -> list[str]:
     """The lines of a table; names are broken into lines of this width, or of `MIN_NAME`, and cut after `MAX_LINES`."""
     names, width = list(dict.fromkeys(row[i] for row in table.rows for i in table.names)), max(MIN_NAME, width_of_names)
-    short = dict(zip(names, short_names(names, MAX_LINES * width), strict=True))
+    short = dict(zip(names, words.short_names(names, MAX_LINES * width), strict=True))
     rows: list[tuple[str, ...]] = []
     for row in table.rows:
-        cells = [wrapped_name(short[cell], width) if i in table.names else [cell] for i, cell in enumerate(row)]
+        cells = [words.wrapped_name(short[cell], width) if i in table.names else [cell] for i, cell in enumerate(row)]
         rows += zip_longest(*cells, fillvalue="")
     headings = _headings(table)
     columns = [
@@ -319,19 +310,19 @@ def _draw_symbols(page: Page, family: PairFamily) -> None:
     size = min(every, most, max(2, free - MIN_NAME))
     cell = 2 if 2 * size + MAX_GRID_NAME <= free else 1
     names = list(map(visible, [one.name for one in family.systems[:size]]))
-    names = short_names(names, max(1, min(widest, free - cell * size)))
+    names = words.short_names(names, max(1, min(widest, free - cell * size)))
     label = max(cell_len(name) for name in names)
     page.add()
-    for line in column_numbers(family.first_column + 1, size):
+    for line in words.column_numbers(family.first_column + 1, size):
         page.add(" " * (label + digits + 2) + "".join(digit.ljust(cell) for digit in line))
     for rank, (name, line) in enumerate(zip(names, family.grid(size), strict=True), 1):
         symbols = "".join(_symbol(one).ljust(cell) for one in line)
         page.add(f"{rank:>{digits}} {set_cell_size(name, label)} {symbols}")
     page.add()
-    for line in filled(_keys(family.settings), page.width, gap="   "):
+    for line in words.filled(_keys(family.settings), page.width, gap="   "):
         page.add(line)
     if size < every:
-        page.sentence(left_out("grid", size, every, every_pair="--output FILE has"))
+        page.sentence(words.left_out("grid", size, every, every_pair="--output FILE has"))
 
 
 def _symbol(comparison: Comparison | None) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sigjax.studies.study as study
+import sigjax.studies.trials as trials
 from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Test, Variant
 from sigjax.records.options import check, option, required, same, takes
@@ -19,18 +20,6 @@ from sigjax.report.words import count, format_interval, metric_title
 from sigjax.run.context import with_progress
 from sigjax.studies.formulas import PROPORTION_LEVEL, clustered_proportion
 from sigjax.studies.thresholds import SIDES, Side, TestedOptions, check_range, in_ranges
-from sigjax.studies.trials import (
-    StudyOptions,
-    Trials,
-    allotted,
-    checked_settings,
-    drawn,
-    make_pilot,
-    run_trials,
-    select,
-    signed_data,
-    winners,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +38,7 @@ class CalibrationOptions(ReadingOptions):
         "Number of instances (or clusters) of a test set.", group="Main options", least=2, most=10_000_000
     )
     repetitions: int = same(
-        StudyOptions, "repetitions", 200, doc="Number of test sets, drawn with replacement.", more="", least=2
+        trials.StudyOptions, "repetitions", 200, doc="Number of test sets, drawn with replacement.", more="", least=2
     )
     only: Sequence[str] | None = option(None, "Names of the systems; all when left out.", group="Main options")
     test: Test | Sequence[Test] = same(
@@ -58,7 +47,7 @@ class CalibrationOptions(ReadingOptions):
     variant: Variant | Sequence[Variant] = same(Settings, "variant", ("shift", "flip"))
     alternative: Side = same(TestedOptions, "alternative")
     p_range: Sequence[float] = same(TestedOptions, "p_range", doc="Lowest and highest p of the tests in question.")
-    resamples: int = same(StudyOptions, "resamples", 9999, more="")
+    resamples: int = same(trials.StudyOptions, "resamples", 9999, more="")
     seed: int = same(Settings, "seed")
     device: Device = same(CompareOptions, "device")
     progress: bool = same(CompareOptions, "progress")
@@ -169,8 +158,8 @@ class Calibration(study.Study):
             _draw_test(axes, ranges, 1.07 ** (index - (len(groups) - 1) / 2.0), sides)
         axes.set_xscale("log")
         at = f"p on the test set, {_SIDES[self.alternative].partition(',')[0]}"
-        drawn = f"{count(self.repetitions, 'test set')} of {self.instances:,} from {self.num_units:,}"
-        set_words(axes, f"{metric_title(metric)}, {drawn}", at, "share of winners that are right")
+        sets = f"{count(self.repetitions, 'test set')} of {self.instances:,} from {self.num_units:,}"
+        set_words(axes, f"{metric_title(metric)}, {sets}", at, "share of winners that are right")
 
 
 @takes(CalibrationOptions)
@@ -205,10 +194,10 @@ def calibration(data: Any, options: CalibrationOptions) -> Calibration:
     check(options)
     check_range(options.p_range)
     how = {"variant": "shift", "alternative": SIDES[options.alternative]}
-    settings = checked_settings(evaluations, options, options.p_range[0], drawing="calibration", **how)
+    settings = trials.checked_settings(evaluations, options, options.p_range[0], drawing="calibration", **how)
     if options.only is not None and len(options.only) == 1:
         raise InputError("calibration needs two systems or more; name another one (systems)")
-    chosen = [select(each, options.only) for each in evaluations]
+    chosen = [trials.select(each, options.only) for each in evaluations]
     tests = _tests(settings, options)
     pairs: dict[str, int] = {}
     methods: dict[str, dict[str, int]] = {}
@@ -219,7 +208,7 @@ def calibration(data: Any, options: CalibrationOptions) -> Calibration:
             pairs[metric] = int(np.count_nonzero(truth))
             methods[f"{metric}, {_named(test, variant)}"] = tried.methods[test]
             ranges += _ranges(metric, test, variant, truth, tried, options)
-    num_units = len(make_pilot(chosen[0]).units.strata)
+    num_units = len(trials.make_pilot(chosen[0]).units.strata)
     low, high = options.p_range
     return Calibration(
         systems=chosen[0].systems,
@@ -243,7 +232,7 @@ def calibration(data: Any, options: CalibrationOptions) -> Calibration:
             p=f"{low:g}-{high:g}",
             ties="ge",
             units=num_units,
-            **signed_data(evaluations[0]),
+            **trials.signed_data(evaluations[0]),
         ),
     )
 
@@ -264,22 +253,27 @@ def _all_trials(
     tests: Sequence[tuple[Test, Variant | None]],
     settings: Settings,
     options: CalibrationOptions,
-) -> Iterator[tuple[Test, Variant | None, np.ndarray, Trials]]:
+) -> Iterator[tuple[Test, Variant | None, np.ndarray, trials.Trials]]:
     """For each test the true signs `[pair]` and its trials, all of the same test sets."""
-    pilot = make_pilot(evaluation)
-    truth = winners(pilot)
+    pilot = trials.make_pilot(evaluation)
+    truth = trials.winners(pilot)
     if not truth.any():
         raise InputError(f"metric {pilot.metric.name!r}: all systems have the same score, so no winner is right")
-    strata = allotted(pilot.units.strata, options.instances)
-    how_made = pilot, drawn(pilot, settings.seed, strata), strata, options.repetitions
+    strata = trials.allotted(pilot.units.strata, options.instances)
+    how_made = pilot, trials.drawn(pilot, settings.seed, strata), strata, options.repetitions
     how = {"progress": options.progress, "winner_first": options.alternative == "one-sided"}
     for test, variant in tests:
         some = replace(settings, test=test, variant=variant or "shift")
-        yield test, variant, truth, run_trials(*how_made, some, options.device, **how)
+        yield test, variant, truth, trials.run_trials(*how_made, some, options.device, **how)
 
 
 def _ranges(
-    metric: str, test: Test, variant: Variant | None, truth: np.ndarray, tried: Trials, options: CalibrationOptions
+    metric: str,
+    test: Test,
+    variant: Variant | None,
+    truth: np.ndarray,
+    tried: trials.Trials,
+    options: CalibrationOptions,
 ) -> Iterator[CalibratedRange]:
     """The range asked for, then those of Table 1."""
     p_values, deltas = (each.reshape(-1, len(truth)) for each in (tried.p_values[test], tried.deltas))

@@ -43,15 +43,13 @@ from sigjax.studies.study import StudyResult, StudyRows
 from sigjax.studies.tests import (
     BINOMIAL_Z,
     CHI_SQUARE,
+    CLUSTER_T,
     DELONG,
     MAPSSWE,
-    MCNEMAR,
     ONE_UNIT,
-    PAIRED_T,
-    SIGN,
+    PAIRED,
     TWO_SAMPLE_T,
-    WALD,
-    WILCOXON,
+    UNPAIRED,
     ClassicalTest,
     LeftOut,
     binomial_z,
@@ -59,17 +57,11 @@ from sigjax.studies.tests import (
     delong,
     dependence,
     mapsswe,
-    mcnemar,
     paired_t,
-    sign_test,
+    paired_tests,
     two_sample_t,
-    wald_z,
-    wilcoxon,
 )
 
-CLUSTER_T = "paired t over clusters"
-PAIRED = (PAIRED_T, WALD, SIGN, WILCOXON, *MCNEMAR)
-UNPAIRED = (TWO_SAMPLE_T, BINOMIAL_Z, CHI_SQUARE)
 _ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 
 TestOrReason = ClassicalTest | LeftOut
@@ -169,16 +161,7 @@ def _paired(values: np.ndarray | str, alternative: Alternative, *, binary: bool,
     if isinstance(values, str):
         return [LeftOut(name, values) for name in PAIRED]
     d = values[0] - values[1]
-    d = np.where(2 * abs(d) <= rounding, 0, d)
-    tests = [
-        paired_t(d, alternative, rounding=rounding),
-        wald_z(d, alternative, rounding=rounding),
-        sign_test(d, alternative),
-        wilcoxon(d, alternative, rounding=rounding),
-    ]
-    if not binary:
-        return [*tests, *(LeftOut(name, "it takes one 0 or 1 per unit") for name in MCNEMAR)]
-    return [*tests, *mcnemar(int((d > 0).sum()), int((d < 0).sum()), alternative)]
+    return paired_tests(np.where(2 * abs(d) <= rounding, 0, d), alternative, binary=binary, rounding=rounding)
 
 
 def _mapsswe(evaluation: EvaluationRecord, alternative: Alternative) -> TestOrReason:

@@ -144,11 +144,23 @@ class Diff(StudyResult):
 
     def to_markdown(self, path: Path | None = None) -> str:
         """The changes as Markdown tables."""
-        return text_or_file(diff_markdown(self), path)
+        blocks = [*_scores(self), *_details(self)]
+        parts = [f"**{escape_markdown(verdict_sentence(self))}**", *map(_in_markdown, blocks)]
+        return text_or_file("\n\n".join(parts) + "\n", path)
 
     def to_github(self, path: Path | None = None) -> str:
         """A comment for a pull request: the verdict, the scores that changed most, and the details folded."""
-        return text_or_file(diff_github(self), path)
+        scores = _scores(self)
+        short = [replace(part, rows=part.rows[:_SHORT]) if isinstance(part, Table) else part for part in scores]
+        whole = [] if short == scores else [f"All {count(len(self.changes), 'score')}:", *scores]
+        parts = [
+            f"> [!{_ALERTS[self.verdict]}]\n> **{escape_markdown(verdict_sentence(self))}**",
+            *map(_in_markdown, short),
+            "<details><summary>Details</summary>",
+            *map(_in_markdown, [*whole, *_details(self)]),
+            "</details>",
+        ]
+        return text_or_file("\n\n".join(parts) + "\n", path)
 
 
 Key = tuple[str, str]
@@ -516,27 +528,6 @@ def diff_text(diff: Diff, *, width: int | None = None, color: bool = False) -> s
             page.sentence(part)
 
     return rendered(draw, width, color=color)
-
-
-def diff_markdown(diff: Diff) -> str:
-    """What changed, as Markdown."""
-    parts = [f"**{escape_markdown(verdict_sentence(diff))}**", *map(_in_markdown, [*_scores(diff), *_details(diff)])]
-    return "\n\n".join(parts) + "\n"
-
-
-def diff_github(diff: Diff) -> str:
-    """A comment: the verdict, the first rows of the scores, and all else folded."""
-    scores = _scores(diff)
-    short = [replace(part, rows=part.rows[:_SHORT]) if isinstance(part, Table) else part for part in scores]
-    whole = [] if short == scores else [f"All {count(len(diff.changes), 'score')}:", *scores]
-    parts = [
-        f"> [!{_ALERTS[diff.verdict]}]\n> **{escape_markdown(verdict_sentence(diff))}**",
-        *map(_in_markdown, short),
-        "<details><summary>Details</summary>",
-        *map(_in_markdown, [*whole, *_details(diff)]),
-        "</details>",
-    ]
-    return "\n\n".join(parts) + "\n"
 
 
 def _in_markdown(block: Block) -> str:

@@ -220,19 +220,19 @@ def _are_proportions(sample: EvaluationRecord, *, binary: bool) -> bool:
 
 
 def _binomial(case: SumsProblem, number: Fraction) -> dict[str, Any]:
-    right, count = int(case.units.values[0, :, 0].sum()), case.units.values.shape[1]
+    right, size = int(case.units.values[0, :, 0].sum()), case.units.values.shape[1]
     odds = float(number / (1 - number))
-    middle, slack = count * number, count * _ROUNDING
+    middle, slack = size * number, size * _ROUNDING
     distance = abs(right - middle)
     if case.settings.alternative == "greater":
-        log_p = log_upper(right, count, odds)
+        log_p = log_upper(right, size, odds)
     elif case.settings.alternative == "less":
-        log_p = log_upper(count - right, count, 1.0 / odds)
+        log_p = log_upper(size - right, size, 1.0 / odds)
     elif distance <= slack:
         log_p = 0.0
     else:
         above, below = math.ceil(middle + distance - slack), math.floor(middle - distance + slack)
-        tails = log_upper(above, count, odds), log_upper(count - below, count, 1.0 / odds)
+        tails = log_upper(above, size, odds), log_upper(size - below, size, 1.0 / odds)
         log_p = min(0.0, float(np.logaddexp(*tails)))
     return {"test": "binomial", "method": "exact", "log_p": log_p, "p_value": math.exp(log_p)}
 
@@ -773,12 +773,12 @@ def _text(
     return [*_notes(results, warnings=True), title, "", *tabled, *explained, *_notes(results), signature]
 
 
-def _p_values(row: Unpaired | OneSample, count: int) -> tuple[str, ...]:
+def _p_values(row: Unpaired | OneSample, num_rows: int) -> tuple[str, ...]:
     alpha = row.settings.alpha
     if row.p_value is None or row.p_adjusted is None:
         return ()
     p = format_p(row.p_value, log10_p=row.log10_p, threshold=alpha)
-    return (p,) if count == 1 else (p, format_p(row.p_adjusted, threshold=alpha))
+    return (p,) if num_rows == 1 else (p, format_p(row.p_adjusted, threshold=alpha))
 
 
 def _methods(results: Sequence[Unpaired] | Sequence[OneSample]) -> str:

@@ -56,7 +56,10 @@ class LeftOut:
 
 
 PAIRED_T, WALD, SIGN, WILCOXON = "paired t", "Wald z", "sign (exact)", "Wilcoxon signed rank"
+CLUSTER_T, TWO_SAMPLE_T, BINOMIAL_Z = "paired t over clusters", "two-sample t", "binomial z"
+CHI_SQUARE = "chi-square (relevant, spurious)"
 MCNEMAR = ("McNemar (exact)", "McNemar (mid-p)", "McNemar (chi-square)", "McNemar (chi-square, corrected)")
+PAIRED, UNPAIRED = (PAIRED_T, WALD, SIGN, WILCOXON, *MCNEMAR), (TWO_SAMPLE_T, BINOMIAL_Z, CHI_SQUARE)
 ONE_UNIT = "it takes two units or more, got one"
 ALL_EQUAL = "all differences are equal: their standard deviation is 0"
 TWO_SIDED_ONLY = "chi-square has no direction; take two-sided, or another test"
@@ -169,6 +172,21 @@ def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalT
     return tests
 
 
+def paired_tests(
+    differences: np.ndarray, alternative: Alternative, *, binary: bool, rounding: int
+) -> list[ClassicalTest | LeftOut]:
+    """All tests of differences `[unit]`; McNemar's are for answers right or wrong (`binary`)."""
+    above, below = int((differences > 0).sum()), int((differences < 0).sum())
+    not_binary = [LeftOut(name, "it takes one 0 or 1 per unit") for name in MCNEMAR]
+    return [
+        paired_t(differences, alternative, rounding=rounding),
+        wald_z(differences, alternative, rounding=rounding),
+        sign_test(differences, alternative),
+        wilcoxon(differences, alternative, rounding=rounding),
+        *(mcnemar(above, below, alternative) if binary else not_binary),
+    ]
+
+
 def _of_mean(
     differences: np.ndarray, rounding: float, name: str, assumes: str, tail: Callable[[float], float]
 ) -> ClassicalTest | LeftOut:
@@ -234,8 +252,6 @@ def _exact_ranks(doubled: np.ndarray, sum_above: int, alternative: Alternative) 
     return float(chance[: (total - sum_above if alternative == "greater" else sum_above) + 1].sum())
 
 
-TWO_SAMPLE_T, BINOMIAL_Z = "two-sample t", "binomial z"
-CHI_SQUARE = "chi-square (relevant, spurious)"
 RANK_SUM = "Wilcoxon-Mann-Whitney"
 _ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 

@@ -305,14 +305,7 @@ def check_pairs(evaluations: Sequence[EvaluationRecord], options: TestedOptions)
 class PairColumns:
     """All pairs by one metric and test, by position of the systems in the data.
 
-    Attributes:
-        metric: its name.
-        test: "permutation" or "bootstrap".
-        members: [pair, 2] winner, loser.
-        gains: [pair] what the winner is better by.
-        p_values: [pair].
-        methods: [pair].
-        exceed: number of resamples at least as extreme; none where p is exact.
+    `members` `[pair, 2]` are winner and loser; `exceed` are resamples at least as extreme, none where p is exact.
     """
 
     metric: str

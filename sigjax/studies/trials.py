@@ -26,9 +26,9 @@ from sigjax.resample.draws import Draws, row_keys, swap, words
 from sigjax.resample.units import Units, make_units, observed_scores
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, NotTraceable, progress_bar
-from sigjax.studies.classical import CLUSTER_T, PAIRED, UNPAIRED, tests_of_units
+from sigjax.studies.classical import tests_of_units
 from sigjax.studies.formulas import check_resamples
-from sigjax.studies.tests import ClassicalTest
+from sigjax.studies.tests import CLUSTER_T, PAIRED, UNPAIRED, ClassicalTest
 from sigjax.testing.hypotheses import NotFinite
 from sigjax.testing.permutation import plan_exact
 from sigjax.testing.problem import SumsProblem
@@ -220,13 +220,7 @@ def checked_settings(
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """The results of all tests, trial by trial and in each pair by pair: one per trial of two systems.
-
-    Attributes:
-        deltas: [trial and pair] float64.
-        p_values: for each test, `[trial and pair]`.
-        methods: for each test, how many are by each method.
-    """
+    """The results of all tests `[trial and pair]`, and how many of each test are by each method."""
 
     deltas: np.ndarray
     p_values: dict[Test, np.ndarray]
