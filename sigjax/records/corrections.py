@@ -21,8 +21,9 @@ import numpy as np
 PValueCorrection = Literal["holm", "hochberg", "bonferroni", "bh", "by", "none"]
 """The corrections that take p-values alone."""
 Correction = Literal[PValueCorrection, "maxt"]
-Adjust = Callable[[np.ndarray], np.ndarray]
-"""Ascending p-values `[pair]` -> adjusted ones, in this order; what is above 1 is cut."""
+Adjust = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""Ascending p-values `[p]`, and the first and last rank `[p]` of the pairs that have each -> adjusted ones, in this
+order; what is above 1 is cut. The last rank of all is the number of pairs."""
 _SMALLEST = 1e-300
 """Below this doubles lose digits."""
 _MOVED, _SPAN = -20.0, 250.0
@@ -56,19 +57,21 @@ class CorrectionMethod:
         return self.adjust is None
 
 
-def _falling(p: np.ndarray) -> np.ndarray:
-    """[pair] multiples of ascending p-values by the number of those that are not smaller."""
-    return p * np.arange(len(p), 0, -1)
-
-
 def _least_from_here(values: np.ndarray) -> np.ndarray:
     """[pair] the least of each value and all after it."""
     return np.minimum.accumulate(values[::-1])[::-1]
 
 
-def _by_rank(p: np.ndarray, factor: float = 1.0) -> np.ndarray:
-    """[pair] steps up from the largest p-value: multiples by the number of pairs over the rank."""
-    return _least_from_here(p * len(p) * factor / np.arange(1, len(p) + 1))
+def _by_rank(p: np.ndarray, last: np.ndarray, factor: float = 1.0) -> np.ndarray:
+    """[p] steps up from the largest p-value: multiples by the number of pairs over the rank."""
+    return _least_from_here(p * last[-1] * factor / last)
+
+
+def _harmonic(count: int) -> float:
+    """1 + 1/2 + ... + 1/count."""
+    few = min(count, 2**16)
+    more = (math.log(n) + 1.0 / (2.0 * n) - 1.0 / (12.0 * n * n) for n in (count, few))
+    return float(np.sum(1.0 / np.arange(1, few + 1))) + next(more) - next(more)
 
 
 CORRECTIONS: dict[Correction, CorrectionMethod] = {
@@ -80,7 +83,7 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
             "holm1979",
             "familywise",
             "The default. Holds however the tests depend on each other.",
-            lambda p: np.maximum.accumulate(_falling(p)),
+            lambda p, first, last: np.maximum.accumulate(p * (last[-1] - first + 1)),
         ),
         CorrectionMethod(
             "hochberg",
@@ -89,7 +92,7 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
             "familywise",
             "Smaller p than Holm's, proven where tests depend positively on each other. All pairs share systems: "
             "there it is not proven, so prefer Holm.",
-            lambda p: _least_from_here(_falling(p)),
+            lambda p, first, last: _least_from_here(p * (last[-1] - last + 1)),
         ),
         CorrectionMethod(
             "bonferroni",
@@ -97,7 +100,7 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
             "dunn1961",
             "familywise",
             "Holds as Holm's does, with larger p.",
-            lambda p: p * len(p),
+            lambda p, first, last: p * last[-1],
         ),
         CorrectionMethod(
             "bh",
@@ -106,7 +109,7 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
             "false discovery",
             "Proven where tests depend positively on each other, or not at all. For all pairs "
             "this is proven in some cases only (Yekutieli 2008): prefer by.",
-            _by_rank,
+            lambda p, first, last: _by_rank(p, last),
         ),
         CorrectionMethod(
             "by",
@@ -114,9 +117,11 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
             "benjamini2001",
             "false discovery",
             "However the tests depend on each other.",
-            lambda p: _by_rank(p, float(np.sum(1.0 / np.arange(1, len(p) + 1)))),
+            lambda p, first, last: _by_rank(p, last, _harmonic(int(last[-1]))),
         ),
-        CorrectionMethod("none", "none", "", None, "p as it is: for one pair chosen before looking.", lambda p: p),
+        CorrectionMethod(
+            "none", "none", "", None, "p as it is: for one pair chosen before looking.", lambda p, first, last: p
+        ),
         CorrectionMethod(
             "maxt",
             "Westfall-Young maxT",
@@ -132,8 +137,8 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
 }
 
 
-def adjust(p_values: np.ndarray, correction: Correction) -> np.ndarray:
-    r"""Adjusted p-values `[pair]`, in the order of `p_values` `[pair]`.
+def adjust(p_values: np.ndarray, correction: Correction, counts: np.ndarray | None = None) -> np.ndarray:
+    r"""Adjusted p-values `[pair]`, in the order of `p_values` `[pair]`, each of which `counts` pairs have (or one).
 
     `holm`: family-wise error, $\max_{j \le i} \min(1, (m - j + 1) p_{(j)})$ (Holm 1979), valid under any dependence.
     `hochberg`: the same error, $\min_{j \ge i} \min(1, (m - j + 1) p_{(j)})$ (Hochberg 1988), never above Holm's, under
@@ -149,17 +154,19 @@ def adjust(p_values: np.ndarray, correction: Correction) -> np.ndarray:
     array([0.04, 0.03, 0.04])
     """
     order, found = np.argsort(p_values, kind="stable"), np.empty(len(p_values))
-    found[order] = _adjusted(p_values[order], correction)
+    found[order] = _adjusted(p_values[order], correction, None if counts is None else counts[order])
     return found
 
 
-def _adjusted(ascending: np.ndarray, correction: Correction) -> np.ndarray:
+def _adjusted(ascending: np.ndarray, correction: Correction, counts: np.ndarray | None = None) -> np.ndarray:
     """`adjust` for ascending p-values `[pair]`."""
     adjusted = CORRECTIONS[correction].adjust
     if adjusted is None:
         raise ValueError(f"{correction} needs resamples of all pairs together")
     with np.errstate(divide="ignore"):  # logarithms of 1 - p, where p is 1
-        return np.minimum(1.0, adjusted(ascending))
+        last = np.arange(1, len(ascending) + 1) if counts is None else np.cumsum(counts)
+        first = last if counts is None else last - counts + 1
+        return np.minimum(1.0, adjusted(ascending, first, last))
 
 
 def log10_adjusted(p_adjusted: np.ndarray, log10_p: np.ndarray, correction: Correction) -> np.ndarray:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sigjax.studies.equivalence import equivalence_test as equivalence_test
     from sigjax.studies.gains import gains as gains
     from sigjax.studies.power import power as power
+    from sigjax.studies.rank import rank as rank
     from sigjax.studies.rl import rl as rl
     from sigjax.studies.samples import one_sample as one_sample
     from sigjax.studies.samples import unpaired as unpaired
@@ -132,6 +133,14 @@ _ALL = (
         module="samples",
         takes="samples",
         files="One file per system, or one table of all; their instances may differ.",
+    ),
+    _study(
+        "rank",
+        "Rank very many systems by right or wrong answers: all pairs are tested exactly, and none is kept.",
+        "20,000 systems on 10,000 instances take minutes. Up to some thousand systems, `sigjax compare` says more.",
+        result="Ranking",
+        options="RankOptions",
+        alone=False,
     ),
     _study(
         "rl",

@@ -23,6 +23,7 @@ DOORS = {
     "audit": (PAIR, TRIALS),
     "one-sample": (NUMBERS, {"against": 0.5}),
     "unpaired": (NUMBERS, {"overlap": True, "progress": False}),
+    "rank": (NUMBERS, {"progress": False}),
     "rl": (NUMBERS, {"resamples": 99, "progress": False}),
     "calibration": (NUMBERS, {"instances": 30, **TRIALS}),
     "domain": (NUMBERS, {"resamples": 99, "progress": False}),

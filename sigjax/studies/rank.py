@@ -1,0 +1,307 @@
+"""Leaderboards of any size: all pairs of systems with right or wrong answers are tested, and none is kept.
+
+A pair is two whole numbers: the instances that one of both has right (m), and the difference of their right answers
+(k). p is that of the sign test, which is the permutation test of such answers, without sampling. Tiles of systems are
+multiplied as they come: the first pass counts how many pairs have each (m, k), which gives the distinct p-values, their
+corrections and the least k that is significant for each m; the second one judges the pairs, and counts the decisions of
+each system. So memory holds answers and counts, however many pairs there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from sigjax.comparison.options import ReadingOptions, evaluations_of
+from sigjax.metrics.ratios import mean_score
+from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings
+from sigjax.records.corrections import CORRECTIONS, PValueCorrection, adjust
+from sigjax.records.options import check, same, takes
+from sigjax.report.words import count, format_interval, number_spec, percent
+from sigjax.run.host import gib
+from sigjax.studies.equivalence import EquivalencePairsOptions
+from sigjax.studies.study import StudyResult, study_signature, table_text
+from sigjax.testing.jackknife import wilson_interval
+from sigjax.testing.p_values import sign_ps
+
+_TILE = 1024
+"""Systems that are multiplied with as many others at a time."""
+_MOST_CELLS = 2**28
+"""Counts of (m, k): 1 GiB."""
+_MOST_INSTANCES = 2**24
+"""Whole numbers that float32 holds."""
+_SHOWN = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankOptions(ReadingOptions):
+    """The options of `rank`."""
+
+    correction: PValueCorrection = same(EquivalencePairsOptions, "correction", doc="How p is adjusted for all pairs.")
+    confidence_level: float = same(Settings, "confidence_level")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A system on a leaderboard.
+
+    Attributes:
+        system: its name.
+        score: its share of right answers.
+        interval: Wilson's score interval of the share.
+        rank_interval: 1 + the number of systems that are significantly better, to the last rank but for those that are
+            significantly worse.
+        cluster: its cluster, from 1: each system is significantly better than all of later clusters.
+        in_top_group: whether it may be the best: no system is significantly better.
+        better: number of systems that it is significantly better than.
+        worse: number of systems that are significantly better.
+        undecided: number of the others.
+        delta: its score minus that of the next system; None for the last one.
+        p_value: of the exact test against the next system.
+        p_adjusted: the same, adjusted for all pairs of the board.
+    """
+
+    system: str
+    score: float
+    interval: Interval
+    rank_interval: tuple[int, int]
+    cluster: int
+    in_top_group: bool
+    better: int
+    worse: int
+    undecided: int
+    delta: float | None
+    p_value: float | None
+    p_adjusted: float | None
+
+
+@dataclass(frozen=True, repr=False)
+class Ranking(StudyResult):
+    """All pairs of a board, decided.
+
+    Attributes:
+        systems: best first; those with one score in the order of the data.
+        metric: name of the metric.
+        num_instances: number of instances.
+        num_pairs: number of pairs that were tested.
+        num_significant: number of pairs that differ significantly.
+        threshold: the largest p-value, unadjusted, that is significant; None where none is.
+        correction: how p is adjusted for all pairs.
+        confidence_level: that of intervals; decisions are made at 1 minus it.
+        signature: one line that reproduces the numbers.
+    """
+
+    rows = "systems"
+
+    systems: tuple[Place, ...]
+    metric: str
+    num_instances: int
+    num_pairs: int
+    num_significant: int
+    threshold: float | None
+    correction: PValueCorrection
+    confidence_level: float
+    signature: str
+
+    def _lines(self) -> list[str]:
+        """The sentence, and a table of the first systems."""
+        alpha, shown = 1.0 - self.confidence_level, self.systems[:_SHOWN]
+        spec = number_spec([each.score for each in self.systems])
+        top = sum(each.in_top_group for each in self.systems)
+        may = "one system may be the best" if top == 1 else f"{top:,} systems may be the best (group: best)"
+        title = CORRECTIONS[self.correction].title
+        lines = [
+            f"{self.metric} on {count(self.num_instances, 'instance')}, {count(len(self.systems), 'system')}: {may}",
+            f"{self.num_significant:,} of {count(self.num_pairs, 'pair')} differ significantly: exact",
+            f"permutation test, two-sided, p adjusted by {title} over all pairs, at {alpha:.3g}",
+            "",
+        ]
+        rows = [
+            (
+                "{}–{}".format(*each.rank_interval),
+                each.system,
+                f"{each.score:{spec}}",
+                format_interval(each.interval, spec),
+                *(f"{number:,}" for number in (each.better, each.undecided, each.worse)),
+                "" if each.p_adjusted is None else f"{each.p_adjusted:.3g}",
+                "best" if each.in_top_group else str(each.cluster),
+            )
+            for each in shown
+        ]
+        interval = f"{percent(self.confidence_level)} interval"
+        header = ("rank", "system", "score", interval, "beats", "undecided", "beaten by", "adj. p to next", "group")
+        lines += table_text(header, rows, (1,))
+        if more := len(self.systems) - len(shown):
+            lines += ["", f"and {count(more, 'more system')}: in JSON (-o FILE.json) all stand"]
+        return [*lines, "", "one pair: sigjax compare, with the same files and --only A B", self.signature]
+
+
+@takes(RankOptions)
+def rank(data: Any, options: RankOptions) -> Ranking:
+    r"""Rank many systems by right or wrong answers: all pairs are tested exactly, corrected, and none is kept.
+
+    With m instances on which two systems differ, of which the better one has (m + k) / 2 right, the permutation test
+    has $p = \min(1, 2 P(X \ge (m + k) / 2))$, X binomial(m, 1/2). Decisions, ranks and adjusted p-values are those of
+    `compare`, which keeps all pairs: to some thousand systems it says more of each.
+
+    Args:
+        data: what `compare` takes, of a metric whose scores are 0 or 1, such as accuracy. A dict of arrays of bool is
+            kept as bytes.
+        options: see `RankOptions`.
+
+    Raises:
+        InputError: an answer that is neither 0 nor 1; clusters, strata, runs or instances that some system lacks; fewer
+            than two systems; more than `2**28` possible (m, k).
+
+    Reference: Holm (1979) and others, as `sigjax help corrections` names them; ranks by Mogstad et al. (2024).
+
+    Example:
+        >>> answers = np.arange(40) < np.array([[38], [37], [12]])
+        >>> board = rank({"A": answers[0], "B": answers[1], "C": answers[2]})
+        >>> [(each.system, each.rank_interval, each.better) for each in board.systems]
+        [('A', (1, 2), 1), ('B', (1, 2), 1), ('C', (3, 3), 0)]
+    """
+    check(options)
+    names, answers, metric = _answers(data, options)
+    right = np.count_nonzero(answers, axis=1)
+    order = np.argsort(-right, kind="stable")
+    board = _Board(answers[order], right[order].astype(np.int32))
+    decisions = _decided(board, options)
+    low, high = wilson_interval(board.right.astype(np.float64), answers.shape[1], options.confidence_level)
+    scores, number = (board.right / answers.shape[1]).tolist(), len(names)
+    better, worse = decisions.better.tolist(), decisions.worse.tolist()
+    systems = tuple(
+        Place(
+            names[at],
+            scores[i],
+            Interval(float(low[i]), float(high[i])),
+            (1 + worse[i], number - better[i]),
+            int(decisions.cluster[i]),
+            worse[i] == 0,
+            better[i],
+            worse[i],
+            number - 1 - better[i] - worse[i],
+            *(decisions.to_next[i] if i < number - 1 else (None, None, None)),
+        )
+        for i, at in enumerate(order.tolist())
+    )
+    return Ranking(
+        systems=systems,
+        metric=metric,
+        num_instances=answers.shape[1],
+        num_pairs=number * (number - 1) // 2,
+        num_significant=sum(better),
+        threshold=decisions.threshold,
+        correction=options.correction,
+        confidence_level=options.confidence_level,
+        signature=study_signature("rank", options, metric=metric, systems=number, instances=answers.shape[1]),
+    )
+
+
+def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, str]:
+    """The names of the systems, their answers `[system, instance]` (uint8), and the name of the metric."""
+    arrays = cast("Mapping[Any, Any]", data if isinstance(data, Mapping) else {})
+    if arrays and all(isinstance(each, np.ndarray) and each.dtype == bool for each in arrays.values()):
+        if len({each.shape for each in arrays.values()}) > 1:
+            raise InputError("systems have different numbers of answers; expected one per instance")
+        names, metric = list(map(str, arrays)), "accuracy" if options.metric is None else str(options.metric)
+        answers = np.stack([np.asarray(each) for each in arrays.values()]).view(np.uint8)
+    else:
+        (evaluation, *others) = evaluations_of(data, options)
+        if others:
+            raise InputError(f"rank takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
+        names, metric = list(evaluation.systems), evaluation.metric.name
+        answers = _right_or_wrong(evaluation)
+    if len(names) < 2 or answers.ndim != 2 or not answers.shape[1]:
+        raise InputError(f"rank takes two systems or more and one instance or more, got {answers.shape}")
+    if answers.shape[1] >= _MOST_INSTANCES:
+        raise InputError(f"rank takes fewer than {_MOST_INSTANCES:,} instances, got {answers.shape[1]:,}")
+    return names, answers, metric
+
+
+def _right_or_wrong(evaluation: EvaluationRecord) -> np.ndarray:
+    """The answers `[system, instance]` (uint8) of an evaluation."""
+    for name in ("clusters", "strata", "runs", "present"):
+        if getattr(evaluation, name) is not None:
+            raise InputError(f"rank takes one answer per system and instance, without {name}; see compare")
+    values = evaluation.stats
+    is_share = getattr(evaluation.metric, "score", None) is mean_score and (values[..., 1:] == 1).all()
+    if not (is_share and ((values[..., 0] == 0) | (values[..., 0] == 1)).all()):
+        raise InputError(f"rank takes answers right (1) or wrong (0), and {evaluation.metric.name} is no share of them")
+    return values[..., 0].astype(np.uint8)
+
+
+class _Board(NamedTuple):
+    """Answers, best system first."""
+
+    answers: np.ndarray
+    """[system, instance] uint8."""
+    right: np.ndarray
+    """[system] int32: how many are 1."""
+
+    def tiles(self) -> Iterator[tuple[slice, slice, np.ndarray, np.ndarray, np.ndarray | None]]:
+        """Pairs of systems tile by tile: both slices, m and k `[first, second]`, and which count where not all do."""
+        parts = [slice(start, start + _TILE) for start in range(0, len(self.right), _TILE)]
+        for i, first in enumerate(parts):
+            left = self.answers[first].astype(np.float32)
+            for second in parts[i:]:
+                both = (left @ self.answers[second].T.astype(np.float32)).astype(np.int32)
+                ones = self.right[first][:, None], self.right[second][None, :]
+                above = np.triu(np.ones(both.shape, bool), 1) if first == second else None
+                yield first, second, ones[0] + ones[1] - 2 * both, ones[0] - ones[1], above
+
+
+class _Decisions(NamedTuple):
+    """What the tests of all pairs say of each system."""
+
+    better: np.ndarray
+    """[system] number of systems that it is significantly better than."""
+    worse: np.ndarray
+    """[system] number of systems that are significantly better."""
+    cluster: np.ndarray
+    """[system] from 1."""
+    to_next: list[tuple[float, float, float]]
+    """[system but the last]: delta to the next one, p, and adjusted p."""
+    threshold: float | None
+
+
+def _decided(board: _Board, options: RankOptions) -> _Decisions:
+    """Two passes over all pairs: counts of each (m, k), and the decisions."""
+    number, num_instances = board.answers.shape
+    width = int(board.right[0] - board.right[-1]) // 2 + 1
+    if (num_instances + 1) * width > _MOST_CELLS:
+        needs = f"{gib((num_instances + 1, width)) / 2.0:,.1f} GiB"
+        raise InputError(f"rank would take {needs} for the counts of so many instances; split them")
+    counts = np.zeros((num_instances + 1) * width, np.int32)
+    for _, _, m, k, above in board.tiles():
+        cells = m * width + k // 2  # m and k are both even, or both odd
+        np.add.at(counts, cells.ravel() if above is None else cells[above], 1)
+    cells = np.flatnonzero(counts)
+    m, k = cells // width, 2 * (cells % width) + cells // width % 2
+    p = sign_ps((m + k) // 2, (m - k) // 2, "two-sided")[0]
+    adjusted = adjust(p, options.correction, counts[cells].astype(np.int64))
+    significant = adjusted < Settings(confidence_level=options.confidence_level).alpha
+    least = np.full(num_instances + 1, num_instances + 1, np.int32)
+    np.minimum.at(least, m[significant], k[significant].astype(np.int32))
+    better, worse, last = np.zeros(number, np.int64), np.zeros(number, np.int64), np.arange(number)
+    for first, second, differ, ahead, above in board.tiles():
+        wins = ahead >= least[differ]
+        if above is not None:
+            wins &= above
+        better[first] += wins.sum(axis=1)
+        worse[second] += wins.sum(axis=0)
+        open_pairs = ~wins if above is None else above & ~wins
+        until = wins.shape[1] - 1 - open_pairs[:, ::-1].argmax(axis=1)
+        some = open_pairs.any(axis=1)
+        last[first] = np.where(some, np.maximum(last[first], second.start + until), last[first])
+    begins = np.maximum.accumulate(last)[:-1] < np.arange(1, number)
+    chunks = [slice(start, start + _TILE) for start in range(0, number - 1, _TILE)]
+    pairs = (np.count_nonzero(board.answers[:-1][at] != board.answers[1:][at], axis=1) for at in chunks)
+    next_m, next_k = np.concatenate(list(pairs)), -np.diff(board.right)
+    at = np.searchsorted(cells, next_m * width + next_k // 2)
+    to_next = zip((next_k / num_instances).tolist(), p[at].tolist(), adjusted[at].tolist(), strict=True)
+    threshold = float(p[significant].max()) if significant.any() else None
+    return _Decisions(better, worse, np.cumsum([1, *begins]), list(to_next), threshold)

@@ -1,0 +1,105 @@
+"""Boards that keep no pairs: against the comparison that keeps them, and SciPy."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, false_discovery_control
+
+from sigjax import Evaluation, InputError, compare, studies
+from sigjax.records.corrections import CORRECTIONS, adjust
+
+CHANCE = np.random.default_rng(31)
+
+
+def board_of(systems=40, instances=300, spread=0.3):
+    hard = CHANCE.normal(0.0, 0.2, instances)
+    rates = np.linspace(0.5 - spread, 0.5 + spread, systems)
+    return {f"s{i}": CHANCE.random(instances) < rate + hard for i, rate in enumerate(rates)}
+
+
+def decisions(report):
+    """Better and worse, by name, of the systems of a report that keeps its pairs."""
+    better, worse = ({each.name: 0 for each in report.systems} for _ in range(2))
+    for pair in report:
+        if pair.p_adjusted < 0.05:
+            first, second = (pair.a, pair.b) if pair.delta > 0 else (pair.b, pair.a)
+            better[first] += 1
+            worse[second] += 1
+    return better, worse
+
+
+@pytest.mark.parametrize("tile", [7, 16, 1024])
+@pytest.mark.parametrize("correction", [name for name, each in CORRECTIONS.items() if each.adjust is not None])
+def test_decisions_are_those_of_all_pairs(monkeypatch, correction, tile):
+    monkeypatch.setattr(import_module("sigjax.studies.rank"), "_TILE", tile)
+    data = board_of()
+    data["twin"] = data["s7"]
+    data["none"], data["all"] = np.zeros(300, bool), np.ones(300, bool)
+    board = studies.rank(data, correction=correction)
+    report = compare(Evaluation.from_arrays(data, metric="accuracy"), correction=correction)
+    kept = {each.name: each for each in report.systems}
+    better, worse = decisions(report)
+    assert board.num_significant == sum(better.values()) > 0
+    assert [each.score for each in board.systems] == sorted((each.score for each in report.systems), reverse=True)
+    for place in board.systems:
+        own = kept[place.system]
+        assert (place.better, place.worse) == (better[place.system], worse[place.system])
+        assert place.rank_interval == tuple(own.rank_interval)
+        assert (place.cluster, place.in_top_group) == (own.rank_cluster, own.in_top_group)
+        assert place.interval == pytest.approx(tuple(own.interval), rel=1e-12)
+    pairs = {frozenset((pair.a, pair.b)): pair for pair in report}
+    for place, after in zip(board.systems[:-1], board.systems[1:], strict=True):
+        pair = pairs[frozenset((place.system, after.system))]
+        assert place.delta == pytest.approx(abs(pair.delta), abs=1e-15)
+        assert place.p_value == pytest.approx(pair.p_value, rel=1e-10)
+        assert place.p_adjusted == pytest.approx(pair.p_adjusted, rel=1e-10)
+    significant = [pair.p_value for pair in report if pair.p_adjusted < 0.05]
+    assert board.threshold == pytest.approx(max(significant), rel=1e-10)
+
+
+def test_p_is_that_of_scipy():
+    data = board_of(systems=12, instances=2000, spread=0.05)
+    board = studies.rank(data, correction="none")
+    for place, after in zip(board.systems[:-1], board.systems[1:], strict=True):
+        a, b = data[place.system], data[after.system]
+        only_a, only_b = int((a & ~b).sum()), int((b & ~a).sum())
+        assert place.p_value == pytest.approx(binomtest(only_a, only_a + only_b).pvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize("correction", [name for name, each in CORRECTIONS.items() if each.adjust is not None])
+def test_adjusting_with_counts_is_adjusting_each(correction):
+    p, counts = CHANCE.random(200) ** 3, CHANCE.integers(1, 9, 200)
+    expanded = adjust(np.repeat(p, counts), correction)
+    assert adjust(p, correction, counts) == pytest.approx(expanded[np.cumsum(counts) - 1], rel=1e-14)
+    if correction in ("bh", "by"):
+        assert expanded == pytest.approx(false_discovery_control(np.repeat(p, counts), method=correction), rel=1e-12)
+
+
+def test_two_systems_and_no_difference():
+    (first, second) = studies.rank({"A": np.ones(9, bool), "B": np.ones(9, bool)}).systems
+    assert (first.p_value, first.p_adjusted, first.delta, second.p_value) == (1.0, 1.0, 0.0, None)
+    assert (first.rank_interval, second.rank_interval) == ((1, 2), (1, 2))
+    board = studies.rank({"A": np.ones(9, bool), "B": np.zeros(9, bool)})
+    assert board.systems[0].p_value == 2 / 2**9
+    assert (board.num_significant, board.num_pairs, board.threshold) == (1, 1, 2 / 2**9)
+
+
+def test_what_is_no_board_is_refused():
+    ratings = {"A": [1, 2, 3], "B": [2, 2, 1]}
+    with pytest.raises(InputError, match="answers right .1. or wrong .0., and mean is no share"):
+        studies.rank(ratings)
+    grouped = Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]}, metric="accuracy", clusters=["x", "x", "y"])
+    with pytest.raises(InputError, match="without clusters; see compare"):
+        studies.rank(grouped)
+    with pytest.raises(InputError, match="different numbers of answers"):
+        studies.rank({"A": np.ones(3, bool), "B": np.ones(4, bool)})
+    with pytest.raises(InputError, match="two systems or more"):
+        studies.rank({"A": np.ones(3, bool)})
+
+
+def test_the_text_says_what_was_decided():
+    text = str(studies.rank(board_of(60)))
+    assert "60 systems" in text
+    assert "of 1,770 pairs differ significantly: exact" in text
+    assert "and 10 more systems: in JSON" in text
