@@ -98,15 +98,11 @@ def flags(*records: type, files: str = _FILES) -> Callable[[Command], Command]:
         def run(*files: Path, **given: Any) -> int | None:
             made = [record(**{name: given[name] for name in given if owners[name] is record}) for record in records]
             if given.get("quiet"):
-                made = [
-                    replace(each, progress=False) if "progress" in options_of(type(each)) else each for each in made
-                ]
+                made = [replace(one, progress=False) if "progress" in options_of(type(one)) else one for one in made]
             return command(*([files] if takes_files else []), *made)
 
         takes_files = len(inspect.signature(command).parameters) > len(records)
-        parameters = [
-            _flag(record, name) for record in records for name in options_of(record) if owners.get(name) is record
-        ]
+        parameters = [_flag(own, name) for own in records for name in options_of(own) if owners.get(name) is own]
         about = Annotated[Path, Parameter(help=files)]
         positional = [inspect.Parameter("files", inspect.Parameter.VAR_POSITIONAL, annotation=about)]
         run.__signature__ = inspect.Signature([*positional[: int(takes_files)], *parameters])  # pyright: ignore

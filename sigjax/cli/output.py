@@ -459,13 +459,8 @@ class Inputs(FileOptions):
         self, paths: Files, *, tasks: bool = False, single: bool = False, folds: bool = False
     ) -> list[Evaluation]:
         """Read the files, once for each metric; several `tasks`, a `single` system, `folds`, if a command takes it."""
-        found = read_metrics(
-            *paths,
-            input=self.input,
-            metrics=self.metric,
-            reader=self.reader,
-            **values(self, FileOptions, single=single, folds=folds),
-        )
+        others = values(self, FileOptions, single=single, folds=folds)
+        found = read_metrics(*paths, input=self.input, metrics=self.metric, reader=self.reader, **others)
         if not tasks:
             refuse_several_tasks(found)
         return found

@@ -174,11 +174,8 @@ def command(name: str) -> Command:
     return flags(*before, study.load(study.options), *after, **({"files": study.files} if study.files else {}))(run)
 
 
-research = App(
-    name="research",
-    help="Audits of tests, experiments with many comparisons, and agreement of labels.",
-    help_flags=FLAGS,
-)
+_ABOUT = "Audits of tests, experiments with many comparisons, and agreement of labels."
+research = App(name="research", help=_ABOUT, help_flags=FLAGS)
 for each in STUDIES:
     if STUDIES[each].research:
         research.command(command(each), name=each)

@@ -212,11 +212,9 @@ def named_errors(evaluations: Sequence[EvaluationRecord], settings: Settings) ->
     try:
         yield
     except NotExact as error:
-        which = (
-            "bootstrap test"
-            if error.pair is None
-            else "test for {!r} and {!r}".format(*(systems[i] for i in error.pair))
-        )
+        which = "bootstrap test"
+        if error.pair is not None:
+            which = "test for {!r} and {!r}".format(*(systems[i] for i in error.pair))
         other = "exact or auto" if settings.method in ("dp", "tree") else "auto"
         raise InputError(f"no exact {which}: {error.reason}; use method {other}") from None
     except NotFinite as error:

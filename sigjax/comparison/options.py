@@ -90,9 +90,7 @@ def is_array(data: Any) -> bool:
 
 def _tasks(data: Mapping[Any, Any]) -> dict[str, list[EvaluationRecord]]:
     """The evaluations of each task; none where the data are something else."""
-    tasks = {
-        str(name): [of_task] if isinstance(of_task, EvaluationRecord) else of_task for name, of_task in data.items()
-    }
+    tasks = {str(name): [own] if isinstance(own, EvaluationRecord) else own for name, own in data.items()}
     lists = all(isinstance(of_task, list | tuple) and of_task for of_task in tasks.values())
     are_read = lists and all(isinstance(each, EvaluationRecord) for of_task in tasks.values() for each in of_task)
     return tasks if are_read else {}

@@ -614,9 +614,7 @@ def _check_tags(gold: Tokens, other: Tokens) -> None:
 def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
     """Refuse last columns of other annotation, such as entities after chunks: they share no type with the gold tags."""
     # Tags without types count as their own.
-    truth, *guessed = (
-        {tag.partition("-")[2] or tag for tag in set(tokens.tags) - OUTSIDE} for tokens in (gold, *systems)
-    )
+    truth, *guessed = ({tag.partition("-")[2] or tag for tag in set(own.tags) - OUTSIDE} for own in (gold, *systems))
     found = set().union(*guessed)
     if truth and found and not truth & found:
         raise InputError(

@@ -214,9 +214,7 @@ def _lm_eval_scores(line: Item) -> Scores:
     if isinstance(line.get("metrics"), list):
         names = line.texts("metrics")
     else:
-        names = [
-            name for name, value in line.fields.items() if name not in _NOT_METRICS and isinstance(value, float | int)
-        ]
+        names = [name for name, own in line.fields.items() if name not in _NOT_METRICS and isinstance(own, float | int)]
     return {name: _lm_eval_value(line, name) for name in names if line.fields.get(name, 0) is not None}
 
 
@@ -503,9 +501,8 @@ def _load_log(file: str, data: bytes) -> Item:
     if "header.json" not in parts:
         raise InputError(f"{file}: holds no header.json: the run did not end, or this is not a log of Inspect")
     header = item_at(f"{file}, header.json", parts["header.json"]).fields
-    return Item(
-        file, {**header, "samples": samples, "reductions": parts.get("reductions.json", header.get("reductions"))}
-    )
+    reductions = parts.get("reductions.json", header.get("reductions"))
+    return Item(file, {**header, "samples": samples, "reductions": reductions})
 
 
 def read_members(file: str, data: bytes, choose: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
@@ -755,9 +752,8 @@ def _swebench(file: str, options: Options) -> list[SystemLog]:
     if "submitted_ids" in found.fields:
         return [_swebench_report(file, found, found.texts("submitted_ids"), found.texts("resolved_ids"))]
     if "generated" in found.fields:  # results.json of the first harness, which lists all predictions
-        return [
-            _swebench_report(file, found, found.texts("generated") + found.texts(_WITHOUT[0]), found.texts(_RESOLVED))
-        ]
+        submitted = found.texts("generated") + found.texts(_WITHOUT[0])
+        return [_swebench_report(file, found, submitted, found.texts(_RESOLVED))]
     if isinstance(found.get(_RESOLVED), list):
         raise InputError(
             f"{file}: lists the instances that are resolved, but not the others; give a list of all first "
@@ -775,11 +771,8 @@ def _swebench_report(file: str, report: Item, submitted: Sequence[str], resolved
     if not submitted:
         raise InputError(f"{file}: no instance is submitted; expected at least one")
     without = len(report.texts("incomplete_ids", []))
-    lacking = (
-        without,
-        len(submitted) + without,
-        "instances were not submitted; --missing zero counts them as unresolved",
-    )
+    what = "instances were not submitted; --missing zero counts them as unresolved"
+    lacking = without, len(submitted) + without, what
     return SystemLog(file, _outcomes(submitted, resolved), lacking=lacking)
 
 

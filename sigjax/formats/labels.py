@@ -40,10 +40,8 @@ def evaluate_labels(
     fields: Mapping[str, Sequence[str]] | None = None,
 ) -> EvaluationRecord:
     """The evaluation of `systems`, file and labels `[instance]` by name; a label is None where a system lacks it."""
-    predicted = [
-        Predicted(Sheet(name, file, {}, fields or {}, ids), gold, labels) for name, (file, labels) in systems.items()
-    ]
-    return evaluate_predictions(predicted, options)
+    found = [Predicted(Sheet(name, file, {}, fields or {}, ids), gold, own) for name, (file, own) in systems.items()]
+    return evaluate_predictions(found, options)
 
 
 def read_label_files(sources: Sources, _: Options) -> Reading:

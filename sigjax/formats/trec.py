@@ -276,11 +276,7 @@ def _trec_eval(file: str, _: Options) -> Iterator[SystemLog]:
 
 def _parse_measured_json(file: str, content: str) -> dict[str, dict[str, float]]:
     topics = item_at(file, parse_json(file, content))
-    return {
-        topic: {name: own.number(name) for name in own.fields}
-        for topic in topics.fields
-        for own in [topics.item(topic)]
-    }
+    return {id: {name: own.number(name) for name in own.fields} for id in topics.fields for own in [topics.item(id)]}
 
 
 def _parse_measured_lines(file: str, text: str) -> dict[str, dict[str, float]]:

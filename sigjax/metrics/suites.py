@@ -104,9 +104,7 @@ def _reason_against(tasks: Sequence[str], evaluations: Sequence[EvaluationRecord
 
 def _pooled(name: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRecord]) -> EvaluationRecord:
     """The suite as one evaluation, with tasks as strata."""
-    ids, clusters, strata, runs = (
-        _labels(label, tasks, evaluations) for label in ("ids", "clusters", "strata", "runs")
-    )
+    ids, clusters, strata, runs = (_labels(name, tasks, evaluations) for name in ("ids", "clusters", "strata", "runs"))
     sizes = np.concatenate([np.full(each.num_instances, each.num_instances) for each in evaluations])
     task = np.repeat(np.arange(len(evaluations)), [each.num_instances for each in evaluations])
     scores = np.concatenate([values for each in evaluations if (values := instance_scores(each)) is not None], axis=1)

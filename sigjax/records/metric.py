@@ -224,9 +224,7 @@ class EvaluationRecord(Brief):
         """Whether the other one has the same numbers, names, labels and metric."""
         if not isinstance(other, EvaluationRecord):
             return NotImplemented
-        pairs = (
-            (getattr(self, each.name), getattr(other, each.name)) for each in fields(EvaluationRecord) if each.compare
-        )
+        pairs = ((getattr(self, one.name), getattr(other, one.name)) for one in fields(EvaluationRecord) if one.compare)
         return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
     def __hash__(self) -> int:

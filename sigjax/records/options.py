@@ -93,9 +93,7 @@ class Hint:
             else:
                 groups[name].append(word)
         files = map(_quoted, groups.pop(""))
-        return (
-            f"sigjax.read({', '.join([*files, *(f'{name}={_value(name, given)}' for name, given in groups.items())])})"
-        )
+        return f"sigjax.read({', '.join([*files, *(f'{name}={_value(name, own)}' for name, own in groups.items())])})"
 
 
 def _value(name: str, given: Sequence[str]) -> str:
@@ -343,13 +341,9 @@ def _allowed(annotation: Any, option: Field[Any]) -> Allowed:
         if about.above > float("-inf"):
             phrase, plural = (f"{number} above {about.above:g}" for number in ("a number", "numbers"))
         if about.below < float("inf"):
-            phrase, plural = (
-                f"{number} between {about.above:g} and {about.below:g}" for number in ("a number", "numbers")
-            )
+            phrase, plural = (f"{what} between {about.above:g} and {about.below:g}" for what in ("a number", "numbers"))
             phrase += f", such as {option.default:g}" if isinstance(option.default, float) else ""
-        return Allowed(
-            lambda value: _is_number(value, int | float) and about.above < value < about.below, phrase, plural
-        )
+        return Allowed(lambda one: _is_number(one, int | float) and about.above < one < about.below, phrase, plural)
     if annotation is str:
         return Allowed(lambda value: isinstance(value, str | os.PathLike), "a name")
     if origin is Literal:

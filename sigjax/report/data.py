@@ -426,12 +426,8 @@ def _unpacked(packed: Sequence[Statistics], report: ReportRecord) -> tuple[Evalu
 
 USED_ON = {"instances": Number, "units": Number, "data": Hash}
 """What stands beside the options in the settings of a report."""
-TEXTS = {
-    "signature": str,
-    "versions": dict[str, str | None],
-    "notes": tuple[str, ...],
-    "lower_is_better": tuple[str, ...],
-}
+TEXTS: dict[str, Any] = {"signature": str, "versions": dict[str, str | None]}
+TEXTS |= dict.fromkeys(("notes", "lower_is_better"), tuple[str, ...])
 OPTIONAL = {"facts": Fact, "measured": Measured, "distributions": Distribution, "statistics": Statistics}
 """Arrays that are there only where they are not empty, and the records in them."""
 REQUIRED = ("schema", "settings", *TEXTS, "systems", "pairs")
@@ -756,9 +752,7 @@ def _reader(annotation: Any, domain: Bounds = Bounds()) -> Callable[[Any], Any]:
         return lambda value: _record(value, annotation, readers)
     if annotation in (int, float):
         return _number_reading(annotation, domain)
-    return lambda value: _of(
-        value, annotation, None if domain.pattern is None else re.compile(domain.pattern).fullmatch
-    )
+    return lambda own: _of(own, annotation, None if domain.pattern is None else re.compile(domain.pattern).fullmatch)
 
 
 def _number_reading(annotation: type, domain: Bounds) -> Callable[[Any], Any]:

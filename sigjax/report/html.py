@@ -186,9 +186,7 @@ def to_html(report: ReportRecord) -> str:
     """The report as a whole page for browsers, light or dark as they are set."""
     sections = list(blocks(report))
     style, script = _data("page.css"), _data("page.js")
-    data = [
-        _family_data(family, section.table, report.distributions) for section in sections for family in section.families
-    ]
+    data = [_family_data(family, one.table, report.distributions) for one in sections for family in one.families]
     title = f"{words.first_of([section.title for section in sections], 3)}: {_size(report, sections)}"
     # The policy names our style and script by their hashes: nothing else runs or is loaded, whatever names hold.
     policy = f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}"
@@ -307,12 +305,8 @@ def _texts(pair: Comparison, spec: str) -> tuple[str, ...]:
     low, high = pair.interval or (None, None)
     shade = mark(pair)
     numbers = (words.format_number(value, spec) for value in (pair.delta, low, high))
-    return (
-        *numbers,
-        words.format_raw_p(pair),
-        words.format_adjusted_p(pair),
-        _SIGNS[shade] if isinstance(shade, str) else str(shade),
-    )
+    sign = _SIGNS[shade] if isinstance(shade, str) else str(shade)
+    return (*numbers, words.format_raw_p(pair), words.format_adjusted_p(pair), sign)
 
 
 def _method(pair: Comparison) -> str:
@@ -332,9 +326,7 @@ def _histogram(distribution: Distribution, rank: Mapping[str, int]) -> dict[str,
     how = "exact" if distribution.resamples is None else words.count(distribution.resamples, "resample")
     tail = sum(distribution.extreme)
     share = words.format_p(tail, digits=3) if tail else "0"
-    shares, extreme = (
-        " ".join(f"{share:.3g}" for share in each) for each in (distribution.shares, distribution.extreme)
-    )
+    shares, extreme = (" ".join(f"{one:.3g}" for one in each) for each in (distribution.shares, distribution.extreme))
     return {
         "a": rank[distribution.a],
         "b": rank[distribution.b],

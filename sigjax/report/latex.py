@@ -114,9 +114,7 @@ def _pairs(section: Section, label: str) -> str:
     table = pairs_table(families, families[0].settings)
     drop = {"method", *["test"] * (len(families) == 1)}
     table = table.without([i for i, name in enumerate(table.header) if name in drop])
-    return set_table(
-        table, f"{section.title}: {count(pairs, 'pair')}", [f"{families[0].star}", *notes], f"{label}-pairs"
-    )
+    return set_table(table, f"{section.title}: {count(pairs, 'pair')}", [families[0].star, *notes], f"{label}-pairs")
 
 
 def _head(table: Table, column: int) -> tuple[str, float]:

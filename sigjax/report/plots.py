@@ -563,11 +563,9 @@ def draw_distribution(axes: Axes, panel: Panel) -> None:
     beside = "share of resamples" if drawn.resamples else "probability"
     spec = f"+{words.number_spec([drawn.observed, drawn.edges[-1]])}"
     where = "under the null hypothesis" if drawn.test == "permutation" else "on bootstrap resamples"
-    p = (
-        f"{what}: {sum(drawn.extreme):.3g}"
-        if comparison is None
-        else f"{drawn.test} test, p = {words.format_raw_p(comparison)}"
-    )
+    p = f"{what}: {sum(drawn.extreme):.3g}"
+    if comparison is not None:
+        p = f"{drawn.test} test, p = {words.format_raw_p(comparison)}"
     title = f"{panel.caption}\n{drawn.a} − {drawn.b} = {drawn.observed:{spec}}\n{p}"
     title = title.replace("p = <", "p < ").replace("p = >", "p > ")
     set_words(axes, title, f"delta {where}, {drawing(drawn)}", beside)

@@ -100,9 +100,7 @@ class Table:
         names = [row[column] for row in self.rows for column in self.names]
         if (shown := list(map(visible, names))) != names:
             cells = iter(shown)
-            rows = [
-                tuple([next(cells) if i in self.names else cell for i, cell in enumerate(row)]) for row in self.rows
-            ]
+            rows = [tuple([next(cells) if i in self.names else own for i, own in enumerate(row)]) for row in self.rows]
             object.__setattr__(self, "rows", rows)
 
     @classmethod
@@ -315,11 +313,9 @@ def pair_sentence(comparison: Comparison) -> str:
         (a, b), (delta, interval) = (b, a), turned_delta(comparison)
     first, second = (f"{name} ({format_number(scores[name], number_spec(scores.values()))})" for name in (a, b))
     facts = [f"delta {format_number(delta, spec)}"]
-    facts += (
-        []
-        if interval is None
-        else [f"{interval_heading(settings, [comparison.joint_pairs])} {format_interval(interval, spec)}"]
-    )
+    if interval is not None:
+        heading = interval_heading(settings, [comparison.joint_pairs])
+        facts.append(f"{heading} {format_interval(interval, spec)}")
     facts.append(f"p = {format_raw_p(comparison)}")
     if comparison.p_adjusted != comparison.p_value:
         facts.append(f"adjusted p = {format_adjusted_p(comparison, digits=3).rstrip('*')}")

@@ -97,11 +97,8 @@ def to_text(report: ReportRecord, *, width: int | None = None, color: bool = Fal
             _section(page, section, verbose=verbose)
         notes = [note for note in report.notes if not words.is_warning(note)]
         if not verbose:
-            more = (
-                [words.count(len(notes), "note")] * bool(notes)
-                + ["all pairs"] * (len(report.comparisons) > 1)
-                + ["method"]
-            )
+            noted = [words.count(len(notes), "note")] * bool(notes)
+            more = [*noted, *["all pairs"] * (len(report.comparisons) > 1), "method"]
             how = "--verbose, --output FILE or report.to_text()"
             page.sentence(f"{', '.join(more)} and signature: {how}", style=DIM)
             return

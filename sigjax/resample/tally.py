@@ -252,9 +252,7 @@ def studentized_deltas(sums: Array, pairs: StudentizedPairs, divisors: Array | N
     totals_a, totals_b = (xp.moveaxis(totals, 2, 1) / pairs.units[..., None] for totals in both)
     added = 2.0 * xp.sum(of_a * totals_a - of_b * totals_b, axis=1)
     square = square - added * added / pairs.num_units[:, None]
-    sizes = (
-        xp.sqrt(xp.diagonal(matrix, axis1=1, axis2=2))[..., None] for matrix in (pairs.of_sums, pairs.of_differences)
-    )
+    sizes = (xp.sqrt(xp.diagonal(each, axis1=1, axis2=2))[..., None] for each in (pairs.of_sums, pairs.of_differences))
     largest = xp.sum(abs(minus) * next(sizes) + abs(plus) * next(sizes), axis=1)
     varies = square > _NO_VARIANCE * largest * largest
     unvaried = xp.where(abs(delta) > pairs.rounding[:, None], xp.sign(delta) * _LARGEST, 0.0)

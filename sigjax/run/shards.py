@@ -471,9 +471,7 @@ def _tallies(
             counts = _counts(name, rows, pairs, old)
             tallies[metric, "permutation", "from 0"] = Tally(0, old, {"counts": counts})
         scores = {each["name"]: each["score"] for each in report["systems"] if each["metric"] == metric}
-        tallies[metric, "scores"] = Tally(
-            0, 0, {"scores": np.array([scores[each] for each in there["systems"]], float)}
-        )
+        tallies[metric, "scores"] = Tally(0, 0, {"scores": np.array([scores[one] for one in there["systems"]], float)})
     return tallies
 
 

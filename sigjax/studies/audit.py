@@ -287,15 +287,8 @@ def _audited(p_values: np.ndarray, **named: Any) -> AuditedTest:
         rejected = int(np.count_nonzero(p_values <= alpha))
         interval = proportion_interval(rejected, repetitions, PROPORTION_LEVEL)
         errors.append(ErrorRate(alpha, rejected, rejected / repetitions, interval))
-    excess, excess_p, deficit = uniformity(p_values)
-    return AuditedTest(
-        errors=tuple(errors),
-        excess=excess,
-        excess_p=excess_p,
-        deficit=deficit,
-        p_values=tuple(p_values.tolist()),
-        **named,
-    )
+    distances = dict(zip(("excess", "excess_p", "deficit"), uniformity(p_values), strict=True))
+    return AuditedTest(errors=tuple(errors), p_values=tuple(p_values.tolist()), **distances, **named)
 
 
 def _error_table(tests: list[AuditedTest]) -> list[str]:

@@ -291,9 +291,7 @@ def _aligned(old: EvaluationRecord, new: EvaluationRecord) -> EvaluationRecord:
 def _instances(evaluation: EvaluationRecord) -> list[str]:
     """What tells instances apart: ids, with the run where there are some, or else their positions."""
     ids = evaluation.ids or tuple(f"number {number}" for number in range(1, evaluation.num_instances + 1))
-    return (
-        [f"{each} of run {run}" for each, run in zip(ids, evaluation.runs, strict=True)] if evaluation.runs else [*ids]
-    )
+    return [f"{id} of run {run}" for id, run in zip(ids, evaluation.runs, strict=True)] if evaluation.runs else [*ids]
 
 
 def _paired(pair: EvaluationRecord, tail: float) -> Interval | None:
@@ -410,12 +408,14 @@ def _side(given: Any, name: str) -> Report | list[EvaluationRecord]:
         return Report.from_json(given)
     if isinstance(given, Report):
         return given
-    evaluations = (
-        [given] if isinstance(given, EvaluationRecord) else list(given) if isinstance(given, list | tuple) else []
-    )
-    if not evaluations or not all(isinstance(each, EvaluationRecord) for each in evaluations):
+    evaluations = [given] if isinstance(given, EvaluationRecord) else given
+    if (
+        not isinstance(evaluations, list | tuple)
+        or not evaluations
+        or not all(isinstance(each, EvaluationRecord) for each in evaluations)
+    ):
         raise InputError(f"{name} must be a Report, an Evaluation, or the path of one (.json, .npz), got {given!r:.40}")
-    return evaluations
+    return list(evaluations)
 
 
 def _check_chosen(compared: Compared, options: DiffOptions) -> None:
@@ -543,9 +543,8 @@ def verdict_sentence(diff: Diff) -> str:
         return "Nothing changed: all results are the same."
     if diff.margin is None:
         changed = sum(one.change != 0.0 for one in changes)
-        decisions = (
-            f"; {len(diff.decisions):,} of {count(diff.num_decisions, 'decision')}" if diff.num_decisions else ""
-        )
+        total = count(diff.num_decisions, "decision")
+        decisions = f"; {len(diff.decisions):,} of {total}" if diff.num_decisions else ""
         return f"{changed:,} of {count(len(changes), 'score')} changed{decisions}."
     unsure = [one for one in changes if one.verdict == "cannot tell"]
     if worse := [one for one in changes if one.verdict == "worse"]:

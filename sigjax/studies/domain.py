@@ -323,10 +323,7 @@ def _proportion_lines(of_sets: list[list[DomainRange]]) -> list[str]:
     """One row per range of p, one column per other test set: tables of as many as fit side by side."""
     heads = [middle_cut(visible(ranges[0].other), _SHORT) for ranges in of_sets]
     columns = [[DASH if one.share is None else f"{one.share:.0%}" for one in ranges] for ranges in of_sets]
-    before = {
-        "p": [f"{one.low:g} to {one.high:g}" for one in of_sets[0]],
-        "pairs": [f"{one.pairs:,}" for one in of_sets[0]],
-    }
+    before = {"p": [f"{r.low:g} to {r.high:g}" for r in of_sets[0]], "pairs": [f"{r.pairs:,}" for r in of_sets[0]]}
     taken = len(GAP) + sum(max(map(len, (name, *cells))) for name, cells in before.items())
     lines: list[str] = []
     while heads:

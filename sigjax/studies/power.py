@@ -155,10 +155,8 @@ class Power(Study):
             for test in self.settings.tests:
                 lines += ["", f"{metric_title(pilot.metric)}, {test} test, {self.settings.alternative}", ""]
                 lines += self._table(pilot.metric, test, spec)
-            known = (
-                f"{pilot.delta:+{spec}}, that of the pilot, which has a standard error of {pilot.standard_error:{spec}}"
-            )
-            lines += ["", f"power: if the true difference is {known}"]
+            known = f"{pilot.delta:+{spec}}, that of the pilot, which has a standard error of"
+            lines += ["", f"power: if the true difference is {known} {pilot.standard_error:{spec}}"]
         lines.append(f"interval: of 95%, for the share of {count(self.repetitions, 'sample')} of the pilot")
         if few := sorted({at.instances for at in self.points if at.detectable is None}):
             sizes = ", ".join(f"{size:,}" for size in few)

@@ -679,14 +679,8 @@ def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
     for row in results:
         systems |= {row.a: (row.units_a, row.score_a), row.b: (row.units_b, row.score_b)}
     scores = [(name, f"{units:,}", format_number(score, spec)) for name, (units, score) in systems.items()]
-    header = (
-        "a",
-        "b",
-        "delta",
-        f"{percent(settings.level)} interval",
-        *dict.fromkeys(("p", adjusted_p(results))),
-        "rank-sum p",
-    )
+    p = dict.fromkeys(("p", adjusted_p(results)))
+    header = ("a", "b", "delta", f"{percent(settings.level)} interval", *p, "rank-sum p")
     rows = []
     for row in results:
         interval, ranks = format_interval(row.interval, f"+{spec}"), row.rank_sum
@@ -723,15 +717,8 @@ def _one_sample_lines(results: Sequence[OneSample]) -> list[str]:
         return _text(results, "one-sample", title, [table_text(header, rows, (0,))], [])
     spec = number_spec([number for row in results for number in (row.score, row.against, row.delta or 0.0)])
     tests = {row.test: [each for each in results if each.test == row.test] for row in results}
-    header = (
-        "system",
-        "n",
-        "score",
-        f"{percent(settings.level)} interval",
-        "delta",
-        *dict.fromkeys(("p", adjusted_p(results))),
-        "test",
-    )
+    p = dict.fromkeys(("p", adjusted_p(results)))
+    header = ("system", "n", "score", f"{percent(settings.level)} interval", "delta", *p, "test")
     rows = [
         (row.system, f"{row.units:,}", format_number(row.score, spec), format_interval(row.interval, spec))
         + (format_number(row.delta, f"+{spec}"), *_p_values(row, len(results)), row.test)

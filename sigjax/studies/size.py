@@ -176,12 +176,8 @@ class Size(Study):
         fits = {(fit.metric, fit.test, fit.by): fit for fit in self.fits}
         for key, points in groupby(self.points, key=lambda at: (at.metric, at.test, at.by)):
             metric, test, by = key
-            lines += [
-                "",
-                f"{metric_title(metric)}, {test} test: {thresholds.made_of(by, self.p_range)}",
-                "",
-                *self._table(list(points)),
-            ]
+            made = thresholds.made_of(by, self.p_range)
+            lines += ["", f"{metric_title(metric)}, {test} test: {made}", "", *self._table(list(points))]
             lines += _fit_lines(fits[key]) if key in fits else []
         return [*lines, *thresholds.note_lines(self)]
 
@@ -420,11 +416,8 @@ def _fit_lines(fit: SizeFit) -> list[str]:
 
 def _sure(number: Fitted, spec: str) -> str:
     """The standard error and the interval."""
-    interval = (
-        ""
-        if number.low is None and number.high is None
-        else f", {thresholds.interval_text(number.low, number.high, spec)}"
-    )
+    ends = number.low, number.high
+    interval = "" if ends == (None, None) else f", {thresholds.interval_text(*ends, spec)}"
     return f"standard error {number.error:{spec}}{interval}"
 
 

@@ -344,12 +344,9 @@ def delong(scores: np.ndarray, label: np.ndarray, alternative: Alternative) -> C
     covariance, places = np.zeros((2, 2)), []
     for one, other in ((1, 0), (0, 1)):
         own, against = scores[:, label == one], (positive if other else negative)
-        place = np.stack(
-            [
-                np.searchsorted(ref, row, "left") / 2.0 + np.searchsorted(ref, row, "right") / 2.0
-                for ref, row in zip(against, own, strict=True)
-            ]
-        )
+        rows = list(zip(against, own, strict=True))
+        halves = [[np.searchsorted(ref, row, side) / 2.0 for side in ("left", "right")] for ref, row in rows]
+        place = np.array(halves).sum(axis=1)
         place /= against.shape[1]
         covariance += np.cov(place) / own.shape[1]
         places.append(place.mean(axis=1))
