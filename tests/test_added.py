@@ -23,7 +23,7 @@ NAME = ('PValueCorrection = Literal["holm", ', 'PValueCorrection = Literal["sida
 RECORD = (
     'for each in (\n        CorrectionMethod(\n            "holm",',
     'for each in (\n        CorrectionMethod("sidak", "Šidák", "sidak1967", "familywise",\n'
-    '            "Where tests are independent.", lambda p: -np.expm1(len(p) * np.log1p(-p))),\n'
+    '            "Where tests are independent.", lambda p, first, last: -np.expm1(last[-1] * np.log1p(-p))),\n'
     '        CorrectionMethod(\n            "holm",',
 )
 ENTRY = "\n@article{sidak1967, author = {Šidák, Zbyněk}, title = {Rectangular Confidence Regions}, year = {1967}}\n"
