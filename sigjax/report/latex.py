@@ -267,16 +267,12 @@ Block = tuple[str, list[str]]
 
 
 def _float(made: Sequence[Block], caption: str, note: str, limit: float) -> str:
-    environment = "table" if limit == COLUMN else "table*"
-    lines = [
-        rf"\begin{{{environment}}}[t]",
-        r"\centering\small\setlength{\tabcolsep}{4pt}",
-        rf"{caption}\par\smallskip",
-    ]
+    kind = "table" if limit == COLUMN else "table*"
+    lines = [rf"\begin{{{kind}}}[t]", r"\centering\small\setlength{\tabcolsep}{4pt}", rf"{caption}\par\smallskip"]
     for number, (spec, rows) in enumerate(made):
         lines += [r"\par\medskip" if number else "", rf"\begin{{tabular}}{{@{{}}{spec}@{{}}}}", r"\toprule", rows[0]]
         lines += [r"\midrule", *rows[1:], r"\bottomrule", r"\end{tabular}"]
-    lines += [rf"\par\smallskip{{\footnotesize\raggedright {note}\par}}" if note else "", rf"\end{{{environment}}}"]
+    lines += [rf"\par\smallskip{{\footnotesize\raggedright {note}\par}}" if note else "", rf"\end{{{kind}}}"]
     return "\n".join(filter(None, lines))
 
 

@@ -278,11 +278,8 @@ def _by_one_metric(data: Any, options: DomainOptions) -> EvaluationRecord:
 
 def _by_strata(evaluation: EvaluationRecord) -> dict[str, EvaluationRecord]:
     """The instances of each stratum, in the order of the data."""
-    strata = np.array(evaluation.strata or ())
-    return {
-        label: on_instances(evaluation, np.flatnonzero(strata == label), strata=None)
-        for label in dict.fromkeys(evaluation.strata or ())
-    }
+    strata, labels = np.array(evaluation.strata or ()), dict.fromkeys(evaluation.strata or ())
+    return {label: on_instances(evaluation, np.flatnonzero(strata == label), strata=None) for label in labels}
 
 
 def _tested(
