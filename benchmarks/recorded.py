@@ -40,7 +40,7 @@ def programs(call: Callable[[], object]) -> dict[str, list[Program]]:
     """
     found: dict[str, list[Program]] = {}
 
-    def record(kernel: Any, static: Any = (), platform: Any = None, devices: Any = (), *, summed: bool = False) -> Any:
+    def record(kernel: Any, static: Any = (), platform: Any = None, devices: Any = (), **_: Any) -> Any:
         def run(*arguments: Any) -> Any:
             options = dict(static)
             name = getattr(options.get("kernel", kernel), "__name__", "")

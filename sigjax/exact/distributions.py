@@ -438,8 +438,7 @@ def on_device(
         lean[pair, own] = 0.0 if each.lean is None else each.lean[0]
         frequencies[pair, :, : part.shape[1]] = part
         indices[(pair, *part)] = np.arange(part.shape[1])
-    # With the wide vectors that `compiled` sets for a CPU, XLA's arc tangent is wrong (JAX 0.10.2).
-    run = compiled(_inverted, (("lengths", lengths),), platform=None if platform == "cpu" else platform)
+    run = compiled(_inverted, (("lengths", lengths),), platform)
     padded = _padded(points, count) if points else ()
     return np.asarray(run(rows, multiplicity, lean, first, frequencies, indices, *padded))[:number]
 

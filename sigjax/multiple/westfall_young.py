@@ -107,7 +107,7 @@ def _of_metric(case: SumsProblem, run: Run) -> StepDown:
     ladder = Ladder(left, right, totals_a, totals_b, scale[order], limit)
 
     def pieces(shard: Run) -> Iterator[tuple[int, np.ndarray]]:
-        counted = count_swaps(problem, ladder, shard, score=case.metric.score, alternative=alternative)
+        counted = count_swaps(problem, ladder, shard, metric=case.metric, alternative=alternative)
         for begin, exceed, finite in counted:
             check_finite(finite, hypotheses.members[order])
             yield begin, exceed

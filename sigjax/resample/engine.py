@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.records import Alternative, Array, Score
+from sigjax.records import Alternative, Array, Metric, Score
 from sigjax.resample import tally
 from sigjax.resample.draws import rows_of, seed_key
 from sigjax.resample.projection import ColumnIndices, Projection
@@ -48,11 +48,12 @@ class Task(NamedTuple):
 
 
 def stream(
-    kernel: Kernel, static: Static, data: tuple[Any, ...], run: Run, *, size: int
+    kernel: Kernel, static: Static, data: tuple[Any, ...], run: Run, *, size: int, wide_vectors: bool = True
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
     """Yield (first resample, results `[tile, ...]`) in order; a resample holds `size` numbers to be scored.
 
-    Where tiles do not fit the memory of the device, the rest is done in tiles of half the rows.
+    Where tiles do not fit the memory of the device, the rest is done in tiles of half the rows. For `wide_vectors` see
+    `compiled`.
     """
     rows_per_tile, done = tile_rows(data[0].projection, size, run), run.start
     task = Task(seed_key(run.seed), np.array(run.resamples), data)
@@ -60,7 +61,7 @@ def stream(
         task = on_all_devices(run.backend.devices, task)
     workers = _num_workers(run.backend)
     while done < run.resamples:  # never, where there are more processes than resamples
-        calls = _calls(kernel, static, task, replace(run, start=done), rows_per_tile, workers)
+        calls = _calls(kernel, static, task, replace(run, start=done), rows_per_tile, workers, wide_vectors)
         try:
             for first, outputs in calls:
                 yield first, outputs
@@ -73,14 +74,20 @@ def stream(
 
 
 def _calls(
-    kernel: Kernel, static: Static, task: Task, run: Run, rows_per_tile: int, workers: int
+    kernel: Kernel,
+    static: Static,
+    task: Task,
+    run: Run,
+    rows_per_tile: int,
+    workers: int,
+    wide_vectors: bool,  # noqa: FBT001
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
     """Some tiles in each call."""
     num_tiles = -(-(run.resamples - run.start) // rows_per_tile)
     static = (("kernel", kernel), ("rows_per_tile", rows_per_tile), *static)
     if devices := run.backend.devices:
         per_call = len(devices) * min(_TILES_PER_CALL, -(-num_tiles // (workers * len(devices))))
-        program = compiled(_tiles, static, devices=devices)
+        program = compiled(_tiles, static, devices=devices, wide_vectors=wide_vectors)
     else:
         per_call, program = 1, partial(_tiles, **dict(static))
 
@@ -139,7 +146,7 @@ def count_swaps(
     pairs: tally.Pairs | tally.Ladder | tally.StudentizedPairs,
     run: Run,
     *,
-    score: Score,
+    metric: Metric,
     alternative: Alternative,
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Run the permutation test of all pairs on the same swaps, piece by piece.
@@ -150,11 +157,12 @@ def count_swaps(
     """
     count = len(pairs.left)
     blocks = type(pairs)(*tally.in_blocks(pairs, min(count, max(1, _PAIR_STATS // pairs.width))))
-    static = (("score", score), ("alternative", alternative))
+    static = (("score", metric.score), ("alternative", alternative))
     # Compiled for a CPU, statistics go into scores one by one: only deltas are held.
     by_deltas = run.backend.platform == "cpu" and blocks.width == blocks.left.shape[2]
     held = blocks.left.shape[1] * (1 if by_deltas else blocks.width)
-    for start, (counts, ok) in stream(_swap_tile, static, (scaled, blocks), run, size=held):
+    tiles = stream(_swap_tile, static, (scaled, blocks), run, size=held, wide_vectors=metric.portable)
+    for start, (counts, ok) in tiles:
         yield start, counts.sum(axis=0).ravel()[:count], ok.all(axis=0).ravel()[:count]
 
 

@@ -225,9 +225,7 @@ def _loop(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Arra
     """Words `[word, row]`: `add(total [row], word, lane, data of the lane)` over the lanes of all steps."""
     loops.expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
-    # Made from the rows, so that JAX knows that words differ between devices.
-    none = (rows[:, 0] ^ rows[:, 0]).astype(starts.dtype)
-    first = tuple(none + start for start in starts)
+    first = tuple(xp.broadcast_to(start, (len(rows),)) for start in starts)
 
     def step(index: Array, totals: tuple[Array, ...]) -> tuple[Array, ...]:
         of_step = data[index]
@@ -463,9 +461,7 @@ class Choice(NamedTuple):
         """Sums `[column, row]` of the values that each row `[row, 3]` chooses."""
         loops.expect(rows, (None, 3), np.uint32)
         xp = rows.__array_namespace__()
-        # Made from the rows, so that JAX knows that it differs between devices.
-        none = (rows[:, 0] ^ rows[:, 0]).astype(xp.uint64)
-        carry = none + self.size, none.astype(xp.float64) + xp.zeros_like(self.values[0, 0])[:, None]
+        carry = xp.full(len(rows), self.size), xp.zeros((self.values.shape[2], len(rows)))
 
         def step(carry: tuple[Array, Array], of_unit: tuple[Array, Array, Array]) -> tuple[tuple[Array, Array], Any]:
             (needed, sums), (word, left, values) = carry, of_unit

@@ -12,10 +12,10 @@ import platform as host
 import sys
 import warnings
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -74,17 +74,24 @@ def first_line(error: BaseException) -> str:
 
 
 def out_of_memory(error: RuntimeError) -> bool:
-    """Whether the memory of a device was too small."""
-    return "RESOURCE_EXHAUSTED" in str(error)
+    """Whether the memory of a device was too small: JAX has one class for all errors of devices."""
+    raised = "jax" in sys.modules and isinstance(error, imported_jax().errors.JaxRuntimeError)
+    return raised and "RESOURCE_EXHAUSTED" in str(error)
 
 
 _SMALL_WORK_SECONDS, _LOADING_SECONDS = 1.0, 0.5
 """Work that NumPy finishes sooner is not worth compiling, nor, where JAX is not loaded yet, loading it (measured)."""
-_OPTIONS: dict[str | None, dict[str, Any]] = {"cpu": {"xla_cpu_prefer_vector_width": 512}}
-"""Wide vectors, where the processor has them, make the fused kernels up to twice as fast (measured).
-
-For functions of sigjax alone: with them XLA (of JAX 0.10.2) compiles arctan to other numbers, which a user may need.
-"""
+_WIDE_VECTORS = {"xla_cpu_prefer_vector_width": 512}
+_SETTINGS: dict[str, Any] = {
+    "enable_x64": True,
+    "disable_jit": False,
+    "debug_nans": False,
+    "numpy_rank_promotion": "allow",
+    "transfer_guard_host_to_device": "allow",
+    "transfer_guard_device_to_device": "allow",
+    "transfer_guard_device_to_host": "allow",
+}
+"""Settings of JAX that programs of sigjax rely on."""
 _AXIS = "device"
 """Name of the axis of devices."""
 
@@ -150,13 +157,11 @@ def check_callable() -> None:
 def jax_scope() -> Generator[None, None, None]:
     """Within it, JAX computes in float64 on this thread, compiles, and takes NumPy arrays, whatever the user set."""
     jax = imported_jax()
-    with (
-        jax.enable_x64(True),  # noqa: FBT003
-        jax.disable_jit(False),  # noqa: FBT003
-        jax.debug_nans(False),  # noqa: FBT003
-        jax.numpy_rank_promotion("allow"),
-        jax.transfer_guard("allow"),
-    ):
+    with ExitStack() as stack:
+        for name, value in _SETTINGS.items():
+            # To set what is set already takes longer than a call; a guard is None where nobody set it.
+            if getattr(jax.config, f"jax_{name}") not in (value, None):
+                stack.enter_context(getattr(jax, name)(value))
         yield
 
 
@@ -178,35 +183,31 @@ def host_scope() -> Generator[None, None, None]:
         ) from error
 
 
-def program(
-    kernel: Kernel, static: tuple[tuple[str, Any], ...], devices: tuple[Any, ...], *, summed: bool = False
-) -> Callable[..., Any]:
+def program(kernel: Kernel, static: tuple[tuple[str, Any], ...], devices: tuple[Any, ...]) -> Callable[..., Any]:
     """What `compiled` compiles."""
     function = partial(kernel, **dict(static))
     if not devices:
         return function
-    jax = imported_jax()
     split, whole = sharding(devices, split=True), sharding(devices, split=False)
-
-    def on_device(*arrays: Array) -> Any:
-        return jax.lax.psum(function(*arrays), _AXIS) if summed else function(*arrays)
 
     def on_all(first: Array, *others: Array) -> Any:
         specs = (split.spec, *(whole.spec for _ in others))
-        out = whole.spec if summed else split.spec
-        return jax.shard_map(on_device, mesh=split.mesh, in_specs=specs, out_specs=out)(first, *others)
+        # Unchecked, since all results are split: loops may start from constants, which do not differ between devices.
+        mapped = imported_jax().shard_map(
+            function, mesh=split.mesh, in_specs=specs, out_specs=split.spec, check_vma=False
+        )
+        return mapped(first, *others)
 
     return on_all
 
 
-@lru_cache(maxsize=128)
 def compiled(
     kernel: Kernel,
     static: tuple[tuple[str, Any], ...] = (),
     platform: str | None = None,
     devices: tuple[Any, ...] = (),
     *,
-    summed: bool = False,
+    wide_vectors: bool = False,
 ) -> Callable[..., Any]:
     """A kernel `(*arrays, **static) -> arrays`, compiled for its static arguments; it computes in float64 and int64.
 
@@ -218,36 +219,38 @@ def compiled(
         platform: run on its first device; JAX's default device if None.
         devices: run on all of these instead: the first argument and the results are split among them along their
             first axis, and other arguments are whole on each.
-        summed: the results are the same on all devices: sums over them.
+        wide_vectors: prefer them on a CPU that has them, which makes fused kernels up to twice as fast (measured). With
+            them XLA (of JAX 0.10.2) compiles arctan to other numbers: not for functions of users.
+
+    Raises:
+        InputError: JAX cannot be called here, see `reason_against`; the program itself does not look again.
 
     Example:
         >>> np.asarray(compiled(lambda x, power: x**power, (("power", 3),))(np.arange(3.0)))
         array([0., 1., 8.])
     """
+    check_callable()
+    return _compiled(kernel, static, platform, devices, wide_vectors)
+
+
+@lru_cache(maxsize=128)
+def _compiled(
+    kernel: Kernel,
+    static: tuple[tuple[str, Any], ...],
+    platform: str | None,
+    devices: tuple[Any, ...],
+    wide_vectors: bool,  # noqa: FBT001
+) -> Callable[..., Any]:
     jax = imported_jax()
     home = jax.local_devices(backend=platform)[0] if platform and not devices else None
-    options = _OPTIONS.get(devices[0].platform if devices else platform) if _is_ours((kernel, static)) else None
-    run = jax.jit(program(kernel, static, devices, summed=summed), compiler_options=options)
+    wide = wide_vectors and (devices[0].platform if devices else platform) == "cpu"
+    run = jax.jit(program(kernel, static, devices), compiler_options=_WIDE_VECTORS if wide else None)
 
     def call(*arrays: Array) -> Any:
-        check_callable()
         with jax_scope(), jax.default_device(home) if home else nullcontext():
             return run(*arrays)
 
     return call
-
-
-def _is_ours(given: Any) -> bool:
-    """Whether all functions in it, and in their closures, are of sigjax."""
-    if isinstance(given, tuple):
-        return all(map(_is_ours, cast("tuple[Any, ...]", given)))
-    if isinstance(given, partial):
-        bound = cast("partial[Any]", given)
-        return _is_ours((bound.func, bound.args, *bound.keywords.values()))
-    if not callable(given) or isinstance(given, type):
-        return True
-    closure = tuple(cell.cell_contents for cell in getattr(given, "__closure__", None) or ())
-    return given.__module__.partition(".")[0] == "sigjax" and _is_ours(closure)
 
 
 def sharding(devices: tuple[Any, ...], *, split: bool) -> Any:

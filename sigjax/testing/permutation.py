@@ -335,7 +335,7 @@ def swap_counter(case: SumsData, tested: np.ndarray, run: Run) -> Count:
         (swaps, some), members = problem_at(_few_sizes(indices, at_once, run)), case.hypotheses.members[tested[indices]]
 
         def pieces(subrun: Run) -> Iterator[tuple[int, np.ndarray]]:
-            found = count_swaps(swaps, some, subrun, score=metric.score, alternative=settings.alternative)
+            found = count_swaps(swaps, some, subrun, metric=metric, alternative=settings.alternative)
             for begin, exceed, finite in found:
                 check_finite(finite[: len(indices)], members)
                 yield begin, exceed[: len(indices)]

@@ -188,7 +188,7 @@ def _count_against(values: np.ndarray, tested: Deltas, settings: Settings, backe
     kernel = (("alternative", settings.alternative), ("variant", settings.variant))
     for start in range(0, whole, _PIECE):
         piece = values[:, start : start + _PIECE]
-        counts += on_all_cores(compiled(count_extreme, kernel, backend.platform), piece, *tested)
+        counts += on_all_cores(compiled(count_extreme, kernel, backend.platform, wide_vectors=True), piece, *tested)
     return counts
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from sigjax import Evaluation, compare, permutation_test
+from sigjax.resample import engine
 from sigjax.run.backend import compiled
 
 TESTS = ["permutation", "bootstrap"]
@@ -86,21 +87,25 @@ def angle(sums):
     return sums.__array_namespace__().arctan(sums[..., 0] / sums[..., 1])
 
 
-@pytest.mark.parametrize(
-    "function", [angle, partial(angle), lambda sums: angle(sums), (lambda one: lambda sums: one(sums))(angle)]
-)
-def test_functions_of_a_user_are_compiled_to_what_they_are(function):
+def test_functions_of_a_user_are_compiled_to_what_they_are():
     """XLA of JAX 0.10.2 compiles arctan to other numbers where it is told to prefer wide vectors."""
     sums = np.random.default_rng(0).random((1000, 33, 2))
-    found = compiled(called, (("function", function),), "cpu")(sums)
+    found = compiled(angle, (), "cpu")(sums)
     assert np.allclose(found, np.arctan(sums[..., 0] / sums[..., 1]), rtol=1e-14)
 
 
-def called(sums, *, function):
-    return function(sums)
+@pytest.mark.parametrize(("metric", "wide"), [("mean", True), (angle, False), (partial(angle), False)])
+def test_wide_vectors_are_for_scores_that_round_alike(metric, wide, monkeypatch):
+    asked = []
 
+    def watched(*given, wide_vectors, **options):
+        asked.append(wide_vectors)
+        return compiled(*given, wide_vectors=wide_vectors, **options)
 
-called.__module__ = "sigjax.called"  # as kernels are
+    monkeypatch.setattr(engine, "compiled", watched)
+    stats = np.random.default_rng(0).random((2, 40) if metric == "mean" else (2, 40, 2))
+    permutation_test(*stats, metric=metric, method="montecarlo", resamples=200, device="cpu")
+    assert asked == [wide]
 
 
 def test_a_metric_of_a_user_counts_alike_on_all_devices():

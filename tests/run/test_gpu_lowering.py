@@ -21,10 +21,10 @@ def lowered(monkeypatch):
     """StableHLO for CUDA, by kernel; no program runs, each gives zeros."""
     texts = {}
 
-    def record(kernel, static=(), platform=None, devices=(), *, summed=False):
+    def record(kernel, static=(), platform=None, devices=(), **_):
         def run(*arguments):
             with jax_scope():
-                traced = jax.jit(program(kernel, static, devices, summed=summed)).trace(*arguments)
+                traced = jax.jit(program(kernel, static, devices)).trace(*arguments)
                 name = dict(static).get("kernel", kernel).__name__
                 texts[name] = traced.lower(lowering_platforms=("cuda",)).as_text()
             return jax.tree.map(lambda out: np.ones(out.shape, out.dtype), traced.out_info)
