@@ -465,7 +465,7 @@ def blocks(report: ReportRecord) -> Iterator[Section]:
             if name == metric
         ]
         by_test = {family.test: family.conclusion for family in families}
-        alike = len({*by_test.values()}) == 1 or families[0].only is not None
+        alike = len({*by_test.values()}) < 2 or families[0].only is not None
         headlines = [said if alike else f"{test} test: {said}" for test, said in by_test.items()]
         table, key = systems_table(systems, families, settings), _key(systems, settings)
         caption = _caption(metric, len(systems), report)
