@@ -3,7 +3,9 @@
     python benchmarks/boards.py [--quick] [--output FILE.json] [--systems K ...]
 
 Each board has a process of its own, which tells its peak memory: all pairs with percentile intervals, then its JSON,
-streamed to a file, its text and its HTML. Exits with 1 when p-values differ from SciPy's; never because of a time.
+streamed to a file, its text and its HTML. Then boards with more instances, beside what bounds them: the product of all
+answers, and SciPy's binomial tail of each different pair of counts. Exits with 1 when p-values differ from SciPy's;
+never because of a time.
 """
 
 from __future__ import annotations
@@ -20,10 +22,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from timing import Row, machine, markdown_table, options, print_verdicts, save, timed, verdict
+from timing import Row, machine, markdown_table, options, print_verdicts, save, time_in_turn, timed, verdict
 
 import sigjax
+from sigjax.comparison.checks import work
+from sigjax.records import Settings
 from sigjax.report import json_pieces, to_html, to_text
+from sigjax.run.context import Context
+from sigjax.testing.problem import SumsProblem, pairs_of
 
 INSTANCES = 200
 OPTIONS: dict[str, Any] = {"interval": "percentile", "memory": 4.0, "progress": False}
@@ -31,6 +37,10 @@ OPTIONS: dict[str, Any] = {"interval": "percentile", "memory": 4.0, "progress": 
 MOST_MICROSECONDS = 20.0
 """Of a pair, for the comparison and its JSON."""
 _CHECKED = 50
+PRODUCTS = ((1000, 2000), (2000, 5000))
+"""Systems and instances of boards beside the plain product."""
+MOST_OF_P, MOST_OF_ALL, MOST_OFF = 3.0, 6.0, 2.0
+"""Times the plain product and tails: exact p, and the whole comparison; and times the announced seconds."""
 
 
 class Stage(NamedTuple):
@@ -46,12 +56,12 @@ class Stage(NamedTuple):
     """Bytes or characters written."""
 
 
-def board(systems: int) -> sigjax.Evaluation:
+def board(systems: int, instances: int = INSTANCES) -> sigjax.Evaluation:
     """Results of systems from 40 to 80 % right, some instances harder than others."""
     rng = np.random.default_rng(0)
-    harder, right = rng.normal(0.0, 0.2, INSTANCES), np.linspace(0.4, 0.8, systems)
+    harder, right = rng.normal(0.0, 0.2, instances), np.linspace(0.4, 0.8, systems)
     return sigjax.Evaluation.from_arrays(
-        {f"system {i + 1}": (rng.random(INSTANCES) < right[i] + harder).astype(int) for i in range(systems)},
+        {f"system {i + 1}": (rng.random(instances) < right[i] + harder).astype(int) for i in range(systems)},
         metric="accuracy",
     )
 
@@ -96,6 +106,50 @@ def check(evaluation: sigjax.Evaluation, report: sigjax.Report) -> None:
             raise AssertionError(f"p of {one.a} and {one.b}: {one.p_value}, and by SciPy {expected}")
 
 
+def plain(answers: np.ndarray) -> np.ndarray:
+    """Exact p of all pairs `[pair]`, by NumPy and SciPy by hand, from answers `[system, instance]`."""
+    from scipy.special import betainc
+
+    ones = answers.astype(np.float32)
+    both, right = ones @ ones.T, ones.sum(axis=1)
+    first, second = np.triu_indices(len(ones), 1)
+    counts = (right[first] + right[second] - 2 * both[first, second]).astype(np.int64)
+    more = np.abs(right[first] - right[second]).astype(np.int64)
+    cells, which = np.unique(counts * (answers.shape[1] + 1) + more, return_inverse=True)
+    m, k = np.divmod(cells, answers.shape[1] + 1)
+    tails = np.where(k > 0, 2.0 * betainc((m + k) / 2.0, np.maximum((m - k) / 2.0 + 1.0, 1.0), 0.5), 1.0)
+    return np.minimum(tails, 1.0)[which]
+
+
+def beside_the_product(systems: int, instances: int, repeats: int) -> tuple[list[Row], list[dict[str, Any]]]:
+    """Exact p, and the whole comparison, beside `plain`; the p-values are equal, or it stops."""
+    evaluation, settings = board(systems, instances), Settings()
+    answers = evaluation.stats[:, :, 0].astype(np.int8)
+
+    def exact() -> np.ndarray:
+        problem = SumsProblem.of_evaluation(evaluation, settings, pairs_of(evaluation, settings))
+        return problem.exact_permutation(Context("numpy"))[0].column("p_value").values
+
+    def whole() -> sigjax.Report:
+        return sigjax.compare(evaluation, memory=4.0, progress=False)
+
+    expected = plain(answers)
+    for found in (exact(), whole().comparisons.column("p_value").values):
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-290)
+    calls = {"product and tails": lambda: plain(answers), "exact p": exact, "compare": whole}
+    data = f"{systems:,} systems, {instances:,} instances"
+    seconds = time_in_turn(calls, repeats=repeats)
+    rows = [Row("product", data, name, None, each) for name, each in seconds.items()]
+    bound, of_p, of_all = (row.median for row in rows)
+    announced = work(evaluation, systems * (systems - 1) // 2, settings)[0]
+    off = max(announced / of_all, of_all / announced)
+    return rows, [
+        verdict(f"exact p of {data}, times the plain product and tails", of_p / bound, at_most=MOST_OF_P),
+        verdict(f"compare {data}, times the plain product and tails", of_all / bound, at_most=MOST_OF_ALL),
+        verdict(f"announced time of {data}, times too long or too short", off, at_most=MOST_OFF),
+    ]
+
+
 def in_a_process(systems: int) -> list[Stage]:
     """`stages`, measured in a process of their own."""
     command = [sys.executable, __file__, "--stages", str(systems)]
@@ -125,10 +179,22 @@ def main() -> None:
         verdicts.append(
             verdict(f"us of processors for a pair of {systems:,} systems, with JSON", spent, at_most=MOST_MICROSECONDS)
         )
+    products: list[Row] = []
+    for systems, instances in () if given.systems else PRODUCTS[:1] if given.quick else PRODUCTS:
+        some, more = beside_the_product(systems, instances, 3 if given.quick else 7)
+        products, verdicts = products + some, verdicts + more
     header = ("systems", "pairs", "stage", "seconds", "CPU seconds", "CPU us a pair", "peak GiB", "MB written")
     print(markdown_table(header, lines))
+    for row in products:
+        print(f"{row.data}: {row.method} {row.median:.3g} s")
     print_verdicts(verdicts)
-    save(given.output, on, rows, table=[dict(zip(header, line, strict=True)) for line in lines], aims=verdicts)
+    save(
+        given.output,
+        on,
+        [*rows, *products],
+        table=[dict(zip(header, line, strict=True)) for line in lines],
+        aims=verdicts,
+    )
 
 
 if __name__ == "__main__":

@@ -250,6 +250,8 @@ _SMALL = 2.0**-8
 """GiB of columns that are always allowed."""
 _RECORD = 1e-5
 """Seconds per pair, for columns and text; this and what follows were measured on a slow machine with two cores."""
+_COUNTED, _PRODUCT = 1e-6, 1e-11
+"""Of answers right or wrong: seconds per pair for columns, and per multiplication of their product."""
 _PROBLEM = 1.5e-3
 """Seconds per problem that is planned and computed exactly."""
 _LINE, _LAW = 5e-5, 1e-3
@@ -272,7 +274,7 @@ def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, 
     count, seconds, size, draws = len(evaluations[0].systems), 0.0, 0, False
     pairs = count * (count - 1) // 2 if settings.baseline is None else count - 1
     for evaluation in evaluations:
-        more_seconds, more_bytes, draws_more = _work(evaluation, pairs, settings)
+        more_seconds, more_bytes, draws_more = work(evaluation, pairs, settings)
         seconds, size, draws = seconds + more_seconds, size + more_bytes * pairs, draws or draws_more
     columns = size / 2**30
     replicates = min(gib((count, settings.fixed_resamples)), 0.5 * settings.memory) if draws else 0.0
@@ -291,23 +293,26 @@ def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, 
         logging.getLogger("sigjax").warning("%s", message)
 
 
-def _work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> tuple[float, int, bool]:
+def work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> tuple[float, int, bool]:
     """Estimates for one metric: seconds, roughly, on two cores; bytes per pair while columns are made; any draws."""
     swaps, draws = "permutation" in settings.tests, draws_intervals(evaluation.metric, settings)
     draws |= "bootstrap" in settings.tests
     moved = evaluation.stats.shape[1] if in_closed_form(evaluation.metric, settings) else 0
-    problems = 0
+    (count, instances), problems, record, signs = evaluation.stats.shape[:2], 0, _RECORD, False
     if settings.method != "montecarlo":
         budget, problems, line = exact_budget(settings), pairs, _LAW
-        (count, instances), whole = evaluation.stats.shape[:2], evaluation.clusters is None and evaluation.runs is None
-        countable = whole and settings.baseline is None and count <= _MOST_SYSTEMS and instances <= _MOST_INSTANCES
-        if countable and pairs * _LAW > budget:
-            ones = ones_of(evaluation.stats)
-            problems, line = (pairs, _LAW) if ones is None else (num_problems(ones), _LINE)
-        swaps, draws = swaps and problems * line > budget, draws and problems * _LAW > budget
+        whole = evaluation.clusters is None and evaluation.runs is None and settings.baseline is None
+        ones = ones_of(evaluation.stats) if whole and pairs * _LAW > budget else None
+        if ones is not None:
+            signs, line = settings.method in ("auto", "exact") and settings.statistic == "delta", _LINE
+            if draws and count <= _MOST_SYSTEMS and instances <= _MOST_INSTANCES:
+                problems = num_problems(ones)
+        swaps, draws = swaps and not signs and problems * line > budget, draws and problems * _LAW > budget
+        if signs and not draws:  # all pairs are one product
+            moved, problems, record = 0, 0, _COUNTED + _PRODUCT * 2.0 * instances
     resamples = settings.fixed_resamples
     swapped = 2 * LOOKS[0] if settings.resamples == "auto" else resamples
-    seconds = _RECORD * pairs * len(settings.tests) + _PROBLEM * problems
+    seconds = record * pairs * len(settings.tests) + _PROBLEM * problems
     seconds += _INFLUENCE * pairs * moved
     seconds += _RESAMPLE * pairs * (swaps * swapped + draws * resamples)
     seconds += _TOGETHER * pairs * resamples if CORRECTIONS[settings.correction].is_resampled else 0.0

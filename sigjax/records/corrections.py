@@ -153,7 +153,7 @@ def adjust(p_values: np.ndarray, correction: Correction, counts: np.ndarray | No
     >>> adjust(np.array([0.04, 0.01, 0.03]), "hochberg")
     array([0.04, 0.03, 0.04])
     """
-    order, found = np.argsort(p_values, kind="stable"), np.empty(len(p_values))
+    order, found = np.argsort(p_values), np.empty(len(p_values))
     found[order] = _adjusted(p_values[order], correction, None if counts is None else counts[order])
     return found
 
@@ -178,8 +178,11 @@ def log10_adjusted(p_adjusted: np.ndarray, log10_p: np.ndarray, correction: Corr
     >>> log10_adjusted(np.array([0.0, 0.02]), np.array([-400.0, np.log10(0.02)]), "holm").round(3)
     array([-399.699,   -1.699])
     """
-    found = np.array([math.log10(p) if p > _SMALLEST else -math.inf for p in p_adjusted.tolist()])
-    order = np.argsort(log10_p, kind="stable")
+    order, found = np.argsort(log10_p), np.empty(len(log10_p))
+    # Many pairs of a large board have the same p.
+    runs = np.flatnonzero(np.diff(p_adjusted[order], prepend=math.nan))
+    logs = [math.log10(p) if p > _SMALLEST else -math.inf for p in p_adjusted[order][runs].tolist()]
+    found[order] = np.repeat(logs, np.diff(runs, append=len(order)))
     ascending, tiny = log10_p[order], (found == -math.inf)[order] & (log10_p[order] > -math.inf)
     while tiny.any():
         largest = ascending[tiny].max()

@@ -291,6 +291,8 @@ class EquivalentPairs:
     """[problem, 2] int64: units on which only the first, and only the second, system has the higher of two values."""
     slope: float = 0.0
     """Of the score in the number of units with the higher value, where there are counts."""
+    stat_name: str = ""
+    """The statistic that has these values."""
 
     @classmethod
     def apart(cls, count: int) -> EquivalentPairs:
@@ -306,9 +308,11 @@ def deduplicate(problem: SumsData) -> EquivalentPairs | None:
     """
     members, values = problem.hypotheses.members, problem.units.values
     ones = ones_of(values)
-    stat = int(np.argmax((values != values[:1]).any(axis=(0, 1))))
-    slope = None if ones is None else slope_in(problem, stat)
-    if ones is None or slope is None:
+    if ones is None:
+        return None
+    (stat,) = _differing(values)
+    slope = slope_in(problem, stat)
+    if slope is None:
         return None
     # All pairs are one product; few pairs of many systems are not worth it.
     both = ones @ ones.T if len(members) > len(ones) else None
@@ -320,7 +324,14 @@ def deduplicate(problem: SumsData) -> EquivalentPairs | None:
         keys[start : start + _BLOCK] = (totals[a] - shared) * width + (totals[b] - shared)
     first, which = _first_of_each(keys)
     counts = np.stack(np.divmod(keys[first], width), axis=1)
-    return EquivalentPairs(first, which, counts, slope * float(np.ptp(values[:, :, stat])))
+    return EquivalentPairs(
+        first, which, counts, slope * float(np.ptp(values[:, :, stat])), problem.metric.stat_names[stat]
+    )
+
+
+def _differing(values: np.ndarray) -> list[int]:
+    """The statistics in which systems differ."""
+    return [stat for stat in range(values.shape[2]) if (values[:, :, stat] != values[0, :, stat]).any()]
 
 
 def _first_of_each(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -363,8 +374,8 @@ def ones_of(values: np.ndarray) -> np.ndarray | None:
 
     `values` `[system, unit, stat]` are all statistics; systems must differ in one of them only.
     """
-    differing = np.flatnonzero((values != values[:1]).any(axis=(0, 1)))
-    if differing.size != 1:
+    differing = _differing(values)
+    if len(differing) != 1:
         return None
     column = values[:, :, differing[0]]
     low, high = column.min(), column.max()

@@ -457,6 +457,8 @@ _FEW_UNITS = 10
 """With fewer, or fewer than systems, correlations of deltas are too uncertain to be used."""
 _Both = tuple[np.ndarray, np.ndarray]
 """Numbers of all scores `[system]`, and of all deltas `[pair]`."""
+_CACHED = 2**12
+"""Intervals that are halved together."""
 _HALVINGS = 60
 """An end lies between -1 and 1: after this many halvings it is as precise as a double."""
 
@@ -617,7 +619,12 @@ def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: f
     """
     z = normal_quantile((1.0 + level) / 2.0)
     only_a, only_b = np.broadcast_arrays(np.asarray(only_a, np.float64), np.asarray(only_b, np.float64))
-    return _tango_low(only_a, only_b, trials, z), -_tango_low(only_b, only_a, trials, z)
+    low, high = np.empty(only_a.shape), np.empty(only_a.shape)
+    for at in range(0, max(only_a.size, 1), _CACHED):
+        b, c = (each.ravel()[at : at + _CACHED] for each in (only_a, only_b))
+        low.ravel()[at : at + _CACHED] = _tango_low(b, c, trials, z)
+        high.ravel()[at : at + _CACHED] = -_tango_low(c, b, trials, z)
+    return low, high
 
 
 def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:

@@ -90,8 +90,7 @@ def sign_tests(problem: SumsData, pairs: EquivalentPairs) -> Comparisons | None:
         return None
     ahead, behind = pairs.counts.T[:: 1 if pairs.slope > 0.0 else -1]
     p_value, log10_p, error = sign_ps(ahead, behind, settings.alternative, mid_p=settings.mid_p)
-    (stat,) = np.flatnonzero((problem.units.values != problem.units.values[:1]).any(axis=(0, 1)))
-    words = ("no unit differs", f"one statistic differs ({problem.metric.stat_names[stat]})")
+    words = ("no unit differs", f"one statistic differs ({pairs.stat_name})")
     columns = {"p_value": p_value, "log10_p": log10_p, "error_bound": error}
     reason = Column((ahead + behind > 0).astype(np.int8), None, words)
     alike = exact_columns([ExactP(1.0, 0.0)]).at(np.zeros(len(error), np.int8))

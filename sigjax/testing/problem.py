@@ -136,7 +136,9 @@ def pairs_of(evaluation: EvaluationRecord, settings: Settings) -> np.ndarray:
     """
     count = len(evaluation.systems)
     if settings.baseline is None:
-        pairs = np.argwhere(~np.tri(count, dtype=bool)).astype(np.int32)
+        systems, others = np.arange(count, dtype=np.int32), np.arange(count - 1, -1, -1)
+        behind = np.concatenate([np.zeros((0,), np.int32), *(systems[a:] for a in range(1, count))])
+        pairs = np.stack([np.repeat(systems, others), behind], axis=1)
     else:
         others, base = np.arange(count, dtype=np.int32), evaluation.systems.index(settings.baseline)
         pairs = np.stack([np.delete(others, base), np.full(count - 1, base, np.int32)], axis=1)

@@ -114,8 +114,8 @@ def test_more_pairs_than_the_memory_holds_are_refused_before_anything_is_made():
     with pytest.raises(InputError) as refused:
         quick(evaluation, memory=0.01)
     assert str(refused.value) == (
-        "44,850 pairs of 300 systems take about 0.03 GiB, more than the memory of 0.01 GiB; compare with one system "
-        "(baseline), compare fewer (only), or give memory=0.03"
+        "44,850 pairs of 300 systems take about 0.02 GiB, more than the memory of 0.01 GiB; compare with one system "
+        "(baseline), compare fewer (only), or give memory=0.02"
     )
     assert len(quick(evaluation, memory=0.01, baseline="s0", interval="none")) == 299
     stats = np.broadcast_to(np.array([[[1.0]], [[0.0]]] * 50_000), (100_000, 3, 1))
