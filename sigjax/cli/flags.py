@@ -19,6 +19,7 @@ from sigjax.cli.app import RARE
 from sigjax.records import CORRECTIONS, InputError, options
 from sigjax.records.display import visible
 from sigjax.records.options import options_of, rendered, types_of
+from sigjax.run.backend import keep_programs
 from sigjax.run.shards import kept_in
 
 OTHER_OPTIONS = {
@@ -99,6 +100,8 @@ def flags(*records: type, files: str = _FILES) -> Callable[[Command], Command]:
             made = [record(**{name: given[name] for name in given if owners[name] is record}) for record in records]
             if given.get("quiet"):
                 made = [replace(one, progress=False) if "progress" in options_of(type(one)) else one for one in made]
+            if "device" in owners:
+                keep_programs()
             return command(*([files] if takes_files else []), *made)
 
         takes_files = len(inspect.signature(command).parameters) > len(records)

@@ -17,7 +17,6 @@ import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, cast
 
@@ -27,7 +26,7 @@ from sigjax.metrics.registry import TEXT_METRICS, check_mapping, evaluation_from
 from sigjax.metrics.textmetric import Recipe, Texts, sacrebleu_signature
 from sigjax.records import EvaluationRecord, InputError, Note, Transcripts
 from sigjax.run.context import progress_bar
-from sigjax.run.files import replacing
+from sigjax.run.files import cache_folder, replacing
 from sigjax.run.host import num_cores
 
 _SCHEMA = "sigjax-texts/2"
@@ -82,21 +81,6 @@ def _framed(texts: list[str]) -> bytes:
     """Texts with their number and lengths, so that no two lists look alike."""
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     return b"%d;" % len(texts) + b"".join(b"%d:%b" % (len(each), each) for each in encoded)
-
-
-def cache_folder() -> Path | None:
-    """`$SIGJAX_CACHE_DIR`, or `sigjax` where this operating system keeps caches; None if there is no home folder."""
-    chosen = os.environ.get("SIGJAX_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", "")
-    if os.path.isabs(base):
-        return Path(base, "sigjax")
-    try:
-        home = Path.home()
-    except RuntimeError:
-        return None
-    return home / {"darwin": "Library/Caches", "win32": "AppData/Local"}.get(sys.platform, ".cache") / "sigjax"
 
 
 def load_stats(key: str, shape: tuple[int, int], dtype: type = np.int64) -> np.ndarray | None:

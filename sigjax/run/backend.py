@@ -7,8 +7,10 @@ little memory.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform as host
+import re
 import sys
 import warnings
 from collections.abc import Callable, Generator
@@ -20,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from sigjax.records import Array, Device, Hint, InputError
+from sigjax.run.files import cache_folder
 from sigjax.version import install_command, installed_version
 
 _CARDS = ("/dev/nvidia0", "/dev/nvidiactl", "/dev/dxg")
@@ -92,6 +95,10 @@ _SETTINGS: dict[str, Any] = {
     "transfer_guard_device_to_host": "allow",
 }
 """Settings of JAX that programs of sigjax rely on."""
+_SILENT = [0, 10, 2]
+"""The first JAX that reads programs it has kept without lines on stderr."""
+_MOST_KEPT = 2**28
+"""Bytes of programs that commands keep: some thousands."""
 _AXIS = "device"
 """Name of the axis of devices."""
 
@@ -141,6 +148,31 @@ def reason_against() -> str | None:
     if isinstance(jax.device_put(np.zeros(())), jax.core.Tracer):
         return "the call is inside a function that JAX traces, as jax.jit does; call sigjax outside of it"
     return None
+
+
+def keep_programs() -> None:
+    """For commands: have JAX keep what it compiles, for the next command on such a processor, if the user says nothing.
+
+    Of too many, those that are longest there go, up to half.
+    """
+    cache, version = cache_folder(), re.findall(r"\d+", installed_version("jax") or "")[:3]
+    if cache is None or "JAX_COMPILATION_CACHE_DIR" in os.environ or list(map(int, version)) < _SILENT:
+        return
+    processor = host.processor()
+    with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as lines:
+        processor = next((line for line in lines if line.startswith(("flags", "Features"))), processor)
+    folder = cache / "programs" / hashlib.sha256(processor.encode()).hexdigest()[:8]
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        kept = sorted((file.stat().st_mtime, file.stat().st_size, file) for file in cache.glob("programs/*/*-cache"))
+        left = sum(size for _, size, _ in kept)
+        if left > _MOST_KEPT:
+            for _, size, file in kept:
+                if left > _MOST_KEPT // 2:
+                    file.unlink()
+                    left -= size
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = str(folder)
+        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 
 def check_callable() -> None:

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import stat
+import sys
 import time
 import zlib
 from collections.abc import Generator, Iterable
@@ -318,6 +319,21 @@ def _target(path: str | os.PathLike[str]) -> Path | None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     replaceable = stat.S_ISREG(mode) and not direct and os.access(target.parent, os.W_OK | os.X_OK)
     return target if replaceable else None
+
+
+def cache_folder() -> Path | None:
+    """`$SIGJAX_CACHE_DIR`, or `sigjax` where this operating system keeps caches; None if there is no home folder."""
+    chosen = os.environ.get("SIGJAX_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", "")
+    if os.path.isabs(base):
+        return Path(base, "sigjax")
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    return home / {"darwin": "Library/Caches", "win32": "AppData/Local"}.get(sys.platform, ".cache") / "sigjax"
 
 
 def remove_leftovers(path: str | os.PathLike[str]) -> None:

@@ -143,7 +143,7 @@ def test_where_the_cache_is(platform, environment, expected, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(counts.sys, "platform", platform)
+    monkeypatch.setattr(sys, "platform", platform)
     monkeypatch.setattr(Path, "home", lambda: Path("/home/somebody"))
     assert counts.cache_folder() == Path(expected)
 

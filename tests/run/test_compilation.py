@@ -12,6 +12,7 @@ import pytest
 
 from sigjax import Evaluation, compare, permutation_test
 from sigjax.resample import engine
+from sigjax.run import backend
 from sigjax.run.backend import compiled
 
 TESTS = ["permutation", "bootstrap"]
@@ -130,3 +131,42 @@ def test_the_compilation_cache_of_the_user_is_used(tmp_path):
     assert len(entries) == 2
     assert in_own_process(home, **variables) == [[0, 2], counts]
     assert sorted(cache.glob("*-cache")) == entries
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 10, 2), reason="JAX writes lines on stderr where it reads them")
+def test_commands_keep_their_programs(tmp_path):
+    (tmp_path / "t.tsv").write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 7}\t{i % 5}\n" for i in range(60)))
+    kept = {name: text for name, text in os.environ.items() if not name.startswith(("JAX_COMPILATION", "JAX_PERSIST"))}
+    command = [sys.executable, "-m", "sigjax", "compare", str(tmp_path / "t.tsv"), "--method", "montecarlo"]
+    runs = []
+    for _ in range(2):
+        done = subprocess.run(
+            [*command, "--resamples", "2000", "--device", "cpu"],
+            env=kept | {"SIGJAX_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        runs.append((done.stdout, done.stderr, [file.name for file in tmp_path.glob("programs/*/*-cache")]))
+    assert runs[0] == runs[1]
+    assert runs[0][1] == ""
+    assert len(runs[0][2]) == 1
+
+
+@pytest.mark.parametrize("most", [100, 99, 60, 10])
+def test_programs_that_are_kept_are_bounded(most, tmp_path, monkeypatch):
+    folder = tmp_path / "programs" / "elsewhere"
+    folder.mkdir(parents=True)
+    for age in range(10):
+        (folder / f"{age}-cache").write_bytes(bytes(10))
+        os.utime(folder / f"{age}-cache", (1e9 - age,) * 2)
+    monkeypatch.setattr(backend, "_MOST_KEPT", most)
+    monkeypatch.setattr(backend, "_SILENT", [0])
+    monkeypatch.setenv("SIGJAX_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "")
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR")
+    monkeypatch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "1")
+    backend.keep_programs()
+    left = 10 if most == 100 else most // 2 // 10
+    assert sorted(file.name for file in folder.iterdir()) == [f"{age}-cache" for age in range(left)]
+    assert os.environ["JAX_COMPILATION_CACHE_DIR"].startswith(str(tmp_path / "programs"))
