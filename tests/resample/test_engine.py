@@ -13,6 +13,7 @@ from sigjax.resample import engine
 from sigjax.resample import engine as sampling
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys, swap
 from sigjax.resample.projection import Bytes, ColumnIndices, Floats, draws_projection
+from sigjax.run import backend
 from sigjax.run.backend import NUMPY, choose_backend
 from sigjax.run.context import Run
 from sigjax.testing import permutation as permutation
@@ -96,6 +97,17 @@ def test_small_work_runs_on_numpy():
     assert choose_backend("auto", numpy_seconds=0.01) is NUMPY
     assert choose_backend("numpy", numpy_seconds=1e9) is NUMPY
     assert choose_backend("auto", numpy_seconds=1e9).platform == "cpu"
+
+
+def test_small_work_that_comes_again_and_again_is_compiled(monkeypatch):
+    monkeypatch.setattr(backend, "_by_numpy", {})
+    chosen = [choose_backend("auto", numpy_seconds=0.3) for _ in range(6)]
+    assert [each is NUMPY for each in chosen] == [True] * 3 + [False] * 3
+    assert choose_backend("auto", numpy_seconds=0.29) is NUMPY  # other work
+    assert choose_backend("numpy", numpy_seconds=0.3) is NUMPY
+    for i in range(5000):
+        choose_backend("auto", numpy_seconds=i * 1e-6)
+    assert len(backend._by_numpy) <= 4096
 
 
 def test_loading_jax_is_counted_where_it_is_not_loaded(monkeypatch):
