@@ -78,9 +78,8 @@ class DrawLattice(NamedTuple):
 def draw_lattice(values: np.ndarray, strata: np.ndarray) -> DrawLattice:
     """Reduce one whole number per unit, `[unit]` int64; `strata` `[unit]` holds ascending codes from 0.
 
-    Example:
-        >>> draw_lattice(np.array([5, 1, 5, 9, 7, 7]), np.array([0, 0, 0, 0, 1, 1]))
-        DrawLattice(values=array([0, 1, 2]), counts=array([1, 2, 1]), strata=array([0, 0, 0]), offset=18, scale=4)
+    >>> draw_lattice(np.array([5, 1, 5, 9, 7, 7]), np.array([0, 0, 0, 0, 1, 1]))
+    DrawLattice(values=array([0, 1, 2]), counts=array([1, 2, 1]), strata=array([0, 0, 0]), offset=18, scale=4)
     """
     starts = np.flatnonzero(np.diff(strata, prepend=-1))
     sizes = np.diff(starts, append=len(values))
@@ -117,10 +116,9 @@ class Tilt(NamedTuple):
 def tilt(lattice: DrawLattice, theta: float = 0.0) -> Tilt:
     """Chances and moments under a tilt by `theta`; the lattice has rows.
 
-    Example:
-        >>> lattice = draw_lattice(np.array([0, 0, 1]), np.zeros(3, int))
-        >>> tilt(lattice, np.log(2.0)).chances
-        array([0.5, 0.5])
+    >>> lattice = draw_lattice(np.array([0, 0, 1]), np.zeros(3, int))
+    >>> tilt(lattice, np.log(2.0)).chances
+    array([0.5, 0.5])
     """
     sizes, starts, strata = lattice.sizes, lattice.starts, lattice.strata
     # Measured from the end that the tilt favours, no exponential overflows.
@@ -139,9 +137,8 @@ def standard_error(lattice: DrawLattice) -> float:
     The limit of the standard deviation (ddof = 1) for infinitely many resamples. Reference: Efron and Tibshirani
     (1993), chapter 5.
 
-    Example:
-        >>> standard_error(draw_lattice(np.array([1, 5, 1, 5]), np.zeros(4, int)))
-        4.0
+    >>> standard_error(draw_lattice(np.array([1, 5, 1, 5]), np.zeros(4, int)))
+    4.0
     """
     return lattice.scale * math.sqrt(tilt(lattice).variance) if lattice.values.size else 0.0
 
@@ -261,11 +258,10 @@ def sum_distribution(lattice: DrawLattice, theta: float = 0.0) -> SumDistributio
 
     The absolute error of a probability is a few units of rounding times the square root of the number of units.
 
-    Example:
-        >>> from sigjax.exact.bootstrap import draw_lattice
-        >>> first, probabilities, step = sum_distribution(draw_lattice(np.array([1, 3]), np.array([0, 0])))
-        >>> first, probabilities.round(12), step
-        (2, array([0.25, 0.5 , 0.25]), 2)
+    >>> from sigjax.exact.bootstrap import draw_lattice
+    >>> first, probabilities, step = sum_distribution(draw_lattice(np.array([1, 3]), np.array([0, 0])))
+    >>> first, probabilities.round(12), step
+    (2, array([0.25, 0.5 , 0.25]), 2)
     """
     if not lattice.values.size:
         return SumDistribution(lattice.offset, np.ones(1), lattice.scale)
@@ -282,9 +278,8 @@ def quantile(of_sum: SumDistribution, q: float) -> int:
     In small samples q is often exactly a cumulative sum, and rounding must not move the answer to the next value. The
     tolerance of 1e-12 is well above the rounding of the sum and far below any probability that matters.
 
-    Example:
-        >>> quantile(SumDistribution(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 0.75)
-        4
+    >>> quantile(SumDistribution(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 0.75)
+    4
     """
     index = int(np.searchsorted(np.cumsum(of_sum.probabilities), q - _QUANTILE_TOLERANCE))
     return of_sum.first + of_sum.step * min(index, len(of_sum.probabilities) - 1)
@@ -293,9 +288,8 @@ def quantile(of_sum: SumDistribution, q: float) -> int:
 def below(of_sum: SumDistribution, x: int) -> float:
     """P(X* < x) + P(X* = x) / 2 (mid-rank), for an x in reach of X*.
 
-    Example:
-        >>> below(SumDistribution(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 4)
-        0.5
+    >>> below(SumDistribution(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 4)
+    0.5
     """
     index = (x - of_sum.first) // of_sum.step
     return float(of_sum.probabilities[:index].sum() + 0.5 * of_sum.probabilities[index])
@@ -308,11 +302,10 @@ def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
     z = sqrt(-2 log p) standard deviations adds an error of z roots of N, and the exponent its own rounding. Use
     `lattice.mirrored()` and -edge for P(X* <= edge).
 
-    Example:
-        >>> from sigjax.exact.bootstrap import draw_lattice
-        >>> coin = draw_lattice(np.repeat([0, 1], 500), np.zeros(1000, int))
-        >>> round(tail(coin, 1000)[0] / math.log(2.0), 9)
-        -1000.0
+    >>> from sigjax.exact.bootstrap import draw_lattice
+    >>> coin = draw_lattice(np.repeat([0, 1], 500), np.zeros(1000, int))
+    >>> round(tail(coin, 1000)[0] / math.log(2.0), 9)
+    -1000.0
     """
     steps = _steps_to(lattice, edge)
     if steps <= 0:
@@ -346,11 +339,10 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
     Returns:
         The p-value, in [0, 1], its base-10 logarithm, and a bound on the relative error of the p-value.
 
-    Example:
-        >>> from sigjax.exact.bootstrap import draw_lattice
-        >>> lattice = draw_lattice(np.array([-1, 1, 1]), np.zeros(3, int))
-        >>> round(bootstrap_p(lattice, 1, "greater", "flip").p_value * 27, 9)
-        7.0
+    >>> from sigjax.exact.bootstrap import draw_lattice
+    >>> lattice = draw_lattice(np.array([-1, 1, 1]), np.zeros(3, int))
+    >>> round(bootstrap_p(lattice, 1, "greater", "flip").p_value * 27, 9)
+    7.0
     """
     x = observed_sum
     if alternative == "two-sided":
@@ -366,10 +358,9 @@ def cost(lattice: DrawLattice) -> int:
     An upper limit: with many units most frequencies drop out early, and one FFT per stratum is the main work, hundreds
     of times less for many rows.
 
-    Example:
-        >>> from sigjax.exact.bootstrap import draw_lattice
-        >>> cost(draw_lattice(np.repeat([0, 1], 50), np.zeros(100, int)))
-        174
+    >>> from sigjax.exact.bootstrap import draw_lattice
+    >>> cost(draw_lattice(np.repeat([0, 1], 50), np.zeros(100, int)))
+    174
     """
     if not lattice.values.size:
         return 0

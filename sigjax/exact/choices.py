@@ -47,11 +47,10 @@ class Choices(NamedTuple):
 def find_choices(size: int, of: int, num_stats: int, what: str = "runs") -> Choices | NotEligible:
     """Plan for `size` of the runs of both of two systems, or of something else.
 
-    Example:
-        >>> find_choices(4, 8, 1).number, find_choices(11, 22, 1).number
-        (70, 705432)
-        >>> find_choices(12, 24, 1)
-        NotEligible(reason='there are more than 1,000,000 choices of 12 of 24 runs')
+    >>> find_choices(4, 8, 1).number, find_choices(11, 22, 1).number
+    (70, 705432)
+    >>> find_choices(12, 24, 1)
+    NotEligible(reason='there are more than 1,000,000 choices of 12 of 24 runs')
     """
     number = math.comb(of, size)
     if number > _MOST_CHOICES:
@@ -62,9 +61,8 @@ def find_choices(size: int, of: int, num_stats: int, what: str = "runs") -> Choi
 def chosen_sums(runs: np.ndarray, size: int) -> np.ndarray:
     """The sums `[choice, stat]` of every choice of `size` rows of `runs` `[run of both, stat]`.
 
-    Example:
-        >>> chosen_sums(np.array([[1], [2], [10], [20]]), 2).ravel()
-        array([ 3, 11, 12, 21, 22, 30])
+    >>> chosen_sums(np.array([[1], [2], [10], [20]]), 2).ravel()
+    array([ 3, 11, 12, 21, 22, 30])
     """
     sums = {0: np.zeros((1, runs.shape[1]), runs.dtype)}
     for index, run in enumerate(runs):
@@ -109,10 +107,9 @@ class Patterns(NamedTuple):
 def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns | NotEligible:
     """Plan for outputs `[output, stat]` (int64) of two systems; `sizes` `[unit]` are the outputs per unit and system.
 
-    Example:
-        >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
-        >>> patterns.pooled.ravel(), patterns.step, patterns.lowest, patterns.reach
-        (array([1, 0, 2, 0]), array([2]), array([2]), array([3]))
+    >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
+    >>> patterns.pooled.ravel(), patterns.step, patterns.lowest, patterns.reach
+    (array([1, 0, 2, 0]), array([2]), array([2]), array([3]))
     """
     unit = np.repeat(np.arange(len(sizes)), sizes)
     order = np.argsort(np.concatenate([unit, unit]), kind="stable")
@@ -170,11 +167,10 @@ def exchange_distribution(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, f
     Returns:
         Sums `[value, axis]` (int64, in fixed point), their chances `[value]`, and a bound on the relative error of one.
 
-    Example:
-        >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
-        >>> sums, chances, _ = exchange_distribution(patterns)
-        >>> sums.ravel(), (6 * chances).round(12)
-        (array([2, 4, 6, 8]), array([1., 2., 2., 1.]))
+    >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
+    >>> sums, chances, _ = exchange_distribution(patterns)
+    >>> sums.ravel(), (6 * chances).round(12)
+    (array([2, 4, 6, 8]), array([1., 2., 2., 1.]))
     """
     strides = np.concatenate([[1], np.cumprod(patterns.reach + 1)]).astype(np.int64)
     keys = patterns.pooled @ strides[:-1]
@@ -253,10 +249,9 @@ class SampleDistribution(NamedTuple):
     def tail(self, hit: np.ndarray) -> ExactP | None:
         """The probability of the values `hit` `[value]`, some of which are; None where it is too small to be known.
 
-        Example:
-            >>> sums = sample_distribution(np.array([1, 2, 3, 5]), 2)
-            >>> sums.tail(sums.sums >= 6).p_value
-            0.5
+        >>> sums = sample_distribution(np.array([1, 2, 3, 5]), 2)
+        >>> sums.tail(sums.sums >= 6).p_value
+        0.5
         """
         log_p = _log_sum(self.log_chances[hit])
         if log_p < self.least:
@@ -272,10 +267,9 @@ class SampleDistribution(NamedTuple):
 def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | NotEligible:
     """The distribution of the sum of a random choice of `size` of the whole numbers `[unit]`; 0 < size < units.
 
-    Example:
-        >>> sums = sample_distribution(np.array([1, 1, 2, 4]), 2)
-        >>> sums.sums, (6 * np.exp(sums.log_chances)).round(12)
-        (array([2, 3, 5, 6]), array([1., 2., 2., 1.]))
+    >>> sums = sample_distribution(np.array([1, 1, 2, 4]), 2)
+    >>> sums.sums, (6 * np.exp(sums.log_chances)).round(12)
+    (array([2, 3, 5, 6]), array([1., 2., 2., 1.]))
     """
     lowest, units, small = int(values.min()), len(values), min(size, len(values) - size)
     scale = int(np.gcd.reduce(values - lowest)) or 1

@@ -156,10 +156,9 @@ def dp_null(lattice: Lattice) -> np.ndarray:
     Returns:
         P(S = 2k - reach) for every k (float64), `[reach_0 + 1]` or `[reach_0 + 1, reach_1 + 1]`; `[]` without an axis.
 
-    Example:
-        >>> one = np.ones(1, np.int64)
-        >>> dp_null(Lattice(np.array([[1], [2]]), np.array([2, 1]), observed=4 * one, basis=one[:, None]))
-        array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
+    >>> one = np.ones(1, np.int64)
+    >>> dp_null(Lattice(np.array([[1], [2]]), np.array([2, 1]), observed=4 * one, basis=one[:, None]))
+    array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
     """
     shape = tuple((lattice.reach + 1).tolist())
     size = math.prod(shape)
@@ -232,10 +231,9 @@ def tree_null(lattice: Lattice) -> np.ndarray:
     Returns:
         P(S = 2k - reach) for every k (float64), `[reach_0 + 1]` or `[reach_0 + 1, reach_1 + 1]`; `[]` without an axis.
 
-    Example:
-        >>> one = np.ones(1, np.int64)
-        >>> tree_null(Lattice(np.array([[1], [2]]), np.array([2, 1]), observed=4 * one, basis=one[:, None])).round(9)
-        array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
+    >>> one = np.ones(1, np.int64)
+    >>> tree_null(Lattice(np.array([[1], [2]]), np.array([2, 1]), observed=4 * one, basis=one[:, None])).round(9)
+    array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
     """
     shape = tuple((lattice.reach + 1).tolist())
     levels = _levels(lattice)
@@ -572,10 +570,9 @@ def line_probabilities(
     Returns:
         Probabilities. They carry rounding noise, see `rounding`.
 
-    Example:
-        >>> rows, multiplicity = np.array([[1, 2]]), np.array([[2, 1]])
-        >>> line_probabilities(rows, multiplicity, np.zeros(1), 6, np.zeros(1, int))[:, :5].round(12)
-        array([[0.125, 0.25 , 0.25 , 0.25 , 0.125]])
+    >>> rows, multiplicity = np.array([[1, 2]]), np.array([[2, 1]])
+    >>> line_probabilities(rows, multiplicity, np.zeros(1), 6, np.zeros(1, int))[:, :5].round(12)
+    array([[0.125, 0.25 , 0.25 , 0.25 , 0.125]])
     """
     half = length // 2 + 1
     if platform is None and steps.size * half <= _DENSE * len(steps):
@@ -672,9 +669,8 @@ def rounding(coins: Any, lengths: tuple[int, ...]) -> Any:
 def fft_length(values: int) -> int:
     """A fast FFT length of at least `values`: even, and a power of two times 1, 9/8, 5/4 or 3/2.
 
-    Example:
-        >>> [fft_length(n) for n in (1, 3, 17, 1000, 1100)]
-        [2, 4, 18, 1024, 1152]
+    >>> [fft_length(n) for n in (1, 3, 17, 1000, 1100)]
+    [2, 4, 18, 1024, 1152]
     """
     power = 2 ** max(1, (values - 1).bit_length())
     lengths = (9 * power // 16, 5 * power // 8, 3 * power // 4, power)

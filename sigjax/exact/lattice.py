@@ -91,12 +91,11 @@ _TOO_LARGE = NotEligible("the differences of the statistics are too large for an
 def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> Lattice | NotEligible:
     """Reduce statistics `[unit, stat]` (int64) of two systems.
 
-    Example:
-        >>> a = np.array([[1, 1], [1, 1], [0, 1]])
-        >>> b = np.array([[0, 1], [1, 1], [4, 1]])
-        >>> lattice = pair_lattice(a, b, ("value", "count"))
-        >>> lattice.rows.tolist(), lattice.multiplicity.tolist(), lattice.observed.tolist(), lattice.basis.tolist()
-        ([[1], [4]], [1, 1], [-3], [[1, 0]])
+    >>> a = np.array([[1, 1], [1, 1], [0, 1]])
+    >>> b = np.array([[0, 1], [1, 1], [4, 1]])
+    >>> lattice = pair_lattice(a, b, ("value", "count"))
+    >>> lattice.rows.tolist(), lattice.multiplicity.tolist(), lattice.observed.tolist(), lattice.basis.tolist()
+    ([[1], [4]], [1, 1], [-3], [[1, 0]])
     """
     # Long axes last: passes over a short one are many times slower.
     columns = np.ascontiguousarray((a - b).T)
@@ -149,10 +148,9 @@ def coordinates(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.n
     Returns:
         `[row, axis]` coordinates and `[axis, stat]` basis (int64): rows = coordinates @ basis.
 
-    Example:
-        >>> values, basis = coordinates(np.array([[2, 4], [6, 12], [10, 20]]), np.ones(3, int))
-        >>> values.tolist(), basis.tolist()
-        ([[1], [3], [5]], [[2, 4]])
+    >>> values, basis = coordinates(np.array([[2, 4], [6, 12], [10, 20]]), np.ones(3, int))
+    >>> values.tolist(), basis.tolist()
+    ([[1], [3], [5]], [[2, 4]])
     """
     if rows.shape[1] == 1:
         basis = np.gcd.reduce(rows, axis=0)[None]
@@ -247,10 +245,9 @@ def pair_lattices(
 ) -> Iterator[Lattice | NotEligible]:
     """`pair_lattice` of some pairs of systems, from the statistics `[system, unit, stat]` (int64) of all.
 
-    Example:
-        >>> answers = np.array([[[1], [1], [0]], [[0], [1], [2]], [[0], [0], [0]]])
-        >>> [each.rows.ravel().tolist() for each in pair_lattices(answers, [(0, 1), (0, 2), (1, 2)], ("right",))]
-        [[1, 2], [1], [1, 2]]
+    >>> answers = np.array([[[1], [1], [0]], [[0], [1], [2]], [[0], [0], [0]]])
+    >>> [each.rows.ravel().tolist() for each in pair_lattices(answers, [(0, 1), (0, 2), (1, 2)], ("right",))]
+    [[1, 2], [1], [1, 2]]
     """
     varying = np.flatnonzero((values != values[:1]).any(axis=(0, 1))) if len(pairs) > 1 else np.zeros(0, np.intp)
     if varying.size != 1 or np.ptp(values[:, :, varying[0]]) > _MOST_SIZES:

@@ -89,13 +89,12 @@ def choose_step(lattice: Lattice, edge: float) -> tuple[float, int]:
 def bound_tail(lattice: Lattice, edge: float, step: float) -> TailBounds:
     """Bounds of P(S >= edge), edge > 0, by differences rounded to multiples of a step.
 
-    Example:
-        >>> from sigjax.exact.lattice import pair_lattice
-        >>> values = np.array([[314159], [271828], [141421], [173205]])
-        >>> lattice = pair_lattice(values, np.zeros_like(values), ("value",))
-        >>> low, high = bound_tail(lattice, 600_000.0, choose_step(lattice, 600_000.0)[0])
-        >>> low <= math.log(2 / 16) <= high and high - low < BOUNDS_WIDTH
-        True
+    >>> from sigjax.exact.lattice import pair_lattice
+    >>> values = np.array([[314159], [271828], [141421], [173205]])
+    >>> lattice = pair_lattice(values, np.zeros_like(values), ("value",))
+    >>> low, high = bound_tail(lattice, 600_000.0, choose_step(lattice, 600_000.0)[0])
+    >>> low <= math.log(2 / 16) <= high and high - low < BOUNDS_WIDTH
+    True
     """
     steps, multiplicity = lattice.rows[:, 0].astype(np.float64), lattice.multiplicity
     whole = np.rint(steps / step)
@@ -262,9 +261,8 @@ _SECONDS = 1e-7
 def few_units(a: np.ndarray, b: np.ndarray) -> Lattice | None:
     """The units on which two systems `[unit, stat]` (int64) differ, one row each; None if there are too many.
 
-    Example:
-        >>> few_units(np.array([[3, 1], [2, 2]]), np.array([[1, 4], [2, 2]])).rows
-        array([[ 2, -3]])
+    >>> few_units(np.array([[3, 1], [2, 2]]), np.array([[1, 4], [2, 2]])).rows
+    array([[ 2, -3]])
     """
     rows = (a - b)[(a != b).any(axis=1)]
     if len(rows) > MOST_SIGNS:
@@ -275,9 +273,8 @@ def few_units(a: np.ndarray, b: np.ndarray) -> Lattice | None:
 def sign_sums(lattice: Lattice) -> np.ndarray:
     """The sums `[outcome, stat]` of all sign vectors whose first sign is +: the rest are mirror images.
 
-    Example:
-        >>> sign_sums(few_units(np.array([[3], [5], [9]]), np.zeros((3, 1), int))).ravel()
-        array([-11,  -1,   7,  17])
+    >>> sign_sums(few_units(np.array([[3], [5], [9]]), np.zeros((3, 1), int))).ravel()
+    array([-11,  -1,   7,  17])
     """
     sums = lattice.rows[:1]
     for row in lattice.rows[1:]:
@@ -288,11 +285,10 @@ def sign_sums(lattice: Lattice) -> np.ndarray:
 def count_from(lattice: Lattice, edge: int) -> int:
     """How many of the 2^coins sign vectors give S >= edge, on one axis.
 
-    Example:
-        >>> from sigjax.exact.lattice import pair_lattice
-        >>> values = np.array([[3], [5], [9]])
-        >>> count_from(pair_lattice(values, np.zeros_like(values), ("value",)), 7)
-        3
+    >>> from sigjax.exact.lattice import pair_lattice
+    >>> values = np.array([[3], [5], [9]])
+    >>> count_from(pair_lattice(values, np.zeros_like(values), ("value",)), 7)
+    3
     """
     steps = np.repeat(lattice.rows[:, 0], lattice.multiplicity)
     half = lattice.coins // 2
@@ -306,11 +302,10 @@ def count_extreme(lattice: Lattice, edge: int) -> int | None:
 
     None where more than `MOST_EXTREME` sign vectors do.
 
-    Example:
-        >>> from sigjax.exact.lattice import pair_lattice
-        >>> values = np.arange(1, 101)[:, None]
-        >>> count_extreme(pair_lattice(values, np.zeros_like(values), ("value",)), 5050 - 2 * 3)  # none, 1, 2, 1 + 2, 3
-        5
+    >>> from sigjax.exact.lattice import pair_lattice
+    >>> values = np.arange(1, 101)[:, None]
+    >>> count_extreme(pair_lattice(values, np.zeros_like(values), ("value",)), 5050 - 2 * 3)  # none, 1, 2, 1 + 2, 3
+    5
     """
     spare, sums = (int(lattice.reach[0]) - edge) // 2, np.zeros(1, np.int64)
     steps = np.sort(np.repeat(lattice.rows[:, 0], lattice.multiplicity))
@@ -348,12 +343,11 @@ def sign_distribution(lattice: Lattice) -> tuple[np.ndarray, np.ndarray]:
     By all signs of few units, or the characteristic function on a grid, whichever has fewer values. A grid leaves out
     what lies beyond 9 standard deviations or is as small as rounding errors.
 
-    Example:
-        >>> from sigjax.exact.lattice import pair_lattice
-        >>> lattice = pair_lattice(np.array([[1], [1], [1]]), np.zeros((3, 1), int), ("value",))
-        >>> values, chances = sign_distribution(lattice)
-        >>> values.ravel(), chances.round(12)
-        (array([-3, -1,  1,  3]), array([0.125, 0.375, 0.375, 0.125]))
+    >>> from sigjax.exact.lattice import pair_lattice
+    >>> lattice = pair_lattice(np.array([[1], [1], [1]]), np.zeros((3, 1), int), ("value",))
+    >>> values, chances = sign_distribution(lattice)
+    >>> values.ravel(), chances.round(12)
+    (array([-3, -1,  1,  3]), array([0.125, 0.375, 0.375, 0.125]))
     """
     if lattice.axes == 0:
         return np.zeros((1, 0), np.int64), np.ones(1)
@@ -592,12 +586,11 @@ def line_ps(
 ) -> list[ExactP]:
     """Exact p-values of pairs with one axis, together on a common grid.
 
-    Example:
-        >>> from sigjax.exact.lattice import pair_lattice
-        >>> lattice = pair_lattice(np.array([[1], [1], [1]]), np.array([[0], [0], [0]]), ("value",))
-        >>> criterion = Criterion(np.array([3.0]), np.array([1e-9]), "greater")
-        >>> line_ps([lattice], lambda values: values, criterion)[0].p_value
-        0.125
+    >>> from sigjax.exact.lattice import pair_lattice
+    >>> lattice = pair_lattice(np.array([[1], [1], [1]]), np.array([[0], [0], [0]]), ("value",))
+    >>> criterion = Criterion(np.array([3.0]), np.array([1e-9]), "greater")
+    >>> line_ps([lattice], lambda values: values, criterion)[0].p_value
+    0.125
     """
     lines = _join_lines(lattices, platform)
     observed = np.array([abs(int(lattice.observed[0])) for lattice in lattices])

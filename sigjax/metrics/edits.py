@@ -65,10 +65,9 @@ def tokens_of(text: str) -> Iterator[str]:
 def words_of(text: str) -> Words:
     """The words of a text in lower case.
 
-    Example:
-        >>> graph = words_of("a { B C / @ } (d)")
-        >>> graph.words, graph.before, graph.slots
-        (['', 'a', 'b', 'c', '@', 'd'], [[], [0], [1], [2], [1], [3, 4]], [0, 1, 2, 2, 2, 3])
+    >>> graph = words_of("a { B C / @ } (d)")
+    >>> graph.words, graph.before, graph.slots
+    (['', 'a', 'b', 'c', '@', 'd'], [[], [0], [1], [2], [1], [3, 4]], [0, 1, 2, 2, 2, 3])
     """
     words, costs, befores, slots = [""], [0], list[list[int]]([[]]), [0]
     last, slot = [0], 1
@@ -110,9 +109,8 @@ def align(reference: Words, output: Words) -> list[Step]:
 
     Words that are optional are correct where they are left out, or put in.
 
-    Example:
-        >>> [kind for kind, slot in align(words_of("a { b c / @ } d"), words_of("A d e"))]
-        ['correct', 'correct', 'insertion']
+    >>> [kind for kind, slot in align(words_of("a { b c / @ } d"), words_of("A d e"))]
+    ['correct', 'correct', 'insertion']
     """
     table = _table(reference, output)
     steps = list[Step]()
@@ -183,9 +181,8 @@ def error_rate_score(sums: Array) -> Array:
     Sums `[..., stat]` with stat = (errors, ref_len) give scores `[...]` from 0, and above 1 where outputs are much too
     long. Without any reference 1, or 0 where there is no output either.
 
-    Example:
-        >>> float(error_rate_score(np.array([5.0, 40.0])))
-        0.125
+    >>> float(error_rate_score(np.array([5.0, 40.0])))
+    0.125
     """
     return _rate(sums, 1.0)
 
@@ -195,9 +192,8 @@ def ter_score(sums: Array) -> Array:
 
     Both statistics are times the number of references: whole numbers.
 
-    Example:
-        >>> float(ter_score(np.array([5.0, 40.0])))
-        12.5
+    >>> float(ter_score(np.array([5.0, 40.0])))
+    12.5
     """
     return _rate(sums, 100.0)
 
@@ -217,9 +213,8 @@ def edit_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     References: Myers (1999), "A fast bit-vector algorithm for approximate string matching based on dynamic
     programming"; Hyyrö (2003), "A bit-vector algorithm for computing Levenshtein and Damerau edit distances".
 
-    Example:
-        >>> edit_distance("kitten", "sitting"), edit_distance(["a", "cat"], ["the", "black", "cat"])
-        (3, 2)
+    >>> edit_distance("kitten", "sitting"), edit_distance(["a", "cat"], ["the", "black", "cat"])
+    (3, 2)
     """
     if not first:
         return len(second)

@@ -46,11 +46,7 @@ def read_frame(frame: Any, metric: AnyMetric | None, options: Options) -> Evalua
 
 
 def frame_table(frame: Any, *, file: str = FRAME) -> DataTable:
-    """A data frame as a table.
-
-    Raises:
-        InputError: narwhals is not installed, this is no data frame, two columns have the same name, or it has no rows.
-    """
+    """A data frame as a table."""
     try:
         import narwhals
     except ModuleNotFoundError:
@@ -149,9 +145,8 @@ def parse_jsonl(
 
     Fields that hold lists or objects are no numbers and no names. Those named in `ignore` may hold anything.
 
-    Example:
-        >>> parse_jsonl("t.jsonl", '{"id": "x", "A": 1}\n{"A": 0.5, "id": "y"}\n', ignore=()).columns["A"].cells
-        ['1', '0.5']
+    >>> parse_jsonl("t.jsonl", '{"id": "x", "A": 1}\n{"A": 0.5, "id": "y"}\n', ignore=()).columns["A"].cells
+    ['1', '0.5']
     """
     lines = [line for line, content in enumerate(text.split("\n"), start=1) if content.strip()]
     items = parse_json_lines(file, text, spelled=True)
@@ -174,9 +169,8 @@ def _records(file: str, value: Any, path: str) -> list[Item]:
 def _of_columns(value: dict[str, Any]) -> Any:
     """Records of the names of columns and lists of cells, as pandas, MLflow and Weights & Biases write them.
 
-    Example:
-        >>> _of_columns({"columns": ["id", "score"], "data": [["x", 1], ["y", 0]]})
-        [{'id': 'x', 'score': 1}, {'id': 'y', 'score': 0}]
+    >>> _of_columns({"columns": ["id", "score"], "data": [["x", 1], ["y", 0]]})
+    [{'id': 'x', 'score': 1}, {'id': 'y', 'score': 0}]
     """
     names, rows = value.get("columns"), value.get("data")
     if not (isinstance(names, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows)):
@@ -260,10 +254,6 @@ def parquet_frame(file: str, data: bytes, check: Callable[[Sequence[str]], None]
         file: for messages.
         data: the content of the file.
         check: refuses names of columns before any is decoded.
-
-    Raises:
-        InputError: pyarrow is not installed, the file is damaged, text is not UTF-8, or it unpacks to far more than its
-            size.
     """
     names: list[str] = []
 
@@ -287,9 +277,6 @@ def parquet_columns(file: str, data: bytes, choose: Callable[[Any], list[str]]) 
         file: for messages.
         data: the content of the file.
         choose: schema -> dotted paths of columns, of which none holds lists.
-
-    Raises:
-        InputError: as `parquet_frame`, within `refusing_damage`.
     """
     from pyarrow import BufferReader, Table  # pyright: ignore[reportMissingImports]
     from pyarrow.parquet import ParquetFile  # pyright: ignore[reportMissingImports]

@@ -253,10 +253,9 @@ def count_responses(
     response counts for must not depend on other responses: a bracket that a tree has twice is one response that counts
     twice. Reference: Yeh (2000), "More accurate tests for the statistical significance of result differences", 3.3.
 
-    Example:
-        >>> responses, counts = count_responses(Counter("ab"), {"A": Counter("bbc")})
-        >>> responses, counts["A"]["tp"], counts["A"]["predicted"]
-        (['a', 'b', 'c'], array([0., 1., 0.]), array([0., 2., 1.]))
+    >>> responses, counts = count_responses(Counter("ab"), {"A": Counter("bbc")})
+    >>> responses, counts["A"]["tp"], counts["A"]["predicted"]
+    (['a', 'b', 'c'], array([0., 1., 0.]), array([0., 2., 1.]))
     """
     responses = sorted(set(gold).union(*systems.values()))
     right, *columns = (np.array([own[each] for each in responses], float) for own in (gold, *systems.values()))
@@ -515,10 +514,9 @@ def _settle_missing(
 def _dropped(absent: np.ndarray, systems: Sequence[str]) -> Note:
     """How many instances were dropped, and, where these are many, the systems that cost most.
 
-    Example:
-        >>> print(_dropped(np.array([[1, 1, 0, 0], [0, 1, 0, 0]], bool), ["A", "B"]))
-        warning: dropped 2 of 4 instances that some system lacks:
-        'A' lacks 2 (1 that no other lacks), 'B' lacks 1 (0 that no other lacks)
+    >>> print(_dropped(np.array([[1, 1, 0, 0], [0, 1, 0, 0]], bool), ["A", "B"]))
+    warning: dropped 2 of 4 instances that some system lacks:
+    'A' lacks 2 (1 that no other lacks), 'B' lacks 1 (0 that no other lacks)
     """
     num_lacking = absent.sum(axis=0)
     lost, count = np.count_nonzero(num_lacking), absent.shape[1]
@@ -581,9 +579,8 @@ _EXACT = 1e-9
 def summary_rows(ids: Sequence[Any] | None) -> list[int]:
     """The instances that are named like sums of others, without those of tables that have nothing else.
 
-    Example:
-        >>> summary_rows(["q1", "q2", "Mean", "std"])
-        [2, 3]
+    >>> summary_rows(["q1", "q2", "Mean", "std"])
+    [2, 3]
     """
     found = [i for i, id in enumerate(ids or ()) if is_summary(str(id))]
     if found:  # what describes columns stands beside their mean
@@ -632,9 +629,8 @@ def _are(expected: Callable[..., np.ndarray], row: np.ndarray, others: np.ndarra
 def _last_digit(numbers: np.ndarray) -> np.ndarray:
     """One unit of the last decimal of each number, as it is written shortest.
 
-    Example:
-        >>> _last_digit(np.array([0.25, 3.0]))
-        array([0.01, 1.  ])
+    >>> _last_digit(np.array([0.25, 3.0]))
+    array([0.01, 1.  ])
     """
     digits = [np.format_float_positional(number, trim="-").partition(".")[2] for number in numbers]
     return np.array([10.0 ** -len(each) for each in digits])
@@ -653,11 +649,10 @@ def evaluation_from_mappings(
 ) -> EvaluationRecord:
     """Join by id; see `Evaluation.from_arrays`. `clusters` and `strata` are id -> label.
 
-    Example:
-        >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"y": 1}}
-        >>> evaluation = evaluation_from_mappings(numbers, metric="mean", missing="drop")
-        >>> evaluation.ids, evaluation.notes
-        (('y',), ("warning: dropped 1 of 2 instances that some system lacks: 'B' lacks 1 (1 that no other lacks)",))
+    >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"y": 1}}
+    >>> evaluation = evaluation_from_mappings(numbers, metric="mean", missing="drop")
+    >>> evaluation.ids, evaluation.notes
+    (('y',), ("warning: dropped 1 of 2 instances that some system lacks: 'B' lacks 1 (1 that no other lacks)",))
     """
     options = Options(metric=metric, missing=missing)
     check_options(options)

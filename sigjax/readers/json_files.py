@@ -31,14 +31,13 @@ class Item:
 
     A field that is missing, or null, is the default where one is given, and refused elsewhere.
 
-    Example:
-        >>> entry = Item("a.json, entry 1", {"name": "x", "stats": [{"sum": 2}]})
-        >>> entry.text("name"), entry.text("trial", 0), [stat.number("sum") for stat in entry.items("stats", "stat")]
-        ('x', '0', [2.0])
-        >>> entry.number("name")
-        Traceback (most recent call last):
-        ...
-        sigjax.InputError: a.json, entry 1, field 'name': expected a number, got the text 'x'
+    >>> entry = Item("a.json, entry 1", {"name": "x", "stats": [{"sum": 2}]})
+    >>> entry.text("name"), entry.text("trial", 0), [stat.number("sum") for stat in entry.items("stats", "stat")]
+    ('x', '0', [2.0])
+    >>> entry.number("name")
+    Traceback (most recent call last):
+    ...
+    sigjax.InputError: a.json, entry 1, field 'name': expected a number, got the text 'x'
     """
 
     at: Place
@@ -183,12 +182,8 @@ _SPELLED = json.JSONDecoder(object_pairs_hook=_unique_names, parse_float=str, pa
 def parse_json(file: str, content: str, *, line: int | None = None, spelled: bool = False) -> Any:
     """The value of a JSON text: of a whole file, or of one line of it; `spelled` keeps numbers as text.
 
-    Raises:
-        InputError: it is not JSON, nests too deeply, or an object holds a name twice.
-
-    Example:
-        >>> parse_json("a.json", '{"score": 0.5}')
-        {'score': 0.5}
+    >>> parse_json("a.json", '{"score": 0.5}')
+    {'score': 0.5}
     """
     place = file if line is None else f"{Line(file, line)}"
     try:
@@ -227,9 +222,8 @@ def _as_list(value: object) -> list[Any]:
 def number(value: object) -> float:
     """A finite number, true or false, as a double; anything else is refused.
 
-    Example:
-        >>> number(True), number(3)
-        (1.0, 3.0)
+    >>> number(True), number(3)
+    (1.0, 3.0)
     """
     if type(value) is float and abs(value) < LARGEST_WHOLE:
         return value

@@ -244,11 +244,7 @@ _HINT = f"name the metric's columns with {Hint('counts')}"
 
 
 def system_column(table: DataTable, options: Options) -> str | None:
-    """The column that holds the systems of a long table, if there is one.
-
-    Raises:
-        InputError: a column is named as if it did, but the table may as well be wide.
-    """
+    """The column that holds the systems of a long table, if there is one."""
     exact = next((name for name in table.columns if name.lower() == "system"), None)
     if options.system_column or exact:
         return options.system_column or exact
@@ -467,13 +463,12 @@ def battle_columns(table: DataTable) -> list[str]:
 
     There are none where the table is none of battles, or its sides hold numbers.
 
-    Example:
-        >>> from sigjax.readers.table import DataColumn
-        >>> columns = {"model_a": DataColumn(["x"]), "model_b": DataColumn(["y"]), "winner": DataColumn(["tie"])}
-        >>> battle_columns(DataTable("t.csv", columns, [2]))
-        ['model_a', 'model_b', 'winner']
-        >>> battle_columns(DataTable("t.csv", columns | {"model_a": DataColumn(["0.5"])}, [2]))
-        []
+    >>> from sigjax.readers.table import DataColumn
+    >>> columns = {"model_a": DataColumn(["x"]), "model_b": DataColumn(["y"]), "winner": DataColumn(["tie"])}
+    >>> battle_columns(DataTable("t.csv", columns, [2]))
+    ['model_a', 'model_b', 'winner']
+    >>> battle_columns(DataTable("t.csv", columns | {"model_a": DataColumn(["0.5"])}, [2]))
+    []
     """
     lower = {name.strip().lower(): name for name in table.columns}
     sides = [[name for low, name in lower.items() if side.fullmatch(low)] for side in _SIDES]

@@ -267,9 +267,8 @@ def select_systems(file: str, names: Sequence[str], options: Options) -> tuple[s
 def quote(text: str) -> str:
     """Text of a person in a message: quoted, on one line, cut where it is long.
 
-    Example:
-        >>> quote("a" * 50)
-        "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'"
+    >>> quote("a" * 50)
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'"
     """
     return repr(text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3] + "...")
 
@@ -293,9 +292,8 @@ def suggest(name: str, known: Iterable[str], what: str) -> str:
 def hint_for_number(text: str) -> str | None:
     """What to do about text that is nearly a number, or stands for a missing one; None for other text.
 
-    Example:
-        >>> hint_for_number("50 %"), hint_for_number("0,5"), hint_for_number("big")
-        ('it is a percentage; leave out all % signs', 'it has a decimal comma; write decimal points, 0.5', None)
+    >>> hint_for_number("50 %"), hint_for_number("0,5"), hint_for_number("big")
+    ('it is a percentage; leave out all % signs', 'it has a decimal comma; write decimal points, 0.5', None)
     """
     text = text.strip()
     if re.fullmatch(r"[-+]?[\d.,]+\s*%", text):
@@ -326,15 +324,14 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.:-]+")
 def name_systems(files: Sequence[str]) -> tuple[dict[str, str], frozenset[str]]:
     """Name of each system -> its file, and the names that were given as `NAME=FILE`.
 
-    Example:
-        >>> name_systems(["out/big.txt.gz", "out/small.txt", "Best=out/c.txt"])
-        ({'big': 'out/big.txt.gz', 'small': 'out/small.txt', 'Best': 'out/c.txt'}, frozenset({'Best'}))
-        >>> name_systems(["a/hyp.txt", "b/hyp.txt"])[0]
-        {'a/hyp': 'a/hyp.txt', 'b/hyp': 'b/hyp.txt'}
-        >>> list(name_systems(["org__a/samples_gsm8k_2026.jsonl", "org__b/samples_gsm8k_2026.jsonl"])[0])
-        ['org__a', 'org__b']
-        >>> list(name_systems(["a.mrg", "b.evalb", "c.reverse"])[0])
-        ['a', 'b', 'c.reverse']
+    >>> name_systems(["out/big.txt.gz", "out/small.txt", "Best=out/c.txt"])
+    ({'big': 'out/big.txt.gz', 'small': 'out/small.txt', 'Best': 'out/c.txt'}, frozenset({'Best'}))
+    >>> name_systems(["a/hyp.txt", "b/hyp.txt"])[0]
+    {'a/hyp': 'a/hyp.txt', 'b/hyp': 'b/hyp.txt'}
+    >>> list(name_systems(["org__a/samples_gsm8k_2026.jsonl", "org__b/samples_gsm8k_2026.jsonl"])[0])
+    ['org__a', 'org__b']
+    >>> list(name_systems(["a.mrg", "b.evalb", "c.reverse"])[0])
+    ['a', 'b', 'c.reverse']
     """
     given = [given_name(file) for file in files]
     paths = [PurePath(os.path.normpath(path)).parts for _, path in given]
@@ -387,9 +384,6 @@ def system_groups(file: str, systems: Sequence[str]) -> dict[str, str]:
     """The group of each system, from a file with one system and its group per line.
 
     They are separated by a tab, or by a comma in a file named .csv; a first line `system`, `group` is a header.
-
-    Raises:
-        InputError: not two fields on a line, a system twice, or systems of the data without a group.
     """
     name = file.lower().removesuffix(".gz")
     delimiter, between = (",", "a comma") if name.endswith(".csv") else ("\t", "a tab")
@@ -411,11 +405,7 @@ def system_groups(file: str, systems: Sequence[str]) -> dict[str, str]:
 
 
 def check_groups(source: str, groups: Mapping[str, str], systems: Sequence[str]) -> None:
-    """Refuse groups that lack some systems, and groups of systems that are not in the data.
-
-    Raises:
-        InputError: naming the systems.
-    """
+    """Refuse groups that lack some systems, and groups of systems that are not in the data."""
     unknown = [name for name in groups if name not in systems]
     if unknown:
         raise InputError(f"{source}: {listing(unknown)}: no such system; {suggest(unknown[0], systems, 'systems')}")

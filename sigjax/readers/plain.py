@@ -44,13 +44,12 @@ def parse_delimited(file: str, text: str, *, dialect: str, alone: bool = True) -
         dialect: "tsv", "csv" or "spaces".
         alone: whether the file has all systems, and so more than one column.
 
-    Example:
-        >>> parse_delimited("t.csv", "id,A\nx,1\n", dialect="csv").columns["A"].cells
-        ['1']
-        >>> parse_delimited("t.csv", "id;A\n\nx;0,5\n", dialect="csv").columns["A"].cells
-        ['0.5']
-        >>> parse_delimited("t.csv", "# made by x\nid,A\n# half\nx,1\n,\n", dialect="csv").lines
-        [4]
+    >>> parse_delimited("t.csv", "id,A\nx,1\n", dialect="csv").columns["A"].cells
+    ['1']
+    >>> parse_delimited("t.csv", "id;A\n\nx;0,5\n", dialect="csv").columns["A"].cells
+    ['0.5']
+    >>> parse_delimited("t.csv", "# made by x\nid,A\n# half\nx,1\n,\n", dialect="csv").lines
+    [4]
     """
     if dialect == "spaces":
         return parse_delimited(file, _with_tabs(text), dialect="tsv", alone=alone)

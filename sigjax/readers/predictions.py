@@ -78,11 +78,7 @@ class Predicted:
 def evaluate_predictions(
     systems: Sequence[Predicted], options: Options, *, notes: Sequence[str] = ()
 ) -> EvaluationRecord:
-    """The evaluation by a metric of classes, of numbers or of texts.
-
-    Raises:
-        InputError: the labels are not what the metric takes.
-    """
+    """The evaluation by a metric of classes, of numbers or of texts."""
     name = options.metric if isinstance(options.metric, str) else chosen_metric(options).name
     made: AnyMetric = options.metric
     if name in ANSWERS or parameterized(name)[1] in TEXT_METRICS:
@@ -162,9 +158,8 @@ def _is_word(label: str) -> bool:
 def _whole(label: str) -> str:
     """A whole number in one spelling; other labels as they are.
 
-    Example:
-        >>> _whole("1.0"), _whole("01"), _whole("cat")
-        ('1', '1', 'cat')
+    >>> _whole("1.0"), _whole("01"), _whole("cat")
+    ('1', '1', 'cat')
     """
     return str(int(label.partition(".")[0])) if _WHOLE.fullmatch(label) else label
 
@@ -252,9 +247,8 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 def answer_words(text: str) -> list[str]:
     """The words of an answer that are compared.
 
-    Example:
-        >>> answer_words("The  U.S. Navy's \u2014 an A-1")
-        ['us', 'navys', '\u2014', 'a1']
+    >>> answer_words("The  U.S. Navy's \u2014 an A-1")
+    ['us', 'navys', '\u2014', 'a1']
     """
     return _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split()
 
@@ -268,9 +262,8 @@ def score_answer(words: Sequence[str], gold: Sequence[Sequence[str]], *, may_be_
         may_be_none: whether no words are an answer, as in version 2: right where the gold answer has none either. In
             version 1.1 such an answer matches, but has no F1.
 
-    Example:
-        >>> score_answer(["us", "navy"], [["navy"], ["us", "army"]], may_be_none=False)
-        (0.0, 0.6666666666666666)
+    >>> score_answer(["us", "navy"], [["navy"], ["us", "army"]], may_be_none=False)
+    (0.0, 0.6666666666666666)
     """
     exact = max(float(words == own) for own in gold)
     return exact, max(_overlap(words, own, may_be_none=may_be_none) for own in gold)
@@ -287,12 +280,7 @@ def _overlap(words: Sequence[str], gold: Sequence[str], *, may_be_none: bool) ->
 
 
 def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) -> list[DataTable]:
-    """The tables with a column of gold labels, which a file has by id; it is named after the file.
-
-    Raises:
-        InputError: it is unclear which column holds the labels; a table has ids that the file lacks; or the file has
-            ids that no table has, unless these are dropped.
-    """
+    """The tables with a column of gold labels, which a file has by id; it is named after the file."""
     known = [_ids(gold, options), *(_ids(table, options) for table in tables)]
     for table, ids in zip((gold, *tables), known, strict=True):
         if ids is None:
@@ -359,9 +347,6 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
     """The columns of gold labels and predictions, as options or unmistakable names say; None if there are none.
 
     `alone` is whether the table has all systems.
-
-    Raises:
-        InputError: an option names no column, or it is unclear which columns are predictions.
     """
     asked = options.gold is not None or options.prediction is not None
     positive = None

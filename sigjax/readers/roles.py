@@ -164,9 +164,8 @@ describes = _named("std|sd|stdev|stddev|stderr|se|sem|var|variance|median|min|ma
 def is_id_name(name: str | None) -> bool:
     """Whether a column is named like ids.
 
-    Example:
-        >>> [name for name in ("docid", "Sent_ID", "exampleId", "Topic", "grid", "A") if is_id_name(name)]
-        ['docid', 'Sent_ID', 'exampleId', 'Topic']
+    >>> [name for name in ("docid", "Sent_ID", "exampleId", "Topic", "grid", "A") if is_id_name(name)]
+    ['docid', 'Sent_ID', 'exampleId', 'Topic']
     """
     return name is not None and (is_sure_id(name) or _has_id_word(name))
 
@@ -184,9 +183,8 @@ def is_property(name: str, *, beside_ids: bool = False) -> bool:
 def is_gold(name: str) -> bool:
     """Whether a column is named like gold labels.
 
-    Example:
-        >>> [name for name in ("y_true", "True_Label", "Actual", "gold-standard-model", "targets") if is_gold(name)]
-        ['y_true', 'True_Label', 'Actual', 'targets']
+    >>> [name for name in ("y_true", "True_Label", "Actual", "gold-standard-model", "targets") if is_gold(name)]
+    ['y_true', 'True_Label', 'Actual', 'targets']
     """
     return is_only_gold(name) or is_rated_gold(name) or is_paired_gold(name) or _is_gold_word(name)
 
@@ -194,9 +192,8 @@ def is_gold(name: str) -> bool:
 def is_predicted(name: str) -> bool:
     """Whether a column that stands beside gold labels is named like predictions, or their probabilities.
 
-    Example:
-        >>> [name for name in ("y_pred", "Predicted_Label", "pred_bert", "predictor", "Output") if is_predicted(name)]
-        ['y_pred', 'Predicted_Label', 'pred_bert', 'Output']
+    >>> [name for name in ("y_pred", "Predicted_Label", "pred_bert", "predictor", "Output") if is_predicted(name)]
+    ['y_pred', 'Predicted_Label', 'pred_bert', 'Output']
     """
     return _is_predicted_word(name) or is_only_predicted(name)
 
@@ -209,9 +206,8 @@ def is_only_predicted(name: str) -> bool:
 def are_measures(names: Iterable[str]) -> bool:
     """Whether all are names of metrics.
 
-    Example:
-        >>> are_measures(["BLEU", "ndcg@10", "answer_relevancy"]), are_measures(["bleu", "base"])
-        (True, False)
+    >>> are_measures(["BLEU", "ndcg@10", "answer_relevancy"]), are_measures(["bleu", "base"])
+    (True, False)
     """
     return all(map(is_measure, names))
 
@@ -219,9 +215,8 @@ def are_measures(names: Iterable[str]) -> bool:
 def is_score(name: str) -> bool:
     """Whether a column is named like scores.
 
-    Example:
-        >>> [name for name in ("isCorrect", "f1_score", "resolved", "Survived", "A") if is_score(name)]
-        ['isCorrect', 'f1_score', 'resolved']
+    >>> [name for name in ("isCorrect", "f1_score", "resolved", "Survived", "A") if is_score(name)]
+    ['isCorrect', 'f1_score', 'resolved']
     """
     return is_measure(name) or any(map(_is_score_word, _BETWEEN.split(name)))
 
@@ -229,9 +224,8 @@ def is_score(name: str) -> bool:
 def may_be_system(name: str) -> bool:
     """Whether a column is named like one of systems, or of a property that instances may have, too.
 
-    Example:
-        >>> [name for name in ("Model_Name", "Agent", "alg_name", "classifier", "agency") if may_be_system(name)]
-        ['Model_Name', 'Agent', 'alg_name', 'classifier']
+    >>> [name for name in ("Model_Name", "Agent", "alg_name", "classifier", "agency") if may_be_system(name)]
+    ['Model_Name', 'Agent', 'alg_name', 'classifier']
     """
     return is_system(name) or _is_rarely_system(name)
 
@@ -492,9 +486,6 @@ def wide_roles(table: DataTable, options: Options) -> tuple[str | None, tuple[st
 
     Returns:
         the column of instance ids, None where rows are counted; the systems; and the columns that are neither.
-
-    Raises:
-        InputError: it is unclear whether a column is a system, or the columns hold something else than systems.
     """
     free = unused(table, options, [options.id_column])
     if options.only is not None:
@@ -676,9 +667,8 @@ def ids_from(column: str | None) -> str:
 def columns_note(about: Mapping[str, str], others: Sequence[str], options: str) -> str:
     """One line on what was taken from which columns.
 
-    Example:
-        >>> columns_note({"ids": "'id'", "systems": "'A', 'B'"}, ["length"], "id_column, only, ignore")
-        "read from the table: ids 'id'; systems 'A', 'B'; not used 'length' (options: id_column, only, ignore)"
+    >>> columns_note({"ids": "'id'", "systems": "'A', 'B'"}, ["length"], "id_column, only, ignore")
+    "read from the table: ids 'id'; systems 'A', 'B'; not used 'length' (options: id_column, only, ignore)"
     """
     parts = [f"{what} {names}" for what, names in about.items()]
     parts += [f"not used {listing(others, SHOWN)}"] if others else []

@@ -30,12 +30,7 @@ _FRAME = ("ids", "clusters", "strata", "runs")
 
 
 def save_evaluations(path: str, evaluations: Sequence[EvaluationRecord]) -> None:
-    """Save evaluations of the same systems on the same instances in one file.
-
-    Raises:
-        InputError: a metric is a user's function, which a file cannot hold; the evaluations do not have the same
-            systems, instances and labels; or the file cannot be written.
-    """
+    """Save evaluations of the same systems on the same instances in one file."""
     first = evaluations[0]
     for other in evaluations:
         other.check_complete()
@@ -66,11 +61,7 @@ def save_evaluations(path: str, evaluations: Sequence[EvaluationRecord]) -> None
 
 
 def join_evaluations(files: Sequence[str], parts: Sequence[Sequence[EvaluationRecord]]) -> list[EvaluationRecord]:
-    """The evaluations, one per metric, of several files with different instances of the same systems, in their order.
-
-    Raises:
-        InputError: a file has other systems, metrics or labels than the first, or an instance of another file.
-    """
+    """The evaluations, one per metric, of several files with other instances of the same systems, in their order."""
     known: dict[tuple[str, str | None], int] = {}
     for number, (file, part) in enumerate(zip(files, parts, strict=True)):
         for what, here, there in zip(_JOINED_BY, _described(part), _described(parts[0]), strict=True):
@@ -101,11 +92,7 @@ def _described(part: Sequence[EvaluationRecord]) -> tuple[object, ...]:
 
 
 def save_table(path: str, evaluation: EvaluationRecord) -> None:
-    """Save an evaluation as a long table, with commas if the name ends in .csv, else tabs.
-
-    Raises:
-        InputError: the metric cannot be computed from the statistics in a table, or the file cannot be written.
-    """
+    """Save an evaluation as a long table, with commas if the name ends in .csv, else tabs."""
     evaluation.check_complete()
     metric = evaluation.metric
     if not set(metric.inputs) <= set(metric.stat_names):

@@ -27,11 +27,7 @@ _FILE, _RUN, _SCORE, _SYSTEM, _DATA = "file", "run", "score", "system", "data se
 
 
 def shaped(table: DataTable, options: Options) -> tuple[DataTable, Options, tuple[str, ...]]:
-    """A table in the shape that is read, the options for it, and notes on what was done.
-
-    Raises:
-        InputError: an option names no column, or `where` is no condition on columns.
-    """
+    """A table in the shape that is read, the options for it, and notes on what was done."""
     notes: list[str] = []
     if options.transpose:
         table = _transposed(table, options)
@@ -134,11 +130,10 @@ def rows_where(table: DataTable, condition: str) -> np.ndarray:
     `not`. Names that are no words stand between backquotes. Nothing is executed. A cell that is no number meets no
     comparison with one.
 
-    Example:
-        >>> columns = {"task": DataColumn(["x", "y", "x"]), "n": DataColumn(["1", "2", "10"])}
-        >>> table = DataTable("t.csv", columns, [2, 3, 4])
-        >>> rows_where(table, "task == 'x' and n > 5").tolist(), rows_where(table, "`n` in [1, 2]").tolist()
-        ([False, False, True], [True, True, False])
+    >>> columns = {"task": DataColumn(["x", "y", "x"]), "n": DataColumn(["1", "2", "10"])}
+    >>> table = DataTable("t.csv", columns, [2, 3, 4])
+    >>> rows_where(table, "task == 'x' and n > 5").tolist(), rows_where(table, "`n` in [1, 2]").tolist()
+    ([False, False, True], [True, True, False])
     """
     quoted: list[str] = []
 
@@ -218,11 +213,7 @@ def paths_of(options: Options) -> list[str]:
 
 
 def from_names(tables: Mapping[str, DataTable], pattern: str) -> dict[str, DataTable]:
-    """The tables with what the names of their files tell, as in '{system}_{task}.csv', in columns of these names.
-
-    Raises:
-        InputError: a name is not like the pattern, or the pattern has no field.
-    """
+    """The tables with what the names of their files tell, as in '{system}_{task}.csv', in columns of these names."""
     parts = re.split(r"\{(\w+)\}", pattern)
     if len(parts) < 3 or len({*parts[1::2]}) < len(parts[1::2]):
         raise InputError(
@@ -291,9 +282,8 @@ def _common_systems(tables: Sequence[DataTable], options: Options) -> str | None
 def name_pattern(files: Sequence[str]) -> str | None:
     """What names of files are like where each of some first parts stands with each of some second parts.
 
-    Example:
-        >>> name_pattern(["runs/a_x.csv", "runs/a_y.csv", "runs/b_x.csv", "runs/b_y.csv"])
-        '{system}_{task}.csv'
+    >>> name_pattern(["runs/a_x.csv", "runs/a_y.csv", "runs/b_x.csv", "runs/b_y.csv"])
+    '{system}_{task}.csv'
     """
     names = [PurePath(file).name for file in files]
     for mark in "_-.":
@@ -308,9 +298,8 @@ def name_pattern(files: Sequence[str]) -> str | None:
 def record_paths(value: Any) -> list[str]:
     """Where lists of objects stand in a JSON value, those with most objects first.
 
-    Example:
-        >>> record_paths({"version": 1, "results": [{"task": "x", "samples": [{"id": 1}, {"id": 2}]}]})
-        ['results[*].samples', 'results']
+    >>> record_paths({"version": 1, "results": [{"task": "x", "samples": [{"id": 1}, {"id": 2}]}]})
+    ['results[*].samples', 'results']
     """
 
     def below(value: Any, path: str) -> list[str]:
@@ -327,9 +316,8 @@ def record_paths(value: Any) -> list[str]:
 def at_path(value: Any, path: str) -> Any:
     """What stands at a path such as `parsed.score` or `scores[0].value`; None where nothing does.
 
-    Example:
-        >>> at_path({"parsed": {"scores": [1, 2]}}, "parsed.scores[1]")
-        2
+    >>> at_path({"parsed": {"scores": [1, 2]}}, "parsed.scores[1]")
+    2
     """
     for part in re.findall(r"[^.\[\]]+", path):
         if isinstance(value, list) and part.isdigit() and int(part) < len(value):
@@ -344,9 +332,8 @@ def at_path(value: Any, path: str) -> Any:
 def records_at(value: Any, path: str) -> list[Any]:
     """The records at a path such as `results[*].samples[*]`, with the plain fields of what holds them.
 
-    Example:
-        >>> records_at({"results": [{"task": "x", "samples": [{"id": 1}, {"id": 2}]}]}, "results[*].samples[*]")
-        [{'task': 'x', 'id': 1}, {'task': 'x', 'id': 2}]
+    >>> records_at({"results": [{"task": "x", "samples": [{"id": 1}, {"id": 2}]}]}, "results[*].samples[*]")
+    [{'task': 'x', 'id': 1}, {'task': 'x', 'id': 2}]
     """
     found: list[tuple[Any, dict[str, Any]]] = [(value, {})]
     for step in re.findall(r"[^.\[\]]+|\[\*\]", path):

@@ -39,17 +39,12 @@ def parse_number(text: str, *, hint: str = "repair it", missing: str = "repair i
         hint: what to do about text, for messages.
         missing: what to do about NaN and infinity, for messages.
 
-    Raises:
-        InputError: not a number; a whole number beyond 2**53, which may not be exact; or not 0, but too small for a
-            double. `files.opening.naming` adds the place to the message.
-
-    Example:
-        >>> parse_number(" -2.5e1")
-        -25.0
-        >>> parse_number("1_000")
-        Traceback (most recent call last):
-        ...
-        sigjax.InputError: expected a number, got '1_000'; repair it
+    >>> parse_number(" -2.5e1")
+    -25.0
+    >>> parse_number("1_000")
+    Traceback (most recent call last):
+    ...
+    sigjax.InputError: expected a number, got '1_000'; repair it
     """
     try:
         value = float(text)
@@ -97,9 +92,8 @@ def _is_more_than_zero(text: str) -> bool:
 def is_missing(cell: str) -> bool:
     """Whether a cell says that there is no result: it is empty, or `NaN`, `NA`, `n/a`, `None`, `null`, `-`, `?`.
 
-    Example:
-        >>> [is_missing(cell) for cell in ("", " N/A ", "nan", "0", "no")]
-        [True, True, True, False, False]
+    >>> [is_missing(cell) for cell in ("", " N/A ", "nan", "0", "no")]
+    [True, True, True, False, False]
     """
     return cell.strip().lower() in MISSING
 
@@ -153,9 +147,8 @@ class DataColumn(Sequence[str]):
     def verdicts(self) -> str:
         """The words that stand for 1 and 0, such as "correct/wrong", where it holds nothing else; else empty.
 
-        Example:
-            >>> DataColumn(["Pass", "", "fail"]).verdicts, DataColumn(["pass", "abstain"]).verdicts
-            ('pass/fail', '')
+        >>> DataColumn(["Pass", "", "fail"]).verdicts, DataColumn(["pass", "abstain"]).verdicts
+        ('pass/fail', '')
         """
         first = next((cell.strip().lower() for cell in self.cells if not is_missing(cell)), "")
         for pair, numbers in _VERDICTS.items():

@@ -36,9 +36,8 @@ def scan(
 
     On a GPU `unroll` steps are one, and what they carry stays in registers; a CPU would take twice as long (measured).
 
-    Example:
-        >>> scan(lambda total, item: (total + item, total * item), 0, np.array([1, 2, 3]))
-        (np.int64(6), array([0, 2, 9]))
+    >>> scan(lambda total, item: (total + item, total * item), 0, np.array([1, 2, 3]))
+    (np.int64(6), array([0, 2, 9]))
     """
     if not _of_numpy(items):
         lax = _lax()
