@@ -302,6 +302,7 @@ def _test(
         if "bootstrap" in subset.settings.tests:
             check_units(num_units, "the bootstrap test", f"; use {Hint('test', 'permutation')}")
         results = run_tests(problem, context, drawn, others, joint)
+    results = replace(results, pairs=Uncertainties.of(results.pairs))  # once, as there may be millions
     hypotheses = problem.hypotheses
     of_systems, of_pairs = np.full(len(scores), np.nan), np.full(len(hypotheses.members), np.nan)
     is_of_sums = isinstance(problem, SumsProblem)

@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import binomtest
 
 from sigjax import Evaluation, compare
+from sigjax.comparison.checks import work
 from sigjax.records import Settings
 from sigjax.run.context import Context
 from sigjax.testing.p_values import sign_ps
@@ -149,3 +150,12 @@ def test_standard_errors_are_those_of_differences():
     assert found["s0", "s1"].standard_error == 0.0
     for one in found.systems:
         assert one.standard_error == pytest.approx(answers[int(one.name[1:])].std(ddof=1) / 700**0.5, rel=1e-13)
+
+
+def test_announced_work_is_that_of_one_product():
+    """A board that is counted is announced without swaps: seconds and bytes per pair, not milliseconds."""
+    evaluation, pairs = board(300, 200), 300 * 299 // 2
+    seconds, size, draws = work(evaluation, pairs, Settings())
+    assert seconds < 1e-5 * pairs
+    assert (size, draws) == (250, False)
+    assert work(evaluation, pairs, Settings(method="montecarlo"))[0] > 10 * seconds
