@@ -243,7 +243,7 @@ def log_upper(successes: int, trials: int, odds: float) -> float:
 def _terms(k: np.ndarray, rest: np.ndarray, odds: np.ndarray) -> np.ndarray:
     """P(X >= k) / P(X = k): a sum of falling terms, to the last that changes it."""
     total, term, j = np.ones_like(k), np.ones_like(k), 0.0
-    while np.any(term > 1e-17 * total):
+    while (term > 1e-17 * total).any():
         term = term * ((rest - j) / (k + (j + 1.0)) * odds)
         total = total + term
         j += 1.0
