@@ -251,7 +251,7 @@ def table_lines(table: Table, width_of_names: int) -> list[str]:
         rows += zip_longest(*cells, fillvalue="")
     headings = _headings(table)
     columns = [
-        [set_cell_size(cell, max(map(cell_len, cells))) for cell in cells] if number in table.names else _right(cells)
+        _left(cells) if number in table.names else _right(cells)
         for number, cells in enumerate(zip(*headings, *rows, strict=True))
     ]
     lines = [GAP.join(cells) for cells in zip(*columns, strict=True)]
@@ -264,6 +264,12 @@ def _headings(table: Table) -> list[tuple[str, ...]]:
     cells = [cell.replace(", ", ",\n").split("\n") for cell in table.header]
     most = max(map(len, cells), default=1)
     return list(zip(*([""] * (most - len(lines)) + lines for lines in cells), strict=True))
+
+
+def _left(cells: Sequence[str]) -> list[str]:
+    """Cells of one width, aligned left."""
+    width = max(map(cell_len, cells))
+    return [set_cell_size(cell, width) for cell in cells]
 
 
 def _right(cells: tuple[str, ...]) -> list[str]:
