@@ -250,7 +250,7 @@ _SMALL = 2.0**-8
 """GiB of columns that are always allowed."""
 _RECORD = 1e-5
 """Seconds per pair, for columns and text; this and what follows were measured on a slow machine with two cores."""
-_COUNTED, _PRODUCT = 1e-6, 1e-11
+_COUNTED, _PRODUCT = 6e-7, 1e-11
 """Of answers right or wrong: seconds per pair for columns, and per multiplication of their product."""
 _PROBLEM = 1.5e-3
 """Seconds per problem that is planned and computed exactly."""
