@@ -630,8 +630,8 @@ def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: f
 def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:
     """The least delta that is not rejected: the test statistic falls as delta grows.
 
-    By inverse quadratic interpolation where it is safe, else by bisection. Reference: Chandrupatla (1997), "A new hybrid
-    quadratic/bisection algorithm for finding the zero of a nonlinear function without using derivatives".
+    By inverse quadratic interpolation where it is safe, else by bisection. Reference: Chandrupatla (1997), "A new
+    hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function without using derivatives".
     """
 
     def excess(delta: np.ndarray) -> np.ndarray:
@@ -652,7 +652,9 @@ def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:
                 return np.where(np.abs(at_last) < np.abs(at_other), last, other)
             x, y = (last - other) / (before - other), (at_last - at_other) / (at_before - at_other)
             guess = at_last / (at_other - at_last) * at_before / (at_other - at_before)
-            guess += (before - last) / (other - last) * at_last / (at_before - at_last) * at_other / (at_before - at_other)
+            guess += (
+                at_last / (at_before - at_last) * at_other / (at_before - at_other) * (before - last) / (other - last)
+            )
             safe = (1.0 - np.sqrt(1.0 - x) < y) & (y < np.sqrt(x)) & np.isfinite(guess)
             least = np.minimum(0.5 * _TANGO_WIDTH / width, 0.5)
             step = np.clip(np.where(safe, guess, 0.5), least, 1.0 - least)
