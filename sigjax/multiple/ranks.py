@@ -214,4 +214,4 @@ def top_group(beats: np.ndarray) -> tuple[bool, ...]:
     >>> top_group(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
     (True, True, False)
     """
-    return tuple((~beats.any(axis=0)).tolist())
+    return tuple(np.logical_not(beats.any(axis=0)).tolist())

@@ -310,7 +310,7 @@ def deduplicate(problem: SumsData) -> EquivalentPairs | None:
     ones = ones_of(values)
     if ones is None:
         return None
-    (stat,) = _differing(values)
+    (stat,) = differing_stats(values)
     slope = slope_in(problem, stat)
     if slope is None:
         return None
@@ -329,7 +329,7 @@ def deduplicate(problem: SumsData) -> EquivalentPairs | None:
     )
 
 
-def _differing(values: np.ndarray) -> list[int]:
+def differing_stats(values: np.ndarray) -> list[int]:
     """The statistics in which systems differ."""
     return [stat for stat in range(values.shape[2]) if (values[:, :, stat] != values[0, :, stat]).any()]
 
@@ -374,7 +374,7 @@ def ones_of(values: np.ndarray) -> np.ndarray | None:
 
     `values` `[system, unit, stat]` are all statistics; systems must differ in one of them only.
     """
-    differing = _differing(values)
+    differing = differing_stats(values)
     if len(differing) != 1:
         return None
     column = values[:, :, differing[0]]

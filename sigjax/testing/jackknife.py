@@ -328,8 +328,13 @@ def delta_method_errors(
     (array([0.935414, 1.457738]), array([0.612372]))
     """
     apart, largest = two_way_influences(values, strata, score)
-    of_systems = np.array([_error(row, bound) for row, bound in zip(apart, largest, strict=True)])
-    return of_systems, np.array([_error(apart[a] - apart[b], largest[a] + largest[b]) for a, b in pairs])
+    a, b = np.array(pairs, np.int64).reshape(-1, 2).T
+    step = max(1, _BLOCK // apart.shape[1])
+    of_pairs = [
+        _errors(apart[a[i : i + step]] - apart[b[i : i + step]], (largest[a] + largest[b])[i : i + step])
+        for i in range(0, len(a), step)
+    ]
+    return _errors(apart, largest), np.concatenate([*of_pairs, np.zeros(0)])
 
 
 def two_way_influences(values: np.ndarray, strata: np.ndarray, score: Score) -> tuple[np.ndarray, np.ndarray]:
@@ -352,10 +357,10 @@ def two_way_influences(values: np.ndarray, strata: np.ndarray, score: Score) -> 
     return found, norms(bounds)
 
 
-def _error(two_way_influences: np.ndarray, largest: float) -> float:
-    """The 2-norm, 0 where it is rounding."""
-    error = float(norms(two_way_influences))
-    return error if error > math.sqrt(NO_VARIANCE) * largest else 0.0
+def _errors(two_way_influences: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """The 2-norms `[row]`, 0 where they are rounding."""
+    errors = norms(two_way_influences)
+    return np.where(errors > math.sqrt(NO_VARIANCE) * largest, errors, 0.0)
 
 
 _Error = tuple[float, float]
@@ -461,6 +466,8 @@ _CACHED = 2**12
 """Intervals whose ends are sought together."""
 _TANGO_WIDTH = 1e-14
 """How near their ends are known, of differences from -1 to 1."""
+_BLOCK = 2**18
+"""Influences of pairs that are held together."""
 
 
 def right_or_wrong(case: SumsData) -> bool:
