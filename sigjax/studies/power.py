@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 _PILOT_RESAMPLES = 10_000
 _STEPS = 200
 """Points of a curve."""
-_MOST_RUNS, _SHOWN_RUNS = 100, (0, 1, 2, 3, 4, 7, 15, 31)
-"""Runs of an instance that a mix may have; the index of those that are always shown."""
+_SHOWN_RUNS = (1, 2, 3, 4, 5, 8, 16, 32)
+"""Runs of an instance that are shown besides the cheapest and the most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +129,8 @@ class Mix:
         runs: runs of each system on each instance.
         instances: instances that are needed.
         cost: of these instances, with the runs of both systems.
-        cheapest: whether no other number of runs, up to 100, costs less.
+        cheapest: whether no other number of runs costs less, up to twice that of the pilot. Beyond, all would rest on
+            how little instances vary, which pilots do not tell well.
     """
 
     metric: str
@@ -348,12 +350,12 @@ def _mixes(evaluation: EvaluationRecord, pilot: PilotDelta, alpha: float, option
     difference, found = options.difference or abs(pilot.delta), run_variances(evaluation)
     if found is None or evaluation.clusters is not None or not difference:
         return
-    runs = np.arange(1, _MOST_RUNS + 1)
+    runs = np.arange(1, 2 * max(Counter(evaluation.ids).values()) + 1)
     variance = max(found.instances_of_delta, 0.0) + 2.0 * found.runs / runs
     instances = instances_needed(variance, difference, alpha, options.target, options.alternative)
     costs = instances * (options.instance_cost + 2.0 * options.run_cost * runs)
     best = int(np.argmin(costs))
-    for i in sorted({*_SHOWN_RUNS, best}):
+    for i in sorted({best, len(runs) - 1, *(number - 1 for number in _SHOWN_RUNS if number < len(runs))}):
         yield Mix(pilot.metric, difference, i + 1, int(instances[i]), float(costs[i]), i == best)
 
 

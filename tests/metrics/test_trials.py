@@ -15,8 +15,17 @@ from sigjax.metrics import Trials, trial_metric
 # Successes in 4 trials of each task of tau-bench airline by GPT-4o, counted in the trajectories that the authors
 # published beside their table (sierra-research/tau-bench, historical_trajectories/gpt-4o-airline.json).
 GPT4O_AIRLINE = [int(c) for c in "01100111000142021140430040220122003443413241222144"]
-PUBLISHED = {"pass^1": "0.420", "pass^2": "0.273", "pass^3": "0.220", "pass^4": "0.200"}
-"""Of its README, of TC (gpt-4o), airline."""
+PUBLISHED = {
+    # Of the README of tau-bench, TC (gpt-4o): airline, whose counts are those above, and retail.
+    "airline, gpt-4o": ((14, 12, 10, 4, 10), "42.0 27.3 22.0 20.0"),
+    "retail, gpt-4o": ((22, 18, 9, 22, 44), "60.4 49.1 43.0 38.3"),
+    # Submissions to tau2-bench, 4 trials of each task: pull requests 404 (Qwen3.5-4B) and 133 (gpt-oss-120b).
+    "retail, qwen": ((1, 3, 19, 33, 58), "81.58 68.13 58.11 50.88"),
+    "airline, gpt-oss": ((18, 5, 7, 7, 13), "46.0 35.3 29.5 26.0"),
+    "retail, gpt-oss": ((24, 18, 13, 18, 41), "57.5 45.8 39.9 36.0"),
+    "telecom, gpt-oss": ((19, 20, 16, 23, 36), "58.1 44.0 36.6 31.6"),
+}
+"""Tasks with 0 to 4 successes, and pass^1 to pass^4 in %; no other counts of so many tasks give all four values."""
 NAMES = ("pass@1", "pass@2", "pass@3", "pass^1", "pass^2", "pass^3", "flip-rate")
 
 
@@ -58,12 +67,15 @@ def test_a_share_is_that_of_all_subsets(name):
 
 
 def test_scores_are_those_published_for_tau_bench(write):
-    trials = [[1.0] * c + [0.0] * (4 - c) for c in GPT4O_AIRLINE]
-    files = [write("gpt-4o.json", logs.tau(trials)), write("none.json", logs.tau([[0.0] * 4] * 50))]
-    for name, value in PUBLISHED.items():
-        gpt, none = sorted(compare(sigjax.read(*files, metric=name)).systems, key=lambda each: -each.score)
-        assert f"{gpt.score:.3f}" == value
-        assert none.score == 0.0
+    assert [GPT4O_AIRLINE.count(c) for c in range(5)] == [*PUBLISHED["airline, gpt-4o"][0]]
+    for counts, published in PUBLISHED.values():
+        passed = np.repeat(range(5), counts).tolist()
+        trials = [[1.0] * c + [0.0] * (4 - c) for c in passed]
+        files = [write("agent.json", logs.tau(trials)), write("none.json", logs.tau([[0.0] * 4] * len(trials)))]
+        for k, value in enumerate(published.split(), 1):
+            agent, none = compare(sigjax.read(*files, metric=f"pass^{k}")).systems
+            assert f"{100 * agent.score:.{len(value) - 3}f}" == value
+            assert none.score == 0.0
 
 
 @pytest.mark.parametrize("sizes", [[4] * 9, [3, 4, 5, 3, 7, 4, 3, 6, 5]])
@@ -133,6 +145,8 @@ def test_tables_and_logs_of_several_scores(write):
     rows = "".join(f"{s},q{i},{t},{right}\n" for s, i, t, right in cells)
     table = sigjax.read(write("t.csv", "system,id,trial,score\n" + rows), metric="pass@2", runs="trial")
     assert (table.metric.name, table.runs is not None, table.num_instances) == ("pass@2", True, 15)
+    plus = [write(f"{name}.json", logs.evalplus(values)) for name, values in {"p": [1, 0], "q": [1, 1]}.items()]
+    assert [each.score for each in compare(sigjax.read(*plus, metric="pass@1")).systems] == [1.0, 0.5]
     tau2 = [
         write(f"{name}.json", logs.tau2(values, model=name))
         for name, values in {"x": [[1, 0.5], [1, 1]], "y": [[0, 1], [1, 1]]}.items()

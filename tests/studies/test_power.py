@@ -209,33 +209,37 @@ def test_instances_needed_are_those_of_the_t_test(alternative, power):
 
 def test_the_cheapest_mix_has_its_power_and_no_other_costs_less():
     pilot_data = runs_pilot(1)
-    study = sigjax.power(pilot_data, instances=[60], repetitions=20, difference=0.3, instance_cost=10, run_cost=0.5)
+    how = {"instances": [60], "repetitions": 2, "resamples": 99}
+    study = sigjax.power(pilot_data, **how, difference=0.3, instance_cost=10, run_cost=0.5)
     best = next(mix for mix in study.mixes if mix.cheapest)
     found = run_variances(pilot_data)
     # By hand, over all numbers of runs, with the variance of a t test from the components of the pilot.
-    variance = {r: found.instances_of_delta + 2 * found.runs / r for r in range(1, 101)}
+    variance = {r: found.instances_of_delta + 2 * found.runs / r for r in range(1, 9)}
     needed = {r: TTestPower().solve_power(0.3 / np.sqrt(v), power=0.8, alpha=0.05) for r, v in variance.items()}
     costs = {r: np.ceil(needed[r]) * (10 + 2 * 0.5 * r) for r in needed}
     assert best.cost == pytest.approx(min(costs.values()), rel=0.02)
     assert abs(best.runs - np.sqrt(10 * 2 * found.runs / (2 * 0.5 * found.instances_of_delta))) < 3  # Cochran's formula
     assert best.cost == best.instances * (10 + best.runs)
+    assert [mix.runs for mix in study.mixes] == sorted({1, 2, 3, 4, 5, 8, best.runs})  # up to twice those of the pilot
     rng = np.random.default_rng(2)
     shape = (4000, best.instances)
     own = 0.3 + rng.normal(0, np.sqrt(found.instances_of_delta), shape)
-    noise = rng.normal(0, np.sqrt(2 * found.runs), (*shape, best.runs)).mean(axis=2)
+    noise = rng.normal(0, np.sqrt(2 * found.runs / best.runs), shape)
     rejected = np.mean(stats.ttest_1samp(own + noise, 0.0, axis=1).pvalue <= 0.05)
     assert rejected == pytest.approx(0.8, abs=4 * np.sqrt(0.16 / 4000) + 0.01)
     assert f"{best.instances} instances with {best.runs} runs of each system, cost {best.cost:g}" in str(study)
 
 
 def test_without_a_cost_of_instances_one_run_is_cheapest():
-    study = sigjax.power(runs_pilot(3), instances=[60], repetitions=20)
+    study = sigjax.power(runs_pilot(3), instances=[60], repetitions=2, resamples=99)
     assert [mix.runs for mix in study.mixes if mix.cheapest] == [1]
     assert study.mixes[0].difference == abs(study.pilots[0].delta)
     assert json.loads(study.to_json())["mixes"][0]["cost"] == 2.0 * study.mixes[0].instances
 
 
 def test_a_mix_is_for_repeated_runs():
-    assert sigjax.power(pilot(), instances=[60], repetitions=20).mixes == ()
+    answers = {"A": [1, 0, 1, 1] * 5, "B": [0, 0, 1, 1] * 5}
+    how = {"instances": [20], "repetitions": 2, "resamples": 99}
+    assert sigjax.power(Evaluation.from_arrays(answers), **how).mixes == ()
     with pytest.raises(InputError, match="are for the mix of instances and runs, which needs repeated runs"):
-        sigjax.power(pilot(), instances=[60], repetitions=20, difference=0.1)
+        sigjax.power(Evaluation.from_arrays(answers), **how, difference=0.1)
