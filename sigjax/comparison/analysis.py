@@ -21,7 +21,7 @@ import numpy as np
 from sigjax.comparison.checks import check_units, named_errors
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
-from sigjax.metrics import Trials, origins
+from sigjax.metrics import origins
 from sigjax.multiple.adjustment import adjusted_pairs, count_until_decided, known_bounds, most_resamples
 from sigjax.multiple.ranks import bootstrap_ranks, significance_ranks
 from sigjax.multiple.westfall_young import maxt
@@ -693,7 +693,7 @@ class RunVariances:
 
 
 def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
-    r"""Components of variance of a metric of sums; None without repeated runs, or where nothing varies.
+    r"""Components of variance of a metric of sums; None without repeated runs, or where these are all alike.
 
     $MS_B$ is the mean square of instances and $MS_W$ that of runs within them, of the influence of each run on the
     score (of a mean, the numbers themselves). With $n_0$ runs of each instance (less where they differ),
@@ -711,13 +711,13 @@ def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
     0.17
     """
     metric = evaluation.metric
-    if not isinstance(metric, Metric) or isinstance(metric.extract, Trials) or evaluation.runs is None:
+    if not isinstance(metric, Metric) or evaluation.runs is None or evaluation.present is not None:
         return None
     evaluation = evaluation if (nearer := origins(evaluation)) is None else nearer.scores
     ids = replace(evaluation, clusters=None)
     sizes, (num_systems, count) = np.bincount(units_of_instances(ids)[0]), evaluation.stats.shape[:2]
     free = len(sizes) - len(set(evaluation.strata or ("",)))
-    if evaluation.present is not None or free < 1 or count == len(sizes):
+    if free < 1 or count == len(sizes):
         return None
 
     def mean_squares(values: np.ndarray, strata: np.ndarray, weights: np.ndarray | float) -> tuple[float, float]:
@@ -731,7 +731,7 @@ def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
         between, of_delta = (square / free for square in mean_squares(*_sums(ids), 1.0 / sizes))
         values, strata = _sums(evaluation)
         whole, whole_of_delta = mean_squares(values, strata, sample_factors(strata))
-    if not (math.isfinite(whole) and whole > 0.0):
+    if not (math.isfinite(whole) and runs > 0.0):
         return None
     per_instance = (count - float((sizes**2).sum()) / count) / (len(sizes) - 1)
     return RunVariances(

@@ -23,7 +23,6 @@ from sigjax.metrics.predictions import class_metric as class_metric
 from sigjax.metrics.predictions import class_numbers as class_numbers
 from sigjax.metrics.ratios import MEAN as MEAN
 from sigjax.metrics.ratios import TOKEN_ACCURACY as TOKEN_ACCURACY
-from sigjax.metrics.ratios import Trials as Trials
 from sigjax.metrics.ratios import trial_metric as trial_metric
 from sigjax.metrics.registry import METRICS as METRICS
 from sigjax.metrics.registry import TEXT_METRICS as TEXT_METRICS

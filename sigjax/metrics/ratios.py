@@ -161,9 +161,8 @@ class Trials:
         >>> [str(trial_metric(name).extract.share(3, 5)) for name in ("pass@2", "pass^2", "flip-rate")]
         ['9/10', '3/10', '3/5']
         """
-        wrong, all_right = math.comb(runs - right, self.k), math.comb(right, self.k)
-        subsets = math.comb(runs, self.k)
-        return Fraction({"@": subsets - wrong, "^": all_right, "": subsets - wrong - all_right}[self.kind], subsets)
+        every, none, all_right = (math.comb(number, self.k) for number in (runs, runs - right, right))
+        return Fraction({"@": every - none, "^": all_right, "": every - none - all_right}[self.kind], every)
 
     def of_runs(self, right: np.ndarray, labels: Sequence[str]) -> np.ndarray:
         """Statistics `[system, run, stat]` of answers `[system, run]`; `labels` `[run]` are those of the instances.

@@ -98,6 +98,7 @@ def to_text(report: ReportRecord, *, width: int | None = None, color: bool = Fal
         notes = [note for note in report.notes if not words.is_warning(note)]
         if not verbose:
             shown = [note for note in notes if getattr(note, "code", "") == "noise"]
+            shown = shown if len(shown) <= MAX_LINES else []  # tasks have one each
             for note in shown:
                 page.sentence(note)
             page.add() if shown else None

@@ -1,6 +1,7 @@
 """Components of variance of repeated runs against analyses of variance and mixed models of others."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -133,3 +134,13 @@ def test_none_without_repeated_runs_or_instances(sizes):
     assert run_variances(evaluation(ids, runs, values)) is None
     assert run_variances(evaluation(*table(8, [3] * 8)[:2], np.ones((2, 24)))) is None
     assert not [each for each in compare(evaluation(*table(9, [3] * 8)), design="models").notes if "ICC" in each]
+
+
+def test_none_for_metrics_of_whole_instances_and_missing_results():
+    ids, runs = np.indices((6, 3)).reshape(2, -1)
+    right = np.random.default_rng(1).integers(0, 2, (2, 18))
+    trials = evaluation(ids, runs, right, metric="pass^2")
+    for report in (compare(trials), compare({"x": [trials], "y": [trials]})):
+        assert not [each for each in report.notes if "ICC" in each]
+    missing = replace(evaluation(ids, runs, right), present=np.arange(36).reshape(2, 18) != 4)
+    assert run_variances(missing) is None

@@ -10,7 +10,8 @@ import pytest
 
 import sigjax
 from sigjax import Evaluation, InputError, compare
-from sigjax.metrics import Trials, trial_metric
+from sigjax.metrics import trial_metric
+from sigjax.metrics.ratios import Trials
 
 # Successes in 4 trials of each task of tau-bench airline by GPT-4o, counted in the trajectories that the authors
 # published beside their table (sierra-research/tau-bench, historical_trajectories/gpt-4o-airline.json).
