@@ -142,7 +142,7 @@ LARGEST_WHOLE = 2**53
 
 
 @dataclass(frozen=True)
-class Trials:
+class TrialShares:
     """What makes the share of the subsets of k runs of an instance that pass, or differ, of its runs, 0 or 1 each."""
 
     name: str
@@ -202,7 +202,7 @@ def trial_metric(name: str) -> Metric | None:
     """
     if not (match := _TRIALS.fullmatch(name)):
         return None
-    extract = Trials(name, match[1] or "", int(match[2] or 2))
+    extract = TrialShares(name, match[1] or "", int(match[2] or 2))
     higher = name != "flip-rate"
     names = ("value", "weight")
     return replace(MEAN, name=name, extract=extract, stat_names=names, bounds=SHARES, higher_is_better=higher)

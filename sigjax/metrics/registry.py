@@ -17,7 +17,7 @@ import numpy as np
 from sigjax.metrics.columns import COLUMNS
 from sigjax.metrics.edits import ERROR_RATES
 from sigjax.metrics.predictions import PREDICTIONS, restore_class_metric
-from sigjax.metrics.ratios import LARGEST_WHOLE, MATCHES, MEAN, RATIOS, Trials, fbeta, trial_metric
+from sigjax.metrics.ratios import LARGEST_WHOLE, MATCHES, MEAN, RATIOS, TrialShares, fbeta, trial_metric
 from sigjax.metrics.rouge import ROUGE
 from sigjax.metrics.textmetric import SACREBLEU
 from sigjax.records import EvaluationRecord, InputError, Match, Metric, SampleMetric
@@ -195,7 +195,7 @@ def evaluation_from_arrays(
     _refuse_repeats(labels, trials)
     blocks = _labels("strata", strata, num_instances)
     stats = np.stack([_extract(resolved, name, values) for name, values in tables.items()])
-    if isinstance(resolved.extract, Trials):
+    if isinstance(resolved.extract, TrialShares):
         stats = resolved.extract.of_runs(stats[..., 0], labels or [*map(str, range(1, num_instances + 1))])
     elif trials and labels and blocks and len({*labels}) == len({*blocks}) == len({*zip(labels, blocks, strict=True)}):
         # Each instance is a stratum: it is fixed, and its runs are what is drawn.

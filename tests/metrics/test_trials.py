@@ -11,7 +11,7 @@ import pytest
 import sigjax
 from sigjax import Evaluation, InputError, compare
 from sigjax.metrics import trial_metric
-from sigjax.metrics.ratios import Trials
+from sigjax.metrics.ratios import TrialShares
 
 # Successes in 4 trials of each task of tau-bench airline by GPT-4o, counted in the trajectories that the authors
 # published beside their table (sierra-research/tau-bench, historical_trajectories/gpt-4o-airline.json).
@@ -61,7 +61,7 @@ def test_a_share_is_that_of_all_subsets(name):
     metric = trial_metric(name)
     assert metric is not None
     extract = metric.extract
-    assert isinstance(extract, Trials)
+    assert isinstance(extract, TrialShares)
     for n in range(extract.k, 8):
         for runs in product((0, 1), repeat=n):
             assert extract.share(sum(runs), n) == by_subsets(name, runs)
