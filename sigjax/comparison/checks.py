@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 
+from sigjax.metrics.ratios import TrialShares
 from sigjax.metrics.suites import in_suite
 from sigjax.multiple.adjustment import LOOKS
 from sigjax.readers.options import suggest
@@ -107,6 +108,13 @@ def check_evaluations(evaluations: Sequence[EvaluationRecord], settings: Setting
     for each in evaluations:
         if isinstance(each.metric, SampleMetric):
             _check_sample(each.metric.name, settings)
+        elif isinstance(each.metric.extract, TrialShares):
+            of_pairs = "missing pairwise" if each.present is not None else ""
+            if apart := of_pairs if settings.design == "together" else f"design {settings.design}":
+                raise InputError(
+                    f"{apart} takes runs one by one, and {each.metric.name} all runs of an instance together; use "
+                    "design together, and missing drop or zero"
+                )
     baseline_of(first.systems, settings)
 
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sigjax.metrics import MEAN
+from sigjax.metrics import MEAN, trial_metric
 from sigjax.readers.join import Reading, Sheet, Sources, Tasks, join_sheets
 from sigjax.readers.json_files import Item, load_item, text
 from sigjax.readers.options import Options, listing, quote, suggest
@@ -29,6 +29,8 @@ _Value = TypeVar("_Value")
 _Key = TypeVar("_Key", bound=Hashable)
 
 UNKNOWN = "unknown"
+_SUCCESS = "success"
+"""Which score says whether a run passes, where there are others."""
 TOLERANCE = 1e-9
 """Of a mean, to which that of the program is the same."""
 Scores = Mapping[str, float | InputError]
@@ -184,6 +186,9 @@ class Log:
         def evaluate(options: Options) -> EvaluationRecord:
             if options.metric == "mean" and options.counts is None:
                 options = replace(options, metric=self.main)
+            if options.counts is None and isinstance(options.metric, str) and trial_metric(options.metric):
+                passed = next((name for name in (_SUCCESS, self.main) if name in sheets[0].numbers), None)
+                options = replace(options, counts=passed and {"value": passed})
             options = self.adapt(options, list(sheets[0].numbers))
             for score in (options.metric, *(options.counts or {}).values()):
                 if score in refusals:

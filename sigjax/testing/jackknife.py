@@ -413,7 +413,7 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[l
 
     def error(influence: np.ndarray, systems: list[int]) -> _Error:
         runs, rest = of_runs[systems], of_rest[systems]  # and V_units
-        own = float(total(np.square(influence - _stratum_means(influence, strata)) * _sample_factors(strata)))
+        own = float(total(np.square(influence - _stratum_means(influence, strata)) * sample_factors(strata)))
         square = max(own + runs.sum() - rest.sum(), own, runs.sum())
         if square <= NO_VARIANCE * (largest[systems].sum() / scale) ** 2:
             return 0.0, math.inf
@@ -434,12 +434,12 @@ def _of_runs(table: np.ndarray, strata: np.ndarray) -> tuple[np.ndarray, np.ndar
     by_run = table.swapaxes(1, 2)
     of_runs = total(by_run)
     within = by_run - (total(table) / num_runs)[:, None]
-    rest = np.square(within - _stratum_means(within, strata)) * _sample_factors(strata)
+    rest = np.square(within - _stratum_means(within, strata)) * sample_factors(strata)
     factor = num_runs / (num_runs - 1)
     return num_runs * variance(of_runs), factor * total(rest.reshape(num_systems, num_units * num_runs))
 
 
-def _sample_factors(strata: np.ndarray) -> np.ndarray:
+def sample_factors(strata: np.ndarray) -> np.ndarray:
     """Number of units of its stratum over that number less 1, `[unit]`; 1 where there is one, whose part is 0."""
     sizes = np.bincount(strata)[strata]
     return sizes / np.maximum(sizes - 1, 1)
