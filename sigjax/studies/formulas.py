@@ -24,29 +24,6 @@ def proportion_interval(successes: int, trials: int, level: float) -> Interval:
     return Interval(float(low[0]), float(high[0]))
 
 
-def clustered_proportion(successes: np.ndarray, trials: np.ndarray, level: float) -> Interval:
-    r"""Wilson's score interval of a share $\sum s_d / \sum n_d$ whose trials depend on each other within clusters d.
-
-    It takes the number of independent trials that would have the variance of the share over the D clusters that have
-    trials, $\frac{D}{D - 1} \sum_d (s_d - \hat p n_d)^2 / (\sum_d n_d)^2$, but no more than there are trials. Where all
-    trials are successes, or none is, it takes one trial per cluster. Numbers are `[cluster]`; some trials are above 0.
-
-    Reference: Korn and Graubard (1998), "Confidence intervals for proportions with small expected number of positive
-    counts estimated from survey data", on numbers of independent trials.
-
-    >>> [round(end, 3) for end in clustered_proportion(np.array([2, 0, 2, 2]), np.array([2, 2, 2, 2]), 0.95)]
-    [0.256, 0.963]
-    >>> [round(end, 3) for end in clustered_proportion(np.array([5, 5]), np.array([5, 5]), 0.95)]
-    [0.342, 1.0]
-    """
-    some = trials > 0
-    successes, trials = successes[some], trials[some]
-    count, clusters = int(trials.sum()), len(trials)
-    share = float(successes.sum() / count)
-    variance = clusters / max(clusters - 1, 1) * float(((successes - share * trials) ** 2).sum()) / count**2
-    return _effective_interval(share, variance if clusters > 1 else 0.0, count, clusters, level)
-
-
 def paired_proportion(right: np.ndarray, members: np.ndarray, level: float) -> Interval:
     r"""Wilson's score interval of a share of pairs, for other systems like these: pairs share systems.
 

@@ -19,7 +19,7 @@ from sigjax.records.corrections import Correction, adjust
 from sigjax.records.display import Brief, html_text, visible
 from sigjax.records.options import options_of
 from sigjax.report.data import json_lines, rows_to_dataframe
-from sigjax.report.plots import BLUE, ONE_COLUMN, VERMILION, draw_panels, plain
+from sigjax.report.plots import BLUE, ONE_COLUMN, VERMILION, draw_panels
 from sigjax.report.sections import Table
 from sigjax.report.text import table_lines
 from sigjax.report.words import METHODS, count, size_of
@@ -244,10 +244,3 @@ def with_adjusted_p(results: Sequence[Any], correction: Correction) -> list[Any]
     """Results with their p-values adjusted together."""
     p_adjusted = adjust(np.array([result.p_value for result in results]), correction).tolist()
     return [replace(result, p_adjusted=p) for result, p in zip(results, p_adjusted, strict=True)]
-
-
-def draw_proportions(axes: Axes, at: Sequence[float], ranges: Sequence[Any], name: str, **style: Any) -> None:
-    """The `share` of each range of p, with its interval."""
-    axes.plot(at, [each.share or 0.0 for each in ranges], linestyle="none", markersize=3, label=plain(name), **style)
-    for x, each in zip(at, ranges, strict=True):
-        axes.plot([x, x], each.interval or (), color=style["color"], linewidth=1, alpha=0.5)

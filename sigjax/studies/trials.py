@@ -23,7 +23,7 @@ from sigjax.metrics import check_score, measured_from, origins
 from sigjax.records import Alternative, Comparisons, Device, EvaluationRecord, Hint, InputError, Metric, Settings, Test
 from sigjax.records.options import option, same, values
 from sigjax.resample.draws import Draws, row_keys, swap, words
-from sigjax.resample.units import Units, make_units, observed_scores
+from sigjax.resample.units import Units, make_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, NotTraceable, progress_bar
 from sigjax.studies.classical import tests_of_units
@@ -93,17 +93,6 @@ def make_pilot(evaluation: EvaluationRecord, *, alone: bool = False) -> Pilot:
     check_units(len(units.strata), "a study")
     check_score(metric, units.unscaled(units.totals))
     return Pilot(evaluation.systems, metric, units)
-
-
-def winners(pilot: Pilot) -> np.ndarray:
-    """1 where the first system of a pair has the higher score on all units, -1 where the second has, else 0: `[pair]`.
-
-    Pairs are all pairs, in the order of the data. Scores that differ by no more than rounding are equal.
-    """
-    scores, errors = observed_scores(pilot.units, pilot.metric)
-    a, b = np.triu_indices(len(scores), 1)
-    deltas = scores[a] - scores[b]
-    return np.where(np.abs(deltas) <= 2.0 * (errors[a] + errors[b]), 0.0, np.sign(deltas))
 
 
 def swapped(pilot: Pilot, seed: int) -> Maker:
@@ -236,12 +225,11 @@ def run_trials(
     device: Device,
     *,
     progress: bool,
-    winner_first: bool = False,
 ) -> Trials:
     """Test all pairs of `count` trials on units of these `strata` `[unit]`, all on the same resamples.
 
     Permutation tests are exact if that takes seconds for all trials together; the bootstrap samples. Pairs are in the
-    order of the data; with `winner_first`, tests (but not deltas) take the system with the higher score first.
+    order of the data.
     """
     pairs = math.comb(len(pilot.names), 2)
     groups = -(-count * len(pilot.names) * len(strata) * pilot.units.values.shape[2] // _GROUP_VALUES)
@@ -260,10 +248,6 @@ def run_trials(
             part = slice(start * pairs, (start + size) * pairs)
             case = _case(pilot, make(np.arange(start, start + size)), strata, settings)
             deltas[part] = case.hypotheses.deltas
-            if winner_first:
-                members = case.hypotheses.members
-                members = np.where(case.hypotheses.deltas[:, None] < 0.0, members[:, ::-1], members)
-                case = case.with_pairs(members)
             for test in settings.tests:
                 tested = _tested(case, test, len(deltas), pairs, device)
                 p_values[test][part] = tested.column("p_value").values
