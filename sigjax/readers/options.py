@@ -1,6 +1,6 @@
-"""What a person chose when reading, checked once; the words that messages share; and the names and groups of systems.
+"""What a person chose when reading, checked once; the words that messages share; and the names of systems.
 
-Systems are named after their files, short and unique; groups of systems are a file of their own.
+Systems are named after their files, short and unique.
 """
 
 import os

@@ -1,7 +1,7 @@
 """NumPy archives, always without pickle: saved evaluations with a JSON header, or one array per system.
 
 An array of a system is `[instance]` or `[instance, input]`; the names `ids`, `clusters` and `strata` are for labels
-`[instance]`. A saved evaluation has the statistics of one metric or several; it may be saved as a table instead.
+`[instance]`. A saved evaluation has the statistics of one metric or several.
 """
 
 import io

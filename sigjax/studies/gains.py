@@ -409,8 +409,8 @@ def _point(pairs: Sequence[PairGain], settings: Settings, options: GainsOptions)
         right = np.array([bool(pair.wins_elsewhere) for pair in near])
         wins = int(right.sum())
         if near:
-            codes = np.unique([(pair.winner, pair.loser) for pair in near], return_inverse=True)[1].reshape(-1, 2)
-            share, interval = wins / len(near), paired_proportion(right, codes, PROPORTION_LEVEL)
+            members = np.array([(pair.winner, pair.loser) for pair in near])
+            share, interval = wins / len(near), paired_proportion(right, members, PROPORTION_LEVEL)
     at = pairs[0].metric, pairs[0].test, pairs[0].size
     return GainsAt(*at, len(moved), median, threshold, len(near), wins, share, interval)
 

@@ -41,7 +41,7 @@ PANEL = 2.0
 _USUAL = frozenset(
     "a b system winner loser name other null metric test by order claim margin against alpha instances size low high "
     "score old new delta change gain interval_low interval_high limits_low limits_high share rate power detectable "
-    "threshold pairs tests statistic p_value p_adjusted holds verdict text".split()
+    "threshold pairs tests statistic p_value p_adjusted holds verdict wins_elsewhere text".split()
 )
 """The columns of data frames that most people use."""
 
@@ -216,11 +216,6 @@ def in_methods(methods: Mapping[str, int]) -> str:
     """The method, with numbers where there are several."""
     if len(methods) == 1:
         return METHODS.get(name := next(iter(methods)), name)
-    return with_numbers(methods)
-
-
-def with_numbers(methods: Mapping[str, int]) -> str:
-    """Each method with the number of results by it."""
     return ", ".join(f"{METHODS[name]} {number:,}" for name, number in sorted(methods.items()))
 
 
