@@ -22,7 +22,7 @@ from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
 from sigjax.studies import STUDIES
 from sigjax.studies.audit import AuditedTest, ErrorRate
 from sigjax.studies.diff import Change, ChangedDecision
-from sigjax.studies.gains import Gains, GainsAt, GainsFit, PairGain
+from sigjax.studies.gains import Gains, GainsAt, PairGain
 from sigjax.studies.power import PilotDelta, PowerAt
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
@@ -111,7 +111,7 @@ def test_a_missing_option_and_one_outside_its_domain_are_named():
 
 RECORDS = [ClassicalTests, Comparison, Evaluation, Metric, Report, SampleMetric, SystemScore]
 RESULTS = [sigjax.Audit, AuditedTest, ErrorRate, sigjax.Equivalence, PilotDelta, sigjax.Power, PowerAt]
-RESULTS += [Gains, GainsAt, GainsFit, PairGain]
+RESULTS += [Gains, GainsAt, PairGain]
 RESULTS += [sigjax.Diff, Change, ChangedDecision]
 
 

@@ -146,23 +146,6 @@ class GainsAt:
     interval: Interval | None
 
 
-@dataclass(frozen=True)
-class GainsFit:
-    r"""How thresholds t fall with the size n, by least squares of log t.
-
-    Attributes:
-        metric: name of the metric.
-        test: "permutation" or "bootstrap".
-        constant: c of $t = c / \sqrt n$.
-        exponent: e of $t = c' n^e$.
-    """
-
-    metric: str
-    test: Test
-    constant: float
-    exponent: float
-
-
 @dataclass(frozen=True, repr=False)
 class Gains(Study):
     """Gain against 1 - p for all pairs of systems, the gains that are needed, and whether winners win elsewhere.
@@ -171,7 +154,6 @@ class Gains(Study):
         systems: all systems, in the order of the data.
         pairs: size by size, metric by metric and test by test.
         points: in the same order.
-        fits: metric by metric and test by test; none with one size.
         p_range: lowest and highest p of the pairs whose winners are followed.
         quantile: the threshold is this quantile of gains.
         elsewhere: where winners may win, too: "the other instances" or "the other test set"; empty where nowhere.
@@ -188,7 +170,6 @@ class Gains(Study):
     systems: tuple[str, ...]
     pairs: tuple[PairGain, ...]
     points: tuple[GainsAt, ...]
-    fits: tuple[GainsFit, ...]
     p_range: tuple[float, float]
     quantile: float
     elsewhere: str
@@ -203,7 +184,6 @@ class Gains(Study):
         """The answer and the numbers of each metric and test."""
         (low, high), noun, share = self.p_range, unit_of(self), percent(self.quantile)
         lines, middle = [f"gains of {count(len(self.systems), 'system')}: {in_units(self)}"], (low + high) / 2.0
-        fits = {(fit.metric, fit.test): fit for fit in self.fits}
         for points in _by_test(self.points):
             last, spec = points[-1], number_spec(number for at in points for number in (at.median, at.threshold))
             text = f"{metric_title(last.metric)}, {last.test} test"
@@ -211,9 +191,11 @@ class Gains(Study):
                 at_p = f"at {self.alternative} p = {middle:g}"
                 text += f": {share} of pairs gain at most {last.threshold:{spec}} {at_p}"
             lines += ["", *wrap(text, WIDTH), "", *self._table(points, spec)]
-            if (fit := fits.get((last.metric, last.test))) is not None:
-                root = f"threshold = {fit.constant:.3g} / sqrt({noun}s)"
-                lines += ["", f"{root}; free: {noun}s to the power {fit.exponent:.2f}"]
+            known = np.array([(at.size, at.threshold) for at in points if at.threshold], float)
+            if len(known) > 1:
+                sizes, thresholds = np.log(known).T
+                exponent = np.polyfit(sizes, thresholds, 1)[0]
+                lines += ["", f"threshold: as {noun}s to the power {exponent:.2f}; of means, -0.50 is expected"]
         lines += [
             "",
             f"pairs: p from {_LOWEST:g} to {_HIGHEST:g}, gains moved to p = {middle:g} by the normal distribution",
@@ -324,7 +306,6 @@ def gains(data: Any, options: GainsOptions) -> Gains:
         systems=evaluations[0].systems,
         pairs=tuple(pairs),
         points=points,
-        fits=tuple(_fits(points)),
         p_range=(low, high),
         quantile=options.quantile,
         elsewhere=elsewhere,
@@ -430,17 +411,6 @@ def _by_test(points: Sequence[GainsAt]) -> list[list[GainsAt]]:
     for at in points:
         groups.setdefault((at.metric, at.test), []).append(at)
     return [*groups.values()]
-
-
-def _fits(points: Sequence[GainsAt]) -> Iterator[GainsFit]:
-    """The curve of the thresholds of each metric and test, where there are two or more."""
-    for some in _by_test(points):
-        used = np.array([(at.size, at.threshold) for at in some if at.threshold], float).reshape(-1, 2)
-        if len(used) > 1:
-            sizes, thresholds = np.log(used).T
-            constant = np.exp(np.mean(thresholds + 0.5 * sizes))
-            exponent = np.polyfit(sizes, thresholds, 1)[0]
-            yield GainsFit(some[0].metric, some[0].test, float(constant), float(exponent))
 
 
 def _few(points: Sequence[GainsAt], quantile: float) -> Iterator[str]:
