@@ -67,7 +67,7 @@ def test_naming_a_study_imports_none():
 @pytest.mark.parametrize(("name", "study"), STUDIES.items(), ids=STUDIES)
 def test_the_record_of_a_study_names_what_there_is(name, study):
     assert dataclasses.is_dataclass(study.load(study.options)), study
-    assert not study.result or study.load(study.result).__doc__
+    assert study.load(study.result).__doc__
     assert all(callable(study.load(function)) for function in study.functions)
     pages = "".join(map(markdown, TOPICS))
     assert any(f"{before}{name} " in pages for before in ("sigjax ", "sigjax research "))

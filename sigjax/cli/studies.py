@@ -29,22 +29,22 @@ from sigjax.run.context import progress_bar
 from sigjax.studies import STUDIES
 
 
-def _single(evaluations: Sequence[Evaluation], what: str = "study") -> Evaluation:
+def _single(evaluations: Sequence[Evaluation]) -> Evaluation:
     if len(evaluations) > 1:
-        raise InputError(f"this {what} takes one metric, got {len(evaluations)}; name one (--metric)")
+        raise InputError(f"this test takes one metric, got {len(evaluations)}; name one (--metric)")
     return evaluations[0]
 
 
 def _systems(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]:
     """Systems of which one is enough."""
     alone = inputs.missing == "error" and _by_file(inputs, paths)
-    return alone or _single(inputs.evaluations(paths, single=True), "test")
+    return alone or _single(inputs.evaluations(paths, single=True))
 
 
 def _samples(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]:
     """The systems of one table, or of gold files and systems; of one file each, read one by one."""
     missing = "pairwise" if inputs.missing == "error" else inputs.missing
-    return _by_file(inputs, paths) or _single(replace(inputs, missing=missing).evaluations(paths, single=True), "test")
+    return _by_file(inputs, paths) or _single(replace(inputs, missing=missing).evaluations(paths, single=True))
 
 
 def _by_file(inputs: Inputs, paths: Files) -> dict[str, Evaluation]:
@@ -58,7 +58,7 @@ def _by_file(inputs: Inputs, paths: Files) -> dict[str, Evaluation]:
         file, alone = Path(named[name]), replace(inputs, input=(), only=None)
         saved = file.suffix.lower() == ".npz"  # it says which systems it holds; other files are named after theirs
         reading = alone if saved else replace(alone, input=[file])
-        evaluations[name] = _single(reading.evaluations([file] if saved else [], single=True), "test")
+        evaluations[name] = _single(reading.evaluations([file] if saved else [], single=True))
     return evaluations
 
 
@@ -76,7 +76,7 @@ def _tests(paths: Files, inputs: Inputs, options: Any, results: Results, figure:
     given = inputs.evaluations(paths, folds=options.design == "folds")
     tests = [test(evaluation, **values(options)) for evaluation in given]
     if not isinstance(tests[0], load("ClassicalTests")):
-        _single(tests, "test")
+        _single(tests)
         figures = [] if figure.figure is None else [figure.figure]
         for path in figures:
             if not hasattr(tests[0], "plot"):

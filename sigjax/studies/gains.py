@@ -293,8 +293,8 @@ def gains(data: Any, options: GainsOptions) -> Gains:
     sizes = sorted({num_units, *(options.sizes or ())})
     with progress_bar("gains", len(sizes) if len(sizes) > 1 else None, visible=options.progress) as advance:
         for done, size in enumerate(sizes, start=1):
-            parts = [on_instances(each, np.flatnonzero(place < size)) for each in evaluations]
-            rest = [on_instances(each, np.flatnonzero(place >= size)) for each in evaluations] * (size < num_units)
+            parts = [on_instances(each, place < size) for each in evaluations]
+            rest = [on_instances(each, place >= size) for each in evaluations] * (size < num_units)
             found, signature = _compared(parts, others or rest, size, settings, options)
             pairs += found
             advance(done)

@@ -35,12 +35,12 @@ NAME = 32
 WIDTH = 80
 """Columns of a text."""
 COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
-_SHORT = {"resamples": "n", "alternative": "alt", "p_range": "p", "confidence_level": "level"}
+_SHORT = {"resamples": "n", "alternative": "alt", "confidence_level": "level"}
 PANEL = 2.0
 """Inches of the inside of a panel from top to bottom."""
 _USUAL = frozenset(
-    "a b system winner loser name other null metric test by order claim margin against alpha instances size low high "
-    "score old new delta change gain interval_low interval_high limits_low limits_high share rate power detectable "
+    "a b system winner loser name other null metric test by claim margin against alpha instances size low high "
+    "score old new delta change gain interval_low interval_high limits_low limits_high rate power detectable "
     "threshold pairs tests statistic p_value p_adjusted holds verdict wins_elsewhere text".split()
 )
 """The columns of data frames that most people use."""
@@ -200,11 +200,9 @@ def _text(value: Any) -> str | None:
     return f"{value:g}" if isinstance(value, float) else None if value is None else str(value)
 
 
-def table_text(
-    header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = (), width: int = NAME
-) -> list[str]:
-    """The lines of a table, whose columns of names are cut to a width."""
-    return table_lines(Table(tuple(header), list(map(tuple, rows)), names), width)
+def table_text(header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = ()) -> list[str]:
+    """The lines of a table, whose columns of names are cut."""
+    return table_lines(Table(tuple(header), list(map(tuple, rows)), names), NAME)
 
 
 def grouped(records: Iterable[Row], *names: str) -> list[list[Row]]:

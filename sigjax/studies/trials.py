@@ -70,8 +70,8 @@ def select(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> Evalu
     return replace(evaluation, systems=names, stats=evaluation.stats[rows])
 
 
-def on_instances(evaluation: EvaluationRecord, chosen: np.ndarray | slice, **changes: Any) -> EvaluationRecord:
-    """The evaluation on some instances (positions), with some changes."""
+def on_instances(evaluation: EvaluationRecord, chosen: np.ndarray, **changes: Any) -> EvaluationRecord:
+    """The evaluation on some instances (positions, or which), with some changes."""
     index = np.arange(evaluation.num_instances)[chosen]
     labels = {
         name: tuple(labels[i] for i in index.tolist())
