@@ -302,6 +302,7 @@ def gains(data: Any, options: GainsOptions) -> Gains:
     low, high = options.p_range
     elsewhere = "the other test set" if others else "the other instances" if len(sizes) > 1 else ""
     about = f"sizes:{','.join(map(str, sizes))}|p:{low:g}-{high:g}|quantile:{options.quantile:g}"
+    about += f"|other:{others[0].num_instances} instances" if others else ""
     return Gains(
         systems=evaluations[0].systems,
         pairs=tuple(pairs),

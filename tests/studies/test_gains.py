@@ -193,6 +193,7 @@ def test_another_test_set_is_one_evaluation_or_file_of_the_same_systems(tmp_path
     *texts, _ = as_in_python([*command, "--p-range", "0.05", "0.3"], study).splitlines()
     assert max(map(len, texts)) <= 80
     assert any("the winner has the better score on the other test set, too" in line for line in texts)
+    assert "|other:200 instances|" in study.signature
 
 
 def test_lower_is_better():
