@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -126,10 +126,6 @@ class PairedProblem(ABC):
     def draws(self) -> Literal["units", "outputs", None]:
         """What the bootstrap draws; None where there is none."""
         return DESIGNS[self.settings.design].draws
-
-    def with_pairs(self, members: np.ndarray) -> Self:
-        """The same problem for other pairs `[pair, 2]`."""
-        return replace(self, hypotheses=replace(self.hypotheses, members=members))
 
     @abstractmethod
     def jackknife_scores(self) -> np.ndarray:

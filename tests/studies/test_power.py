@@ -12,6 +12,7 @@ from statsmodels.stats.power import normal_power as known_normal_power
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.comparison.analysis import run_variances
+from sigjax.resample import draws as bits
 from sigjax.studies.formulas import detectable_effect, instances_needed, normal_power, simulated_effect
 
 
@@ -243,3 +244,15 @@ def test_a_mix_is_for_repeated_runs():
     assert sigjax.power(Evaluation.from_arrays(answers), **how).mixes == ()
     with pytest.raises(InputError, match="are for the mix of instances and runs, which needs repeated runs"):
         sigjax.power(Evaluation.from_arrays(answers), **how, difference=0.1)
+
+
+def test_random_words_of_trials_are_those_of_no_test(monkeypatch):
+    """Both have room for 2^38 resamples or trials; 2^42 is the last that the cipher tells apart."""
+    rows, rows_of = [], bits.rows_of
+    monkeypatch.setattr(bits, "rows_of", lambda key, resamples: (rows.append(resamples), rows_of(key, resamples))[1])
+    data = Evaluation.from_arrays({name: np.random.default_rng(k).normal(size=40) for k, name in enumerate("AB")})
+    sigjax.power(data, instances=[20], repetitions=3, resamples=99)
+    sigjax.audit(data, repetitions=3, resamples=99)
+    sigjax.audit(data, null="splits", repetitions=3, resamples=99)
+    (first,) = {int(each.min()) for each in rows}
+    assert 2**38 <= first <= 2**42 - 2**38
