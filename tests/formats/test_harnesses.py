@@ -396,7 +396,7 @@ def test_lighteval_details(write, tmp_path, names):
     assert numbers(read(*[path.parent for path in paths])).popitem()[1] == B
     assert read(*paths, cluster="topic").clusters == ("t0", "t0", "t1", "t1")
     write_table(pyarrow.table({"x": [1]}), paths[1])
-    with pytest.raises(InputError, match="expected the columns doc and metric of lighteval's details, .*; columns: 'x'"):
+    with pytest.raises(InputError, match="expected the columns doc and metric of lighteval's details, .*: 'x'"):
         read(*paths)
     paths[1].write_bytes(paths[0].read_bytes()[:-20])
     with pytest.raises(InputError, match="not readable as Parquet"):
