@@ -129,13 +129,6 @@ class FileOptions(TableOptions):
         group="Input",
         rare=True,
     )
-    from_name: str | None = option(
-        None,
-        "What names of files tell, such as {system}_{task}.csv.",
-        "One table is made of the files, with a column for each field; the system is a field, or a column.",
-        group="Input",
-        rare=True,
-    )
     progress: bool = option(
         True,
         "Draw a progress bar.",
