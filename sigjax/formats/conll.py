@@ -11,8 +11,7 @@ that begin with "#" and have nothing in other columns are comments, of which `# 
 document; `EndOfSentence` in the column MISC ends a sentence, and so do empty lines. Systems may leave out comments and
 MISC: documents and sentences are those of the gold file, and tokens are aligned by position. As in the campaign's
 scorer, the case of types does not count, "_" and "-" are O, and entities may cross the ends of sentences, but not of
-documents. That scorer takes tokens by position, however they are written, and refuses files that lack some; with
-`tolerant` we take up to 20 other spellings, too, and put back tokens that a file lacks, as O.
+documents. That scorer takes tokens by position, however they are written; here they must be the gold ones.
 
 Spans are entities and chunks. One rule reads IOB1, IOB2, IOE1, IOE2, BIOES, BILOU and BMES, as conlleval does: a token
 is outside, or in a span of its type. A span starts where the token before is outside, of another type or in another
@@ -260,10 +259,6 @@ def _check_segmented_words(file: str, system: list[str], reference: str, words: 
     return f"{len(wrong)} of {len(words)} lines have another word than the gold file ({example})"
 
 
-_MOST_SPELLINGS = 20
-"""Pairs of words that may stand for each other, as in the scorer of HIPE; more are other texts."""
-_MANY = 0.1
-"""The share of tokens that a file lacks which is worth a warning."""
 _MATCHES: dict[Match, str] = {
     "exact": "the same tokens, whatever the type",
     "partial": "the same tokens, and a half for a common token, whatever the type",
@@ -305,80 +300,20 @@ def read_tagged(
 ) -> Reading:
     """Read a gold file and one file per system, whose tokens are those of `gold` and pass `checks` (gold, other)."""
     gold = parse(sources.gold(), options)
-    systems, notes = {}, []
-    for name, file in sources.chosen(options).items():
-        tokens = parse(file, options)
-        if options.has("tolerant"):
-            tokens, note = _with_tokens_of(gold, tokens, name)
-            notes += [note] if note else []
-        else:
-            check_words(gold, tokens, f"; {Hint('reader', 'NAME(tolerant=true)')} puts back tokens that a file lacks")
-        for check in checks:
+    systems = {name: parse(file, options) for name, file in sources.chosen(options).items()}
+    for tokens in systems.values():
+        for check in (check_words, *checks):
             check(gold, tokens)
-        systems[name] = tokens
-    return partial(evaluate_tags, gold, systems, notes=tuple(notes))
+    return partial(evaluate_tags, gold, systems)
 
 
-def _with_tokens_of(gold: Tokens, tokens: Tokens, system: str) -> tuple[Tokens, str]:
-    """The tags of a system for all gold tokens, and a note on what was done for it; "" where nothing was."""
-    lacking = len(gold.words) - len(tokens.words)
-    different = [pair for pair in zip(tokens.words, gold.words, strict=False) if pair[0] != pair[1]]
-    if lacking < 0 or (not lacking and len(set(different)) > _MOST_SPELLINGS):
-        check_words(gold, tokens)
-    if not lacking:
-        note = f"{system}: tokens written otherwise than in the gold file: {len(different)}" if different else ""
-        return replace(gold, file=tokens.file, tags=tokens.tags, lines=tokens.lines), note
-    places = match_tokens(gold.words, tokens)
-    tags = np.full(len(gold.words), "O", object)
-    tags[places] = tokens.tags
-    before = np.searchsorted(places, np.arange(len(tags)), side="right") - 1
-    lines = np.asarray(tokens.lines)[np.maximum(before, 0)]
-    many = "warning: " if lacking > len(tags) * _MANY else ""
-    note = f"{many}{system}: put back {lacking} of {len(tags)} tokens, which its file lacks, as O"
-    return replace(gold, file=tokens.file, tags=tags.tolist(), lines=lines.tolist()), note
-
-
-def match_tokens(gold: Sequence[str], tokens: Tokens) -> np.ndarray:
-    """The places `[token]` of the tokens of a file among more gold ones, with few gaps.
-
-    Each token takes the next free place of its word. Then stretches between two gaps move to the stretch after them
-    where the gold words there are the same, too: they were put into what the file lacks.
-
-    >>> tokens = Tokens("f", ["a", "of", "d"], ["O"] * 3, [1, 2, 3], np.array([0]), np.array([0]))
-    >>> match_tokens(["a", "b", "of", "c", "of", "d"], tokens)
-    array([0, 4, 5])
-    """
-    words, spare = list(gold), len(gold) - len(tokens.words)
-    places, place = [], -1
-    for i, word in enumerate(tokens.words):
-        try:
-            place = words.index(word, place + 1, i + spare + 1)
-        except ValueError:
-            raise InputError(
-                f"{tokens.line_of(i)}: token {quote(word)} is not among the next gold tokens; tolerant=true puts "
-                "back tokens that a file lacks, but all others must be the gold ones, in their order"
-            ) from None
-        places.append(place)
-    starts = [i for i, place in enumerate(places) if not i or place > places[i - 1] + 1]
-    after = len(places)
-    for start in reversed(starts):
-        if after < len(places) and places[start]:
-            stop = places[after]
-            if words[stop - (after - start) : stop] == list(tokens.words[start:after]):
-                places[start:after] = range(stop - (after - start), stop)
-        after = start
-    return np.array(places)
-
-
-def evaluate_tags(
-    gold: Tokens, systems: Mapping[str, Tokens], options: Options, *, notes: tuple[str, ...] = ()
-) -> EvaluationRecord:
+def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options) -> EvaluationRecord:
     """The evaluation of systems with the tokens of `gold`, counted by its sentences, or by span (`responses`)."""
     codes: dict[str, int] = {}
     encoded = {tokens: encode(tokens.tags, codes) for tokens in (gold, *systems.values())}
     match = _match_of(options)
     if options.unit == "response":
-        return join_sheets(_span_sheets(gold, systems, encoded, codes), options, notes=notes)(options)
+        return join_sheets(_span_sheets(gold, systems, encoded, codes), options)(options)
     metric = TOKEN_ACCURACY if options.metric == "accuracy" else chosen_metric(options)
     options = replace(options, metric=metric)
     wanted = {*metric.inputs, *(options.counts or {}).values()}
@@ -397,8 +332,7 @@ def evaluate_tags(
             numbers[name] |= {"correct": np.add.reduceat(right, gold.sentences, dtype=int), "tokens": sizes}
     labels = {} if gold.documents is None else {"document": gold.documents}
     sheets = [Sheet(name, tokens.file, numbers[name], labels) for name, tokens in systems.items()]
-    if match != "strict":
-        notes = (*notes, f"spans match as {_MATCHES[match]} (match={match})")
+    notes = () if match == "strict" else (f"spans match as {_MATCHES[match]} (match={match})",)
     return join_sheets(sheets, options, notes=notes)(options)
 
 
@@ -459,18 +393,18 @@ def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> Ta
     return tag_table(list(codes))
 
 
-def check_words(gold: Tokens, other: Tokens, advice: str = "") -> None:
-    """Refuse other tokens than those of `gold`, with advice at the end of the message."""
+def check_words(gold: Tokens, other: Tokens) -> None:
+    """Refuse other tokens than those of `gold`."""
     first = first_difference(other.words, gold.words)
     if first is not None:
         raise InputError(
             f"{other.line_of(first)}: token {quote(other.words[first])}, but {quote(gold.words[first])} on line "
-            f"{gold.lines[first]} of {gold.file}; expected the same tokens in the same order{advice}"
+            f"{gold.lines[first]} of {gold.file}; expected the same tokens in the same order"
         )
     if len(other.words) != len(gold.words):
         raise InputError(
             f"{other.file}: has {len(other.words)} tokens, but {gold.file} has {len(gold.words)}; expected the same "
-            f"tokens in the same order{advice}"
+            "tokens in the same order"
         )
 
 

@@ -105,8 +105,8 @@ class Format:
         offers: "module:function" of a name: whether, or as what, it gives a metric that is not in `metrics`, or that
             sigjax does not know.
         options: names of the options of `read`, and of parameters of metrics, that mean something here only.
-        parameters: what may stand after the name, as in hipe(tolerant=true): each with the values that it may have, or
-            none where it may have any; `Options.parameters` has what was given.
+        parameters: what may stand after the name, as in alignment(one_based=true): each with the values that it may
+            have, or none where it may have any; `Options.parameters` has what was given.
         folder: pattern of the files in a folder that stands for a system.
         tasks: whether a system may have several files, one per task, so that its folder may hold them all.
         gathers: a regular expression of names of files, and a "module:function" of all files, which is called where one
@@ -310,7 +310,6 @@ _TRANSCRIPTS = ("wer", "cer", *(m for m, of in TEXT_METRICS.items() if m not in 
 _RUNS = ("ap", "ndcg@10", "p@10", "rr", "recall@100", "ap(rel=2)")
 _TEXT_OPTIONS = frozenset({"tokenize", "lowercase"})
 _BOOLEAN = ("true", "false")
-_TOLERANT: Parameters = {"tolerant": _BOOLEAN}
 _FILTER, _UNIT = frozenset({"filter"}), frozenset({"unit"})
 
 
@@ -508,7 +507,6 @@ _TABLE = (
         "conll:read_hipe",
         _TAGS,
         options=_TAG_OPTIONS | {"filter"},
-        parameters=_TOLERANT,
     ),
     _gold(
         "mbt",
@@ -516,7 +514,6 @@ _TABLE = (
         "conll:read_gold",
         ("accuracy", *_F1),
         options=_TAG_OPTIONS,
-        parameters=_TOLERANT,
         certain=False,
     ),
     _gold(
@@ -532,7 +529,6 @@ _TABLE = (
         "conll:read_gold",
         _TAGS,
         options=_TAG_OPTIONS,
-        parameters=_TOLERANT,
         recognizes="conll:looks_gold",
         certain=False,
     ),
@@ -690,7 +686,7 @@ def _loaded(point: EntryPoint) -> Format:
 
 
 def named_format(reader: str) -> tuple[Format, dict[str, list[str]]]:
-    """A format by its name, with its parameters, as in hipe(tolerant=true)."""
+    """A format by its name, with its parameters, as in alignment(one_based=true)."""
     name, given = split_parameters(reader)
     known = FORMATS if name in FORMATS else all_formats()
     if name not in known:

@@ -143,7 +143,7 @@ class Options(FileOptions):
 
     metric: AnyMetric = "mean"
     parameters: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Those of the format, as in hipe(tolerant=true)."""
+    """Those of the format, as in alignment(one_based=true)."""
     seen: list[Any] | None = None
     """Where the sheets that are joined are kept, for `sigjax doctor`."""
     single: bool = False  # whether one system is enough
@@ -174,7 +174,7 @@ class ReadOptions(FileOptions):
     reader: str | None = option(
         None,
         "Format; default: recognized from name and content.",
-        'Its parameters stand after the name: "hipe(tolerant=true)" (see `sigjax help formats`).',
+        'Its parameters stand after the name: "alignment(one_based=true)" (see `sigjax help formats`).',
         group="Input",
     )
 
