@@ -60,9 +60,7 @@ def read_texts(sources: Sources, options: Options) -> Reading:
     labels = option_labels(options, partial(file_labels, first, known=(), num_instances=len(gold[0])))
 
     def evaluate(options: Options) -> EvaluationRecord:
-        metric = metric_name(options)
-        by_file = {sources.systems[name]: own for name, own in zip(chosen, outputs, strict=True)}
-        check_lengths(metric, dict(zip(sources.files, gold, strict=True)), by_file, unit_name="line")
+        check_lengths(metric_name(options), dict(zip(files, texts, strict=True)), unit_name="line")
         evaluation = count_texts(dict(zip(chosen, outputs, strict=True)), gold, options, **labels)
         return replace(evaluation, notes=(*evaluation.notes, *_marks(files, texts)))
 
@@ -364,8 +362,8 @@ def evaluate_utterances(
         _check_words(metric, own)
     texts = {name: [own.words.get(id, "") for id in ids] for name, own in systems.items()}
     references = list(gold.words.values())
-    by_file = {own.file: texts[name] for name, own in systems.items()}
-    check_lengths(metric, {gold.file: references}, by_file, unit_name="utterance")
+    by_file = {gold.file: references} | {own.file: texts[name] for name, own in systems.items()}
+    check_lengths(metric, by_file, unit_name="utterance")
     counted = count_texts(texts, references, options)
     sheets, notes = [], list(counted.notes)
     for stats, (name, own) in zip(counted.stats, systems.items(), strict=True):
