@@ -166,26 +166,23 @@ def _check_saved(header: dict[str, Any], stats: np.ndarray, metric: Metric | Sam
 
 def _header(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     try:
-        header = json.loads(arrays["header"].tobytes())
+        given = json.loads(arrays["header"].tobytes())
     except (ValueError, RecursionError):
-        header = None
-    if not isinstance(header, dict) or header.get("schema") != SCHEMA:
+        given = None
+    if not isinstance(given, dict) or given.get("schema") != SCHEMA:
         raise InputError(f"array 'header': expected JSON of the schema {SCHEMA!r}")
-    for field in ("systems", *_FRAME):
-        if not (header.setdefault(field, None) is None and field in _FRAME) and not _is_texts(header[field]):
-            raise InputError(f"array 'header', field {field!r}: expected a list of texts")
-    if header.setdefault("unit", "instance") not in get_args(Unit):
-        raise InputError(f"array 'header', field 'unit': expected one of {', '.join(get_args(Unit))}")
-    if len(set(header["systems"])) < len(header["systems"]):
-        raise InputError("array 'header', field 'systems': a name occurs twice")
-    metrics = header.get("metrics")
-    if not (isinstance(metrics, list) and metrics and all(map(_is_metric, metrics))):
-        raise InputError(
-            "array 'header', field 'metrics': expected name, stat_names, higher_is_better and notes of each"
-        )
-    for i in range(len(metrics)):
-        if f"stats_{i}" not in arrays:
-            raise InputError(f"array 'stats_{i}' is missing; the header has {len(metrics)} metric(s)")
+    header: dict[str, Any] = {**dict.fromkeys((*_FRAME, "metrics", "systems")), "unit": "instance", **given}
+    metrics, systems = header["metrics"], header["systems"]
+    right = {
+        "systems": _is_texts(systems) and len({*systems}) == len(systems),
+        **{name: header[name] is None or _is_texts(header[name]) for name in _FRAME},
+        "unit": header["unit"] in get_args(Unit),
+        "metrics": isinstance(metrics, list) and bool(metrics) and all(map(_is_metric, metrics)),
+    }
+    if wrong := [name for name, each in right.items() if not each]:
+        raise InputError(f"array 'header', field {wrong[0]!r}: is not as sigjax saves it; extract the file again")
+    if lacking := [name for i in range(len(metrics)) if (name := f"stats_{i}") not in arrays]:
+        raise InputError(f"array {lacking[0]!r} is missing; the header has {len(metrics)} metric(s)")
     return header
 
 
