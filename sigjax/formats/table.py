@@ -451,7 +451,7 @@ _TABLE = (
         "trec:TREC_EVAL.read",
         recognizes="trec:looks_measured",
     ),
-    _systems("brackets", "output of evalb", "trees:read_evalb", _F1),
+    _systems("brackets", "output of evalb", "trees:EVALB.read", _F1),
     _systems(
         "errant",
         "output of errant_compare -v",
@@ -586,7 +586,7 @@ _TABLE = (
     ),
     _table("parquet", "table of Apache Parquet", _FRAMES + "parquet", ".*"),
     _file("comet", "JSON of comet-score --to_json", "texts:COMET.read", names=r".*\.json"),
-    _file("mt-metrics-eval", "segment scores of mt-metrics-eval (.seg.score)", "texts:read_segment_scores"),
+    _file("mt-metrics-eval", "segment scores of mt-metrics-eval (.seg.score)", "texts:SEGMENT_SCORES.read"),
     _file("mqm", "errors marked by raters of translations (MQM)", "ratings:MQM.read", ("mqm", "mean")),
     _file(
         "appraise",

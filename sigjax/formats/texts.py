@@ -45,7 +45,7 @@ from sigjax.readers.join import Reading, Sheet, Sources, file_labels, join_sheet
 from sigjax.readers.json_files import Item, load_item, text, type_of
 from sigjax.readers.options import Options, name_systems, quote, select_systems
 from sigjax.readers.predictions import answer_words, score_answer
-from sigjax.readers.table import DataColumn, DataTable, number_column
+from sigjax.readers.table import is_missing, parse_number
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Transcripts
 from sigjax.run.files import naming, read_head, read_segments, read_text
 
@@ -130,29 +130,21 @@ def _segment(segment: Item) -> Row:
     return Row({_COMET: segment.number(_COMET)}, content=(fields.get("src"), fields.get("ref")))
 
 
-def read_segment_scores(sources: Sources, options: Options) -> Reading:
+def _segment_scores(file: str, _: Options) -> list[SystemLog]:
     """mt-metrics-eval: lines `SYSTEM SCORE`, those of each system in the order of the segments."""
-    (file,) = sources.files
-    lines: dict[str, list[int]] = {}
-    cells: dict[str, list[str]] = {}
+    rows: dict[str, list[Row]] = {}
     for line, content in enumerate(read_text(file).rstrip().split("\n"), start=1):
         fields = content.split()
         if len(fields) != 2:
             raise InputError(f"{Line(file, line)}: expected SYSTEM SCORE, got {quote(content)}")
         system, score = fields
-        lines.setdefault(system, []).append(line)
-        cells.setdefault(system, []).append("" if score == _MISSING else score)
-    hint = f"write {_MISSING} where it is missing"
-    sheets = [
-        Sheet(
-            system,
-            file,
-            {"score": number_column(DataTable(file, {"SCORE": DataColumn(own)}, lines[system]), "SCORE", hint=hint)},
-        )
-        for system, own in cells.items()
-    ]
-    _check_lengths(file, {sheet.system: sheet.num_rows for sheet in sheets}, hint=f", {_MISSING} where there is none")
-    return join_sheets(sheets, options, scores=True)
+        with naming(f"{Line(file, line)}"):
+            hint = f"write {_MISSING} where it is missing"
+            scores = {} if is_missing(score) else {"score": parse_number(score, hint=hint, missing=hint)}
+        rows.setdefault(system, []).append(Row(scores))
+    hint = f", {_MISSING} where there is none"
+    _check_lengths(file, {system: len(own) for system, own in rows.items()}, hint)
+    return [SystemLog(file, own, system) for system, own in rows.items()]
 
 
 def _check_lengths(file: str, lengths: Mapping[str, int], hint: str = "") -> None:
@@ -166,6 +158,7 @@ def _check_lengths(file: str, lengths: Mapping[str, int], hint: str = "") -> Non
 
 
 COMET = Log(results=_comet, content="source or reference")
+SEGMENT_SCORES = Log(results=_segment_scores)
 
 
 _HAS_NONE = "is_impossible"
