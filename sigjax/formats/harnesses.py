@@ -667,7 +667,6 @@ TERMINAL_BENCH = Log(
         lambda trial: trial.value("is_resolved") is None,
         "trials have no outcome (is_resolved null); they count as not resolved",
     ),
-    published=("resolved", "accuracy"),
     files_are_runs=True,
     main="resolved",
 )
