@@ -52,34 +52,6 @@ OUTSIDE = frozenset(("O", "_", "-"))
 _TAG = re.compile(r"([BIESLUM])(?:-(.*))?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class TagTable:
-    """What the tags of a comparison mean."""
-
-    types: np.ndarray
-    """[tag] the number of its type; -1 outside."""
-    opens: np.ndarray
-    """[tag] whether a span starts at it, whatever precedes."""
-    closes: np.ndarray
-    """[tag] whether a span ends at it, whatever follows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spans:
-    """The spans of one sequence of tokens, in order."""
-
-    starts: np.ndarray
-    """[span] the first token."""
-    ends: np.ndarray
-    """[span] the token after the last."""
-    types: np.ndarray
-    """[span] the number of the type."""
-
-    def listed(self) -> list[tuple[int, int, int]]:
-        """Start, end and type of each."""
-        return list(zip(self.starts.tolist(), self.ends.tolist(), self.types.tolist(), strict=True))
-
-
 def is_span_tag(tag: str) -> bool:
     """Whether a tag is O (or "_" or "-"), or B, I, E, S, L, U or M, alone or with "-" and a type.
 
@@ -89,40 +61,46 @@ def is_span_tag(tag: str) -> bool:
     return tag in OUTSIDE or _TAG.fullmatch(tag) is not None
 
 
-def tag_table(tags: Sequence[str]) -> TagTable:
+def tag_table(tags: Sequence[str]) -> np.ndarray:
     """What tags `[tag]` mean, for which `is_span_tag` holds; types are compared as they are written.
 
-    >>> tag_table(["O", "B-PER", "I-PER", "S-LOC"]).types
+    Returns:
+        `[3, tag]`: the number of its type, -1 outside; whether a span starts at it, whatever precedes; and whether one
+        ends at it, whatever follows.
+
+    >>> tag_table(["O", "B-PER", "I-PER", "S-LOC"])[0]
     array([-1,  0,  0,  1])
     """
     parts = [("O", None) if tag in OUTSIDE else (tag[0], tag[2:]) for tag in tags]
-    numbers = {name: i for i, name in enumerate(dict.fromkeys(name for _, name in parts if name is not None))}
-    return TagTable(
-        np.array([-1 if name is None else numbers[name] for _, name in parts], np.int64),
-        np.array([prefix in "BSU" for prefix, _ in parts], bool),
-        np.array([prefix in "ELSU" for prefix, _ in parts], bool),
-    )
+    numbers: dict[str | None, int] = {None: -1}
+    for _, name in parts:
+        numbers.setdefault(name, len(numbers) - 1)
+    return np.array([(numbers[name], prefix in "BSU", prefix in "ELSU") for prefix, name in parts], np.int64).T
 
 
-def find_spans(codes: np.ndarray, table: TagTable, breaks: np.ndarray) -> Spans:
+def find_spans(codes: np.ndarray, table: np.ndarray, breaks: np.ndarray) -> np.ndarray:
     """The spans of tokens with the tags `codes` `[token]`; a new sequence starts at each token of `breaks`.
 
+    Returns:
+        `[3, span]`: the first token, the token after the last, and the number of the type.
+
     >>> tags = ["O", "B-PER", "I-PER", "I-LOC"]
-    >>> spans = find_spans(np.array([3, 1, 2, 2, 0]), tag_table(tags), np.array([0, 3]))
-    >>> spans.starts, spans.ends
-    (array([0, 1, 3]), array([1, 3, 4]))
+    >>> find_spans(np.array([3, 1, 2, 2, 0]), tag_table(tags), np.array([0, 3])).tolist()
+    [[0, 1, 3], [1, 3, 4], [1, 0, 0]]
     """
-    types, opens, closes = table.types[codes], table.opens[codes], table.closes[codes]
-    fresh = opens.copy()
-    fresh[1:] |= closes[:-1] | (types[1:] != types[:-1])
+    types, opens, closes = table[:, codes]
+    fresh = opens == 1
+    fresh[1:] |= (closes[:-1] == 1) | (types[1:] != types[:-1])
     fresh[breaks] = True
     inside = types >= 0
     (starts,) = np.nonzero(inside & fresh)
     stops = np.append(np.flatnonzero(~inside | fresh), len(codes))
-    return Spans(starts, stops[np.searchsorted(stops, starts, side="right")], types[starts])
+    return np.stack([starts, stops[np.searchsorted(stops, starts, side="right")], types[starts]])
 
 
-def count_spans(gold: Spans, predicted: Spans, sentences: np.ndarray, match: Match = "strict") -> dict[str, np.ndarray]:
+def count_spans(
+    gold: np.ndarray, predicted: np.ndarray, sentences: np.ndarray, match: Match = "strict"
+) -> dict[str, np.ndarray]:
     """The counts tp, predicted and gold `[sentence]`; a span belongs to the sentence of its first token.
 
     A span that counts belongs to the sentence of its gold span, so that no sentence has more right spans than gold
@@ -136,30 +114,27 @@ def count_spans(gold: Spans, predicted: Spans, sentences: np.ndarray, match: Mat
     array([1.5])
     """
     credit, starts = (_same_spans if match in ("strict", "exact") else _overlapping)(gold, predicted, match)
-    found = {"tp": (starts, credit), "predicted": (starts, None), "gold": (gold.starts, None)}
+    found = {"tp": (starts, credit), "predicted": (starts, None), "gold": (gold[0], None)}
     return {
         name: np.bincount(np.searchsorted(sentences, of, side="right") - 1, weights, len(sentences)).astype(float)
         for name, (of, weights) in found.items()
     }
 
 
-def _same_spans(gold: Spans, predicted: Spans, match: Match) -> tuple[np.ndarray, np.ndarray]:
+def _same_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
     """What each span `[predicted]` counts, and its first token; strict and exact."""
-    length = max((spans.starts[-1] + 1 for spans in (gold, predicted) if len(spans.starts)), default=0)
-    end_of, type_of = np.zeros((2, length), np.int64)
-    end_of[gold.starts], type_of[gold.starts] = gold.ends, gold.types
-    right = end_of[predicted.starts] == predicted.ends
-    if match == "strict":
-        right &= type_of[predicted.starts] == predicted.types
-    return right.astype(float), predicted.starts
+    known = np.zeros((2, max(gold[0].max(initial=0), predicted[0].max(initial=0)) + 1), np.int64)
+    known[:, gold[0]] = gold[1:]
+    same = known[:, predicted[0]] == predicted[1:]
+    return (same.all(axis=0) if match == "strict" else same[0]).astype(float), predicted[0]
 
 
-def _overlapping(gold: Spans, predicted: Spans, match: Match) -> tuple[np.ndarray, np.ndarray]:
+def _overlapping(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
     """What each span `[predicted]` counts, and the first token of the gold span that it counts for, or its own."""
-    first = np.searchsorted(gold.ends, predicted.starts, side="right")
-    last = np.searchsorted(gold.starts, predicted.ends)
-    truth, own = (spans.listed() for spans in (gold, predicted))
-    taken, credit, starts = set(), np.zeros(len(own)), predicted.starts.copy()
+    first = np.searchsorted(gold[1], predicted[0], side="right")
+    last = np.searchsorted(gold[0], predicted[1])
+    truth, own = ([*map(tuple, spans.T.tolist())] for spans in (gold, predicted))
+    taken, credit, starts = set(), np.zeros(len(own)), predicted[0].copy()
     for k, (start, end, kind) in enumerate(own):
         free = [i for i in range(first[k], last[k]) if i not in taken]
         if not free:
@@ -357,10 +332,10 @@ def _span_sheets(
 ) -> list[Sheet]:
     """One sheet per system, whose rows are the spans of any system and of `gold`."""
     table = _table(codes, encoded)
-    types = dict(zip(table.types.tolist(), (tag[2:] for tag in codes), strict=True))
+    types = dict(zip(table[0].tolist(), (tag[2:] for tag in codes), strict=True))
     spans = dict[Tokens, Counter[tuple[int, int, str]]]()
     for tokens, tags in encoded.items():
-        listed = find_spans(tags, table, gold.breaks).listed()
+        listed = find_spans(tags, table, gold.breaks).T.tolist()
         spans[tokens] = Counter((start, end, types[number]) for start, end, number in listed)
     responses, numbers = count_responses(spans[gold], {name: spans[tokens] for name, tokens in systems.items()})
     ids = [f"{gold.lines[start]}-{gold.lines[end - 1]} {name}".rstrip() for start, end, name in responses]
@@ -379,7 +354,7 @@ def encode(labels: Sequence[str], codes: dict[str, int]) -> np.ndarray:
     return np.fromiter(map(codes.__getitem__, labels), np.int64, len(labels))
 
 
-def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> TagTable:
+def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> np.ndarray:
     """What the tags mean; a tag that marks no span is refused with its line."""
     wrong = [code for tag, code in codes.items() if not is_span_tag(tag)]
     for tokens, found in encoded.items() if wrong else ():

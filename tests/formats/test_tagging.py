@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigjax import InputError, compare, read
-from sigjax.formats.conll import Spans, count_spans, encode, find_spans, tag_table
+from sigjax.formats.conll import count_spans, encode, find_spans, tag_table
 from sigjax.formats.reading import choose_formats
 from sigjax.metrics.ratios import f1_score, ratio_score
 
@@ -25,12 +25,12 @@ def spans_of(sentences):
     encoded = encode(sum(sentences, []), codes)
     starts = np.cumsum([0, *map(len, sentences)])[:-1]
     table = tag_table(list(codes))
-    names = {table.types[code]: tag[2:] for tag, code in codes.items()}
+    names = {table[0][code]: tag[2:] for tag, code in codes.items()}
     found = find_spans(encoded, table, starts)
-    own = np.searchsorted(starts, found.starts, side="right") - 1
+    own = np.searchsorted(starts, found[0], side="right") - 1
     return [
         (int(s), names[kind], int(first - starts[s]), int(end - starts[s]))
-        for s, kind, first, end in zip(own, found.types, found.starts, found.ends, strict=True)
+        for s, kind, first, end in zip(own, found[2], found[0], found[1], strict=True)
     ]
 
 
@@ -204,7 +204,7 @@ def test_counts_are_those_of_nervaluate(match, pairs):
 
 def test_a_span_that_counts_belongs_to_the_sentence_of_its_gold_span():
     """Entities of HIPE cross the ends of sentences: no sentence may have more right spans than gold ones."""
-    gold, found = (Spans(np.array(starts), np.array([4]), np.array([0])) for starts in ([1], [2]))
+    gold, found = (np.array([[start], [4], [0]]) for start in (1, 2))
     counts = count_spans(gold, found, np.array([0, 2]), "fuzzy")
     assert {name: column.tolist() for name, column in counts.items()} == dict.fromkeys(counts, [1, 0])
 
