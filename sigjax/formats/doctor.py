@@ -217,26 +217,17 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMED]) + more
 
 
-@dataclass(frozen=True, eq=False)
-class Parsed:
-    """What data hold, read in one way."""
+_Parsed = tuple[ByTask, Options]
+"""What data hold, and the options that they were read with, whose `seen` are the sheets that were joined."""
 
-    tasks: ByTask
-    options: Options
-    """Those that they were read with, whose `seen` are the sheets that were joined."""
 
-    @property
-    def sheets(self) -> list[Sheet]:
-        """What the files say of each system."""
-        return self.options.seen or []
-
-    def evaluate(self, metric: Any) -> EvaluationRecord:
-        """The evaluation by a metric; of several tasks that of the first."""
-        by_task = self.tasks(replace(self.options, metric=metric))
-        name, first = next((name, each) for name, each in by_task.items() if each is not None)
-        if [*by_task] == [""]:
-            return first
-        return replace(first, notes=(*first.notes, f"tasks: {', '.join(by_task)}; the instances are those of {name}"))
+def _evaluated(parsed: _Parsed, metric: Any) -> EvaluationRecord:
+    """The evaluation by a metric; of several tasks that of the first."""
+    by_task = parsed[0](replace(parsed[1], metric=metric))
+    name, first = next((name, each) for name, each in by_task.items() if each is not None)
+    if [*by_task] == [""]:
+        return first
+    return replace(first, notes=(*first.notes, f"tasks: {', '.join(by_task)}; the instances are those of {name}"))
 
 
 def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
@@ -313,16 +304,16 @@ def _read_as(
         metrics = _possible(parsed, usual if evaluation is None else evaluation.metric.name)
         if evaluation is None and metric is None and metrics:
             with suppress(InputError):
-                evaluation, refusal = parsed.evaluate(metrics[0]), None
+                evaluation, refusal = _evaluated(parsed, metrics[0]), None
     refusal = unserved or refusal
     chosen = metrics[0] if metric is None and metrics else metric
     if evaluation is not None and chosen is not None and not isinstance(chosen, str):
         chosen = evaluation.metric.name
     if chosen is not None and refusal is None and parsed is not None:
         metrics = (chosen, *(name for name in metrics if name != chosen))
-        named = _metrics_of_tasks(parsed.tasks, parsed.options, metrics) if metric is None else [chosen]
+        named = _metrics_of_tasks(*parsed, metrics) if metric is None else [chosen]
         needed |= {"metric": named}
-    sheets = [] if parsed is None else parsed.sheets
+    sheets = (parsed and parsed[1].seen) or []
     runs = Counter(evaluation.ids) if evaluation is not None and evaluation.runs else None
     return Diagnosis(
         systems=tuple(dict.fromkeys(sheet.system for sheet in sheets)) or (evaluation.systems if evaluation else ()),
@@ -353,30 +344,30 @@ def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]
 
 def _tolerant(
     reading: Callable[[Options], ByTask], metric: Any, options: Options
-) -> tuple[Parsed | None, EvaluationRecord | None, InputError | None]:
+) -> tuple[_Parsed | None, EvaluationRecord | None, InputError | None]:
     """What data hold, and the first refusal; where they are refused, without what some system lacks."""
     known, refusal, sheets = None, None, list[Sheet]()
     for missing in dict.fromkeys((options.missing, "drop")):
         own = replace(options, missing=missing, seen=sheets)
         try:
-            known = Parsed(reading(own), own)
-            return known, known.evaluate(metric), refusal
+            known = reading(own), own
+            return known, _evaluated(known, metric), refusal
         except InputError as error:
             refusal = refusal or error
     return known, None, refusal
 
 
-def _possible(parsed: Parsed, usual: str) -> tuple[str, ...]:
+def _possible(parsed: _Parsed, usual: str) -> tuple[str, ...]:
     """The metrics that files of numbers can be evaluated by: all are tried.
 
     The usual one is the first; of plain numbers, accuracy if they are right or wrong, and F1 if they are counts.
     """
     counts = {name for metric in METRICS.values() if len(metric.inputs) > 1 for name in metric.inputs}
-    scores = dict.fromkeys(name for sheet in parsed.sheets for name in sheet.numbers if name not in counts)
+    scores = dict.fromkeys(name for sheet in parsed[1].seen or () for name in sheet.numbers if name not in counts)
     possible: dict[Any, str] = {}  # a metric that only has another name for other formats is left out
     for name in dict.fromkeys((*(_FIRST if usual == "mean" else [usual]), *scores, *METRICS, *CLASS_METRICS)):
         with suppress(InputError):
-            metric = parsed.evaluate(name).metric
+            metric = _evaluated(parsed, name).metric
             possible.setdefault((metric.inputs, metric.extract, getattr(metric, "score", metric)), metric.name)
     return tuple(possible.values())
 
