@@ -501,13 +501,7 @@ _TABLE = (
         options=_FILTER,
         begins=(b"S",),
     ),
-    _gold(
-        "hipe",
-        "tagged tokens of HIPE",
-        "conll:read_hipe",
-        _TAGS,
-        options=_TAG_OPTIONS | {"filter"},
-    ),
+    _gold("hipe", "tagged tokens of HIPE", "conll:read_hipe", _TAGS, options=_TAG_OPTIONS | {"filter"}),
     _gold(
         "mbt",
         "tagged tokens, <utt> after a sentence",

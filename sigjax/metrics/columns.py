@@ -520,12 +520,7 @@ AUC = _of_columns(
     rounding=_bounded_rounding,
     title="AUC",
 )
-AVERAGE_PRECISION = replace(
-    AUC,
-    name="average-precision",
-    function=average_precision,
-    title="average precision",
-)
+AVERAGE_PRECISION = replace(AUC, name="average-precision", function=average_precision, title="average precision")
 _of_ranks = partial(replace, CORRELATION, standardize=("rank", "rank"))
 SPEARMAN = _of_ranks(name="spearman", function=spearman, title="Spearman's rho")
 KENDALL = _of_ranks(name="kendall", function=kendall, title="Kendall's tau")

@@ -53,9 +53,7 @@ class TableOptions:
         group="Input",
     )
     prediction: Sequence[str] | None = option(
-        None,
-        "Columns of predictions, one per system; default: those named y_pred, pred_NAME, ...",
-        group="Input",
+        None, "Columns of predictions, one per system; default: those named y_pred, pred_NAME, ...", group="Input"
     )
     where: str | None = option(
         None,
