@@ -23,7 +23,7 @@ from sigjax.metrics import (
     evaluation_from_arrays,
     parameterized,
 )
-from sigjax.metrics.registry import check_mapping, refuse_other_indexes
+from sigjax.metrics.registry import as_numbers, check_mapping, refuse_other_indexes
 from sigjax.readers.join import Reading, Sheet, join_sheets
 from sigjax.readers.options import Options, chosen_metric, listing, quote, suggest
 from sigjax.readers.roles import (
@@ -192,8 +192,8 @@ def _number_columns(own: Predicted, inputs: Sequence[str]) -> dict[str, np.ndarr
         _refuse_others(own, one)
     elif gold == "label" and all(map(_is_word, truth)):
         raise InputError(
-            f"{own.sheet.file}: which of the gold labels is class 1, {listing(sorted({*truth}), 3)}? write 1 and 0, or "
-            f"name the column of a table with it: {Hint('gold', quote(f'COLUMN={truth[0]}'))}"
+            f"{own.sheet.file}: which of the gold labels is class 1, {listing(sorted({*truth}), 3)}? say so with "
+            f"{Hint('gold', quote(f'COLUMN={truth[0]}'))}"
         )
 
     def numbers(labels: Sequence[str], what: str) -> np.ndarray:
@@ -589,6 +589,10 @@ def evaluation_from_predictions(
         if labels["runs"] is not None:
             raise InputError(f"runs are not for metrics of texts such as {metric}; leave them out")
         return evaluation_from_texts(texts, truth.tolist(), metric=metric, progress=False, **named)
+    if metric in OF_NUMBERS:
+        right = as_numbers("gold", gold)
+        arrays = {name: np.hstack([as_numbers(str(name), own), right]) for name, own in predictions.items()}
+        return evaluation_from_arrays(arrays, metric=metric, **labels)
     if len({own.dtype.kind == "b" for own in (truth, *predicted.values())}) > 1:  # True is 1
         truth, *others = (own.astype(int) if own.dtype.kind == "b" else own for own in (truth, *predicted.values()))
         predicted = dict(zip(predicted, others, strict=True))

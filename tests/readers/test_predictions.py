@@ -102,8 +102,8 @@ def test_pandas():
         ([0, 1], {"A": [0, 1], "B": [0.2, 0.7]}, {}, "none of the predictions of 'B' .* is a gold label"),
         (["a", "b"], {}, {}, "there are no predictions"),
         (["a", "b"], {"A": ["a", "b"], "B": ["a", "b"]}, {"metric": "aer"}, "from_predictions takes accuracy, micro"),
-        (["a", "b"], {"A": ["a", "b"], "B": ["a", "b"]}, {"metric": "auc"}, "which .* is class 1, 'a', 'b'"),
-        ([0, 1], {"A": [0.1, 0.2], "B": [0.1, float("nan")]}, {"metric": "auc"}, "'B': has no label at"),
+        (["a", "b"], {"A": ["a", "b"], "B": ["a", "b"]}, {"metric": "auc"}, "number"),
+        ([0, 1], {"A": [0.1, 0.2], "B": [0.1, float("nan")]}, {"metric": "auc"}, "nan|NaN"),
         (["a", "b"], ["a", "b"], {}, "expected predictions by system"),
     ],
 )
