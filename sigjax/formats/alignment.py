@@ -214,4 +214,11 @@ def _check_numbering(file: str, gold: _Links) -> list[str]:
         )
     if lacking:
         notes.append(f"{file}: {lacking} of {count} sentences have no link, such as sentence {first}")
+    before, here, after = sentences[:-2], sentences[1:-1], sentences[2:]
+    odd = 1 + np.flatnonzero((before <= after) & ((here < before) | (here > after)))
+    # Where many are out of order, the file is not sorted.
+    if 0 < len(odd) <= max(1, len(sentences) // 100):
+        i = odd[0]
+        between = f"between links of {sentences[i - 1] + 1} and {sentences[i + 1] + 1}"
+        notes.append(f"{file}, line {gold.lines[i]}: a link of sentence {sentences[i] + 1} stands {between}; check it")
     return notes

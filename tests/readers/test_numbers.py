@@ -166,7 +166,7 @@ FILES = {
     "tsv": ({"t.tsv": "system\tid\tvalue\nA\tx\t{}\nB\tx\t0\n"}, "t.tsv, line 2, column 'value': "),
     "numbers": ({"a": "1\n{}\n", "b": "1\n0\n"}, "a, line 2: "),
     "paired-perm": ({"t": "1,2\n{},1\n"}, "t, line 2: "),
-    "mt-metrics-eval": ({"t.seg.score": "A 1\nA 2\nB 1\nB {}\n"}, "t.seg.score, line 4, column 'SCORE': "),
+    "mt-metrics-eval": ({"t.seg.score": "A 1\nA 2\nB 1\nB {}\n"}, "t.seg.score, line 4: "),
     "trec-eval": ({"a": EVAL, "b": EVAL.format(0.5)}, "a, line 1, 'map': "),
     "inspect": ({"a.json": '"{}"', "b.json": "1"}, "a.json, sample 0|a.json, sample 1"),
 }
