@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shlex
 from ast import literal_eval
@@ -17,7 +16,6 @@ from typing import Any
 
 from sigjax.formats.reading import (
     choose_formats,
-    formats_taking,
     given_name,
     likely_formats,
     read_as,
@@ -25,22 +23,17 @@ from sigjax.formats.reading import (
     sources_of,
     split_gold,
 )
-from sigjax.formats.table import ByTask, Format, all_formats, named_format
+from sigjax.formats.table import ByTask, Format, named_format
 from sigjax.metrics import CLASS_METRICS, METRICS
-from sigjax.readers.evaluation import Evaluation
-from sigjax.readers.frames import frame_table
-from sigjax.readers.join import Sheet, Sources, directed, labels_of
-from sigjax.readers.layouts import read_table
-from sigjax.readers.options import FileOptions, Options, ReadOptions, listing
+from sigjax.readers.join import Sheet, Sources, labels_of
+from sigjax.readers.options import FileOptions, Options, ReadOptions
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import entry, html_text, visible, visible_json
 from sigjax.records.options import options_of, rendered, takes, values
 from sigjax.run.context import with_progress
-from sigjax.run.files import keeping_pipes, read_head
+from sigjax.run.files import keeping_pipes
 
 _FIRST = ("accuracy", "fscore", "mean", "auc")
-_MOST_REFUSALS = 3
-_READS = "reads them, if they are"
 _INDENT = 11
 _MOST_NAMED = 8
 _ORDER = {"input": 0, "metric": 2}
@@ -63,10 +56,8 @@ class Diagnosis:
         notes: what was done to the data.
         missing: which systems lack which instances; None where none does.
         refusal: why the data cannot be compared; None where they can.
-        tried: names of formats that come near files that none reads -> why these do not.
         options: what `compare` needs beside what was given.
-        command: the command that compares the files, or the call of Python for other data; None where nothing can be
-            compared yet.
+        command: the command that compares the files; None where nothing can be compared yet.
     """
 
     format: str | None = None
@@ -83,7 +74,6 @@ class Diagnosis:
     notes: tuple[str, ...] = ()
     missing: str | None = None
     refusal: str | None = None
-    tried: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     command: str | None = None
 
@@ -112,59 +102,46 @@ class Diagnosis:
         def said(text: str | None) -> Any:
             return text and rendered(text, spelling)
 
-        tried = {name: said(each) for name, each in self.tried.items()}
         texts = {name: said(getattr(self, name)) for name in ("why", "missing", "refusal")}
-        return replace(self, **texts, notes=tuple(map(said, self.notes)), tried=tried)
+        return replace(self, **texts, notes=tuple(map(said, self.notes)))
 
 
 @takes(ReadOptions)
-def doctor(*data: Any, options: ReadOptions) -> Diagnosis:
-    """How are data understood, and what compares them? Nothing is computed; what is wrong is said, never raised.
+def doctor(*paths: Any, options: ReadOptions) -> Diagnosis:
+    r"""How are files understood, and what compares them? Nothing is computed; what is wrong is said, never raised.
 
     Args:
-        data: files, as `read` takes them; or what `compare` takes: a data frame, a dict of arrays, an `Evaluation`.
+        paths: files, as `read` takes them.
         options: see `ReadOptions`.
 
     Raises:
         TypeError: there is no such option.
 
     Example:
-        >>> diagnosis = doctor({"A": [1, 1, 0, 1], "B": [1, 0, 0, 1]})
-        >>> diagnosis.metrics[:2], diagnosis.command
-        (('accuracy', 'mean'), "sigjax.compare(data, metric='accuracy')")
-        >>> print(diagnosis)  # doctest: +ELLIPSIS
-        systems    2: A, B
-        instances  4
-        ids        none: instances are joined by their order
-        metrics    accuracy, mean, ...
+        >>> import pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> table = pathlib.Path(folder.name, "table.csv")
+        >>> _ = table.write_text("id,A,B\nx,1,0\ny,1,1\n")
+        >>> diagnosis = doctor(table)
+        >>> diagnosis.format, diagnosis.systems, diagnosis.metrics[:2]
+        ('csv', ('A', 'B'), ('accuracy', 'mean'))
+        >>> folder.cleanup()
     """
-    return diagnose(*data, options=options).spelled(_keyword)
+    return diagnose(*paths, options=options).spelled(_keyword)
 
 
 @keeping_pipes()
 @with_progress
-def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
+def diagnose(*paths: Any, options: ReadOptions) -> Diagnosis:
     """As `doctor`, with hints in messages that are not spelled yet."""
-    (first,) = data if len(data) == 1 else (None,)
-    several = list(first.values() if isinstance(first, Mapping) else first) if isinstance(first, _SEVERAL) else ()
-    if several and all(isinstance(each, _PATH) for each in several):  # as `compare` takes them
-        if isinstance(first, Mapping):
-            data, options = (), replace(options, input=first)
-        else:
-            data = tuple(several)
-    elif len(data) == 1 and not isinstance(first, _PATH):
-        diagnosis = _held(first, options)
-        given = _given(options, diagnosis)
-        call = f"sigjax.compare({', '.join(['data', *(f'{name}={value!r}' for name, value in given.items())])})"
-        return diagnosis if diagnosis.refusal is not None else replace(diagnosis, command=call)
-    diagnosis = _diagnosis(data, options)
-    if diagnosis.refusal is not None and not options.input and len(data) > 1:
-        gold, systems = split_gold([os.fsdecode(path) for path in data])  # was -i before the systems forgotten?
+    diagnosis = _diagnosis(paths, options)
+    if diagnosis.refusal is not None and not options.input and len(paths) > 1:
+        gold, systems = split_gold([os.fsdecode(path) for path in paths])  # was -i before the systems forgotten?
         if systems and (other := _diagnosis([gold], replace(options, input=systems))).refusal is None:
-            data, options, diagnosis = (gold,), replace(options, input=systems), other
+            paths, options, diagnosis = (gold,), replace(options, input=systems), other
     if diagnosis.refusal is not None:
         return diagnosis
-    words = ["sigjax", "compare", *map(os.fsdecode, data)]
+    words = ["sigjax", "compare", *map(os.fsdecode, paths)]
     for name, value in sorted(_given(options, diagnosis).items(), key=lambda item: _ORDER.get(item[0], 1)):
         words.append(_SHORT.get(name, f"--{name.replace('_', '-')}"))
         words += [] if value is True else _words(value)
@@ -172,8 +149,6 @@ def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
 
 
 _keyword = attrgetter("keyword")
-_PATH = str | os.PathLike | bytes
-_SEVERAL = Mapping | list | tuple
 
 
 def _given(options: ReadOptions, diagnosis: Diagnosis) -> dict[str, Any]:
@@ -212,7 +187,6 @@ def _rows(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[tup
     yield from (("missing", said) for said in _missing(diagnosis, spelling))
     if diagnosis.refusal is not None:
         yield "refused", diagnosis.refusal
-    yield from (("tried", f"{name}: {why}") for name, why in diagnosis.tried.items())
 
 
 def _missing(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[str]:
@@ -243,53 +217,17 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMED]) + more
 
 
-@dataclass(frozen=True, eq=False)
-class Parsed:
-    """What data hold, read in one way."""
-
-    tasks: ByTask
-    options: Options
-    """Those that they were read with, whose `seen` are the sheets that were joined."""
-
-    @property
-    def sheets(self) -> list[Sheet]:
-        """What the files say of each system."""
-        return self.options.seen or []
-
-    def evaluate(self, metric: Any) -> EvaluationRecord:
-        """The evaluation by a metric; of several tasks that of the first."""
-        by_task = self.tasks(replace(self.options, metric=metric))
-        name, first = next((name, each) for name, each in by_task.items() if each is not None)
-        if [*by_task] == [""]:
-            return first
-        return replace(first, notes=(*first.notes, f"tasks: {', '.join(by_task)}; the instances are those of {name}"))
+_Parsed = tuple[ByTask, Options]
+"""What data hold, and the options that they were read with, whose `seen` are the sheets that were joined."""
 
 
-def _held(data: Any, options: ReadOptions) -> Diagnosis:
-    """The diagnosis of data that are not files."""
-    evaluations: Sequence[Any] = data if isinstance(data, list | tuple) else [data]
-    is_read = all(isinstance(each, EvaluationRecord) for each in evaluations)
-    by_name: dict[Any, EvaluationRecord] = {each.metric.name: each for each in evaluations} if is_read else {}
-
-    arrays: Any = data
-
-    def evaluation(own: Options) -> EvaluationRecord:
-        if by_name and own.metric not in by_name:
-            raise InputError(f"evaluations are read already, by {listing(by_name)}; leave out {Hint('metric')}")
-        return by_name.get(own.metric) or Evaluation.from_arrays(arrays, metric=own.metric, missing=own.missing)
-
-    def reading(own: Options) -> ByTask:
-        if options.input or options.reader is not None:
-            raise InputError(f"{Hint('input')} and {Hint('reader')} are for files; leave them out")
-        evaluate = evaluation if by_name or isinstance(data, Mapping) else read_table(frame_table(data), own)
-        return lambda own: {"": directed(evaluate(own), own)}
-
-    own = Options(**values(options, FileOptions))
-    diagnosis, _ = _read_as(reading, options.metric, own, tuple(by_name), in_table=True)
-    needed = dict(diagnosis.options)
-    if names := needed.pop("metric", None):  # that of evaluations stays
-        needed |= {} if by_name else {"metric": options.metric or names[0]}
-    return replace(diagnosis, options=needed)
+def _evaluated(parsed: _Parsed, metric: Any) -> EvaluationRecord:
+    """The evaluation by a metric; of several tasks that of the first."""
+    by_task = parsed[0](replace(parsed[1], metric=metric))
+    name, first = next((name, each) for name, each in by_task.items() if each is not None)
+    if [*by_task] == [""]:
+        return first
+    return replace(first, notes=(*first.notes, f"tasks: {', '.join(by_task)}; the instances are those of {name}"))
 
 
 def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
@@ -305,21 +243,12 @@ def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
             diagnosis = _diagnosis(paths, replace(given, **proposed))
             if diagnosis.systems:
                 return replace(diagnosis, options=proposed | dict(diagnosis.options))
-        return _unread(paths, given.input, options, error.neutral)
-    diagnosis, _ = _read_files(format, sources, metric, options, refusal)
-    if diagnosis.refusal is not None and metric is None and reader is None:
-        tried = _tried(sources, options, len(all_formats()), diagnosis.refusal)
-        diagnosis = replace(diagnosis, tried={name: said for name, said in tried.items() if said.startswith(_READS)})
-    return replace(diagnosis, format=format.name, title=format.title, why=_why(format, sources, reader))
-
-
-def _read_files(
-    format: Format, sources: Sources, metric: Any, options: Options, unserved: InputError | None = None
-) -> tuple[Diagnosis, InputError | None]:
-    """What files of a format hold, and why they are refused."""
-    in_table, reading = format.takes == "file", partial(read_as, format, sources)
-    diagnosis, refusal = _read_as(reading, metric, options, format.metrics, unserved, in_table=in_table)
-    return replace(diagnosis, gold=tuple(sources.files) if format.takes == "gold" else ()), refusal
+        return Diagnosis(refusal=error.neutral)
+    diagnosis = _read_as(
+        partial(read_as, format, sources), metric, options, format.metrics, refusal, in_table=format.takes == "file"
+    )
+    gold = tuple(sources.files) if format.takes == "gold" else ()
+    return replace(diagnosis, gold=gold, format=format.name, title=format.title, why=_why(format, sources, reader))
 
 
 def _files(sources: Sources) -> tuple[Sequence[str], Sequence[str]]:
@@ -357,7 +286,7 @@ def _read_as(
     unserved: InputError | None = None,
     *,
     in_table: bool,
-) -> tuple[Diagnosis, InputError | None]:
+) -> Diagnosis:
     """What data hold, and why they are refused; by the usual one of the metrics, where the one asked for is."""
     usual = (metric if unserved is None else None) or (metrics[0] if metrics else "mean")
     parsed, evaluation, refusal = _tolerant(reading, usual, options)
@@ -375,18 +304,18 @@ def _read_as(
         metrics = _possible(parsed, usual if evaluation is None else evaluation.metric.name)
         if evaluation is None and metric is None and metrics:
             with suppress(InputError):
-                evaluation, refusal = parsed.evaluate(metrics[0]), None
+                evaluation, refusal = _evaluated(parsed, metrics[0]), None
     refusal = unserved or refusal
     chosen = metrics[0] if metric is None and metrics else metric
     if evaluation is not None and chosen is not None and not isinstance(chosen, str):
         chosen = evaluation.metric.name
     if chosen is not None and refusal is None and parsed is not None:
         metrics = (chosen, *(name for name in metrics if name != chosen))
-        named = _metrics_of_tasks(parsed.tasks, parsed.options, metrics) if metric is None else [chosen]
+        named = _metrics_of_tasks(*parsed, metrics) if metric is None else [chosen]
         needed |= {"metric": named}
-    sheets = [] if parsed is None else parsed.sheets
+    sheets = (parsed and parsed[1].seen) or []
     runs = Counter(evaluation.ids) if evaluation is not None and evaluation.runs else None
-    diagnosis = Diagnosis(
+    return Diagnosis(
         systems=tuple(dict.fromkeys(sheet.system for sheet in sheets)) or (evaluation.systems if evaluation else ()),
         instances=None if evaluation is None else len(runs or ()) or evaluation.num_instances,
         runs=(min(runs.values()), max(runs.values())) if runs else None,
@@ -399,10 +328,9 @@ def _read_as(
         refusal=None if refusal is None else refusal.neutral,
         options=needed,
     )
-    return diagnosis, refusal
 
 
-_SHAPES = ("transpose", "melt", "runs", "id_column", "records")
+_SHAPES = ("transpose", "runs", "id_column", "records")
 
 
 def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]:
@@ -411,35 +339,35 @@ def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]
         if hint.option in _SHAPES and not getattr(options, hint.option):
             values = [literal_eval(value) for value in hint.values if value.startswith(("'", '"'))]
             if values or hint.option == "transpose":
-                yield {hint.option: values if hint.option == "melt" else values[0] if values else True}
+                yield {hint.option: values[0] if values else True}
 
 
 def _tolerant(
     reading: Callable[[Options], ByTask], metric: Any, options: Options
-) -> tuple[Parsed | None, EvaluationRecord | None, InputError | None]:
+) -> tuple[_Parsed | None, EvaluationRecord | None, InputError | None]:
     """What data hold, and the first refusal; where they are refused, without what some system lacks."""
     known, refusal, sheets = None, None, list[Sheet]()
     for missing in dict.fromkeys((options.missing, "drop")):
         own = replace(options, missing=missing, seen=sheets)
         try:
-            known = Parsed(reading(own), own)
-            return known, known.evaluate(metric), refusal
+            known = reading(own), own
+            return known, _evaluated(known, metric), refusal
         except InputError as error:
             refusal = refusal or error
     return known, None, refusal
 
 
-def _possible(parsed: Parsed, usual: str) -> tuple[str, ...]:
+def _possible(parsed: _Parsed, usual: str) -> tuple[str, ...]:
     """The metrics that files of numbers can be evaluated by: all are tried.
 
     The usual one is the first; of plain numbers, accuracy if they are right or wrong, and F1 if they are counts.
     """
     counts = {name for metric in METRICS.values() if len(metric.inputs) > 1 for name in metric.inputs}
-    scores = dict.fromkeys(name for sheet in parsed.sheets for name in sheet.numbers if name not in counts)
+    scores = dict.fromkeys(name for sheet in parsed[1].seen or () for name in sheet.numbers if name not in counts)
     possible: dict[Any, str] = {}  # a metric that only has another name for other formats is left out
     for name in dict.fromkeys((*(_FIRST if usual == "mean" else [usual]), *scores, *METRICS, *CLASS_METRICS)):
         with suppress(InputError):
-            metric = parsed.evaluate(name).metric
+            metric = _evaluated(parsed, name).metric
             possible.setdefault((metric.inputs, metric.extract, getattr(metric, "score", metric)), metric.name)
     return tuple(possible.values())
 
@@ -489,43 +417,3 @@ def _equal_systems(evaluation: EvaluationRecord | None) -> tuple[tuple[str, ...]
     for name, own in () if evaluation is None else zip(evaluation.systems, evaluation.stats, strict=True):
         groups.setdefault(own.tobytes(), []).append(name)
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
-
-
-def _unread(paths: Sequence[Any], input: Any, options: Options, refusal: str) -> Diagnosis:
-    """The diagnosis of files whose format is not recognized."""
-    try:
-        sources = sources_of(paths, input)
-        files, outputs = _files(sources)
-        for file in (*files, *outputs):
-            read_head(file)  # what cannot be opened is of no format
-        tried = _elsewhere(files, outputs)
-    except InputError:
-        return Diagnosis(refusal=refusal)
-    return Diagnosis(refusal=refusal, tried=tried | _tried(sources, options, _MOST_REFUSALS - len(tried), refusal))
-
-
-def _tried(sources: Sources, options: Options, most: int, refusal: str) -> dict[str, str]:
-    """The formats that read the files, or come nearest, and why they do not read them; that of `refusal` is known."""
-    files, outputs = _files(sources)
-    name, head = read_head(next(chain(files, outputs)))
-    names: dict[str, list[str]] = {}
-    lines: dict[str, float] = {}
-    for format in formats_taking(files, outputs):
-        if format.may_be(name, head):
-            _, refused = _read_files(format, sources, None, options)
-            said, line = (f"{_READS} {format.title}", math.inf) if refused is None else (refused.neutral, refused.line)
-            names.setdefault(said, []).append(format.name)
-            lines[said] = line
-    names.pop(refusal, None)
-    nearest = sorted(names, key=lines.__getitem__, reverse=True)[:most]
-    return {", ".join(names[said]): said for said in nearest}
-
-
-def _elsewhere(files: Sequence[str], outputs: Sequence[str]) -> dict[str, str]:
-    """The formats that the first file looks like, but that take other files beside it."""
-    first = (*files, *outputs)[0]
-    if files and outputs:
-        looking, takes = likely_formats([first], ()), "all systems in one file, or one file per system, without -i"
-    else:
-        looking, takes = likely_formats([first], [first]), "gold files, and then those of the systems: GOLD -i A B"
-    return {each.name: f"{first} looks like {each.title}; it takes {takes}" for each in looking}

@@ -11,7 +11,6 @@ import math
 from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -91,7 +90,6 @@ class Log:
         same: fields of what all systems must agree on, of which the first counts that a record has.
         filter: field of which `--filter` takes one value.
         lacking: record -> whether something is lacking, and what, for a note.
-        published: a score, and the field of its mean in the whole, for a note where that is another.
         content: what `Row.content`, or `same`, is, for messages.
         must_agree: fact -> what to do where the systems differ in it; differing in any other fact is noted.
         main: the score that the format means by the plain mean.
@@ -110,7 +108,6 @@ class Log:
     same: tuple[str, ...] = ()
     filter: str = ""
     lacking: tuple[Callable[[Item], bool], str] = (lambda _: False, "")
-    published: tuple[str, str] = ("", "")
     content: str = "content"
     must_agree: Mapping[str, str] = field(default_factory=dict)
     main: str = "mean"
@@ -135,8 +132,7 @@ class Log:
         for (system, *facts), own in (grouped(records, names) or {names(whole): []}).items():
             said = {fact: value or None for fact, value in zip(self.facts, facts, strict=True)}
             lacking = sum(map(self.lacking[0], own)), len(own), self.lacking[1]
-            published = partial(_check_mean, whole, *self.published) if self.published[0] else None
-            yield SystemLog(file, self._rows(own), system, notes, said, lacking=lacking, published=published)
+            yield SystemLog(file, self._rows(own), system, notes, said, lacking=lacking)
 
     def _rows(self, records: Iterable[Item]) -> Iterator[Row]:
         counts = Counter[str]()
@@ -199,14 +195,6 @@ class Log:
             return replace(evaluation, title=f"{task}: {score}" if task and not others else None)
 
         return sheets[0].numbers, evaluate
-
-
-def _check_mean(whole: Item, named: str, path: str, score: str, mean: float) -> tuple[list[str], bool]:
-    """A note where the file's own mean of a score is another."""
-    own = whole.get(path)
-    if score != named or not isinstance(own, int | float) or abs(own - mean) <= TOLERANCE:
-        return [], False
-    return [f"{whole.where}: the mean of {score} is {mean:.6g}, but its {path} is {own:.6g}"], False
 
 
 def inside(name: str, word: str) -> Callable[[str], tuple[Item, Iterator[Item]]]:

@@ -51,9 +51,7 @@ class TableOptions:
         group="Input",
     )
     prediction: Sequence[str] | None = option(
-        None,
-        "Columns of predictions, one per system; default: those named y_pred, pred_NAME, ...",
-        group="Input",
+        None, "Columns of predictions, one per system; default: those named y_pred, pred_NAME, ...", group="Input"
     )
     where: str | None = option(
         None,
@@ -64,9 +62,6 @@ class TableOptions:
     )
     transpose: bool = option(
         False, "Exchange rows and columns of a table whose rows are the systems.", group="Input", rare=True
-    )
-    melt: Sequence[str] | None = option(
-        None, "Columns that are runs of an instance, one number each.", group="Input", rare=True
     )
     only: Sequence[str] | None = option(None, "Compare only these systems.", "In this order.", group="Input")
     ignore: Sequence[str] = option((), "Columns that are not systems.", group="Input")
@@ -127,13 +122,6 @@ class FileOptions(TableOptions):
         group="Input",
         rare=True,
     )
-    from_name: str | None = option(
-        None,
-        "What names of files tell, such as {system}_{task}.csv.",
-        "One table is made of the files, with a column for each field; the system is a field, or a column.",
-        group="Input",
-        rare=True,
-    )
     progress: bool = option(
         True,
         "Draw a progress bar.",
@@ -148,7 +136,7 @@ class Options(FileOptions):
 
     metric: AnyMetric = "mean"
     parameters: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Those of the format, as in hipe(tolerant=true)."""
+    """Those of the format, as in alignment(one_based=true)."""
     seen: list[Any] | None = None
     """Where the sheets that are joined are kept, for `sigjax doctor`."""
     single: bool = False  # whether one system is enough
@@ -179,7 +167,7 @@ class ReadOptions(FileOptions):
     reader: str | None = option(
         None,
         "Format; default: recognized from name and content.",
-        'Its parameters stand after the name: "hipe(tolerant=true)" (see `sigjax help formats`).',
+        'Its parameters stand after the name: "alignment(one_based=true)" (see `sigjax help formats`).',
         group="Input",
     )
 

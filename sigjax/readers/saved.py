@@ -6,8 +6,6 @@ An array of a system is `[instance]` or `[instance, input]`; the names `ids`, `c
 
 import io
 import json
-import math
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -149,26 +147,23 @@ def _check_saved(header: dict[str, Any], stats: np.ndarray, metric: Metric | Sam
 
 def _header(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     try:
-        header = json.loads(arrays["header"].tobytes())
+        given = json.loads(arrays["header"].tobytes())
     except (ValueError, RecursionError):
-        header = None
-    if not isinstance(header, dict) or header.get("schema") != SCHEMA:
+        given = None
+    if not isinstance(given, dict) or given.get("schema") != SCHEMA:
         raise InputError(f"array 'header': expected JSON of the schema {SCHEMA!r}")
-    for field in ("systems", *_FRAME):
-        if not (header.setdefault(field, None) is None and field in _FRAME) and not _is_texts(header[field]):
-            raise InputError(f"array 'header', field {field!r}: expected a list of texts")
-    if header.setdefault("unit", "instance") not in get_args(Unit):
-        raise InputError(f"array 'header', field 'unit': expected one of {', '.join(get_args(Unit))}")
-    if len(set(header["systems"])) < len(header["systems"]):
-        raise InputError("array 'header', field 'systems': a name occurs twice")
-    metrics = header.get("metrics")
-    if not (isinstance(metrics, list) and metrics and all(map(_is_metric, metrics))):
-        raise InputError(
-            "array 'header', field 'metrics': expected name, stat_names, higher_is_better and notes of each"
-        )
-    for i in range(len(metrics)):
-        if f"stats_{i}" not in arrays:
-            raise InputError(f"array 'stats_{i}' is missing; the header has {len(metrics)} metric(s)")
+    header: dict[str, Any] = {**dict.fromkeys((*_FRAME, "metrics", "systems")), "unit": "instance", **given}
+    metrics, systems = header["metrics"], header["systems"]
+    right = {
+        "systems": _is_texts(systems) and len({*systems}) == len(systems),
+        **{name: header[name] is None or _is_texts(header[name]) for name in _FRAME},
+        "unit": header["unit"] in get_args(Unit),
+        "metrics": isinstance(metrics, list) and bool(metrics) and all(map(_is_metric, metrics)),
+    }
+    if wrong := [name for name, each in right.items() if not each]:
+        raise InputError(f"array 'header', field {wrong[0]!r}: is not as sigjax saves it; extract the file again")
+    if lacking := [name for i in range(len(metrics)) if (name := f"stats_{i}") not in arrays]:
+        raise InputError(f"array {lacking[0]!r} is missing; the header has {len(metrics)} metric(s)")
     return header
 
 
@@ -212,7 +207,6 @@ def _saved_metric(header: dict[str, Any], options: Options) -> tuple[int, Metric
     return place, saved, other
 
 
-NPY_MAGIC = b"\x93NUMPY"
 RESERVED = ("ids", "clusters", "strata")
 
 
@@ -229,7 +223,9 @@ def load_npz(file: str, data: bytes) -> dict[str, np.ndarray]:
     """All arrays of an archive, none of them pickled."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            _check_sizes(archive.zip, growth_limit(len(data)))
+            limit = growth_limit(len(data))
+            if sum(member.file_size for member in archive.zip.infolist()) > limit:
+                raise InputError(f"the arrays unpack to more than {limit} bytes: this is no data")
             names = list(archive.files)
             arrays = {name: archive[name] for name in names}
     except InputError as error:
@@ -243,25 +239,6 @@ def load_npz(file: str, data: bytes) -> dict[str, np.ndarray]:
         if not isinstance(array, np.ndarray):
             raise InputError(f"{file}: {quote(name)} is not an array; expected one array per system")
     return arrays
-
-
-def _check_sizes(archive: zipfile.ZipFile, limit: int) -> None:
-    """Refuse an archive whose members claim to be larger than any data, before room is made for them."""
-    members = archive.infolist()
-    if sum(member.file_size for member in members) > limit:
-        raise InputError(f"the arrays unpack to more than {limit} bytes: this is no data")
-    for member in members:
-        with archive.open(member) as opened:
-            if opened.read(len(NPY_MAGIC)) != NPY_MAGIC:
-                continue
-            opened.seek(0)
-            version = np.lib.format.read_magic(opened)
-            read_header = np.lib.format.read_array_header_2_0
-            if version == (1, 0):
-                read_header = np.lib.format.read_array_header_1_0
-            shape, _, dtype = read_header(opened)
-            if math.prod(shape) * dtype.itemsize > member.file_size:
-                raise InputError(f"array {quote(member.filename)} claims the shape {shape}, but the data end before")
 
 
 def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:

@@ -123,18 +123,6 @@ def test_systems_in_rows(write, compared):
         read("twice.csv", transpose=True)
 
 
-def test_runs_in_columns(write, compared):
-    systems = [name for name in NUMBERS for _ in range(20)]
-    columns = {"system": systems, "id": [*range(20)] * 3}
-    columns |= {f"run{k}": [own[20 * k + i] for own in NUMBERS.values() for i in range(20)] for k in range(3)}
-    write("t.csv", csv(columns))
-    evaluation = three_doors(compared, ["t.csv"], melt=["run0", "run1", "run2"])
-    same(evaluation)
-    assert (sorted({*evaluation.runs}), len({*evaluation.ids})) == (["run0", "run1", "run2"], 20)
-    with pytest.raises(InputError, match="melt: no column 'run9'"):
-        read("t.csv", melt=["run0", "run9"])
-
-
 @pytest.mark.parametrize(
     "word",
     [
@@ -153,22 +141,6 @@ def test_a_file_for_each_data_set(write, compared, word):
     assert len({*evaluation.ids}) == 60
     assert f"2 files are one table: systems are from column {word!r}" in evaluation.notes
     assert read("x.csv", "y.csv", strata="file").strata.count("y") == 30
-
-
-def test_names_of_files(write, compared):
-    files = []
-    for name, own in NUMBERS.items():
-        for task in "xy":
-            rows = [i for i in range(60) if TASKS[i] == task]
-            files.append(f"run_{name}_{task}.csv")
-            write(files[-1], csv({"id": [CASES[i] for i in rows], "correct": own[rows]}))
-    evaluation = three_doors(compared, files, from_name="run_{system}_{task}.csv", cluster="task")
-    same(evaluation)
-    assert {*evaluation.clusters} == {"x", "y"}
-    with pytest.raises(InputError, match="from_name: the name is not like 'out_{system}.csv'"):
-        read(*files, from_name="out_{system}.csv")
-    with pytest.raises(InputError, match="from_name: expected a name with fields"):
-        read(*files, from_name="run.csv")
 
 
 def test_records_and_paths(write, compared):
@@ -256,20 +228,17 @@ def test_columns_and_data(write, compared):
 
 def _files_of_shapes():
     rows = {"model": [*NUMBERS], **{f"q{i}": [own[i] for own in NUMBERS.values()] for i in range(60)}}
-    long = {"system": [n for n in NUMBERS for _ in CASES], "id": [*range(60)] * 3}
-    scores = [x for own in NUMBERS.values() for x in own]
     trials = {"case": [*range(60)] * 3, "seed": [k for k in range(3) for _ in CASES]}
     records = [{"id": i, "model": name, "score": own[i]} for name, own in NUMBERS.items() for i in range(60)]
     return {
         "transpose": csv(rows),
-        "melt": csv(long | {f"run{i}": scores for i in (1, 2, 3)}),
         "runs": csv(trials | {name: [*own] * 3 for name, own in NUMBERS.items()}),
         "id_column": csv({"task": TASKS, "case": CASES, **NUMBERS}),
         "records": json.dumps({"config": {"seed": 1}, "out": {"results": records}}),
     }
 
 
-@pytest.mark.parametrize("option", ["transpose", "melt", "runs", "id_column", "records"])
+@pytest.mark.parametrize("option", ["transpose", "runs", "id_column", "records"])
 def test_doctor_does_what_a_refusal_proposes(write, compared, option):
     """A refused table in another shape is read by the option that the refusal names; the command is as it runs."""
     name = "t.json" if option == "records" else "t.csv"
@@ -282,15 +251,6 @@ def test_doctor_does_what_a_refusal_proposes(write, compared, option):
     report = compared(*shlex.split(diagnosis.command)[2:])
     expected = {system: own.mean() for system, own in NUMBERS.items()}
     assert {each["name"]: each["score"] for each in report["systems"]} == pytest.approx(expected)
-
-
-def test_names_of_files_that_may_tell_tasks(write):
-    files = [f"{system}_{task}.csv" for system in ("a", "b") for task in ("x", "y")]
-    for file in files:
-        write(file, csv({"id": range(60), "score": NUMBERS["big"]}))
-    note = "each file is a system; if the names of the files tell systems and tasks, give from_name"
-    assert any(each.startswith(note) for each in doctor(*files).notes)
-    assert not any("from_name" in str(each) for each in doctor(*files[:3]).notes)
 
 
 def test_a_field_of_objects_is_named(write):
