@@ -27,7 +27,7 @@ from sigjax.cli.output import (
 from sigjax.formats.labels import read_labels
 from sigjax.readers import Evaluation
 from sigjax.readers.options import Options, name_systems, select_systems
-from sigjax.readers.saved import save_evaluations, save_table
+from sigjax.readers.saved import save_evaluations
 from sigjax.records import InputError
 from sigjax.records.options import option, required, same, values
 from sigjax.run.context import progress_bar
@@ -87,7 +87,7 @@ _READING: dict[str, Callable[[Inputs, Files], Any]] = {
 class SyntheticOutput:
     """Where synthetic systems are written."""
 
-    output: Path = required("The file to write: .npz, or a table (.tsv, .csv).", group="Main options")
+    output: Path = required("The file to write (.npz).", group="Main options")
     families: Path | None = option(
         None, "Write each mixture and its system to this file, for `research gains --groups`.", group="Output"
     )
@@ -96,13 +96,12 @@ class SyntheticOutput:
 
 def _synthetic(paths: Files, inputs: Inputs, options: Any, written: SyntheticOutput) -> None:
     inputs.check(paths, written)
+    if written.output.suffix.lower() != ".npz":
+        raise InputError(f"{written.output}: statistics are written to .npz; name such a file")
     given = _single(inputs.evaluations(paths)) if paths else None
     with progress_bar("synthetic", visible=not written.quiet):
         evaluation = STUDIES["synthetic"].load("synthetic")(given, **values(options))
-        if written.output.suffix.lower() in (".tsv", ".csv"):
-            save_table(str(written.output), evaluation)
-        else:
-            save_evaluations(str(written.output), [evaluation])
+        save_evaluations(str(written.output), [evaluation])
     if written.families is not None:
         lines = (f"{name}\t{name.rpartition('~')[0] or name}\n" for name in evaluation.systems)
         write_text("".join(["system\tgroup\n", *lines]), "text", written.families)

@@ -1,10 +1,9 @@
 """NumPy archives, always without pickle: saved evaluations with a JSON header, or one array per system.
 
 An array of a system is `[instance]` or `[instance, input]`; the names `ids`, `clusters` and `strata` are for labels
-`[instance]`. A saved evaluation has the statistics of one metric or several; it may be saved as a table instead.
+`[instance]`. A saved evaluation has the statistics of one metric or several.
 """
 
-import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ from sigjax.readers.options import Options, listing, quote, select_systems, sugg
 from sigjax.readers.roles import check_systems
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric, Unit
 from sigjax.records.metric import Fact, facts_of, stack_inputs, with_facts
-from sigjax.run.files import growth_limit, naming, read_bytes, refusing_unwritable, replacing, text_or_file
+from sigjax.run.files import growth_limit, naming, read_bytes, refusing_unwritable, replacing
 
 SCHEMA = "sigjax-evaluation/1"
 _FRAME = ("ids", "clusters", "strata", "runs")
@@ -87,24 +86,6 @@ def _described(part: Sequence[EvaluationRecord]) -> tuple[object, ...]:
     """What files that are joined have in common."""
     metrics = [(each.metric.name, each.metric.stat_names, each.title) for each in part]
     return metrics, part[0].systems, part[0].unit, [getattr(part[0], name) is None for name in _FRAME]
-
-
-def save_table(path: str, evaluation: EvaluationRecord) -> None:
-    """Save an evaluation as a long table, with commas if the name ends in .csv, else tabs."""
-    evaluation.check_complete()
-    metric = evaluation.metric
-    if not set(metric.inputs) <= set(metric.stat_names):
-        raise InputError(f"{path}: a table cannot hold the statistics of {metric.name!r}; write to a .npz file")
-    labels = {"id": evaluation.ids or tuple(map(str, range(1, evaluation.num_instances + 1)))}
-    named = {"cluster": evaluation.clusters, "stratum": evaluation.strata, "run": evaluation.runs}
-    labels |= {name: own for name, own in named.items() if own is not None}
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter="," if path.lower().endswith(".csv") else "\t", lineterminator="\n")
-    writer.writerow(["system", *labels, *metric.stat_names])
-    for name, stats in zip(evaluation.systems, evaluation.stats.tolist(), strict=True):
-        rows = zip(*labels.values(), stats, strict=True)
-        writer.writerows([name, *row, *numbers] for *row, numbers in rows)
-    text_or_file(text.getvalue(), path)
 
 
 def _is_saved(arrays: Mapping[str, np.ndarray]) -> bool:
