@@ -96,7 +96,7 @@ class SyntheticOutput:
 
 def _synthetic(paths: Files, inputs: Inputs, options: Any, written: SyntheticOutput) -> None:
     inputs.check(paths, written)
-    if written.output.suffix.lower() != ".npz":
+    if written.output.suffix.lower() in (".tsv", ".csv"):
         raise InputError(f"{written.output}: statistics are written to .npz; name such a file")
     given = _single(inputs.evaluations(paths)) if paths else None
     with progress_bar("synthetic", visible=not written.quiet):
