@@ -330,7 +330,7 @@ def _read_as(
     )
 
 
-_SHAPES = ("transpose", "runs", "id_column", "records")
+_SHAPES = ("transpose", "melt", "runs", "id_column", "records")
 
 
 def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]:
@@ -339,7 +339,7 @@ def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]
         if hint.option in _SHAPES and not getattr(options, hint.option):
             values = [literal_eval(value) for value in hint.values if value.startswith(("'", '"'))]
             if values or hint.option == "transpose":
-                yield {hint.option: values[0] if values else True}
+                yield {hint.option: values if hint.option == "melt" else values[0] if values else True}
 
 
 def _tolerant(

@@ -391,7 +391,7 @@ def read_as(format: table.Format, sources: Sources, options: Options) -> table.B
 
 _PARTICULAR = (
     *("filter", "runs", "system_column", "score_column", "gold", "prediction"),
-    *("where", "transpose", "records"),
+    *("where", "transpose", "melt", "records"),
 )
 
 

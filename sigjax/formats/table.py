@@ -404,7 +404,7 @@ def _log(name: str, title: str, log: str, *begins: bytes, **more: Any) -> Format
 
 def _table(name: str, title: str, reader: str, names: str, **more: Any) -> Format:
     """A table of all systems, or one for each."""
-    options = "runs system_column score_column gold prediction where transpose records"
+    options = "runs system_column score_column gold prediction where transpose melt records"
     return _format("file", name, title, reader, options=frozenset(options.split()), names=names, parts=True, **more)
 
 

@@ -169,6 +169,12 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
         example = f"{Hint('metric', 'NAME')} for its mean" if scores else str(Hint("score_column", "NAME"))
     lacking = [name for name, column in zip(metric.inputs, wanted, strict=True) if column not in sheet.numbers]
     free = [name for name in sheet.numbers if name not in wanted]
+    if (
+        len(free) > 1
+        and len({name.rstrip("0123456789") for name in free}) == 1
+        and is_trial(free[0].strip("0123456789_-. "))
+    ):
+        example = f"{Hint('melt', *map(quote, free))} if they are trials, or with {example}"
     raise InputError(
         f"{sheet.file}: metric {metric.name!r} needs {' and '.join(lacking)}: which of {listing(free)}? "
         f"say so with {example}"

@@ -63,6 +63,9 @@ class TableOptions:
     transpose: bool = option(
         False, "Exchange rows and columns of a table whose rows are the systems.", group="Input", rare=True
     )
+    melt: Sequence[str] | None = option(
+        None, "Columns that are runs of an instance, one number each.", group="Input", rare=True
+    )
     only: Sequence[str] | None = option(None, "Compare only these systems.", "In this order.", group="Input")
     ignore: Sequence[str] = option((), "Columns that are not systems.", group="Input")
     runs: str | None = option(

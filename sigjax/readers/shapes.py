@@ -1,7 +1,8 @@
 """Tables in other shapes, made those that are read: some of their rows, files put together, rows and columns turned.
 
-`--where` keeps some rows. `--id-column A,B` makes one id of several columns. `--transpose` exchanges rows and columns.
-Files that hold the same systems, one file for each data set or game, are one table.
+`--where` keeps some rows. `--id-column A,B` makes one id of several columns. `--transpose` exchanges rows and columns,
+and `--melt` makes a row of each run that stands in a column of its own. Files that hold the same systems, one file for
+each data set or game, are one table.
 """
 
 import ast
@@ -13,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.readers.options import Options, quote, suggest
+from sigjax.readers.options import Options, listing, quote, suggest
 from sigjax.readers.roles import find_ids, is_data_set, is_fold, is_trial, may_be_system, tells_apart, unused
 from sigjax.readers.table import DataColumn, DataTable, as_float
 from sigjax.records import Hint, InputError
 
 _BETWEEN = " | "
 """What stands between the parts of an id."""
-_FILE, _DATA = "file", "data set"
+_FILE, _RUN, _SCORE, _DATA = "file", "run", "score", "data set"
 """Columns that are made."""
 
 
@@ -34,6 +35,10 @@ def shaped(table: DataTable, options: Options) -> tuple[DataTable, Options, tupl
         kept = rows_where(table, options.where)
         notes.append(f"rows where {options.where}: {np.count_nonzero(kept):,} of {len(kept):,}")
         table = _rows(table, np.flatnonzero(kept))
+    if options.melt is not None:
+        table = _melted(table, options.melt)
+        notes.append(f"runs are the columns {listing(options.melt, 4)}")
+        options = replace(options, runs=options.runs or _RUN, score_column=options.score_column or _SCORE)
     if options.folds:
         table, options = _of_folds(table, options)
     for name in ("id_column", "runs"):
@@ -96,6 +101,18 @@ def _transposed(table: DataTable, options: Options) -> DataTable:
     columns = {"id": DataColumn(instances)}
     columns |= {name: DataColumn([column[row] for column in cells]) for row, name in enumerate(systems)}
     return DataTable(table.file, columns, range(1, len(instances) + 1), "row")
+
+
+def _melted(table: DataTable, names: Sequence[str]) -> DataTable:
+    for name in names:
+        if name not in table.columns:
+            meant = suggest(name, table.columns, "columns")
+            raise InputError(f"{table.file}: {Hint('melt')}: no column {quote(name)}; {meant}")
+    count, runs = len(table.lines), len(names)
+    columns = {name: DataColumn([*own] * runs) for name, own in table.columns.items() if name not in names}
+    columns[_RUN] = DataColumn([name for name in names for _ in range(count)])
+    columns[_SCORE] = DataColumn([cell for name in names for cell in table.columns[name]])
+    return replace(table, columns=columns, lines=[*table.lines] * runs, index=())
 
 
 _COMPARED: Mapping[type, Callable[[Any, Any], Any]] = {
@@ -188,7 +205,7 @@ def _meets(cells: DataColumn, how: ast.cmpop, value: Any, refusal: Callable[[], 
 def paths_of(options: Options) -> list[str]:
     """The columns that options name by a path below fields, such as `parsed.score`."""
     names = [*(options.id_column or "").split(","), options.system_column, options.score_column, options.runs]
-    names += [options.cluster, options.strata, options.gold, *(options.prediction or ())]
+    names += [options.cluster, options.strata, options.gold, *(options.prediction or ()), *(options.melt or ())]
     names += [*(options.counts or {}).values(), *re.findall(r"`([^`]*)`", options.where or "")]
     names += re.findall(r"[A-Za-z_][\w.\[\]]*", options.where or "")
     return [name.strip() for name in dict.fromkeys(names) if name and re.search(r"[.\[]", name)]

@@ -123,6 +123,18 @@ def test_systems_in_rows(write, compared):
         read("twice.csv", transpose=True)
 
 
+def test_runs_in_columns(write, compared):
+    systems = [name for name in NUMBERS for _ in range(20)]
+    columns = {"system": systems, "id": [*range(20)] * 3}
+    columns |= {f"run{k}": [own[20 * k + i] for own in NUMBERS.values() for i in range(20)] for k in range(3)}
+    write("t.csv", csv(columns))
+    evaluation = three_doors(compared, ["t.csv"], melt=["run0", "run1", "run2"])
+    same(evaluation)
+    assert (sorted({*evaluation.runs}), len({*evaluation.ids})) == (["run0", "run1", "run2"], 20)
+    with pytest.raises(InputError, match="melt: no column 'run9'"):
+        read("t.csv", melt=["run0", "run9"])
+
+
 @pytest.mark.parametrize(
     "word",
     [
@@ -228,17 +240,20 @@ def test_columns_and_data(write, compared):
 
 def _files_of_shapes():
     rows = {"model": [*NUMBERS], **{f"q{i}": [own[i] for own in NUMBERS.values()] for i in range(60)}}
+    long = {"system": [n for n in NUMBERS for _ in CASES], "id": [*range(60)] * 3}
+    scores = [x for own in NUMBERS.values() for x in own]
     trials = {"case": [*range(60)] * 3, "seed": [k for k in range(3) for _ in CASES]}
     records = [{"id": i, "model": name, "score": own[i]} for name, own in NUMBERS.items() for i in range(60)]
     return {
         "transpose": csv(rows),
+        "melt": csv(long | {f"run{i}": scores for i in (1, 2, 3)}),
         "runs": csv(trials | {name: [*own] * 3 for name, own in NUMBERS.items()}),
         "id_column": csv({"task": TASKS, "case": CASES, **NUMBERS}),
         "records": json.dumps({"config": {"seed": 1}, "out": {"results": records}}),
     }
 
 
-@pytest.mark.parametrize("option", ["transpose", "runs", "id_column", "records"])
+@pytest.mark.parametrize("option", ["transpose", "melt", "runs", "id_column", "records"])
 def test_doctor_does_what_a_refusal_proposes(write, compared, option):
     """A refused table in another shape is read by the option that the refusal names; the command is as it runs."""
     name = "t.json" if option == "records" else "t.csv"
