@@ -25,8 +25,11 @@ from sigjax.formats.reading import (
 )
 from sigjax.formats.table import ByTask, Format, named_format
 from sigjax.metrics import CLASS_METRICS, METRICS
-from sigjax.readers.join import Sheet, Sources, labels_of
-from sigjax.readers.options import FileOptions, Options, ReadOptions
+from sigjax.readers.evaluation import Evaluation
+from sigjax.readers.frames import frame_table
+from sigjax.readers.join import Sheet, Sources, directed, labels_of
+from sigjax.readers.layouts import read_table
+from sigjax.readers.options import FileOptions, Options, ReadOptions, listing
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import entry, html_text, visible, visible_json
 from sigjax.records.options import options_of, rendered, takes, values
@@ -57,7 +60,8 @@ class Diagnosis:
         missing: which systems lack which instances; None where none does.
         refusal: why the data cannot be compared; None where they can.
         options: what `compare` needs beside what was given.
-        command: the command that compares the files; None where nothing can be compared yet.
+        command: the command that compares the files, or the call of Python for other data; None where nothing can be
+            compared yet.
     """
 
     format: str | None = None
@@ -107,41 +111,53 @@ class Diagnosis:
 
 
 @takes(ReadOptions)
-def doctor(*paths: Any, options: ReadOptions) -> Diagnosis:
-    r"""How are files understood, and what compares them? Nothing is computed; what is wrong is said, never raised.
+def doctor(*data: Any, options: ReadOptions) -> Diagnosis:
+    """How are data understood, and what compares them? Nothing is computed; what is wrong is said, never raised.
 
     Args:
-        paths: files, as `read` takes them.
+        data: files, as `read` takes them; or what `compare` takes: a data frame, a dict of arrays, an `Evaluation`.
         options: see `ReadOptions`.
 
     Raises:
         TypeError: there is no such option.
 
     Example:
-        >>> import pathlib, tempfile
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> table = pathlib.Path(folder.name, "table.csv")
-        >>> _ = table.write_text("id,A,B\nx,1,0\ny,1,1\n")
-        >>> diagnosis = doctor(table)
-        >>> diagnosis.format, diagnosis.systems, diagnosis.metrics[:2]
-        ('csv', ('A', 'B'), ('accuracy', 'mean'))
-        >>> folder.cleanup()
+        >>> diagnosis = doctor({"A": [1, 1, 0, 1], "B": [1, 0, 0, 1]})
+        >>> diagnosis.metrics[:2], diagnosis.command
+        (('accuracy', 'mean'), "sigjax.compare(data, metric='accuracy')")
+        >>> print(diagnosis)  # doctest: +ELLIPSIS
+        systems    2: A, B
+        instances  4
+        ids        none: instances are joined by their order
+        metrics    accuracy, mean, ...
     """
-    return diagnose(*paths, options=options).spelled(_keyword)
+    return diagnose(*data, options=options).spelled(_keyword)
 
 
 @keeping_pipes()
 @with_progress
-def diagnose(*paths: Any, options: ReadOptions) -> Diagnosis:
+def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
     """As `doctor`, with hints in messages that are not spelled yet."""
-    diagnosis = _diagnosis(paths, options)
-    if diagnosis.refusal is not None and not options.input and len(paths) > 1:
-        gold, systems = split_gold([os.fsdecode(path) for path in paths])  # was -i before the systems forgotten?
+    (first,) = data if len(data) == 1 else (None,)
+    several = list(first.values() if isinstance(first, Mapping) else first) if isinstance(first, _SEVERAL) else ()
+    if several and all(isinstance(each, _PATH) for each in several):  # as `compare` takes them
+        if isinstance(first, Mapping):
+            data, options = (), replace(options, input=first)
+        else:
+            data = tuple(several)
+    elif len(data) == 1 and not isinstance(first, _PATH):
+        diagnosis = _held(first, options)
+        given = _given(options, diagnosis)
+        call = f"sigjax.compare({', '.join(['data', *(f'{name}={value!r}' for name, value in given.items())])})"
+        return diagnosis if diagnosis.refusal is not None else replace(diagnosis, command=call)
+    diagnosis = _diagnosis(data, options)
+    if diagnosis.refusal is not None and not options.input and len(data) > 1:
+        gold, systems = split_gold([os.fsdecode(path) for path in data])  # was -i before the systems forgotten?
         if systems and (other := _diagnosis([gold], replace(options, input=systems))).refusal is None:
-            paths, options, diagnosis = (gold,), replace(options, input=systems), other
+            data, options, diagnosis = (gold,), replace(options, input=systems), other
     if diagnosis.refusal is not None:
         return diagnosis
-    words = ["sigjax", "compare", *map(os.fsdecode, paths)]
+    words = ["sigjax", "compare", *map(os.fsdecode, data)]
     for name, value in sorted(_given(options, diagnosis).items(), key=lambda item: _ORDER.get(item[0], 1)):
         words.append(_SHORT.get(name, f"--{name.replace('_', '-')}"))
         words += [] if value is True else _words(value)
@@ -149,6 +165,8 @@ def diagnose(*paths: Any, options: ReadOptions) -> Diagnosis:
 
 
 _keyword = attrgetter("keyword")
+_PATH = str | os.PathLike | bytes
+_SEVERAL = Mapping | list | tuple
 
 
 def _given(options: ReadOptions, diagnosis: Diagnosis) -> dict[str, Any]:
@@ -228,6 +246,33 @@ def _evaluated(parsed: _Parsed, metric: Any) -> EvaluationRecord:
     if [*by_task] == [""]:
         return first
     return replace(first, notes=(*first.notes, f"tasks: {', '.join(by_task)}; the instances are those of {name}"))
+
+
+def _held(data: Any, options: ReadOptions) -> Diagnosis:
+    """The diagnosis of data that are not files."""
+    evaluations: Sequence[Any] = data if isinstance(data, list | tuple) else [data]
+    is_read = all(isinstance(each, EvaluationRecord) for each in evaluations)
+    by_name: dict[Any, EvaluationRecord] = {each.metric.name: each for each in evaluations} if is_read else {}
+
+    arrays: Any = data
+
+    def evaluation(own: Options) -> EvaluationRecord:
+        if by_name and own.metric not in by_name:
+            raise InputError(f"evaluations are read already, by {listing(by_name)}; leave out {Hint('metric')}")
+        return by_name.get(own.metric) or Evaluation.from_arrays(arrays, metric=own.metric, missing=own.missing)
+
+    def reading(own: Options) -> ByTask:
+        if options.input or options.reader is not None:
+            raise InputError(f"{Hint('input')} and {Hint('reader')} are for files; leave them out")
+        evaluate = evaluation if by_name or isinstance(data, Mapping) else read_table(frame_table(data), own)
+        return lambda own: {"": directed(evaluate(own), own)}
+
+    own = Options(**values(options, FileOptions))
+    diagnosis = _read_as(reading, options.metric, own, tuple(by_name), in_table=True)
+    needed = dict(diagnosis.options)
+    if names := needed.pop("metric", None):  # that of evaluations stays
+        needed |= {} if by_name else {"metric": options.metric or names[0]}
+    return replace(diagnosis, options=needed)
 
 
 def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas
 import pytest
 
-from sigjax import Diagnosis, InputError, compare, doctor, read
+from sigjax import Diagnosis, Evaluation, InputError, compare, doctor, read
 from sigjax.cli import _run
 from sigjax.formats import FORMATS
 
@@ -177,9 +177,26 @@ def test_python_takes_what_compare_takes(tmp_path, capsys):
     as_command = str(of_files).replace('cluster="doc"', "--cluster doc").replace("cluster, such", "--cluster, such")
     assert as_command.split() == capsys.readouterr().out.split()
     assert of_files.command == f"sigjax compare {table} -m accuracy"
-    assert repr(of_files) == str(of_files) == f"{of_files}"
-    assert "Next:\nsigjax compare" in of_files._repr_html_()
-    assert doctor(table, metric="mean", cluster="doc").command == f"sigjax compare {table} --cluster doc -m mean"
+    assert doctor([str(table)]) == of_files
+    of_frame = doctor(frame)
+    assert (of_frame.instances, of_frame.ids, of_frame.fields) == (6, "the column 'id'", {"doc": 3})
+    assert of_frame.metrics == of_files.metrics
+    assert of_frame.command == "sigjax.compare(data, metric='accuracy')"
+    assert repr(of_frame) == str(of_frame) == f"{of_frame}"
+    assert "Next:\nsigjax.compare(data, metric=&#x27;accuracy&#x27;)" in of_frame._repr_html_()
+    assert doctor(frame, metric="mean", cluster="doc").command == "sigjax.compare(data, metric='mean', cluster='doc')"
+    of_dict = doctor(numbers)
+    assert (of_dict.instances, of_dict.ids, of_dict.command) == (6, BY_ORDER, of_frame.command)
+    evaluation = Evaluation.from_arrays(numbers, metric="accuracy")
+    for data in (evaluation, [evaluation]):
+        assert (doctor(data).metrics, doctor(data).command) == (("accuracy",), "sigjax.compare(data)")
+    assert doctor(evaluation, metric="mean").refusal == (
+        "evaluations are read already, by 'accuracy'; leave out metric"
+    )
+    frame.loc[2, "B"] = None
+    holes = doctor(frame)
+    assert holes.command == "sigjax.compare(data, missing='drop', metric='accuracy')"
+    assert holes.missing.endswith('use missing="drop" or missing="zero"')
 
 
 def test_python_says_what_is_wrong_and_raises_nothing(tmp_path):
@@ -196,10 +213,9 @@ def test_python_says_what_is_wrong_and_raises_nothing(tmp_path):
         doctor(files["a.txt"], metrik="bleu")
 
 
-def test_runs_are_no_instances(tmp_path):
+def test_runs_are_no_instances():
     frame = pandas.DataFrame({"id": list("xxyyz"), "run": [1, 2, 1, 2, 1], "A": [1, 0, 1, 1, 0], "B": [0, 0, 1, 0, 1]})
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    diagnosis = doctor(tmp_path / "t.csv", runs="run")
+    diagnosis = doctor(frame, runs="run")
     assert (diagnosis.instances, diagnosis.runs, diagnosis.fields) == (3, (1, 2), {})
     assert "instances  3 with 1 to 2 runs" in str(diagnosis)
-    assert diagnosis.command == f"sigjax compare {tmp_path / 't.csv'} --runs run -m accuracy"
+    assert diagnosis.command == "sigjax.compare(data, runs='run', metric='accuracy')"
