@@ -226,11 +226,12 @@ class Report(ReportRecord):
 
         Args:
             kind: "scores" with intervals; "estimation", scores beside the distributions of their differences, of up to
-                eleven systems (a Cumming plot); "forest", differences to the baseline or else to the best system; "heatmap", adjusted p of all pairs; "groups" of systems no two of
-                which differ significantly, as a critical-difference diagram; "null" or "bootstrap", the distribution of
-                the delta of one pair, see `distribution`; "gain", differences of all pairs against 1 - p. When left out
-                "null" of a single pair (or "forest", where data and distribution are not there), "forest" with a
-                baseline, "scores" of at most 12 systems, else "heatmap".
+                eleven systems (a Cumming plot); "forest", differences to the baseline or else to the best system;
+                "heatmap", adjusted p of all pairs; "groups" of systems no two of which differ significantly, as a
+                critical-difference diagram; "null" or "bootstrap", the distribution of the delta of one pair, see
+                `distribution`; "gain", differences of all pairs against 1 - p. When left out "null" of a single pair
+                (or "forest", where data and distribution are not there), "forest" with a baseline, "scores" of at most
+                12 systems, else "heatmap".
             metric: this one alone.
             test: this one alone.
             pair: the two systems of "estimation", "null" or "bootstrap"; the best ones when left out.
