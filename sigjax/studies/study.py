@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from operator import attrgetter
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -205,6 +206,11 @@ def table_text(
 ) -> list[str]:
     """The lines of a table, whose columns of names are cut to a width."""
     return table_lines(Table(tuple(header), list(map(tuple, rows)), names), width)
+
+
+def wrapped(text: str) -> list[str]:
+    """A sentence in lines that fit; no word is broken."""
+    return wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def grouped(records: Iterable[Row], *names: str) -> list[list[Row]]:
