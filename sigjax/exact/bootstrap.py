@@ -13,7 +13,7 @@ Davison and Hinkley (1988), "Saddlepoint approximations in resampling methods", 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -183,9 +183,10 @@ def window(lattice: DrawLattice, tilted: Tilt) -> tuple[int, int]:
 
 def smooth_length(at_least: int) -> int:
     """The least number from `at_least` on with no prime factors but 2, 3 and 5: a fast FFT length."""
-    from scipy.fft import next_fast_len
+    import scipy.fft  # pyright: ignore[reportMissingTypeStubs]
 
-    return next_fast_len(at_least, real=True)
+    length: Any = scipy.fft.next_fast_len(at_least, real=True)  # pyright: ignore[reportUnknownMemberType]
+    return length
 
 
 def significant_frequencies(lattice: DrawLattice, tilted: Tilt, length: int) -> np.ndarray:
