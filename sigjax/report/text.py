@@ -14,7 +14,7 @@ from itertools import zip_longest
 from rich.cells import cell_len, set_cell_size
 
 import sigjax.report.words as words
-from sigjax.records import Comparison, ReportRecord
+from sigjax.records import ReportRecord
 from sigjax.records.display import visible
 from sigjax.report.sections import (
     MAX_GRID,
@@ -287,16 +287,6 @@ def _family(page: Page, family: PairFamily) -> None:
         else:
             page.sentence(family.pairs_elsewhere)
     elif family.only is not None:
-        draw_table(page, _pair_table(page, family, family.only))
+        draw_table(page, family.table)
     page.sentence(family.method)
     page.add()
-
-
-def _pair_table(page: Page, family: PairFamily, pair: Comparison) -> Table:
-    """The table of the only pair; long names are replaced by the numbers of the systems."""
-    width, (label, delta), rows = _width_of_names(page, family.table), family.table.rows[0], family.table.rows[1:]
-    if cell_len(label) <= width:
-        return family.table
-    names = [system.name for system in family.systems]
-    label = f"delta ({names.index(pair.a) + 1} - {names.index(pair.b) + 1})"
-    return replace(family.table, rows=[(label, delta), *rows])
