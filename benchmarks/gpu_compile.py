@@ -39,8 +39,7 @@ from recorded import Program, programs
 from workloads import NUM_PAIRS, SYSTEMS, f1_workload, translations
 
 import sigjax
-from sigjax.exact.distributions import dp_null, line_probabilities, tree_null
-from sigjax.exact.lattice import Lattice
+from sigjax.exact.distributions import line_probabilities
 from sigjax.run.backend import jax_scope, program, sharding
 
 
@@ -63,9 +62,6 @@ def cases() -> list[Case]:
     ids, numbers = (np.arange(1200) // 4).tolist(), (np.arange(1200) % 4).tolist()
     runs = sigjax.Evaluation.from_arrays(
         dict(zip("abcdef", stats, strict=True)), metric="fscore", ids=ids, runs=numbers
-    )
-    counts = Lattice(
-        np.array([[1, 2], [2, 1], [3, 1]]), np.array([40, 30, 30]), np.ones(2, np.int64), np.eye(2, dtype=np.int64)
     )
     swaps = {"test": "permutation", "interval": "none", "resamples": 2**20}
     draws = {"test": "bootstrap", "interval": "percentile", "resamples": 2**20}
@@ -94,8 +90,6 @@ def cases() -> list[Case]:
         Case("tally of replicates", compare(board, draws | {"resamples": 2**17}), "count_extreme"),
         Case(f"exact, one statistic, {NUM_PAIRS} pairs", lines, "_inverted"),
         Case("exact, F1, 36 pairs", partial(sigjax.compare, nine, method="exact", device="gpu"), "_inverted"),
-        Case("dp", partial(dp_null, counts), "_add_units"),
-        Case("tree", partial(tree_null, counts), "_multiply"),
     ]
 
 

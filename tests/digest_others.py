@@ -152,9 +152,8 @@ def studies() -> Iterator[Case]:
     for (name, make), claim in itertools.product(pair.items(), ("equivalence", "non-inferiority")):
         some = {"margin": 0.15, "claim": claim, "resamples": 2_000}
         yield Case(f"equivalence: {name}, {claim}", _study(sigjax.equivalence, make, **some))
-        for variant in ("shift", "flip"):
-            more = some | {"method": "bootstrap", "variant": variant}
-            yield Case(f"equivalence: {name}, {claim}, {variant}", _study(sigjax.equivalence, make, **more))
+        more = some | {"method": "bootstrap"}
+        yield Case(f"equivalence: {name}, {claim}, shift", _study(sigjax.equivalence, make, **more))
     yield from associations()
     yield from arrays()
 

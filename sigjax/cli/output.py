@@ -152,7 +152,7 @@ def write_figure(figure: Any, path: Path) -> None:
 
 _WRITTEN = ("output", "figure", "checkpoint", "families")
 _COLUMNS = 80
-_PLAIN_SIGNS = str.maketrans({**dict(zip("─–…·•█▓▒†‡", "--~.*#%++-", strict=True)), "↓": "(lower is better)"})
+_PLAIN_SIGNS = str.maketrans({**dict(zip("─–…·•†‡", "--~.*+-", strict=True)), "↓": "(lower is better)"})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,6 @@ from sigjax.cli.output import (
     Inputs,
     Results,
     check_outputs,
-    text_options,
     write_figure,
 )
 from sigjax.formats.labels import read_labels
@@ -72,7 +71,7 @@ _READING: dict[str, Callable[[Inputs, Files], Any]] = {
 def _tests(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> None:
     inputs.check(paths, results, figure)
     load = STUDIES["classical"].load
-    test, to_text, to_json = map(load, ("classical_tests", "to_text", "to_json"))
+    test, to_json = map(load, ("classical_tests", "to_json"))
     given = inputs.evaluations(paths, folds=options.design == "folds")
     tests = [test(evaluation, **values(options)) for evaluation in given]
     if not isinstance(tests[0], load("ClassicalTests")):
@@ -86,8 +85,7 @@ def _tests(paths: Files, inputs: Inputs, options: Any, results: Results, figure:
         return
     if figure.figure is not None:
         raise InputError("tests of two systems have no figure; leave --figure out, or give three systems or more")
-    shown = text_options(to_file=bool(results.output))
-    results.write(lambda: "\n".join(to_text(each, **shown) for each in tests), lambda: to_json(tests))
+    results.write(lambda: "\n".join(map(str, tests)), lambda: to_json(tests))
 
 
 def _association(paths: Files, options: Any, results: Results) -> None:

@@ -13,7 +13,7 @@ Davison and Hinkley (1988), "Saddlepoint approximations in resampling methods", 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -183,15 +183,10 @@ def window(lattice: DrawLattice, tilted: Tilt) -> tuple[int, int]:
 
 def smooth_length(at_least: int) -> int:
     """The least number from `at_least` on with no prime factors but 2, 3 and 5: a fast FFT length."""
-    best = 1 << (at_least - 1).bit_length()
-    five = 1
-    while five < best:
-        odd = five
-        while odd < best:
-            best = min(best, odd << (-(-at_least // odd) - 1).bit_length())
-            odd *= 3
-        five *= 5
-    return best
+    import scipy.fft  # pyright: ignore[reportMissingTypeStubs]
+
+    length: Any = scipy.fft.next_fast_len(at_least, real=True)  # pyright: ignore[reportUnknownMemberType]
+    return length
 
 
 def significant_frequencies(lattice: DrawLattice, tilted: Tilt, length: int) -> np.ndarray:

@@ -20,16 +20,13 @@ row v adds max(v, 0) to K for one sign and max(-v, 0) for the other, on each axi
 after another. Two axes are packed into one (Kronecker substitution): the point (k0, k1) has the index k0 (reach_1 + 1)
 + k1, so the first sign of a unit lies a constant v0 (reach_1 + 1) + v1 above the second. K stays in its range whatever
 the signs, so an index never leaves the array. `tree_null` (Algorithm 4) multiplies polynomials (x^max(v, 0) + x^max(-v,
-0)) / 2, in two variables for two axes: in pairs by FFT, the products in pairs again, up to the root. All polynomials of
-a level are stacked: at level l their degrees are below 2^l, so a product of two belongs to level l + 1. A unit enters
-at the level of its own degree. Equal units thus give the paper's halving, and a few large units do not lengthen the
-polynomials of many small ones.
+0)) / 2, in two variables for two axes: in pairs by FFT, the products in pairs again, up to the root. Equal units give
+the paper's halving: their product is a power, by squaring.
 """
 
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +35,7 @@ from numpy.typing import NDArray
 from sigjax.exact.lattice import Lattice
 from sigjax.records import Array
 from sigjax.run.backend import compiled
-from sigjax.run.loops import cut, expect, scan
+from sigjax.run.loops import expect
 
 _MOST_TILT = 18.0
 """Tilts beyond this make the smallest coin certain in float64."""
@@ -161,42 +158,25 @@ def dp_null(lattice: Lattice) -> np.ndarray:
     array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
     """
     shape = tuple((lattice.reach + 1).tolist())
-    size = math.prod(shape)
-    start, moves = _packed(lattice, shape)
-    before = np.zeros(padded_size(size))
-    before[start] = 1.0
-    # Padding units move by 0, which averages the distribution with itself: exact.
-    padded_moves = np.zeros(padded_size(len(moves)), np.int64)
-    padded_moves[: len(moves)] = moves
-    after = np.asarray(compiled(_add_units)(before, padded_moves))
-    return after[:size].reshape(shape)
+    # A row stands for either of its signs: the first is the one with the larger index, `moves` above the second.
+    strides = np.array([math.prod(shape[axis + 1 :]) for axis in range(len(shape))], np.int64)
+    moves = lattice.rows @ strides
+    below = np.maximum(-np.sign(moves)[:, None] * lattice.rows, 0) @ strides
+    start = int(below @ lattice.multiplicity)
+    chances, half, end = np.zeros(math.prod(shape)), np.empty(math.prod(shape)), start + 1
+    chances[start] = 1.0
+    for move in np.repeat(np.abs(moves), lattice.multiplicity).tolist():
+        held = half[start:end]
+        np.multiply(chances[start:end], 0.5, out=held)
+        chances[start:end] = held
+        chances[start + move : end + move] += held
+        end += move
+    return chances.reshape(shape)
 
 
 def dp_cost(lattice: Lattice) -> int:
     """Additions of `dp_null`: units times points of the grid."""
     return int(lattice.multiplicity.sum()) * math.prod((lattice.reach + 1).tolist())
-
-
-def _add_units(before: Array, moves: Array) -> Array:
-    """Add units that move `[unit]` points upwards or not at all to a distribution `[point]`."""
-    expect(before, (None,), np.float64)
-    expect(moves, (None,), np.int64)
-    xp = before.__array_namespace__()
-
-    def add(distribution: Array, move: Array) -> tuple[Array, Any]:
-        room = xp.concatenate([xp.zeros_like(distribution), distribution])
-        return 0.5 * (distribution + cut(room, len(distribution) - move, len(distribution))), ()
-
-    return scan(add, before, moves)[0]
-
-
-def _packed(lattice: Lattice, shape: tuple[int, ...]) -> tuple[int, np.ndarray]:
-    """The index at which every unit has its second sign, and how far its first sign moves up, `[unit]`, all > 0."""
-    strides = np.array([math.prod(shape[axis + 1 :]) for axis in range(len(shape))], np.int64)
-    moves = lattice.rows @ strides
-    # A row stands for either of its signs: the first is the one with the larger index.
-    below = np.maximum(-np.sign(moves)[:, None] * lattice.rows, 0) @ strides
-    return int(below @ lattice.multiplicity), np.repeat(np.abs(moves), lattice.multiplicity)
 
 
 def padded_size(size: int) -> int:
@@ -205,28 +185,12 @@ def padded_size(size: int) -> int:
     return max(_SMALLEST_SIZE, -(-size // step) * step)
 
 
-class TreeLevel(NamedTuple):
-    """Polynomials of one length: products from the level below, and units that enter here."""
-
-    lengths: tuple[int, ...]
-    """[axis]: coefficients of each polynomial, powers of two."""
-    products: int
-    """Polynomials from the level below."""
-    entering: np.ndarray
-    """[unit, axis] int64: rows of the units that enter."""
-
-    @property
-    def nodes(self) -> int:
-        """Number of polynomials."""
-        return self.products + len(self.entering)
-
-
 def tree_null(lattice: Lattice) -> np.ndarray:
     """Probabilities of all values of the random-sign sum S, by FFT products of ever larger groups of units.
 
     The error is absolute (`tree_error`): probabilities far below 1e-16 are noise, and those that come out below 0 are
-    set to 0. A result of P numbers takes O(P log^2 P) time at most and memory for about forty such results. For N units
-    of size at most G on one axis, P is at most GN + 1; units of equal size take the paper's O(GN log GN log N).
+    set to 0. A result of P numbers takes O(P log^2 P) time at most. For N units of size at most G on one axis, P is at
+    most GN + 1; units of equal size take the paper's O(GN log GN log N).
 
     Returns:
         P(S = 2k - reach) for every k (float64), `[reach_0 + 1]` or `[reach_0 + 1, reach_1 + 1]`; `[]` without an axis.
@@ -235,87 +199,73 @@ def tree_null(lattice: Lattice) -> np.ndarray:
     >>> tree_null(Lattice(np.array([[1], [2]]), np.array([2, 1]), observed=4 * one, basis=one[:, None])).round(9)
     array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
     """
-    shape = tuple((lattice.reach + 1).tolist())
-    levels = _levels(lattice)
-    if not levels:
-        return np.ones(shape)
-    products = np.zeros((0, *levels[0].lengths))
-    for level, above in pairwise(levels):
-        stack = _stacked(products, level, above.lengths)
-        products = np.asarray(compiled(_multiply)(stack[0::2], stack[1::2]))[: above.products]
-    root = _stacked(products, levels[-1], levels[-1].lengths)[0]
-    return np.maximum(root[tuple(slice(length) for length in shape)], 0.0)
+    if not len(lattice.rows):
+        return np.ones(lattice.reach + 1)
+    return np.maximum(_product(lattice.rows, lattice.multiplicity), 0.0)
 
 
 def tree_cost(lattice: Lattice) -> int:
     """Operations of `tree_null`: n log2 n for each product of n coefficients, padding included."""
-    levels = _levels(lattice)
-    return sum(
-        _padded_nodes(level.nodes) // 2 * math.prod(above.lengths) * _doublings(above)
-        for level, above in pairwise(levels)
-    )
+    return int(_work(lattice.rows, lattice.multiplicity)[0]) if len(lattice.rows) else 0
 
 
 def tree_error(lattice: Lattice) -> float:
     """Bound on the sum of all absolute errors of `tree_null`, so also on the error of any p-value made from it.
 
-        sum over products of n coefficients of 12 eps sqrt(n) log2(n)
+        12 eps sqrt(n) log2(n) for each product of n coefficients, added to the bounds of its two factors
 
     A transform of n numbers has a relative error of at most 3.5 eps log2(n) in the 2-norm (Higham 2002, Theorem 24.2);
     three of them make a product, sqrt(n) leads to the 1-norm, and there an error does not grow on its way to the root,
     since it is only multiplied with distributions. This is the worst case, where errors never cancel. In practice most
     do: the sum of errors is thousands of times smaller, and single probabilities are off by a few eps.
     """
-    eps = float(np.finfo(np.float64).eps)
-    return sum(
-        above.products * 12.0 * eps * _doublings(above) * math.sqrt(math.prod(above.lengths))
-        for above in _levels(lattice)
-    )
+    return EPSILON * 12.0 * _work(lattice.rows, lattice.multiplicity)[1] if len(lattice.rows) else 0.0
 
 
-def _levels(lattice: Lattice) -> list[TreeLevel]:
-    """The levels from the smallest units up to the root, a level of one polynomial; none without units."""
-    rows = np.repeat(lattice.rows, lattice.multiplicity, axis=0)
-    if not len(rows):
-        return []
-    bits = np.frexp(np.abs(rows).max(axis=1))[1]  # for whole numbers the binary exponent is the bit length
-    # No product of distinct units has a degree above the reach: longer axes would hold zeros.
-    longest = [2 ** max(1, int(reach).bit_length()) for reach in lattice.reach]
-    levels: list[TreeLevel] = []
-    size = int(bits.min())
-    while not levels or levels[-1].nodes > 1 or size <= bits.max():
-        lengths = tuple(min(2**size, length) for length in longest)
-        levels.append(TreeLevel(lengths, -(-levels[-1].nodes // 2) if levels else 0, rows[bits == size]))
-        size += 1
-    return levels
+def _product(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The polynomial of some units, by halves of their rows; of one row a power of that of a unit."""
+    if len(rows) == 1:
+        (row,), count = rows, int(counts[0])
+        heads: NDArray[np.int64] = np.arange(count + 1)[:, None]
+        power = np.zeros(count * np.abs(row) + 1)
+        power[tuple((heads * np.maximum(row, 0) + heads[::-1] * np.maximum(-row, 0)).T)] = _binomial(count)
+        return power
+    lengths, axes = _lengths(rows, counts), range(rows.shape[1])
+    left, right = (np.fft.rfftn(_product(rows[part], counts[part]), lengths, axes) for part in _halves(len(rows) // 2))
+    return np.fft.irfftn(left * right, lengths, axes)[tuple(map(slice, counts @ np.abs(rows) + 1))]
 
 
-def _stacked(products: np.ndarray, level: TreeLevel, lengths: tuple[int, ...]) -> np.ndarray:
-    """All polynomials `[node, coefficient...]` of a level, with zeros up to `lengths` and ones up to a power of two."""
-    stack = np.zeros((_padded_nodes(level.nodes), *lengths))
-    stack[(slice(level.products), *(slice(length) for length in level.lengths))] = products
-    entering = np.arange(level.products, level.nodes)
-    stack[(entering, *np.maximum(level.entering, 0).T)] += 0.5
-    stack[(entering, *np.maximum(-level.entering, 0).T)] += 0.5
-    stack[(slice(level.nodes, None), *(0 for _ in lengths))] = 1.0
-    return stack
+def _halves(size: int) -> tuple[slice, slice]:
+    return slice(size), slice(size, None)
 
 
-def _multiply(left: Array, right: Array) -> Array:
-    """Products of polynomials `[node, coefficient...]` whose lengths are even and hold the products."""
-    expect(left, right.shape, np.float64)
-    fft, axes = left.__array_namespace__().fft, tuple(range(1, left.ndim))
-    return fft.irfftn(fft.rfftn(left, axes=axes) * fft.rfftn(right, axes=axes), axes=axes)
+def _binomial(count: int) -> np.ndarray:
+    """The probabilities of 0 ... count heads of fair coins, by squaring."""
+    if count == 1:
+        return np.array([0.5, 0.5])
+    whole = 2 * (count // 2) + 1
+    square = np.fft.irfft(np.fft.rfft(_binomial(count // 2), length := fft_length(whole)) ** 2, length)[:whole]
+    return np.convolve(square, [0.5, 0.5]) if count % 2 else square
 
 
-def _padded_nodes(nodes: int) -> int:
-    """The next power of two, at least 2, so that few programs are compiled."""
-    return 2 ** max(1, (nodes - 1).bit_length())
+def _work(rows: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
+    """The sums of n log2(n) over the products of `_product`, and of sqrt(n) log2(n) over those of the whole tree."""
+    if len(rows) > 1:
+        size = math.prod(_lengths(rows, counts))
+        (cost, error), other = (_work(rows[part], counts[part]) for part in _halves(len(rows) // 2))
+        cost, error = cost + other[0], error + other[1]
+    elif counts[0] > 1:
+        size = fft_length(2 * int(counts[0] // 2) + 1)
+        cost, error = _work(rows, counts // 2)
+        error = 2.0 * error + counts[0] % 2
+    else:
+        return 0.0, 0.0
+    return cost + size * math.log2(size), error + math.sqrt(size) * math.log2(size)
 
 
-def _doublings(level: TreeLevel) -> int:
-    """Base-2 logarithm of the number of coefficients of a polynomial."""
-    return sum(length.bit_length() - 1 for length in level.lengths)
+def _lengths(rows: np.ndarray, counts: np.ndarray) -> list[int]:
+    """[axis]: of the transforms of a product."""
+    return [fft_length(int(reach) + 1) for reach in counts @ np.abs(rows)]
 
 
 LARGEST_EXPONENT = 600.0

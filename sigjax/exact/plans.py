@@ -223,7 +223,7 @@ def _dynamic_program(lattice: Lattice) -> Plan:
             found if found.p_value >= SMALLEST_DP else NotEligible("the p-value is too small for the dynamic program")
         )
 
-    seconds, words = 0.2 + 1.5e-9 * dp_cost(lattice), "dynamic program over units{}"
+    seconds, words = 1e-3 + 1.5e-9 * dp_cost(lattice), "dynamic program over units{}"
     return Plan(lattice, seconds, 60.0 * _num_points(lattice), words, _singly(test), "dp")
 
 
@@ -233,7 +233,7 @@ def _tree(lattice: Lattice) -> Plan:
     def test(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactResult:
         return full_p(lattice, tree_null(lattice), lambda _: tree_error(lattice), delta, criterion)
 
-    seconds, words = 1.0 + 1e-8 * tree_cost(lattice), "tree of products{}"
+    seconds, words = 1e-3 + 1e-8 * tree_cost(lattice), "tree of products{}"
     return Plan(lattice, seconds, 320.0 * _num_points(lattice), words, _singly(test), "tree")
 
 

@@ -22,7 +22,6 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
     Any,
-    Concatenate,
     Literal,
     ParamSpec,
     Protocol,
@@ -374,37 +373,12 @@ def _is_list(value: Any) -> bool:
 
 A = TypeVar("A")
 B = TypeVar("B")
-Record = TypeVar("Record", contravariant=True)
-Made = TypeVar("Made", covariant=True)
 Result = TypeVar("Result", covariant=True)
 Keywords = ParamSpec("Keywords")
 
 
-class Takes(Protocol[Made, Keywords]):
-    """Turns a function of a record of options, its last argument, into one that takes the options by keyword."""
-
-    @overload
-    def __call__(self, function: Callable[[A, Made], B], /) -> Callable[Concatenate[A, Keywords], B]: ...
-    @overload
-    def __call__(self, function: Callable[[A, Any, Made], B], /) -> Callable[Concatenate[A, Any, Keywords], B]: ...
-    @overload
-    def __call__(
-        self, function: Callable[[A, Any, Any, Made], B], /
-    ) -> Callable[Concatenate[A, Any, Any, Keywords], B]: ...
-    @overload
-    def __call__(self, function: "OfMany[Made, B]", /) -> "Many[Keywords, B]": ...
-
-
-class OfMany(Protocol[Record, Result]):
-    """A function of any number of things and a record of options."""
-
-    def __call__(self, *things: Any, options: Record) -> Result:
-        """Take them."""
-        ...
-
-
 class Many(Protocol[Keywords, Result]):
-    """The same with options by keyword. Type checkers know them for up to two things, the usual numbers."""
+    """A function with options by keyword. Type checkers know them for up to three things before them."""
 
     @overload
     def __call__(self, *args: Keywords.args, **options: Keywords.kwargs) -> Result: ...
@@ -413,10 +387,12 @@ class Many(Protocol[Keywords, Result]):
     @overload
     def __call__(self, first: Any, second: Any, /, *args: Keywords.args, **options: Keywords.kwargs) -> Result: ...
     @overload
-    def __call__(self, first: Any, second: Any, third: Any, /, *more: Any, **options: Any) -> Result: ...
+    def __call__(
+        self, first: Any, second: Any, third: Any, /, *args: Keywords.args, **options: Keywords.kwargs
+    ) -> Result: ...
 
 
-def takes(record: Callable[Keywords, A]) -> Takes[A, Keywords]:
+def takes(record: Callable[Keywords, A]) -> Callable[[Callable[..., B]], Many[Keywords, B]]:
     """Have a function take the options of a record by keyword; its own last parameter is the record.
 
     The signature has all options with their defaults; in the docstring they stand for the line `options: ...`. Numbers

@@ -10,7 +10,6 @@ all (`plot`).
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
@@ -248,6 +247,8 @@ class Panel(NamedTuple):
     @property
     def reference(self) -> str:
         """What systems are compared with."""
+        if len(self.distributions) == 1:
+            return self.distributions[0][0].b
         return "the best" if self.settings.baseline is None else "the baseline"
 
     def interval(self, pairs: Sequence[Comparison | None] = ()) -> str:
@@ -315,43 +316,48 @@ MAX_GROUPED, _BAR = 60, 0.5
 """Systems of a critical-difference diagram, half of them on either side, and rows from a bar to the next."""
 
 
-def _sides(panel: Panel) -> tuple[list[str], list[str]]:
+def _sides(names: Sequence[str], scores: Sequence[float]) -> tuple[list[str], list[str]]:
     """Names and scores left and right of a critical-difference diagram, the outermost first; all right if long."""
-    order = sorted(panel.systems[::-1], key=lambda one: one.score)
-    spec = words.number_spec(one.score for one in order)
-    texts = [(visible(one.name), words.format_number(one.score, spec)) for one in order]
-    names = names_width([f"{name} {score}" for name, score in texts], len(order) // 2)
-    half = len(order) // 2 if 2 * names + _INSIDE <= TWO_COLUMNS else 0
+    spec, half = words.number_spec(scores), len(names) // 2
+    ascending = sorted(zip(scores[::-1], names[::-1], strict=True), key=lambda each: each[0])
+    texts = [(visible(name), words.format_number(score, spec)) for score, name in ascending]
+    if 2 * names_width([f"{name} {score}" for name, score in texts], half) + _INSIDE > TWO_COLUMNS:
+        half = 0
     right = [f"{score}  {name}" for name, score in texts[half:]]
     return [f"{name}  {score}" for name, score in texts[:half]], right[::-1]
 
 
-def groups_size(panel: Panel) -> tuple[float, float]:
-    """Inches of `draw_groups`."""
-    left, right = _sides(panel)
-    height = (len(right) + _BAR * (len(_bars(_groups(panel))) + 1.5)) * row_height(len(right))
-    names = names_width(left, len(right)) + names_width(right, len(right))
-    return min(TWO_COLUMNS, max(ONE_COLUMN, _INSIDE + names)), height
+Groups = list[list[int]]
+"""Positions of systems, from the best, that do not differ."""
 
 
-def draw_groups(axes: Axes, panel: Panel) -> None:
+def diagram_size(names: Sequence[str], scores: Sequence[float], groups: Groups) -> tuple[float, float]:
+    """Inches of `draw_diagram`."""
+    left, right = _sides(names, scores)
+    height = (len(right) + _BAR * (len(_bars(groups)) + 1.5)) * row_height(len(right))
+    beside = names_width(left, len(right)) + names_width(right, len(right))
+    return min(TWO_COLUMNS, max(ONE_COLUMN, _INSIDE + beside)), height
+
+
+def draw_diagram(
+    axes: Axes, names: Sequence[str], scores: Sequence[float], groups: Groups, title: str, key: str
+) -> None:
     """A critical-difference diagram: systems on a scale of scores, and bars that join those that do not differ.
 
     Reference: Demsar (2006), "Statistical comparisons of classifiers over multiple data sets", section 3.2.4, whose
     scale is of average ranks.
     """
-    bars = _bars(_groups(panel))
-    top, wide = -_BAR * (len(bars) + 1.5), min(2.5, _marker(len(panel.systems)))
-    scores = [one.score for one in panel.systems]
-    for y, groups in zip(top + _BAR * np.arange(1.0, len(bars) + 1.0), bars, strict=True):
-        for members in groups:
+    bars = _bars(groups)
+    top, wide = -_BAR * (len(bars) + 1.5), min(2.5, _marker(len(names)))
+    for y, on_level in zip(top + _BAR * np.arange(1.0, len(bars) + 1.0), bars, strict=True):
+        for members in on_level:
             runs = np.split(members, np.flatnonzero(np.diff(members) > 1) + 1)
             axes.hlines(y, scores[members[0]], scores[members[-1]], color=BLUES[1], linewidth=0.5)
             ends = np.array([[scores[run[0]], scores[run[-1]]] for run in runs])
             axes.hlines([y] * len(runs), ends[:, 0], ends[:, 1], color=BLUE, linewidth=wide, capstyle="projecting")
     margin = 0.04 * (max(scores) - min(scores)) or 0.5
     axes.set_xlim(min(scores) - margin, max(scores) + margin)
-    left, right = _sides(panel)
+    left, right = _sides(names, scores)
     outermost = sorted(scores)[: len(left)], sorted(scores, reverse=True)[: len(right)]
     for side, end in zip(outermost, axes.get_xlim(), strict=True):
         for row, score in enumerate(side):
@@ -361,13 +367,23 @@ def draw_groups(axes: Axes, panel: Panel) -> None:
     axes.xaxis.tick_top()
     axes.spines["top"].set_visible(True)
     axes.spines["bottom"].set_visible(False)
+    axes.plot([], [], color=BLUE, linewidth=wide, label=f"{key}; a bar is thin where it passes others")
+    set_words(axes, title, "")
+
+
+def _named(panel: Panel) -> tuple[list[str], list[float], Groups]:
+    """The names, scores and groups of a panel."""
+    return [one.name for one in panel.systems], [one.score for one in panel.systems], _groups(panel)
+
+
+def draw_groups(axes: Axes, panel: Panel) -> None:
+    """`draw_diagram` of the scores of a report."""
     p = f"{'' if panel.settings.correction == 'none' else 'adjusted '}p < {panel.settings.alpha:g}"
-    key = f"systems on one bar do not differ significantly ({panel.family.test} test, {p}); a bar is thin where it "
-    axes.plot([], [], color=BLUE, linewidth=wide, label=f"{key}passes others")
-    set_words(axes, panel.caption + "; higher is better" * (not panel.lower_is_better), "")
+    key = f"systems on one bar do not differ significantly ({panel.family.test} test, {p})"
+    draw_diagram(axes, *_named(panel), panel.caption + "; higher is better" * (not panel.lower_is_better), key)
 
 
-def _groups(panel: Panel) -> list[list[int]]:
+def _groups(panel: Panel) -> Groups:
     """The groups of two systems or more, as positions of systems."""
     settings, row_of = panel.settings, {one.name: row for row, one in enumerate(panel.systems)}
     if settings.baseline is not None or settings.alternative != "two-sided":
@@ -383,9 +399,9 @@ def _groups(panel: Panel) -> list[list[int]]:
     return [members for members in letter_groups(differs) if len(members) > 1]
 
 
-def _bars(groups: Sequence[list[int]]) -> list[list[list[int]]]:
+def _bars(groups: Groups) -> list[Groups]:
     """The groups in levels, in none of which bars touch."""
-    levels: list[list[list[int]]] = []
+    levels: list[Groups] = []
     for members in groups:
         free = (level for level in levels if level[-1][-1] < members[0])
         level = next(free, None)
@@ -462,17 +478,13 @@ def _label_cells(axes: Axes, names: list[str], first: int) -> None:
 
 def estimation_size(panel: Panel) -> tuple[float, float]:
     """Inches of `draw_estimation`."""
-    if len(panel.distributions) == 1:
-        return ONE_COLUMN, 2.2
-    names = [drawn.a for drawn, _ in panel.distributions] + [panel.distributions[0][0].b]
-    return TWO_COLUMNS, 1.6 * _ROW * len(names)
+    return TWO_COLUMNS, 1.6 * _ROW * (len(panel.distributions) + 1)
 
 
 def draw_estimation(axes: Axes, panel: Panel) -> None:
     """Scores beside the bootstrap distributions of the differences to one system, each with its interval.
 
-    Two systems: a Gardner-Altman plot, whose scale of differences has its 0 at the score of the second. Several: a
-    Cumming plot with one row per system, the one that the others are compared with first.
+    A Cumming plot with one row per system, the one that the others are compared with first.
 
     Reference: Ho et al. (2019), "Moving beyond P values: data analysis with estimation graphics" (DABEST).
     """
@@ -481,10 +493,6 @@ def draw_estimation(axes: Axes, panel: Panel) -> None:
     title = f"{panel.caption}\nshaded: bootstrap distribution of delta, {drawing(panel.distributions[0][0])}"
     if 1 < len(systems) < len(scores) - 1:
         title += f"\nthe first {len(systems) + 1} of {len(scores)} systems; forest draws all"
-    if len(systems) == 1:
-        title += f"\n{_draw_gardner_altman(axes, scores[reference], systems[0], panel)}"
-        set_words(axes, title, "")
-        return
     axes.set_axis_off()
     axes.set(xticks=[], yticks=[])
     left, right = axes.inset_axes((0.0, 0.0, 0.47, 1.0)), axes.inset_axes((0.53, 0.0, 0.47, 1.0))
@@ -502,38 +510,6 @@ def draw_estimation(axes: Axes, panel: Panel) -> None:
     set_words(left, "", f"score, {panel.interval()}")
     set_words(right, "", f"delta to {panel.reference}, {panel.interval(pairs)}")
     set_words(axes, title, "")
-
-
-def _draw_gardner_altman(axes: Axes, reference: SystemScore, other: SystemScore, panel: Panel) -> str:
-    """Draw it, and give the difference with its interval in words."""
-    ((drawn, comparison),), zero = panel.distributions, reference.score
-    for x, one in enumerate((reference, other)):
-        if one.interval is not None:
-            axes.vlines(x, *one.interval, color=BLUES[1], linewidth=1.6)
-        axes.plot([x], [one.score], "D" if x == 0 else "o", color=BLUE, markersize=4)
-        axes.hlines(one.score, x, 2.8, color=GREY, linewidth=0.6, linestyle=":" if x else "-", zorder=0)
-    shares, edges = np.array(drawn.shares), zero + np.array(drawn.edges)
-    violin: dict[str, Any] = {"orientation": "horizontal", "baseline": 2.0, "fill": True, "color": BLUES[2]}
-    axes.stairs(2.0 + 0.8 * shares / shares.max(), edges, **violin)
-    axes.plot([2.0], [zero + drawn.observed], "o", color="black", markersize=4)
-    interval = None if comparison is None else oriented(comparison, other.name)[1]
-    if interval is not None:
-        axes.vlines(2.0, zero + interval.low, zero + interval.high, color="black", linewidth=1.6)
-    names = [
-        "\n".join(words.filled(re.split(r"(?<=[-_. /])", visible(one.name)), 13, gap="")) for one in (reference, other)
-    ]
-    axes.set_xticks([0, 1, 2], [*map(plain, names), "delta"], fontsize=FONT)
-    axes.set_xlim(-0.5, 2.8)
-    axes.set_ylabel(f"score, {panel.interval()}", fontsize=FONT)
-    scale = axes.secondary_yaxis("right", functions=(lambda y: np.subtract(y, zero), lambda y: np.add(y, zero)))
-    scale.tick_params(labelsize=FONT - 1, length=2, width=0.6)
-    clear_sides(axes, "right", "top")
-    spec = f"+{words.number_spec([drawn.observed, drawn.edges[-1]])}"
-    text = f"delta: {drawn.observed:{spec}}"
-    if interval is None or comparison is None:
-        return text
-    heading = words.interval_heading(panel.settings, [comparison.joint_pairs])
-    return f"{text}, {heading} {words.format_interval(interval, spec)}"
 
 
 MANY = 1000
@@ -639,7 +615,7 @@ FIGURES: dict[FigureKind, tuple[Callable[[Panel], tuple[float, float]], Callable
     "estimation": (estimation_size, draw_estimation),
     "forest": (lambda panel: rows_size(panel.systems, 7), draw_forest),
     "heatmap": (heatmap_size, draw_heatmap),
-    "groups": (groups_size, draw_groups),
+    "groups": (lambda panel: diagram_size(*_named(panel)), draw_groups),
     "null": (lambda panel: (ONE_COLUMN, 1.5), draw_distribution),
     "bootstrap": (lambda panel: (ONE_COLUMN, 1.5), draw_distribution),
     "gain": (lambda panel: (ONE_COLUMN, 1.8), draw_gain),

@@ -225,13 +225,13 @@ class Report(ReportRecord):
         """The report as a matplotlib figure (extra `plot`), one row of panels per metric.
 
         Args:
-            kind: "scores" with intervals; "estimation", scores beside the distributions of their differences: a
-                Gardner-Altman plot of two systems, a Cumming plot of up to eleven; "forest", differences to the
-                baseline or else to the best system; "heatmap", adjusted p of all pairs; "groups" of systems no two of
-                which differ significantly, as a critical-difference diagram; "null" or "bootstrap", the distribution of
-                the delta of one pair, see `distribution`; "gain", differences of all pairs against 1 - p. When left out
-                "null" of a single pair (or "forest", where data and distribution are not there), "forest" with a
-                baseline, "scores" of at most 12 systems, else "heatmap".
+            kind: "scores" with intervals; "estimation", scores beside the distributions of their differences, of up to
+                eleven systems (a Cumming plot); "forest", differences to the baseline or else to the best system;
+                "heatmap", adjusted p of all pairs; "groups" of systems no two of which differ significantly, as a
+                critical-difference diagram; "null" or "bootstrap", the distribution of the delta of one pair, see
+                `distribution`; "gain", differences of all pairs against 1 - p. When left out "null" of a single pair
+                (or "forest", where data and distribution are not there), "forest" with a baseline, "scores" of at most
+                12 systems, else "heatmap".
             metric: this one alone.
             test: this one alone.
             pair: the two systems of "estimation", "null" or "bootstrap"; the best ones when left out.

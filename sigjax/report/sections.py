@@ -201,10 +201,13 @@ class PairFamily:
         ]
 
     def not_listed(self) -> str | None:
-        """Where to find pairs that are too many for a list or a printed grid; None where they are not."""
-        if self.layout != "grid" or len(self.systems) <= MAX_NAMED:
-            return None
-        return f"The {len(self.comparisons):,} pairs are left out here; --format csv or json gives them all."
+        """Where to find pairs that are too many for a list; None where they are not."""
+        return self.pairs_elsewhere if self.layout == "grid" and len(self.systems) > MAX_NAMED else None
+
+    @property
+    def pairs_elsewhere(self) -> str:
+        """Where to find the pairs."""
+        return f"The {count(len(self.comparisons), 'pair')} are left out here; --format csv or json gives them all."
 
     def among(self, size: int) -> Comparisons:
         """The pairs of the first systems."""

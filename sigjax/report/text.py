@@ -14,20 +14,17 @@ from itertools import zip_longest
 from rich.cells import cell_len, set_cell_size
 
 import sigjax.report.words as words
-from sigjax.records import Comparison, ReportRecord, Settings
+from sigjax.records import ReportRecord
 from sigjax.records.display import visible
 from sigjax.report.sections import (
     MAX_GRID,
-    SIGNS,
     PairFamily,
     Section,
     Table,
     blocks,
-    mark,
     metrics_table,
     named_headlines,
     tasks_table,
-    thresholds,
 )
 from sigjax.run.host import is_terminal
 
@@ -35,11 +32,10 @@ WHOLE = sys.maxsize
 """The width of files: sentences take `WIDTH_OF_SENTENCES`, rows of tables all they need."""
 WIDTH_OF_SENTENCES = 100
 MAX_NUMBERS = 8
-"""Systems whose p-values still fit side by side; beyond, the grid is drawn in symbols."""
+"""Systems whose p-values still fit side by side on a terminal."""
 GAP = "  "
 MIN_NAME = 12
 MAX_GRID_NAME = 30
-SYMBOLS = "█▓▒"
 BOLD, DIM, GREEN, YELLOW = "1", "2", "1;32", "1;33"
 MAX_LINES = 3
 """Lines of a name in a table; what does not fit is cut."""
@@ -104,7 +100,8 @@ def to_text(report: ReportRecord, *, width: int | None = None, color: bool = Fal
             page.add() if shown else None
             hidden = len(notes) - len(shown)
             noted = [words.count(hidden, "note")] * bool(hidden)
-            more = [*noted, *["all pairs"] * (len(report.comparisons) > 1), "method"]
+            in_files = len(report.comparisons) > 1 and len({one.name for one in report.systems}) <= MAX_GRID
+            more = [*noted, *["all pairs"] * in_files, "method"]
             how = "--verbose, --output FILE or report.to_text()"
             page.sentence(f"{', '.join(more)} and signature: {how}", style=DIM)
             return
@@ -289,55 +286,13 @@ def _right(cells: tuple[str, ...]) -> list[str]:
 def _family(page: Page, family: PairFamily) -> None:
     page.sentence(family.heading, style=BOLD)
     if family.layout == "grid":
-        numbers_fit = len(family.systems) <= MAX_NUMBERS and _width_of_names(page, family.table) >= MIN_NAME
-        if numbers_fit:
+        most = MAX_GRID if page.room == WHOLE else MAX_NUMBERS
+        if len(family.systems) <= most and _width_of_names(page, family.table) >= MIN_NAME:
             page.sentence(f"{family.p_title} of all pairs; columns are numbered like the rows")
             draw_table(page, family.table)
         else:
-            _draw_symbols(page, family)
+            page.sentence(family.pairs_elsewhere)
     elif family.only is not None:
-        draw_table(page, _pair_table(page, family, family.only))
+        draw_table(page, family.table)
     page.sentence(family.method)
     page.add()
-
-
-def _pair_table(page: Page, family: PairFamily, pair: Comparison) -> Table:
-    """The table of the only pair; long names are replaced by the numbers of the systems."""
-    width, (label, delta), rows = _width_of_names(page, family.table), family.table.rows[0], family.table.rows[1:]
-    if cell_len(label) <= width:
-        return family.table
-    names = [system.name for system in family.systems]
-    label = f"delta ({names.index(pair.a) + 1} - {names.index(pair.b) + 1})"
-    return replace(family.table, rows=[(label, delta), *rows])
-
-
-def _draw_symbols(page: Page, family: PairFamily) -> None:
-    """The grid with one symbol per pair: two columns a cell where they fit, else one, else fewer systems."""
-    every, (most, widest) = len(family.systems), (WHOLE, WHOLE) if page.room == WHOLE else (MAX_GRID, MAX_GRID_NAME)
-    digits = max(2, len(str(every)))
-    free = page.room - digits - 2
-    size = min(every, most, max(2, free - MIN_NAME))
-    cell = 2 if 2 * size + MAX_GRID_NAME <= free else 1
-    names = list(map(visible, [one.name for one in family.systems[:size]]))
-    names = words.short_names(names, max(1, min(widest, free - cell * size)))
-    label = max(cell_len(name) for name in names)
-    page.add()
-    for line in words.column_numbers(family.first_column + 1, size):
-        page.add(" " * (label + digits + 2) + "".join(digit.ljust(cell) for digit in line))
-    for rank, (name, line) in enumerate(zip(names, family.grid(size), strict=True), 1):
-        symbols = "".join(_symbol(one).ljust(cell) for one in line)
-        page.add(f"{rank:>{digits}} {set_cell_size(name, label)} {symbols}")
-    page.add()
-    for line in words.filled(_keys(family.settings), page.width, gap="   "):
-        page.add(line)
-    if size < every:
-        page.sentence(words.left_out("grid", size, every, every_pair="--output FILE has"))
-
-
-def _symbol(comparison: Comparison | None) -> str:
-    shade = " " if comparison is None else mark(comparison)
-    return shade if isinstance(shade, str) else SYMBOLS[shade]
-
-
-def _keys(settings: Settings) -> list[str]:
-    return [*(f"{SYMBOLS[shade]} p < {limit:g}" for shade, limit in enumerate(thresholds(settings))), *SIGNS]

@@ -295,17 +295,6 @@ def middle_cut(text: str, width: int) -> str:
     return f"{set_cell_size(text, width - 1 - cell_len(end)).rstrip()}…{end}"
 
 
-def column_numbers(first: int, last: int) -> list[list[str]]:
-    """The numbers of the columns written downwards: units below, and the other digits above those of whole tens."""
-    numbers = range(first, last + 1)
-    above = [
-        [str(number // power % 10) if number % 10 == 0 and number >= power else " " for number in numbers]
-        for power in (1000, 100, 10)
-        if last >= power
-    ]
-    return [*above, [str(number % 10) for number in numbers]]
-
-
 def filled(words: Iterable[str], width: int, *, gap: str) -> list[str]:
     """Parts in lines of this width; no part is broken."""
     from rich.cells import cell_len  # rich takes long to import

@@ -157,13 +157,6 @@ def look_up(table: Array, index: Array) -> Array:
     return table[index] if isinstance(table, np.ndarray) else table.at[index].get(mode="promise_in_bounds")
 
 
-def cut(array: Array, start: Array, size: int) -> Array:
-    """`array[start : start + size]`, where `start` need not be known when JAX compiles."""
-    if isinstance(array, np.ndarray):
-        return array[start : start + size]
-    return _lax().dynamic_slice(array, (start,), (size,))
-
-
 def popcount(words: Array) -> Array:
     """How many bits of each word are set."""
     if isinstance(words, np.ndarray):

@@ -5,7 +5,6 @@ Those of more systems on data sets, and of folds, are in `datasets`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
@@ -30,16 +29,15 @@ from sigjax.records import (
     SampleMetric,
     Test,
 )
-from sigjax.records.display import visible, visible_json
+from sigjax.records.display import entry, visible
 from sigjax.records.options import option, same, takes, values
 from sigjax.report import Report
-from sigjax.report.data import PAIR_KEYS
-from sigjax.report.text import BOLD, GAP, Page, rendered
+from sigjax.report.data import PAIR_KEYS, json_lines
+from sigjax.report.text import GAP
 from sigjax.resample.units import Units, make_units, units_of_instances
 from sigjax.run.context import with_progress
-from sigjax.run.files import text_or_file
 from sigjax.studies.datasets import FoldTest, RankTests, fold_tests, rank_tests
-from sigjax.studies.study import StudyResult, StudyRows
+from sigjax.studies.study import WIDTH, StudyResult, StudyRows, wrapped
 from sigjax.studies.tests import (
     BINOMIAL_Z,
     CHI_SQUARE,
@@ -276,19 +274,43 @@ class ClassicalTests(StudyResult):
         """
         return {test.name: test for test in self.tests}[name]
 
-    def __str__(self) -> str:
-        """Return the tests as a table for a terminal."""
-        return to_text(self)
-
     def brief(self) -> dict[str, Any]:
         """The pair, and the p-value of each test."""
         names = ("a", "b", "metric", "delta", "num_units")
         p_values = {one.test: one.p_value for one in self.comparisons} | {test.name: test.p_value for test in self}
         return {name: getattr(self, name) for name in names} | {"p_values": p_values}
 
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The tests as JSON, of the schema `sigjax-tests/1`."""
-        return text_or_file(to_json([self]), path)
+    @property
+    def _schema(self) -> str:
+        return "tests"
+
+    def _fields(self) -> dict[str, Any]:
+        of_tests = {name: _compared(getattr(self, name)) for name in ("comparisons", "second")}
+        return {"results": [asdict(replace(self, comparisons=(), second=())) | of_tests]}
+
+    def _lines(self) -> list[str]:
+        """The scores, a table of tests, the cost of assuming independence, what was left out and why."""
+        spec, widest = (
+            words.number_spec([self.score_a, self.score_b]),
+            max(map(cell_len, map(visible, (self.a, self.b)))),
+        )
+        return [
+            f"{words.metric_title(self.metric)}: {words.count(self.num_units, 'unit')}",
+            *(
+                f"{set_cell_size(visible(name), widest)}  {words.format_number(score, spec)}"
+                for name, score in ((self.a, self.score_a), (self.b, self.score_b))
+            ),
+            f"delta {words.format_number(self.delta, f'+{spec}')}, {words.ALTERNATIVES[self.alternative]}",
+            "",
+            *_table(self),
+            "",
+            *(
+                line
+                for said in (_dependence_line(self), *_left_out(self), *(f"note: {note}" for note in self.notes))
+                for line in wrapped(said)
+            ),
+            self.signature,
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -396,73 +418,39 @@ def _systems(systems: Sequence[Any], options: ClassicalOptions) -> EvaluationRec
     return evaluation
 
 
-SCHEMA = "sigjax-tests/1"
 ASSUMES = {"permutation": "outputs for a unit may be swapped", "bootstrap": "units are a random sample, and many"}
 GROUPS = {True: "paired tests", False: "tests of independent systems"}
 Row = tuple[str, str, str, str]
 _LEAST = 24
-"""Columns for what a test assumes, also on a narrower terminal."""
-
-
-def to_text(result: ClassicalTests, *, width: int | None = None, color: bool = False) -> str:
-    """The tests as text: the scores, a table of tests, the cost of assuming independence, what was left out and why."""
-
-    def draw(page: Page) -> None:
-        spec = words.number_spec([result.score_a, result.score_b])
-        page.sentence(f"{words.metric_title(result.metric)}: {words.count(result.num_units, 'unit')}", style=BOLD)
-        names = [visible(name) for name in (result.a, result.b)]
-        widest = max(map(cell_len, names))
-        for name, score in zip(names, (result.score_a, result.score_b), strict=True):
-            page.add(f"{set_cell_size(name, widest)}  {words.format_number(score, spec)}")
-        page.sentence(
-            f"delta {words.format_number(result.delta, f'+{spec}')}, {words.ALTERNATIVES[result.alternative]}"
-        )
-        page.add()
-        _draw_table(page, result)
-        page.add()
-        for line in (_dependence_line(result), *_left_out(result), *(f"note: {note}" for note in result.notes)):
-            page.sentence(line)
-        page.add(visible(result.signature))
-
-    return rendered(draw, width, color=color)
+"""Columns for what a test assumes."""
 
 
 def to_json(results: Iterable[ClassicalTests]) -> str:
-    """Results, one per metric, as JSON: numbers are not rounded, what is missing is null."""
-    return visible_json({"schema": SCHEMA, "results": [_plain(result) for result in results]}, indent=2)
-
-
-def _plain(result: ClassicalTests) -> dict[str, Any]:
-    fields = dict(result.__dict__)
-    fields |= {"tests": [asdict(test) for test in result], "left_out": [asdict(each) for each in result.left_out]}
-    return fields | {"comparisons": _compared(result.comparisons), "second": _compared(result.second)}
+    """Results, one per metric, as JSON of the schema `sigjax-tests/1`."""
+    return json_lines(
+        "sigjax-tests/1", {"results": [fields for each in results for fields in each._fields()["results"]]}
+    )
 
 
 def _compared(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     return [{key: getattr(one, key) for key in PAIR_KEYS} | {"seed": one.settings.seed} for one in comparisons]
 
 
-def _draw_table(page: Page, result: ClassicalTests) -> None:
+def _table(result: ClassicalTests) -> list[str]:
     """One row per test, under the title of its group; what a test assumes is broken into lines that fit."""
     groups = {"resampling": _resampled(result)}
     groups |= {title: [_row(test) for test in result if test.paired == paired] for paired, title in GROUPS.items()}
     header = ("test", "statistic", "p", "assumes, besides independent units, that")
     rows = [header, *(row for group in groups.values() for row in group)]
     name, statistic, p = (max(cell_len(row[column]) for row in rows) for column in range(3))
-    taken = name + statistic + p + 4 * len(GAP)
 
-    def add(row: Row, style: str = "") -> None:
-        lines = words.filled(row[3].split(" "), max(_LEAST, page.width - taken), gap=" ")
-        cells = (row[0].ljust(name + len(GAP)), row[1].rjust(statistic), row[2].rjust(p))
-        for before, line in zip([GAP.join(cells), *[" " * (taken - len(GAP))] * len(lines)], lines, strict=False):
-            page.add(f"{before}{GAP}{line}", style)
+    def lines(row: Row, before: str = "") -> list[str]:
+        cells = (f"{before}{row[0]}".ljust(name + len(GAP)), row[1].rjust(statistic), row[2].rjust(p), "")
+        taken = len(start := GAP.join(cells))
+        return entry(start, row[3], width=max(WIDTH, taken + _LEAST), indent=taken).split("\n")
 
-    add(header, BOLD)
-    for title, group in groups.items():
-        if group:
-            page.add(title)
-        for row in group:
-            add((f"{GAP}{row[0]}", *row[1:]))
+    parts = [[title, *(line for row in group for line in lines(row, GAP))] for title, group in groups.items() if group]
+    return [*lines(header), *(line for part in parts for line in part)]
 
 
 def _resampled(result: ClassicalTests) -> list[Row]:

@@ -23,9 +23,8 @@ import numpy as np
 from sigjax.metrics.ratios import mean_score
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.corrections import adjust
-from sigjax.records.display import visible
-from sigjax.report.plots import BLUE, FONT, ONE_COLUMN, TWO_COLUMNS, names_width, plain
-from sigjax.report.words import count, format_number, format_p, metric_title, number_spec, short_names
+from sigjax.report.plots import diagram_size, draw_diagram
+from sigjax.report.words import count, format_number, format_p, metric_title, number_spec
 from sigjax.studies.study import Study, StudyRows, signature_line, table_text
 from sigjax.studies.tests import wilcoxon
 
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 
 _BETWEEN = " | "
 """What stands between repetition and fold in the label of a run."""
-_NAME, _BESIDE, _AXIS = 36, 0.45, 2.0
-"""Of the critical-difference diagram: letters of a name, inches beside it for its rank, and inches of the axis."""
 
 
 def scores_by_data_set(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray]:
@@ -150,47 +147,21 @@ class RankTests(Study):
         ]
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        yield 1.0 + 0.16 * len(self.systems), self._draw
+        key = f"systems on one bar do not differ by Nemenyi's test: less than {self.critical_difference:.2f} apart"
+        title = f"mean ranks on {count(self.data_sets, 'data set')}; 1 is the best"
+        yield diagram_size(*self._named())[1], lambda axes: draw_diagram(axes, *self._named(), title, key)
 
     @property
     def _width(self) -> float:
-        return min(TWO_COLUMNS, max(ONE_COLUMN, 2.0 * (names_width(self._names(), 1) + _BESIDE) + _AXIS))
+        return diagram_size(*self._named())[0]
 
-    def _names(self) -> list[str]:
-        return short_names(list(map(visible, self.systems)), _NAME)
-
-    def _draw(self, ax: Axes) -> None:
-        """The critical-difference diagram: systems at their mean ranks; bars join those that do not differ."""
-        number, ranks = len(self.systems), self.mean_ranks
-        half, beside = (number + 1) // 2, names_width(self._names(), 1) + _BESIDE
-        margin = (number - 1) * beside / max(self._width - 2.0 * beside, _AXIS / 2.0)  # in ranks, for names
-        ax.set_xlim(number + margin, 1 - margin)  # the best on the right
-        groups = [
-            (i, j)
-            for i in range(number)
-            for j in [max(k for k in range(i, number) if ranks[k] - ranks[i] <= self.critical_difference)]
+    def _named(self) -> tuple[tuple[str, ...], tuple[float, ...], list[list[int]]]:
+        """The names, mean ranks, and groups of a critical-difference diagram."""
+        ends = [
+            int(np.searchsorted(self.mean_ranks, each + self.critical_difference, "right")) for each in self.mean_ranks
         ]
-        bars = [(i, j) for i, j in groups if j > i and not any(p < i and j <= q for p, q in groups)]
-        depth = 1.0 + 0.35 * len(bars)
-        ax.set_ylim(-(depth + 0.6 * half), 1.4)
-        ax.plot([1, number], [0, 0], color="black", linewidth=1)
-        for tick in range(1, number + 1):
-            ax.plot([tick, tick], [0, 0.2], color="black", linewidth=1)
-            ax.text(tick, 0.3, str(tick), ha="center", va="bottom", fontsize=FONT)
-        for k, (name, rank) in enumerate(zip(self._names(), ranks, strict=True)):
-            right = k < half
-            y = -(depth + 0.6 * (k if right else number - 1 - k))
-            end = 1 if right else number
-            ax.plot([rank, rank, end], [0, y, y], color="0.4", linewidth=0.8)
-            # Names stand outside: to the right of the best half, to the left of the other.
-            side = "left" if right else "right"
-            ax.text(end, y, f" {plain(name)} ({rank:.2f}) ", ha=side, va="center", fontsize=FONT)
-        for level, (i, j) in enumerate(bars):
-            y = -0.5 - 0.35 * level
-            ax.plot([ranks[i] - 0.03, ranks[j] + 0.03], [y, y], color=BLUE, linewidth=3, solid_capstyle="butt")
-        ax.plot([1, 1 + self.critical_difference], [0.95, 0.95], color="black", linewidth=1)
-        ax.text(1, 1.02, f"CD = {self.critical_difference:.2f} ", ha="right", va="bottom", fontsize=FONT)
-        ax.axis("off")
+        groups = [list(range(i, end)) for i, end in enumerate(ends) if end - i > 1 and end not in ends[:i]]
+        return self.systems, self.mean_ranks, groups
 
 
 def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) -> RankTests:

@@ -14,13 +14,13 @@ import numpy as np
 from sigjax.comparison.checks import baseline_of, check_evaluations, check_units, named_errors
 from sigjax.comparison.options import BootstrapOptions, CompareOptions, ReadingOptions, evaluations_of
 from sigjax.metrics import evaluation_from_arrays
-from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings, Variant
+from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings
 from sigjax.records.corrections import PValueCorrection
 from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.report.words import format_interval, format_p, metric_title, number_spec, percent
-from sigjax.resample.tally import extreme, null_replicates
+from sigjax.resample.tally import extreme
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
 from sigjax.studies.formulas import proportion_interval
@@ -100,45 +100,41 @@ def _bootstrap_tests(case: Problem, margin: float, context: Context) -> tuple[st
     of_pairs = (column.tolist() for column in case.hypotheses.observed(case.hypotheses.members))
     for (a, b), delta, tolerance in zip(case.hypotheses.pairs, *of_pairs, strict=True):
         deltas = replicates[a] - replicates[b]
-        exceed = margin_exceed(deltas, delta, margin, tolerance, settings.variant)
+        exceed = margin_exceed(deltas, delta, margin, tolerance)
         lower, upper = (float(montecarlo_p(count, settings.fixed_resamples)) for count in exceed)
-        interval = dual_interval(deltas, delta, interval_level(settings), settings.variant)
+        interval = dual_interval(deltas, delta, interval_level(settings))
         tests.append((lower, upper, interval, float(standard_errors(deltas[None])[0]), exceed))
     return "bootstrap", tests
 
 
-def margin_exceed(
-    replicates: np.ndarray, delta: float, margin: float, tolerance: float, variant: Variant
-) -> tuple[int, int]:
+def margin_exceed(replicates: np.ndarray, delta: float, margin: float, tolerance: float) -> tuple[int, int]:
     r"""Count resamples at least as extreme as delta under delta = -margin, and under delta = margin.
 
-    The null distribution of the bootstrap test, that of $\delta^* - \delta$ (`shift`) or $\delta - \delta^*$ (`flip`),
-    is moved to each margin: the counts are of $\delta^* - \delta - m \ge \delta$ and $\delta^* - \delta + m \le
-    \delta$, or with `flip` of $\delta^* \le -m$ and $\delta^* \ge m$. Ties count. `replicates` `[resample]` are
+    The null distribution of the bootstrap test, that of $\delta^* - \delta$, is moved to each margin: the counts are of
+    $\delta^* - \delta - m \ge \delta$ and $\delta^* - \delta + m \le \delta$. Ties count. `replicates` `[resample]` are
     bootstrap deltas; differences smaller than `tolerance` are ties.
 
-    >>> margin_exceed(np.array([-0.4, -0.1, 0.1, 0.3]), 0.0, 0.3, 1e-12, "shift")
+    >>> margin_exceed(np.array([-0.4, -0.1, 0.1, 0.3]), 0.0, 0.3, 1e-12)
     (1, 1)
-    >>> margin_exceed(np.array([-0.4, -0.1, 0.1, 0.3]), 0.1, 0.2, 1e-12, "shift")
+    >>> margin_exceed(np.array([-0.4, -0.1, 0.1, 0.3]), 0.1, 0.2, 1e-12)
     (0, 2)
     """
-    null, slack = null_replicates(replicates, np.float64(delta), variant), np.float64(tolerance)
+    null, slack = replicates - delta, np.float64(tolerance)
     above = extreme(null, np.float64(delta + margin), slack, "greater")
     below = extreme(null, np.float64(delta - margin), slack, "less")
     return int(np.count_nonzero(above)), int(np.count_nonzero(below))
 
 
-def dual_interval(replicates: np.ndarray, delta: float, level: float, variant: Variant) -> Interval:
-    """The interval that lies within the margins if and only if both tests reject at (1 - level) / 2.
+def dual_interval(replicates: np.ndarray, delta: float, level: float) -> Interval:
+    """The interval that lies within the margins if and only if both tests reject at (1 - level) / 2: the basic one.
 
-    It is the basic interval (Davison and Hinkley 1997, section 5.2) for `shift`, and the percentile one for `flip`.
+    Reference: Davison and Hinkley (1997), "Bootstrap methods and their application", section 5.2.
 
-    >>> dual_interval(np.arange(101.0), 40.0, 0.5, "flip"), dual_interval(np.arange(101.0), 40.0, 0.5, "shift")
-    (Interval(low=25.0, high=75.0), Interval(low=5.0, high=55.0))
+    >>> dual_interval(np.arange(101.0), 40.0, 0.5)
+    Interval(low=5.0, high=55.0)
     """
     (low,), (high,) = (ends.tolist() for ends in quantiles(replicates[None].copy(), quantile_levels(level)))
-    percentile = Interval(low, high)
-    return percentile if variant == "flip" else Basic.turned(percentile, delta)
+    return Basic.turned(Interval(low, high), delta)
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,7 +166,7 @@ class Equivalence(SciPyNames, Brief):
         standard_error: of delta, by the jackknife; by the bootstrap (ddof = 1) for bootstrap tests.
         exceed: number of resamples behind p_value; None without resamples.
         method: the tests: "tango", "wide-t" or "bootstrap".
-        settings: resamples, seed, level, variant and correction.
+        settings: resamples, seed, level and correction.
     """
 
     _first = ("a", "b", "metric", "claim", "margin", "delta", "interval", "p_value", "p_adjusted", "holds")
@@ -216,13 +212,6 @@ class EquivalenceOptions:
     resamples: int = same(Settings, "resamples", doc="Number of bootstrap resamples.", more="")
     confidence_level: float = same(
         Settings, "confidence_level", doc="1 - alpha; intervals have the level 1 - 2 alpha.", above=0.5, group="Test"
-    )
-    variant: Variant = same(
-        Settings,
-        "variant",
-        doc="Null of the bootstrap tests: delta* - delta (shift) or delta - delta* (flip).",
-        more="With shift, intervals are the basic ones. With flip, the counts are "
-        r"$\delta^* \le -m$ and $\delta^* \ge m$, and intervals are the percentile ones.",
     )
     seed: int = same(Settings, "seed")
     device: Device = same(CompareOptions, "device")
@@ -298,8 +287,6 @@ def equivalence(data: Any, options: EquivalencePairsOptions) -> StudyRows[Equiva
     """
     evaluations = evaluations_of(data, options)
     check(options)
-    if options.variant != "shift" and options.method != "bootstrap":
-        raise InputError(f"variant {options.variant} belongs to bootstrap tests; ask for method bootstrap with it")
     settings = Settings(test="bootstrap", **values(options, Settings, method="montecarlo"))
     check_evaluations(evaluations, settings)
     settings = replace(settings, baseline=baseline_of(evaluations[0].systems, settings))
@@ -353,7 +340,7 @@ def _lines(results: Sequence[Equivalence]) -> list[str]:
         for row in results
     ]
     methods = list(dict.fromkeys(row.method for row in results))
-    drawn = {"n": settings.resamples, "seed": settings.seed, "null": settings.variant, "ties": "ge"}
+    drawn = {"n": settings.resamples, "seed": settings.seed, "null": "shift", "ties": "ge"}
     signature = signature_line(
         study="equivalence",
         metric="+".join(dict.fromkeys(row.metric for row in results)),

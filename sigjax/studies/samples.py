@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -55,7 +54,7 @@ from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.formulas import proportion_interval
-from sigjax.studies.study import WIDTH, StudyRows, adjusted_p, signature_line, table_text, with_adjusted_p
+from sigjax.studies.study import StudyRows, adjusted_p, signature_line, table_text, with_adjusted_p, wrapped
 from sigjax.studies.tests import ClassicalTest, rank_sum
 from sigjax.studies.trials import on_instances
 from sigjax.testing.jackknife import (
@@ -695,9 +694,9 @@ def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
         f"{ALTERNATIVES[settings.alternative]}",
         [table_text(("system", "n", "score"), scores, (0,)), table_text(header, rows, (0, 1))],
         [
-            *_wrapped(f"p: permutation of instances between the systems ({_methods(results)})"),
+            *wrapped(f"p: permutation of instances between the systems ({_methods(results)})"),
             f"rank-sum: Wilcoxon-Mann-Whitney ({', '.join(methods) or 'of one number per instance only'})",
-            *_wrapped(_UNPAIRED),
+            *wrapped(_UNPAIRED),
         ],
     )
 
@@ -730,7 +729,7 @@ def _one_sample_lines(results: Sequence[OneSample]) -> list[str]:
         f"{metric_title(first.metric)} against {first.against:g}, {ALTERNATIVES[settings.alternative]}",
         [table_text(header, rows, (0,))],
         [
-            *(line for test in tests for line in _wrapped(_TESTS[test].format(_methods(tests[test])))),
+            *(line for test in tests for line in wrapped(_TESTS[test].format(_methods(tests[test])))),
             f"{first.against:g} is taken for certain: it has no error of its own",
         ],
     )
@@ -782,8 +781,4 @@ def _notes(results: Sequence[Unpaired] | Sequence[OneSample], *, warnings: bool 
     notes = list(dict.fromkeys(note for row in results for note in row.notes if is_warning(note) == warnings))
     if more := len(notes[_MOST_NOTES:]):
         notes[_MOST_NOTES:] = [f"{'warning: ' if warnings else ''}{more} more like these; --format json has them all"]
-    return [line for note in notes for line in _wrapped(note if warnings else f"note: {note}")]
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return [line for note in notes for line in wrapped(note if warnings else f"note: {note}")]

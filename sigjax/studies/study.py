@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from operator import attrgetter
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -203,6 +204,11 @@ def _text(value: Any) -> str | None:
 def table_text(header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = ()) -> list[str]:
     """The lines of a table, whose columns of names are cut."""
     return table_lines(Table(tuple(header), list(map(tuple, rows)), names), NAME)
+
+
+def wrapped(text: str) -> list[str]:
+    """A sentence in lines that fit; no word is broken."""
+    return wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def grouped(records: Iterable[Row], *names: str) -> list[list[Row]]:

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sigjax.exact.choices import sample_distribution
-from sigjax.exact.lattice import NotEligible
+from sigjax.exact.distributions import dp_null
+from sigjax.exact.lattice import Lattice, NotEligible
 from sigjax.metrics.edits import align, words_of
 from sigjax.records import Alternative
 from sigjax.records.display import SciPyNames
@@ -237,15 +238,9 @@ def doubled_ranks(sizes: np.ndarray, rounding: int) -> np.ndarray:
 
 
 def _exact_ranks(doubled: np.ndarray, sum_above: int, alternative: Alternative) -> float:
-    """The tail of the sum of ranks, each of which counts with probability 1/2, built rank by rank."""
-    total = int(doubled.sum())
-    chance = np.zeros(total + 1)
-    chance[0] = 1.0
-    reach = 0
-    for rank in np.sort(doubled).tolist():
-        reach += rank
-        chance[: reach + 1] *= 0.5
-        chance[rank : reach + 1] += chance[: reach + 1 - rank].copy()
+    """The tail of the sum of ranks, each of which counts with probability 1/2."""
+    ranks, counts = np.unique(doubled, return_counts=True)
+    chance, total = dp_null(Lattice(ranks[:, None], counts, ranks[:0], ranks[:0, None])), int(doubled.sum())
     # The distribution is symmetric: small tails are sums of small terms.
     if alternative == "two-sided":
         return min(1.0, 2.0 * float(chance[: min(sum_above, total - sum_above) + 1].sum()))

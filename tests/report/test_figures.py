@@ -205,20 +205,17 @@ def test_estimation_shows_scores_beside_the_distributions_of_differences(baselin
 
 
 @pytest.mark.parametrize("pair", [None, ("team-5-of-2026", "team-2-of-2026")])
-def test_estimation_of_two_systems_has_its_differences_at_the_score_of_the_second(pair):
+def test_estimation_of_two_systems_is_of_the_first_minus_the_second(pair):
     report = REPORTS[2 if pair is None else 9]
     a, b = pair or (report[0].a, report[0].b)
-    (axes,) = report.plot("estimation", pair=pair).axes
-    scores = {one.name: one.score for one in report.systems}
-    (violin,), black, lines = halves(axes)
+    left, right_side = report.plot("estimation", pair=pair).axes[0].child_axes
+    (violin,), black, lines = halves(right_side)
     law, delta, interval = report.distribution(a, b, test="bootstrap"), report[a, b].delta, report[a, b].interval
-    assert black == [(2.0, pytest.approx(scores[b] + delta))]
-    assert [(line[0][1], line[1][1]) for line in lines] == [pytest.approx([scores[b] + end for end in interval])]
-    assert violin.get_data().edges.tolist() == pytest.approx([scores[b] + edge for edge in law.edges])
-    assert [line.get_ydata()[0] for line in axes.lines[:2]] == [scores[b], scores[a]]
-    axes.figure.draw_without_rendering()
-    scale = axes.child_axes[0].get_ylim()
-    assert scale == pytest.approx([end - scores[b] for end in axes.get_ylim()])
+    assert [label.get_text() for label in left.get_yticklabels()] == [b, a]
+    assert black == [(pytest.approx(delta), 1)]
+    assert [(line[0][0], line[1][0]) for line in lines] == [pytest.approx(tuple(interval))]
+    assert violin.get_data().edges.tolist() == pytest.approx(law.edges)
+    assert f"delta to {b}" in " ".join(right_side.get_xlabel().split())
     one_sided = compare(right(4), metric="accuracy", alternative="greater").plot("estimation")
     assert len(halves(one_sided.axes[0].child_axes[1])[0]) == 3
 

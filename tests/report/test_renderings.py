@@ -126,8 +126,11 @@ def test_every_option_fits_a_terminal_and_a_file_has_all(count, settings):
     assert all(f"{name} " in file for name in names)
     assert re.search("std. error +unclustered", file)
     if count > 60 and settings.baseline is None:
-        assert "first 60 of 143 systems; --output FILE has every pair" in unwrapped("\n".join(lines))
-        assert "first 60" not in file
+        assert "The 10,153 pairs are left out here; --format csv or json gives them all." in unwrapped("\n".join(lines))
+    elif 8 < count <= 60 and settings.baseline is None:
+        assert "pairs are left out here" in unwrapped("\n".join(lines))
+        assert f" {count - 1} " in file  # a column of the grid
+        assert "left out here" not in file
 
 
 NAMES = list("abcde")

@@ -1,7 +1,7 @@
 """Tests of many data sets and of folds against SciPy, published examples, and the formulas of their authors."""
 
 import json
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -167,13 +167,15 @@ def test_columns_of_folds_are_found(write, capsys, repeat, data, long, flags):
 
 def test_long_names_fit_the_figure():
     """They were cut off: all of the text lies within the figure."""
-    pytest.importorskip("matplotlib")
+    Text = pytest.importorskip("matplotlib.text").Text
     rng = np.random.default_rng(0)
     figure = rank_tests(
         Evaluation.from_arrays({f"a-long-name-of-{j}": rng.normal(j / 9, 1, 30) for j in range(12)})
     ).plot()
     figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for axes in figure.axes for text in axes.texts]
+    shown = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    boxes = [text.get_window_extent() for text in shown]
+    assert sum("a-long-name-of" in text.get_text() for text in shown) == 12
     assert min(box.x0 for box in boxes) >= 0
     assert max(box.x1 for box in boxes) <= figure.bbox.x1
 
@@ -253,3 +255,12 @@ def test_folds_of_baycomp(data):
     assert tests["audiology"].statistic == pytest.approx(-0.495015, abs=1e-6)
     expected = {"audiology": 0.621686, "anneal": 0.000653815, "iris": 0.683839}
     assert {name: test.p_value for name, test in tests.items()} == pytest.approx(expected, rel=2e-6)
+
+
+def test_the_bars_of_the_diagram_join_what_the_critical_difference_does_not_tell_apart():
+    result = rank_tests(Evaluation.from_arrays(DEMSAR))
+    names, ranks, groups = result._named()
+    for i, j in combinations(range(len(names)), 2):
+        together = any({i, j} <= set(group) for group in groups)
+        assert together == (ranks[j] - ranks[i] <= result.critical_difference)
+    assert not any(set(one) < set(other) for one in groups for other in groups)
