@@ -144,7 +144,7 @@ def _association(paths: Files, options: Any, results: Results) -> None:
     results.write(result.__str__, result.to_json)
 
 
-_COMMANDS: dict[str, tuple[Callable[..., None], tuple[type, ...], tuple[type, ...]]] = {
+_COMMANDS: dict[str, tuple[Command, tuple[type, ...], tuple[type, ...]]] = {
     "synthetic": (_synthetic, (Inputs,), (SyntheticOutput,)),
     "classical": (_tests, (Inputs,), (Results, Figure)),
     "association": (_association, (), (Results,)),
@@ -156,7 +156,7 @@ def command(name: str) -> Command:
     """The command of a study, with its flags."""
     study = STUDIES[name]
 
-    def draw(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> None:
+    def draw(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> int:
         inputs.check(paths, options, results, figure)
         with progress_bar(name, visible=not results.quiet):
             result = study.load(study.functions[0])(_READING[study.takes](inputs, paths), **values(options))
@@ -164,9 +164,10 @@ def command(name: str) -> Command:
             for path in figures:
                 write_figure(result.plot(), path)
         results.write(result.__str__, result.to_json, figures)
+        return result.exit_code
 
-    def write(paths: Files, inputs: Inputs, options: Any, results: Results) -> None:
-        draw(paths, inputs, options, results, Figure())
+    def write(paths: Files, inputs: Inputs, options: Any, results: Results) -> int:
+        return draw(paths, inputs, options, results, Figure())
 
     usual = (draw, (Inputs,), (Results, Figure)) if study.figure else (write, (Inputs,), (Results,))
     run, before, after = _COMMANDS.get(name, usual)

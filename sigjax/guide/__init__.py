@@ -22,6 +22,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "runs",
         "leaderboard",
         "size",
+        "stopping",
         "margin",
         "tables",
         "predictions",
