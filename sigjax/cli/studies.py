@@ -56,8 +56,13 @@ def _systems(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]
 
 def _samples(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]:
     """The systems of one table, or of gold files and systems; of one file each, read one by one."""
+    return _by_file(inputs, paths) or _single(_growing(inputs, paths, single=True), "test")
+
+
+def _growing(inputs: Inputs, paths: Files, *, single: bool = False) -> list[Evaluation]:
+    """Results of which some systems may have more than others."""
     missing = "pairwise" if inputs.missing == "error" else inputs.missing
-    return _by_file(inputs, paths) or _single(replace(inputs, missing=missing).evaluations(paths, single=True), "test")
+    return replace(inputs, missing=missing).evaluations(paths, single=single)
 
 
 def _by_file(inputs: Inputs, paths: Files) -> dict[str, Evaluation]:
@@ -80,6 +85,7 @@ _READING: dict[str, Callable[[Inputs, Files], Any]] = {
     "test sets": _test_sets,
     "systems": _systems,
     "samples": _samples,
+    "growing": _growing,
 }
 
 

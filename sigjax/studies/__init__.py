@@ -67,7 +67,7 @@ class StudySpec:
     functions: tuple[str, ...]
     result: str
     options: str
-    takes: Literal["evaluations", "test sets", "systems", "samples", "labels", "reports"] = "evaluations"
+    takes: Literal["evaluations", "test sets", "systems", "samples", "growing", "labels", "reports"] = "evaluations"
     files: str = ""
     alone: bool = True
     research: bool = False
@@ -114,6 +114,7 @@ _ALL = (
         "Which pairs are settled by the results so far, and may the evaluation stop? Look as often as you like.",
         "By a test that stays valid however often one looks. Exit code 0: stop; 3: go on. Of logs that grow, each call "
         "with --checkpoint FILE takes what is new.",
+        takes="growing",
         files="As for `sigjax compare`: all results so far.",
     ),
     _study(

@@ -39,7 +39,7 @@ from sigjax.readers.options import listing
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Settings
 from sigjax.records.corrections import PValueCorrection, adjust
 from sigjax.records.options import check, option, same, takes
-from sigjax.report.words import count, format_interval, format_p, joined, number_spec, percent
+from sigjax.report.words import count, first_of, format_interval, format_p, number_spec, percent
 from sigjax.run.files import read_text
 from sigjax.studies.study import StudyResult, signature_line, table_text
 from sigjax.testing.p_values import special
@@ -59,29 +59,6 @@ _PART = 2**21
 _SHOWN = 50
 _MADE = ("systems", "alpha", "correction", "baseline", "largest", "binary", "bounds", "higher_is_better")
 """The arguments of a monitor, which are its attributes."""
-
-
-class Evidence(NamedTuple):
-    """What the tests have seen so far."""
-
-    differ: np.ndarray
-    """[pair] number of units whose difference is not 0."""
-    square: np.ndarray
-    """[pair] sum of squared differences."""
-    scaled: np.ndarray
-    """[pair] sum of differences, each over the scale of its time."""
-    spread: np.ndarray
-    """[pair, effect] sum of their log cosh."""
-
-
-class _Bounded(NamedTuple):
-    """What the confidence sequences have seen so far, of differences moved to [0, 1]: sums `[pair]`."""
-
-    total: np.ndarray
-    square: np.ndarray
-    weight: np.ndarray
-    weighted: np.ndarray
-    penalty: np.ndarray
 
 
 class _State(NamedTuple):
@@ -107,46 +84,46 @@ def _running(before: np.ndarray, more: np.ndarray) -> np.ndarray:
 
 
 def log_e_values(
-    differences: np.ndarray, effects: np.ndarray, before: Evidence | None = None, *, binary: bool = False
-) -> tuple[np.ndarray, Evidence]:
+    differences: np.ndarray, effects: np.ndarray, before: np.ndarray | None = None, *, binary: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Logarithms of E after each unit `[unit, pair]`, of differences `[unit, pair]`; and what later units go on from.
+
+    That is `[3 + effect, pair]`: how many differences are not 0, sums of their squares and of the scaled ones, and sums
+    of log cosh for each effect.
 
     >>> log_e_values(np.array([[1.0], [1.0], [-1.0]]), np.array([4.0]), binary=True)[0].round(4).ravel()
     array([ 0.    ,  0.4055, -0.6931])
     """
-    zeros = np.zeros(differences.shape[1])
-    before = before or Evidence(zeros, zeros, zeros, np.zeros((len(zeros), len(effects))))
-    differ = _running(before.differ, (differences != 0).astype(np.float64))
-    square = _running(before.square, differences**2)
+    before = np.zeros((3 + len(effects), differences.shape[1])) if before is None else before
+    differ, square = _running(before[0], differences != 0), _running(before[1], differences**2)
     each = differences / np.sqrt(np.where(square > 0, square / np.maximum(differ, 1.0), 1.0))
-    scaled = _running(before.scaled, each)
+    scaled, spread = _running(before[2], each), before[None, 3:]
     if binary:
         wins, losses, betaln = (differ + scaled) / 2.0, (differ - scaled) / 2.0, special().betaln
         log_e = differ * math.log(2.0) + betaln(wins + 0.5, losses + 0.5) - betaln(0.5, 0.5)
-        return log_e, Evidence(differ[-1], square[-1], scaled[-1], before.spread)
-    spread = _running(before.spread, _log_cosh(each[..., None] * effects))
-    log_e = np.logaddexp.reduce(_log_cosh(scaled[..., None] * effects) - spread, axis=-1) - math.log(len(effects))
-    return log_e, Evidence(differ[-1], square[-1], scaled[-1], spread[-1])
+    else:
+        of_effects = effects[:, None]
+        spread = _running(before[3:], _log_cosh(each[:, None] * of_effects))
+        terms = _log_cosh(scaled[:, None] * of_effects) - spread
+        log_e = np.logaddexp.reduce(terms, axis=1) - math.log(len(effects))
+    return log_e, np.concatenate([[differ[-1], square[-1], scaled[-1]], spread[-1]])
 
 
-def _bounded_after(before: _Bounded, units: np.ndarray, values: np.ndarray, log_level: float) -> _Bounded:
-    """With `values` `[unit, pair]` after so many `units` `[pair]`; the theorem's names are lambda, mu and sigma."""
+def bernstein(before: np.ndarray, units: np.ndarray, values: np.ndarray, log_level: float) -> np.ndarray:
+    """What confidence sequences go on from `[5, pair]`, of `values` `[unit, pair]` in [0, 1] after `units` `[pair]`.
+
+    Sums of values and squared residuals; and of the theorem's lambda, lambda times values, and penalties.
+    """
     number = units + np.arange(1, len(values) + 1)[:, None]
-    total = _running(before.total, values)
+    total = _running(before[0], values)
     mean = (0.5 + total) / (number + 1)
-    square = _running(before.square, (values - mean) ** 2)
-    earlier = np.concatenate([((0.5 + before.total) / (units + 1))[None], mean[:-1]])
-    variance = (0.25 + np.concatenate([before.square[None], square[:-1]])) / number
+    square = _running(before[1], (values - mean) ** 2)
+    earlier = np.concatenate([((0.5 + before[0]) / (units + 1))[None], mean[:-1]])
+    variance = (0.25 + np.concatenate([before[1:2], square[:-1]])) / number
     bet = np.minimum(np.sqrt(2.0 * log_level / (variance * number * np.log1p(number))), 0.5)
-    penalty = _running(before.penalty, (values - earlier) ** 2 * (-np.log1p(-bet) - bet))
-    weight, weighted = _running(before.weight, bet), _running(before.weighted, bet * values)
-    return _Bounded(total[-1], square[-1], weight[-1], weighted[-1], penalty[-1])
-
-
-def _place(columns: Sequence[np.ndarray], at: Any, values: Sequence[Any]) -> None:
-    """Put the values of some pairs where they belong."""
-    for column, some in zip(columns, values, strict=True):
-        column[at] = some
+    penalty = (values - earlier) ** 2 * (-np.log1p(-bet) - bet)
+    sums = (_running(start, more)[-1] for start, more in zip(before[2:], (bet, bet * values, penalty), strict=True))
+    return np.stack([total[-1], square[-1], *sums])
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,9 +223,8 @@ class Monitor(StudyResult):
             pairs = [(name, self.baseline) for name in self.systems if name != self.baseline]
         self._members = np.array([[self.systems.index(name) for name in pair] for pair in pairs])
         self._effects = _STRONGEST / 2.0 ** np.arange(math.ceil(math.log2(largest or _MANY) / 2.0) + 1)
-        self._columns = np.zeros((15 + len(self._effects), len(pairs)))
-        self._state, self._bounded = _State(*self._columns[:7]), _Bounded(*self._columns[7:12])
-        self._evidence = Evidence(*self._columns[12:15], spread=self._columns[15:].T)
+        self._columns = np.zeros((15 + len(self._effects), len(pairs)))  # parts of it:
+        self._state, self._bounded, self._evidence = _State(*self._columns[:7]), self._columns[7:12], self._columns[12:]
         self._ids, self._clusters = dict[str, None](), dict[str, None]()
 
     @property
@@ -357,8 +333,7 @@ class Monitor(StudyResult):
     def _advance(self, chosen: np.ndarray, differences: np.ndarray, instances: float) -> list[int]:
         """Take units `[unit, pair]` of some pairs; gives the pairs that are settled."""
         state, settled, floor = self._state, list[int](), -math.log(self.alpha)
-        before = Evidence(*(column[chosen] for column in self._evidence))
-        path, after = log_e_values(differences, self._effects, before, binary=self.binary)
+        path, after = log_e_values(differences, self._effects, self._evidence[:, chosen], binary=self.binary)
         totals = _running(state.total[chosen], differences)
         peaks = np.maximum(np.maximum.accumulate(path, axis=0), state.peak[chosen])
         evidence, used = (state.log_e, path) if self.correction == "ebh" else (state.peak, peaks)
@@ -374,13 +349,12 @@ class Monitor(StudyResult):
             settled += now.tolist()
         state.log_e[chosen[is_open]], state.peak[chosen[is_open]] = path[-1, is_open], peaks[-1, is_open]
         if self.bounds is not None:
-            bounded = _Bounded(*(column[chosen] for column in self._bounded))
-            moved = differences / (2.0 * (self.bounds[1] - self.bounds[0])) + 0.5
-            _place(self._bounded, chosen, _bounded_after(bounded, state.units[chosen], moved, self._log_level))
+            moved, before = differences / (2.0 * (self.bounds[1] - self.bounds[0])) + 0.5, self._bounded[:, chosen]
+            self._bounded[:, chosen] = bernstein(before, state.units[chosen], moved, self._log_level)
         state.units[chosen] += len(path)
         state.instances[chosen] += instances
         state.total[chosen] = totals[-1]
-        _place(self._evidence, chosen, after)
+        self._evidence[:, chosen] = after
         return settled
 
     def _adjusted(self, log_e: np.ndarray) -> np.ndarray:
@@ -410,8 +384,8 @@ class Monitor(StudyResult):
             f"{'is' if settled == 1 else 'are'} settled after {size}",
             f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks",
         ]
-        if 0 < len(needed) < len(self.systems):
-            lines.append(f"needed: {joined(needed[:12])}{', ...' if len(needed) > 12 else ''}; other systems may stop")
+        if needed and (free := [name for name in self.systems if name not in needed]):
+            lines.append(f"{count(len(free), 'system')} may stop: {first_of(free, 4)}")
         shown = sorted(pairs, key=lambda each: each.settled_at or math.inf)[:_SHOWN]
         spec, bounded = number_spec([each.delta for each in shown]), pairs[0].interval is not None
         rows = [

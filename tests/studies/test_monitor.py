@@ -328,9 +328,6 @@ def test_growing_logs_give_what_one_monitor_gives(tmp_path, capsys):
 def test_new_files_and_logs_that_lag_behind_come_when_they_are_complete(tmp_path):
     scores, state = board(2, 60, seed=7), tmp_path / "state.json"
     order = list(range(60))
-    folder = tmp_path / "logs"
-    for name in "AB":
-        (folder / name).mkdir(parents=True)
 
     def add(name, file, some):
         lines = [f"q{i}\t{int(scores['AB'.index(name), i])}\n" for i in some]
@@ -343,6 +340,9 @@ def test_new_files_and_logs_that_lag_behind_come_when_they_are_complete(tmp_path
 
     add("A", 0, order[:30])
     add("B", 0, order[10:40])
+    words = ["monitor", tmp_path / "A.tsv", tmp_path / "B.tsv", "-m", "accuracy", "-o", tmp_path / "out.json", "-q"]
+    assert run(*words) == look().exit_code
+    assert json.loads((tmp_path / "out.json").read_text())["pairs"][0]["instances"] == 20
     assert look().pairs[0].instances == 20
     add("A", 1, order[30:])
     add("B", 1, [*order[:10], *order[40:]])
