@@ -21,7 +21,7 @@ from sigjax.studies.monitor import bernstein, log_e_values
 
 ALPHA, UNITS = 0.05, 500
 STREAMS, QUICK_STREAMS, CHUNK = 100_000, 2_000, 1_000
-EFFECTS = 4.0 / 2.0 ** np.arange(math.ceil(math.log2(UNITS) / 2.0) + 1)
+EFFECTS = 4.0 / math.sqrt(UNITS) * 2.0 ** np.arange(6)
 SHIFTS = (0.0875, 0.125, 0.16, 0.19)
 """Mean differences in standard deviations, which the test at the end finds with a power of about 50, 80, 95 and 99%."""
 _SEED = 2032

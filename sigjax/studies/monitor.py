@@ -6,13 +6,14 @@ and earlier signs alone, $\prod_i \exp(\theta_i d_i) / \cosh(\theta_i d_i)$ is a
 1999, Howard et al. 2020), and so is E, the mean of several. E ever reaches $1 / \alpha$ with probability at most
 $\alpha$ (Ville 1939), whenever one looks and stops.
 
-**The grid.** $\theta_i = \pm c_j / r_i$, where $r_i$ is the root mean square of the differences up to unit i that are
+**The grid.** $\theta_i = \pm c_k / r_i$, where $r_i$ is the root mean square of the differences up to unit i that are
 not 0: sizes say nothing of signs, so this scale is free, and units of measurement do not matter. The best $c$ is then
-the mean difference in these units: at most about 1, more only where one system always wins, and not below what N units
-can detect, about $4 / \sqrt N$. So $c_j$ = 4, 2, 1, ... to $4 / \sqrt N$ for the largest number N of instances, fixed
-beforehand: one of them is within a factor of $\sqrt 2$ of the best, which costs at most a sixth of $\log E$, and the
-mean of J costs $\log J$. For answers right or wrong the mean is over all $\theta$, by Jeffreys' distribution of the
-coin: $2^m B(w + 1/2, l + 1/2) / B(1/2, 1/2)$ with w wins and l losses in m units that differ.
+about the mean difference in these units: hardly above 4, where one system always wins, and not below what N units can
+detect, some $3 / \sqrt N$. So $c_k = 2^k \cdot 4 / \sqrt N$, for the largest number N of instances, up to the first of
+at least 4, all fixed beforehand: one is within a factor of $\sqrt 2$ of the best, which costs a sixth of $\log E$.
+Their weights in the mean are as $c_k^{-1/2}$, since small effects need every unit, and large ones have some to spare.
+For answers right or wrong, half of E is Jeffreys' mixture of all coins, $2^m B(w + 1/2, l + 1/2) / B(1/2, 1/2)$ with w
+wins and l losses in m units that differ, which is better where few do.
 
 **The interval** is another statement than the test, with another assumption: differences have one mean, given all that
 came before (as independent draws of instances have), and scores have bounds that are known beforehand. It is the
@@ -44,16 +45,15 @@ from sigjax.run.files import read_text
 from sigjax.studies.study import StudyResult, signature_line, table_text
 from sigjax.testing.p_values import special
 
-MonitorCorrection = Literal["ebh", "holm", "bonferroni", "none"]
+MonitorCorrection = Literal["ebh", "holm", "none"]
 OF_INVERSE: dict[MonitorCorrection, tuple[PValueCorrection, str]] = {
     "ebh": ("bh", "false discovery rate (e-BH)"),
     "holm": ("holm", "probability of any false finding (Holm)"),
-    "bonferroni": ("bonferroni", "probability of any false finding (Bonferroni)"),
     "none": ("none", "probability of a false finding, of each pair (not adjusted)"),
 }
 """The correction that each is of 1 / E, of which Benjamini-Hochberg is e-BH (Wang and Ramdas 2022); and its rate."""
-_STRONGEST, _MANY = 4.0, 10**6
-"""The largest effect of the grid, and the number of instances that it is for where no largest one is given."""
+_STEEP, _MANY = 4.0, 10**4
+"""The smallest effect of the grid, times the root of the largest number of instances; and that, where none is given."""
 _PART = 2**21
 """Numbers in memory at a time."""
 _SHOWN = 50
@@ -83,6 +83,16 @@ def _running(before: np.ndarray, more: np.ndarray) -> np.ndarray:
     return np.cumsum(np.concatenate([before[None], more]), axis=0)[1:]
 
 
+def beta_mixture(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
+    """The logarithm of Jeffreys' mixture of coins over a fair one.
+
+    >>> round(math.exp(beta_mixture(2, 1)), 12)
+    0.5
+    """
+    betaln = special().betaln
+    return (wins + losses) * math.log(2.0) + betaln(wins + 0.5, losses + 0.5) - betaln(0.5, 0.5)
+
+
 def log_e_values(
     differences: np.ndarray, effects: np.ndarray, before: np.ndarray | None = None, *, binary: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -91,21 +101,18 @@ def log_e_values(
     That is `[3 + effect, pair]`: how many differences are not 0, sums of their squares and of the scaled ones, and sums
     of log cosh for each effect.
 
-    >>> log_e_values(np.array([[1.0], [1.0], [-1.0]]), np.array([4.0]), binary=True)[0].round(4).ravel()
-    array([ 0.    ,  0.4055, -0.6931])
+    >>> log_e_values(np.array([[1.0], [1.0], [-1.0]]), np.array([4.0]))[0].round(4).ravel()
+    array([ 0.    ,  0.6925, -6.6144])
     """
     before = np.zeros((3 + len(effects), differences.shape[1])) if before is None else before
     differ, square = _running(before[0], differences != 0), _running(before[1], differences**2)
     each = differences / np.sqrt(np.where(square > 0, square / np.maximum(differ, 1.0), 1.0))
-    scaled, spread = _running(before[2], each), before[None, 3:]
+    scaled, of_effects = _running(before[2], each), effects[:, None]
+    spread = _running(before[3:], _log_cosh(each[:, None] * of_effects))
+    terms = _log_cosh(scaled[:, None] * of_effects) - spread - np.log(of_effects) / 2.0
+    log_e = np.logaddexp.reduce(terms, axis=1) - math.log(np.sum(effects**-0.5))
     if binary:
-        wins, losses, betaln = (differ + scaled) / 2.0, (differ - scaled) / 2.0, special().betaln
-        log_e = differ * math.log(2.0) + betaln(wins + 0.5, losses + 0.5) - betaln(0.5, 0.5)
-    else:
-        of_effects = effects[:, None]
-        spread = _running(before[3:], _log_cosh(each[:, None] * of_effects))
-        terms = _log_cosh(scaled[:, None] * of_effects) - spread
-        log_e = np.logaddexp.reduce(terms, axis=1) - math.log(len(effects))
+        log_e = np.logaddexp(log_e, beta_mixture((differ + scaled) / 2.0, (differ - scaled) / 2.0)) - math.log(2.0)
     return log_e, np.concatenate([[differ[-1], square[-1], scaled[-1]], spread[-1]])
 
 
@@ -166,11 +173,11 @@ class Monitor(StudyResult):
     Args:
         systems: their names.
         alpha: the error rate, however pairs depend on each other and whenever one stops.
-        correction: what that is: "ebh", the false discovery rate over all pairs; "holm" or "bonferroni", the
-            probability of any false finding; "none", that of each pair.
+        correction: what that is: "ebh", the false discovery rate over all pairs; "holm", the probability of any false
+            finding; "none", that of each pair.
         baseline: compare each system with this one only.
         largest: how many instances there can be: the evaluation stops there, too, and the grid of effects is for it.
-        binary: scores are 0 or 1, and E is the Beta mixture.
+        binary: scores are 0 or 1, and half of E is the Beta mixture.
         bounds: the lowest and the highest score there can be, for intervals; those of `binary` are 0 and 1.
         higher_is_better: whether the larger of two scores is the better.
 
@@ -222,7 +229,8 @@ class Monitor(StudyResult):
         if self.baseline is not None:
             pairs = [(name, self.baseline) for name in self.systems if name != self.baseline]
         self._members = np.array([[self.systems.index(name) for name in pair] for pair in pairs])
-        self._effects = _STRONGEST / 2.0 ** np.arange(math.ceil(math.log2(largest or _MANY) / 2.0) + 1)
+        halvings = math.log2(largest or _MANY) / 2.0
+        self._effects = _STEEP * 2.0 ** (np.arange(math.ceil(halvings) + 1) - halvings)
         self._columns = np.zeros((15 + len(self._effects), len(pairs)))  # parts of it:
         self._state, self._bounded, self._evidence = _State(*self._columns[:7]), self._columns[7:12], self._columns[12:]
         self._ids, self._clusters = dict[str, None](), dict[str, None]()
@@ -363,7 +371,7 @@ class Monitor(StudyResult):
     @property
     def _log_level(self) -> float:
         """The logarithm of 2 / alpha of intervals, which hold together where no finding at all may be false."""
-        return math.log(2.0 / self.alpha * (len(self._members) if self.correction in ("holm", "bonferroni") else 1))
+        return math.log(2.0 / self.alpha * (len(self._members) if self.correction == "holm" else 1))
 
     def _intervals(self) -> list[Interval | None]:
         units, (*_, weight, weighted, penalty) = self._state.units, self._bounded
@@ -399,7 +407,7 @@ class Monitor(StudyResult):
             )
             for each in shown
         ]
-        joint = " (joint)" if self.correction in ("holm", "bonferroni") else ""
+        joint = " (joint)" if self.correction == "holm" else ""
         heading = [f"{percent(1.0 - self.alpha)} interval{joint}, any time"] if bounded else []
         at = "settled at cluster" if self._clusters else "settled at"
         lines += ["", *table_text(("pair", "delta", *heading, "adj. p", at, "better"), rows, (0, 4 + bounded))]
@@ -463,7 +471,7 @@ class MonitorOptions(ReadingOptions):
     )
     correction: MonitorCorrection = option(
         "ebh",
-        "Error rate: of false discoveries (ebh), of any (holm, bonferroni), of each pair (none).",
+        "The error rate: of false discoveries (ebh), of any (holm), of each pair (none).",
         "Under any dependence of the pairs, and whenever one looks.",
         group="Main options",
     )
@@ -497,7 +505,7 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         InputError: a metric that is no mean, several metrics, or a checkpoint of other systems or options.
 
     Example:
-        >>> seen = monitor({"A": [1, 1, 1, 1, 1, 1, 1, 0], "B": [0, 0, 0, 0, 0, 0, 0, 0]}, metric="accuracy")
+        >>> seen = monitor({"A": [1, 1, 1, 1, 1, 1, 1, 1], "B": [0] * 8}, metric="accuracy", largest=100)
         >>> seen.stop, seen.pairs[0].better, seen.pairs[0].settled_at
         (True, 'A', 7)
     """

@@ -62,7 +62,8 @@ class Stopping(Study):
         found: number of pairs in which the permutation test on all instances finds a difference.
         kept: mean share of these that the monitor settles; None where there are none.
         others: mean number of pairs that the monitor settles, and the test does not find.
-        false_stops: number of orders, with the outputs of all systems swapped at random, in which any pair is settled.
+        false_stops: number of orders, with the outputs of all systems swapped at random, in which any pair is settled;
+            where nothing is adjusted for, the first pair.
         false_interval: Clopper-Pearson interval (95%) of their share, which is meant to be alpha at most.
         cost: of all results; None where that of one is not given.
         saved: the mean part of it that is saved.
@@ -109,12 +110,13 @@ class Stopping(Study):
         if self.at_settling is not None:
             lines.append(f"a pair that is settled is settled after {self.at_settling:.0%} of the instances (mean)")
         lines.append(f"a pair alone needs {self.per_pair:.0%} of them; a system, until its last pair is settled")
+        which = "the first pair" if self.correction == "none" else "any pair"
         ends = format_interval(self.false_interval, ".3f")
         return [
             *lines,
             f"settled, but not found by the full test: {self.others:.3g} pairs per order",
-            f"false stops: with swapped outputs, any pair is settled in {self.false_stops / self.orders:.3f} of the",
-            f"orders, 95% interval {ends}; meant: at most {self.alpha:.3g}",
+            f"false stops: with swapped outputs, {which} is settled in {self.false_stops / self.orders:.3f}",
+            f"of the orders, 95% interval {ends}; meant: at most {self.alpha:.3g}",
             "",
             self.signature,
         ]
@@ -177,7 +179,9 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
             used += _used(replay, np.cumsum(sizes[order]))
             chance = words(keys[1:], units.size + units.size % 2)[0, : units.size].reshape(units.shape)
             swapped = np.take_along_axis(units, np.argsort(chance, axis=0), axis=0)
-            false_stops += bool(Monitor(evaluation.systems, **made).update(swapped[:, order]))
+            stops = Monitor(evaluation.systems, **made).update(swapped[:, order])
+            first = replay.pairs[0].a, replay.pairs[0].b
+            false_stops += first in stops if options.correction == "none" else bool(stops)
             advance(r + 1)
     at, significant = np.array(times), np.array([tested[frozenset((each.a, each.b))] for each in replay.pairs])
     settled, found, needed = np.isfinite(at), int(significant.sum()), used / (options.orders * values.size)

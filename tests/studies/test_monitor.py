@@ -11,7 +11,7 @@ import pytest
 import sigjax
 from sigjax import InputError, Monitor
 from sigjax.cli import _run
-from sigjax.studies.monitor import log_e_values
+from sigjax.studies.monitor import beta_mixture, log_e_values
 
 EFFECTS = 4.0 / 2.0 ** np.arange(6)
 
@@ -20,7 +20,7 @@ def pochhammer(x, n):
     return math.prod((x + i for i in range(n)), start=Fraction(1))
 
 
-def beta_mixture(wins, losses):
+def rational_mixture(wins, losses):
     """2^m B(w + 1/2, l + 1/2) / B(1/2, 1/2), which is rational."""
     half = Fraction(1, 2)
     return (
@@ -34,7 +34,7 @@ def beta_mixture(wins, losses):
 def direct_e(differences, effects):
     """The definition, unit by unit, without logarithms."""
     sizes = [abs(d) for d in differences]
-    gains = []
+    gains, weights = [], []
     for sign, effect in product((1, -1), effects):
         gain = 1.0
         for i, d in enumerate(differences):
@@ -42,19 +42,17 @@ def direct_e(differences, effects):
             scale = math.sqrt(sum(size**2 for size in some) / len(some)) if some else 1.0
             theta = sign * effect / scale
             gain *= math.exp(theta * d) / math.cosh(theta * d)
-        gains.append(gain)
-    return sum(gains) / len(gains)
+        gains.append(gain / math.sqrt(effect))
+        weights.append(1 / math.sqrt(effect))
+    return sum(gains) / sum(weights)
 
 
 @pytest.mark.parametrize("m", range(11))
 def test_the_mean_of_the_beta_mixture_over_all_signs_is_exactly_one(m):
     games = [(signs.count(1), signs.count(-1)) for signs in product((1, -1), repeat=m)]
-    assert sum(beta_mixture(*game) for game in games) == 2**m
-    paths = np.array(list(product((1.0, -1.0), repeat=m))).T
-    if m:
-        log_e = log_e_values(paths, EFFECTS, binary=True)[0][-1]
-        wanted = [math.log(beta_mixture(*game)) for game in games]
-        assert log_e == pytest.approx(wanted, abs=1e-12)
+    rational = [rational_mixture(*game) for game in games]
+    assert sum(rational) == 2**m
+    assert beta_mixture(*np.array(games).T) == pytest.approx([math.log(each) for each in rational], abs=1e-12)
 
 
 SIZES = {
@@ -66,11 +64,11 @@ SIZES = {
 }
 
 
-@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("name", [*SIZES, "answers"])
 def test_the_mean_of_e_over_all_signs_is_one_after_each_unit(name):
-    sizes = np.array(SIZES[name])
+    sizes = np.array(SIZES.get(name, [1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0]))
     signs = np.array(list(product((1.0, -1.0), repeat=len(sizes)))).T
-    path, _ = log_e_values(sizes[:, None] * signs, EFFECTS)
+    path, _ = log_e_values(sizes[:, None] * signs, EFFECTS, binary=name == "answers")
     assert np.exp(path).mean(axis=1) == pytest.approx(np.ones(len(sizes)), abs=1e-12)
 
 
@@ -82,6 +80,13 @@ def test_e_is_its_definition(name):
         path, _ = log_e_values(differences[:, None], EFFECTS)
         wanted = [math.log(direct_e(differences[: n + 1].tolist(), EFFECTS)) for n in range(len(differences))]
         assert path[:, 0] == pytest.approx(wanted, abs=1e-10)
+    if name == "equal":
+        wins = (differences > 0).cumsum().tolist()
+        halves = [
+            (math.exp(e) + rational_mixture(w, n + 1 - w)) / 2
+            for n, (e, w) in enumerate(zip(wanted, wins, strict=True))
+        ]
+        assert np.exp(log_e_values(differences[:, None], EFFECTS, binary=True)[0][:, 0]) == pytest.approx(halves)
 
 
 def test_long_streams_do_not_overflow_and_any_unit_of_measurement_gives_the_same():
@@ -90,9 +95,7 @@ def test_long_streams_do_not_overflow_and_any_unit_of_measurement_gives_the_same
     assert np.isfinite(path).all()
     assert path[-1, 0] > 4_000
     assert log_e_values(1e6 * differences, EFFECTS)[0] == pytest.approx(path, rel=1e-9)
-    assert log_e_values(np.ones((50_000, 1)), EFFECTS, binary=True)[0][-1, 0] == pytest.approx(
-        50_000 * math.log(2) - 0.5 * math.log(math.pi * 50_000), abs=0.01
-    )
+    assert beta_mixture(50_000, 0) == pytest.approx(50_000 * math.log(2) - 0.5 * math.log(math.pi * 50_000), abs=0.01)
 
 
 def board(systems=6, instances=120, seed=0, *, binary=True):
@@ -114,7 +117,7 @@ def test_settled_pairs_are_those_of_ebh_on_e_values_that_stop_when_they_are_sett
     scores = board(binary=binary)
     pairs = list(combinations(range(len(scores)), 2))
     differences = np.stack([scores[a] - scores[b] for a, b in pairs], axis=1)
-    path = np.exp(log_e_values(differences, 4.0 / 2.0 ** np.arange(5), binary=binary)[0])
+    path = np.exp(log_e_values(differences, 4.0 / math.sqrt(200) * 2.0 ** np.arange(5), binary=binary)[0])
     settled = {}
     for t in range(len(path)):
         now = [path[settled.get(i, t), i] for i in range(len(pairs))]
@@ -131,17 +134,18 @@ def test_settled_pairs_are_those_of_ebh_on_e_values_that_stop_when_they_are_sett
     assert {i for i, each in enumerate(monitor.pairs) if each.p_adjusted <= 0.05} == set(settled)
 
 
-@pytest.mark.parametrize("correction", ["none", "bonferroni", "holm"])
+@pytest.mark.parametrize("correction", ["none", "holm"])
 def test_error_rates_of_any_false_finding_take_the_largest_e_so_far(correction):
     scores = board(seed=2)
     pairs = list(combinations(range(len(scores)), 2))
-    path = log_e_values(np.stack([scores[a] - scores[b] for a, b in pairs], axis=1), EFFECTS, binary=True)[0]
+    differences = np.stack([scores[a] - scores[b] for a, b in pairs], axis=1)
+    path = log_e_values(differences, 4.0 / math.sqrt(10_000) * 2.0 ** np.arange(8), binary=True)[0]
     peaks = np.exp(np.maximum.accumulate(path, axis=0))
     times = {}
     for t, peak in enumerate(peaks):
         order = np.argsort(-peak)
         for rank, i in enumerate(order):
-            limit = {"none": 1, "bonferroni": len(pairs), "holm": len(pairs) - rank}[correction]
+            limit = 1 if correction == "none" else len(pairs) - rank
             if peak[i] < limit / 0.05:
                 break
             times.setdefault(int(i), t + 1)
