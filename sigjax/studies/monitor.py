@@ -54,6 +54,8 @@ OF_INVERSE: dict[MonitorCorrection, tuple[PValueCorrection, str]] = {
 """The correction that each is of 1 / E, of which Benjamini-Hochberg is e-BH (Wang and Ramdas 2022); and its rate."""
 _STEEP, _MANY = 4.0, 10**4
 """The smallest effect of the grid, times the root of the largest number of instances; and that, where none is given."""
+_ROUNDING = 2.0**-50
+"""Scores that differ by less than this part of both are equal."""
 _PART = 2**21
 """Numbers in memory at a time."""
 _SHOWN = 50
@@ -307,8 +309,10 @@ class Monitor(StudyResult):
         a, b = self._members[chosen].T
         step, settled = max(1, _PART // (max(len(chosen), 1) * len(self._effects))), list[int]()
         for start in range(0, values.shape[1], step):
-            part = slice(start, start + step)
-            settled += self._advance(chosen, (values[a, part] - values[b, part]).T, float(sizes[part].sum()))
+            of_a, of_b = values[a, start : start + step].T, values[b, start : start + step].T
+            differences = of_a - of_b
+            differences[np.abs(differences) <= _ROUNDING * (np.abs(of_a) + np.abs(of_b))] = 0.0
+            settled += self._advance(chosen, differences, float(sizes[start : start + step].sum()))
         self._ids.update(dict.fromkeys(names))
         self._clusters.update(dict.fromkeys(labels))
         return [(self.systems[i], self.systems[j]) for i, j in self._members[settled].tolist()]

@@ -80,13 +80,15 @@ def test_e_is_its_definition(name):
         path, _ = log_e_values(differences[:, None], EFFECTS)
         wanted = [math.log(direct_e(differences[: n + 1].tolist(), EFFECTS)) for n in range(len(differences))]
         assert path[:, 0] == pytest.approx(wanted, abs=1e-10)
-    if name == "equal":
-        wins = (differences > 0).cumsum().tolist()
-        halves = [
-            (math.exp(e) + rational_mixture(w, n + 1 - w)) / 2
-            for n, (e, w) in enumerate(zip(wanted, wins, strict=True))
-        ]
-        assert np.exp(log_e_values(differences[:, None], EFFECTS, binary=True)[0][:, 0]) == pytest.approx(halves)
+
+
+def test_of_answers_e_is_the_mean_of_both_mixtures():
+    differences = np.array([1.0, 1, -1, 1, 1, 1, -1, 1, 1])
+    wins = (differences > 0).cumsum().tolist()
+    mixtures = [float(rational_mixture(w, n - w)) for n, w in enumerate(wins, 1)]
+    halves = [(direct_e(differences[:n].tolist(), EFFECTS) + mixture) / 2 for n, mixture in enumerate(mixtures, 1)]
+    log_e = log_e_values(differences[:, None], EFFECTS, binary=True)[0][:, 0]
+    assert np.exp(log_e) == pytest.approx(halves, rel=1e-12)
 
 
 def test_long_streams_do_not_overflow_and_any_unit_of_measurement_gives_the_same():
@@ -231,6 +233,15 @@ def test_the_confidence_sequence_is_that_of_the_paper():
     tens.update(10 * scores - 3)
     assert tens.pairs[0].interval == pytest.approx([10 * end for end in wanted], abs=1e-11)
     assert Monitor("AB").pairs[0].interval is None
+
+
+def test_scores_that_differ_by_rounding_alone_are_equal():
+    monitor = Monitor("ABC")
+    monitor.update({"A": [0.1 + 0.2] * 50, "B": [0.3] * 50, "C": [0.3 - 1e-12] * 50})
+    settled = [each.better for each in monitor.pairs]
+    assert (0.1 + 0.2) - 0.3 > 0
+    assert settled == [None, "A", "B"]
+    assert monitor.pairs[0].log10_e == pytest.approx(0.0, abs=1e-12)
 
 
 def test_stopping_whenever_one_likes_keeps_the_level():
