@@ -237,6 +237,14 @@ class Monitor(StudyResult):
         self._state, self._bounded, self._evidence = _State(*self._columns[:7]), self._columns[7:12], self._columns[12:]
         self._ids, self._clusters = dict[str, None](), dict[str, None]()
 
+    def brief(self) -> dict[str, Any]:
+        """What `repr` shows."""
+        return {name: getattr(self, name) for name in ("systems", "needed", "stop", "alpha", "correction")}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle what `to_json` writes: columns are parts of one array."""
+        return Monitor.from_json, (self.to_json(),)
+
     @property
     def needed(self) -> tuple[str, ...]:
         """The systems that need more instances: those of open pairs, up to the largest number; others may stop."""
@@ -332,7 +340,7 @@ class Monitor(StudyResult):
         if len(shapes := {own.shape for own in columns.values()}) != 1 or len(shape := shapes.pop()) != 1:
             raise InputError("expected one score per instance, of every system as many")
         given, values = np.zeros(len(self.systems), bool), np.zeros((len(self.systems), *shape))
-        low, high = self.bounds or (-math.inf, math.inf)
+        low, high = self.bounds or (-1e140, 1e140)  # squares do not overflow
         for name, own in columns.items():
             wrong = ~np.isfinite(own) | (own < low) | (own > high) | (self.binary & (own != low) & (own != high))
             if wrong.any():

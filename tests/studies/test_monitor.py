@@ -1,7 +1,9 @@
 """Monitor: E against enumeration in rational numbers, decisions against a transcription of e-BH, and growing files."""
 
+import copy
 import json
 import math
+import pickle
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -177,6 +179,20 @@ def test_fed_one_by_one_saved_and_loaded_is_fed_at_once(made, tmp_path):
     assert Monitor.from_json(at_once.to_json()).pairs == at_once.pairs
     if "baseline" in made:
         assert [(each.a, each.b) for each in at_once.pairs] == [(name, "C") for name in "ABDEF"]
+
+
+def test_copies_go_on_alone_and_the_text_in_a_notebook_is_short():
+    monitor, scores = Monitor("ABC", binary=True), board(3, 30)
+    monitor.update(scores[:, :20])
+    before = monitor.to_json()
+    for copied in (copy.deepcopy(monitor), pickle.loads(pickle.dumps(monitor))):
+        assert copied.to_json() == before
+        copied.update(scores[:, 20:])
+        assert copied.to_json() != before == monitor.to_json()
+        assert Monitor.from_json(copied.to_json()).pairs == copied.pairs
+    assert repr(monitor).startswith("Monitor(systems=('A', 'B', 'C'), needed=")
+    frame = monitor.to_dataframe()
+    assert frame["delta"].tolist() == [each.delta for each in monitor.pairs]
 
 
 def test_systems_whose_pairs_are_settled_may_stop():
