@@ -138,9 +138,10 @@ def test_settled_pairs_are_those_of_ebh_on_e_values_that_stop_when_they_are_sett
     assert {i for i, each in enumerate(monitor.pairs) if each.p_adjusted <= 0.05} == set(settled)
 
 
+@pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("correction", ["none", "holm"])
-def test_error_rates_of_any_false_finding_take_the_largest_e_so_far(correction):
-    scores = board(seed=2)
+def test_error_rates_of_any_false_finding_take_the_largest_e_so_far(correction, seed):
+    scores = board(seed=seed)
     pairs = list(combinations(range(len(scores)), 2))
     differences = np.stack([scores[a] - scores[b] for a, b in pairs], axis=1)
     path = log_e_values(differences, 4.0 / math.sqrt(10_000) * 2.0 ** np.arange(8), binary=True)[0]
@@ -249,6 +250,9 @@ def test_the_confidence_sequence_is_that_of_the_paper():
     tens.update(10 * scores - 3)
     assert tens.pairs[0].interval == pytest.approx([10 * end for end in wanted], abs=1e-11)
     assert Monitor("AB").pairs[0].interval is None
+    joint = Monitor("ABC", binary=True, alpha=0.3, correction="holm")
+    joint.update([*scores, scores[0]])
+    assert joint.pairs[0].interval == pytest.approx(wanted, abs=1e-12)
 
 
 def test_scores_that_differ_by_rounding_alone_are_equal():
