@@ -165,10 +165,14 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
     alpha = Settings(confidence_level=options.confidence_level).alpha
     made: dict[str, Any] = {"alpha": alpha, "correction": options.correction, "baseline": options.baseline}
     made |= {"largest": len(sizes), "binary": evaluation.metric.name == ACCURACY.name and labels is None}
-    settings: dict[str, Any] = {"correction": OF_INVERSE[options.correction][0], "confidence_level": 1.0 - alpha}
-    settings |= {"baseline": options.baseline, "seed": options.seed, "interval": "none", "progress": False}
-    tested = {frozenset((each.a, each.b)): is_significant(each) for each in compare(evaluation, **settings)}
-    times, used, false_stops, replay = list[list[float]](), 0, 0, Monitor(evaluation.systems, **made)
+    settings: dict[str, Any] = {"correction": OF_INVERSE[options.correction][0], "seed": options.seed}
+    settings |= {"baseline": options.baseline, "confidence_level": options.confidence_level}
+    tested = {
+        frozenset((each.a, each.b)): is_significant(each)
+        for each in compare(evaluation, interval="none", progress=False, **settings)
+    }
+    names = [(each.a, each.b) for each in Monitor(evaluation.systems, **made).pairs]
+    times, used, false_stops = list[list[float]](), 0, 0
     with progress_bar("orders", options.orders, visible=options.progress) as advance:
         for r in range(options.orders):
             keys = row_keys(options.seed, _FIRST_ROW + 2 * r + np.arange(2))
@@ -176,14 +180,15 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
             replay = Monitor(evaluation.systems, **made)
             replay.update(units[:, order])
             times.append([each.settled_at or np.inf for each in replay.pairs])
-            used += _used(replay, np.cumsum(sizes[order]))
+            for name in replay.systems:  # until its last pair is settled
+                until = max(t for t, pair in zip(times[-1], names, strict=True) if name in pair)
+                used += int(sizes[order[: int(min(until, len(sizes)))]].sum())
             chance = words(keys[1:], units.size + units.size % 2)[0, : units.size].reshape(units.shape)
             swapped = np.take_along_axis(units, np.argsort(chance, axis=0), axis=0)
             stops = Monitor(evaluation.systems, **made).update(swapped[:, order])
-            first = replay.pairs[0].a, replay.pairs[0].b
-            false_stops += first in stops if options.correction == "none" else bool(stops)
+            false_stops += names[0] in stops if options.correction == "none" else bool(stops)
             advance(r + 1)
-    at, significant = np.array(times), np.array([tested[frozenset((each.a, each.b))] for each in replay.pairs])
+    at, significant = np.array(times), np.array([tested[frozenset(pair)] for pair in names])
     settled, found, needed = np.isfinite(at), int(significant.sum()), used / (options.orders * values.size)
     steps = np.arange(1, _STEPS + 1) / _STEPS * len(sizes)
     cost = None if options.cost is None else options.cost * values.size
@@ -208,12 +213,3 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
         correction=options.correction,
         signature=study_signature("stopping", options, metric=evaluation.metric.name, units=len(sizes)),
     )
-
-
-def _used(replay: Monitor, instances: np.ndarray) -> int:
-    """Results until each system stops; `instances` are those of the first units, `[unit]`."""
-    last = dict.fromkeys(replay.systems, 0)
-    for each in replay.pairs:
-        for name in (each.a, each.b):
-            last[name] = max(last[name], each.settled_at or len(instances))
-    return sum(int(instances[at - 1]) for at in last.values())
