@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from sigjax.studies.equivalence import Equivalence as Equivalence
     from sigjax.studies.equivalence import equivalence as equivalence
     from sigjax.studies.equivalence import equivalence_test as equivalence_test
+    from sigjax.studies.monitor import Monitor as Monitor
+    from sigjax.studies.monitor import monitor as monitor
     from sigjax.studies.power import Power as Power
     from sigjax.studies.power import power as power
     from sigjax.studies.samples import OneSample as OneSample

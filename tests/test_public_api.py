@@ -32,9 +32,9 @@ STUDY_CALLS = {name for study in STUDIES.values() for name in study.functions}
 def test_the_public_names():
     expected = (
         "Association Audit ClassicalTests Comparison Diagnosis Diff Equivalence Evaluation InputError Interval "
-        "Metric OneSample Power Report SampleMetric Unpaired Verification association_test audit bootstrap_test "
-        "classical_tests compare diff doctor equivalence equivalence_test one_sample permutation_test power "
-        "read unpaired verify"
+        "Metric Monitor OneSample Power Report SampleMetric Unpaired Verification association_test audit "
+        "bootstrap_test classical_tests compare diff doctor equivalence equivalence_test monitor one_sample "
+        "permutation_test power read unpaired verify"
     )
     assert PUBLIC == expected.split()
 

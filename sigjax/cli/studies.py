@@ -42,8 +42,13 @@ def _systems(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]
 
 def _samples(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]:
     """The systems of one table, or of gold files and systems; of one file each, read one by one."""
+    return _by_file(inputs, paths) or _single(_growing(inputs, paths, single=True))
+
+
+def _growing(inputs: Inputs, paths: Files, *, single: bool = False) -> list[Evaluation]:
+    """Results of which some systems may have more than others."""
     missing = "pairwise" if inputs.missing == "error" else inputs.missing
-    return _by_file(inputs, paths) or _single(replace(inputs, missing=missing).evaluations(paths, single=True))
+    return replace(inputs, missing=missing).evaluations(paths, single=single)
 
 
 def _by_file(inputs: Inputs, paths: Files) -> dict[str, Evaluation]:
@@ -65,6 +70,7 @@ _READING: dict[str, Callable[[Inputs, Files], Any]] = {
     "evaluations": lambda inputs, paths: inputs.evaluations(paths),
     "systems": _systems,
     "samples": _samples,
+    "growing": _growing,
 }
 
 
@@ -112,7 +118,7 @@ def command(name: str) -> Command:
     """The command of a study, with its flags."""
     study = STUDIES[name]
 
-    def draw(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> None:
+    def draw(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> int:
         inputs.check(paths, options, results, figure)
         with progress_bar(name, visible=not results.quiet):
             result = study.load(study.functions[0])(_READING[study.takes](inputs, paths), **values(options))
@@ -120,9 +126,10 @@ def command(name: str) -> Command:
             for path in figures:
                 write_figure(result.plot(), path)
         results.write(result.__str__, result.to_json, figures)
+        return result.exit_code
 
-    def write(paths: Files, inputs: Inputs, options: Any, results: Results) -> None:
-        draw(paths, inputs, options, results, Figure())
+    def write(paths: Files, inputs: Inputs, options: Any, results: Results) -> int:
+        return draw(paths, inputs, options, results, Figure())
 
     usual = (draw, (Inputs,), (Results, Figure)) if study.figure else (write, (Inputs,), (Results,))
     run, before, after = _COMMANDS.get(name, usual)

@@ -23,6 +23,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "trials",
         "leaderboard",
         "size",
+        "stopping",
         "margin",
         "tables",
         "predictions",

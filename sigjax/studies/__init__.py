@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from sigjax.studies.equivalence import equivalence as equivalence
     from sigjax.studies.equivalence import equivalence_test as equivalence_test
     from sigjax.studies.gains import gains as gains
+    from sigjax.studies.monitor import monitor as monitor
     from sigjax.studies.power import power as power
     from sigjax.studies.rank import rank as rank
     from sigjax.studies.rl import rl as rl
     from sigjax.studies.samples import one_sample as one_sample
     from sigjax.studies.samples import unpaired as unpaired
+    from sigjax.studies.stopping import stopping as stopping
     from sigjax.studies.verify import verify as verify
 
 
@@ -61,7 +63,7 @@ class StudySpec:
     functions: tuple[str, ...]
     result: str
     options: str
-    takes: Literal["evaluations", "systems", "samples", "labels", "reports"] = "evaluations"
+    takes: Literal["evaluations", "systems", "samples", "growing", "labels", "reports"] = "evaluations"
     files: str = ""
     alone: bool = True
     research: bool = False
@@ -102,6 +104,14 @@ _ALL = (
         "power",
         "Which difference would a test of these two systems detect with more or fewer instances, and with what power?",
         "Each repetition draws instances from the data with replacement and tests them.",
+    ),
+    _study(
+        "monitor",
+        "Which pairs are settled by the results so far, and may the evaluation stop? Look as often as you like.",
+        "By a test that stays valid however often one looks. Exit code 0: stop; 3: go on. Of logs that grow, each call "
+        "with --checkpoint FILE takes what is new.",
+        takes="growing",
+        files="As for `sigjax compare`: all results so far.",
     ),
     _study(
         "equivalence",
@@ -170,6 +180,13 @@ _ALL = (
         "gains",
         "How large is a gain that is significant on these files? Gain against 1 - p, for all pairs of systems.",
         "--sizes: how it falls with the size of the test set; and do winners win on other instances, or on --other?",
+        alone=False,
+        research=True,
+    ),
+    _study(
+        "stopping",
+        "How much of this evaluation would `sigjax monitor` have saved? Replays it in random orders.",
+        "And on outputs swapped at random, where each stop is a false one.",
         alone=False,
         research=True,
     ),

@@ -42,7 +42,8 @@ PANEL = 2.0
 _USUAL = frozenset(
     "a b system winner loser name other null metric test by claim margin against alpha instances size low high "
     "score old new delta change gain interval_low interval_high limits_low limits_high rate power detectable "
-    "threshold pairs tests statistic p_value p_adjusted holds verdict wins_elsewhere text".split()
+    "threshold pairs tests statistic p_value p_adjusted settled_at better needed found kept saved holds verdict "
+    "wins_elsewhere text".split()
 )
 """The columns of data frames that most people use."""
 
@@ -55,6 +56,8 @@ class StudyResult(Brief):
     """
 
     rows: ClassVar[str] = ""
+    exit_code = 0
+    """That of the command."""
 
     @abstractmethod
     def _lines(self) -> list[str]:

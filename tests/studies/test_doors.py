@@ -19,6 +19,7 @@ GENRES = ["news"] * 20 + ["web"] * 20
 DOORS = {
     "classical": (PAIR, {"resamples": 99}),
     "power": (PAIR, {"instances": [20], **TRIALS}),
+    "monitor": (NUMBERS, {"progress": False}),
     "equivalence": (NUMBERS, {"margin": 0.2}),
     "audit": (PAIR, TRIALS),
     "one-sample": (NUMBERS, {"against": 0.5}),
@@ -26,6 +27,7 @@ DOORS = {
     "rank": (NUMBERS, {"progress": False}),
     "rl": (NUMBERS, {"resamples": 99, "progress": False}),
     "gains": (NUMBERS, {"resamples": 99, "sizes": [20], "progress": False}),
+    "stopping": (NUMBERS, {"orders": 5, "progress": False}),
 }
 """Each study that takes data, with data of so many systems and options that are quick."""
 LABELS = {"rl": GENRES}
@@ -54,7 +56,9 @@ def content(result):
 
     def without_notes(value):
         if isinstance(value, dict):
-            return {key: without_notes(each) for key, each in value.items() if key not in ("notes", "signature")}
+            return {
+                key: without_notes(each) for key, each in value.items() if key not in ("notes", "signature", "state")
+            }
         return [without_notes(each) for each in value] if isinstance(value, list) else value
 
     return without_notes(held)

@@ -1,0 +1,571 @@
+r"""Monitor: a comparison that may be looked at after every instance, and stops as soon as it is decided.
+
+**The test.** Under the null hypothesis of swaps, the sign of a difference $d_i$ of two systems on a unit (an instance,
+or the sum over a cluster) is a fair coin, given its size and all that came before. So for any $\theta_i$ made of sizes
+and earlier signs alone, $\prod_i \exp(\theta_i d_i) / \cosh(\theta_i d_i)$ is a martingale with mean 1 (de la Pena
+1999, Howard et al. 2020), and so is E, the mean of several. E ever reaches $1 / \alpha$ with probability at most
+$\alpha$ (Ville 1939), whenever one looks and stops.
+
+**The grid.** $\theta_i = \pm c_k / r_i$, where $r_i$ is the root mean square of the differences up to unit i that are
+not 0: sizes say nothing of signs, so this scale is free, and units of measurement do not matter. The best $c$ is then
+about the mean difference in these units: hardly above 4, where one system always wins, and not below what N units can
+detect, some $3 / \sqrt N$. So $c_k = 2^k \cdot 4 / \sqrt N$, for the largest number N of instances, up to the first of
+at least 4, all fixed beforehand: one is within a factor of $\sqrt 2$ of the best, which costs a sixth of $\log E$.
+Their weights in the mean are as $c_k^{-1/2}$, since small effects need every unit, and large ones have some to spare.
+For answers right or wrong, half of E is Jeffreys' mixture of all coins, $2^m B(w + 1/2, l + 1/2) / B(1/2, 1/2)$ with w
+wins and l losses in m units that differ, which is better where few do.
+
+**The interval** is another statement than the test, with another assumption: differences have one mean, given all that
+came before (as independent draws of instances have), and scores have bounds that are known beforehand. It is the
+empirical Bernstein confidence sequence of Waudby-Smith and Ramdas (2024, theorem 2), which holds at all times at once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, groupby
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from sigjax.comparison.checks import baseline_of
+from sigjax.comparison.options import ReadingOptions, evaluations_of
+from sigjax.metrics.ratios import ACCURACY, mean_score
+from sigjax.readers.options import listing
+from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Settings
+from sigjax.records.corrections import PValueCorrection, adjust
+from sigjax.records.options import check, option, same, takes
+from sigjax.report.words import count, first_of, format_interval, format_p, number_spec, percent
+from sigjax.run.files import read_text
+from sigjax.studies.study import StudyResult, signature_line, table_text
+from sigjax.testing.p_values import special
+
+MonitorCorrection = Literal["ebh", "holm", "none"]
+OF_INVERSE: dict[MonitorCorrection, tuple[PValueCorrection, str]] = {
+    "ebh": ("bh", "false discovery rate (e-BH)"),
+    "holm": ("holm", "probability of any false finding (Holm)"),
+    "none": ("none", "probability of a false finding, of each pair (not adjusted)"),
+}
+"""The correction that each is of 1 / E, of which Benjamini-Hochberg is e-BH (Wang and Ramdas 2022); and its rate."""
+_STEEP, _MANY = 4.0, 10**4
+"""The smallest effect of the grid, times the root of the largest number of instances; and that, where none is given."""
+_ROUNDING = 2.0**-50
+"""Scores that differ by less than this part of both are equal."""
+_PART = 2**21
+"""Numbers in memory at a time."""
+_SHOWN = 50
+_MADE = ("systems", "alpha", "correction", "baseline", "largest", "binary", "bounds", "higher_is_better")
+"""The arguments of a monitor, which are its attributes."""
+
+
+class _State(NamedTuple):
+    """What else is known of each pair `[pair]`; `settled_at` is 0 while it is open, E is that of then."""
+
+    units: np.ndarray
+    instances: np.ndarray
+    total: np.ndarray
+    log_e: np.ndarray
+    peak: np.ndarray
+    settled_at: np.ndarray
+    sign: np.ndarray
+
+
+def _log_cosh(x: np.ndarray) -> np.ndarray:
+    size = np.abs(x)
+    return size + np.log1p(np.exp(-2.0 * size)) - math.log(2.0)
+
+
+def _running(before: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """Sums `[unit, ...]` after each unit, added one by one: the same bits however units are dealt out."""
+    return np.cumsum(np.concatenate([before[None], more]), axis=0)[1:]
+
+
+def beta_mixture(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
+    """The logarithm of Jeffreys' mixture of coins over a fair one.
+
+    >>> round(math.exp(beta_mixture(2, 1)), 12)
+    0.5
+    """
+    betaln = special().betaln
+    return (wins + losses) * math.log(2.0) + betaln(wins + 0.5, losses + 0.5) - betaln(0.5, 0.5)
+
+
+def log_e_values(
+    differences: np.ndarray, effects: np.ndarray, before: np.ndarray | None = None, *, binary: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Logarithms of E after each unit `[unit, pair]`, of differences `[unit, pair]`; and what later units go on from.
+
+    That is `[3 + effect, pair]`: how many differences are not 0, sums of their squares and of the scaled ones, and sums
+    of log cosh for each effect.
+
+    >>> log_e_values(np.array([[1.0], [1.0], [-1.0]]), np.array([4.0]))[0].round(4).ravel()
+    array([ 0.    ,  0.6925, -6.6144])
+    """
+    before = np.zeros((3 + len(effects), differences.shape[1])) if before is None else before
+    differ, square = _running(before[0], differences != 0), _running(before[1], differences**2)
+    each = differences / np.sqrt(np.where(square > 0, square / np.maximum(differ, 1.0), 1.0))
+    scaled, of_effects = _running(before[2], each), effects[:, None]
+    spread = _running(before[3:], _log_cosh(each[:, None] * of_effects))
+    terms = _log_cosh(scaled[:, None] * of_effects) - spread - np.log(of_effects) / 2.0
+    log_e = np.logaddexp.reduce(terms, axis=1) - math.log(np.sum(effects**-0.5))
+    if binary:
+        log_e = np.logaddexp(log_e, beta_mixture((differ + scaled) / 2.0, (differ - scaled) / 2.0)) - math.log(2.0)
+    return log_e, np.concatenate([[differ[-1], square[-1], scaled[-1]], spread[-1]])
+
+
+def bernstein(before: np.ndarray, units: np.ndarray, values: np.ndarray, log_level: float) -> np.ndarray:
+    """What confidence sequences go on from `[5, pair]`, of `values` `[unit, pair]` in [0, 1] after `units` `[pair]`.
+
+    Sums of values and squared residuals; and of the theorem's lambda, lambda times values, and penalties.
+    """
+    number = units + np.arange(1, len(values) + 1)[:, None]
+    total = _running(before[0], values)
+    mean = (0.5 + total) / (number + 1)
+    square = _running(before[1], (values - mean) ** 2)
+    earlier = np.concatenate([((0.5 + before[0]) / (units + 1))[None], mean[:-1]])
+    variance = (0.25 + np.concatenate([before[1:2], square[:-1]])) / number
+    bet = np.minimum(np.sqrt(2.0 * log_level / (variance * number * np.log1p(number))), 0.5)
+    penalty = (values - earlier) ** 2 * (-np.log1p(-bet) - bet)
+    sums = (_running(start, more)[-1] for start, more in zip(before[2:], (bet, bet * values, penalty), strict=True))
+    return np.stack([total[-1], square[-1], *sums])
+
+
+@dataclass(frozen=True, slots=True)
+class MonitoredPair:
+    """Two systems, as far as they have been compared.
+
+    Attributes:
+        a: the first system.
+        b: the second one.
+        instances: number of instances that both have.
+        delta: mean score of a minus that of b on them.
+        interval: where the confidence sequence of delta is now; None without bounds, or of clusters.
+        log10_e: base-10 logarithm of E, which stays as it is when the pair is settled.
+        p_value: 1 over the largest E, at most 1: valid whenever one looks, for one pair.
+        p_adjusted: adjusted for all pairs; for e-BH, from E itself.
+        settled_at: number of units (instances or clusters) that settled the pair; None while it is open.
+        better: the better system; None while the pair is open.
+    """
+
+    a: str
+    b: str
+    instances: int
+    delta: float
+    interval: Interval | None
+    log10_e: float
+    p_value: float
+    p_adjusted: float
+    settled_at: int | None
+    better: str | None
+
+
+class Monitor(StudyResult):
+    r"""Compare systems while their results come in: which pairs are settled, and which systems may stop?
+
+    For each pair, E is the evidence against the null hypothesis of `permutation_test`: that on each instance the
+    outputs of both could as well be swapped. Then its mean is 1 at every time that one stops. A pair is settled as soon
+    as E is large enough, and stays settled. Instances must come in an order that has nothing to do with the results.
+    The formulas, and what intervals assume, are at the head of the module.
+
+    Args:
+        systems: their names.
+        alpha: the error rate, however pairs depend on each other and whenever one stops.
+        correction: what that is: "ebh", the false discovery rate over all pairs; "holm", the probability of any false
+            finding; "none", that of each pair.
+        baseline: compare each system with this one only.
+        largest: how many instances there can be: the evaluation stops there, too, and the grid of effects is for it.
+        binary: scores are 0 or 1, and half of E is the Beta mixture.
+        bounds: the lowest and the highest score there can be, for intervals; those of `binary` are 0 and 1.
+        higher_is_better: whether the larger of two scores is the better.
+
+    Raises:
+        InputError: fewer than two systems, two of one name, or an option outside its domain.
+
+    Reference: Howard et al. (2020), "Time-uniform Chernoff bounds via nonnegative supermartingales"; Wang and Ramdas
+    (2022), "False discovery rate control with e-values"; Waudby-Smith and Ramdas (2024), "Estimating means of bounded
+    random variables by betting".
+
+    Example:
+        >>> monitor = Monitor(["A", "B"], binary=True, largest=500)
+        >>> monitor.update({"A": [1, 1, 1, 1, 1, 1], "B": [0, 1, 0, 0, 0, 0]}), monitor.needed
+        ([], ('A', 'B'))
+        >>> monitor.update({"A": [1, 1, 1], "B": [0, 0, 0]}), monitor.needed
+        ([('A', 'B')], ())
+        >>> monitor.pairs[0].better, monitor.pairs[0].settled_at, monitor.stop
+        ('A', 8, True)
+    """
+
+    rows = "pairs"
+
+    def __init__(
+        self,
+        systems: Sequence[str],
+        *,
+        alpha: float = 0.05,
+        correction: MonitorCorrection = "ebh",
+        baseline: str | None = None,
+        largest: int | None = None,
+        binary: bool = False,
+        bounds: Sequence[float] | None = None,
+        higher_is_better: bool = True,
+    ) -> None:
+        check(MonitorOptions(correction=correction, largest=largest, bounds=bounds))
+        if not 0.0 < alpha < 1.0:
+            raise InputError(f"alpha must be a number between 0 and 1, such as 0.05, got {alpha!r}")
+        self.systems, self.alpha = tuple(map(str, systems)), alpha
+        self.correction: MonitorCorrection = correction
+        if len(self.systems) < 2 or len(set(self.systems)) < len(self.systems):
+            raise InputError(f"expected two systems or more of different names, got {listing(self.systems)}")
+        bounds = (0.0, 1.0) if binary else bounds
+        if bounds is not None and not (len(bounds) == 2 and bounds[0] < bounds[1]):
+            raise InputError(f"bounds must be two numbers, the lowest and the highest score, got {bounds!r}")
+        self.largest, self.binary, self.higher_is_better = largest, binary, higher_is_better
+        self.bounds = None if bounds is None else (float(bounds[0]), float(bounds[1]))
+        self.baseline = baseline_of(self.systems, Settings(baseline=baseline))
+        pairs = [*combinations(self.systems, 2)]
+        if self.baseline is not None:
+            pairs = [(name, self.baseline) for name in self.systems if name != self.baseline]
+        self._members = np.array([[self.systems.index(name) for name in pair] for pair in pairs])
+        halvings = math.log2(largest or _MANY) / 2.0
+        self._effects = _STEEP * 2.0 ** (np.arange(math.ceil(halvings) + 1) - halvings)
+        self._columns = np.zeros((15 + len(self._effects), len(pairs)))  # parts of it:
+        self._state, self._bounded, self._evidence = _State(*self._columns[:7]), self._columns[7:12], self._columns[12:]
+        self._ids, self._clusters = dict[str, None](), dict[str, None]()
+
+    def brief(self) -> dict[str, Any]:
+        """What `repr` shows."""
+        return {name: getattr(self, name) for name in ("systems", "needed", "stop", "alpha", "correction")}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle what `to_json` writes: columns are parts of one array."""
+        return Monitor.from_json, (self.to_json(),)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The systems that need more instances: those of open pairs, up to the largest number; others may stop."""
+        is_open = self._state.settled_at == 0
+        if self.largest is not None:
+            is_open &= self._state.instances < self.largest
+        return tuple(self.systems[i] for i in np.unique(self._members[is_open]).tolist())
+
+    @property
+    def stop(self) -> bool:
+        """Whether no system needs more instances."""
+        return not self.needed
+
+    @property
+    def exit_code(self) -> int:
+        """That of the command: 0 to stop, 3 to go on."""
+        return 0 if self.stop else 3
+
+    @property
+    def pairs(self) -> tuple[MonitoredPair, ...]:
+        """What is known of each pair now."""
+        adjusted = self._adjusted(self._state.log_e if self.correction == "ebh" else self._state.peak).tolist()
+        columns = (column.tolist() for column in self._state[1:])
+        return tuple(
+            MonitoredPair(
+                a=(names := [self.systems[i] for i in members])[0],
+                b=names[1],
+                instances=int(instances),
+                delta=total / max(instances, 1.0),
+                interval=interval,
+                log10_e=log_e / math.log(10.0),
+                p_value=math.exp(-max(peak, 0.0)),
+                p_adjusted=p_adjusted,
+                settled_at=int(at) or None,
+                better=names[int((sign > 0) != self.higher_is_better)] if at else None,
+            )
+            for members, interval, p_adjusted, instances, total, log_e, peak, at, sign in zip(
+                self._members.tolist(), self._intervals(), adjusted, *columns, strict=True
+            )
+        )
+
+    def update(
+        self, scores: Any, *, ids: Sequence[object] | None = None, clusters: Sequence[object] | None = None
+    ) -> list[tuple[str, str]]:
+        """Take the scores of new instances, one after another; gives the pairs that they settle.
+
+        Args:
+            scores: name of a system -> its score, or one score per instance; or an array `[system, instance]`. Systems
+                that are not `needed` may be left out.
+            ids: `[instance]` names; an instance that comes twice is refused.
+            clusters: `[instance]` labels; the instances of a cluster, which come together, are one unit.
+
+        Raises:
+            InputError: NaN or infinity, an unknown system, a needed one without scores, unequal lengths, scores outside
+                the bounds, an instance or a cluster that was there before. Nothing is then taken.
+        """
+        given, values = self._scores(scores)
+        number = values.shape[1]
+        names = _new_labels("ids", ids, number, self._ids)
+        labels = _new_labels("clusters", clusters, number, self._clusters)
+        if labels and self.binary:
+            raise InputError("clusters have sums that are not 0 or 1; leave binary out")
+        sizes = np.ones(number)
+        if labels:
+            known = {label: i for i, label in enumerate(dict.fromkeys(labels))}
+            codes = np.array([known[label] for label in labels])
+            sizes = np.bincount(codes).astype(np.float64)
+            values = np.stack([np.bincount(codes, own) for own in values])
+        chosen = np.flatnonzero(given[self._members].all(axis=1))
+        a, b = self._members[chosen].T
+        step, settled = max(1, _PART // (max(len(chosen), 1) * len(self._effects))), list[int]()
+        for start in range(0, values.shape[1], step):
+            of_a, of_b = values[a, start : start + step].T, values[b, start : start + step].T
+            differences = of_a - of_b
+            differences[np.abs(differences) <= _ROUNDING * (np.abs(of_a) + np.abs(of_b))] = 0.0
+            settled += self._advance(chosen, differences, float(sizes[start : start + step].sum()))
+        self._ids.update(dict.fromkeys(names))
+        self._clusters.update(dict.fromkeys(labels))
+        return [(self.systems[i], self.systems[j]) for i, j in self._members[settled].tolist()]
+
+    def _scores(self, scores: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Which systems are given `[system]`, and their scores `[system, instance]`, 0 for others."""
+        if not isinstance(scores, Mapping):
+            rows = np.asarray(scores, np.float64)
+            if rows.ndim != 2 or len(rows) != len(self.systems):
+                raise InputError(f"scores must be [{len(self.systems)} systems, instance], got shape {rows.shape}")
+            scores = dict(zip(self.systems, rows, strict=True))
+        if unknown := [str(name) for name in scores if name not in self.systems]:
+            raise InputError(f"{unknown[0]!r} is not a system; expected {listing(self.systems)}")
+        if lacking := [name for name in self.needed if name not in scores]:
+            raise InputError(f"no scores of {listing(lacking)}; expected those of all systems that are needed")
+        columns = {name: np.atleast_1d(np.asarray(own, np.float64)) for name, own in scores.items()}
+        if len(shapes := {own.shape for own in columns.values()}) != 1 or len(shape := shapes.pop()) != 1:
+            raise InputError("expected one score per instance, of every system as many")
+        given, values = np.zeros(len(self.systems), bool), np.zeros((len(self.systems), *shape))
+        low, high = self.bounds or (-1e140, 1e140)  # squares do not overflow
+        for name, own in columns.items():
+            wrong = ~np.isfinite(own) | (own < low) | (own > high) | (self.binary & (own != low) & (own != high))
+            if wrong.any():
+                kind = "0 or 1" if self.binary else "a number" if self.bounds is None else f"from {low:g} to {high:g}"
+                at = int(wrong.argmax())
+                raise InputError(f"{name!r} has the score {own[at]:g} on instance {at + 1} of these; expected {kind}")
+            given[i := self.systems.index(name)], values[i] = True, own
+        return given, values
+
+    def _advance(self, chosen: np.ndarray, differences: np.ndarray, instances: float) -> list[int]:
+        """Take units `[unit, pair]` of some pairs; gives the pairs that are settled."""
+        state, settled, floor = self._state, list[int](), -math.log(self.alpha)
+        path, after = log_e_values(differences, self._effects, self._evidence[:, chosen], binary=self.binary)
+        totals = _running(state.total[chosen], differences)
+        peaks = np.maximum(np.maximum.accumulate(path, axis=0), state.peak[chosen])
+        evidence, used = (state.log_e, path) if self.correction == "ebh" else (state.peak, peaks)
+        is_open = state.settled_at[chosen] == 0
+        for t in np.flatnonzero((path[:, is_open] >= floor).any(axis=1)).tolist():
+            if not (path[t, is_open] >= floor).any():
+                continue
+            evidence[chosen[is_open]] = used[t, is_open]
+            new = is_open & (self._adjusted(evidence)[chosen] <= self.alpha)
+            now, is_open = chosen[new], is_open & ~new
+            state.log_e[now], state.peak[now] = path[t, new], peaks[t, new]
+            state.settled_at[now], state.sign[now] = state.units[now] + t + 1, np.sign(totals[t, new])
+            settled += now.tolist()
+        state.log_e[chosen[is_open]], state.peak[chosen[is_open]] = path[-1, is_open], peaks[-1, is_open]
+        if self.bounds is not None:
+            moved, before = differences / (2.0 * (self.bounds[1] - self.bounds[0])) + 0.5, self._bounded[:, chosen]
+            self._bounded[:, chosen] = bernstein(before, state.units[chosen], moved, self._log_level)
+        state.units[chosen] += len(path)
+        state.instances[chosen] += instances
+        state.total[chosen] = totals[-1]
+        self._evidence[:, chosen] = after
+        return settled
+
+    def _adjusted(self, log_e: np.ndarray) -> np.ndarray:
+        return adjust(np.exp(-np.maximum(log_e, 0.0)), OF_INVERSE[self.correction][0])
+
+    @property
+    def _log_level(self) -> float:
+        """The logarithm of 2 / alpha of intervals, which hold together where no finding at all may be false."""
+        return math.log(2.0 / self.alpha * (len(self._members) if self.correction == "holm" else 1))
+
+    def _intervals(self) -> list[Interval | None]:
+        units, (*_, weight, weighted, penalty) = self._state.units, self._bounded
+        if self.bounds is None or self._clusters or not units.any():
+            return [None] * len(units)
+        width, weight = self.bounds[1] - self.bounds[0], np.maximum(weight, 1e-300)
+        centre, radius = width * (2.0 * weighted / weight - 1.0), 2.0 * width * (self._log_level + penalty) / weight
+        ends = np.clip([centre - radius, centre + radius], -width, width).T.tolist()
+        return [Interval(low, high) for low, high in ends]
+
+    def _lines(self) -> list[str]:
+        pairs, needed = self.pairs, self.needed
+        settled = sum(each.better is not None for each in pairs)
+        size = count(max(each.instances for each in pairs), "instance")
+        size += "" if self.largest is None else f" of at most {self.largest:,}"
+        lines = [
+            f"{'go on' if needed else 'stop'}: {settled:,} of {count(len(pairs), 'pair')} "
+            f"{'is' if settled == 1 else 'are'} settled after {size}",
+            f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks",
+        ]
+        if needed and (free := [name for name in self.systems if name not in needed]):
+            lines.append(f"{count(len(free), 'system')} may stop: {first_of(free, 4)}")
+        shown = sorted(pairs, key=lambda each: each.settled_at or math.inf)[:_SHOWN]
+        spec, bounded = number_spec([each.delta for each in shown]), pairs[0].interval is not None
+        rows = [
+            (
+                f"{each.a} - {each.b}",
+                f"{each.delta:+{spec}}",
+                *([format_interval(each.interval, f"+{spec}")] if bounded else []),
+                format_p(each.p_adjusted, threshold=self.alpha),
+                "open" if each.settled_at is None else f"{each.settled_at:,}",
+                each.better or "",
+            )
+            for each in shown
+        ]
+        joint = " (joint)" if self.correction == "holm" else ""
+        heading = [f"{percent(1.0 - self.alpha)} interval{joint}, any time"] if bounded else []
+        at = "settled at cluster" if self._clusters else "settled at"
+        lines += ["", *table_text(("pair", "delta", *heading, "adj. p", at, "better"), rows, (0, 4 + bounded))]
+        if more := len(pairs) - len(shown):
+            lines += ["", f"and {count(more, 'more pair')}: in JSON (-o FILE.json) all stand"]
+        made = {name: getattr(self, name) for name in _MADE[1:5]} | {"binary": self.binary or None}
+        return [*lines, "", signature_line(study="monitor", **made)]
+
+    def _fields(self) -> dict[str, Any]:
+        """What the JSON has: what is known, and all that `from_json` needs to go on."""
+        made = {name: getattr(self, name) for name in _MADE}
+        known = {"needed": self.needed, "stop": self.stop, "pairs": self._rows()}
+        held = {"ids": list(self._ids), "clusters": list(self._clusters), "columns": self._columns.tolist()}
+        return {"made": made, **known, "state": held}
+
+    @classmethod
+    def from_json(cls, source: str | os.PathLike[str]) -> Monitor:
+        """The monitor that `to_json` wrote: it goes on as if it had never been away.
+
+        Args:
+            source: the path of the file, or the JSON itself, which begins with `{`.
+
+        Raises:
+            InputError: it is something else, or damaged.
+        """
+        text = os.fspath(source)
+        name = "this JSON" if text.startswith("{") else text
+        try:
+            held = json.loads(text if text.startswith("{") else read_text(text))
+            monitor, state = cls(**held["made"]), held["state"]
+            monitor._columns[:] = state["columns"]
+            monitor._ids, monitor._clusters = (dict.fromkeys(state[each]) for each in ("ids", "clusters"))
+        except (KeyError, TypeError, ValueError) as error:
+            raise (
+                error
+                if isinstance(error, InputError)
+                else InputError(f"{name}: is no monitor; expected what `Monitor.to_json` or --checkpoint has written")
+            ) from None
+        return monitor
+
+
+def _new_labels(what: str, labels: Sequence[object] | None, number: int, before: Mapping[str, None]) -> list[str]:
+    """Labels `[instance]` of which none was there before, nor any id twice."""
+    names = [] if labels is None else list(map(str, labels))
+    if labels is not None and len(names) != number:
+        raise InputError(f"{what} must be one per instance, {number}, got {len(names)}")
+    seen = dict[str, None]()
+    for name in names:
+        if name in before or (what == "ids" and name in seen):
+            raise InputError(f"{name!r} of {what} was there before; give each instance once, and clusters whole")
+        seen[name] = None
+    return names
+
+
+@dataclass(frozen=True, kw_only=True)
+class MonitorOptions(ReadingOptions):
+    """The options of `monitor`."""
+
+    confidence_level: float = same(
+        Settings, "confidence_level", doc="Decisions have an error rate of 1 - level.", more="", group="Main options"
+    )
+    correction: MonitorCorrection = option(
+        "ebh",
+        "The error rate: of false discoveries (ebh), of any (holm), of each pair (none).",
+        "Under any dependence of the pairs, and whenever one looks.",
+        group="Main options",
+    )
+    baseline: str | None = same(Settings, "baseline")
+    largest: int | None = option(
+        None, "The largest number of instances: stop there, too.", least=1, most=10**9, group="Main options"
+    )
+    bounds: Sequence[float] | None = option(
+        None, "The lowest and the highest score there can be; gives intervals.", group="Main options"
+    )
+    checkpoint: str | os.PathLike[str] | None = option(
+        None,
+        "Keep what was seen in this file: the next call takes new instances only.",
+        "Without it, instances count in the order of the files, which may then only grow at the end.",
+        group="Main options",
+    )
+
+
+@takes(MonitorOptions)
+def monitor(data: Any, options: MonitorOptions) -> Monitor:
+    """Look at results that are still coming in: which pairs are settled, and may the evaluation stop?
+
+    Call it on all results so far, as often as you like. An instance counts as soon as all systems that are needed have
+    it. See `Monitor`, which takes instances one by one.
+
+    Args:
+        data: what `compare` takes, of a metric that is a mean over instances. Clusters must be whole when they come.
+        options: see `MonitorOptions`.
+
+    Raises:
+        InputError: a metric that is no mean, several metrics, or a checkpoint of other systems or options.
+
+    Example:
+        >>> seen = monitor({"A": [1, 1, 1, 1, 1, 1, 1, 1], "B": [0] * 8}, metric="accuracy", largest=100)
+        >>> seen.stop, seen.pairs[0].better, seen.pairs[0].settled_at
+        (True, 'A', 7)
+    """
+    check(options)
+    evaluation, values, units = mean_scores(data, options, "monitor")
+    bounds = getattr(evaluation.metric, "bounds", ()) if options.bounds is None else tuple(map(float, options.bounds))
+    chosen = Monitor(
+        evaluation.systems,
+        alpha=Settings(confidence_level=options.confidence_level).alpha,
+        correction=options.correction,
+        baseline=options.baseline,
+        largest=options.largest,
+        binary=evaluation.metric.name == ACCURACY.name and units is None,
+        bounds=bounds if all(map(math.isfinite, bounds)) else None,
+        higher_is_better=evaluation.metric.higher_is_better,
+    )
+    seen = chosen
+    if options.checkpoint is not None and Path(options.checkpoint).exists():
+        seen = Monitor.from_json(options.checkpoint)
+        for name in _MADE:
+            if getattr(seen, name) != getattr(chosen, name):
+                raise InputError(f"{options.checkpoint}: has other {name} than these files; give another file")
+    names = evaluation.ids or tuple(map(str, range(1, evaluation.num_instances + 1)))
+    if evaluation.runs:
+        names = tuple(map(" ".join, zip(names, evaluation.runs, strict=True)))
+    present = np.ones(values.shape, bool) if evaluation.present is None else evaluation.present
+    new = [i for i, name in enumerate(names) if name not in seen._ids]
+    for _, some in groupby(new, key=lambda i: present[:, i].tolist()):
+        index = list(some)
+        scores = {name: values[k, index] for k, name in enumerate(evaluation.systems) if present[k, index[0]]}
+        if len(scores) > 1 and set(seen.needed) <= scores.keys():
+            labels = None if units is None else [units[i] for i in index]
+            seen.update(scores, ids=[names[i] for i in index], clusters=labels)
+    if options.checkpoint is not None:
+        seen.to_json(options.checkpoint)
+    return seen
+
+
+def mean_scores(
+    data: Any, options: ReadingOptions, what: str, missing: Missing = "pairwise"
+) -> tuple[EvaluationRecord, np.ndarray, Sequence[str] | None]:
+    """One evaluation by a mean over instances, the scores `[system, instance]`, and labels of units, if there are."""
+    evaluation, *others = evaluations_of(data, options, selects=True, missing=missing)
+    if others:
+        raise InputError(f"{what} takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
+    stats, present = evaluation.stats, slice(None) if evaluation.present is None else evaluation.present
+    is_mean = getattr(evaluation.metric, "score", None) is mean_score and (stats[..., 1][present] == 1).all()
+    if not is_mean or evaluation.weights is not None:
+        raise InputError(f"{what} takes a mean of one score per instance, and {evaluation.metric.name} is none")
+    units = evaluation.clusters or (evaluation.ids if evaluation.runs else None)
+    return evaluation, stats[..., 0].astype(np.float64), units

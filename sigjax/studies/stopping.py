@@ -1,0 +1,215 @@
+"""Stopping: how much of an evaluation would a monitor have saved? Replays saved results in random orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sigjax.comparison.compare import compare
+from sigjax.comparison.options import ReadingOptions
+from sigjax.metrics.ratios import ACCURACY
+from sigjax.records import Interval, Settings
+from sigjax.records.options import check, option, same, takes
+from sigjax.report.plots import BLUE, GREY, set_words
+from sigjax.report.words import count, format_interval, is_significant, metric_title
+from sigjax.resample.draws import row_keys, words
+from sigjax.run.context import progress_bar
+from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
+from sigjax.studies.monitor import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions, mean_scores
+from sigjax.studies.study import PANEL, Study, study_signature
+from sigjax.studies.trials import StudyOptions, select
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_FIRST_ROW = 2**41 + 2**38
+"""Order r has the random words of resample 2^41 + 2^38 + 2 r, its swaps those of the next one: no test reaches them."""
+_STEPS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoppingOptions(ReadingOptions):
+    """The options of `stopping`."""
+
+    only: Sequence[str] | None = option(None, "Names of the systems; all when left out.", group="Main options")
+    confidence_level: float = same(MonitorOptions, "confidence_level")
+    correction: MonitorCorrection = same(MonitorOptions, "correction")
+    baseline: str | None = same(Settings, "baseline")
+    orders: int = option(100, "Random orders.", least=1, most=100_000, group="Main options")
+    cost: float | None = option(
+        None, "What one system costs on one instance, in any currency.", above=0, group="Main options"
+    )
+    seed: int = same(StudyOptions, "seed")
+    progress: bool = same(StudyOptions, "progress")
+
+
+@dataclass(frozen=True, repr=False)
+class Stopping(Study):
+    """What a monitor would have saved and found, over random orders.
+
+    Attributes:
+        systems: names of the systems.
+        metric: name of the metric.
+        num_instances: number of instances.
+        num_units: number of units: clusters, where there are some.
+        orders: number of random orders.
+        needed: mean share of the results (of a system on an instance) until the monitor stops each system.
+        at_settling: mean share of the units after which pairs are settled; None where none ever is.
+        per_pair: the same over all pairs, with all units for those that are never settled.
+        found: number of pairs in which the permutation test on all instances finds a difference.
+        kept: mean share of these that the monitor settles; None where there are none.
+        others: mean number of pairs that the monitor settles, and the test does not find.
+        false_stops: number of orders, with the outputs of all systems swapped at random, in which any pair is settled;
+            where nothing is adjusted for, the first pair.
+        false_interval: Clopper-Pearson interval (95%) of their share, which is meant to be alpha at most.
+        cost: of all results; None where that of one is not given.
+        saved: the mean part of it that is saved.
+        curve: mean share of the differences found that are settled after 1/50, 2/50, ... of the units.
+        alpha: the error rate.
+        correction: what that is.
+        signature: one line that reproduces the numbers.
+    """
+
+    systems: tuple[str, ...]
+    metric: str
+    num_instances: int
+    num_units: int
+    orders: int
+    needed: float
+    at_settling: float | None
+    per_pair: float
+    found: int
+    kept: float | None
+    others: float
+    false_stops: int
+    false_interval: Interval
+    cost: float | None
+    saved: float | None
+    curve: tuple[float, ...]
+    alpha: float
+    correction: MonitorCorrection
+    signature: str
+
+    def _lines(self) -> list[str]:
+        kept = "the full test finds no difference"
+        if self.kept is not None:
+            kept = f"it finds {self.kept:.0%} of the {count(self.found, 'difference')} of the full test"
+        lines = [
+            f"the monitor needs {self.needed:.0%} of the results",
+            kept,
+            f"{metric_title(self.metric)} on {count(self.num_instances, 'instance')}, "
+            f"{count(len(self.systems), 'system')}; means over {count(self.orders, 'random order')}",
+            f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}",
+            "",
+        ]
+        if self.saved is not None and self.cost is not None:
+            lines.append(f"saved: {self.saved:,.2f} of {self.cost:,.2f}")
+        if self.at_settling is not None:
+            lines.append(f"a pair that is settled is settled after {self.at_settling:.0%} of the instances (mean)")
+        lines.append(f"a pair alone needs {self.per_pair:.0%} of them; a system, until its last pair is settled")
+        which = "the first pair" if self.correction == "none" else "any pair"
+        ends = format_interval(self.false_interval, ".3f")
+        return [
+            *lines,
+            f"settled, but not found by the full test: {self.others:.3g} pairs per order",
+            f"false stops: with swapped outputs, {which} is settled in {self.false_stops / self.orders:.3f}",
+            f"of the orders, 95% interval {ends}; meant: at most {self.alpha:.3g}",
+            "",
+            self.signature,
+        ]
+
+    def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
+        yield PANEL, self._draw
+
+    def _draw(self, axes: Axes) -> None:
+        """The differences of the full test, settled by and by."""
+        at = np.arange(_STEPS + 1) / _STEPS
+        axes.step(at, [0.0, *self.curve], where="post", color=BLUE, linewidth=1.2, label="differences settled")
+        axes.axvline(self.needed, color=GREY, linewidth=0.8, linestyle="--", label="share of results needed")
+        axes.set_ylim(0.0, 1.02)
+        title = f"{metric_title(self.metric)}: differences of the full test that the monitor has settled"
+        set_words(axes, title, "share of the instances", "share of differences")
+
+
+@takes(StoppingOptions)
+def stopping(data: Any, options: StoppingOptions) -> Stopping:
+    """Replay an evaluation in random orders: what would `monitor` have found, and how many results would it need?
+
+    Each order is replayed twice: as it is, where a system stops when all its pairs are settled; and with the outputs of
+    all systems swapped at random on each unit, so that all are equal, and each stop is a false one.
+
+    Args:
+        data: what `compare` takes, of a metric that is a mean over instances.
+        options: see `StoppingOptions`.
+
+    Raises:
+        InputError: a metric that is no mean, or several metrics.
+
+    Example:
+        >>> answers = {"A": [1] * 90 + [0] * 10, "B": [1] * 10 + [0] * 90, "C": [1] * 12 + [0] * 88}
+        >>> study = stopping(answers, metric="accuracy", orders=20, progress=False)
+        >>> study.found, study.kept, study.at_settling < 0.2
+        (2, 1.0, True)
+    """
+    check(options)
+    evaluation, values, labels = mean_scores(data, options, "stopping", missing="error")
+    if options.only is not None:
+        evaluation = select(evaluation, options.only)
+        values = evaluation.stats[..., 0].astype(np.float64)
+    codes = np.arange(values.shape[1]) if labels is None else np.unique(labels, return_inverse=True)[1]
+    sizes = np.bincount(codes)
+    units = np.stack([np.bincount(codes, own, len(sizes)) for own in values])
+    alpha = Settings(confidence_level=options.confidence_level).alpha
+    made: dict[str, Any] = {"alpha": alpha, "correction": options.correction, "baseline": options.baseline}
+    made |= {"largest": len(sizes), "binary": evaluation.metric.name == ACCURACY.name and labels is None}
+    settings: dict[str, Any] = {"correction": OF_INVERSE[options.correction][0], "seed": options.seed}
+    settings |= {"baseline": options.baseline, "confidence_level": options.confidence_level}
+    tested = {
+        frozenset((each.a, each.b)): is_significant(each)
+        for each in compare(evaluation, interval="none", progress=False, **settings)
+    }
+    names = [(each.a, each.b) for each in Monitor(evaluation.systems, **made).pairs]
+    times, used, false_stops = list[list[float]](), 0, 0
+    with progress_bar("orders", options.orders, visible=options.progress) as advance:
+        for r in range(options.orders):
+            keys = row_keys(options.seed, _FIRST_ROW + 2 * r + np.arange(2))
+            order = np.argsort(words(keys[:1], len(sizes) + len(sizes) % 2)[0, : len(sizes)])
+            replay = Monitor(evaluation.systems, **made)
+            replay.update(units[:, order])
+            times.append([each.settled_at or np.inf for each in replay.pairs])
+            for name in replay.systems:  # until its last pair is settled
+                until = max(t for t, pair in zip(times[-1], names, strict=True) if name in pair)
+                used += int(sizes[order[: int(min(until, len(sizes)))]].sum())
+            chance = words(keys[1:], units.size + units.size % 2)[0, : units.size].reshape(units.shape)
+            swapped = np.take_along_axis(units, np.argsort(chance, axis=0), axis=0)
+            stops = Monitor(evaluation.systems, **made).update(swapped[:, order])
+            false_stops += names[0] in stops if options.correction == "none" else bool(stops)
+            advance(r + 1)
+    at, significant = np.array(times), np.array([tested[frozenset(pair)] for pair in names])
+    settled, found, needed = np.isfinite(at), int(significant.sum()), used / (options.orders * values.size)
+    steps = np.arange(1, _STEPS + 1) / _STEPS * len(sizes)
+    cost = None if options.cost is None else options.cost * values.size
+    return Stopping(
+        systems=evaluation.systems,
+        metric=evaluation.metric.name,
+        num_instances=values.shape[1],
+        num_units=len(sizes),
+        orders=options.orders,
+        needed=needed,
+        at_settling=float(at[settled].mean() / len(sizes)) if settled.any() else None,
+        per_pair=float(np.minimum(at, len(sizes)).mean() / len(sizes)),
+        found=found,
+        kept=float(settled[:, significant].mean()) if found else None,
+        others=float(settled[:, ~significant].sum() / options.orders),
+        false_stops=false_stops,
+        false_interval=proportion_interval(false_stops, options.orders, PROPORTION_LEVEL),
+        cost=cost,
+        saved=None if cost is None else (1.0 - needed) * cost,
+        curve=tuple(float((at[:, significant] <= step).mean()) if found else 0.0 for step in steps),
+        alpha=alpha,
+        correction=options.correction,
+        signature=study_signature("stopping", options, metric=evaluation.metric.name, units=len(sizes)),
+    )

@@ -1,0 +1,416 @@
+"""Monitor: E against enumeration in rational numbers, decisions against a transcription of e-BH, and growing files."""
+
+import copy
+import json
+import math
+import pickle
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+import sigjax
+from sigjax import InputError, Monitor
+from sigjax.cli import _run
+from sigjax.studies.monitor import beta_mixture, log_e_values
+
+EFFECTS = 4.0 / 2.0 ** np.arange(6)
+
+
+def pochhammer(x, n):
+    return math.prod((x + i for i in range(n)), start=Fraction(1))
+
+
+def rational_mixture(wins, losses):
+    """2^m B(w + 1/2, l + 1/2) / B(1/2, 1/2), which is rational."""
+    half = Fraction(1, 2)
+    return (
+        Fraction(2) ** (wins + losses)
+        * pochhammer(half, wins)
+        * pochhammer(half, losses)
+        / math.factorial(wins + losses)
+    )
+
+
+def direct_e(differences, effects):
+    """The definition, unit by unit, without logarithms."""
+    sizes = [abs(d) for d in differences]
+    gains, weights = [], []
+    for sign, effect in product((1, -1), effects):
+        gain = 1.0
+        for i, d in enumerate(differences):
+            some = [size for size in sizes[: i + 1] if size]
+            scale = math.sqrt(sum(size**2 for size in some) / len(some)) if some else 1.0
+            theta = sign * effect / scale
+            gain *= math.exp(theta * d) / math.cosh(theta * d)
+        gains.append(gain / math.sqrt(effect))
+        weights.append(1 / math.sqrt(effect))
+    return sum(gains) / sum(weights)
+
+
+@pytest.mark.parametrize("m", range(11))
+def test_the_mean_of_the_beta_mixture_over_all_signs_is_exactly_one(m):
+    games = [(signs.count(1), signs.count(-1)) for signs in product((1, -1), repeat=m)]
+    rational = [rational_mixture(*game) for game in games]
+    assert sum(rational) == 2**m
+    assert beta_mixture(*np.array(games).T) == pytest.approx([math.log(each) for each in rational], abs=1e-12)
+
+
+SIZES = {
+    "equal": [1.0] * 10,
+    "ties": [0.0, 1.0, 0.0, 2.0, 3.0, 0.0, 1.0, 1.0],
+    "real": [0.31, 4.2, 0.007, 1.9, 0.55, 2.5, 0.12, 0.9, 30.0, 0.3],
+    "wide": [1e-150, 1e150, 1.0, 1e-9, 1e9, 7.0],
+    "clusters": [3.0, 5.0, 2.0, 8.0, 1.0, 1.0, 13.0, 4.0, 6.0],
+}
+
+
+@pytest.mark.parametrize("name", [*SIZES, "answers"])
+def test_the_mean_of_e_over_all_signs_is_one_after_each_unit(name):
+    sizes = np.array(SIZES.get(name, [1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0]))
+    signs = np.array(list(product((1.0, -1.0), repeat=len(sizes)))).T
+    path, _ = log_e_values(sizes[:, None] * signs, EFFECTS, binary=name == "answers")
+    assert np.exp(path).mean(axis=1) == pytest.approx(np.ones(len(sizes)), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["equal", "ties", "real", "clusters"])
+def test_e_is_its_definition(name):
+    chance = np.random.default_rng(5)
+    for _ in range(10):
+        differences = np.array(SIZES[name]) * chance.choice([1, -1], len(SIZES[name]))
+        path, _ = log_e_values(differences[:, None], EFFECTS)
+        wanted = [math.log(direct_e(differences[: n + 1].tolist(), EFFECTS)) for n in range(len(differences))]
+        assert path[:, 0] == pytest.approx(wanted, abs=1e-10)
+
+
+def test_of_answers_e_is_the_mean_of_both_mixtures():
+    differences = np.array([1.0, 1, -1, 1, 1, 1, -1, 1, 1])
+    wins = (differences > 0).cumsum().tolist()
+    mixtures = [float(rational_mixture(w, n - w)) for n, w in enumerate(wins, 1)]
+    halves = [(direct_e(differences[:n].tolist(), EFFECTS) + mixture) / 2 for n, mixture in enumerate(mixtures, 1)]
+    log_e = log_e_values(differences[:, None], EFFECTS, binary=True)[0][:, 0]
+    assert np.exp(log_e) == pytest.approx(halves, rel=1e-12)
+
+
+def test_long_streams_do_not_overflow_and_any_unit_of_measurement_gives_the_same():
+    differences = np.random.default_rng(1).normal(0.5, 1.0, (50_000, 1))
+    path, _ = log_e_values(differences, EFFECTS)
+    assert np.isfinite(path).all()
+    assert path[-1, 0] > 4_000
+    assert log_e_values(1e6 * differences, EFFECTS)[0] == pytest.approx(path, rel=1e-9)
+    assert beta_mixture(50_000, 0) == pytest.approx(50_000 * math.log(2) - 0.5 * math.log(math.pi * 50_000), abs=0.01)
+
+
+def board(systems=6, instances=120, seed=0, *, binary=True):
+    chance = np.random.default_rng(seed)
+    rates = np.linspace(0.75, 0.35, systems)[:, None]
+    answers = chance.random((systems, instances)) < rates
+    return answers.astype(float) if binary else answers + chance.normal(0, 0.3, answers.shape)
+
+
+def ebh(e_values, alpha):
+    """Wang and Ramdas (2022), definition 1: reject the k largest, k the largest with k e_[k] / K at least 1 / alpha."""
+    order = sorted(range(len(e_values)), key=lambda i: -e_values[i])
+    ks = [k for k in range(1, len(order) + 1) if k * e_values[order[k - 1]] / len(order) >= 1 / alpha]
+    return set(order[: max(ks, default=0)])
+
+
+@pytest.mark.parametrize("binary", [True, False])
+def test_settled_pairs_are_those_of_ebh_on_e_values_that_stop_when_they_are_settled(binary):
+    scores = board(binary=binary)
+    pairs = list(combinations(range(len(scores)), 2))
+    differences = np.stack([scores[a] - scores[b] for a, b in pairs], axis=1)
+    path = np.exp(log_e_values(differences, 4.0 / math.sqrt(200) * 2.0 ** np.arange(5), binary=binary)[0])
+    settled = {}
+    for t in range(len(path)):
+        now = [path[settled.get(i, t), i] for i in range(len(pairs))]
+        for i in ebh(now, 0.05):
+            settled.setdefault(i, t)
+    assert 4 < len(settled) < len(pairs)
+    monitor = Monitor("ABCDEF", largest=200, binary=binary)
+    assert len(monitor._effects) == 5
+    assert len(monitor.update(scores)) == len(settled)
+    times = [each.settled_at for each in monitor.pairs]
+    assert times == [settled[i] + 1 if i in settled else None for i in range(len(pairs))]
+    ends = [path[settled.get(i, -1), i] for i in range(len(pairs))]
+    assert [10**each.log10_e for each in monitor.pairs] == pytest.approx(ends, rel=1e-9)
+    assert {i for i, each in enumerate(monitor.pairs) if each.p_adjusted <= 0.05} == set(settled)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("correction", ["none", "holm"])
+def test_error_rates_of_any_false_finding_take_the_largest_e_so_far(correction, seed):
+    scores = board(seed=seed)
+    pairs = list(combinations(range(len(scores)), 2))
+    differences = np.stack([scores[a] - scores[b] for a, b in pairs], axis=1)
+    path = log_e_values(differences, 4.0 / math.sqrt(10_000) * 2.0 ** np.arange(8), binary=True)[0]
+    peaks = np.exp(np.maximum.accumulate(path, axis=0))
+    times = {}
+    for t, peak in enumerate(peaks):
+        order = np.argsort(-peak)
+        for rank, i in enumerate(order):
+            limit = 1 if correction == "none" else len(pairs) - rank
+            if peak[i] < limit / 0.05:
+                break
+            times.setdefault(int(i), t + 1)
+    monitor = Monitor("ABCDEF", correction=correction, binary=True)
+    monitor.update(scores)
+    assert {i: each.settled_at for i, each in enumerate(monitor.pairs) if each.better} == times
+    for each, peak in zip(monitor.pairs, peaks.max(axis=0), strict=True):
+        if each.better is None:
+            assert each.p_value == pytest.approx(min(1.0, 1.0 / peak), rel=1e-9)
+        else:
+            assert each.p_value <= 0.05
+
+
+@pytest.mark.parametrize("made", [{"binary": True}, {"bounds": (-3, 4), "correction": "holm"}, {"baseline": "C"}])
+def test_fed_one_by_one_saved_and_loaded_is_fed_at_once(made, tmp_path):
+    scores = board(seed=3, binary="binary" in made)
+    at_once = Monitor("ABCDEF", **made)
+    found = at_once.update(scores, ids=range(120))
+    one_by_one, settled = Monitor("ABCDEF", **made), []
+    for i in range(120):
+        settled += one_by_one.update(dict(zip("ABCDEF", scores[:, i].tolist(), strict=True)), ids=[i])
+        if i % 40 == 7:
+            path = one_by_one.to_json(tmp_path / "state.json")
+            one_by_one = Monitor.from_json(path)
+    assert one_by_one.to_json() == at_once.to_json()
+    assert settled == found
+    assert Monitor.from_json(at_once.to_json()).pairs == at_once.pairs
+    if "baseline" in made:
+        assert [(each.a, each.b) for each in at_once.pairs] == [(name, "C") for name in "ABDEF"]
+
+
+def test_copies_go_on_alone_and_the_text_in_a_notebook_is_short():
+    monitor, scores = Monitor("ABC", binary=True), board(3, 30)
+    monitor.update(scores[:, :20])
+    before = monitor.to_json()
+    for copied in (copy.deepcopy(monitor), pickle.loads(pickle.dumps(monitor))):
+        assert copied.to_json() == before
+        copied.update(scores[:, 20:])
+        assert copied.to_json() != before == monitor.to_json()
+        assert Monitor.from_json(copied.to_json()).pairs == copied.pairs
+    assert repr(monitor).startswith("Monitor(systems=('A', 'B', 'C'), needed=")
+    frame = monitor.to_dataframe()
+    assert frame["delta"].tolist() == [each.delta for each in monitor.pairs]
+
+
+def test_systems_whose_pairs_are_settled_may_stop():
+    scores = {"A": [1] * 60, "B": [1, 0] * 30, "C": [0, 1] * 30}
+    monitor = Monitor("ABC", binary=True, largest=100)
+    monitor.update(scores)
+    assert monitor.needed == ("B", "C")
+    assert not monitor.stop
+    monitor.update({"B": [1] * 30, "C": [1] * 30})
+    with pytest.raises(InputError, match="no scores of 'C'"):
+        monitor.update({"B": 1})
+    with pytest.raises(InputError, match="no scores of 'B'"):
+        monitor.update({"A": 1, "C": 1})
+    assert [each.instances for each in monitor.pairs] == [60, 60, 90]
+    monitor.update({"B": [1] * 10, "C": [1] * 10})
+    assert monitor.stop
+    assert monitor.exit_code == 0
+    assert "stop: 2 of 3 pairs are settled after 100 instances of at most 100" in str(monitor)
+
+
+def test_clusters_are_units():
+    scores = board(3, 90, binary=False)
+    clusters = np.repeat(np.arange(30), 3)
+    monitor = Monitor("ABC", bounds=(-9, 9))
+    monitor.update(scores, clusters=clusters)
+    sums = Monitor("ABC")
+    sums.update(scores.reshape(3, 30, 3).sum(axis=2))
+    for ours, theirs in zip(monitor.pairs, sums.pairs, strict=True):
+        assert ours.log10_e == pytest.approx(theirs.log10_e, abs=1e-9)
+        assert (ours.instances, ours.delta) == (90, pytest.approx(theirs.delta / 3))
+        assert ours.interval is None
+    with pytest.raises(InputError, match="'3' of clusters was there before"):
+        monitor.update(scores[:, :2], clusters=["new", 3])
+
+
+def test_the_confidence_sequence_is_that_of_the_paper():
+    scores = board(2, 200, binary=True)
+    monitor = Monitor("AB", binary=True, alpha=0.1)
+    monitor.update(scores)
+    x = (scores[0] - scores[1] + 1) / 2
+    means, variances = [0.5], [0.25]
+    for t in range(1, 201):
+        means.append((0.5 + x[:t].sum()) / (t + 1))
+        variances.append((0.25 + sum((x[i] - means[i + 1]) ** 2 for i in range(t))) / (t + 1))
+    bets = [min(math.sqrt(2 * math.log(20) / (variances[t - 1] * t * math.log(1 + t))), 0.5) for t in range(1, 201)]
+    psi = [(-math.log(1 - bet) - bet) / 4 for bet in bets]
+    penalty = sum(4 * (x[t] - means[t]) ** 2 * psi[t] for t in range(200))
+    radius = (math.log(2 / 0.1) + penalty) / sum(bets)
+    centre = sum(bet * each for bet, each in zip(bets, x, strict=True)) / sum(bets)
+    wanted = [2 * (centre - radius) - 1, 2 * (centre + radius) - 1]
+    (pair,) = monitor.pairs
+    assert pair.interval == pytest.approx(wanted, abs=1e-12)
+    tens = Monitor("AB", bounds=(-3, 7), alpha=0.1)
+    tens.update(10 * scores - 3)
+    assert tens.pairs[0].interval == pytest.approx([10 * end for end in wanted], abs=1e-11)
+    assert Monitor("AB").pairs[0].interval is None
+    joint = Monitor("ABC", binary=True, alpha=0.3, correction="holm")
+    joint.update([*scores, scores[0]])
+    assert joint.pairs[0].interval == pytest.approx(wanted, abs=1e-12)
+
+
+def test_scores_that_differ_by_rounding_alone_are_equal():
+    monitor = Monitor("ABC")
+    monitor.update({"A": [0.1 + 0.2] * 50, "B": [0.3] * 50, "C": [0.3 - 1e-12] * 50})
+    settled = [each.better for each in monitor.pairs]
+    assert (0.1 + 0.2) - 0.3 > 0
+    assert settled == [None, "A", "B"]
+    assert monitor.pairs[0].log10_e == pytest.approx(0.0, abs=1e-12)
+
+
+def test_stopping_whenever_one_likes_keeps_the_level():
+    chance = np.random.default_rng(8)
+    sizes = {
+        "answers": np.where(chance.random((300, 4000)) < 0.3, 1.0, 0.0),
+        "heavy": np.abs(chance.standard_cauchy((300, 4000))),
+    }
+    for name, size in sizes.items():
+        signs = chance.choice([-1.0, 1.0], size.shape)
+        path, _ = log_e_values(size * signs, EFFECTS, binary=name == "answers")
+        stops = (path.max(axis=0) >= math.log(20)).mean()
+        assert 0.005 < stops < 0.05 + 3 * math.sqrt(0.05 * 0.95 / 4000), name
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "words"),
+    [
+        ({"A": [1, math.nan], "B": [1, 1]}, {}, "'A' has the score nan on instance 2 of these; expected 0 or 1"),
+        ({"A": [1, 0.5], "B": [1, 1]}, {}, "expected 0 or 1"),
+        ({"A": 1, "B": 1, "Z": 1}, {}, "'Z' is not a system; expected 'A', 'B'"),
+        ({"A": 1}, {}, "no scores of 'B'"),
+        ({"A": [1, 1], "B": [1]}, {}, "one score per instance"),
+        (np.ones((3, 2)), {}, r"\[2 systems, instance\], got shape \(3, 2\)"),
+        ({"A": [1, 1], "B": [1, 0]}, {"ids": ["x", "x"]}, "'x' of ids was there before"),
+        ({"A": [1, 1], "B": [1, 0]}, {"ids": ["x", "old"]}, "'old' of ids was there before"),
+        ({"A": [1, 1], "B": [1, 0]}, {"ids": ["x"]}, "ids must be one per instance, 2, got 1"),
+        ({"A": [1, 1], "B": [1, 0]}, {"clusters": ["x", "x"]}, "leave binary out"),
+    ],
+)
+def test_what_cannot_be_taken_is_refused_and_nothing_is_taken(scores, labels, words):
+    monitor = Monitor("AB", binary=True)
+    monitor.update({"A": 1, "B": 0}, ids=["old"])
+    before = monitor.to_json()
+    with pytest.raises(InputError, match=words):
+        monitor.update(scores, **labels)
+    assert monitor.to_json() == before
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        ({"systems": ["A"]}, "two systems or more"),
+        ({"systems": ["A", "A"]}, "different names"),
+        ({"alpha": 0}, "alpha must be"),
+        ({"correction": "bh"}, "correction"),
+        ({"bounds": (1, 0)}, "bounds must be two numbers"),
+        ({"bounds": (0, math.inf)}, "bounds must be"),
+        ({"largest": 0}, "largest"),
+        ({"baseline": "Z"}, "no system 'Z'"),
+    ],
+)
+def test_monitors_that_cannot_be_made_are_refused(made, words):
+    with pytest.raises(InputError, match=words):
+        Monitor(**{"systems": ["A", "B"], **made})
+
+
+def test_files_that_are_no_monitor_are_refused(tmp_path):
+    for text in ("{}", '{"schema": "sigjax-monitor/1"}', "no JSON", "{"):
+        path = tmp_path / "state.json"
+        path.write_text(text)
+        with pytest.raises(InputError, match="is no monitor"):
+            Monitor.from_json(path)
+
+
+def run(*words):
+    return _run(list(map(str, words)), debug=True)
+
+
+def write(path, scores, first, last):
+    lines = [json.dumps({"id": f"q{i}", "A": int(scores[0, i]), "B": int(scores[1, i])}) for i in range(first, last)]
+    with path.open("a") as file:
+        file.writelines(line + "\n" for line in lines)
+
+
+def test_growing_logs_give_what_one_monitor_gives(tmp_path, capsys):
+    scores = board(2, 200, seed=6)
+    log, state = tmp_path / "log.jsonl", tmp_path / "state.json"
+    watch, at = Monitor("AB", binary=True), 0
+    for upto in (10, 25, 60, 200):
+        write(log, scores, at, upto)
+        watch.update(scores[:, at:upto])
+        at = upto
+        words = ["monitor", log, "-m", "accuracy"]
+        code = run(*words, "--checkpoint", state)
+        shown = capsys.readouterr().out
+        assert code == (0 if watch.stop else 3)
+        assert shown == str(watch)
+        assert run(*words) == code
+        assert capsys.readouterr().out == shown
+        assert run(*words, "--checkpoint", state, "-o", tmp_path / "out.json", "-q") == code
+        assert json.loads((tmp_path / "out.json").read_text())["pairs"][0]["settled_at"] == (watch.pairs[0].settled_at)
+    assert watch.stop
+    assert sigjax.monitor(log, metric="accuracy", checkpoint=state).pairs == watch.pairs
+    with pytest.raises(InputError, match="has other correction"):
+        sigjax.monitor(log, metric="accuracy", checkpoint=state, correction="holm")
+
+
+def test_new_files_and_logs_that_lag_behind_come_when_they_are_complete(tmp_path):
+    scores, state = board(2, 60, seed=7), tmp_path / "state.json"
+    order = list(range(60))
+
+    def add(name, file, some):
+        lines = [f"q{i}\t{int(scores['AB'.index(name), i])}\n" for i in some]
+        with (tmp_path / f"{name}.tsv").open("a") as log:
+            log.writelines(([] if file else ["id\tscore\n"]) + lines)
+
+    def look():
+        files = [tmp_path / "A.tsv", tmp_path / "B.tsv"]
+        return sigjax.monitor({"A": files[0], "B": files[1]}, metric="accuracy", checkpoint=state)
+
+    add("A", 0, order[:30])
+    add("B", 0, order[10:40])
+    words = ["monitor", tmp_path / "A.tsv", tmp_path / "B.tsv", "-m", "accuracy", "-o", tmp_path / "out.json", "-q"]
+    assert run(*words) == look().exit_code
+    assert json.loads((tmp_path / "out.json").read_text())["pairs"][0]["instances"] == 20
+    assert look().pairs[0].instances == 20
+    add("A", 1, order[30:])
+    add("B", 1, [*order[:10], *order[40:]])
+    status = look()
+    assert status.pairs[0].instances == 60
+    wanted = Monitor("AB", binary=True)
+    wanted.update(scores[:, [*order[10:30], *order[:10], *order[30:]]])
+    assert status.pairs[0].settled_at == wanted.pairs[0].settled_at
+    assert status.pairs[0].delta == pytest.approx(wanted.pairs[0].delta, abs=1e-15)
+
+
+def test_metrics_that_are_no_mean_are_refused(tmp_path):
+    table = tmp_path / "t.tsv"
+    table.write_text("system\tid\ttp\tpredicted\tgold\nA\t1\t1\t2\t2\nB\t1\t1\t1\t2\n")
+    with pytest.raises(InputError, match="mean of one score per instance, and fscore is none"):
+        sigjax.monitor(table, metric="fscore")
+
+
+def test_lower_is_better_where_the_metric_says_so(tmp_path):
+    table = tmp_path / "t.tsv"
+    table.write_text("A\tB\n" + "3.5\t1.5\n2.5\t0.5\n" * 6)
+    assert [sigjax.monitor(table, metric="mean", lower_is_better=low).pairs[0].better for low in (False, True)] == [
+        "A",
+        "B",
+    ]
+
+
+def test_runs_of_an_instance_are_one_unit():
+    scores = board(2, 40, binary=False)
+    labels = {"ids": [f"q{i // 2}" for i in range(40)], "runs": [str(i % 2) for i in range(40)]}
+    evaluation = sigjax.Evaluation.from_arrays({"A": scores[0], "B": scores[1]}, **labels)
+    status = sigjax.monitor(evaluation)
+    sums = Monitor("AB")
+    sums.update(scores.reshape(2, 20, 2).sum(axis=2))
+    assert status.pairs[0].log10_e == pytest.approx(sums.pairs[0].log10_e, abs=1e-9)
+    assert status.pairs[0].instances == 40

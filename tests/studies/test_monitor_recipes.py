@@ -1,0 +1,115 @@
+"""The recipes of the page stopping, run in the real Inspect and lm-evaluation-harness, where they are installed."""
+
+import json
+import random
+import re
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from sigjax import Monitor
+
+PAGE = Path(__file__).parents[2] / "sigjax" / "guide" / "stopping.md"
+INSPECT, HARNESS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+NUMBER = 120
+
+
+def is_right(name, question):
+    """Whether a model of these tests answers a question."""
+    return random.Random(f"{name} {question}").random() < {"good": 0.9, "bad": 0.4}[name]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_inspect_stops_scheduling_samples_once_all_pairs_are_settled(tmp_path):
+    inspect_ai = pytest.importorskip("inspect_ai")
+    parts = ("dataset", "model", "scorer", "solver")
+    dataset, model, scorer, solver = (import_module(f"inspect_ai.{name}") for name in parts)
+
+    @solver.solver
+    def answers(name):
+        async def solve(state, generate):
+            text = str(state.sample_id) if is_right(name, state.sample_id) else "no"
+            state.output = model.ModelOutput.from_content("mockllm/model", text)
+            return state
+
+        return solve
+
+    made = {}
+    exec(INSPECT, made)
+    monitor, waiting = Monitor(["good", "bad"], binary=True, largest=NUMBER), {}
+    samples = [dataset.Sample(id=i, input=f"{i}?", target=str(i)) for i in range(1, NUMBER + 1)]
+    tasks = [
+        inspect_ai.Task(
+            name=name,
+            dataset=samples,
+            solver=answers(name),
+            scorer=scorer.match(location="exact"),
+            early_stopping=made["Stopping"](name, monitor, waiting),
+        )
+        for name in ("good", "bad")
+    ]
+    logs = inspect_ai.eval(
+        tasks, model="mockllm/model", log_dir=str(tmp_path), max_tasks=2, max_samples=4, display="none"
+    )
+    assert [log.error for log in logs] == [None, None]
+    assert monitor.stop
+    (pair,) = monitor.pairs
+    assert pair.better == "good"
+    assert 5 < pair.instances < 60
+    done = {log.eval.task: {sample.id: sample for sample in log.samples if sample.scores} for log in logs}
+    assert all(pair.instances <= len(own) < NUMBER for own in done.values())
+    for log in logs:
+        assert log.results.early_stopping.manager == "sigjax"
+        assert len(log.results.early_stopping.early_stops) + len(done[log.eval.task]) == NUMBER
+    used = list(map(int, monitor._ids))
+    again = Monitor(["good", "bad"], binary=True, largest=NUMBER)
+    again.update({name: [is_right(name, i) for i in used] for name in ("good", "bad")})
+    assert again.pairs == monitor.pairs
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_harness_is_asked_for_some_questions_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
+    lm_eval = pytest.importorskip("lm_eval")
+    harness, tasks = import_module("lm_eval.api.model"), import_module("lm_eval.tasks")
+
+    class Toy(harness.LM):
+        def __init__(self, name):
+            super().__init__()
+            self.name, self.questions = name, []
+
+        def generate_until(self, requests, **_):
+            some = [request.args[0].rstrip("?") for request in requests]
+            self.questions += map(int, some)
+            return [text if is_right(self.name, int(text)) else "no" for text in some]
+
+        def loglikelihood(self, requests, **_):
+            raise NotImplementedError
+
+        loglikelihood_rolling = loglikelihood
+
+    lines = (json.dumps({"question": f"{i}?", "answer": str(i)}) + "\n" for i in range(NUMBER))
+    (tmp_path / "questions.jsonl").write_text("".join(lines))
+    (tmp_path / "toy.yaml").write_text(
+        f"task: toy\ndataset_path: json\ndataset_kwargs:\n  data_files:\n    test: {tmp_path}/questions.jsonl\n"
+        "test_split: test\noutput_type: generate_until\ndoc_to_text: '{{question}}'\ndoc_to_target: '{{answer}}'\n"
+        "generation_kwargs:\n  until: []\nmetric_list:\n  - metric: exact_match\n"
+    )
+    manager = tasks.TaskManager(include_path=str(tmp_path), include_defaults=False)
+    evaluated = partial(lm_eval.simple_evaluate, task_manager=manager, bootstrap_iters=0)
+    monkeypatch.setattr(lm_eval, "simple_evaluate", evaluated)
+    made = {}
+    exec(HARNESS, made)
+    models = {name: Toy(name) for name in ("good", "bad")}
+    monitor = made["evaluate"](models, "toy", "exact_match", NUMBER)
+    assert monitor.stop
+    assert monitor.pairs[0].better == "good"
+    questions = random.Random(1).sample(range(NUMBER), NUMBER)[: monitor.pairs[0].instances]
+    assert len(questions) < NUMBER
+    assert {name: sorted(model.questions) for name, model in models.items()} == dict.fromkeys(models, sorted(questions))
+    again = Monitor([*models], binary=True, largest=NUMBER)
+    again.update({name: [is_right(name, i) for i in questions] for name in models})
+    assert again.pairs == monitor.pairs
