@@ -19,15 +19,12 @@ from sigjax.formats import read_metrics
 from sigjax.readers.options import TableOptions, listing
 from sigjax.records import EvaluationRecord, InputError, Interval, Settings, SystemScore
 from sigjax.records.options import check, option, same, takes
-from sigjax.report.markup import MARKDOWN, escape_markdown, render_table
 from sigjax.report.report import Report
 from sigjax.report.sections import Table
-from sigjax.report.text import BOLD, Page, draw_table, rendered
 from sigjax.report.words import DASH, count, first_of, format_interval, format_p, metric_title, number_spec, percent
 from sigjax.run.backend import host_scope
-from sigjax.run.files import text_or_file
 from sigjax.studies.equivalence import equivalence
-from sigjax.studies.study import StudyResult
+from sigjax.studies.study import Block, BlockResult
 from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import t_quantile
 from sigjax.testing.problem import problem_of
@@ -93,7 +90,7 @@ class ChangedDecision:
 
 
 @dataclass(frozen=True, repr=False)
-class Diff(StudyResult):
+class Diff(BlockResult):
     """What changed between two reports, or two evaluations.
 
     Attributes:
@@ -133,34 +130,23 @@ class Diff(StudyResult):
     versions: Mapping[str, tuple[Any, Any]]
     lower_is_better: tuple[str, ...]
 
-    def __str__(self) -> str:
-        """Return the changes as text for a terminal."""
-        return diff_text(self)
+    @property
+    def _alert(self) -> str:
+        return _ALERTS[self.verdict]
+
+    @property
+    def headline(self) -> str:
+        """The verdict on all scores, or how much changed."""
+        return verdict_sentence(self)
+
+    def _blocks(self) -> tuple[list[Block], list[Block]]:
+        """The scores; what the limits mean, and what else changed."""
+        return _scores(self), _details(self)
 
     def brief(self) -> dict[str, Any]:
         """The verdict, and how much changed."""
         counts = {"changes": len(self.changes), "decisions": len(self.decisions)}
         return {"verdict": self.verdict, "margin": self.margin, "same_data": self.same_data} | counts
-
-    def to_markdown(self, path: Path | None = None) -> str:
-        """The changes as Markdown tables."""
-        blocks = [*_scores(self), *_details(self)]
-        parts = [f"**{escape_markdown(verdict_sentence(self))}**", *map(_in_markdown, blocks)]
-        return text_or_file("\n\n".join(parts) + "\n", path)
-
-    def to_github(self, path: Path | None = None) -> str:
-        """A comment for a pull request: the verdict, the scores that changed most, and the details folded."""
-        scores = _scores(self)
-        short = [replace(part, rows=part.rows[:_SHORT]) if isinstance(part, Table) else part for part in scores]
-        whole = [] if short == scores else [f"All {count(len(self.changes), 'score')}:", *scores]
-        parts = [
-            f"> [!{_ALERTS[self.verdict]}]\n> **{escape_markdown(verdict_sentence(self))}**",
-            *map(_in_markdown, short),
-            "<details><summary>Details</summary>",
-            *map(_in_markdown, [*whole, *_details(self)]),
-            "</details>",
-        ]
-        return text_or_file("\n\n".join(parts) + "\n", path)
 
 
 Key = tuple[str, str]
@@ -506,32 +492,8 @@ _ALERTS = {"no worse": "TIP", "worse": "CAUTION", "cannot tell": "WARNING", None
 _FIRST = {"worse": 0, "cannot tell": 1, "no worse": 2, None: 3}
 _MOST_NAMED = 5
 _MOST_DECISIONS = 20
-_SHORT = 10
-"""Rows of the table that a comment shows."""
 _NO_LIMITS = {True: "few units, or all differ alike, which says nothing of others", False: "a report without intervals"}
 """Why a change has no limits, by whether they are paired."""
-Block = str | Table
-
-
-def diff_text(diff: Diff, *, width: int | None = None, color: bool = False) -> str:
-    """What changed, as text."""
-
-    def draw(page: Page) -> None:
-        page.sentence(verdict_sentence(diff), style=BOLD)
-        parts = [*_scores(diff), *_details(diff)]
-        for before, part in zip(["", *parts], parts, strict=False):
-            if isinstance(part, Table):
-                draw_table(page, part)
-                continue
-            if part.endswith(":") and isinstance(before, str):  # a heading; a table ends with a blank line already
-                page.add()
-            page.sentence(part)
-
-    return rendered(draw, width, color=color)
-
-
-def _in_markdown(block: Block) -> str:
-    return render_table(block, MARKDOWN) if isinstance(block, Table) else escape_markdown(block)
 
 
 def verdict_sentence(diff: Diff) -> str:
