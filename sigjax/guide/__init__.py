@@ -30,6 +30,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "other-instances",
         "reporting",
         "regressions",
+        "deciding",
         "own-metric",
         "own-format",
         "long-runs",

@@ -2,10 +2,11 @@
 
 A study calls `compare` and the rooms below it; it adds no resampling of its own. `trials` makes experiments from data
 and tests them; `audit` and `power` count what the tests say. `equivalence` has its own tests. `thresholds` tests all
-pairs of systems for `gains`, `size`, `domain` and `calibration`. `diff` compares two reports, or two evaluations, and
-`verify` a report and its data. `samples` takes systems one by one: against a number, or on different instances.
-`classical` runs the `tests` that have names, and `association` compares labels. Each file has the study with its
-record, text and figure; what these share is in `study`, and formulas in `formulas`.
+pairs of systems for `gains`, `size`, `domain` and `calibration`. `diff` compares two reports, or two evaluations;
+`flips` names the instances that decide between two systems; `verify` compares a report and its data. `samples` takes
+systems one by one: against a number, or on different instances. `classical` runs the `tests` that have names, and
+`association` compares labels. Each file has the study with its record, text and figure; what these share is in `study`,
+and formulas in `formulas`.
 
 `STUDIES` has a record of each study: commands, their help and the public names are made of it. Naming a study imports
 no file of this room.
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from sigjax.studies.domain import domain as domain
     from sigjax.studies.equivalence import equivalence as equivalence
     from sigjax.studies.equivalence import equivalence_test as equivalence_test
+    from sigjax.studies.flips import flips as flips
     from sigjax.studies.gains import gains as gains
     from sigjax.studies.power import power as power
     from sigjax.studies.rank import rank as rank
@@ -133,6 +135,12 @@ _ALL = (
         module="samples",
         takes="samples",
         files="One file per system, or one table of all; their instances may differ.",
+    ),
+    _study(
+        "flips",
+        "Which instances decide between two systems (`--only A B`), and what is left of the difference without them?",
+        "p-values without chosen instances are no tests: they say how much rests on few instances.",
+        alone=False,
     ),
     _study(
         "rank",
