@@ -158,6 +158,8 @@ def command(name: str) -> Command:
     study = STUDIES[name]
 
     def draw(paths: Files, inputs: Inputs, options: Any, results: Results | Blocks, figure: Figure) -> None:
+        if (by := getattr(options, "by", None)) is not None and inputs.strata is None:
+            inputs = replace(inputs, strata=by)
         inputs.check(paths, options, results, figure)
         with progress_bar(name, visible=not results.quiet):
             result = study.load(study.functions[0])(_READING[study.takes](inputs, paths), **values(options))

@@ -3,10 +3,10 @@
 A study calls `compare` and the rooms below it; it adds no resampling of its own. `trials` makes experiments from data
 and tests them; `audit` and `power` count what the tests say. `equivalence` has its own tests. `thresholds` tests all
 pairs of systems for `gains`, `size`, `domain` and `calibration`. `diff` compares two reports, or two evaluations;
-`flips` names the instances that decide between two systems; `verify` compares a report and its data. `samples` takes
-systems one by one: against a number, or on different instances. `classical` runs the `tests` that have names, and
-`association` compares labels. Each file has the study with its record, text and figure; what these share is in `study`,
-and formulas in `formulas`.
+`flips` names the instances that decide between two systems, and `slices` compares in parts of the instances; `verify`
+compares a report and its data. `samples` takes systems one by one: against a number, or on different instances.
+`classical` runs the `tests` that have names, and `association` compares labels. Each file has the study with its
+record, text and figure; what these share is in `study`, and formulas in `formulas`.
 
 `STUDIES` has a record of each study: commands, their help and the public names are made of it. Naming a study imports
 no file of this room.
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from sigjax.studies.samples import one_sample as one_sample
     from sigjax.studies.samples import unpaired as unpaired
     from sigjax.studies.size import size as size
+    from sigjax.studies.slices import slices as slices
     from sigjax.studies.synthetic import synthetic as synthetic
     from sigjax.studies.verify import verify as verify
 
@@ -140,6 +141,11 @@ _ALL = (
         "flips",
         "Which instances decide between two systems (`--only A B`), and what is left of the difference without them?",
         "p-values without chosen instances are no tests: they say how much rests on few instances.",
+        alone=False,
+    ),
+    _study(
+        "slices",
+        "The same comparison in every slice (`--by FIELD`), and does the difference change from slice to slice?",
         alone=False,
     ),
     _study(

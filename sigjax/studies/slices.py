@@ -1,0 +1,399 @@
+"""Slices: the same comparison in every slice of the instances, and does the difference change from slice to slice?"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import sigjax.report.words as words
+from sigjax.comparison.compare import compare
+from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
+from sigjax.metrics import origins
+from sigjax.records import Device, EvaluationRecord, Hint, InputError, Interval, Method, Metric, Settings
+from sigjax.records.corrections import CORRECTIONS, PValueCorrection
+from sigjax.records.options import check, option, same, takes, values
+from sigjax.report.plots import BLUE, BLUES, GREY, intervals, label_rows, row_height, set_words
+from sigjax.report.sections import Table
+from sigjax.resample.draws import row_keys
+from sigjax.resample.units import make_units
+from sigjax.run.context import with_progress
+from sigjax.studies.association import shuffled
+from sigjax.studies.equivalence import EquivalencePairsOptions
+from sigjax.studies.study import Block, BlockResult, Study, study_signature, with_adjusted_p
+from sigjax.studies.trials import on_instances
+from sigjax.testing.problem import pairs_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_FIRST_ROW = 2**41 + 2**39
+"""Permutation r of labels has the random words of resample 2^41 + 2^39 + r, which no test reaches."""
+_MOST_LISTED, _MOST_LISTED_UNITS = 2**16, 64
+"""So many assignments of labels, to so many units, are listed."""
+_ROUNDING = 2.0**-44
+"""Relative error of a score."""
+_NUMBERS = 2**21
+"""Labels in memory at a time."""
+_SHOWN = 12
+"""Pairs that a text, or a figure, shows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlicesOptions(ReadingOptions):
+    """The options of `slices`."""
+
+    by: str | None = option(
+        None,
+        "The slices: a column or field, or a file of labels; default: the strata.",
+        group="Main options",
+    )
+    least: int = option(10, "Test slices of so many instances or more; others are named.", least=1, most=2**53)
+    permutations: int = option(9999, "Permutations of labels for the test of interaction.", least=1, most=10**9)
+    baseline: str | None = same(Settings, "baseline")
+    correction: PValueCorrection = same(
+        EquivalencePairsOptions, "correction", doc="How p is adjusted over slices and pairs."
+    )
+    method: Method = same(Settings, "method")
+    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
+    seed: int = same(Settings, "seed")
+    confidence_level: float = same(Settings, "confidence_level")
+    device: Device = same(CompareOptions, "device")
+
+
+@dataclass(frozen=True)
+class SliceDelta:
+    """A pair of systems in one slice.
+
+    Attributes:
+        slice: its label; None for all instances of the slices that are tested.
+        a: name of the first system.
+        b: name of the second.
+        num_instances: number of instances in the slice.
+        score_a: score of a there.
+        score_b: score of b there.
+        delta: score_a - score_b.
+        interval: of this delta alone; None where there is none.
+        p_value: of the permutation test in this slice.
+        p_adjusted: the same, adjusted over all slices and pairs; of all instances over the pairs.
+    """
+
+    slice: str | None
+    a: str
+    b: str
+    num_instances: int
+    score_a: float
+    score_b: float
+    delta: float
+    interval: Interval | None
+    p_value: float
+    p_adjusted: float
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """Whether the delta of a pair differs between slices.
+
+    Attributes:
+        a: name of the first system.
+        b: name of the second.
+        statistic: sum of squares between slices, weighted by their sizes; see `slices`.
+        p_value: of the permutation test of the labels of slices.
+        p_adjusted: the same, adjusted over pairs.
+        exceed: number of permutations at least as extreme; None where all were listed.
+        permutations: number of permutations that were drawn, or listed.
+    """
+
+    a: str
+    b: str
+    statistic: float
+    p_value: float
+    p_adjusted: float
+    exceed: int | None
+    permutations: int
+
+
+@dataclass(frozen=True, repr=False)
+class Slices(BlockResult, Study):
+    """A comparison in every slice.
+
+    Attributes:
+        by: what the slices are.
+        metric: name of the metric.
+        lower_is_better: whether lower scores are better.
+        slices: pair by pair: all instances, then slice by slice in the order of the data.
+        interactions: pair by pair; empty where there is no test.
+        no_interaction: why there is none; else None.
+        small: the slices that are too small to be tested, and left out, with their numbers of instances.
+        correction: how p is adjusted.
+        level: of the intervals.
+        signature: one line that reproduces the numbers.
+    """
+
+    rows = "slices"
+
+    by: str
+    metric: str
+    lower_is_better: bool
+    slices: tuple[SliceDelta, ...]
+    interactions: tuple[Interaction, ...]
+    no_interaction: str | None
+    small: Mapping[str, int]
+    correction: PValueCorrection
+    level: float
+    signature: str
+
+    def _pairs(self) -> list[tuple[SliceDelta, ...]]:
+        starts = [*(i for i, one in enumerate(self.slices) if one.slice is None), len(self.slices)]
+        return [self.slices[start:end] for start, end in pairwise(starts)]
+
+    @property
+    def headline(self) -> str:
+        """How many differences in slices are significant, and whether differences change from slice to slice."""
+        alpha, pairs = round(1.0 - self.level, 12), self._pairs()
+        tested = [one for of_pair in pairs for one in of_pair[1:]]
+        significant = sum(one.p_adjusted < alpha for one in tested)
+        number = words.count(len(tested), "difference")
+        text = f"{significant:,} of {number} significant in {len(pairs[0]) - 1:,} slices by {self.by}"
+        if not self.interactions:
+            return f"{text}."
+        changing = sum(one.p_adjusted < alpha for one in self.interactions)
+        if len(pairs) > 1:
+            return f"{text}; {changing:,} of {len(pairs):,} pairs differ more in some slices than in others."
+        p = words.format_p(self.interactions[0].p_value, threshold=alpha)
+        is_shown = "the difference changes" if changing else "it is not shown that the difference changes"
+        return f"{text}; {is_shown} from slice to slice (p = {p})."
+
+    def _blocks(self) -> tuple[list[Block], list[Block]]:
+        """A table for each pair; and how it was made."""
+        pairs, blocks = self._pairs(), list[Block]()
+        for index, rows in enumerate(pairs[:_SHOWN]):
+            text = f"{words.metric_title(self.metric)}{words.LOWER * self.lower_is_better}"
+            if self.interactions:
+                test = self.interactions[index]
+                adjusted = f", adjusted {words.format_p(test.p_adjusted)}" * (len(pairs) > 1)
+                how = "exact" if test.exceed is None else words.count(test.permutations, "permutation")
+                text += f"; same delta in all slices: p = {words.format_p(test.p_value)}{adjusted} ({how})"
+            spec = words.number_spec([x for one in rows for x in (one.score_a, one.score_b)])
+            columns = {
+                self.by: ["all" if one.slice is None else one.slice for one in rows],
+                "instances": [f"{one.num_instances:,}" for one in rows],
+                "a": [f"{one.score_a:{spec}}" for one in rows],
+                "b": [f"{one.score_b:{spec}}" for one in rows],
+                "delta": [f"{one.delta:+{spec}}" for one in rows],
+                f"{words.percent(self.level)} interval": [
+                    words.format_interval(one.interval, f"+{spec}") for one in rows
+                ],
+                "adjusted p": [words.format_p(one.p_adjusted) for one in rows],
+            }
+            blocks += [f"{text}; a: {rows[0].a}, b: {rows[0].b}:", Table.of(columns, names=(0,), optional=("a", "b"))]
+        number = len(self.slices) - len(pairs)
+        notes = [
+            f"p: permutation tests, adjusted by {CORRECTIONS[self.correction].title} over {number:,} slices and pairs; "
+            "intervals are each for its slice alone."
+        ]
+        if self.small:
+            small = words.first_of([f"{name} ({size:,})" for name, size in self.small.items()], _SHOWN)
+            notes.append(f"Too small, and left out: {small}.")
+        notes += [f"No test of whether delta is the same: {self.no_interaction}."] if self.no_interaction else []
+        notes += [f"JSON has {words.count(len(pairs) - _SHOWN, 'more pair')}."] if len(pairs) > _SHOWN else []
+        return blocks, [*notes, self.signature]
+
+    def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
+        """A forest for each pair."""
+        pairs = self._pairs()
+        if len(pairs) > _SHOWN:
+            raise InputError(f"a figure shows {_SHOWN} pairs at most, got {len(pairs)}; give {Hint('baseline')}")
+        for rows in pairs:
+            yield len(rows) * row_height(len(rows)), partial(self._draw, rows)
+
+    def _draw(self, rows: Sequence[SliceDelta], axes: Axes) -> None:
+        """Deltas with intervals, all instances on top; a filled point is significant."""
+        alpha = round(1.0 - self.level, 12)
+        axes.axvline(0.0, color=GREY, linewidth=0.6, zorder=0)
+        intervals(axes, range(len(rows)), [one.interval for one in rows], color=BLUES[1])
+        for fill, name in ((BLUE, "significant difference"), ("white", "no significant difference")):
+            at = [i for i, one in enumerate(rows) if (one.p_adjusted < alpha) == (fill == BLUE)]
+            if at:
+                style = {
+                    "color": BLUE,
+                    "markerfacecolor": fill,
+                    "markersize": 4.0,
+                    "markeredgewidth": 0.8,
+                    "label": name,
+                }
+                axes.plot([rows[i].delta for i in at], at, "o", **style)
+        names = [f"{one.slice or 'all'} ({one.num_instances:,})" for one in rows]
+        label_rows(axes, names, [words.format_p(one.p_adjusted) for one in rows])
+        title = f"{words.metric_title(self.metric)}{words.LOWER * self.lower_is_better}\n{rows[0].a} − {rows[0].b}"
+        label = f"delta, {words.percent(self.level)} interval, each alone\nright: adjusted p"
+        set_words(axes, f"{title}, by {self.by}", label)
+
+
+@takes(SlicesOptions)
+@with_progress
+def slices(data: Any, options: SlicesOptions) -> Slices:
+    r"""The comparison in every slice of the instances, and a test of whether delta is the same in all slices.
+
+    Pairs are compared in each slice as `compare` does it on files of the slice alone; p-values are adjusted over all
+    slices and pairs. The test of interaction permutes the labels of slices over units (instances, or clusters): with
+    $\delta_g$ and $n_g$ instances in slice g, its statistic is $\sum_g n_g (\delta_g - \bar\delta)^2$, $\bar\delta =
+    \sum_g n_g \delta_g / \sum_g n_g$. Its null hypothesis is that the units of all slices are draws from one
+    distribution: where differences vary more in a small slice than in others, it rejects too often, and too rarely
+    where they vary more in a large one. All assignments of labels are listed where they are few; else p = (exceed + 1)
+    / (permutations + 1), ties included. Permutations on which the metric is not finite count as extreme.
+
+    Args:
+        data: what `compare` takes, of one metric; of an `Evaluation` the slices are its strata.
+        options: see `SlicesOptions`.
+
+    Raises:
+        InputError: several metrics, no labels, fewer than two slices of `least` instances, a suite, results missing,
+            and whatever `compare` refuses.
+
+    Reference: Edgington and Onghena (2007), "Randomization tests", chapter 6; Pesarin and Salmaso (2010), "Permutation
+    tests for complex data", chapter 1.
+
+    Example:
+        >>> from sigjax import Evaluation
+        >>> labels = ["short"] * 10 + ["long"] * 10
+        >>> scores = {"A": [1] * 8 + [0] * 12, "B": [0] * 12 + [1] * 8}
+        >>> result = slices(Evaluation.from_arrays(scores, strata=labels, metric="accuracy"))
+        >>> [(one.slice, one.delta, round(one.p_adjusted, 4)) for one in result.slices]
+        [(None, 0.0, 1.0), ('short', 0.8, 0.0156), ('long', -0.8, 0.0156)]
+        >>> result.interactions[0].p_value < 0.001
+        True
+    """
+    check(options)
+    evaluations = [data] if isinstance(data, EvaluationRecord) else data
+    is_read = isinstance(evaluations, list) and all(isinstance(each, EvaluationRecord) for each in evaluations)
+    if options.by is not None and options.strata is not None:
+        raise InputError(f"slices are strata: give {Hint('by')} or {Hint('strata')}, not both")
+    reading = options if is_read or options.by is None else replace(options, strata=options.by)
+    evaluation, *others = evaluations_of(data, reading)
+    if others:
+        raise InputError(f"slices takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
+    if evaluation.strata is None:
+        raise InputError(
+            f"slices needs a label for each instance: give {Hint('by')}, a column, field or file of labels"
+        )
+    if evaluation.present is not None or evaluation.weights is not None:
+        raise InputError("slices takes instances that all systems have, of one task")
+    labels, sizes = np.array(evaluation.strata), Counter(evaluation.strata)
+    small = {name: size for name, size in sizes.items() if size < options.least}
+    tested = [name for name in sizes if name not in small]
+    if len(tested) < 2:
+        raise InputError(
+            f"slices needs two slices of {options.least:,} instances or more, got {len(tested)} among "
+            f"{words.count(len(sizes), 'label')}; take a field of fewer labels, or a smaller {Hint('least')}"
+        )
+    every = on_instances(evaluation, np.isin(labels, tested))
+    rows = [_compared(every, None, options)]
+    rows += [_compared(on_instances(evaluation, labels == name), name, options) for name in tested]
+    in_slices = [one for of_pair in zip(*rows[1:], strict=True) for one in of_pair]
+    in_slices = iter(with_adjusted_p(in_slices, options.correction))
+    pairs = with_adjusted_p(rows[0], options.correction)
+    members = pairs_of(every, Settings(baseline=options.baseline))
+    interactions, reason = [], _no_interaction(every)
+    if reason is None:
+        interactions = with_adjusted_p(_interactions(every, members, options), options.correction)
+    return Slices(
+        by=options.by or options.strata or "stratum",
+        metric=evaluation.metric.name,
+        lower_is_better=not evaluation.metric.higher_is_better,
+        slices=tuple(one for first in pairs for one in (first, *islice(in_slices, len(tested)))),
+        interactions=tuple(interactions),
+        no_interaction=reason,
+        small=small,
+        correction=options.correction,
+        level=options.confidence_level,
+        signature=study_signature(
+            "slices", options, metric=evaluation.metric.name, instances=every.num_instances, slices=len(tested)
+        ),
+    )
+
+
+def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOptions) -> list[SliceDelta]:
+    """All pairs in a slice, which errors name; p is not adjusted yet."""
+    how, size = values(options, Settings, correction="none"), evaluation.num_instances
+    try:
+        report = compare(replace(evaluation, strata=None), **how, device=options.device, progress=False)
+    except InputError as error:
+        raise InputError(f"{'all slices' if name is None else f'slice {name!r}'}: {error.neutral}") from None
+    shared = ("a", "b", "score_a", "score_b", "delta", "interval", "p_value")
+    return [
+        SliceDelta(slice=name, num_instances=size, p_adjusted=one.p_value, **{key: getattr(one, key) for key in shared})
+        for one in report
+    ]
+
+
+def _no_interaction(evaluation: EvaluationRecord) -> str | None:
+    """Why labels of slices cannot be permuted over units; None where they can."""
+    if not isinstance(evaluation.metric, Metric):
+        return "the metric is not a function of sums"
+    owners = evaluation.clusters or (evaluation.ids if evaluation.runs is not None else None)
+    if owners is not None and len({*zip(owners, evaluation.strata or (), strict=True)}) > len({*owners}):
+        return "some clusters lie in several slices"
+    return None
+
+
+def _interactions(evaluation: EvaluationRecord, members: np.ndarray, options: SlicesOptions) -> list[Interaction]:
+    """The test of interaction of all pairs `[pair, 2]`, on the same permutations."""
+    if (nearer := origins(evaluation)) is not None:
+        evaluation = nearer.deltas
+    units, metric, (a, b) = make_units(evaluation), evaluation.metric, members.T
+    assert isinstance(metric, Metric)
+    codes, number = units.strata, len(units.strata)
+    by_unit = units.values.swapaxes(0, 1).reshape(number, -1)
+    columns = np.concatenate([by_unit, units.sizes[:, None]], axis=1, dtype=float)
+    num_slices, shape = int(codes[-1]) + 1, (units.values.shape[0], units.values.shape[2])
+
+    def squares(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Sums of squares between slices `[row, pair]` of labels `[row, unit]`, and how far rounding moves them."""
+        sums = np.stack([(labels == code).astype(float) @ columns for code in range(num_slices)], axis=1)
+        with np.errstate(all="ignore"):
+            scores = metric.score(units.unscaled(sums[..., :-1].reshape(*sums.shape[:2], *shape)))
+            deltas, weights = scores[..., a] - scores[..., b], sums[..., -1:]
+            whole, error = weights.sum(axis=1), _ROUNDING * np.abs(scores).max(axis=(1, 2), initial=0.0)[:, None]
+            means = (weights * deltas).sum(axis=1) / whole
+            between = (weights * np.square(deltas - means[:, None])).sum(axis=1)
+            return between, whole * error**2 + 2.0 * error * np.sqrt(whole * between)
+
+    (observed,), (slack,) = squares(codes[None])
+    listed, step = _listed(np.bincount(codes)), max(1, _NUMBERS // number)
+    total = options.permutations if listed is None else len(listed)
+    exceed = np.zeros(len(members), int)
+    for start in range(0, total, step):
+        rows = np.arange(start, min(start + step, total))
+        drawn = shuffled(codes, row_keys(options.seed, _FIRST_ROW + rows)) if listed is None else listed[rows]
+        exceed += (~(squares(drawn)[0] < observed - slack)).sum(axis=0)
+    p_values = exceed / total if listed is not None else (exceed + 1.0) / (total + 1.0)
+    names, counts = evaluation.systems, exceed.tolist() if listed is None else [None] * len(members)
+    found = zip(members.tolist(), observed.tolist(), p_values.tolist(), counts, strict=True)
+    return [Interaction(names[i], names[j], square, p, p, count, total) for (i, j), square, p, count in found]
+
+
+def _listed(sizes: np.ndarray) -> np.ndarray | None:
+    """All assignments of labels to units `[assignment, unit]`, so many of each; None where they are too many.
+
+    >>> _listed(np.array([2, 1]))
+    array([[0, 0, 1],
+           [0, 1, 0],
+           [1, 0, 0]])
+    """
+    number = int(sizes.sum())
+    logs = [math.lgamma(size + 1.0) for size in sizes.tolist()]
+    if number > _MOST_LISTED_UNITS or math.lgamma(number + 1.0) - sum(logs) > math.log(_MOST_LISTED):
+        return None
+    rows, left = np.zeros((1, 0), int), sizes[None]
+    for _ in range(number):
+        at, codes = np.nonzero(left)
+        rows = np.concatenate([rows[at], codes[:, None]], axis=1)
+        left = left[at] - np.eye(len(sizes), dtype=int)[codes]
+    return rows
