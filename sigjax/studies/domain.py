@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.cells import cell_len
 
-from sigjax.comparison.options import ReadingOptions, are_paths, evaluations_of, is_array
+from sigjax.comparison.options import ReadingOptions, are_paths, is_array
 from sigjax.readers.options import name_systems
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings, Test
 from sigjax.records.display import visible
@@ -24,7 +24,7 @@ from sigjax.run.context import with_progress
 from sigjax.studies.formulas import paired_proportion
 from sigjax.studies.study import PANEL, WIDTH, Study, draw_proportions, grouped, table_text
 from sigjax.studies.thresholds import PairColumns, Side, TestedOptions, check_pairs, compared_pairs, in_ranges
-from sigjax.studies.trials import on_instances, select
+from sigjax.studies.trials import by_one_metric, on_instances, select
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -243,9 +243,9 @@ def _named_sets(data: Any, options: DomainOptions) -> dict[str, EvaluationRecord
     if options.strata is None and not isinstance(data, Mapping) and are_paths(data):
         data = name_systems(list(map(os.fspath, data)))[0]
     if options.strata is None and isinstance(data, Mapping) and not any(map(is_array, data.values())):
-        named = {str(name): _by_one_metric(each, options) for name, each in data.items()}
+        named = {str(name): by_one_metric(each, options) for name, each in data.items()}
     else:
-        named = _by_strata(_by_one_metric(data, options))
+        named = _by_strata(by_one_metric(data, options))
     if len(named) < 2:
         raise InputError(
             f"domain needs two test sets or more, got {len(named)}: give one file per test set, or {Hint('strata')} "
@@ -267,13 +267,6 @@ def _named_sets(data: Any, options: DomainOptions) -> dict[str, EvaluationRecord
             )
     chosen = slice(options.first)
     return {name: on_instances(select(each, first.systems), chosen) for name, each in named.items()}
-
-
-def _by_one_metric(data: Any, options: DomainOptions) -> EvaluationRecord:
-    evaluation, *others = evaluations_of(data, options)
-    if others:
-        raise InputError(f"this study takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
-    return evaluation
 
 
 def _by_strata(evaluation: EvaluationRecord) -> dict[str, EvaluationRecord]:

@@ -9,28 +9,18 @@ from typing import Any
 
 import numpy as np
 
+import sigjax.report.words as words
 from sigjax.comparison.checks import named_errors
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
+from sigjax.comparison.options import CompareOptions, ReadingOptions
 from sigjax.metrics.ratios import mean_score
-from sigjax.records import Comparison, Device, EvaluationRecord, Hint, InputError, Interval, Method, Metric, Settings
+from sigjax.records import Comparison, Device, EvaluationRecord, Interval, Method, Metric, Settings
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.sections import Table
-from sigjax.report.words import (
-    LOWER,
-    count,
-    first_of,
-    format_interval,
-    format_number,
-    format_p,
-    metric_title,
-    number_spec,
-    percent,
-)
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
 from sigjax.studies.study import Block, BlockResult, study_signature
-from sigjax.studies.trials import on_instances, select_pair
+from sigjax.studies.trials import by_one_metric, on_instances, select_pair
 from sigjax.testing.problem import problem_of
 
 _TOP = (1, 2, 5, 10)
@@ -74,14 +64,12 @@ class LeftOut:
 
     Attributes:
         removed: how many are left out; 0 is the comparison of all.
-        num_instances: number of instances that are left.
-        delta: score of a minus score of b on these.
+        delta: score of a minus score of b on the others.
         interval: of delta; None where there is none.
         p_value: of the permutation test.
     """
 
     removed: int
-    num_instances: int
     delta: float
     interval: Interval | None
     p_value: float
@@ -95,13 +83,11 @@ class Flips(BlockResult):
         a: name of the first system.
         b: name of the second.
         metric: name of the metric.
-        additive: whether the parts of all instances add up to delta.
-        right_or_wrong: whether each instance is right (1) or wrong (0).
         lower_is_better: whether lower scores are better.
-        flips: the instances that differ; the largest |part| first, then in the order of the data.
-        num_for_a: number of instances whose part is for a: above 0, or below where lower is better.
-        num_for_b: number of those whose part is for b.
-        left_out: all instances, and without some of those that speak most for the sign of delta.
+        num_instances: number of instances.
+        additive: whether the parts of all instances add up to delta.
+        flips: the instances that differ, the largest |part| first, then in the order of the data.
+        left_out: the comparison of all instances, and without some of those that speak most for the sign of delta.
         fewest_not_significant: how many of these have to be left out for the difference not to be significant, or to
             have another sign; None where it is not significant, or stays so without `bound` of them.
         fewest_no_lead: how many, for delta to be 0 or of the other sign; None where delta is 0, or keeps its sign.
@@ -115,12 +101,10 @@ class Flips(BlockResult):
     a: str
     b: str
     metric: str
-    additive: bool
-    right_or_wrong: bool
     lower_is_better: bool
+    num_instances: int
+    additive: bool
     flips: tuple[Flip, ...]
-    num_for_a: int
-    num_for_b: int
     left_out: tuple[LeftOut, ...]
     fewest_not_significant: int | None
     fewest_no_lead: int | None
@@ -132,63 +116,52 @@ class Flips(BlockResult):
     def headline(self) -> str:
         """Who leads, on how many instances they differ, and how few of them decide."""
         every, alpha = self.left_out[0], round(1.0 - self.level, 12)
-        differ = f"{len(self.flips):,} of {count(every.num_instances, 'instance')} differ"
+        differ = f"{len(self.flips):,} of {words.count(self.num_instances, 'instance')} differ"
         if every.delta == 0.0:
-            return f"{self.a} and {self.b} have the same score: {differ}, {self.num_for_a:,} for {self.a}."
-        sides = [(self.a, self.num_for_a), (self.b, self.num_for_b)]
-        (ahead, wins), (behind, losses) = sides if (every.delta > 0.0) != self.lower_is_better else sides[::-1]
-        by, p = format(abs(every.delta), number_spec([every.delta])), format_p(every.p_value, threshold=alpha)
-        most, few, rest = f"without the {self.bound:,} that speak most for it", self.fewest_not_significant, []
-        if few is not None:
-            rest.append(f"without {few:,} of the {wins:,} p is {alpha:g} or more")
+            return f"{self.a} and {self.b} have the same score: {differ}."
+        ahead, behind = (self.a, self.b) if (every.delta > 0.0) != self.lower_is_better else (self.b, self.a)
+        wins, losses = (sum(sign * one.part * every.delta > 0.0 for one in self.flips) for sign in (1, -1))
+        by, p = words.number_spec([every.delta]), words.format_p(every.p_value, threshold=alpha)
+        text = f"{ahead} is ahead of {behind} by {abs(every.delta):{by}} (p = {p}): {differ}, {wins:,} for it and "
+        text += f"{losses:,} against it."
+        if self.fewest_not_significant is not None:
+            text += f" Without {self.fewest_not_significant:,} of the {wins:,}, p is {alpha:g} or more."
         elif every.p_value < alpha:
-            rest.append(f"significant (p < {alpha:g}) even {most}")
-        if self.fewest_no_lead is not None:
-            rest.append(f"without {self.fewest_no_lead:,} of the {wins:,} it does not lead")
-        robust = "; ".join(rest) or f"it still leads {most}"
-        return (
-            f"{ahead} is ahead of {behind} by {by} (p = {p}): {differ}, {wins:,} for it and {losses:,} against it. "
-            f"{robust[0].upper()}{robust[1:]}."
-        )
+            text += f" Without the {self.bound:,} that speak most for it, p stays below {alpha:g}."
+        few = f"{self.fewest_no_lead or self.bound:,} of the {wins:,}"
+        return f"{text} Without {few}, it {'still leads' if self.fewest_no_lead is None else 'does not lead'}."
 
     def _blocks(self) -> tuple[list[Block], list[Block]]:
         """What is left without the instances that decide; and these."""
-        spec = number_spec([each.delta for each in self.left_out])
-        columns = {
-            "left out": [f"{each.removed:,}" if each.removed else "none" for each in self.left_out],
-            "instances": [f"{each.num_instances:,}" for each in self.left_out],
-            "delta": [f"{each.delta:+{spec}}" for each in self.left_out],
-            f"{percent(self.level)} interval": [format_interval(each.interval, f"+{spec}") for each in self.left_out],
-            "p": [format_p(each.p_value, threshold=round(1.0 - self.level, 12)) for each in self.left_out],
+        spec, alpha = words.number_spec([one.delta for one in self.left_out]), round(1.0 - self.level, 12)
+        columns: dict[str, Callable[[LeftOut], str]] = {
+            "left out": lambda one: f"{one.removed:,}" if one.removed else "none",
+            "delta": lambda one: f"{one.delta:+{spec}}",
+            f"{words.percent(self.level)} interval": lambda one: words.format_interval(one.interval, f"+{spec}"),
+            "p": lambda one: words.format_p(one.p_value, threshold=alpha),
         }
-        caption = f"{metric_title(self.metric)}{LOWER * self.lower_is_better}; delta is {self.a} - {self.b}"
-        shown = f"{caption}; left out are the instances that speak most for its sign:"
-        return [shown, Table.of(columns, names=(0,))], [*self.instances(), self.signature]
+        table = Table.of({name: list(map(write, self.left_out)) for name, write in columns.items()}, names=(0,))
+        caption = f"{words.metric_title(self.metric)}{words.LOWER * self.lower_is_better}; delta is {self.a} - {self.b}"
+        heading = f"{caption}; left out are the instances that speak most for its sign:"
+        return [heading, table], [*self.instances(), self.signature]
 
     def instances(self, most: int = _SHOWN) -> list[Block]:
         """The first instances that differ: their names, where all are right or wrong, else a table."""
-        if self.right_or_wrong:
-            sides = {self.a: [one.id for one in self.flips if one.part > 0.0]}
-            sides[self.b] = [one.id for one in self.flips if one.part < 0.0]
-            return [
-                f"Only {name} is right ({len(ids):,}): {first_of(ids, most)}." for name, ids in sides.items() if ids
-            ]
-        if not self.flips:
-            return []
+        if self.additive and all({one.a, one.b} == {0.0, 1.0} for one in self.flips):
+            sides = ((name, [one.id for one in self.flips if one.a == a]) for name, a in ((self.a, 1.0), (self.b, 0.0)))
+            return [f"Only {name} is right ({len(ids):,}): {words.first_of(ids, most)}." for name, ids in sides if ids]
         shown, more = self.flips[:most], len(self.flips) - most
-        spec, part = (
-            number_spec(numbers)
-            for numbers in ([x for one in shown for x in (one.a, one.b)], [one.part for one in shown])
-        )
-        columns = {
-            "instance": [one.id for one in shown],
-            "a": [format_number(one.a, spec) for one in shown],
-            "b": [format_number(one.b, spec) for one in shown],
-            "part in delta": [f"{one.part:+{part}}" for one in shown],
+        spec, part = (words.number_spec([getattr(one, name) for one in shown]) for name in ("a", "part"))
+        columns: dict[str, Callable[[Flip], str]] = {
+            "instance": lambda one: one.id,
+            "a": lambda one: words.format_number(one.a, spec),
+            "b": lambda one: words.format_number(one.b, spec),
+            "part in delta": lambda one: f"{one.part:+{part}}",
         }
-        means = "parts of all add up to delta" if self.additive else "part: how much smaller delta is without it"
-        means = f"a: {self.a}; b: {self.b}; {means}." + f" JSON has {more:,} more instances that differ." * (more > 0)
-        return ["Instances that differ, the largest part first:", Table.of(columns, names=(0,)), means]
+        table = Table.of({name: list(map(write, shown)) for name, write in columns.items()}, names=(0,))
+        means = "all parts add up to delta" if self.additive else "part: how much smaller delta is without it"
+        means = f"a: {self.a}; b: {self.b}; {means}." + f" JSON has {more:,} more." * (more > 0)
+        return ["Instances that differ, the largest part first:", table, means]
 
 
 @takes(FlipsOptions)
@@ -210,7 +183,7 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
         options: see `FlipsOptions`.
 
     Raises:
-        InputError: several metrics, not two systems, a suite, results missing, and whatever `compare` refuses.
+        InputError: several metrics, not two systems, results missing, and whatever `compare` refuses.
 
     Reference: Broderick, Giordano and Meager (2020), "An automatic finite-sample robustness metric: when can dropping a
     little data make a big difference?"
@@ -218,40 +191,40 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
     Example:
         >>> a, b = [1] * 12 + [0] * 8, [1, 0] + [0] * 16 + [1, 1]
         >>> result = flips({"A": a, "B": b}, metric="accuracy")
-        >>> result.num_for_a, result.num_for_b, result.fewest_not_significant, result.fewest_no_lead
-        (11, 2, 2, 9)
+        >>> len(result.flips), result.fewest_not_significant, result.fewest_no_lead
+        (13, 2, 9)
         >>> [(each.removed, round(each.p_value, 4)) for each in result.left_out][:3]
         [(0, 0.0225), (1, 0.0386), (2, 0.0654)]
     """
     check(options)
-    evaluation, *others = evaluations_of(data, options)
-    if others:
-        raise InputError(f"flips takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
-    return flips_of(select_pair(evaluation, None), options)
+    return flips_of(select_pair(by_one_metric(data, options), None), options)
 
 
 def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
     """`flips` of an evaluation of two systems."""
-    if pair.present is not None or pair.weights is not None:
-        raise InputError("flips takes instances that both systems have, of one task")
-    settings = Settings(**values(options, Settings))
-    metric, additive = pair.metric, pair.metric.score is mean_score and bool((pair.stats[..., 1:] == 1).all())
-    alone, parts = _parts(pair, settings, additive=additive)
+    pair.check_complete()
+    settings, metric, number = Settings(**values(options, Settings)), pair.metric, pair.num_instances
+    additive = metric.score is mean_score and bool((pair.stats[..., 1] == 1).all())
+    if additive:
+        parts = (pair.stats[0, :, 0] - pair.stats[1, :, 0]) / number
+    else:
+        with host_scope(), named_errors([pair], settings):
+            case = problem_of(replace(pair, ids=None, clusters=None, strata=None, runs=None), settings)
+            without_one = case.jackknife_scores()
+            parts = case.hypotheses.delta((0, 1)) - (without_one[0] - without_one[1])
     differ = np.flatnonzero((pair.stats[0] != pair.stats[1]).any(axis=-1))
     differ = differ[np.argsort(-np.abs(parts[differ]), kind="stable")]
+    leading = differ[:0]
 
     @lru_cache(None)
     def without(removed: int) -> Comparison:
-        kept = np.ones(pair.num_instances, bool)
-        kept[leading[:removed]] = False
-        (one,) = compare(on_instances(pair, kept), **values(settings), device=options.device, progress=False)
-        return one
+        left = on_instances(pair, np.delete(np.arange(number), leading[:removed]))
+        return compare(left, **values(settings), device=options.device, progress=False).comparisons[0]
 
-    leading = differ[:0]
     every = without(0)
     sign = np.sign(every.delta)
     leading = differ[parts[differ] * sign > 0.0]
-    bound = min(options.most, len(leading), max(pair.num_instances - 2, 0))
+    bound = min(options.most, len(leading), max(number - 2, 0))
 
     def fewest(is_so: Callable[[Comparison], bool]) -> int | None:
         """How many are left out for it to be so, by halving; None if it is so from the start, or not at the bound."""
@@ -266,44 +239,25 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
     few = fewest(lambda one: one.p_value >= settings.alpha or one.delta * sign <= 0.0)
     none = fewest(lambda one: one.delta * sign <= 0.0)
     removed = sorted({0, *(k for k in (*_TOP, few, none) if k is not None and k <= bound)})
-    kept = [(k, without(k)) for k in removed]
-    ids = instance_names(pair)
-    favours = parts[differ] * (1.0 if metric.higher_is_better else -1.0)
+    alone, ids = np.full(pair.stats.shape[:2], np.nan), instance_names(pair)
+    if isinstance(metric, Metric):
+        with np.errstate(all="ignore"):
+            alone = np.asarray(metric.score(pair.stats.astype(np.float64)), np.float64)
+    of_a, of_b = ([x if np.isfinite(x) else None for x in row] for row in alone.tolist())
     return Flips(
-        a=pair.systems[0],
-        b=pair.systems[1],
+        *pair.systems,
         metric=metric.name,
-        additive=additive,
-        right_or_wrong=additive and bool(((pair.stats[..., 0] == 0) | (pair.stats[..., 0] == 1)).all()),
         lower_is_better=not metric.higher_is_better,
-        flips=tuple(Flip(ids[i], alone[0][i], alone[1][i], float(parts[i])) for i in differ.tolist()),
-        num_for_a=int((favours > 0.0).sum()),
-        num_for_b=int((favours < 0.0).sum()),
-        left_out=tuple(LeftOut(k, pair.num_instances - k, one.delta, one.interval, one.p_value) for k, one in kept),
+        num_instances=number,
+        additive=additive,
+        flips=tuple(Flip(ids[i], of_a[i], of_b[i], float(parts[i])) for i in differ.tolist()),
+        left_out=tuple(LeftOut(k, (one := without(k)).delta, one.interval, one.p_value) for k in removed),
         fewest_not_significant=few,
         fewest_no_lead=none,
         bound=bound,
         level=settings.level,
-        signature=study_signature("flips", options, metric=metric.name, instances=pair.num_instances),
+        signature=study_signature("flips", options, metric=metric.name, instances=number),
     )
-
-
-def _parts(
-    pair: EvaluationRecord, settings: Settings, *, additive: bool
-) -> tuple[list[list[float | None]], np.ndarray]:
-    """The scores `[system][instance]` on each instance alone, and the part `[instance]` of each in delta."""
-    alone = np.full(pair.stats.shape[:2], np.nan)
-    if isinstance(pair.metric, Metric):
-        with np.errstate(all="ignore"):
-            alone = np.asarray(pair.metric.score(pair.stats.astype(np.float64)), np.float64)
-    scores = [[x if np.isfinite(x) else None for x in row] for row in alone.tolist()]
-    if additive:
-        return scores, (pair.stats[0, :, 0] - pair.stats[1, :, 0]) / pair.num_instances
-    units = replace(pair, ids=None, clusters=None, strata=None, runs=None)
-    with host_scope(), named_errors([pair], settings):
-        case = problem_of(units, settings)
-        left = case.jackknife_scores()
-        return scores, case.hypotheses.delta((0, 1)) - (left[0] - left[1])
 
 
 def instance_names(evaluation: EvaluationRecord) -> list[str]:
