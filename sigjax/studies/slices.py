@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import sigjax.report.words as words
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
+from sigjax.comparison.options import CompareOptions, ReadingOptions
 from sigjax.metrics import origins
 from sigjax.records import Device, EvaluationRecord, Hint, InputError, Interval, Method, Metric, Settings
 from sigjax.records.corrections import CORRECTIONS, PValueCorrection
@@ -27,22 +27,21 @@ from sigjax.run.context import with_progress
 from sigjax.studies.association import shuffled
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import Block, BlockResult, Study, study_signature, with_adjusted_p
-from sigjax.studies.trials import on_instances
-from sigjax.testing.problem import pairs_of
+from sigjax.studies.trials import by_one_metric, on_instances
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _FIRST_ROW = 2**41 + 2**39
 """Permutation r of labels has the random words of resample 2^41 + 2^39 + r, which no test reaches."""
-_MOST_LISTED, _MOST_LISTED_UNITS = 2**16, 64
+_MOST_LISTED, _MOST_UNITS = 2**16, 64
 """So many assignments of labels, to so many units, are listed."""
-_ROUNDING = 2.0**-44
-"""Relative error of a score."""
 _NUMBERS = 2**21
 """Labels in memory at a time."""
+_ROUNDING = 2.0**-44
+"""Relative error of a score."""
 _SHOWN = 12
-"""Pairs that a text, or a figure, shows."""
+"""Pairs that a text or a figure shows, and small slices that are named."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,16 +49,12 @@ class SlicesOptions(ReadingOptions):
     """The options of `slices`."""
 
     by: str | None = option(
-        None,
-        "The slices: a column or field, or a file of labels; default: the strata.",
-        group="Main options",
+        None, "The slices: a column or field, or a file of labels; default: the strata.", group="Main options"
     )
     least: int = option(10, "Test slices of so many instances or more; others are named.", least=1, most=2**53)
     permutations: int = option(9999, "Permutations of labels for the test of interaction.", least=1, most=10**9)
     baseline: str | None = same(Settings, "baseline")
-    correction: PValueCorrection = same(
-        EquivalencePairsOptions, "correction", doc="How p is adjusted over slices and pairs."
-    )
+    correction: PValueCorrection = same(EquivalencePairsOptions, "correction", doc="How p is adjusted over slices.")
     method: Method = same(Settings, "method")
     resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
     seed: int = same(Settings, "seed")
@@ -106,8 +101,7 @@ class Interaction:
         statistic: sum of squares between slices, weighted by their sizes; see `slices`.
         p_value: of the permutation test of the labels of slices.
         p_adjusted: the same, adjusted over pairs.
-        exceed: number of permutations at least as extreme; None where all were listed.
-        permutations: number of permutations that were drawn, or listed.
+        permutations: number of permutations that were drawn; None where all were listed.
     """
 
     a: str
@@ -115,8 +109,7 @@ class Interaction:
     statistic: float
     p_value: float
     p_adjusted: float
-    exceed: int | None
-    permutations: int
+    permutations: int | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,7 +125,7 @@ class Slices(BlockResult, Study):
         no_interaction: why there is none; else None.
         small: the slices that are too small to be tested, and left out, with their numbers of instances.
         correction: how p is adjusted.
-        level: of the intervals.
+        level: of the intervals; differences with an adjusted p below 1 - level are significant.
         signature: one line that reproduces the numbers.
     """
 
@@ -153,51 +146,47 @@ class Slices(BlockResult, Study):
         starts = [*(i for i, one in enumerate(self.slices) if one.slice is None), len(self.slices)]
         return [self.slices[start:end] for start, end in pairwise(starts)]
 
+    def _is_significant(self, one: SliceDelta | Interaction) -> bool:
+        return one.p_adjusted < round(1.0 - self.level, 12)
+
     @property
     def headline(self) -> str:
         """How many differences in slices are significant, and whether differences change from slice to slice."""
-        alpha, pairs = round(1.0 - self.level, 12), self._pairs()
-        tested = [one for of_pair in pairs for one in of_pair[1:]]
-        significant = sum(one.p_adjusted < alpha for one in tested)
+        pairs, tested = self._pairs(), [one for one in self.slices if one.slice is not None]
+        significant, changing = (sum(map(self._is_significant, each)) for each in (tested, self.interactions))
         number = words.count(len(tested), "difference")
         text = f"{significant:,} of {number} significant in {len(pairs[0]) - 1:,} slices by {self.by}"
-        if not self.interactions:
-            return f"{text}."
-        changing = sum(one.p_adjusted < alpha for one in self.interactions)
-        if len(pairs) > 1:
+        if len(self.interactions) > 1:
             return f"{text}; {changing:,} of {len(pairs):,} pairs differ more in some slices than in others."
-        p = words.format_p(self.interactions[0].p_value, threshold=alpha)
-        is_shown = "the difference changes" if changing else "it is not shown that the difference changes"
-        return f"{text}; {is_shown} from slice to slice (p = {p})."
+        if self.interactions:
+            text += f"; it is {'' if changing else 'not '}shown that the difference changes from slice to slice"
+            text += f" (p = {words.format_p(self.interactions[0].p_value, threshold=round(1.0 - self.level, 12))})"
+        return f"{text}."
 
     def _blocks(self) -> tuple[list[Block], list[Block]]:
         """A table for each pair; and how it was made."""
-        pairs, blocks = self._pairs(), list[Block]()
+        pairs, blocks, metric = self._pairs(), list[Block](), words.metric_title(self.metric)
         for index, rows in enumerate(pairs[:_SHOWN]):
-            text = f"{words.metric_title(self.metric)}{words.LOWER * self.lower_is_better}"
-            if self.interactions:
-                test = self.interactions[index]
-                adjusted = f", adjusted {words.format_p(test.p_adjusted)}" * (len(pairs) > 1)
-                how = "exact" if test.exceed is None else words.count(test.permutations, "permutation")
-                text += f"; same delta in all slices: p = {words.format_p(test.p_value)}{adjusted} ({how})"
             spec = words.number_spec([x for one in rows for x in (one.score_a, one.score_b)])
-            columns = {
-                self.by: ["all" if one.slice is None else one.slice for one in rows],
-                "instances": [f"{one.num_instances:,}" for one in rows],
-                "a": [f"{one.score_a:{spec}}" for one in rows],
-                "b": [f"{one.score_b:{spec}}" for one in rows],
-                "delta": [f"{one.delta:+{spec}}" for one in rows],
-                f"{words.percent(self.level)} interval": [
-                    words.format_interval(one.interval, f"+{spec}") for one in rows
-                ],
-                "adjusted p": [words.format_p(one.p_adjusted) for one in rows],
+            columns: dict[str, Callable[[SliceDelta], str]] = {
+                self.by: lambda one: one.slice or "all",
+                "instances": lambda one: f"{one.num_instances:,}",
+                "a": lambda one, spec=spec: f"{one.score_a:{spec}}",
+                "b": lambda one, spec=spec: f"{one.score_b:{spec}}",
+                "delta": lambda one, spec=spec: f"{one.delta:+{spec}}",
+                f"{words.percent(self.level)} interval": (
+                    lambda one, spec=spec: words.format_interval(one.interval, f"+{spec}")
+                ),
+                "adjusted p": lambda one: words.format_p(one.p_adjusted),
             }
-            blocks += [f"{text}; a: {rows[0].a}, b: {rows[0].b}:", Table.of(columns, names=(0,), optional=("a", "b"))]
-        number = len(self.slices) - len(pairs)
-        notes = [
-            f"p: permutation tests, adjusted by {CORRECTIONS[self.correction].title} over {number:,} slices and pairs; "
-            "intervals are each for its slice alone."
-        ]
+            cells = {name: list(map(write, rows)) for name, write in columns.items()}
+            text = f"{metric}{words.LOWER * self.lower_is_better}; a: {rows[0].a}, b: {rows[0].b}"
+            for test in self.interactions[index : index + 1]:
+                how = "exact" if test.permutations is None else words.count(test.permutations, "permutation")
+                text += f"; same delta in all slices: adjusted p = {words.format_p(test.p_adjusted)} ({how})"
+            blocks += [f"{text}:", Table.of(cells, names=(0,), optional=("a", "b"))]
+        title, number = CORRECTIONS[self.correction].title, len(self.slices) - len(pairs)
+        notes = [f"p adjusted by {title} over {number:,} slices and pairs; intervals are each for its slice alone."]
         if self.small:
             small = words.first_of([f"{name} ({size:,})" for name, size in self.small.items()], _SHOWN)
             notes.append(f"Too small, and left out: {small}.")
@@ -215,20 +204,12 @@ class Slices(BlockResult, Study):
 
     def _draw(self, rows: Sequence[SliceDelta], axes: Axes) -> None:
         """Deltas with intervals, all instances on top; a filled point is significant."""
-        alpha = round(1.0 - self.level, 12)
         axes.axvline(0.0, color=GREY, linewidth=0.6, zorder=0)
         intervals(axes, range(len(rows)), [one.interval for one in rows], color=BLUES[1])
         for fill, name in ((BLUE, "significant difference"), ("white", "no significant difference")):
-            at = [i for i, one in enumerate(rows) if (one.p_adjusted < alpha) == (fill == BLUE)]
-            if at:
-                style = {
-                    "color": BLUE,
-                    "markerfacecolor": fill,
-                    "markersize": 4.0,
-                    "markeredgewidth": 0.8,
-                    "label": name,
-                }
-                axes.plot([rows[i].delta for i in at], at, "o", **style)
+            if points := [(one.delta, i) for i, one in enumerate(rows) if self._is_significant(one) == (fill == BLUE)]:
+                style = {"markerfacecolor": fill, "markersize": 4.0, "markeredgewidth": 0.8, "label": name}
+                axes.plot(*zip(*points, strict=True), "o", color=BLUE, **style)
         names = [f"{one.slice or 'all'} ({one.num_instances:,})" for one in rows]
         label_rows(axes, names, [words.format_p(one.p_adjusted) for one in rows])
         title = f"{words.metric_title(self.metric)}{words.LOWER * self.lower_is_better}\n{rows[0].a} − {rows[0].b}"
@@ -254,11 +235,10 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
         options: see `SlicesOptions`.
 
     Raises:
-        InputError: several metrics, no labels, fewer than two slices of `least` instances, a suite, results missing,
-            and whatever `compare` refuses.
+        InputError: several metrics, no labels, fewer than two slices of `least` instances, results missing, and
+            whatever `compare` refuses.
 
-    Reference: Edgington and Onghena (2007), "Randomization tests", chapter 6; Pesarin and Salmaso (2010), "Permutation
-    tests for complex data", chapter 1.
+    Reference: Edgington and Onghena (2007), "Randomization tests", chapter 6.
 
     Example:
         >>> from sigjax import Evaluation
@@ -271,20 +251,16 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
         True
     """
     check(options)
-    evaluations = [data] if isinstance(data, EvaluationRecord) else data
-    is_read = isinstance(evaluations, list) and all(isinstance(each, EvaluationRecord) for each in evaluations)
-    if options.by is not None and options.strata is not None:
-        raise InputError(f"slices are strata: give {Hint('by')} or {Hint('strata')}, not both")
-    reading = options if is_read or options.by is None else replace(options, strata=options.by)
-    evaluation, *others = evaluations_of(data, reading)
-    if others:
-        raise InputError(f"slices takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
+    given = data if isinstance(data, list) else [data]
+    if options.by is not None and not isinstance(given[0], EvaluationRecord):
+        if options.strata is not None:
+            raise InputError(f"slices are strata: give {Hint('by')} or {Hint('strata')}, not both")
+        evaluation = by_one_metric(data, replace(options, strata=options.by))
+    else:
+        evaluation = by_one_metric(data, options)
+    evaluation.check_complete()
     if evaluation.strata is None:
-        raise InputError(
-            f"slices needs a label for each instance: give {Hint('by')}, a column, field or file of labels"
-        )
-    if evaluation.present is not None or evaluation.weights is not None:
-        raise InputError("slices takes instances that all systems have, of one task")
+        raise InputError(f"slices needs a label for each instance: give {Hint('by')}, a field or a file of labels")
     labels, sizes = np.array(evaluation.strata), Counter(evaluation.strata)
     small = {name: size for name, size in sizes.items() if size < options.least}
     tested = [name for name in sizes if name not in small]
@@ -294,43 +270,38 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
             f"{words.count(len(sizes), 'label')}; take a field of fewer labels, or a smaller {Hint('least')}"
         )
     every = on_instances(evaluation, np.isin(labels, tested))
-    rows = [_compared(every, None, options)]
-    rows += [_compared(on_instances(evaluation, labels == name), name, options) for name in tested]
-    in_slices = [one for of_pair in zip(*rows[1:], strict=True) for one in of_pair]
-    in_slices = iter(with_adjusted_p(in_slices, options.correction))
-    pairs = with_adjusted_p(rows[0], options.correction)
-    members = pairs_of(every, Settings(baseline=options.baseline))
-    interactions, reason = [], _no_interaction(every)
-    if reason is None:
-        interactions = with_adjusted_p(_interactions(every, members, options), options.correction)
+    in_slices = [_compared(on_instances(evaluation, labels == name), name, options) for name in tested]
+    adjusted = with_adjusted_p([one for of_pair in zip(*in_slices, strict=True) for one in of_pair], options.correction)
+    rows = list[SliceDelta]()
+    for index, one in enumerate(with_adjusted_p(_compared(every, None, options), options.correction)):
+        rows += [one, *adjusted[index * len(tested) : (index + 1) * len(tested)]]
+    names, reason = [(one.a, one.b) for one in rows if one.slice is None], _no_interaction(every)
+    tests = [] if reason else with_adjusted_p(_interactions(every, names, options), options.correction)
+    about = {"metric": evaluation.metric.name, "instances": every.num_instances, "slices": len(tested)}
     return Slices(
         by=options.by or options.strata or "stratum",
         metric=evaluation.metric.name,
         lower_is_better=not evaluation.metric.higher_is_better,
-        slices=tuple(one for first in pairs for one in (first, *islice(in_slices, len(tested)))),
-        interactions=tuple(interactions),
+        slices=tuple(rows),
+        interactions=tuple(tests),
         no_interaction=reason,
         small=small,
         correction=options.correction,
         level=options.confidence_level,
-        signature=study_signature(
-            "slices", options, metric=evaluation.metric.name, instances=every.num_instances, slices=len(tested)
-        ),
+        signature=study_signature("slices", options, **about),
     )
 
 
 def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOptions) -> list[SliceDelta]:
     """All pairs in a slice, which errors name; p is not adjusted yet."""
-    how, size = values(options, Settings, correction="none"), evaluation.num_instances
+    how, shared = values(options, Settings, correction="none"), ("a", "b", "score_a", "score_b", "delta", "interval")
     try:
         report = compare(replace(evaluation, strata=None), **how, device=options.device, progress=False)
     except InputError as error:
         raise InputError(f"{'all slices' if name is None else f'slice {name!r}'}: {error.neutral}") from None
-    shared = ("a", "b", "score_a", "score_b", "delta", "interval", "p_value")
-    return [
-        SliceDelta(slice=name, num_instances=size, p_adjusted=one.p_value, **{key: getattr(one, key) for key in shared})
-        for one in report
-    ]
+    about = {"slice": name, "num_instances": evaluation.num_instances}
+    fields = ({key: getattr(one, key) for key in (*shared, "p_value", "p_adjusted")} for one in report)
+    return [SliceDelta(**about, **each) for each in fields]
 
 
 def _no_interaction(evaluation: EvaluationRecord) -> str | None:
@@ -338,61 +309,59 @@ def _no_interaction(evaluation: EvaluationRecord) -> str | None:
     if not isinstance(evaluation.metric, Metric):
         return "the metric is not a function of sums"
     owners = evaluation.clusters or (evaluation.ids if evaluation.runs is not None else None)
-    if owners is not None and len({*zip(owners, evaluation.strata or (), strict=True)}) > len({*owners}):
-        return "some clusters lie in several slices"
-    return None
+    crossing = owners and len({*zip(owners, evaluation.strata or (), strict=True)}) > len({*owners})
+    return "some clusters lie in several slices" if crossing else None
 
 
-def _interactions(evaluation: EvaluationRecord, members: np.ndarray, options: SlicesOptions) -> list[Interaction]:
-    """The test of interaction of all pairs `[pair, 2]`, on the same permutations."""
+def _interactions(
+    evaluation: EvaluationRecord, pairs: Sequence[tuple[str, str]], options: SlicesOptions
+) -> list[Interaction]:
+    """The test of interaction of all pairs, on the same permutations."""
+    names = list(evaluation.systems)
+    a, b = ([names.index(pair[side]) for pair in pairs] for side in (0, 1))
     if (nearer := origins(evaluation)) is not None:
         evaluation = nearer.deltas
-    units, metric, (a, b) = make_units(evaluation), evaluation.metric, members.T
+    units, metric = make_units(evaluation), evaluation.metric
     assert isinstance(metric, Metric)
-    codes, number = units.strata, len(units.strata)
+    codes, (num_systems, number, num_stats) = units.strata, units.values.shape
     by_unit = units.values.swapaxes(0, 1).reshape(number, -1)
     columns = np.concatenate([by_unit, units.sizes[:, None]], axis=1, dtype=float)
-    num_slices, shape = int(codes[-1]) + 1, (units.values.shape[0], units.values.shape[2])
 
     def squares(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Sums of squares between slices `[row, pair]` of labels `[row, unit]`, and how far rounding moves them."""
-        sums = np.stack([(labels == code).astype(float) @ columns for code in range(num_slices)], axis=1)
+        sums = np.stack([(labels == code).astype(float) @ columns for code in range(int(codes[-1]) + 1)], axis=1)
         with np.errstate(all="ignore"):
-            scores = metric.score(units.unscaled(sums[..., :-1].reshape(*sums.shape[:2], *shape)))
+            scores = metric.score(units.unscaled(sums[..., :-1].reshape(*sums.shape[:2], num_systems, num_stats)))
             deltas, weights = scores[..., a] - scores[..., b], sums[..., -1:]
-            whole, error = weights.sum(axis=1), _ROUNDING * np.abs(scores).max(axis=(1, 2), initial=0.0)[:, None]
+            whole, error = weights.sum(axis=1), _ROUNDING * np.abs(scores).max(axis=(1, 2))[:, None]
             means = (weights * deltas).sum(axis=1) / whole
             between = (weights * np.square(deltas - means[:, None])).sum(axis=1)
             return between, whole * error**2 + 2.0 * error * np.sqrt(whole * between)
 
     (observed,), (slack,) = squares(codes[None])
-    listed, step = _listed(np.bincount(codes)), max(1, _NUMBERS // number)
+    listed, step, exceed = _listed(np.bincount(codes)), max(1, _NUMBERS // number), np.zeros(len(pairs), int)
     total = options.permutations if listed is None else len(listed)
-    exceed = np.zeros(len(members), int)
     for start in range(0, total, step):
         rows = np.arange(start, min(start + step, total))
         drawn = shuffled(codes, row_keys(options.seed, _FIRST_ROW + rows)) if listed is None else listed[rows]
         exceed += (~(squares(drawn)[0] < observed - slack)).sum(axis=0)
-    p_values = exceed / total if listed is not None else (exceed + 1.0) / (total + 1.0)
-    names, counts = evaluation.systems, exceed.tolist() if listed is None else [None] * len(members)
-    found = zip(members.tolist(), observed.tolist(), p_values.tolist(), counts, strict=True)
-    return [Interaction(names[i], names[j], square, p, p, count, total) for (i, j), square, p, count in found]
+    one_more = float(listed is None)  # the observed labels are among those that are listed
+    p_values, number = ((exceed + one_more) / (total + one_more)).tolist(), total if listed is None else None
+    tests = zip(pairs, observed.tolist(), p_values, strict=True)
+    return [Interaction(*pair, statistic, p, p, number) for pair, statistic, p in tests]
 
 
 def _listed(sizes: np.ndarray) -> np.ndarray | None:
     """All assignments of labels to units `[assignment, unit]`, so many of each; None where they are too many.
 
-    >>> _listed(np.array([2, 1]))
-    array([[0, 0, 1],
-           [0, 1, 0],
-           [1, 0, 0]])
+    >>> _listed(np.array([2, 1])).tolist()
+    [[0, 0, 1], [0, 1, 0], [1, 0, 0]]
     """
-    number = int(sizes.sum())
-    logs = [math.lgamma(size + 1.0) for size in sizes.tolist()]
-    if number > _MOST_LISTED_UNITS or math.lgamma(number + 1.0) - sum(logs) > math.log(_MOST_LISTED):
+    log_number = math.lgamma(sizes.sum() + 1.0) - sum(math.lgamma(size + 1.0) for size in sizes.tolist())
+    if sizes.sum() > _MOST_UNITS or log_number > math.log(_MOST_LISTED):
         return None
     rows, left = np.zeros((1, 0), int), sizes[None]
-    for _ in range(number):
+    for _ in range(int(sizes.sum())):
         at, codes = np.nonzero(left)
         rows = np.concatenate([rows[at], codes[:, None]], axis=1)
         left = left[at] - np.eye(len(sizes), dtype=int)[codes]

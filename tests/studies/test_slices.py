@@ -66,7 +66,7 @@ def test_an_interaction_is_that_of_all_assignments_of_labels():
             return between([sum(group) / len(group) for group in groups], [len(group) for group in groups])
 
         p, observed = listed_p(statistic, labels.tolist())
-        assert (one.p_value, one.exceed, one.permutations) == (float(p), None, 560)
+        assert (one.p_value, one.permutations) == (float(p), None)
         np.testing.assert_allclose(one.statistic, float(observed), rtol=1e-12)
 
 
@@ -88,10 +88,10 @@ def test_interactions_agree_with_scipy():
     groups = [d[labels == name] for name in "xyz"]
     expected = permutation_test(groups, statistic, **how | {"n_resamples": 20_000, "rng": 1}).pvalue
     one = slices(evaluation, only=None, permutations=20_000).interactions[0]
-    assert one.p_value == (one.exceed + 1) / 20_001
+    assert one.p_value == round(one.p_value * 20_001) / 20_001
     assert abs(one.p_value - expected) < 4 * np.sqrt(2 * expected * (1 - expected) / 20_000)
     assert slices(evaluation, permutations=20_000).interactions[0] == one
-    assert slices(evaluation, permutations=20_000, seed=1).interactions[0].exceed != one.exceed
+    assert slices(evaluation, permutations=20_000, seed=1).interactions[0] != one
 
 
 def test_interactions_of_f1_and_of_clusters_permute_whole_units():
@@ -118,7 +118,7 @@ def test_interactions_of_f1_and_of_clusters_permute_whole_units():
 
     p, observed = listed_p(statistic, of_cluster)
     (one,) = slices(evaluation, least=2).interactions
-    assert (one.p_value, one.permutations) == (float(p), 35)
+    assert (one.p_value, one.permutations) == (float(p), None)
     np.testing.assert_allclose(one.statistic, float(observed), rtol=1e-12)
 
 
@@ -139,7 +139,7 @@ def test_interactions_keep_their_level_and_have_power(size, permutations):
         d = np.round(rng.standard_t(4, size=2 * size) + 1.0, 3)
         d[size:] += shift
         evaluation = Evaluation.from_arrays({"A": d, "B": np.zeros(2 * size)}, strata=labels)
-        return _interactions(evaluation, np.array([[0, 1]]), options)[0].p_value
+        return _interactions(evaluation, [("A", "B")], options)[0].p_value
 
     rejected = np.mean([p_value(0.0) <= 0.05 for _ in range(1500)])
     assert abs(rejected - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 1500)
@@ -170,7 +170,7 @@ def test_refusals():
         slices(evaluation)
     with pytest.raises(InputError, match="give by or strata, not both"):
         slices("table.csv", by="x", strata="y")
-    with pytest.raises(InputError, match="slices takes one metric, got 2"):
+    with pytest.raises(InputError, match="this study takes one metric, got 2"):
         slices([evaluation, evaluation])
 
 
