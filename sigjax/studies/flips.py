@@ -120,16 +120,17 @@ class Flips(BlockResult):
         if every.delta == 0.0:
             return f"{self.a} and {self.b} have the same score: {differ}."
         ahead, behind = (self.a, self.b) if (every.delta > 0.0) != self.lower_is_better else (self.b, self.a)
-        wins, losses = (sum(sign * one.part * every.delta > 0.0 for one in self.flips) for sign in (1, -1))
+        ahead_on = [(one.a - one.b) * every.delta for one in self.flips if one.a is not None and one.b is not None]
+        wins, losses = (sum(sign * each > 0.0 for each in ahead_on) for sign in (1, -1))
         by, p = words.number_spec([every.delta]), words.format_p(every.p_value, threshold=alpha)
-        text = f"{ahead} is ahead of {behind} by {abs(every.delta):{by}} (p = {p}): {differ}, {wins:,} for it and "
-        text += f"{losses:,} against it."
-        if self.fewest_not_significant is not None:
-            text += f" Without {self.fewest_not_significant:,} of the {wins:,}, p is {alpha:g} or more."
+        text = f"{ahead} is ahead of {behind} by {abs(every.delta):{by}} (p = {p}): {differ}"
+        text += f", {wins:,} for it and {losses:,} against it." if ahead_on else "."
+        few, none = self.fewest_not_significant, self.fewest_no_lead
+        if few is not None:
+            text += f" Without the {few:,} that speak most for it, p is {alpha:g} or more."
         elif every.p_value < alpha:
-            text += f" Without the {self.bound:,} that speak most for it, p stays below {alpha:g}."
-        few = f"{self.fewest_no_lead or self.bound:,} of the {wins:,}"
-        return f"{text} Without {few}, it {'still leads' if self.fewest_no_lead is None else 'does not lead'}."
+            return f"{text} Without the {self.bound:,} that speak most for it, p stays below {alpha:g}."
+        return f"{text} Without {none or self.bound:,}, it {'still leads' if none is None else 'does not lead'}."
 
     def _blocks(self) -> tuple[list[Block], list[Block]]:
         """What is left without the instances that decide; and these."""
@@ -170,11 +171,12 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
     r"""Which instances decide between two systems, and what is left of the difference without them?
 
     The part of an instance in delta is $(a_i - b_i) / n$ for a mean, so that parts add up to delta, and else
-    $\delta - \delta_{(i)}$, where $\delta_{(i)}$ is delta without the instance. Those whose part has the sign of delta
-    are left out, the largest first: 1, 2, 5 and 10 of them, as many as it takes for p to be 1 - level or more (or the
-    sign to change), and as many as it takes for delta to be 0 or of the other sign. What is left is compared anew, by
-    the test and the interval of `compare`. The numbers are found by halving. For answers right or wrong without
-    clusters they are the fewest of all instances, and so is the last one for every mean; else others may do with fewer.
+    $\delta - \delta_{(i)}$, where $\delta_{(i)}$ is delta without the instance. Those that speak most for the sign of
+    delta are left out, the largest part first: 1, 2, 5 and 10 of them, as many as it takes for p to be 1 - level or
+    more (or the sign to change), and as many as it takes for delta to be 0 or of the other sign. What is left is
+    compared anew, by the test and the interval of `compare`. The numbers are found by halving. For answers right or
+    wrong without clusters they are the fewest of all instances, and so is the last one for every mean; else others may
+    do with fewer.
 
     p-values without chosen instances are no tests of anything: they say how much rests on few instances.
 
@@ -223,7 +225,9 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
 
     every = without(0)
     sign = np.sign(every.delta)
-    leading = differ[parts[differ] * sign > 0.0]
+    leading = differ[np.argsort(-sign * parts[differ], kind="stable")]
+    if additive:
+        leading = leading[sign * parts[leading] > 0.0]
     bound = min(options.most, len(leading), max(number - 2, 0))
 
     def fewest(is_so: Callable[[Comparison], bool]) -> int | None:

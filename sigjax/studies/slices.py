@@ -37,7 +37,7 @@ _FIRST_ROW = 2**41 + 2**39
 _MOST_LISTED, _MOST_UNITS = 2**16, 64
 """So many assignments of labels, to so many units, are listed."""
 _NUMBERS = 2**21
-"""Labels in memory at a time."""
+"""Labels, and counts of them, in memory at a time."""
 _ROUNDING = 2.0**-44
 """Relative error of a score."""
 _SHOWN = 12
@@ -326,10 +326,14 @@ def _interactions(
     codes, (num_systems, number, num_stats) = units.strata, units.values.shape
     by_unit = units.values.swapaxes(0, 1).reshape(number, -1)
     columns = np.concatenate([by_unit, units.sizes[:, None]], axis=1, dtype=float)
+    distinct, which = np.unique(columns, axis=0, return_inverse=True)  # few, where answers are right or wrong
+    num_slices, num_distinct = int(codes[-1]) + 1, len(distinct)
 
     def squares(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Sums of squares between slices `[row, pair]` of labels `[row, unit]`, and how far rounding moves them."""
-        sums = np.stack([(labels == code).astype(float) @ columns for code in range(int(codes[-1]) + 1)], axis=1)
+        shape = len(labels), num_slices, num_distinct
+        cells = (np.arange(len(labels))[:, None] * num_slices + labels) * num_distinct + which.ravel()
+        sums = np.bincount(cells.ravel(), minlength=math.prod(shape)).reshape(shape).astype(float) @ distinct
         with np.errstate(all="ignore"):
             scores = metric.score(units.unscaled(sums[..., :-1].reshape(*sums.shape[:2], num_systems, num_stats)))
             deltas, weights = scores[..., a] - scores[..., b], sums[..., -1:]
@@ -339,7 +343,8 @@ def _interactions(
             return between, whole * error**2 + 2.0 * error * np.sqrt(whole * between)
 
     (observed,), (slack,) = squares(codes[None])
-    listed, step, exceed = _listed(np.bincount(codes)), max(1, _NUMBERS // number), np.zeros(len(pairs), int)
+    listed, exceed = _listed(np.bincount(codes)), np.zeros(len(pairs), int)
+    step = max(1, _NUMBERS // (number + num_slices * num_distinct))
     total = options.permutations if listed is None else len(listed)
     for start in range(0, total, step):
         rows = np.arange(start, min(start + step, total))
