@@ -24,9 +24,11 @@ from sigjax.studies.audit import AuditedTest, ErrorRate
 from sigjax.studies.calibration import CalibratedRange, Calibration
 from sigjax.studies.diff import Change, ChangedDecision
 from sigjax.studies.domain import Domain, DomainPair, DomainRange
+from sigjax.studies.flips import Flip, Flips, LeftOut
 from sigjax.studies.gains import Gains, GainThresholds, PairGain
 from sigjax.studies.power import PilotDelta, PowerAt
 from sigjax.studies.size import Fitted, Size, SizeFit, ThresholdAt
+from sigjax.studies.slices import Interaction, SliceDelta, Slices
 from sigjax.studies.thresholds import Threshold, ThresholdDifference
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
@@ -116,7 +118,7 @@ def test_a_missing_option_and_one_outside_its_domain_are_named():
 RECORDS = [ClassicalTests, Comparison, Evaluation, Metric, Report, SampleMetric, SystemScore]
 RESULTS = [sigjax.Audit, AuditedTest, ErrorRate, sigjax.Equivalence, PilotDelta, sigjax.Power, PowerAt]
 RESULTS += [Gains, GainThresholds, PairGain, Threshold, ThresholdDifference, Size, SizeFit, ThresholdAt, Fitted]
-RESULTS += [sigjax.Diff, Change, ChangedDecision]
+RESULTS += [sigjax.Diff, Change, ChangedDecision, Flips, Flip, LeftOut, Slices, SliceDelta, Interaction]
 RESULTS += [CalibratedRange, Calibration, Domain, DomainPair, DomainRange]
 
 

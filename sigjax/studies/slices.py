@@ -279,7 +279,7 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
     tests = [] if reason else with_adjusted_p(_interactions(every, names, options), options.correction)
     about = {"metric": evaluation.metric.name, "instances": every.num_instances, "slices": len(tested)}
     return Slices(
-        by=options.by or options.strata or "stratum",
+        by=options.by or "stratum",
         metric=evaluation.metric.name,
         lower_is_better=not evaluation.metric.higher_is_better,
         slices=tuple(rows),

@@ -23,16 +23,18 @@ DOORS = {
     "audit": (PAIR, TRIALS),
     "one-sample": (NUMBERS, {"against": 0.5}),
     "unpaired": (NUMBERS, {"overlap": True, "progress": False}),
+    "flips": (PAIR, {"progress": False}),
     "rank": (NUMBERS, {"progress": False}),
     "rl": (NUMBERS, {"resamples": 99, "progress": False}),
     "calibration": (NUMBERS, {"instances": 30, **TRIALS}),
     "domain": (NUMBERS, {"resamples": 99, "progress": False}),
     "gains": (NUMBERS, {"resamples": 99, "draws": 50, "progress": False}),
+    "slices": (NUMBERS, {"progress": False}),
     "synthetic": (NUMBERS, {"count": 2}),
     "size": (NUMBERS, {"resamples": 99, "draws": 50, "progress": False}),
 }
 """Each study that takes data, with data of so many systems and options that are quick."""
-LABELS = {"domain": GENRES, "rl": GENRES}
+LABELS = {"domain": GENRES, "rl": GENRES, "slices": GENRES}
 """The strata that a study needs."""
 
 
