@@ -40,8 +40,8 @@ _SHORT = {"resamples": "n", "alternative": "alt", "p_range": "p", "confidence_le
 PANEL = 2.0
 """Inches of the inside of a panel from top to bottom."""
 _USUAL = frozenset(
-    "a b system winner loser name other null metric test by order claim margin against alpha instances size low high "
-    "score old new delta change gain interval_low interval_high limits_low limits_high share rate power detectable "
+    "a b id part slice system winner loser name other null metric test by order claim margin against alpha instances "
+    "size low high score old new delta change gain interval_low interval_high limits_low limits_high share rate power detectable "
     "threshold pairs tests statistic p_value p_adjusted holds verdict text".split()
 )
 """The columns of data frames that most people use."""
