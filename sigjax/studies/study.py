@@ -41,8 +41,8 @@ PANEL = 2.0
 """Inches of the inside of a panel from top to bottom."""
 _USUAL = frozenset(
     "a b id part slice system winner loser name other null metric test by order claim margin against alpha instances "
-    "size low high score old new delta change gain interval_low interval_high limits_low limits_high share rate power detectable "
-    "threshold pairs tests statistic p_value p_adjusted holds verdict text".split()
+    "size low high score old new delta change gain interval_low interval_high limits_low limits_high share rate power "
+    "detectable threshold pairs tests statistic p_value p_adjusted holds verdict text".split()
 )
 """The columns of data frames that most people use."""
 
