@@ -29,9 +29,23 @@ def listed_p(statistic, labels):
     return Fraction(sum(value >= observed for value in values), len(values)), observed
 
 
-def between(deltas, sizes):
-    mean = sum(d * n for d, n in zip(deltas, sizes, strict=True)) / sum(sizes)
-    return sum(n * (d - mean) ** 2 for d, n in zip(deltas, sizes, strict=True))
+def between(deltas, weights):
+    mean = sum(d * w for d, w in zip(deltas, weights, strict=True)) / sum(weights)
+    return sum(w * (d - mean) ** 2 for d, w in zip(deltas, weights, strict=True))
+
+
+def spread(numbers):
+    """The sum of squares about the mean."""
+    mean = sum(numbers) / len(numbers)
+    return sum((x - mean) ** 2 for x in numbers)
+
+
+def of_means(groups):
+    """The statistic for differences, in the arithmetic of its numbers."""
+    every = [x for group in groups for x in group]
+    variance = spread(every) / (len(every) - 1)
+    weights = [len(group) ** 2 / (spread(group) + variance) for group in groups]
+    return between([sum(group) / len(group) for group in groups], weights)
 
 
 @pytest.mark.parametrize("correction", ["holm", "bh"])
@@ -63,11 +77,11 @@ def test_an_interaction_is_that_of_all_assignments_of_labels():
 
         def statistic(given, d=d):
             groups = [[x for x, label in zip(d, given, strict=True) if label == name] for name in "xyz"]
-            return between([sum(group) / len(group) for group in groups], [len(group) for group in groups])
+            return of_means(groups)
 
         p, observed = listed_p(statistic, labels.tolist())
         assert (one.p_value, one.permutations) == (float(p), None)
-        np.testing.assert_allclose(one.statistic, float(observed), rtol=1e-12)
+        np.testing.assert_allclose(one.statistic, float(observed), rtol=1e-8)
 
 
 def test_interactions_agree_with_scipy():
@@ -75,14 +89,17 @@ def test_interactions_agree_with_scipy():
     d = arrays["A"] - arrays["B"]
 
     def statistic(*groups, axis=-1):
-        deltas, sizes = [group.mean(axis=axis) for group in groups], [group.shape[axis] for group in groups]
-        return between(deltas, sizes)
+        every = np.concatenate(groups, axis=axis)
+        variance = every.var(axis=axis, ddof=1)
+        sizes = [group.shape[axis] for group in groups]
+        weights = [n**2 / (n * g.var(axis=axis) + variance) for n, g in zip(sizes, groups, strict=True)]
+        return between([group.mean(axis=axis) for group in groups], weights)
 
     groups = [d[labels == name] for name in "xy"]
     how = {"permutation_type": "independent", "alternative": "greater", "n_resamples": np.inf, "vectorized": True}
     expected = permutation_test(groups, statistic, **how)
     result = slices(evaluation, least=2).interactions[0]
-    np.testing.assert_allclose([result.p_value, result.statistic], [expected.pvalue, expected.statistic], rtol=1e-12)
+    np.testing.assert_allclose([result.p_value, result.statistic], [expected.pvalue, expected.statistic], rtol=1e-8)
     arrays, labels, evaluation = made(np.random.default_rng(4), (30, 50, 25))
     d = arrays["A"] - arrays["B"]
     groups = [d[labels == name] for name in "xyz"]
@@ -106,20 +123,27 @@ def test_interactions_of_f1_and_of_clusters_permute_whole_units():
     labels = np.repeat(of_cluster, 2)
     evaluation = Evaluation.from_arrays(counts, metric="fscore", clusters=clusters, strata=labels)
 
+    def influences(sums, rows):
+        """The gradient of F1 at sums, times rows."""
+        sizes = sums[1] + sums[2]
+        return 2 * (rows[:, 0] - sums[0] / sizes * (rows[:, 1] + rows[:, 2])) / sizes
+
+    rows = [np.array([each[clusters == k].sum(axis=0) for k in range(7)], float) for each in counts.values()]
+    u = np.subtract(*(influences(each.sum(axis=0), each) for each in rows))
+
     def statistic(given):
-        deltas, sizes = [], []
+        deltas, weights = [], []
         for name in "xy":
-            kept = np.isin(clusters, [i for i, label in enumerate(given) if label == name])
-            sums = [each[kept].sum(axis=0) for each in counts.values()]
-            a, b = (Fraction(2 * int(s[0]), int(s[1] + s[2])) for s in sums)
+            kept = np.array([label == name for label in given])
+            a, b = (2 * sums[0] / (sums[1] + sums[2]) for sums in (each[kept].sum(axis=0) for each in rows))
             deltas.append(a - b)
-            sizes.append(int(kept.sum()))
-        return between(deltas, sizes)
+            weights.append((kept.sum() / 7) ** 2 / (kept.sum() * u[kept].var() + u.var(ddof=1)))
+        return round(between(deltas, weights), 9)
 
     p, observed = listed_p(statistic, of_cluster)
     (one,) = slices(evaluation, least=2).interactions
     assert (one.p_value, one.permutations) == (float(p), None)
-    np.testing.assert_allclose(one.statistic, float(observed), rtol=1e-12)
+    np.testing.assert_allclose(one.statistic, observed, rtol=1e-7)
 
 
 def test_large_numbers_have_the_interactions_of_small_ones():
@@ -129,21 +153,34 @@ def test_large_numbers_have_the_interactions_of_small_ones():
     assert p_values[0] == p_values[1]
 
 
-@pytest.mark.parametrize(("size", "permutations"), [(5, 9999), (20, 99)])
-def test_interactions_keep_their_level_and_have_power(size, permutations):
-    """1,500 draws of two slices whose systems differ alike in both, listed (252 assignments) and sampled."""
+@pytest.mark.parametrize(
+    ("sizes", "spreads", "permutations", "slack"),
+    [
+        ((5, 5), (1, 1), 9999, 0.0),
+        ((20, 20), (1, 1), 99, 0.0),
+        ((20, 60), (4, 1), 99, 0.01),
+        ((20, 60), (1, 4), 99, 0.02),
+    ],
+)
+def test_interactions_keep_their_level_and_have_power(sizes, spreads, permutations, slack):
+    """1,000 draws whose deltas are the same in both slices: listed (252 assignments), sampled, of other variances."""
     rng, options = np.random.default_rng(7), SlicesOptions(permutations=permutations)
-    labels = ["x"] * size + ["y"] * size
+    labels, scale = np.repeat(["x", "y"], sizes), np.repeat(spreads, sizes)
 
     def p_value(shift):
-        d = np.round(rng.standard_t(4, size=2 * size) + 1.0, 3)
-        d[size:] += shift
-        evaluation = Evaluation.from_arrays({"A": d, "B": np.zeros(2 * size)}, strata=labels)
+        d = np.round(rng.standard_t(6, size=len(labels)) * scale + 1.0, 3)
+        d[sizes[0] :] += shift
+        evaluation = Evaluation.from_arrays({"A": d, "B": np.zeros(len(d))}, strata=labels)
         return _interactions(evaluation, [("A", "B")], options)[0].p_value
 
-    rejected = np.mean([p_value(0.0) <= 0.05 for _ in range(1500)])
-    assert abs(rejected - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 1500)
-    assert np.mean([p_value(4.0) <= 0.05 for _ in range(20)]) > 0.8
+    rejected = np.mean([p_value(0.0) <= 0.05 for _ in range(1000)])
+    assert abs(rejected - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 1000) + slack
+    assert np.mean([p_value(4.0 * max(spreads)) <= 0.05 for _ in range(20)]) > 0.8
+
+
+def test_where_all_differ_alike_nothing_changes_from_slice_to_slice():
+    given = Evaluation.from_arrays({"A": [2.5] * 24, "B": [1.5] * 24}, strata=["x"] * 12 + ["y"] * 12)
+    assert slices(given).interactions[0].p_value == 1.0
 
 
 def test_small_slices_are_named_and_what_has_no_interaction_says_why():
