@@ -339,7 +339,8 @@ def _interactions(
         """Sums of squares between slices `[row, pair]` of labels `[row, unit]`, and how far rounding moves them."""
         shape = len(labels), num_slices, num_distinct
         cells = (np.arange(len(labels))[:, None] * num_slices + labels) * num_distinct + which.ravel()
-        sums = np.bincount(cells.ravel(), minlength=math.prod(shape)).reshape(shape).astype(float) @ distinct
+        tables = np.bincount(cells.ravel(), minlength=math.prod(shape)).reshape(-1, num_distinct).astype(float)
+        sums = (tables @ distinct).reshape(*shape[:2], -1)  # one product, not one per row
         stats, units_in, sizes, first, second = np.split(sums, ends, axis=-1)
         with np.errstate(all="ignore"):
             scores = metric.score(units.unscaled(stats.reshape(*stats.shape[:2], num_systems, num_stats)))
