@@ -69,6 +69,8 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
         "is the accuracy above 0.5?": "sigjax one-sample scores.tsv -m accuracy --against 0.5 --alternative greater"
     },
     "unpaired": {"systems tested on different instances": "sigjax unpaired old.scores new.scores"},
+    "flips": {"which instances decide?": "sigjax flips scores.tsv -m accuracy --only A B"},
+    "slices": {"labels in a file, one per line": "sigjax slices scores.tsv -m accuracy --by kinds.txt"},
     "research association": {"one label per line": "sigjax research association a.labels gold.labels"},
     "info": {"what is installed, and is there a GPU?": "sigjax info"},
 }

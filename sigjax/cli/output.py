@@ -31,7 +31,7 @@ from sigjax.run.host import is_terminal
 if TYPE_CHECKING:
     from sigjax.report.plots import FigureKind
     from sigjax.report.report import Report
-    from sigjax.studies.diff import Diff
+    from sigjax.studies.study import BlockResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,21 +307,19 @@ class Results(Written):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Changes(Written):
-    """Where the result of `diff` goes."""
+class Blocks(Written):
+    """Where a result goes that Markdown has, too."""
 
     format: Literal["text", "json", "markdown", "md", "github"] | None = same(Written, "format")
     formats = ("text", "json", "markdown", "github")
 
-    def write(self, changes: Diff) -> None:
+    def write(self, result: BlockResult, figures: Sequence[Path] = ()) -> None:
         """Write in the formats asked for."""
-        from sigjax.studies.diff import diff_text, verdict_sentence
-
+        renderers = {"json": result.to_json, "markdown": result.to_markdown, "github": result.to_github}
         for format, path in self.files():
-            renderers = {"json": changes.to_json, "markdown": changes.to_markdown, "github": changes.to_github}
             options = text_options(to_file=path is not None)
-            write_text(renderers[format]() if format in renderers else diff_text(changes, **options), format, path)
-        self.close(lambda: [verdict_sentence(changes)])
+            write_text(renderers[format]() if format in renderers else result.to_text(**options), format, path)
+        self.close(lambda: [result.headline], figures)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from sigjax.cli.flags import flags
-from sigjax.cli.output import Changes, Files, Inputs, Output, check_outputs
+from sigjax.cli.output import Blocks, Files, Inputs, Output, check_outputs
 from sigjax.records import InputError
 from sigjax.records.display import visible
 from sigjax.records.options import option, values
@@ -57,8 +57,8 @@ def verify(paths: Files, inputs: Inputs, options: VerifyOptions, _: Quiet) -> in
     return 0 if result.same else DIFFERENT
 
 
-@flags(DiffOptions, Changes, files="OLD NEW: two reports in JSON, or two files of `sigjax extract` (.npz).")
-def diff(paths: Files, options: DiffOptions, changes: Changes) -> int:
+@flags(DiffOptions, Blocks, files="OLD NEW: two reports in JSON, or two files of `sigjax extract` (.npz).")
+def diff(paths: Files, options: DiffOptions, output: Blocks) -> int:
     """What changed between two reports, and with --margin: is any system worse by more than that?
 
     The exit code is 0 if no system is worse by the margin (or there is none), 3 if one is, 4 if the data cannot tell,
@@ -68,7 +68,7 @@ def diff(paths: Files, options: DiffOptions, changes: Changes) -> int:
     """
     if len(paths) != 2:
         raise InputError(f"expected two reports, OLD.json and NEW.json, or two .npz files, got {len(paths)}")
-    check_outputs(paths, changes)
+    check_outputs(paths, output)
     result = run_diff(*paths, **values(options))
-    changes.write(result)
+    output.write(result)
     return CODES[result.verdict]

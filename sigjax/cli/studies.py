@@ -12,6 +12,7 @@ from cyclopts import App
 from sigjax.cli.app import FLAGS
 from sigjax.cli.flags import Command, flags
 from sigjax.cli.output import (
+    Blocks,
     Figure,
     Files,
     Inputs,
@@ -118,20 +119,26 @@ def command(name: str) -> Command:
     """The command of a study, with its flags."""
     study = STUDIES[name]
 
-    def draw(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> int:
+    def draw(paths: Files, inputs: Inputs, options: Any, results: Results | Blocks, figure: Figure) -> int:
+        if (by := getattr(options, "by", None)) is not None and inputs.strata is None:
+            inputs = replace(inputs, strata=by)
         inputs.check(paths, options, results, figure)
         with progress_bar(name, visible=not results.quiet):
             result = study.load(study.functions[0])(_READING[study.takes](inputs, paths), **values(options))
             figures = [] if figure.figure is None else [figure.figure]
             for path in figures:
                 write_figure(result.plot(), path)
-        results.write(result.__str__, result.to_json, figures)
+        if isinstance(results, Blocks):
+            results.write(result, figures)
+        else:
+            results.write(result.__str__, result.to_json, figures)
         return result.exit_code
 
-    def write(paths: Files, inputs: Inputs, options: Any, results: Results) -> int:
+    def write(paths: Files, inputs: Inputs, options: Any, results: Results | Blocks) -> int:
         return draw(paths, inputs, options, results, Figure())
 
-    usual = (draw, (Inputs,), (Results, Figure)) if study.figure else (write, (Inputs,), (Results,))
+    written = Blocks if hasattr(study.load(study.result or study.options), "to_github") else Results
+    usual = (draw, (Inputs,), (written, Figure)) if study.figure else (write, (Inputs,), (written,))
     run, before, after = _COMMANDS.get(name, usual)
     run.__name__, run.__doc__ = name, f"{study.title}\n\n{study.more}"
     return flags(*before, study.load(study.options), *after, **({"files": study.files} if study.files else {}))(run)

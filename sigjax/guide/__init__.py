@@ -32,6 +32,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "other-instances",
         "reporting",
         "regressions",
+        "deciding",
         "own-metric",
         "own-format",
         "long-runs",

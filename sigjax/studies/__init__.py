@@ -2,7 +2,8 @@
 
 A study calls `compare` and the rooms below it; it adds no resampling of its own. `trials` makes experiments from data
 and tests them; `audit` and `power` count what the tests say. `equivalence` has its own tests. `gains` tests all pairs
-of systems on test sets of several sizes. `diff` compares two reports, or two evaluations, and `verify` a report and its
+of systems on test sets of several sizes. `diff` compares two reports, or two evaluations; `flips` names the instances
+that decide between two systems, and `slices` compares in parts of the instances; `verify` compares a report and its
 data. `samples` takes systems one by one: against a number, or on different instances. `classical` runs the `tests` that
 have names, and `association` compares labels. Each file has the study with its record, text and figure; what these
 share is in `study`, and formulas in `formulas`.
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from sigjax.studies.diff import diff as diff
     from sigjax.studies.equivalence import equivalence as equivalence
     from sigjax.studies.equivalence import equivalence_test as equivalence_test
+    from sigjax.studies.flips import flips as flips
     from sigjax.studies.gains import gains as gains
     from sigjax.studies.monitor import monitor as monitor
     from sigjax.studies.power import power as power
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from sigjax.studies.rl import rl as rl
     from sigjax.studies.samples import one_sample as one_sample
     from sigjax.studies.samples import unpaired as unpaired
+    from sigjax.studies.slices import slices as slices
     from sigjax.studies.stopping import stopping as stopping
     from sigjax.studies.verify import verify as verify
 
@@ -139,6 +142,17 @@ _ALL = (
         module="samples",
         takes="samples",
         files="One file per system, or one table of all; their instances may differ.",
+    ),
+    _study(
+        "flips",
+        "Which instances decide between two systems (`--only A B`), and what is left of the difference without them?",
+        "p-values without chosen instances are no tests: they say how much rests on few instances.",
+        alone=False,
+    ),
+    _study(
+        "slices",
+        "The same comparison in every slice (`--by FIELD`), and does the difference change from slice to slice?",
+        alone=False,
     ),
     _study(
         "rank",

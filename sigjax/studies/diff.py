@@ -17,17 +17,15 @@ import numpy as np
 
 from sigjax.formats import read_metrics
 from sigjax.readers.options import TableOptions, listing
-from sigjax.records import EvaluationRecord, InputError, Interval, Settings, SystemScore
+from sigjax.records import EvaluationRecord, InputError, Interval, Metric, Settings, SystemScore
 from sigjax.records.options import check, option, same, takes
-from sigjax.report.markup import MARKDOWN, escape_markdown, render_table
 from sigjax.report.report import Report
 from sigjax.report.sections import Table
-from sigjax.report.text import BOLD, Page, draw_table, rendered
 from sigjax.report.words import DASH, count, first_of, format_interval, format_p, metric_title, number_spec, percent
 from sigjax.run.backend import host_scope
-from sigjax.run.files import text_or_file
 from sigjax.studies.equivalence import equivalence
-from sigjax.studies.study import StudyResult
+from sigjax.studies.flips import Flips, FlipsOptions, flips_of, instance_names
+from sigjax.studies.study import Block, BlockResult
 from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import t_quantile
 from sigjax.testing.problem import problem_of
@@ -93,7 +91,7 @@ class ChangedDecision:
 
 
 @dataclass(frozen=True, repr=False)
-class Diff(StudyResult):
+class Diff(BlockResult):
     """What changed between two reports, or two evaluations.
 
     Attributes:
@@ -105,6 +103,8 @@ class Diff(StudyResult):
         unpaired_reason: why they are not, where there is a margin; else None.
         same_data: whether all results of all systems are the same.
         changes: of every system and metric on both sides, in the old order.
+        flips: of the systems that changed most, the instances that changed them, and what is left without the most
+            influential ones (p from 10,000 resamples where it is sampled); see `sigjax.studies.flips`.
         decisions: the pairs that are decided differently, by test, at the level of each report.
         num_decisions: number of pairs and tests on both sides; 0 for evaluations.
         added: system and metric of the scores that only the new side has.
@@ -124,6 +124,7 @@ class Diff(StudyResult):
     unpaired_reason: str | None
     same_data: bool
     changes: tuple[Change, ...]
+    flips: tuple[Flips, ...]
     decisions: tuple[ChangedDecision, ...]
     num_decisions: int
     added: tuple[tuple[str, str], ...]
@@ -133,34 +134,23 @@ class Diff(StudyResult):
     versions: Mapping[str, tuple[Any, Any]]
     lower_is_better: tuple[str, ...]
 
-    def __str__(self) -> str:
-        """Return the changes as text for a terminal."""
-        return diff_text(self)
+    @property
+    def _alert(self) -> str:
+        return _ALERTS[self.verdict]
+
+    @property
+    def headline(self) -> str:
+        """The verdict on all scores, or how much changed."""
+        return verdict_sentence(self)
+
+    def _blocks(self) -> tuple[list[Block], list[Block]]:
+        """The scores; what the limits mean, and what else changed."""
+        return _scores(self), _details(self)
 
     def brief(self) -> dict[str, Any]:
         """The verdict, and how much changed."""
         counts = {"changes": len(self.changes), "decisions": len(self.decisions)}
         return {"verdict": self.verdict, "margin": self.margin, "same_data": self.same_data} | counts
-
-    def to_markdown(self, path: Path | None = None) -> str:
-        """The changes as Markdown tables."""
-        blocks = [*_scores(self), *_details(self)]
-        parts = [f"**{escape_markdown(verdict_sentence(self))}**", *map(_in_markdown, blocks)]
-        return text_or_file("\n\n".join(parts) + "\n", path)
-
-    def to_github(self, path: Path | None = None) -> str:
-        """A comment for a pull request: the verdict, the scores that changed most, and the details folded."""
-        scores = _scores(self)
-        short = [replace(part, rows=part.rows[:_SHORT]) if isinstance(part, Table) else part for part in scores]
-        whole = [] if short == scores else [f"All {count(len(self.changes), 'score')}:", *scores]
-        parts = [
-            f"> [!{_ALERTS[self.verdict]}]\n> **{escape_markdown(verdict_sentence(self))}**",
-            *map(_in_markdown, short),
-            "<details><summary>Details</summary>",
-            *map(_in_markdown, [*whole, *_details(self)]),
-            "</details>",
-        ]
-        return text_or_file("\n\n".join(parts) + "\n", path)
 
 
 Key = tuple[str, str]
@@ -172,8 +162,8 @@ _BOUNDS = (-1.0, 0.0, 1.0, 100.0)
 """Where intervals of metrics end."""
 
 
-Compared = dict[Key, tuple[float, float, float, LimitsAt]]
-"""The old and the new score of what is on both sides, new - old, and what gives its limits."""
+Compared = dict[Key, tuple[float, float, float, LimitsAt, EvaluationRecord | None]]
+"""The old and the new score of what is on both sides, new - old, what gives its limits, and both as two systems."""
 
 
 def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
@@ -185,7 +175,7 @@ def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
         _check_direction(key[1], *(key[1] in report.lower_is_better for report in (old, new)))
         limits = partial(_unpaired, (before[key], old), (after[key], new))
         scores = before[key].score, after[key].score
-        compared[key] = *scores, scores[1] - scores[0], _unchanged if same else limits
+        compared[key] = *scores, scores[1] - scores[0], _unchanged if same else limits, None
     return compared, same
 
 
@@ -261,7 +251,7 @@ def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRec
                 new_score, old_score = case.observed_scores
             unchanged = bool((pair.stats[0] == pair.stats[1]).all())
             limits = _unchanged if unchanged else partial(_paired, pair)
-            compared[name, metric] = old_score, new_score, case.hypotheses.delta((0, 1)), limits
+            compared[name, metric] = old_score, new_score, case.hypotheses.delta((0, 1)), limits, pair
             same = same and unchanged
     return compared, same
 
@@ -271,7 +261,7 @@ def _aligned(old: EvaluationRecord, new: EvaluationRecord) -> EvaluationRecord:
     _check_direction(old.metric.name, not old.metric.higher_is_better, not new.metric.higher_is_better)
     if old.metric.stat_names != new.metric.stat_names:
         raise InputError(f"metric {old.metric.name!r} has other statistics on both sides; extract them anew")
-    keys = [_instances(each) for each in (old, new)]
+    keys = [instance_names(each) for each in (old, new)]
     index = {key: position for position, key in enumerate(keys[1])}
     for side, other, only in ((keys[0], index.keys(), "old"), (keys[1], set(keys[0]), "new")):
         if lacking := [key for key in side if key not in other]:
@@ -286,12 +276,6 @@ def _aligned(old: EvaluationRecord, new: EvaluationRecord) -> EvaluationRecord:
         if before != (after and tuple(after[position] for position in order)):
             raise InputError(f"the {what} of the instances differ; give both sides the same")
     return replace(new, stats=new.stats[:, order])
-
-
-def _instances(evaluation: EvaluationRecord) -> list[str]:
-    """What tells instances apart: ids, with the run where there are some, or else their positions."""
-    ids = evaluation.ids or tuple(f"number {number}" for number in range(1, evaluation.num_instances + 1))
-    return [f"{id} of run {run}" for id, run in zip(ids, evaluation.runs, strict=True)] if evaluation.runs else [*ids]
 
 
 def _paired(pair: EvaluationRecord, tail: float) -> Interval | None:
@@ -319,6 +303,14 @@ class DiffOptions:
     )
     metric: Sequence[str] = option((), "Compare only the scores by these metrics.", group="Main options")
     only: Sequence[str] | None = same(TableOptions, "only", more="")
+    flips: int = option(
+        3,
+        "Of so many systems, those that changed most, also show the instances that changed them.",
+        "Where both sides have the same instances, by a metric of sums.",
+        least=0,
+        most=2**31,
+        group="Main options",
+    )
 
 
 @takes(DiffOptions)
@@ -394,6 +386,7 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
         unpaired_reason=unpaired_reason,
         same_data=same and set(keys[0]) == set(keys[1]),
         changes=changes,
+        flips=_flips(compared, options),
         added=added,
         removed=removed,
         lower_is_better=tuple(lower),
@@ -437,7 +430,7 @@ def _changes(compared: Compared, lower_is_better: Collection[str], options: Diff
     """All changes, with limits and verdicts where there is a margin."""
     alpha, many = 1.0 - options.confidence_level, len(compared)
     changes = []
-    for (name, metric), (old, new, change, limits_at) in compared.items():
+    for (name, metric), (old, new, change, limits_at, _) in compared.items():
         sign = -1.0 if metric in lower_is_better else 1.0
         limits = verdict = None
         if options.margin is not None:
@@ -447,6 +440,18 @@ def _changes(compared: Compared, lower_is_better: Collection[str], options: Diff
             verdict = _verdict(limits, sign, options.margin)
         changes.append(Change(name, metric, old, new, change, limits, verdict, limits_at is _unchanged))
     return tuple(changes)
+
+
+def _flips(compared: Compared, options: DiffOptions) -> tuple[Flips, ...]:
+    """The instances that changed the systems that changed most."""
+    changed = sorted(compared.items(), key=lambda item: -abs(item[1][2]))
+    pairs = [
+        replace(pair, systems=(f"{name} (new)", f"{name} (old)"))
+        for (name, _), (*_, limits_at, pair) in changed
+        if pair is not None and limits_at is not _unchanged and isinstance(pair.metric, Metric) and pair.weights is None
+    ]
+    how = FlipsOptions(resamples=_FLIP_RESAMPLES, confidence_level=options.confidence_level)
+    return tuple(flips_of(pair, how) for pair in pairs[: options.flips])
 
 
 def _verdict(limits: Interval | None, sign: float, margin: float) -> Verdict:
@@ -506,32 +511,10 @@ _ALERTS = {"no worse": "TIP", "worse": "CAUTION", "cannot tell": "WARNING", None
 _FIRST = {"worse": 0, "cannot tell": 1, "no worse": 2, None: 3}
 _MOST_NAMED = 5
 _MOST_DECISIONS = 20
-_SHORT = 10
-"""Rows of the table that a comment shows."""
+_MOST_INSTANCES = 10
+_FLIP_RESAMPLES = 10_000
 _NO_LIMITS = {True: "few units, or all differ alike, which says nothing of others", False: "a report without intervals"}
 """Why a change has no limits, by whether they are paired."""
-Block = str | Table
-
-
-def diff_text(diff: Diff, *, width: int | None = None, color: bool = False) -> str:
-    """What changed, as text."""
-
-    def draw(page: Page) -> None:
-        page.sentence(verdict_sentence(diff), style=BOLD)
-        parts = [*_scores(diff), *_details(diff)]
-        for before, part in zip(["", *parts], parts, strict=False):
-            if isinstance(part, Table):
-                draw_table(page, part)
-                continue
-            if part.endswith(":") and isinstance(before, str):  # a heading; a table ends with a blank line already
-                page.add()
-            page.sentence(part)
-
-    return rendered(draw, width, color=color)
-
-
-def _in_markdown(block: Block) -> str:
-    return render_table(block, MARKDOWN) if isinstance(block, Table) else escape_markdown(block)
 
 
 def verdict_sentence(diff: Diff) -> str:
@@ -610,6 +593,9 @@ def _details(diff: Diff) -> list[Block]:
                 "instances they are wider than need be."
             )
         parts += [f"{DASH}: {_NO_LIMITS[diff.paired]}."] if any(one.limits is None for one in diff.changes) else []
+    for one in diff.flips:
+        parts += [f"{metric_title(one.metric)}, what changed {one.a.removesuffix(' (new)')}:", one.headline]
+        parts += one.instances(_MOST_INSTANCES)
     for side, keys in (("old", diff.removed), ("new", diff.added)):
         if keys:
             named = first_of([f"{name} ({metric})" for name, metric in keys], _MOST_NAMED)

@@ -7,7 +7,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
@@ -20,9 +20,10 @@ from sigjax.records.corrections import Correction, adjust
 from sigjax.records.display import Brief, html_text, visible
 from sigjax.records.options import options_of
 from sigjax.report.data import json_lines, rows_to_dataframe
+from sigjax.report.markup import MARKDOWN, escape_markdown, render_table
 from sigjax.report.plots import BLUE, ONE_COLUMN, VERMILION, draw_panels
 from sigjax.report.sections import Table
-from sigjax.report.text import table_lines
+from sigjax.report.text import BOLD, Page, draw_table, rendered, table_lines
 from sigjax.report.words import METHODS, count, size_of
 from sigjax.run.files import text_or_file
 from sigjax.version import __version__
@@ -40,8 +41,8 @@ _SHORT = {"resamples": "n", "alternative": "alt", "confidence_level": "level"}
 PANEL = 2.0
 """Inches of the inside of a panel from top to bottom."""
 _USUAL = frozenset(
-    "a b system winner loser name other null metric test by claim margin against alpha instances size low high "
-    "score old new delta change gain interval_low interval_high limits_low limits_high rate power detectable "
+    "a b id part slice system winner loser name other null metric test by claim margin against alpha instances size "
+    "low high score old new delta change gain interval_low interval_high limits_low limits_high rate power detectable "
     "threshold pairs tests statistic p_value p_adjusted settled_at better needed found kept saved holds verdict "
     "wins_elsewhere text".split()
 )
@@ -108,6 +109,78 @@ class StudyResult(Brief):
 
     def _records(self) -> Sequence[Any]:
         return getattr(self, self.rows) if self.rows else [self]
+
+
+Block = str | Table
+"""A sentence, or a table. A sentence that ends with a colon is the heading of what follows."""
+_SHORT_TABLE = 10
+"""Rows of a table that a comment shows."""
+
+
+class BlockResult(StudyResult):
+    """The base of results whose text, Markdown and comments have the same sentences and tables."""
+
+    @property
+    def _alert(self) -> str:
+        """The colour of the headline on GitHub."""
+        return "NOTE"
+
+    @property
+    @abstractmethod
+    def headline(self) -> str:
+        """The answer in one sentence."""
+
+    @abstractmethod
+    def _blocks(self) -> tuple[list[Block], list[Block]]:
+        """What is below the headline: first what everyone reads, then the details."""
+
+    def __str__(self) -> str:
+        """Return the result as text for a terminal."""
+        return self.to_text()
+
+    def to_text(self, *, width: int | None = None, color: bool = False) -> str:
+        """The result as text.
+
+        Args:
+            width: columns of a line; those of the terminal when left out.
+            color: whether the headline is bold.
+        """
+
+        def draw(page: Page) -> None:
+            page.sentence(self.headline, style=BOLD)
+            parts = [*self._blocks()[0], *self._blocks()[1]]
+            for before, part in zip(["", *parts], parts, strict=False):
+                if isinstance(part, Table):
+                    draw_table(page, part)
+                    continue
+                if part.endswith(":") and isinstance(before, str):  # a heading; a table ends with a blank line already
+                    page.add()
+                page.sentence(part)
+
+        return rendered(draw, width, color=color)
+
+    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The same sentences and tables as Markdown."""
+        parts = [f"**{escape_markdown(self.headline)}**", *map(_in_markdown, chain(*self._blocks()))]
+        return text_or_file("\n\n".join(parts) + "\n", path)
+
+    def to_github(self, path: str | os.PathLike[str] | None = None) -> str:
+        """A comment for a pull request: the headline, the first rows of what everyone reads, and the details folded."""
+        first, details = self._blocks()
+        short = [replace(part, rows=part.rows[:_SHORT_TABLE]) if isinstance(part, Table) else part for part in first]
+        whole = [] if short == first else ["All rows:", *first]
+        parts = [
+            f"> [!{self._alert}]\n> **{escape_markdown(self.headline)}**",
+            *map(_in_markdown, short),
+            "<details><summary>Details</summary>",
+            *map(_in_markdown, [*whole, *details]),
+            "</details>",
+        ]
+        return text_or_file("\n\n".join(parts) + "\n", path)
+
+
+def _in_markdown(block: Block) -> str:
+    return render_table(block, MARKDOWN) if isinstance(block, Table) else escape_markdown(block)
 
 
 Row = TypeVar("Row")

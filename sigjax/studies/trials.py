@@ -16,7 +16,7 @@ import numpy as np
 
 from sigjax.comparison.analysis import run_tests
 from sigjax.comparison.checks import check_evaluations, check_together, check_units
-from sigjax.comparison.options import CompareOptions
+from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
 from sigjax.exact.plans import Plan
 from sigjax.metrics import check_score, measured_from, origins
 from sigjax.records import Alternative, Comparisons, Device, EvaluationRecord, Hint, InputError, Metric, Settings, Test
@@ -46,6 +46,14 @@ class Pilot:
     names: tuple[str, ...]
     metric: Metric
     units: Units
+
+
+def by_one_metric(data: Any, options: ReadingOptions) -> EvaluationRecord:
+    """The evaluation of data that have one metric; see `evaluations_of`."""
+    evaluation, *others = evaluations_of(data, options)
+    if others:
+        raise InputError(f"this study takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
+    return evaluation
 
 
 def select_pair(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> EvaluationRecord:

@@ -41,6 +41,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("examples")
     rows = "".join(f"q{i}\t{int(i % 4 > 0)}\t{int(i % 3 > 0)}\t{i % 2}\n" for i in range(40))
     (folder / "scores.tsv").write_text("id\tA\tB\tC\n" + rows)
+    (folder / "kinds.txt").write_text("short\n" * 20 + "long\n" * 20)
     for name, verb in (("ref", "sat on"), ("a", "sat by"), ("b", "sits at")):
         (folder / f"{name}.txt").write_text("".join(f"The cat {verb} mat number {i} .\n" for i in range(8)))
     for name, step in (("gold", 2), ("a", 3)):

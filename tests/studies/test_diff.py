@@ -18,7 +18,6 @@ from sigjax import Evaluation, InputError, Report, compare, diff, equivalence_te
 from sigjax.cli import _run
 from sigjax.guide import markdown
 from sigjax.records import Interval
-from sigjax.studies.diff import diff_text
 from sigjax.testing.jackknife import tango_interval
 from sigjax.testing.p_values import t_quantile
 
@@ -265,7 +264,7 @@ def test_the_decisions_fit_a_terminal():
         compare({f"task_{i}": evaluation(**side) for i in range(2)}, device="numpy", progress=False) for side in sides
     )
     for width, numbers in ((120, 2), (80, 2), (60, 0)):
-        lines = diff_text(diff(old, new), width=width).splitlines()
+        lines = diff(old, new).to_text(width=width).splitlines()
         (head,) = [line for line in lines if line.startswith("a  ")]
         assert "Decisions that changed, 4 of 9 pairs:" in lines
         assert max(map(len, lines)) <= width

@@ -1,0 +1,270 @@
+"""Flips: the instances on which two systems differ, and what is left of the difference without those that decide it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+import sigjax.report.words as words
+from sigjax.comparison.checks import named_errors
+from sigjax.comparison.compare import compare
+from sigjax.comparison.options import CompareOptions, ReadingOptions
+from sigjax.metrics.ratios import mean_score
+from sigjax.records import Comparison, Device, EvaluationRecord, Interval, Method, Metric, Settings
+from sigjax.records.options import check, option, same, takes, values
+from sigjax.report.sections import Table
+from sigjax.run.backend import host_scope
+from sigjax.run.context import with_progress
+from sigjax.studies.study import Block, BlockResult, study_signature
+from sigjax.studies.trials import by_one_metric, on_instances, select_pair
+from sigjax.testing.problem import problem_of
+
+_TOP = (1, 2, 5, 10)
+"""So many of the most influential instances are left out in any case."""
+_SHOWN = 20
+"""Instances that a text names."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlipsOptions(ReadingOptions):
+    """The options of `flips`."""
+
+    most: int = option(100, "Leave out so many instances at most.", least=1, most=2**31, group="Main options")
+    method: Method = same(Settings, "method")
+    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
+    seed: int = same(Settings, "seed")
+    confidence_level: float = same(Settings, "confidence_level")
+    device: Device = same(CompareOptions, "device")
+
+
+@dataclass(frozen=True)
+class Flip:
+    """An instance on which the statistics of two systems differ.
+
+    Attributes:
+        id: of the instance, with its run where there are some; without ids its number, from 1.
+        a: score of the first system on this instance alone; None where it has none.
+        b: that of the second.
+        part: its part in delta, see `flips`.
+    """
+
+    id: str
+    a: float | None
+    b: float | None
+    part: float
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """The comparison without the instances that speak most for the sign of delta.
+
+    Attributes:
+        removed: how many are left out; 0 is the comparison of all.
+        delta: score of a minus score of b on the others.
+        interval: of delta; None where there is none.
+        p_value: of the permutation test.
+    """
+
+    removed: int
+    delta: float
+    interval: Interval | None
+    p_value: float
+
+
+@dataclass(frozen=True, repr=False)
+class Flips(BlockResult):
+    """The instances that decide between two systems.
+
+    Attributes:
+        a: name of the first system.
+        b: name of the second.
+        metric: name of the metric.
+        lower_is_better: whether lower scores are better.
+        num_instances: number of instances.
+        additive: whether the parts of all instances add up to delta.
+        flips: the instances that differ, the largest |part| first, then in the order of the data.
+        left_out: the comparison of all instances, and without some of those that speak most for the sign of delta.
+        fewest_not_significant: how many of these have to be left out for the difference not to be significant, or to
+            have another sign; None where it is not significant, or stays so without `bound` of them.
+        fewest_no_lead: how many, for delta to be 0 or of the other sign; None where delta is 0, or keeps its sign.
+        bound: how many were left out at most.
+        level: of the intervals; a difference is significant where p < 1 - level.
+        signature: one line that reproduces the numbers.
+    """
+
+    rows = "flips"
+
+    a: str
+    b: str
+    metric: str
+    lower_is_better: bool
+    num_instances: int
+    additive: bool
+    flips: tuple[Flip, ...]
+    left_out: tuple[LeftOut, ...]
+    fewest_not_significant: int | None
+    fewest_no_lead: int | None
+    bound: int
+    level: float
+    signature: str
+
+    @property
+    def headline(self) -> str:
+        """Who leads, on how many instances they differ, and how few of them decide."""
+        every, alpha = self.left_out[0], round(1.0 - self.level, 12)
+        differ = f"{len(self.flips):,} of {words.count(self.num_instances, 'instance')} differ"
+        if every.delta == 0.0:
+            return f"{self.a} and {self.b} have the same score: {differ}."
+        ahead, behind = (self.a, self.b) if (every.delta > 0.0) != self.lower_is_better else (self.b, self.a)
+        ahead_on = [(one.a - one.b) * every.delta for one in self.flips if one.a is not None and one.b is not None]
+        wins, losses = (sum(sign * each > 0.0 for each in ahead_on) for sign in (1, -1))
+        by, p = words.number_spec([every.delta]), words.format_p(every.p_value, threshold=alpha)
+        text = f"{ahead} is ahead of {behind} by {abs(every.delta):{by}} (p = {p}): {differ}"
+        text += f", {wins:,} for it and {losses:,} against it." if ahead_on else "."
+        few, none = self.fewest_not_significant, self.fewest_no_lead
+        if few is not None:
+            text += f" Without the {few:,} that speak most for it, p is {alpha:g} or more."
+        elif every.p_value < alpha:
+            return f"{text} Without the {self.bound:,} that speak most for it, p stays below {alpha:g}."
+        return f"{text} Without {none or self.bound:,}, it {'still leads' if none is None else 'does not lead'}."
+
+    def _blocks(self) -> tuple[list[Block], list[Block]]:
+        """What is left without the instances that decide; and these."""
+        spec, alpha = words.number_spec([one.delta for one in self.left_out]), round(1.0 - self.level, 12)
+        columns: dict[str, Callable[[LeftOut], str]] = {
+            "left out": lambda one: f"{one.removed:,}" if one.removed else "none",
+            "delta": lambda one: f"{one.delta:+{spec}}",
+            f"{words.percent(self.level)} interval": lambda one: words.format_interval(one.interval, f"+{spec}"),
+            "p": lambda one: words.format_p(one.p_value, threshold=alpha),
+        }
+        table = Table.of({name: list(map(write, self.left_out)) for name, write in columns.items()}, names=(0,))
+        caption = f"{words.metric_title(self.metric)}{words.LOWER * self.lower_is_better}; delta is {self.a} - {self.b}"
+        heading = f"{caption}; left out are the instances that speak most for its sign:"
+        return [heading, table], [*self.instances(), self.signature]
+
+    def instances(self, most: int = _SHOWN) -> list[Block]:
+        """The first instances that differ: their names, where all are right or wrong, else a table."""
+        if self.additive and all({one.a, one.b} == {0.0, 1.0} for one in self.flips):
+            sides = ((name, [one.id for one in self.flips if one.a == a]) for name, a in ((self.a, 1.0), (self.b, 0.0)))
+            return [f"Only {name} is right ({len(ids):,}): {words.first_of(ids, most)}." for name, ids in sides if ids]
+        shown, more = self.flips[:most], len(self.flips) - most
+        spec, part = (words.number_spec([getattr(one, name) for one in shown]) for name in ("a", "part"))
+        columns: dict[str, Callable[[Flip], str]] = {
+            "instance": lambda one: one.id,
+            "a": lambda one: words.format_number(one.a, spec),
+            "b": lambda one: words.format_number(one.b, spec),
+            "part in delta": lambda one: f"{one.part:+{part}}",
+        }
+        table = Table.of({name: list(map(write, shown)) for name, write in columns.items()}, names=(0,))
+        means = "all parts add up to delta" if self.additive else "part: how much smaller delta is without it"
+        means = f"a: {self.a}; b: {self.b}; {means}." + f" JSON has {more:,} more." * (more > 0)
+        return ["Instances that differ, the largest part first:", table, means]
+
+
+@takes(FlipsOptions)
+@with_progress
+def flips(data: Any, options: FlipsOptions) -> Flips:
+    r"""Which instances decide between two systems, and what is left of the difference without them?
+
+    The part of an instance in delta is $(a_i - b_i) / n$ for a mean, so that parts add up to delta, and else
+    $\delta - \delta_{(i)}$, where $\delta_{(i)}$ is delta without the instance. Those that speak most for the sign of
+    delta are left out, the largest part first: 1, 2, 5 and 10 of them, as many as it takes for p to be 1 - level or
+    more (or the sign to change), and as many as it takes for delta to be 0 or of the other sign. What is left is
+    compared anew, by the test and the interval of `compare`. The numbers are found by halving. For answers right or
+    wrong without clusters they are the fewest of all instances, and so is the last one for every mean; else others may
+    do with fewer.
+
+    p-values without chosen instances are no tests of anything: they say how much rests on few instances.
+
+    Args:
+        data: what `compare` takes, of one metric and two systems (or `only` two).
+        options: see `FlipsOptions`.
+
+    Raises:
+        InputError: several metrics, not two systems, results missing, and whatever `compare` refuses.
+
+    Reference: Broderick, Giordano and Meager (2020), "An automatic finite-sample robustness metric: when can dropping a
+    little data make a big difference?"
+
+    Example:
+        >>> a, b = [1] * 12 + [0] * 8, [1, 0] + [0] * 16 + [1, 1]
+        >>> result = flips({"A": a, "B": b}, metric="accuracy")
+        >>> len(result.flips), result.fewest_not_significant, result.fewest_no_lead
+        (13, 2, 9)
+        >>> [(each.removed, round(each.p_value, 4)) for each in result.left_out][:3]
+        [(0, 0.0225), (1, 0.0386), (2, 0.0654)]
+    """
+    check(options)
+    return flips_of(select_pair(by_one_metric(data, options), None), options)
+
+
+def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
+    """`flips` of an evaluation of two systems."""
+    pair.check_complete()
+    settings, metric, number = Settings(**values(options, Settings)), pair.metric, pair.num_instances
+    additive = metric.score is mean_score and bool((pair.stats[..., 1] == 1).all())
+    if additive:
+        parts = (pair.stats[0, :, 0] - pair.stats[1, :, 0]) / number
+    else:
+        with host_scope(), named_errors([pair], settings):
+            case = problem_of(replace(pair, ids=None, clusters=None, strata=None, runs=None), settings)
+            without_one = case.jackknife_scores()
+            parts = case.hypotheses.delta((0, 1)) - (without_one[0] - without_one[1])
+    differ = np.flatnonzero((pair.stats[0] != pair.stats[1]).any(axis=-1))
+    differ = differ[np.argsort(-np.abs(parts[differ]), kind="stable")]
+    leading = differ[:0]
+
+    @lru_cache(None)
+    def without(removed: int) -> Comparison:
+        left = on_instances(pair, np.delete(np.arange(number), leading[:removed]))
+        return compare(left, **values(settings), device=options.device, progress=False).comparisons[0]
+
+    every = without(0)
+    sign = np.sign(every.delta)
+    leading = differ[np.argsort(-sign * parts[differ], kind="stable")]
+    if additive:
+        leading = leading[sign * parts[leading] > 0.0]
+    bound = min(options.most, len(leading), max(number - 2, 0))
+
+    def fewest(is_so: Callable[[Comparison], bool]) -> int | None:
+        """How many are left out for it to be so, by halving; None if it is so from the start, or not at the bound."""
+        low, high = 0, bound
+        if is_so(every) or not is_so(without(bound)):
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if is_so(without(middle)) else (middle, high)
+        return high
+
+    few = fewest(lambda one: one.p_value >= settings.alpha or one.delta * sign <= 0.0)
+    none = fewest(lambda one: one.delta * sign <= 0.0)
+    removed = sorted({0, *(k for k in (*_TOP, few, none) if k is not None and k <= bound)})
+    alone, ids = np.full(pair.stats.shape[:2], np.nan), instance_names(pair)
+    if isinstance(metric, Metric):
+        with np.errstate(all="ignore"):
+            alone = np.asarray(metric.score(pair.stats.astype(np.float64)), np.float64)
+    of_a, of_b = ([x if np.isfinite(x) else None for x in row] for row in alone.tolist())
+    return Flips(
+        *pair.systems,
+        metric=metric.name,
+        lower_is_better=not metric.higher_is_better,
+        num_instances=number,
+        additive=additive,
+        flips=tuple(Flip(ids[i], of_a[i], of_b[i], float(parts[i])) for i in differ.tolist()),
+        left_out=tuple(LeftOut(k, (one := without(k)).delta, one.interval, one.p_value) for k in removed),
+        fewest_not_significant=few,
+        fewest_no_lead=none,
+        bound=bound,
+        level=settings.level,
+        signature=study_signature("flips", options, metric=metric.name, instances=number),
+    )
+
+
+def instance_names(evaluation: EvaluationRecord) -> list[str]:
+    """What tells instances apart: ids, with the run where there are some, or else their positions."""
+    ids = evaluation.ids or tuple(f"number {number}" for number in range(1, evaluation.num_instances + 1))
+    return [f"{id} of run {run}" for id, run in zip(ids, evaluation.runs, strict=True)] if evaluation.runs else [*ids]

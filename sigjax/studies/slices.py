@@ -1,0 +1,384 @@
+"""Slices: the same comparison in every slice of the instances, and does the difference change from slice to slice?"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import sigjax.report.words as words
+from sigjax.comparison.compare import compare
+from sigjax.comparison.options import CompareOptions, ReadingOptions
+from sigjax.metrics import origins
+from sigjax.records import Device, EvaluationRecord, Hint, InputError, Interval, Method, Metric, Settings
+from sigjax.records.corrections import CORRECTIONS, PValueCorrection
+from sigjax.records.options import check, option, same, takes, values
+from sigjax.report.plots import BLUE, BLUES, GREY, intervals, label_rows, row_height, set_words
+from sigjax.report.sections import Table
+from sigjax.resample.draws import row_keys
+from sigjax.resample.units import make_units
+from sigjax.run.context import with_progress
+from sigjax.studies.association import shuffled
+from sigjax.studies.equivalence import EquivalencePairsOptions
+from sigjax.studies.study import Block, BlockResult, Study, study_signature, with_adjusted_p
+from sigjax.studies.trials import by_one_metric, on_instances
+from sigjax.testing.jackknife import two_way_influences
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_FIRST_ROW = 2**41 + 2**39
+"""Permutation r of labels has the random words of resample 2^41 + 2^39 + r, which no test reaches."""
+_MOST_LISTED, _MOST_UNITS = 2**16, 64
+"""So many assignments of labels, to so many units, are listed."""
+_NUMBERS = 2**21
+"""Labels, and counts of them, in memory at a time."""
+_ROUNDING, _RELATIVE = 2.0**-44, 2.0**-30
+"""Relative errors of a score, and of a sum of squares."""
+_SHOWN = 12
+"""Pairs that a text or a figure shows, and small slices that are named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlicesOptions(ReadingOptions):
+    """The options of `slices`."""
+
+    by: str | None = option(
+        None, "The slices: a column or field, or a file of labels; default: the strata.", group="Main options"
+    )
+    least: int = option(10, "Test slices of so many instances or more; others are named.", least=1, most=2**53)
+    permutations: int = option(9999, "Permutations of labels for the test of interaction.", least=1, most=10**9)
+    baseline: str | None = same(Settings, "baseline")
+    correction: PValueCorrection = same(EquivalencePairsOptions, "correction", doc="How p is adjusted over slices.")
+    method: Method = same(Settings, "method")
+    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
+    seed: int = same(Settings, "seed")
+    confidence_level: float = same(Settings, "confidence_level")
+    device: Device = same(CompareOptions, "device")
+
+
+@dataclass(frozen=True)
+class SliceDelta:
+    """A pair of systems in one slice.
+
+    Attributes:
+        slice: its label; None for all instances of the slices that are tested.
+        a: name of the first system.
+        b: name of the second.
+        num_instances: number of instances in the slice.
+        score_a: score of a there.
+        score_b: score of b there.
+        delta: score_a - score_b.
+        interval: of this delta alone; None where there is none.
+        p_value: of the permutation test in this slice.
+        p_adjusted: the same, adjusted over all slices and pairs; of all instances over the pairs.
+    """
+
+    slice: str | None
+    a: str
+    b: str
+    num_instances: int
+    score_a: float
+    score_b: float
+    delta: float
+    interval: Interval | None
+    p_value: float
+    p_adjusted: float
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """Whether the delta of a pair differs between slices.
+
+    Attributes:
+        a: name of the first system.
+        b: name of the second.
+        statistic: sum of squares between slices, weighted by their precision; see `slices`.
+        p_value: of the permutation test of the labels of slices.
+        p_adjusted: the same, adjusted over pairs.
+        permutations: number of permutations that were drawn; None where all were listed.
+    """
+
+    a: str
+    b: str
+    statistic: float
+    p_value: float
+    p_adjusted: float
+    permutations: int | None
+
+
+@dataclass(frozen=True, repr=False)
+class Slices(BlockResult, Study):
+    """A comparison in every slice.
+
+    Attributes:
+        by: what the slices are.
+        metric: name of the metric.
+        lower_is_better: whether lower scores are better.
+        slices: pair by pair: all instances, then slice by slice in the order of the data.
+        interactions: pair by pair; empty where there is no test.
+        no_interaction: why there is none; else None.
+        small: the slices that are too small to be tested, and left out, with their numbers of instances.
+        correction: how p is adjusted.
+        level: of the intervals; differences with an adjusted p below 1 - level are significant.
+        signature: one line that reproduces the numbers.
+    """
+
+    rows = "slices"
+
+    by: str
+    metric: str
+    lower_is_better: bool
+    slices: tuple[SliceDelta, ...]
+    interactions: tuple[Interaction, ...]
+    no_interaction: str | None
+    small: Mapping[str, int]
+    correction: PValueCorrection
+    level: float
+    signature: str
+
+    def _pairs(self) -> list[tuple[SliceDelta, ...]]:
+        starts = [*(i for i, one in enumerate(self.slices) if one.slice is None), len(self.slices)]
+        return [self.slices[start:end] for start, end in pairwise(starts)]
+
+    def _is_significant(self, one: SliceDelta | Interaction) -> bool:
+        return one.p_adjusted < round(1.0 - self.level, 12)
+
+    @property
+    def headline(self) -> str:
+        """How many differences in slices are significant, and whether differences change from slice to slice."""
+        pairs, tested = self._pairs(), [one for one in self.slices if one.slice is not None]
+        significant, changing = (sum(map(self._is_significant, each)) for each in (tested, self.interactions))
+        number = words.count(len(tested), "difference")
+        text = f"{significant:,} of {number} significant in {len(pairs[0]) - 1:,} slices by {self.by}"
+        if len(self.interactions) > 1:
+            return f"{text}; {changing:,} of {len(pairs):,} pairs differ more in some slices than in others."
+        if self.interactions:
+            text += f"; it is {'' if changing else 'not '}shown that the difference changes from slice to slice"
+            text += f" (p = {words.format_p(self.interactions[0].p_value, threshold=round(1.0 - self.level, 12))})"
+        return f"{text}."
+
+    def _blocks(self) -> tuple[list[Block], list[Block]]:
+        """A table for each pair; and how it was made."""
+        pairs, blocks, metric = self._pairs(), list[Block](), words.metric_title(self.metric)
+        for index, rows in enumerate(pairs[:_SHOWN]):
+            spec = words.number_spec([x for one in rows for x in (one.score_a, one.score_b)])
+            columns: dict[str, Callable[[SliceDelta], str]] = {
+                self.by: lambda one: one.slice or "all",
+                "instances": lambda one: f"{one.num_instances:,}",
+                "a": lambda one, spec=spec: f"{one.score_a:{spec}}",
+                "b": lambda one, spec=spec: f"{one.score_b:{spec}}",
+                "delta": lambda one, spec=spec: f"{one.delta:+{spec}}",
+                f"{words.percent(self.level)} interval": (
+                    lambda one, spec=spec: words.format_interval(one.interval, f"+{spec}")
+                ),
+                "adjusted p": lambda one: words.format_p(one.p_adjusted),
+            }
+            cells = {name: list(map(write, rows)) for name, write in columns.items()}
+            text = f"{metric}{words.LOWER * self.lower_is_better}; a: {rows[0].a}, b: {rows[0].b}"
+            for test in self.interactions[index : index + 1]:
+                how = "exact" if test.permutations is None else words.count(test.permutations, "permutation")
+                text += f"; same delta in all slices: adjusted p = {words.format_p(test.p_adjusted)} ({how})"
+            blocks += [f"{text}:", Table.of(cells, names=(0,), optional=("a", "b"))]
+        title, number = CORRECTIONS[self.correction].title, len(self.slices) - len(pairs)
+        notes = [f"p adjusted by {title} over {number:,} slices and pairs; intervals are each for its slice alone."]
+        if self.small:
+            small = words.first_of([f"{name} ({size:,})" for name, size in self.small.items()], _SHOWN)
+            notes.append(f"Too small, and left out: {small}.")
+        notes += [f"No test of whether delta is the same: {self.no_interaction}."] if self.no_interaction else []
+        notes += [f"JSON has {words.count(len(pairs) - _SHOWN, 'more pair')}."] if len(pairs) > _SHOWN else []
+        return blocks, [*notes, self.signature]
+
+    def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
+        """A forest for each pair."""
+        pairs = self._pairs()
+        if len(pairs) > _SHOWN:
+            raise InputError(f"a figure shows {_SHOWN} pairs at most, got {len(pairs)}; give {Hint('baseline')}")
+        for rows in pairs:
+            yield len(rows) * row_height(len(rows)), partial(self._draw, rows)
+
+    def _draw(self, rows: Sequence[SliceDelta], axes: Axes) -> None:
+        """Deltas with intervals, all instances on top; a filled point is significant."""
+        axes.axvline(0.0, color=GREY, linewidth=0.6, zorder=0)
+        intervals(axes, range(len(rows)), [one.interval for one in rows], color=BLUES[1])
+        for fill, name in ((BLUE, "significant difference"), ("white", "no significant difference")):
+            if points := [(one.delta, i) for i, one in enumerate(rows) if self._is_significant(one) == (fill == BLUE)]:
+                style = {"markerfacecolor": fill, "markersize": 4.0, "markeredgewidth": 0.8, "label": name}
+                axes.plot(*zip(*points, strict=True), "o", color=BLUE, **style)
+        names = [f"{one.slice or 'all'} ({one.num_instances:,})" for one in rows]
+        label_rows(axes, names, [words.format_p(one.p_adjusted) for one in rows])
+        title = f"{words.metric_title(self.metric)}{words.LOWER * self.lower_is_better}\n{rows[0].a} − {rows[0].b}"
+        label = f"delta, {words.percent(self.level)} interval, each alone\nright: adjusted p"
+        set_words(axes, f"{title}, by {self.by}", label)
+
+
+@takes(SlicesOptions)
+@with_progress
+def slices(data: Any, options: SlicesOptions) -> Slices:
+    r"""The comparison in every slice of the instances, and a test of whether delta is the same in all slices.
+
+    Pairs are compared in each slice as `compare` does it on files of the slice alone; p-values are adjusted over all
+    slices and pairs. The test of interaction permutes the labels of slices over units (instances, or clusters). Its
+    statistic is $\sum_g w_g (\delta_g - \bar\delta)^2$, $\bar\delta = \sum_g w_g \delta_g / \sum_g w_g$; $1 / w_g$
+    is the variance of $\delta_g$ by the delta method: for the mean of $n_g$ differences $(Q_g + s^2) / n_g^2$, with
+    their sum of squares $Q_g$ about their mean and the variance $s^2$ of all, which keeps it above 0. The test is exact
+    where units of all slices are draws from one distribution, and holds for many units where only delta is the same:
+    with equal weights, differences that vary more in a small slice made it reject in 28% of cases in place of 5%. All
+    assignments of labels are listed where they are few; else p = (exceed + 1) / (permutations + 1), ties included.
+    Permutations on which the metric is not finite count as extreme.
+
+    Args:
+        data: what `compare` takes, of one metric; of an `Evaluation` the slices are its strata.
+        options: see `SlicesOptions`.
+
+    Raises:
+        InputError: several metrics, no labels, fewer than two slices of `least` instances, results missing, and
+            whatever `compare` refuses.
+
+    Reference: Pauly, Brunner and Konietschke (2015), "Asymptotic permutation tests in general factorial designs".
+
+    Example:
+        >>> from sigjax import Evaluation
+        >>> labels = ["short"] * 10 + ["long"] * 10
+        >>> scores = {"A": [1] * 8 + [0] * 12, "B": [0] * 12 + [1] * 8}
+        >>> result = slices(Evaluation.from_arrays(scores, strata=labels, metric="accuracy"))
+        >>> [(one.slice, one.delta, round(one.p_adjusted, 4)) for one in result.slices]
+        [(None, 0.0, 1.0), ('short', 0.8, 0.0156), ('long', -0.8, 0.0156)]
+        >>> result.interactions[0].p_value < 0.001
+        True
+    """
+    check(options)
+    given = data if isinstance(data, list) else [data]
+    if options.by is not None and not isinstance(given[0], EvaluationRecord):
+        if options.strata is not None:
+            raise InputError(f"slices are strata: give {Hint('by')} or {Hint('strata')}, not both")
+        evaluation = by_one_metric(data, replace(options, strata=options.by))
+    else:
+        evaluation = by_one_metric(data, options)
+    evaluation.check_complete()
+    if evaluation.strata is None:
+        raise InputError(f"slices needs a label for each instance: give {Hint('by')}, a field or a file of labels")
+    labels, sizes = np.array(evaluation.strata), Counter(evaluation.strata)
+    small = {name: size for name, size in sizes.items() if size < options.least}
+    tested = [name for name in sizes if name not in small]
+    if len(tested) < 2:
+        raise InputError(
+            f"slices needs two slices of {options.least:,} instances or more, got {len(tested)} among "
+            f"{words.count(len(sizes), 'label')}; take a field of fewer labels, or a smaller {Hint('least')}"
+        )
+    every = on_instances(evaluation, np.isin(labels, tested))
+    in_slices = [_compared(on_instances(evaluation, labels == name), name, options) for name in tested]
+    adjusted = with_adjusted_p([one for of_pair in zip(*in_slices, strict=True) for one in of_pair], options.correction)
+    rows = list[SliceDelta]()
+    for index, one in enumerate(with_adjusted_p(_compared(every, None, options), options.correction)):
+        rows += [one, *adjusted[index * len(tested) : (index + 1) * len(tested)]]
+    names, reason = [(one.a, one.b) for one in rows if one.slice is None], _no_interaction(every)
+    tests = [] if reason else with_adjusted_p(_interactions(every, names, options), options.correction)
+    about = {"metric": evaluation.metric.name, "instances": every.num_instances, "slices": len(tested)}
+    return Slices(
+        by=options.by or "stratum",
+        metric=evaluation.metric.name,
+        lower_is_better=not evaluation.metric.higher_is_better,
+        slices=tuple(rows),
+        interactions=tuple(tests),
+        no_interaction=reason,
+        small=small,
+        correction=options.correction,
+        level=options.confidence_level,
+        signature=study_signature("slices", options, **about),
+    )
+
+
+def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOptions) -> list[SliceDelta]:
+    """All pairs in a slice, which errors name; p is not adjusted yet."""
+    how, shared = values(options, Settings, correction="none"), ("a", "b", "score_a", "score_b", "delta", "interval")
+    try:
+        report = compare(replace(evaluation, strata=None), **how, device=options.device, progress=False)
+    except InputError as error:
+        raise InputError(f"{'all slices' if name is None else f'slice {name!r}'}: {error.neutral}") from None
+    about = {"slice": name, "num_instances": evaluation.num_instances}
+    fields = ({key: getattr(one, key) for key in (*shared, "p_value", "p_adjusted")} for one in report)
+    return [SliceDelta(**about, **each) for each in fields]
+
+
+def _no_interaction(evaluation: EvaluationRecord) -> str | None:
+    """Why labels of slices cannot be permuted over units; None where they can."""
+    if not isinstance(evaluation.metric, Metric):
+        return "the metric is not a function of sums"
+    owners = evaluation.clusters or (evaluation.ids if evaluation.runs is not None else None)
+    crossing = owners and len({*zip(owners, evaluation.strata or (), strict=True)}) > len({*owners})
+    return "some clusters lie in several slices" if crossing else None
+
+
+def _interactions(
+    evaluation: EvaluationRecord, pairs: Sequence[tuple[str, str]], options: SlicesOptions
+) -> list[Interaction]:
+    """The test of interaction of all pairs, on the same permutations."""
+    names = list(evaluation.systems)
+    a, b = ([names.index(pair[side]) for pair in pairs] for side in (0, 1))
+    if (nearer := origins(evaluation)) is not None:
+        evaluation = nearer.deltas
+    units, metric = make_units(evaluation), evaluation.metric
+    assert isinstance(metric, Metric)
+    codes, (num_systems, number, num_stats) = units.strata, units.values.shape
+    moves = two_way_influences(units.unscaled(units.values.astype(float)), np.zeros(number, int), metric.score)[0]
+    moves = (moves[a] - moves[b]).T
+    variances, counts = moves.var(axis=0, ddof=1), np.stack([np.ones(number), units.sizes], axis=1)
+    by_unit = units.values.swapaxes(0, 1).reshape(number, -1)
+    rows = np.concatenate([by_unit, counts, moves, moves**2], axis=1, dtype=float)
+    distinct, which = np.unique(rows, axis=0, return_inverse=True)  # few, where answers are right or wrong
+    num_slices, num_distinct, ends = int(codes[-1]) + 1, len(distinct), np.cumsum([by_unit.shape[1], 1, 1, len(pairs)])
+
+    def squares(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Sums of squares between slices `[row, pair]` of labels `[row, unit]`, and how far rounding moves them."""
+        shape = len(labels), num_slices, num_distinct
+        cells = (np.arange(len(labels))[:, None] * num_slices + labels) * num_distinct + which.ravel()
+        tables = np.bincount(cells.ravel(), minlength=math.prod(shape)).reshape(-1, num_distinct).astype(float)
+        sums = (tables @ distinct).reshape(*shape[:2], -1)  # one product, not one per row
+        stats, units_in, sizes, first, second = np.split(sums, ends, axis=-1)
+        with np.errstate(all="ignore"):
+            scores = metric.score(units.unscaled(stats.reshape(*stats.shape[:2], num_systems, num_stats)))
+            deltas = scores[..., a] - scores[..., b]
+            within = np.maximum(second - np.square(first) / units_in, 0.0) + variances
+            weights = np.square(sizes / units.sizes.sum()) / within
+            whole, error = weights.sum(axis=1), _ROUNDING * np.abs(scores).max(axis=(1, 2))[:, None]
+            means = (weights * deltas).sum(axis=1) / whole
+            between = (weights * np.square(deltas - means[:, None])).sum(axis=1)
+            rounding = whole * error**2 + 2.0 * error * np.sqrt(whole * between) + _RELATIVE * between
+            return between, np.where(variances > 0.0, rounding, math.inf)
+
+    (observed,), (slack,) = squares(codes[None])
+    listed, exceed = _listed(np.bincount(codes)), np.zeros(len(pairs), int)
+    step = max(1, _NUMBERS // (number + num_slices * num_distinct))
+    total = options.permutations if listed is None else len(listed)
+    for start in range(0, total, step):
+        rows = np.arange(start, min(start + step, total))
+        drawn = shuffled(codes, row_keys(options.seed, _FIRST_ROW + rows)) if listed is None else listed[rows]
+        exceed += (~(squares(drawn)[0] < observed - slack)).sum(axis=0)
+    one_more = float(listed is None)  # the observed labels are among those that are listed
+    p_values, number = ((exceed + one_more) / (total + one_more)).tolist(), total if listed is None else None
+    tests = zip(pairs, observed.tolist(), p_values, strict=True)
+    return [Interaction(*pair, statistic, p, p, number) for pair, statistic, p in tests]
+
+
+def _listed(sizes: np.ndarray) -> np.ndarray | None:
+    """All assignments of labels to units `[assignment, unit]`, so many of each; None where they are too many.
+
+    >>> _listed(np.array([2, 1])).tolist()
+    [[0, 0, 1], [0, 1, 0], [1, 0, 0]]
+    """
+    log_number = math.lgamma(sizes.sum() + 1.0) - sum(math.lgamma(size + 1.0) for size in sizes.tolist())
+    if sizes.sum() > _MOST_UNITS or log_number > math.log(_MOST_LISTED):
+        return None
+    rows, left = np.zeros((1, 0), int), sizes[None]
+    for _ in range(int(sizes.sum())):
+        at, codes = np.nonzero(left)
+        rows = np.concatenate([rows[at], codes[:, None]], axis=1)
+        left = left[at] - np.eye(len(sizes), dtype=int)[codes]
+    return rows

@@ -1,0 +1,198 @@
+"""Flips: recounts in plain Python, leave-out numbers by `compare` on what is left, and the fewest by trying all."""
+
+import csv
+import gzip
+import itertools
+import json
+import os
+import pathlib
+from math import comb
+
+import numpy as np
+import pytest
+
+from sigjax import Evaluation, InputError, compare, diff
+from sigjax.cli import _run
+from sigjax.studies import flips
+
+DATA = pathlib.Path(os.environ.get("SIGJAX_DATA", "none"))
+
+
+def sign_p(wins, losses):
+    """The two-sided sign test, by counting."""
+    n = wins + losses
+    return min(1.0, 2 * sum(comb(n, k) for k in range(max(wins, losses), n + 1)) / 2**n)
+
+
+def answers(wins, losses, same=6):
+    return [1] * wins + [0] * losses + [1] * same, [0] * wins + [1] * losses + [1] * same
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="SIGJAX_DATA is not set")
+def test_flips_of_swebench_are_those_of_a_recount_in_plain_python():
+    path = DATA / "swebench_bashonly" / "resolved.tsv.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    a, b = list(rows[0])[1], list(rows[0])[7]
+    result = flips(path, only=[a, b], metric="accuracy")
+    of_a = [row["instance_id"] for row in rows if row[a] > row[b]]
+    of_b = [row["instance_id"] for row in rows if row[a] < row[b]]
+    assert [one.id for one in result.flips if one.part > 0] == of_a
+    assert [one.id for one in result.flips if one.part < 0] == of_b
+    assert f"{len(of_a)} for it and {len(of_b)} against it" in result.headline
+    few = next(k for k in range(99) if sign_p(len(of_a) - k, len(of_b)) >= 0.05)
+    assert (result.fewest_not_significant, result.fewest_no_lead) == (few, len(of_a) - len(of_b))
+    for one in result.left_out:
+        np.testing.assert_allclose(one.p_value, sign_p(len(of_a) - one.removed, len(of_b)), rtol=1e-12)
+        np.testing.assert_allclose(one.delta, (len(of_a) - one.removed - len(of_b)) / (500 - one.removed))
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_parts_of_a_mean_are_shares_of_delta_and_what_is_left_is_compared_anew(lower):
+    rng = np.random.default_rng(4)
+    a, b = rng.integers(0, 9, size=(2, 30)) + np.array([[2], [0]])
+    metric = "mae" if lower else "mean"
+    gold = np.zeros(30)
+    if lower:
+        given = Evaluation.from_predictions(gold, {"A": a, "B": b}, metric=metric)
+    else:
+        given = Evaluation.from_arrays({"A": a, "B": b})
+    result = flips(given)
+    assert {one.id: (one.a, one.b) for one in result.flips} == {
+        f"number {i + 1}": (a[i], b[i]) for i in range(30) if a[i] != b[i]
+    }
+    np.testing.assert_allclose(sum(one.part for one in result.flips), np.mean(a) - np.mean(b))
+    order = [int(one.id.split()[1]) - 1 for one in result.flips if one.part > 0]
+    assert [abs(a[i] - b[i]) for i in order] == sorted((abs(a[i] - b[i]) for i in order), reverse=True)
+    more, less = (a > b).sum(), (a < b).sum()
+    wins, losses = (more, less) if a.sum() > b.sum() else (less, more)
+    assert f"{wins} for it and {losses} against it" in result.headline
+    assert result.headline.startswith("B is ahead" if lower else "A is ahead")
+    for one in result.left_out:
+        kept = np.delete(np.arange(30), order[: one.removed])
+        (again,) = compare({"A": a[kept], "B": b[kept]})
+        assert (one.delta, one.p_value, one.interval) == (again.delta, again.p_value, again.interval)
+
+
+def test_the_numbers_are_the_fewest_of_all_subsets():
+    """Answers: by trying all subsets. Means: the sign, by trying all; p in the order of the parts, one by one."""
+    a, b = answers(8, 1, 1)
+    result = flips({"A": a, "B": b}, metric="accuracy", confidence_level=0.9)
+
+    def fewest(is_so):
+        sizes = range(1, 9)
+        return next(
+            k for k in sizes for out in itertools.combinations(range(10), k) if is_so(*np.delete([a, b], out, axis=1))
+        )
+
+    expected = fewest(lambda a, b: sign_p((a > b).sum(), (a < b).sum()) >= 0.1 or a.sum() <= b.sum())
+    assert result.fewest_not_significant == expected
+    assert result.fewest_no_lead == fewest(lambda a, b: a.sum() <= b.sum()) == 7
+    a, b = [9, 4, 3, 5, 2, 2, 1, 0, 1, 4], [1, 1, 1, 2, 1, 1, 2, 3, 3, 1]
+    result = flips({"A": a, "B": b})
+    assert result.fewest_no_lead == fewest(lambda a, b: a.sum() <= b.sum())
+
+
+def test_parts_of_other_metrics_are_what_leaving_one_out_changes():
+    rng = np.random.default_rng(3)
+    gold = rng.integers(1, 9, size=25)
+    hits = {"A": rng.binomial(gold, 0.9), "B": rng.binomial(gold, 0.5)}
+    counts = {name: np.stack([tp, gold + rng.integers(0, 3, 25), gold], axis=1) for name, tp in hits.items()}
+    result = flips(Evaluation.from_arrays(counts, metric="fscore"))
+    scores = [2 * c[:, 0].sum() / (c[:, 1].sum() + c[:, 2].sum()) for c in counts.values()]
+    order = []
+    for one in result.flips:
+        i = int(one.id.split()[1]) - 1
+        order.append(i)
+        left = [np.delete(c, i, axis=0).sum(axis=0) for c in counts.values()]
+        f = [2 * s[0] / (s[1] + s[2]) for s in left]
+        np.testing.assert_allclose(one.part, scores[0] - scores[1] - (f[0] - f[1]), atol=1e-12)
+        np.testing.assert_allclose(one.a, 2 * counts["A"][i, 0] / counts["A"][i, 1:].sum())
+    assert not result.additive
+    by_part = sorted(zip(result.flips, order, strict=True), key=lambda each: -each[0].part)
+    leading = [i for _, i in by_part]
+    for one in result.left_out:
+        left = {name: np.delete(c, leading[: one.removed], axis=0) for name, c in counts.items()}
+        (again,) = compare(Evaluation.from_arrays(left, metric="fscore"))
+        assert (one.delta, one.p_value, one.interval) == (again.delta, again.p_value, again.interval)
+    x, y = rng.normal(size=(2, 12))
+    ranked = Evaluation.from_predictions(x, {"A": x + 0.5 * y, "B": y}, metric="spearman")
+    by_rank = flips(ranked, resamples=500, most=3)
+    assert (len(by_rank.flips), by_rank.flips[0].a, by_rank.bound) == (12, None, 3)
+
+
+def test_clusters_and_runs_keep_their_units():
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 6, size=(2, 24)) + np.array([[1], [0]])
+    clusters = np.repeat(list("uvwxyz"), 4)
+    given = Evaluation.from_arrays(
+        {"A": a, "B": b}, clusters=clusters, ids=[f"i{k // 2}" for k in range(24)], runs=[1, 2] * 12
+    )
+    result = flips(given)
+    assert result.left_out[0].p_value == list(compare(given))[0].p_value
+    first = result.flips[0].id
+    k = 2 * int(first.split()[0][1:]) + int(first.split()[-1]) - 1
+    np.testing.assert_allclose(result.flips[0].part, (a[k] - b[k]) / 24)
+
+
+def test_what_is_said_where_little_is_left():
+    same = flips({"A": [1, 0, 1], "B": [1, 0, 1]}, metric="accuracy")
+    assert same.headline == "A and B have the same score: 0 of 3 instances differ."
+    assert [each.removed for each in same.left_out] == [0]
+    assert same.flips == ()
+    a, b = answers(60, 1)
+    strong = flips({"A": a, "B": b}, metric="accuracy", most=5)
+    assert (strong.fewest_not_significant, strong.fewest_no_lead, strong.bound) == (None, None, 5)
+    assert strong.headline.endswith("Without the 5 that speak most for it, p stays below 0.05.")
+    weak = flips({"A": [1, 1, 1, 0, 0], "B": [0, 0, 1, 1, 0]}, metric="accuracy")
+    assert weak.headline.endswith("2 for it and 1 against it. Without 1, it does not lead.")
+    two = flips({"A": [1, 1], "B": [0, 0]}, metric="accuracy")
+    assert (two.bound, two.left_out[0].removed) == (0, 0)
+
+
+def test_refusals():
+    with pytest.raises(InputError, match="takes two systems, got 3"):
+        flips({"A": [1, 0], "B": [1, 1], "C": [0, 0]})
+    with pytest.raises(InputError, match="this study takes one metric, got 2"):
+        flips([Evaluation.from_arrays({"A": [1, 0], "B": [1, 1]}, metric=name) for name in ("mean", "accuracy")])
+    with pytest.raises(InputError, match="missing pairwise is for the tests"):
+        flips(Evaluation.from_arrays({"A": {"x": 1, "y": 0}, "B": {"x": 1}}, missing="pairwise"))
+
+
+def test_diff_names_the_instances_that_changed_the_systems_that_changed_most(tmp_path, capsys):
+    a, b = answers(9, 2, 20)
+    ids = [f"q{k}" for k in range(31)]
+    old, new = (
+        Evaluation.from_arrays({"A": a, "B": b, "C": each}, metric="accuracy", ids=ids)
+        for a, each in ((b, b), (a, [1 - b[0], *b[1:]]))
+    )
+    result = diff(old, new)
+    assert [one.a for one in result.flips] == ["A (new)", "C (new)"]
+    first = result.flips[0]
+    assert [one.id for one in first.flips if one.part < 0] == ["q9", "q10"]
+    assert (len(first.flips), first.fewest_no_lead) == (11, 7)
+    assert [len(diff(old, new, flips=k).flips) for k in (0, 1)] == [0, 1]
+    assert json.loads(result.to_json())["flips"][1]["flips"] == [{"id": "q0", "a": 1.0, "b": 0.0, "part": 1 / 31}]
+    folded = result.to_github().partition("<details>")[2]
+    assert "Only A (old) is right (2): q9, q10." in folded
+    for name, side in (("old", old), ("new", new)):
+        side.save(tmp_path / f"{name}.npz")
+    _run(["diff", str(tmp_path / "old.npz"), str(tmp_path / "new.npz")], debug=True)
+    assert "accuracy, what changed C:" in capsys.readouterr().out
+    assert diff(old, old).flips == ()
+
+
+def test_the_command_writes_text_json_and_a_folded_comment(tmp_path, capsys):
+    a, b = answers(9, 2)
+    table = tmp_path / "t.csv"
+    table.write_text("id,A,B,C\n" + "".join(f"x{i},{p},{q},0\n" for i, (p, q) in enumerate(zip(a, b, strict=True))))
+    for name, start in (("o.md", "**A is ahead"), ("o.github.md", "> [!NOTE]"), ("o.json", "{")):
+        _run(["flips", str(table), "-m", "accuracy", "--only", "A", "B", "-o", str(tmp_path / name), "-q"], debug=True)
+        assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
+    assert json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["schema"] == "sigjax-flips/1"
+    assert "Only A is right (9)" in (tmp_path / "o.github.md").read_text(encoding="utf-8").partition("<details>")[2]
+    capsys.readouterr()
+    _run(["flips", str(table), "-m", "mean", "--only", "A", "B"], debug=True)
+    out = capsys.readouterr().out
+    assert out.startswith("A is ahead of B by")
+    assert max(map(len, out.splitlines()[:-1])) <= 100

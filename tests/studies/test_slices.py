@@ -1,0 +1,235 @@
+"""Slices: each against `compare` on its instances, p against statsmodels, and interactions by listing permutations."""
+
+import itertools
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import permutation_test
+from statsmodels.stats.multitest import multipletests
+
+from sigjax import Evaluation, InputError, compare
+from sigjax.cli import _run
+from sigjax.studies import slices
+from sigjax.studies.slices import SlicesOptions, _interactions
+
+
+def made(rng, sizes, metric="mean", **more):
+    labels = np.concatenate([[name] * size for name, size in zip("xyz", sizes, strict=False)])
+    labels = rng.permutation(labels)
+    arrays = {name: rng.integers(0, 9, size=len(labels)) for name in "ABC"}
+    return arrays, labels, Evaluation.from_arrays(arrays, strata=labels, metric=metric, **more)
+
+
+def listed_p(statistic, labels):
+    """The share of distinct assignments of labels whose statistic is at least as large."""
+    observed = statistic(labels)
+    values = [statistic(each) for each in set(itertools.permutations(labels))]
+    return Fraction(sum(value >= observed for value in values), len(values)), observed
+
+
+def between(deltas, weights):
+    mean = sum(d * w for d, w in zip(deltas, weights, strict=True)) / sum(weights)
+    return sum(w * (d - mean) ** 2 for d, w in zip(deltas, weights, strict=True))
+
+
+def spread(numbers):
+    """The sum of squares about the mean."""
+    mean = sum(numbers) / len(numbers)
+    return sum((x - mean) ** 2 for x in numbers)
+
+
+def of_means(groups):
+    """The statistic for differences, in the arithmetic of its numbers."""
+    every = [x for group in groups for x in group]
+    variance = spread(every) / (len(every) - 1)
+    weights = [len(group) ** 2 / (spread(group) + variance) for group in groups]
+    return between([sum(group) / len(group) for group in groups], weights)
+
+
+@pytest.mark.parametrize("correction", ["holm", "bh"])
+def test_each_slice_is_compare_on_its_instances_and_p_is_adjusted_over_all(correction):
+    arrays, labels, evaluation = made(np.random.default_rng(1), (15, 12, 30))
+    result = slices(evaluation, correction=correction, permutations=99)
+    assert [one.slice for one in result.slices[:4]] == [None, *dict.fromkeys(labels.tolist())]
+    for one in result.slices:
+        kept = np.arange(57) if one.slice is None else np.flatnonzero(labels == one.slice)
+        (pair,) = compare({name: arrays[name][kept] for name in (one.a, one.b)})
+        assert (one.score_a, one.score_b, one.delta) == (pair.score_a, pair.score_b, pair.delta)
+        assert (one.p_value, one.interval, one.num_instances) == (pair.p_value, pair.interval, len(kept))
+    names = {"holm": "holm", "bh": "fdr_bh"}
+    for part in ([one for one in result.slices if one.slice], [one for one in result.slices if not one.slice]):
+        expected = multipletests([one.p_value for one in part], method=names[correction])[1]
+        np.testing.assert_allclose([one.p_adjusted for one in part], expected, rtol=1e-12)
+    expected = multipletests([one.p_value for one in result.interactions], method=names[correction])[1]
+    np.testing.assert_allclose([one.p_adjusted for one in result.interactions], expected, rtol=1e-12)
+    against = slices(evaluation, baseline="B", permutations=99)
+    assert [(one.a, one.b) for one in against.interactions] == [("A", "B"), ("C", "B")]
+
+
+def test_an_interaction_is_that_of_all_assignments_of_labels():
+    """In rational arithmetic, ties included."""
+    arrays, labels, evaluation = made(np.random.default_rng(2), (3, 2, 3))
+    result = slices(evaluation, least=1)
+    for one in result.interactions:
+        d = [Fraction(int(x)) for x in arrays[one.a] - arrays[one.b]]
+
+        def statistic(given, d=d):
+            groups = [[x for x, label in zip(d, given, strict=True) if label == name] for name in "xyz"]
+            return of_means(groups)
+
+        p, observed = listed_p(statistic, labels.tolist())
+        assert (one.p_value, one.permutations) == (float(p), None)
+        np.testing.assert_allclose(one.statistic, float(observed), rtol=1e-8)
+
+
+def test_interactions_agree_with_scipy():
+    arrays, labels, evaluation = made(np.random.default_rng(3), (6, 5))
+    d = arrays["A"] - arrays["B"]
+
+    def statistic(*groups, axis=-1):
+        every = np.concatenate(groups, axis=axis)
+        variance = every.var(axis=axis, ddof=1)
+        sizes = [group.shape[axis] for group in groups]
+        weights = [n**2 / (n * g.var(axis=axis) + variance) for n, g in zip(sizes, groups, strict=True)]
+        return between([group.mean(axis=axis) for group in groups], weights)
+
+    groups = [d[labels == name] for name in "xy"]
+    how = {"permutation_type": "independent", "alternative": "greater", "n_resamples": np.inf, "vectorized": True}
+    expected = permutation_test(groups, statistic, **how)
+    result = slices(evaluation, least=2).interactions[0]
+    np.testing.assert_allclose([result.p_value, result.statistic], [expected.pvalue, expected.statistic], rtol=1e-8)
+    arrays, labels, evaluation = made(np.random.default_rng(4), (30, 50, 25))
+    d = arrays["A"] - arrays["B"]
+    groups = [d[labels == name] for name in "xyz"]
+    expected = permutation_test(groups, statistic, **how | {"n_resamples": 20_000, "rng": 1}).pvalue
+    one = slices(evaluation, only=None, permutations=20_000).interactions[0]
+    assert one.p_value == round(one.p_value * 20_001) / 20_001
+    assert abs(one.p_value - expected) < 4 * np.sqrt(2 * expected * (1 - expected) / 20_000)
+    assert slices(evaluation, permutations=20_000).interactions[0] == one
+    assert slices(evaluation, permutations=20_000, seed=1).interactions[0] != one
+
+
+def test_interactions_of_f1_and_of_clusters_permute_whole_units():
+    rng = np.random.default_rng(5)
+    gold = rng.integers(1, 6, size=14)
+    counts = {
+        name: np.stack([rng.binomial(gold, q), gold + rng.integers(0, 3, 14), gold], axis=1)
+        for name, q in (("A", 0.9), ("B", 0.5))
+    }
+    clusters = np.repeat(range(7), 2)
+    of_cluster = list("xxxyyyy")
+    labels = np.repeat(of_cluster, 2)
+    evaluation = Evaluation.from_arrays(counts, metric="fscore", clusters=clusters, strata=labels)
+
+    def influences(sums, rows):
+        """The gradient of F1 at sums, times rows."""
+        sizes = sums[1] + sums[2]
+        return 2 * (rows[:, 0] - sums[0] / sizes * (rows[:, 1] + rows[:, 2])) / sizes
+
+    rows = [np.array([each[clusters == k].sum(axis=0) for k in range(7)], float) for each in counts.values()]
+    u = np.subtract(*(influences(each.sum(axis=0), each) for each in rows))
+
+    def statistic(given):
+        deltas, weights = [], []
+        for name in "xy":
+            kept = np.array([label == name for label in given])
+            a, b = (2 * sums[0] / (sums[1] + sums[2]) for sums in (each[kept].sum(axis=0) for each in rows))
+            deltas.append(a - b)
+            weights.append((kept.sum() / 7) ** 2 / (kept.sum() * u[kept].var() + u.var(ddof=1)))
+        return round(between(deltas, weights), 9)
+
+    p, observed = listed_p(statistic, of_cluster)
+    (one,) = slices(evaluation, least=2).interactions
+    assert (one.p_value, one.permutations) == (float(p), None)
+    np.testing.assert_allclose(one.statistic, observed, rtol=1e-7)
+
+
+def test_large_numbers_have_the_interactions_of_small_ones():
+    arrays, labels, small = made(np.random.default_rng(6), (5, 6))
+    large = Evaluation.from_arrays({name: each + 1e9 for name, each in arrays.items()}, strata=labels)
+    p_values = [[one.p_value for one in slices(each, least=2).interactions] for each in (small, large)]
+    assert p_values[0] == p_values[1]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "spreads", "permutations", "slack"),
+    [
+        ((5, 5), (1, 1), 9999, 0.0),
+        ((20, 20), (1, 1), 99, 0.0),
+        ((20, 60), (4, 1), 99, 0.01),
+        ((20, 60), (1, 4), 99, 0.02),
+    ],
+)
+def test_interactions_keep_their_level_and_have_power(sizes, spreads, permutations, slack):
+    """1,000 draws whose deltas are the same in both slices: listed (252 assignments), sampled, of other variances."""
+    rng, options = np.random.default_rng(7), SlicesOptions(permutations=permutations)
+    labels, scale = np.repeat(["x", "y"], sizes), np.repeat(spreads, sizes)
+
+    def p_value(shift):
+        d = np.round(rng.standard_t(6, size=len(labels)) * scale + 1.0, 3)
+        d[sizes[0] :] += shift
+        evaluation = Evaluation.from_arrays({"A": d, "B": np.zeros(len(d))}, strata=labels)
+        return _interactions(evaluation, [("A", "B")], options)[0].p_value
+
+    rejected = np.mean([p_value(0.0) <= 0.05 for _ in range(1000)])
+    assert abs(rejected - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 1000) + slack
+    assert np.mean([p_value(4.0 * max(spreads)) <= 0.05 for _ in range(20)]) > 0.8
+
+
+def test_where_all_differ_alike_nothing_changes_from_slice_to_slice():
+    given = Evaluation.from_arrays({"A": [2.5] * 24, "B": [1.5] * 24}, strata=["x"] * 12 + ["y"] * 12)
+    assert slices(given).interactions[0].p_value == 1.0
+
+
+def test_small_slices_are_named_and_what_has_no_interaction_says_why():
+    arrays = {"A": [1, 0] * 12, "B": [0, 0] * 12}
+    labels = ["x"] * 11 + ["y"] * 10 + ["z"] * 2 + ["w"]
+    evaluation = Evaluation.from_arrays(arrays, strata=labels, metric="accuracy")
+    result = slices(evaluation)
+    assert result.small == {"z": 2, "w": 1}
+    assert result.slices[0].num_instances == 21
+    assert "Too small, and left out: z (2), w (1)." in str(result)
+    crossing = Evaluation.from_arrays(arrays, strata=labels, metric="accuracy", clusters=[k % 6 for k in range(24)])
+    assert "No test of whether delta is the same: some clusters lie in several slices." in str(slices(crossing))
+    ranked = {name: np.random.default_rng(8).normal(size=24) for name in "AB"}
+    ranked = Evaluation.from_predictions(np.arange(24.0), ranked, metric="spearman", strata=labels)
+    assert slices(ranked, resamples=99).no_interaction == "the metric is not a function of sums"
+
+
+def test_refusals():
+    arrays = {"A": [1, 0] * 12, "B": [0, 0] * 12}
+    with pytest.raises(InputError, match="needs a label for each instance: give by"):
+        slices(arrays)
+    evaluation = Evaluation.from_arrays(arrays, strata=[*range(24)])
+    with pytest.raises(InputError, match="two slices of 10 instances or more, got 0 among 24 labels"):
+        slices(evaluation)
+    with pytest.raises(InputError, match="give by or strata, not both"):
+        slices("table.csv", by="x", strata="y")
+    with pytest.raises(InputError, match="this study takes one metric, got 2"):
+        slices([evaluation, evaluation])
+
+
+def test_the_command_reads_a_field_draws_a_forest_and_folds_details(tmp_path, capsys):
+    arrays, labels, _ = made(np.random.default_rng(9), (12, 14, 3))
+    table = tmp_path / "t.csv"
+    rows = zip(labels, *arrays.values(), strict=True)
+    table.write_text(
+        "id,kind,A,B,C\n" + "".join(f"i{k}," + ",".join(map(str, row)) + "\n" for k, row in enumerate(rows))
+    )
+    out, figure = tmp_path / "o.json", tmp_path / "forest.svg"
+    command = ["slices", str(table), "--by", "kind", "-q"]
+    _run([*command, "-o", str(out), "--figure", str(figure)], debug=True)
+    read = json.loads(out.read_text(encoding="utf-8"))
+    assert (read["schema"], read["by"], read["small"], len(read["slices"])) == ("sigjax-slices/1", "kind", {"z": 3}, 9)
+    assert read == json.loads(slices(table, by="kind").to_json())
+    drawn = figure.read_text(encoding="utf-8")
+    assert all(f"<!-- {text} -->" in drawn for text in ("all (26)", "x (12)", "y (14)"))
+    capsys.readouterr()
+    _run([*command, "--only", "A", "B", "--format", "github"], debug=True)
+    first, _, details = capsys.readouterr().out.partition("<details>")
+    assert "| all | 26 |" in first
+    assert "left out: z (3)" in details
+    _run([*command, "--only", "A", "B"], debug=True)
+    assert "from slice to slice (p = " in " ".join(capsys.readouterr().out.split())
