@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from sigjax.comparison.analysis import CostIfExact, Draft, SubsetResults
+from sigjax.comparison.judges import judge_notes
 from sigjax.multiple.adjustment import most_resamples
 from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Note, Settings, Test
 from sigjax.records.corrections import adjust
@@ -420,6 +421,7 @@ NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
     lambda draft: draft.evaluation.notes,  # what was done to the data on the way in
     _common_instances,
     _identical_systems,
+    judge_notes,
     _repeated_runs,
     _no_precision,
     _lone_units,

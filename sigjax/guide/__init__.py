@@ -26,6 +26,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "tables",
         "predictions",
         "data-sets",
+        "judges",
         "one-system",
         "other-instances",
         "reporting",
