@@ -21,7 +21,7 @@ from sigjax.metrics import CLASS_METRICS, METRICS, TEXT_METRICS, known_metric, p
 from sigjax.metrics.ratios import FBETA
 from sigjax.readers.join import Sources
 from sigjax.readers.options import FileOptions, Options, quote, suggest
-from sigjax.readers.table import is_missing, is_text
+from sigjax.readers.table import DataTable, is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.options import Parameters, check_parameters, split_parameters
@@ -191,6 +191,12 @@ class Format:
         if isinstance(found, str) or not all(isinstance(file, str) for file in found):
             raise TypeError(f"{function} gives {found!r}; expected a list of files")
         return found
+
+    @property
+    def parser(self) -> Callable[..., DataTable] | None:
+        """What parses a file, where files of this format are tables of rows and columns."""
+        reader = self._function(self.reader)
+        return reader.args[0] if getattr(getattr(reader, "func", None), "__name__", "") == "read_tables" else None
 
     def read(self, sources: Sources, options: Options) -> ByTask:
         """What files of this format hold."""

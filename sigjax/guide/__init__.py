@@ -27,6 +27,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "predictions",
         "data-sets",
         "judges",
+        "arena",
         "one-system",
         "other-instances",
         "reporting",

@@ -19,6 +19,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -470,14 +471,84 @@ def battle_columns(table: DataTable) -> list[str]:
     >>> battle_columns(DataTable("t.csv", columns | {"model_a": DataColumn(["0.5"])}, [2]))
     []
     """
-    lower = {name.strip().lower(): name for name in table.columns}
-    sides = [[name for low, name in lower.items() if side.fullmatch(low)] for side in _SIDES]
-    if any(len(names) != 1 or not table.columns[names[0]].is_words() for names in sides):
-        return []
+    lower, sides = {name.strip().lower(): name for name in table.columns}, _side_columns(table)
     winner = [lower[name] for name in _SPLIT if name in lower]
     if len(winner) < len(_SPLIT):
         winner = [lower[name] for name in _WINNERS if name in lower][:1]
-    return [*sides[0], *sides[1], *winner] if winner else []
+    return [*sides, *winner] if sides and winner else []
+
+
+def _side_columns(table: DataTable) -> list[str]:
+    """The columns of the two sides of battles; none where there are not two, or they hold numbers."""
+    found = [[name for name in table.columns if side.fullmatch(name.strip().lower())] for side in _SIDES]
+    if any(len(names) != 1 or not table.columns[names[0]].is_words() for names in found):
+        return []
+    return [found[0][0], found[1][0]]
+
+
+class BattleRows(NamedTuple):
+    """Battles as rows of a table say them, where every system and every result is known."""
+
+    systems: tuple[str, ...]
+    a: np.ndarray
+    """[row]: index of the first system."""
+    b: np.ndarray
+    outcomes: np.ndarray
+    """[row, 3] float64: how often the first won, tied and lost."""
+    clusters: tuple[str, ...] | None
+    notes: tuple[str, ...]
+
+
+def battle_rows(table: DataTable, options: Options) -> BattleRows:
+    """The battles of a table that has two sides and a winner, or how often the first of two won and lost, and tied."""
+    table, options, notes = shaped(table, options)
+    lower = {name.strip().lower(): name for name in table.columns}
+    counts = [lower[name] for name in ("wins", "ties", "losses") if name in lower]
+    sides, counted = _side_columns(table), {"wins", "losses"} <= {*lower}
+    columns = [*sides, *counts] if sides and counted else battle_columns(table)
+    if not columns:
+        raise InputError(
+            f"{table.file}: is no table of battles; expected the columns model_a, model_b and winner, or model_a, "
+            f"model_b, wins, losses and ties; got {listing(table.columns)}"
+        )
+    sides = [table.names[name] for name in columns[:2]]
+    known = list(dict.fromkeys(name for pair in zip(*sides, strict=True) for name in pair))
+    systems = select_systems(table.file, known, options)
+    index = {name: k for k, name in enumerate(systems)}
+    a, b = (np.array([index.get(name, -1) for name in side]) for side in sides)
+    if counted:
+        held = {name.lower(): number_column(table, name, hint="expected how many battles") for name in counts}
+        outcomes = np.stack([held.get(name, np.zeros(len(a))) for name in ("wins", "ties", "losses")], axis=-1)
+        wrong = np.flatnonzero(((outcomes < 0) | (outcomes != np.rint(outcomes)) & ~np.isnan(outcomes)).any(axis=1))
+        if wrong.size:
+            raise InputError(f"{locate(table, int(wrong[0]), columns[2])}: expected whole numbers of battles from 0")
+        empty = np.isnan(outcomes).any(axis=1)
+    else:
+        values = _results(table, columns, sides)
+        empty = np.isnan(values)
+        outcomes = np.stack([values == 1.0, values == 0.5, values == 0.0], axis=-1).astype(float)
+    among, alone = (a >= 0) & (b >= 0), a == b
+    if (unknown := np.flatnonzero(among & ~alone & empty)).size and options.missing != "drop":
+        raise InputError(
+            f"{locate(table, int(unknown[0]), columns[2])}: has no winner; use {Hint('missing', 'drop')} to leave such "
+            "battles out"
+        )
+    left_out = (
+        (among & ~alone & empty, "battles without a winner"),
+        (among & alone, "battles of a system against itself"),
+    )
+    notes += tuple(f"left out {what}: {np.count_nonzero(rows):,}" for rows, what in left_out if rows.any())
+    if (name := options.cluster) is not None and name not in table.columns:
+        raise InputError(
+            f"{table.file}: {Hint('cluster')}: no column {quote(name)}; {suggest(name, table.columns, 'columns')}"
+        )
+    rows = np.flatnonzero(among & ~alone & ~empty & outcomes.any(axis=1))
+    clusters = None if name is None else tuple(table.names[name][rows].tolist())
+    if lacking := sorted({*range(len(systems))} - {*a[rows].tolist(), *b[rows].tolist()}):
+        raise InputError(
+            f"{table.file}: system {quote(systems[lacking[0]])} has no battle; leave it out ({Hint('only')})"
+        )
+    return BattleRows(systems, a[rows], b[rows], outcomes[rows], clusters, notes)
 
 
 def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> Reading:
