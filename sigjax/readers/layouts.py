@@ -503,52 +503,55 @@ def battle_rows(table: DataTable, options: Options) -> BattleRows:
     """The battles of a table that has two sides and a winner, or how often the first of two won and lost, and tied."""
     table, options, notes = shaped(table, options)
     lower = {name.strip().lower(): name for name in table.columns}
-    counts = [lower[name] for name in ("wins", "ties", "losses") if name in lower]
-    sides, counted = _side_columns(table), {"wins", "losses"} <= {*lower}
-    columns = [*sides, *counts] if sides and counted else battle_columns(table)
+    counts = [lower.get(name, "") for name in ("wins", "ties", "losses")]
+    sides, counted = _side_columns(table), bool(counts[0] and counts[2])
+    columns = [*sides, counts[0]] if sides and counted else battle_columns(table)
     if not columns:
         raise InputError(
             f"{table.file}: is no table of battles; expected the columns model_a, model_b and winner, or model_a, "
             f"model_b, wins, losses and ties; got {listing(table.columns)}"
         )
-    sides = [table.names[name] for name in columns[:2]]
-    known = list(dict.fromkeys(name for pair in zip(*sides, strict=True) for name in pair))
-    systems = select_systems(table.file, known, options)
-    index = {name: k for k, name in enumerate(systems)}
-    a, b = (np.array([index.get(name, -1) for name in side]) for side in sides)
     if counted:
-        held = {name.lower(): number_column(table, name, hint="expected how many battles") for name in counts}
-        outcomes = np.stack([held.get(name, np.zeros(len(a))) for name in ("wins", "ties", "losses")], axis=-1)
-        wrong = np.flatnonzero(((outcomes < 0) | (outcomes != np.rint(outcomes)) & ~np.isnan(outcomes)).any(axis=1))
-        if wrong.size:
-            raise InputError(f"{locate(table, int(wrong[0]), columns[2])}: expected whole numbers of battles from 0")
-        empty = np.isnan(outcomes).any(axis=1)
+        hint, none = "expected how many battles", np.zeros(len(table.lines))
+        outcomes = np.stack([number_column(table, each, hint=hint) if each else none for each in counts], axis=-1)
+        if (wrong := np.flatnonzero(((outcomes < 0) | (outcomes != np.rint(outcomes))).any(axis=1))).size:
+            raise InputError(f"{locate(table, int(wrong[0]), counts[0])}: expected whole numbers of battles from 0")
     else:
-        values = _results(table, columns, sides)
-        empty = np.isnan(values)
-        outcomes = np.stack([values == 1.0, values == 0.5, values == 0.0], axis=-1).astype(float)
-    among, alone = (a >= 0) & (b >= 0), a == b
-    if (unknown := np.flatnonzero(among & ~alone & empty)).size and options.missing != "drop":
-        raise InputError(
-            f"{locate(table, int(unknown[0]), columns[2])}: has no winner; use {Hint('missing', 'drop')} to leave such "
-            "battles out"
-        )
-    left_out = (
-        (among & ~alone & empty, "battles without a winner"),
-        (among & alone, "battles of a system against itself"),
-    )
-    notes += tuple(f"left out {what}: {np.count_nonzero(rows):,}" for rows, what in left_out if rows.any())
+        values = _results(table, columns, [table.names[name] for name in columns[:2]])
+        outcomes = np.where(np.isnan(values)[:, None], np.nan, values[:, None] == [1.0, 0.5, 0.0])
+    systems, a, b, rows, left_out = _fought(table, columns, np.isnan(outcomes.sum(axis=1)), options)
     if (name := options.cluster) is not None and name not in table.columns:
         raise InputError(
             f"{table.file}: {Hint('cluster')}: no column {quote(name)}; {suggest(name, table.columns, 'columns')}"
         )
-    rows = np.flatnonzero(among & ~alone & ~empty & outcomes.any(axis=1))
     clusters = None if name is None else tuple(table.names[name][rows].tolist())
-    if lacking := sorted({*range(len(systems))} - {*a[rows].tolist(), *b[rows].tolist()}):
+    return BattleRows(systems, a, b, outcomes[rows], clusters, (*notes, *left_out))
+
+
+def _fought(
+    table: DataTable, columns: Sequence[str], empty: np.ndarray, options: Options
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray, list[str]]:
+    """The systems, both sides of the battles to take and their rows, where `empty` ones have no winner; what is not."""
+    sides = [table.names[name] for name in columns[:2]]
+    names = list(dict.fromkeys(name for pair in zip(*sides, strict=True) for name in pair))
+    systems = select_systems(table.file, names, options)
+    chosen = {name: k for k, name in enumerate(systems)}
+    a, b = (np.array([chosen.get(name, -1) for name in side]) for side in sides)
+    among, alone = (a >= 0) & (b >= 0), a == b
+    rows, unknown = np.flatnonzero(among & ~alone & ~empty), np.flatnonzero(among & ~alone & empty)
+    if unknown.size and options.missing != "drop":
         raise InputError(
-            f"{table.file}: system {quote(systems[lacking[0]])} has no battle; leave it out ({Hint('only')})"
+            f"{locate(table, int(unknown[0]), columns[2])}: has no winner; use "
+            f"{Hint('missing', 'drop')} to leave such battles out"
         )
-    return BattleRows(systems, a[rows], b[rows], outcomes[rows], clusters, notes)
+    if lacking := sorted({*range(len(systems))} - {*a[rows].tolist(), *b[rows].tolist()}):
+        name = quote(systems[lacking[0]])
+        raise InputError(f"{table.file}: system {name} has no battle to take; leave it out ({Hint('only')})")
+    left_out = (
+        (unknown.size, "battles without a winner"),
+        (np.count_nonzero(among & alone), "battles of a system against itself"),
+    )
+    return systems, a[rows], b[rows], rows, [f"left out {what}: {number:,}" for number, what in left_out if number]
 
 
 def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> Reading:
@@ -556,29 +559,15 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
     for option in ("runs", "score_column", "counts"):
         if getattr(options, option):
             raise InputError(f"{table.file}: {Hint(option)} means nothing for battles of two systems; leave it out")
-    sides = [table.names[name] for name in columns[:2]]
-    names = list(dict.fromkeys(name for pair in zip(*sides, strict=True) for name in pair))
-    systems = select_systems(table.file, names, options)
-    values = _results(table, columns, sides)
-    chosen = {name: k for k, name in enumerate(systems)}
-    a, b = (np.array([chosen.get(name, -1) for name in side]) for side in sides)
-    among = (a >= 0) & (b >= 0)
-    rows = np.flatnonzero(among & (a != b) & ~np.isnan(values))
-    empty = np.flatnonzero(among & (a != b) & np.isnan(values))
-    if empty.size and options.missing != "drop":
-        raise InputError(
-            f"{locate(table, int(empty[0]), columns[2])}: has no winner; use "
-            f"{Hint('missing', 'drop')} to leave such battles out"
-        )
+    values = _results(table, columns, [table.names[name] for name in columns[:2]])
+    systems, a, b, rows, left_out = _fought(table, columns, np.isnan(values), options)
     ids = table.row_numbers() if options.id_column is None else table.names[options.id_column]
     sheets: list[Sheet] = []
     for k, name in enumerate(systems):
-        own = rows[(a[rows] == k) | (b[rows] == k)]
-        if not own.size:
-            raise InputError(f"{table.file}: system {quote(name)} has no battle to take; leave it out ({Hint('only')})")
-        numbers = {WIN_RATE: np.where(a[own] == k, values[own], 1.0 - values[own])}
-        sheets.append(_sheet(name, table, numbers, ids, None, rows=own))
-    notes = _notes(columns, options, systems, values[rows], int(empty.size), int((among & (a == b)).sum()))
+        own = np.flatnonzero((a == k) | (b == k))
+        numbers = {WIN_RATE: np.where(a[own] == k, values[rows[own]], 1.0 - values[rows[own]])}
+        sheets.append(_sheet(name, table, numbers, ids, None, rows=rows[own]))
+    notes = _notes(columns, options, systems, values[rows], left_out)
     reading = join_sheets(sheets, replace(options, missing="pairwise"), scores=True, order=ids[rows])
 
     def evaluate(options: Options) -> EvaluationRecord:
@@ -590,15 +579,14 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
 
 
 def _notes(
-    columns: Sequence[str], options: Options, systems: Sequence[str], values: np.ndarray, empty: int, alone: int
+    columns: Sequence[str], options: Options, systems: Sequence[str], values: np.ndarray, left_out: Sequence[str]
 ) -> tuple[str, ...]:
     """What was read, what was left out, and what scores mean."""
     a, b, *winner = columns
     about = {"battles of": f"{quote(a)} and {quote(b)}", "winners": f"from {listing(winner)}"}
     about |= {"ids": ids_from(options.id_column), "systems": listing(systems, SHOWN)}
     notes = [columns_note(about, (), "id_column, only")]
-    left_out = ((empty, "battles without a winner"), (alone, "battles of a system against itself"))
-    notes += [f"left out {what}: {count:,}" for count, what in left_out if count]
+    notes += left_out
     ties = int(np.count_nonzero(values == 0.5))
     notes.append(
         f"{ties:,} of {len(values):,} battles are ties, which count half; a system is scored on all its battles, "

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -37,12 +37,12 @@ from sigjax.readers.options import FileOptions, Options
 from sigjax.readers.table import DataColumn, DataTable
 from sigjax.records import Hint, InputError, Interval, Settings
 from sigjax.records.corrections import CORRECTIONS, PValueCorrection, adjust
-from sigjax.records.options import check, option, options_of, same, takes, values
-from sigjax.report.plots import BLUE, BLUES, ONE_COLUMN, intervals, label_rows, plain, row_height, set_words
-from sigjax.report.words import count, first_of, format_interval, number_spec, percent
+from sigjax.records.options import check, option, same, takes, values
+from sigjax.report.plots import BLUE, BLUES, intervals, label_rows, row_height, set_words
+from sigjax.report.words import count, first_of, format_interval, format_ranks, number_spec, percent
 from sigjax.resample.units import codes
 from sigjax.studies.equivalence import EquivalencePairsOptions
-from sigjax.studies.study import Study, signature_line, table_text
+from sigjax.studies.study import Study, study_signature, table_text
 from sigjax.testing.jackknife import joint_level, normal_maxima
 from sigjax.testing.p_values import t_quantile, t_tail
 
@@ -176,9 +176,7 @@ class Battles(Study):
         to_next = {(each.a, each.b): each.p_adjusted for each in self.pairs}
         rows = [
             (
-                "{}–{}".format(*each.rank_interval)
-                if each.rank_interval[0] < each.rank_interval[1]
-                else str(each.rank_interval[0]),
+                format_ranks(each.rank_interval),
                 each.system,
                 f"{each.score:{spec}}",
                 format_interval(each.interval, spec),
@@ -209,10 +207,6 @@ class Battles(Study):
         yield height, self._draw_scores
         yield height, self._draw_ranks
 
-    @property
-    def _width(self) -> float:
-        return ONE_COLUMN
-
     def _draw_scores(self, axes: Axes) -> None:
         rows = range(len(self.systems))
         intervals(axes, rows, [each.interval for each in self.systems], color=BLUES[1])
@@ -222,10 +216,9 @@ class Battles(Study):
         set_words(axes, count(self.num_battles, "battle"), f"score (log odds), {level} interval; right: Elo")
 
     def _draw_ranks(self, axes: Axes) -> None:
-        rows = range(len(self.systems))
-        ranks = [Interval(low - 0.4, high + 0.4) for low, high in (each.rank_interval for each in self.systems)]
-        axes.hlines(rows, *np.array(ranks).T, color=BLUE, linewidth=0.5 * 72 * row_height(len(ranks)))
-        label_rows(axes, [plain(each.system) for each in self.systems])
+        low, high = np.array([each.rank_interval for each in self.systems]).T
+        axes.hlines(range(len(low)), low - 0.4, high + 0.4, color=BLUE, linewidth=36.0 * row_height(len(low)))
+        label_rows(axes, [each.system for each in self.systems])
         set_words(axes, "ranks", f"rank; all hold together ({percent(self.options.confidence_level)})")
 
 
@@ -264,45 +257,34 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
     order = np.argsort(-scores, kind="stable")
     scores, covariance = scores[order], covariance[np.ix_(order, order)]
     names, errors = [rows.systems[k] for k in order.tolist()], np.sqrt(np.diag(covariance))
-    members = np.argwhere(np.triu(np.ones((number, number), bool), 1))
-    a, b = members.T
-    deltas, degrees = scores[a] - scores[b], num_units - 1.0
-    of_deltas = np.sqrt(errors[a] ** 2 + errors[b] ** 2 - 2.0 * covariance[a, b])
+    a, b = np.triu_indices(number, 1)
+    deltas, degrees, level = scores[a] - scores[b], num_units - 1.0, options.confidence_level
+    of_deltas = np.sqrt(np.maximum(errors[a] ** 2 + errors[b] ** 2 - 2.0 * covariance[a, b], 0.0))
+    if (of_deltas < _SMALL).any():
+        raise InputError(f"{count(num_units, 'cluster')}: too few for standard errors of {count(number, 'system')}")
     roots, vectors = np.linalg.eigh(covariance)
-    level = options.confidence_level
-    maxima = normal_maxima(vectors * np.sqrt(np.maximum(roots, 0.0)), members, options.resamples, options.seed)
-    joint = max(joint_level(maxima, level), level)
-    reach, of_one = t_quantile(joint, degrees) * of_deltas, t_quantile(level, degrees) * errors
+    root = vectors * np.sqrt(np.maximum(roots, 0.0))
+    joint = joint_level(normal_maxima(root, np.stack([a, b], axis=1), options.resamples, options.seed), level)
+    of_one, reach = t_quantile(level, degrees) * errors, t_quantile(max(joint, level), degrees) * of_deltas
     beats = np.zeros((number, number), bool)
     beats[a, b] = deltas > reach
     p_values = np.array([t_tail(t, degrees, "two-sided") for t in (deltas / of_deltas).tolist()])
-    p_adjusted = adjust(p_values, options.correction)
-    sides = np.concatenate([pairs.outcomes, pairs.outcomes[:, ::-1]])  # of the first, and of the second
-    of_system = np.zeros((number, 3))
-    np.add.at(of_system, np.concatenate([pairs.first, pairs.second]), sides)
-    ranks = rank_intervals(beats)
-    systems = [
-        BattleSystem(
-            names[i],
-            float(scores[i]),
-            float(errors[i]),
-            Interval(float(scores[i] - of_one[i]), float(scores[i] + of_one[i])),
-            float(1000.0 + ELO * scores[i]),
-            ranks[i],
-            int(of_system[k].sum()),
-            *map(int, of_system[k, :2]),
-        )
-        for i, k in enumerate(order.tolist())
-    ]
-    columns = (deltas, of_deltas, deltas - reach, deltas + reach, p_values, p_adjusted)
-    results = zip(members.tolist(), zip(*(each.tolist() for each in columns), strict=True), strict=True)
-    given = {name: getattr(options, name) for name in options_of(BattlesOptions)}
+    results = np.zeros((number, 3))  # won, tied, lost
+    np.add.at(results, pairs.first, pairs.outcomes)
+    np.add.at(results, pairs.second, pairs.outcomes[:, ::-1])
+    columns = scores, errors, scores - of_one, scores + of_one, 1000.0 + ELO * scores
+    of_pairs = deltas, of_deltas, deltas - reach, deltas + reach, p_values, adjust(p_values, options.correction)
     num_battles = int(pairs.outcomes.sum())
     return Battles(
-        tuple(systems),
+        tuple(
+            BattleSystem(name, score, error, Interval(low, high), elo, ranks, sum(own), *own[:2])
+            for name, (score, error, low, high, elo), ranks, own in zip(
+                names, _rows(columns), rank_intervals(beats), results[order].astype(int).tolist(), strict=True
+            )
+        ),
         tuple(
             BattlePair(names[i], names[j], delta, error, Interval(low, high), p, adjusted)
-            for (i, j), (delta, error, low, high, p, adjusted) in results
+            for i, j, (delta, error, low, high, p, adjusted) in zip(a, b, _rows(of_pairs), strict=True)
         ),
         num_battles,
         int(pairs.outcomes[:, 1].sum()),
@@ -310,8 +292,12 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
         num_units,
         rows.notes,
         options,
-        signature_line(study="battles", **given | {"only": None, "missing": None}, systems=number, battles=num_battles),
+        study_signature("battles", options, metric="score", systems=number, battles=num_battles),
     )
+
+
+def _rows(columns: Sequence[np.ndarray]) -> list[list[float]]:
+    return np.stack(columns, axis=-1).tolist()
 
 
 def _table(data: Any, options: BattlesOptions) -> DataTable:
@@ -445,7 +431,7 @@ def _spread(pairs: _Pairs, of_pair: np.ndarray, number: int) -> np.ndarray:
     return np.bincount(pairs.first, of_pair, number) - np.bincount(pairs.second, of_pair, number)
 
 
-def _matrix(pairs: _Pairs, squares: tuple[np.ndarray, np.ndarray, np.ndarray], number: int) -> np.ndarray:
+def _matrix(pairs: _Pairs, squares: Sequence[np.ndarray], number: int) -> np.ndarray:
     """A matrix of scores and log nu from what each pair adds: to differences squared, with log nu, and to that."""
     made = np.zeros((number + 1, number + 1))
     of_scores, across, of_ties = squares
@@ -459,26 +445,21 @@ def _matrix(pairs: _Pairs, squares: tuple[np.ndarray, np.ndarray, np.ndarray], n
 
 def _sandwich(rows: BattleRows, pairs: _Pairs, scores: np.ndarray, log_nu: float) -> tuple[np.ndarray, int]:
     """The covariance of scores `[system, system]`, and the number of units."""
-    number = len(scores)
-    mean, tie, _ = _chances(scores[rows.a] - scores[rows.b], log_nu)
+    number, models_ties = len(scores), log_nu > -math.inf
     if rows.clusters is None:
-        mean, tie, _ = _chances(scores[pairs.first] - scores[pairs.second], log_nu)
-        moves = np.stack([(s - mean) / 2.0 for s in (1.0, 0.0, -1.0)], axis=-1)
-        to_ties = np.stack([t - tie for t in (0.0, 1.0, 0.0)], axis=-1) * (log_nu > -math.inf)
-        products = (pairs.outcomes * each for each in (moves**2, moves * to_ties, to_ties**2))
-        one, two, three = (each.sum(axis=1) for each in products)
-        spread, units = _matrix(pairs, (one, two, three), number), int(pairs.outcomes.sum())
+        mean, tie, _ = (each[:, None] for each in _chances(scores[pairs.first] - scores[pairs.second], log_nu))
+        move, to_ties = (np.array([1.0, 0.0, -1.0]) - mean) / 2.0, (np.array([0.0, 1.0, 0.0]) - tie) * models_ties
+        of_pairs = [(pairs.outcomes * each).sum(axis=1) for each in (move**2, move * to_ties, to_ties**2)]
+        spread, units = _matrix(pairs, of_pairs, number), int(pairs.outcomes.sum())
     else:
         from scipy.sparse import csr_array
 
-        battles = rows.outcomes.sum(axis=1)
+        mean, tie, _ = _chances(scores[rows.a] - scores[rows.b], log_nu)
+        battles, unit = rows.outcomes.sum(axis=1), codes(rows.clusters)
         move = (rows.outcomes[:, 0] - rows.outcomes[:, 2] - battles * mean) / 2.0
-        to_ties = (rows.outcomes[:, 1] - battles * tie) * (log_nu > -math.inf)
-        unit = codes(rows.clusters)
-        units = int(unit.max()) + 1
-        entries = np.concatenate([move, -move, to_ties])
-        columns = np.concatenate([rows.a, rows.b, np.full(len(unit), number)])
-        gradients = csr_array((entries, (np.tile(unit, 3), columns)), shape=(units, number + 1))
+        to_ties, units = (rows.outcomes[:, 1] - battles * tie) * models_ties, int(unit.max()) + 1
+        at = np.tile(unit, 3), np.concatenate([rows.a, rows.b, np.full(len(unit), number)])
+        gradients = csr_array((np.concatenate([move, -move, to_ties]), at), shape=(units, number + 1))
         spread = (gradients.T @ gradients).toarray()
     if units < 2:
         raise InputError("battles needs two clusters or more for standard errors")

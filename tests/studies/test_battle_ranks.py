@@ -264,6 +264,7 @@ WON = {
         ({"model_a": "AA", "model_b": "BB", "winner": ["tie", "tie"]}, {}, 'give ties="half"'),
         ({"model_a": "AA", "model_b": "BB", "wins": [1, 0.5], "losses": [1, 1]}, {}, "row 2.*expected whole numbers"),
         ({"model_a": "AA", "model_b": "BB", "winner": ["model_a", ""]}, {}, "row 2.*has no winner"),
+        ({"model_a": "AA", "model_b": "BB", "wins": [1, ""], "losses": [1, 1]}, {}, "row 2.*expected whole numbers"),
         ({"model_a": "AA", "model_b": "BB", "winner": ["model_a", "Z"]}, {}, "row 2.*expected model_a"),
         ({"one": "AA", "model_b": "BB", "winner": ["model_a", "tie"]}, {}, "no table of battles"),
         (WON, {"cluster": "user"}, "no column 'user'"),
@@ -293,6 +294,8 @@ def test_battles_that_count_for_nothing_are_left_out_and_named():
     study = studies.battles(with_more, missing="drop")
     assert of(study) == of(studies.battles(data))
     assert study.notes == ("left out battles without a winner: 1", "left out battles of a system against itself: 1")
+    zeros = {"model_a": "AAB", "model_b": "BCC", "wins": [3, 0, 2], "losses": [2, 0, 2]}
+    assert studies.battles({name: list(cells) for name, cells in zeros.items()}).num_battles == 9
     some = studies.battles(data, only=["s0", "s1", "s4"], where="user != 'u1'")
     kept = [row for row in zip(*data.values(), strict=True) if {*row[:2]} <= {"s0", "s1", "s4"} and row[3] != "u1"]
     assert some.num_battles == len(kept)
