@@ -53,7 +53,7 @@ ELO = 400.0 / math.log(10.0)
 """Points of Elo's scale for a difference of 1 in log odds; the mean of all systems is 1,000."""
 _STEPS, _SMALL = 100, 1e-10
 """Newton's method ends after so many steps, or where the largest one is that small."""
-_SHOWN, _NAMED, _MOST = 50, 5, 5_000
+_SHOWN, _NAMED, _MOST = 50, 5, 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ class BattlesOptions:
         "How ties count: by Davidson's model, or as half a win of each (Bradley-Terry).",
         group="Main options",
     )
-    only: tuple[str, ...] | None = same(FileOptions, "only", doc="Take the battles among these systems alone.", more="")
+    only: Sequence[str] | None = same(FileOptions, "only", doc="Take the battles among these systems alone.", more="")
     where: str | None = same(FileOptions, "where")
     missing: Literal["error", "drop"] = option(
         "error", "What to do with battles without a winner: refuse them, or leave them out.", group="Input"
