@@ -26,8 +26,8 @@ _NAMED = 10
 def judge_notes(draft: Draft) -> Iterator[str]:
     """How well the judge of `ppi` agrees with people; a warning where it errs differently on some systems."""
     evaluation, settings = draft.evaluation, draft.settings
-    if evaluation.metric.name != "ppi" or evaluation.metric.stat_names != METRICS["ppi"].stat_names:
-        return
+    if evaluation.metric.stat_names != METRICS["ppi"].stat_names:
+        return  # a metric of the same name
     count = int(evaluation.stats[..., 0].sum())
     if estimates := agreement(evaluation, settings.level):
         what = ", ".join(f"{name} {value:.3f} [{low:.3f}, {high:.3f}]" for name, value, low, high in estimates)

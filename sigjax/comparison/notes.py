@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 
 from sigjax.comparison.analysis import CostIfExact, Draft, SubsetResults
-from sigjax.comparison.judges import judge_notes
 from sigjax.multiple.adjustment import most_resamples
 from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Note, Settings, Test
 from sigjax.records.corrections import adjust
@@ -106,6 +105,15 @@ def _apart(evaluation: EvaluationRecord, common: np.ndarray, baseline: str | Non
         return []
     shown = [f"{a} - {b}" for a, b in names[:_NAMED]] + [f"and {len(names) - _NAMED:,} more"] * (len(names) > _NAMED)
     return [f"warning: not compared, since they have no instance in common: {', '.join(shown)}"]
+
+
+def _judges(draft: Draft) -> Iterable[str]:
+    """How well the judge of `ppi` agrees with people, and whether it errs alike on all systems."""
+    if draft.metric != "ppi":
+        return ()
+    from sigjax.comparison.judges import judge_notes
+
+    return judge_notes(draft)
 
 
 def _repeated_runs(draft: Draft) -> list[str]:
@@ -421,7 +429,7 @@ NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
     lambda draft: draft.evaluation.notes,  # what was done to the data on the way in
     _common_instances,
     _identical_systems,
-    judge_notes,
+    _judges,
     _repeated_runs,
     _no_precision,
     _lone_units,

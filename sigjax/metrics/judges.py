@@ -41,14 +41,15 @@ def ppi_lambda(sums: Array) -> Array:
 def ppi_score(sums: Array) -> Array:
     r"""Mean of human labels by prediction-powered inference, $\bar y + \lambda (\bar f_u - \bar f_l)$.
 
-    Sums `[..., stat]` as in `ppi_lambda` give scores `[...]`; 0 where no instance is labelled.
+    Sums `[..., stat]` as in `ppi_lambda` give scores `[...]`; NaN, which is refused, where no instance is labelled.
 
     >>> stats = PPI.extract(np.array([1.0, 0.0, np.nan, np.nan]), np.array([1.0, 0.0, 1.0, 1.0]))
     >>> float(ppi_score(stats.sum(axis=0)))  # 1/2 + lambda/2, of lambda = 1/4 over (1/4 times 2)
     0.75
     """
-    judge = divide(sums[..., 4], sums[..., 1]) - divide(sums[..., 3], sums[..., 0])
-    return divide(sums[..., 2], sums[..., 0]) + ppi_lambda(sums) * judge
+    n, xp = sums[..., 0], sums.__array_namespace__()
+    judge = divide(sums[..., 4], sums[..., 1]) - divide(sums[..., 3], n)
+    return xp.where(n == 0, xp.nan, divide(sums[..., 2], n) + ppi_lambda(sums) * judge)
 
 
 def _extract(human: np.ndarray, judge: np.ndarray) -> np.ndarray:

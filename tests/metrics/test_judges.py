@@ -218,3 +218,16 @@ def test_whole_and_rounded_statistics_together_are_not_taken_for_rounding():
     report = compare(Evaluation.from_arrays(arrays, metric="ratio"), resamples=100)
     scores = {name: table[0].sum() / table[1].sum() for name, table in tables.items()}
     assert {each.name: each.score for each in report.systems} == pytest.approx(scores, rel=1e-12)
+
+
+def test_without_any_label_there_is_no_score(tmp_path):
+    """Pairs, clusters and resamples that have none are refused, and not given a number."""
+    tables = {name: np.column_stack(sample(k, labels=6, instances=40)) for k, name in enumerate("AB")}
+    assert np.isnan(PPI.score(PPI.extract(*tables["A"].T)[np.isnan(tables["A"][:, 0])].sum(axis=0)))
+    with pytest.raises(InputError, match="finite"):
+        compare(Evaluation.from_arrays(tables, metric="ppi"), test="bootstrap", interval="percentile", resamples=2000)
+    for table in tables.values():
+        table[:, 0] = np.where(np.arange(40) < 6, 1.0, np.nan)
+    clusters = np.arange(40) // 6
+    with pytest.raises(InputError, match="finite"):
+        compare(Evaluation.from_arrays(tables, metric="ppi", clusters=clusters.tolist()), resamples=100)
