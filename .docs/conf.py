@@ -110,7 +110,7 @@ def public() -> dict[str, dict[str, object]]:
     more = [name for name in dir(sigjax.studies) if name not in names]
     found |= {f"sigjax.studies.{name}": getattr(sigjax.studies, name) for name in more}
     found["sigjax.formats.Format"] = Format
-    results = {study.load(study.result) for study in STUDIES.values() if study.result}
+    results = {study.load(study.result) for study in STUDIES.values()}
     results |= {thing for thing in found.values() if isinstance(thing, type)}
     found |= {path(record): record for record in sorted(held(results) - set(found.values()), key=path)}
     pages: dict[str, dict[str, object]] = {}

@@ -12,7 +12,6 @@ import numpy as np
 from baselines import Pair
 
 import sigjax
-from sigjax.studies.synthetic import tagged_words as synthetic_words
 
 INSTANCES = 2000
 SYSTEMS = 25
@@ -161,11 +160,15 @@ def _chrf_counts(bleu: np.ndarray) -> np.ndarray:
 def tagged_words(num_sentences: int, num_systems: int = 2, *, step: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Words `[sentence]`, and how many of them each tagger has right `[system, sentence]`.
 
-    The generator of Zmigrod et al. (2022), section 5 and Table 1, as `sigjax.studies.synthetic` has it. Their taggers
-    are equally good; `step` is what the mean accuracy loses from one tagger to the next.
+    The generator of Zmigrod et al. (2022), section 5 and Table 1: lengths are normal(12.08, 10.60), rounded and at
+    least 1, and the share of right words normal(0.9543, 0.1116), clipped. Their taggers are equally good; `step` is
+    what the mean accuracy loses from one tagger to the next.
     """
-    counts = synthetic_words(num_sentences, num_systems, step, 22)
-    return counts[0, :, 1], counts[:, :, 0]
+    rng = np.random.default_rng(22)
+    words = np.maximum(1, np.rint(rng.normal(12.08, 10.60, num_sentences))).astype(np.int64)
+    mean = 0.9543 - step * np.arange(num_systems)
+    accuracy = np.clip(rng.normal(mean[:, None], 0.1116, (num_systems, num_sentences)), 0.0, 1.0)
+    return words, np.rint(words * accuracy).astype(np.int64)
 
 
 def matched_words(num_sentences: int, num_systems: int = 2, *, step: float = 0.0) -> np.ndarray:

@@ -148,7 +148,6 @@ def studies() -> Iterator[Case]:
     some = {"instances": [40], "alternative": "greater", "confidence_level": 0.9, "target": 0.5, **few}
     yield Case("power: one-sided", _study(sigjax.power, pair["decimals"], **some))
     yield from gains()
-    yield from populations()
     pair |= {"three": data.decimals, "medians": partial(data.decimals, metric="median")}
     for (name, make), claim in itertools.product(pair.items(), ("equivalence", "non-inferiority")):
         some = {"margin": 0.15, "claim": claim, "resamples": 2_000}
@@ -161,34 +160,16 @@ def studies() -> Iterator[Case]:
 
 
 def gains() -> Iterator[Case]:
-    """Gains of all pairs, and thresholds by size."""
+    """Gains of all pairs, by size, and winners elsewhere."""
     five = {"answers": data.answers, "decimals": data.decimals, "F1": data.counts}
     five |= {"clusters": partial(data.answers, clusters=data.clusters())}
     five |= {"strata": partial(data.counts, strata=data.strata())}
-    some = {"resamples": 2_000, "draws": 100, "p_range": [0.01, 0.4], "progress": False}
+    some = {"resamples": 2_000, "p_range": [0.01, 0.4], "progress": False}
     for name, make in five.items():
-        every = partial(make, 6)
-        groups = {f"s{k}": "ab"[k % 2] for k in range(6)}
-        yield Case(f"gains: {name}", _study(sigjax.studies.gains, every, test=BOTH, groups=groups, **some))
-        yield Case(f"size: {name}", _study(sigjax.studies.size, every, sizes=[12, 20], **some))
-    more = some | {"alternative": "two-sided", "variant": "flip", "quantile": 0.9}
+        more = some | {"test": BOTH, "sizes": [12, 20]}
+        yield Case(f"gains: {name}", _study(sigjax.studies.gains, partial(make, 6), **more))
+    more = some | {"alternative": "two-sided", "variant": "flip", "quantile": 0.9, "other": data.counts(6)}
     yield Case("gains: two-sided", _study(sigjax.studies.gains, partial(data.counts, 6), **more))
-    random = some | {"subsets": "random", "orders": 2}
-    yield Case("size: random", _study(sigjax.studies.size, partial(data.answers, 6), sizes=[60, 120], **random))
-
-
-def populations() -> Iterator[Case]:
-    """Calibration, and domains; mixtures."""
-    four = {"answers": partial(data.answers, 4), "decimals": partial(data.decimals, 4), "F1": partial(data.counts, 4)}
-    four |= {"clusters": partial(data.answers, 4, clusters=data.clusters())}
-    some = {"resamples": 199, "p_range": [0.01, 0.4], "progress": False}
-    for name, make in four.items():
-        for side in ("one-sided", "two-sided"):
-            more = some | {"instances": 20, "repetitions": 12, "alternative": side}
-            yield Case(f"calibration: {name}, {side}", _study(sigjax.studies.calibration, make, **more))
-    for name, make in (("answers", data.answers), ("F1", data.counts)):
-        strata = partial(make, 6, strata=data.strata())
-        yield Case(f"domain: {name}", _study(sigjax.studies.domain, strata, test=BOTH, **some))
 
 
 def _study(study: Callable[..., Any], make: Callable[[], Any], **options: Any) -> Callable[[str], Any]:

@@ -21,13 +21,9 @@ from sigjax.guide import TOPICS, markdown
 from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
 from sigjax.studies import STUDIES
 from sigjax.studies.audit import AuditedTest, ErrorRate
-from sigjax.studies.calibration import CalibratedRange, Calibration
 from sigjax.studies.diff import Change, ChangedDecision
-from sigjax.studies.domain import Domain, DomainPair, DomainRange
-from sigjax.studies.gains import Gains, GainThresholds, PairGain
+from sigjax.studies.gains import Gains, GainsAt, PairGain
 from sigjax.studies.power import PilotDelta, PowerAt
-from sigjax.studies.size import Fitted, Size, SizeFit, ThresholdAt
-from sigjax.studies.thresholds import Threshold, ThresholdDifference
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
 STUDY_CALLS = {name for study in STUDIES.values() for name in study.functions}
@@ -59,19 +55,19 @@ def test_names_load_on_first_use_from_where_type_checkers_see_them():
 def test_studies_are_a_namespace():
     assert set(dir(sigjax.studies)) == STUDY_CALLS
     assert sigjax.studies.power is sigjax.power
-    assert {"audit", "diff", "gains", "one_sample", "synthetic"} < STUDY_CALLS
+    assert {"audit", "diff", "gains", "one_sample"} < STUDY_CALLS
 
 
 def test_naming_a_study_imports_none():
     named = "import sys, sigjax; from sigjax.studies import STUDIES; from sigjax.cli.app import COMMANDS; dir(sigjax)"
     assert "sigjax.studies." not in run_python(f"{named}; print(*sys.modules)")
-    run_python("import sigjax.studies.power; from sigjax.studies import power, size; power.__doc__, size.__doc__")
+    run_python("import sigjax.studies.power; from sigjax.studies import power, rl; power.__doc__, rl.__doc__")
 
 
 @pytest.mark.parametrize(("name", "study"), STUDIES.items(), ids=STUDIES)
 def test_the_record_of_a_study_names_what_there_is(name, study):
     assert dataclasses.is_dataclass(study.load(study.options)), study
-    assert not study.result or study.load(study.result).__doc__
+    assert study.load(study.result).__doc__
     assert all(callable(study.load(function)) for function in study.functions)
     pages = "".join(map(markdown, TOPICS))
     assert any(f"{before}{name} " in pages for before in ("sigjax ", "sigjax research "))
@@ -115,9 +111,8 @@ def test_a_missing_option_and_one_outside_its_domain_are_named():
 
 RECORDS = [ClassicalTests, Comparison, Evaluation, Metric, Report, SampleMetric, SystemScore]
 RESULTS = [sigjax.Audit, AuditedTest, ErrorRate, sigjax.Equivalence, PilotDelta, sigjax.Power, PowerAt]
-RESULTS += [Gains, GainThresholds, PairGain, Threshold, ThresholdDifference, Size, SizeFit, ThresholdAt, Fitted]
+RESULTS += [Gains, GainsAt, PairGain]
 RESULTS += [sigjax.Diff, Change, ChangedDecision]
-RESULTS += [CalibratedRange, Calibration, Domain, DomainPair, DomainRange]
 
 
 @pytest.mark.parametrize("record", [*RECORDS, *RESULTS])

@@ -5,8 +5,7 @@ A format is the one asked for, or that of a file's ending. What renders or draws
 
 from __future__ import annotations
 
-import codecs
-import json
+import io
 import os
 import shutil
 import sys
@@ -383,9 +382,12 @@ def _write_pieces(pieces: Iterable[str], format: str, output: Path | None) -> No
     if output is not None:
         text_or_file(pieces, output)
         return
+    to_read = format in ("text", "markdown", "github")  # in this terminal; files of other formats are UTF-8
     try:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding=None if to_read else "utf-8", errors="backslashreplace")
         encoding = sys.stdout.encoding or "utf-8"
-        sys.stdout.writelines(encodable(piece, encoding, format) for piece in pieces)
+        sys.stdout.writelines(_plain(piece, encoding) if to_read else piece for piece in pieces)
         sys.stdout.flush()
     except BrokenPipeError:
         raise
@@ -393,44 +395,13 @@ def _write_pieces(pieces: Iterable[str], format: str, output: Path | None) -> No
         raise InputError(f"standard output: cannot be written ({error.strerror}); give --output FILE") from None
 
 
-def encodable(text: str, encoding: str, format: str) -> str:
-    r"""Text that an encoding can hold: what it lacks becomes a plain sign or an escape of the format.
-
-    JSON and HTML are read as UTF-8, so in any other encoding they are ASCII.
-
-    >>> print(*(encodable("é –", "ascii", format) for format in ("text", "json", "html", "latex")), sep="\n")
-    \xe9 -
-    \u00e9 \u2013
-    &#233; &#8211;
-    \textbackslash{}xe9 \textbackslash{}u2013
-    """
-    if format in ("json", "html") and codecs.lookup(encoding).name != "utf-8":
-        encoding = "ascii"
-    if _holds(encoding, text):
-        return text
-    if format in ("text", "markdown", "github"):
-        text = text.translate(_PLAIN_SIGNS)
-    escape = _ESCAPES.get(OUTPUTS[format].within or format, _escape)
-    return "".join(c if _holds(encoding, c) else escape(c) for c in text)
-
-
-def _holds(encoding: str, text: str) -> bool:
+def _plain(text: str, encoding: str) -> str:
+    """Text with plain signs where an encoding lacks any."""
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode()
-
-
-_ESCAPES: dict[str, Callable[[str], str]] = {
-    "json": lambda character: json.dumps(character)[1:-1],
-    "html": lambda character: f"&#{ord(character)};",
-    "latex": lambda character: r"\textbackslash{}" + _escape(character)[1:],
-}
+        return text.translate(_PLAIN_SIGNS)
+    return text
 
 
 def text_options(*, to_file: bool) -> dict[str, Any]:

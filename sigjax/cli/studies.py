@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,49 +16,36 @@ from sigjax.cli.output import (
     Files,
     Inputs,
     Results,
-    Written,
-    caption,
     check_outputs,
-    say_written,
     text_options,
     write_figure,
-    write_text,
 )
 from sigjax.formats.labels import read_labels
 from sigjax.readers import Evaluation
 from sigjax.readers.options import Options, name_systems, select_systems
-from sigjax.readers.saved import save_evaluations, save_table
 from sigjax.records import InputError
-from sigjax.records.options import option, required, same, values
+from sigjax.records.options import values
 from sigjax.report.words import count
 from sigjax.run.context import progress_bar
 from sigjax.studies import STUDIES
 
 
-def _single(evaluations: Sequence[Evaluation], what: str = "study") -> Evaluation:
+def _single(evaluations: Sequence[Evaluation]) -> Evaluation:
     if len(evaluations) > 1:
-        raise InputError(f"this {what} takes one metric, got {len(evaluations)}; name one (--metric)")
+        raise InputError(f"this test takes one metric, got {len(evaluations)}; name one (--metric)")
     return evaluations[0]
-
-
-def _test_sets(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]:
-    """One test set per file; or one evaluation, whose strata are the test sets."""
-    if inputs.strata is not None:
-        return _single(inputs.evaluations(paths))
-    files = name_systems([str(path) for path in paths])[0] if paths else {}
-    return {name: _single(inputs.evaluations([Path(file)])) for name, file in files.items()}
 
 
 def _systems(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]:
     """Systems of which one is enough."""
     alone = inputs.missing == "error" and _by_file(inputs, paths)
-    return alone or _single(inputs.evaluations(paths, single=True), "test")
+    return alone or _single(inputs.evaluations(paths, single=True))
 
 
 def _samples(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]:
     """The systems of one table, or of gold files and systems; of one file each, read one by one."""
     missing = "pairwise" if inputs.missing == "error" else inputs.missing
-    return _by_file(inputs, paths) or _single(replace(inputs, missing=missing).evaluations(paths, single=True), "test")
+    return _by_file(inputs, paths) or _single(replace(inputs, missing=missing).evaluations(paths, single=True))
 
 
 def _by_file(inputs: Inputs, paths: Files) -> dict[str, Evaluation]:
@@ -72,43 +59,15 @@ def _by_file(inputs: Inputs, paths: Files) -> dict[str, Evaluation]:
         file, alone = Path(named[name]), replace(inputs, input=(), only=None)
         saved = file.suffix.lower() == ".npz"  # it says which systems it holds; other files are named after theirs
         reading = alone if saved else replace(alone, input=[file])
-        evaluations[name] = _single(reading.evaluations([file] if saved else [], single=True), "test")
+        evaluations[name] = _single(reading.evaluations([file] if saved else [], single=True))
     return evaluations
 
 
 _READING: dict[str, Callable[[Inputs, Files], Any]] = {
     "evaluations": lambda inputs, paths: inputs.evaluations(paths),
-    "test sets": _test_sets,
     "systems": _systems,
     "samples": _samples,
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class SyntheticOutput:
-    """Where synthetic systems are written."""
-
-    output: Path = required("The file to write: .npz, or a table (.tsv, .csv).", group="Main options")
-    families: Path | None = option(
-        None, "Write each mixture and its system to this file, for `research gains --groups`.", group="Output"
-    )
-    quiet: bool = same(Written, "quiet")
-
-
-def _synthetic(paths: Files, inputs: Inputs, options: Any, written: SyntheticOutput) -> None:
-    inputs.check(paths, written)
-    given = _single(inputs.evaluations(paths)) if paths else None
-    with progress_bar("synthetic", visible=not written.quiet):
-        evaluation = STUDIES["synthetic"].load("synthetic")(given, **values(options))
-        if written.output.suffix.lower() in (".tsv", ".csv"):
-            save_table(str(written.output), evaluation)
-        else:
-            save_evaluations(str(written.output), [evaluation])
-    if written.families is not None:
-        lines = (f"{name}\t{name.rpartition('~')[0] or name}\n" for name in evaluation.systems)
-        write_text("".join(["system\tgroup\n", *lines]), "text", written.families)
-    files = [path for path in (written.output, written.families) if path is not None]
-    say_written(lambda: [caption(evaluation)], files, quiet=written.quiet)
 
 
 def _tests(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> None:
@@ -118,7 +77,7 @@ def _tests(paths: Files, inputs: Inputs, options: Any, results: Results, figure:
     given = inputs.evaluations(paths, folds=options.design == "folds")
     tests = [test(evaluation, **values(options)) for evaluation in given]
     if not isinstance(tests[0], load("ClassicalTests")):
-        _single(tests, "test")
+        _single(tests)
         figures = [] if figure.figure is None else [figure.figure]
         for path in figures:
             if not hasattr(tests[0], "plot"):
@@ -158,7 +117,6 @@ def _battles(paths: Files, options: Any, results: Results, figure: Figure) -> No
 
 
 _COMMANDS: dict[str, tuple[Callable[..., None], tuple[type, ...], tuple[type, ...]]] = {
-    "synthetic": (_synthetic, (Inputs,), (SyntheticOutput,)),
     "classical": (_tests, (Inputs,), (Results, Figure)),
     "association": (_association, (), (Results,)),
     "battles": (_battles, (), (Results, Figure)),

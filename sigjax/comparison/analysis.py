@@ -43,7 +43,13 @@ from sigjax.run.context import Context, Run
 from sigjax.testing.bootstrap import Sampled, bootstrap_outcomes, draw_all, linear_intervals, sampled_bootstrap
 from sigjax.testing.hypotheses import NotExact
 from sigjax.testing.intervals import INTERVALS, Names, draws_intervals, interval_names, joint_pairs
-from sigjax.testing.jackknife import degrees_of_freedom, delta_method_errors, two_way_errors
+from sigjax.testing.jackknife import (
+    degrees_of_freedom,
+    delta_method_errors,
+    sample_factors,
+    two_way_errors,
+    two_way_influences,
+)
 from sigjax.testing.p_values import completed, exact_columns, montecarlo_p, sampled_columns
 from sigjax.testing.permutation import exact_budget
 from sigjax.testing.problem import Problem, SumsProblem, pairs_of, problem_of
@@ -639,7 +645,7 @@ def _errors(evaluation: EvaluationRecord, members: np.ndarray, design: Design) -
             np.array([error for error, _ in errors]) for errors in two_way_errors(alone, metric.score, pairs)
         )
     else:
-        of_systems, of_pairs = delta_method_errors(*_independent(evaluation), metric.score, pairs)
+        of_systems, of_pairs = delta_method_errors(*_sums(replace(evaluation, clusters=None)), metric.score, pairs)
     if design == "nested":
         within = delta_method_errors(*_within(evaluation), metric.score, pairs)
         of_systems, of_pairs = np.hypot(of_systems, within[0]), np.hypot(of_pairs, within[1])
@@ -647,9 +653,9 @@ def _errors(evaluation: EvaluationRecord, members: np.ndarray, design: Design) -
     return of_systems, of_pairs
 
 
-def _independent(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
-    """Statistics `[system, unit, stat]` and strata `[unit]` without the clusters, units of a stratum together."""
-    unit, strata = units_of_instances(replace(evaluation, clusters=None))
+def _sums(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics `[system, unit, stat]` and strata `[unit]`, units of a stratum together."""
+    unit, strata = units_of_instances(evaluation)
     stats = evaluation.stats
     values = np.zeros((stats.shape[0], len(strata), stats.shape[2]))
     np.add.at(values.swapaxes(0, 1), unit, stats.swapaxes(0, 1))
@@ -661,3 +667,78 @@ def _within(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
     unit, _ = units_of_instances(replace(evaluation, clusters=None, strata=None))
     order = np.argsort(unit, kind="stable")
     return evaluation.stats[:, order].astype(np.float64), unit[order]
+
+
+@dataclass(frozen=True)
+class RunVariances:
+    """Where the variance of scores comes from, by a one-way analysis of variance of runs within instances.
+
+    All are means over systems, or over pairs of them, whose runs are taken to be independent.
+
+    Attributes:
+        instances: variance of the instances in one run of a score, after that of the runs; it can be below 0.
+        runs: variance of the runs of an instance.
+        instances_of_delta: as `instances`, of a difference of two systems; `runs` is twice as large there.
+        icc: ICC(1), the correlation of two runs of an instance (Shrout and Fleiss 1979).
+        runs_in_score: share of the runs in the variance of a score, of all its instances and runs.
+        runs_in_delta: the same of a delta.
+    """
+
+    instances: float
+    runs: float
+    instances_of_delta: float
+    icc: float
+    runs_in_score: float
+    runs_in_delta: float
+
+
+def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
+    r"""Components of variance of a metric of sums; None without repeated runs, or where these are all alike.
+
+    $MS_B$ is the mean square of instances and $MS_W$ that of runs within them, of the influence of each run on the
+    score (of a mean, the numbers themselves). With $n_0$ runs of each instance (less where they differ),
+    $\hat\sigma^2_{runs} = MS_W$, $\hat\sigma^2_{instances} = (MS_B - MS_W) / n_0$ and $ICC(1) = (MS_B - MS_W) /
+    (MS_B + (n_0 - 1) MS_W)$. Shares are of the variance by the delta method, with clusters if there are some: without,
+    and equally many runs, $MS_W / MS_B$, and at most 1.
+
+    The table of Shrout and Fleiss (1979), whose ICC(1) is .17:
+
+    >>> from sigjax import Evaluation
+    >>> rated = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    >>> ids, runs = np.indices((6, 4)).reshape(2, -1).tolist()
+    >>> ratings = Evaluation.from_arrays({"A": np.ravel(rated), "B": [0, 1] * 12}, ids=ids, runs=runs)
+    >>> round(run_variances(replace(ratings, systems=("A",), stats=ratings.stats[:1])).icc, 2)
+    0.17
+    """
+    metric = evaluation.metric
+    if not isinstance(metric, Metric) or evaluation.runs is None or evaluation.present is not None:
+        return None
+    evaluation = evaluation if (nearer := origins(evaluation)) is None else nearer.scores
+    ids = replace(evaluation, clusters=None)
+    sizes, (num_systems, count) = np.bincount(units_of_instances(ids)[0]), evaluation.stats.shape[:2]
+    free = len(sizes) - len(set(evaluation.strata or ("",)))
+    if free < 1 or count == len(sizes):
+        return None
+
+    def mean_squares(values: np.ndarray, strata: np.ndarray, weights: np.ndarray | float) -> tuple[float, float]:
+        """The weighted sum of squared influences, and half that of differences: means over systems, and pairs."""
+        moves, _ = two_way_influences(values, strata, metric.score)
+        own, apart = (float((np.square(each) * weights).sum()) for each in (moves, moves - moves.mean(axis=0)))
+        return count**2 * own / num_systems, count**2 * apart / max(num_systems - 1, 1)
+
+    with np.errstate(all="ignore"):
+        runs = mean_squares(*_within(evaluation), 1.0)[0] / (count - len(sizes))
+        between, of_delta = (square / free for square in mean_squares(*_sums(ids), 1.0 / sizes))
+        values, strata = _sums(evaluation)
+        whole, whole_of_delta = mean_squares(values, strata, sample_factors(strata))
+    if not (math.isfinite(whole) and runs > 0.0):
+        return None
+    per_instance = (count - float((sizes**2).sum()) / count) / (len(sizes) - 1)
+    return RunVariances(
+        instances=(between - runs) / per_instance,
+        runs=runs,
+        instances_of_delta=2.0 * (of_delta - runs) / per_instance,
+        icc=(between - runs) / (between + (per_instance - 1.0) * runs),
+        runs_in_score=min(1.0, count * runs / whole),
+        runs_in_delta=min(1.0, count * runs / whole_of_delta) if whole_of_delta else 0.0,
+    )

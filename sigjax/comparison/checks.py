@@ -12,15 +12,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 
+from sigjax.metrics.ratios import TrialShares
 from sigjax.metrics.suites import in_suite
 from sigjax.multiple.adjustment import LOOKS
 from sigjax.readers.options import suggest
 from sigjax.records import CORRECTIONS, DESIGNS, Design, EvaluationRecord, Hint, InputError, SampleMetric, Settings
 from sigjax.run.context import NotTraceable
 from sigjax.run.host import gib
-from sigjax.testing.hypotheses import NotExact, NotFinite, num_problems, ones_of
+from sigjax.testing.hypotheses import NotExact, NotFinite, differing_stats, num_problems, ones_of
 from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
-from sigjax.testing.permutation import exact_budget
+from sigjax.testing.permutation import exact_budget, free_seconds
 
 _frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")
 """All that the evaluations of one comparison share."""
@@ -107,6 +108,13 @@ def check_evaluations(evaluations: Sequence[EvaluationRecord], settings: Setting
     for each in evaluations:
         if isinstance(each.metric, SampleMetric):
             _check_sample(each.metric.name, settings)
+        elif isinstance(each.metric.extract, TrialShares):
+            of_pairs = "missing pairwise" if each.present is not None else ""
+            if apart := of_pairs if settings.design == "together" else f"design {settings.design}":
+                raise InputError(
+                    f"{apart} takes runs one by one, and {each.metric.name} all runs of an instance together; use "
+                    "design together, and missing drop or zero"
+                )
     baseline_of(first.systems, settings)
 
 
@@ -250,10 +258,10 @@ _SMALL = 2.0**-8
 """GiB of columns that are always allowed."""
 _RECORD = 1e-5
 """Seconds per pair, for columns and text; this and what follows were measured on a slow machine with two cores."""
-_COUNTED, _PRODUCT = 1e-6, 1e-11
+_COUNTED, _PRODUCT = 6e-7, 1e-11
 """Of answers right or wrong: seconds per pair for columns, and per multiplication of their product."""
-_PROBLEM = 1.5e-3
-"""Seconds per problem that is planned and computed exactly."""
+_PROBLEM, _SIMPLE = 1.5e-3, 7e-5
+"""Seconds per problem that is planned and computed exactly; of one statistic of whole numbers."""
 _LINE, _LAW = 5e-5, 1e-3
 """Nominal seconds, as budgets count them: the simplest exact test, and the distribution of a bootstrap."""
 _RESAMPLE = 3e-9
@@ -298,7 +306,7 @@ def work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> tuple[
     swaps, draws = "permutation" in settings.tests, draws_intervals(evaluation.metric, settings)
     draws |= "bootstrap" in settings.tests
     moved = evaluation.stats.shape[1] if in_closed_form(evaluation.metric, settings) else 0
-    (count, instances), problems, record, signs = evaluation.stats.shape[:2], 0, _RECORD, False
+    (count, instances), problems, record, cost, signs = evaluation.stats.shape[:2], 0, _RECORD, _PROBLEM, False
     if settings.method != "montecarlo":
         budget, problems, line = exact_budget(settings), pairs, _LAW
         whole = evaluation.clusters is None and evaluation.runs is None and settings.baseline is None
@@ -307,12 +315,16 @@ def work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> tuple[
             signs, line = settings.method in ("auto", "exact") and settings.statistic == "delta", _LINE
             if draws and count <= _MOST_SYSTEMS and instances <= _MOST_INSTANCES:
                 problems = num_problems(ones)
-        swaps, draws = swaps and not signs and problems * line > budget, draws and problems * _LAW > budget
+        simple = not draws and pairs * _LAW > budget and len(differing_stats(evaluation.stats)) == 1
+        simple = simple and bool((evaluation.stats % 1.0 == 0.0).all())
+        cheap, cost = simple and _SIMPLE <= free_seconds(settings), _SIMPLE if simple else _PROBLEM
+        swaps = swaps and not (signs or cheap) and problems * line > budget
+        draws = draws and problems * _LAW > budget
         if signs and not draws:  # all pairs are one product
             moved, problems, record = 0, 0, _COUNTED + _PRODUCT * 2.0 * instances
     resamples = settings.fixed_resamples
     swapped = 2 * LOOKS[0] if settings.resamples == "auto" else resamples
-    seconds = record * pairs * len(settings.tests) + _PROBLEM * problems
+    seconds = record * pairs * len(settings.tests) + cost * problems
     seconds += _INFLUENCE * pairs * moved
     seconds += _RESAMPLE * pairs * (swaps * swapped + draws * resamples)
     seconds += _TOGETHER * pairs * resamples if CORRECTIONS[settings.correction].is_resampled else 0.0

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
-from sigjax.comparison.analysis import CostIfExact, Draft, SubsetResults
+from sigjax.comparison.analysis import CostIfExact, Draft, SubsetResults, run_variances
 from sigjax.multiple.adjustment import most_resamples
 from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Note, Settings, Test
 from sigjax.records.corrections import adjust
@@ -144,6 +144,16 @@ def _varies_by_run(evaluation: EvaluationRecord) -> float:
     residual = float(((values - of_runs) ** 2).sum()) / degrees[1]
     ratio = shape[0] * float((of_runs**2).sum()) / degrees[0] / residual if residual else 0.0
     return float(special().fdtrc(*degrees, ratio))
+
+
+def _noise(draft: Draft) -> list[str]:
+    """Where the variance of scores and deltas comes from, where runs are samples: from instances, or from runs."""
+    found = run_variances(draft.evaluation) if draft.settings.design != "models" else None
+    if found is None:
+        return []
+    shares = f"{found.runs_in_score:.0%} of the variance of a score and {found.runs_in_delta:.0%} of that of a delta"
+    note = f"runs make {shares}, the choice of instances the rest; two runs correlate by {found.icc:.2f} (ICC(1))"
+    return [Note(note, about=draft.metric, code="noise", values=asdict(found))]
 
 
 def _no_precision(draft: Draft) -> list[str]:
@@ -431,6 +441,7 @@ NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
     _identical_systems,
     _judges,
     _repeated_runs,
+    _noise,
     _no_precision,
     _lone_units,
     _without_bootstrap_ranks,

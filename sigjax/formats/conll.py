@@ -11,8 +11,7 @@ that begin with "#" and have nothing in other columns are comments, of which `# 
 document; `EndOfSentence` in the column MISC ends a sentence, and so do empty lines. Systems may leave out comments and
 MISC: documents and sentences are those of the gold file, and tokens are aligned by position. As in the campaign's
 scorer, the case of types does not count, "_" and "-" are O, and entities may cross the ends of sentences, but not of
-documents. That scorer takes tokens by position, however they are written, and refuses files that lack some; with
-`tolerant` we take up to 20 other spellings, too, and put back tokens that a file lacks, as O.
+documents. That scorer takes tokens by position, however they are written; here they must be the gold ones.
 
 Spans are entities and chunks. One rule reads IOB1, IOB2, IOE1, IOE2, BIOES, BILOU and BMES, as conlleval does: a token
 is outside, or in a span of its type. A span starts where the token before is outside, of another type or in another
@@ -53,34 +52,6 @@ OUTSIDE = frozenset(("O", "_", "-"))
 _TAG = re.compile(r"([BIESLUM])(?:-(.*))?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class TagTable:
-    """What the tags of a comparison mean."""
-
-    types: np.ndarray
-    """[tag] the number of its type; -1 outside."""
-    opens: np.ndarray
-    """[tag] whether a span starts at it, whatever precedes."""
-    closes: np.ndarray
-    """[tag] whether a span ends at it, whatever follows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spans:
-    """The spans of one sequence of tokens, in order."""
-
-    starts: np.ndarray
-    """[span] the first token."""
-    ends: np.ndarray
-    """[span] the token after the last."""
-    types: np.ndarray
-    """[span] the number of the type."""
-
-    def listed(self) -> list[tuple[int, int, int]]:
-        """Start, end and type of each."""
-        return list(zip(self.starts.tolist(), self.ends.tolist(), self.types.tolist(), strict=True))
-
-
 def is_span_tag(tag: str) -> bool:
     """Whether a tag is O (or "_" or "-"), or B, I, E, S, L, U or M, alone or with "-" and a type.
 
@@ -90,40 +61,46 @@ def is_span_tag(tag: str) -> bool:
     return tag in OUTSIDE or _TAG.fullmatch(tag) is not None
 
 
-def tag_table(tags: Sequence[str]) -> TagTable:
+def tag_table(tags: Sequence[str]) -> np.ndarray:
     """What tags `[tag]` mean, for which `is_span_tag` holds; types are compared as they are written.
 
-    >>> tag_table(["O", "B-PER", "I-PER", "S-LOC"]).types
+    Returns:
+        `[3, tag]`: the number of its type, -1 outside; whether a span starts at it, whatever precedes; and whether one
+        ends at it, whatever follows.
+
+    >>> tag_table(["O", "B-PER", "I-PER", "S-LOC"])[0]
     array([-1,  0,  0,  1])
     """
     parts = [("O", None) if tag in OUTSIDE else (tag[0], tag[2:]) for tag in tags]
-    numbers = {name: i for i, name in enumerate(dict.fromkeys(name for _, name in parts if name is not None))}
-    return TagTable(
-        np.array([-1 if name is None else numbers[name] for _, name in parts], np.int64),
-        np.array([prefix in "BSU" for prefix, _ in parts], bool),
-        np.array([prefix in "ELSU" for prefix, _ in parts], bool),
-    )
+    numbers: dict[str | None, int] = {None: -1}
+    for _, name in parts:
+        numbers.setdefault(name, len(numbers) - 1)
+    return np.array([(numbers[name], prefix in "BSU", prefix in "ELSU") for prefix, name in parts], np.int64).T
 
 
-def find_spans(codes: np.ndarray, table: TagTable, breaks: np.ndarray) -> Spans:
+def find_spans(codes: np.ndarray, table: np.ndarray, breaks: np.ndarray) -> np.ndarray:
     """The spans of tokens with the tags `codes` `[token]`; a new sequence starts at each token of `breaks`.
 
+    Returns:
+        `[3, span]`: the first token, the token after the last, and the number of the type.
+
     >>> tags = ["O", "B-PER", "I-PER", "I-LOC"]
-    >>> spans = find_spans(np.array([3, 1, 2, 2, 0]), tag_table(tags), np.array([0, 3]))
-    >>> spans.starts, spans.ends
-    (array([0, 1, 3]), array([1, 3, 4]))
+    >>> find_spans(np.array([3, 1, 2, 2, 0]), tag_table(tags), np.array([0, 3])).tolist()
+    [[0, 1, 3], [1, 3, 4], [1, 0, 0]]
     """
-    types, opens, closes = table.types[codes], table.opens[codes], table.closes[codes]
-    fresh = opens.copy()
-    fresh[1:] |= closes[:-1] | (types[1:] != types[:-1])
+    types, opens, closes = table[:, codes]
+    fresh = opens == 1
+    fresh[1:] |= (closes[:-1] == 1) | (types[1:] != types[:-1])
     fresh[breaks] = True
     inside = types >= 0
     (starts,) = np.nonzero(inside & fresh)
     stops = np.append(np.flatnonzero(~inside | fresh), len(codes))
-    return Spans(starts, stops[np.searchsorted(stops, starts, side="right")], types[starts])
+    return np.stack([starts, stops[np.searchsorted(stops, starts, side="right")], types[starts]])
 
 
-def count_spans(gold: Spans, predicted: Spans, sentences: np.ndarray, match: Match = "strict") -> dict[str, np.ndarray]:
+def count_spans(
+    gold: np.ndarray, predicted: np.ndarray, sentences: np.ndarray, match: Match = "strict"
+) -> dict[str, np.ndarray]:
     """The counts tp, predicted and gold `[sentence]`; a span belongs to the sentence of its first token.
 
     A span that counts belongs to the sentence of its gold span, so that no sentence has more right spans than gold
@@ -137,30 +114,27 @@ def count_spans(gold: Spans, predicted: Spans, sentences: np.ndarray, match: Mat
     array([1.5])
     """
     credit, starts = (_same_spans if match in ("strict", "exact") else _overlapping)(gold, predicted, match)
-    found = {"tp": (starts, credit), "predicted": (starts, None), "gold": (gold.starts, None)}
+    found = {"tp": (starts, credit), "predicted": (starts, None), "gold": (gold[0], None)}
     return {
         name: np.bincount(np.searchsorted(sentences, of, side="right") - 1, weights, len(sentences)).astype(float)
         for name, (of, weights) in found.items()
     }
 
 
-def _same_spans(gold: Spans, predicted: Spans, match: Match) -> tuple[np.ndarray, np.ndarray]:
+def _same_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
     """What each span `[predicted]` counts, and its first token; strict and exact."""
-    length = max((spans.starts[-1] + 1 for spans in (gold, predicted) if len(spans.starts)), default=0)
-    end_of, type_of = np.zeros((2, length), np.int64)
-    end_of[gold.starts], type_of[gold.starts] = gold.ends, gold.types
-    right = end_of[predicted.starts] == predicted.ends
-    if match == "strict":
-        right &= type_of[predicted.starts] == predicted.types
-    return right.astype(float), predicted.starts
+    known = np.zeros((2, max(gold[0].max(initial=0), predicted[0].max(initial=0)) + 1), np.int64)
+    known[:, gold[0]] = gold[1:]
+    same = known[:, predicted[0]] == predicted[1:]
+    return (same.all(axis=0) if match == "strict" else same[0]).astype(float), predicted[0]
 
 
-def _overlapping(gold: Spans, predicted: Spans, match: Match) -> tuple[np.ndarray, np.ndarray]:
+def _overlapping(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
     """What each span `[predicted]` counts, and the first token of the gold span that it counts for, or its own."""
-    first = np.searchsorted(gold.ends, predicted.starts, side="right")
-    last = np.searchsorted(gold.starts, predicted.ends)
-    truth, own = (spans.listed() for spans in (gold, predicted))
-    taken, credit, starts = set(), np.zeros(len(own)), predicted.starts.copy()
+    first = np.searchsorted(gold[1], predicted[0], side="right")
+    last = np.searchsorted(gold[0], predicted[1])
+    truth, own = ([*map(tuple, spans.T.tolist())] for spans in (gold, predicted))
+    taken, credit, starts = set(), np.zeros(len(own)), predicted[0].copy()
     for k, (start, end, kind) in enumerate(own):
         free = [i for i in range(first[k], last[k]) if i not in taken]
         if not free:
@@ -260,10 +234,6 @@ def _check_segmented_words(file: str, system: list[str], reference: str, words: 
     return f"{len(wrong)} of {len(words)} lines have another word than the gold file ({example})"
 
 
-_MOST_SPELLINGS = 20
-"""Pairs of words that may stand for each other, as in the scorer of HIPE; more are other texts."""
-_MANY = 0.1
-"""The share of tokens that a file lacks which is worth a warning."""
 _MATCHES: dict[Match, str] = {
     "exact": "the same tokens, whatever the type",
     "partial": "the same tokens, and a half for a common token, whatever the type",
@@ -305,80 +275,20 @@ def read_tagged(
 ) -> Reading:
     """Read a gold file and one file per system, whose tokens are those of `gold` and pass `checks` (gold, other)."""
     gold = parse(sources.gold(), options)
-    systems, notes = {}, []
-    for name, file in sources.chosen(options).items():
-        tokens = parse(file, options)
-        if options.has("tolerant"):
-            tokens, note = _with_tokens_of(gold, tokens, name)
-            notes += [note] if note else []
-        else:
-            check_words(gold, tokens, f"; {Hint('reader', 'NAME(tolerant=true)')} puts back tokens that a file lacks")
-        for check in checks:
+    systems = {name: parse(file, options) for name, file in sources.chosen(options).items()}
+    for tokens in systems.values():
+        for check in (check_words, *checks):
             check(gold, tokens)
-        systems[name] = tokens
-    return partial(evaluate_tags, gold, systems, notes=tuple(notes))
+    return partial(evaluate_tags, gold, systems)
 
 
-def _with_tokens_of(gold: Tokens, tokens: Tokens, system: str) -> tuple[Tokens, str]:
-    """The tags of a system for all gold tokens, and a note on what was done for it; "" where nothing was."""
-    lacking = len(gold.words) - len(tokens.words)
-    different = [pair for pair in zip(tokens.words, gold.words, strict=False) if pair[0] != pair[1]]
-    if lacking < 0 or (not lacking and len(set(different)) > _MOST_SPELLINGS):
-        check_words(gold, tokens)
-    if not lacking:
-        note = f"{system}: tokens written otherwise than in the gold file: {len(different)}" if different else ""
-        return replace(gold, file=tokens.file, tags=tokens.tags, lines=tokens.lines), note
-    places = match_tokens(gold.words, tokens)
-    tags = np.full(len(gold.words), "O", object)
-    tags[places] = tokens.tags
-    before = np.searchsorted(places, np.arange(len(tags)), side="right") - 1
-    lines = np.asarray(tokens.lines)[np.maximum(before, 0)]
-    many = "warning: " if lacking > len(tags) * _MANY else ""
-    note = f"{many}{system}: put back {lacking} of {len(tags)} tokens, which its file lacks, as O"
-    return replace(gold, file=tokens.file, tags=tags.tolist(), lines=lines.tolist()), note
-
-
-def match_tokens(gold: Sequence[str], tokens: Tokens) -> np.ndarray:
-    """The places `[token]` of the tokens of a file among more gold ones, with few gaps.
-
-    Each token takes the next free place of its word. Then stretches between two gaps move to the stretch after them
-    where the gold words there are the same, too: they were put into what the file lacks.
-
-    >>> tokens = Tokens("f", ["a", "of", "d"], ["O"] * 3, [1, 2, 3], np.array([0]), np.array([0]))
-    >>> match_tokens(["a", "b", "of", "c", "of", "d"], tokens)
-    array([0, 4, 5])
-    """
-    words, spare = list(gold), len(gold) - len(tokens.words)
-    places, place = [], -1
-    for i, word in enumerate(tokens.words):
-        try:
-            place = words.index(word, place + 1, i + spare + 1)
-        except ValueError:
-            raise InputError(
-                f"{tokens.line_of(i)}: token {quote(word)} is not among the next gold tokens; tolerant=true puts "
-                "back tokens that a file lacks, but all others must be the gold ones, in their order"
-            ) from None
-        places.append(place)
-    starts = [i for i, place in enumerate(places) if not i or place > places[i - 1] + 1]
-    after = len(places)
-    for start in reversed(starts):
-        if after < len(places) and places[start]:
-            stop = places[after]
-            if words[stop - (after - start) : stop] == list(tokens.words[start:after]):
-                places[start:after] = range(stop - (after - start), stop)
-        after = start
-    return np.array(places)
-
-
-def evaluate_tags(
-    gold: Tokens, systems: Mapping[str, Tokens], options: Options, *, notes: tuple[str, ...] = ()
-) -> EvaluationRecord:
+def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options) -> EvaluationRecord:
     """The evaluation of systems with the tokens of `gold`, counted by its sentences, or by span (`responses`)."""
     codes: dict[str, int] = {}
     encoded = {tokens: encode(tokens.tags, codes) for tokens in (gold, *systems.values())}
     match = _match_of(options)
     if options.unit == "response":
-        return join_sheets(_span_sheets(gold, systems, encoded, codes), options, notes=notes)(options)
+        return join_sheets(_span_sheets(gold, systems, encoded, codes), options)(options)
     metric = TOKEN_ACCURACY if options.metric == "accuracy" else chosen_metric(options)
     options = replace(options, metric=metric)
     wanted = {*metric.inputs, *(options.counts or {}).values()}
@@ -397,8 +307,7 @@ def evaluate_tags(
             numbers[name] |= {"correct": np.add.reduceat(right, gold.sentences, dtype=int), "tokens": sizes}
     labels = {} if gold.documents is None else {"document": gold.documents}
     sheets = [Sheet(name, tokens.file, numbers[name], labels) for name, tokens in systems.items()]
-    if match != "strict":
-        notes = (*notes, f"spans match as {_MATCHES[match]} (match={match})")
+    notes = () if match == "strict" else (f"spans match as {_MATCHES[match]} (match={match})",)
     return join_sheets(sheets, options, notes=notes)(options)
 
 
@@ -423,10 +332,10 @@ def _span_sheets(
 ) -> list[Sheet]:
     """One sheet per system, whose rows are the spans of any system and of `gold`."""
     table = _table(codes, encoded)
-    types = dict(zip(table.types.tolist(), (tag[2:] for tag in codes), strict=True))
+    types = dict(zip(table[0].tolist(), (tag[2:] for tag in codes), strict=True))
     spans = dict[Tokens, Counter[tuple[int, int, str]]]()
     for tokens, tags in encoded.items():
-        listed = find_spans(tags, table, gold.breaks).listed()
+        listed = find_spans(tags, table, gold.breaks).T.tolist()
         spans[tokens] = Counter((start, end, types[number]) for start, end, number in listed)
     responses, numbers = count_responses(spans[gold], {name: spans[tokens] for name, tokens in systems.items()})
     ids = [f"{gold.lines[start]}-{gold.lines[end - 1]} {name}".rstrip() for start, end, name in responses]
@@ -445,7 +354,7 @@ def encode(labels: Sequence[str], codes: dict[str, int]) -> np.ndarray:
     return np.fromiter(map(codes.__getitem__, labels), np.int64, len(labels))
 
 
-def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> TagTable:
+def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> np.ndarray:
     """What the tags mean; a tag that marks no span is refused with its line."""
     wrong = [code for tag, code in codes.items() if not is_span_tag(tag)]
     for tokens, found in encoded.items() if wrong else ():
@@ -459,18 +368,18 @@ def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> Ta
     return tag_table(list(codes))
 
 
-def check_words(gold: Tokens, other: Tokens, advice: str = "") -> None:
-    """Refuse other tokens than those of `gold`, with advice at the end of the message."""
+def check_words(gold: Tokens, other: Tokens) -> None:
+    """Refuse other tokens than those of `gold`."""
     first = first_difference(other.words, gold.words)
     if first is not None:
         raise InputError(
             f"{other.line_of(first)}: token {quote(other.words[first])}, but {quote(gold.words[first])} on line "
-            f"{gold.lines[first]} of {gold.file}; expected the same tokens in the same order{advice}"
+            f"{gold.lines[first]} of {gold.file}; expected the same tokens in the same order"
         )
     if len(other.words) != len(gold.words):
         raise InputError(
             f"{other.file}: has {len(other.words)} tokens, but {gold.file} has {len(gold.words)}; expected the same "
-            f"tokens in the same order{advice}"
+            "tokens in the same order"
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shlex
 from ast import literal_eval
@@ -17,7 +16,6 @@ from typing import Any
 
 from sigjax.formats.reading import (
     choose_formats,
-    formats_taking,
     given_name,
     likely_formats,
     read_as,
@@ -25,7 +23,7 @@ from sigjax.formats.reading import (
     sources_of,
     split_gold,
 )
-from sigjax.formats.table import ByTask, Format, all_formats, named_format
+from sigjax.formats.table import ByTask, Format, named_format
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.frames import frame_table
@@ -36,11 +34,9 @@ from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import entry, html_text, visible, visible_json
 from sigjax.records.options import options_of, rendered, takes, values
 from sigjax.run.context import with_progress
-from sigjax.run.files import keeping_pipes, read_head
+from sigjax.run.files import keeping_pipes
 
 _FIRST = ("accuracy", "fscore", "mean", "auc")
-_MOST_REFUSALS = 3
-_READS = "reads them, if they are"
 _INDENT = 11
 _MOST_NAMED = 8
 _ORDER = {"input": 0, "metric": 2}
@@ -63,7 +59,6 @@ class Diagnosis:
         notes: what was done to the data.
         missing: which systems lack which instances; None where none does.
         refusal: why the data cannot be compared; None where they can.
-        tried: names of formats that come near files that none reads -> why these do not.
         options: what `compare` needs beside what was given.
         command: the command that compares the files, or the call of Python for other data; None where nothing can be
             compared yet.
@@ -83,7 +78,6 @@ class Diagnosis:
     notes: tuple[str, ...] = ()
     missing: str | None = None
     refusal: str | None = None
-    tried: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     command: str | None = None
 
@@ -112,9 +106,8 @@ class Diagnosis:
         def said(text: str | None) -> Any:
             return text and rendered(text, spelling)
 
-        tried = {name: said(each) for name, each in self.tried.items()}
         texts = {name: said(getattr(self, name)) for name in ("why", "missing", "refusal")}
-        return replace(self, **texts, notes=tuple(map(said, self.notes)), tried=tried)
+        return replace(self, **texts, notes=tuple(map(said, self.notes)))
 
 
 @takes(ReadOptions)
@@ -212,7 +205,6 @@ def _rows(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[tup
     yield from (("missing", said) for said in _missing(diagnosis, spelling))
     if diagnosis.refusal is not None:
         yield "refused", diagnosis.refusal
-    yield from (("tried", f"{name}: {why}") for name, why in diagnosis.tried.items())
 
 
 def _missing(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[str]:
@@ -243,26 +235,17 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMED]) + more
 
 
-@dataclass(frozen=True, eq=False)
-class Parsed:
-    """What data hold, read in one way."""
+_Parsed = tuple[ByTask, Options]
+"""What data hold, and the options that they were read with, whose `seen` are the sheets that were joined."""
 
-    tasks: ByTask
-    options: Options
-    """Those that they were read with, whose `seen` are the sheets that were joined."""
 
-    @property
-    def sheets(self) -> list[Sheet]:
-        """What the files say of each system."""
-        return self.options.seen or []
-
-    def evaluate(self, metric: Any) -> EvaluationRecord:
-        """The evaluation by a metric; of several tasks that of the first."""
-        by_task = self.tasks(replace(self.options, metric=metric))
-        name, first = next((name, each) for name, each in by_task.items() if each is not None)
-        if [*by_task] == [""]:
-            return first
-        return replace(first, notes=(*first.notes, f"tasks: {', '.join(by_task)}; the instances are those of {name}"))
+def _evaluated(parsed: _Parsed, metric: Any) -> EvaluationRecord:
+    """The evaluation by a metric; of several tasks that of the first."""
+    by_task = parsed[0](replace(parsed[1], metric=metric))
+    name, first = next((name, each) for name, each in by_task.items() if each is not None)
+    if [*by_task] == [""]:
+        return first
+    return replace(first, notes=(*first.notes, f"tasks: {', '.join(by_task)}; the instances are those of {name}"))
 
 
 def _held(data: Any, options: ReadOptions) -> Diagnosis:
@@ -285,7 +268,7 @@ def _held(data: Any, options: ReadOptions) -> Diagnosis:
         return lambda own: {"": directed(evaluate(own), own)}
 
     own = Options(**values(options, FileOptions))
-    diagnosis, _ = _read_as(reading, options.metric, own, tuple(by_name), in_table=True)
+    diagnosis = _read_as(reading, options.metric, own, tuple(by_name), in_table=True)
     needed = dict(diagnosis.options)
     if names := needed.pop("metric", None):  # that of evaluations stays
         needed |= {} if by_name else {"metric": options.metric or names[0]}
@@ -305,21 +288,12 @@ def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
             diagnosis = _diagnosis(paths, replace(given, **proposed))
             if diagnosis.systems:
                 return replace(diagnosis, options=proposed | dict(diagnosis.options))
-        return _unread(paths, given.input, options, error.neutral)
-    diagnosis, _ = _read_files(format, sources, metric, options, refusal)
-    if diagnosis.refusal is not None and metric is None and reader is None:
-        tried = _tried(sources, options, len(all_formats()), diagnosis.refusal)
-        diagnosis = replace(diagnosis, tried={name: said for name, said in tried.items() if said.startswith(_READS)})
-    return replace(diagnosis, format=format.name, title=format.title, why=_why(format, sources, reader))
-
-
-def _read_files(
-    format: Format, sources: Sources, metric: Any, options: Options, unserved: InputError | None = None
-) -> tuple[Diagnosis, InputError | None]:
-    """What files of a format hold, and why they are refused."""
-    in_table, reading = format.takes == "file", partial(read_as, format, sources)
-    diagnosis, refusal = _read_as(reading, metric, options, format.metrics, unserved, in_table=in_table)
-    return replace(diagnosis, gold=tuple(sources.files) if format.takes == "gold" else ()), refusal
+        return Diagnosis(refusal=error.neutral)
+    diagnosis = _read_as(
+        partial(read_as, format, sources), metric, options, format.metrics, refusal, in_table=format.takes == "file"
+    )
+    gold = tuple(sources.files) if format.takes == "gold" else ()
+    return replace(diagnosis, gold=gold, format=format.name, title=format.title, why=_why(format, sources, reader))
 
 
 def _files(sources: Sources) -> tuple[Sequence[str], Sequence[str]]:
@@ -357,7 +331,7 @@ def _read_as(
     unserved: InputError | None = None,
     *,
     in_table: bool,
-) -> tuple[Diagnosis, InputError | None]:
+) -> Diagnosis:
     """What data hold, and why they are refused; by the usual one of the metrics, where the one asked for is."""
     usual = (metric if unserved is None else None) or (metrics[0] if metrics else "mean")
     parsed, evaluation, refusal = _tolerant(reading, usual, options)
@@ -375,18 +349,18 @@ def _read_as(
         metrics = _possible(parsed, usual if evaluation is None else evaluation.metric.name)
         if evaluation is None and metric is None and metrics:
             with suppress(InputError):
-                evaluation, refusal = parsed.evaluate(metrics[0]), None
+                evaluation, refusal = _evaluated(parsed, metrics[0]), None
     refusal = unserved or refusal
     chosen = metrics[0] if metric is None and metrics else metric
     if evaluation is not None and chosen is not None and not isinstance(chosen, str):
         chosen = evaluation.metric.name
     if chosen is not None and refusal is None and parsed is not None:
         metrics = (chosen, *(name for name in metrics if name != chosen))
-        named = _metrics_of_tasks(parsed.tasks, parsed.options, metrics) if metric is None else [chosen]
+        named = _metrics_of_tasks(*parsed, metrics) if metric is None else [chosen]
         needed |= {"metric": named}
-    sheets = [] if parsed is None else parsed.sheets
+    sheets = (parsed and parsed[1].seen) or []
     runs = Counter(evaluation.ids) if evaluation is not None and evaluation.runs else None
-    diagnosis = Diagnosis(
+    return Diagnosis(
         systems=tuple(dict.fromkeys(sheet.system for sheet in sheets)) or (evaluation.systems if evaluation else ()),
         instances=None if evaluation is None else len(runs or ()) or evaluation.num_instances,
         runs=(min(runs.values()), max(runs.values())) if runs else None,
@@ -399,7 +373,6 @@ def _read_as(
         refusal=None if refusal is None else refusal.neutral,
         options=needed,
     )
-    return diagnosis, refusal
 
 
 _SHAPES = ("transpose", "melt", "runs", "id_column", "records")
@@ -416,30 +389,30 @@ def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]
 
 def _tolerant(
     reading: Callable[[Options], ByTask], metric: Any, options: Options
-) -> tuple[Parsed | None, EvaluationRecord | None, InputError | None]:
+) -> tuple[_Parsed | None, EvaluationRecord | None, InputError | None]:
     """What data hold, and the first refusal; where they are refused, without what some system lacks."""
     known, refusal, sheets = None, None, list[Sheet]()
     for missing in dict.fromkeys((options.missing, "drop")):
         own = replace(options, missing=missing, seen=sheets)
         try:
-            known = Parsed(reading(own), own)
-            return known, known.evaluate(metric), refusal
+            known = reading(own), own
+            return known, _evaluated(known, metric), refusal
         except InputError as error:
             refusal = refusal or error
     return known, None, refusal
 
 
-def _possible(parsed: Parsed, usual: str) -> tuple[str, ...]:
+def _possible(parsed: _Parsed, usual: str) -> tuple[str, ...]:
     """The metrics that files of numbers can be evaluated by: all are tried.
 
     The usual one is the first; of plain numbers, accuracy if they are right or wrong, and F1 if they are counts.
     """
     counts = {name for metric in METRICS.values() if len(metric.inputs) > 1 for name in metric.inputs}
-    scores = dict.fromkeys(name for sheet in parsed.sheets for name in sheet.numbers if name not in counts)
+    scores = dict.fromkeys(name for sheet in parsed[1].seen or () for name in sheet.numbers if name not in counts)
     possible: dict[Any, str] = {}  # a metric that only has another name for other formats is left out
     for name in dict.fromkeys((*(_FIRST if usual == "mean" else [usual]), *scores, *METRICS, *CLASS_METRICS)):
         with suppress(InputError):
-            metric = parsed.evaluate(name).metric
+            metric = _evaluated(parsed, name).metric
             possible.setdefault((metric.inputs, metric.extract, getattr(metric, "score", metric)), metric.name)
     return tuple(possible.values())
 
@@ -489,43 +462,3 @@ def _equal_systems(evaluation: EvaluationRecord | None) -> tuple[tuple[str, ...]
     for name, own in () if evaluation is None else zip(evaluation.systems, evaluation.stats, strict=True):
         groups.setdefault(own.tobytes(), []).append(name)
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
-
-
-def _unread(paths: Sequence[Any], input: Any, options: Options, refusal: str) -> Diagnosis:
-    """The diagnosis of files whose format is not recognized."""
-    try:
-        sources = sources_of(paths, input)
-        files, outputs = _files(sources)
-        for file in (*files, *outputs):
-            read_head(file)  # what cannot be opened is of no format
-        tried = _elsewhere(files, outputs)
-    except InputError:
-        return Diagnosis(refusal=refusal)
-    return Diagnosis(refusal=refusal, tried=tried | _tried(sources, options, _MOST_REFUSALS - len(tried), refusal))
-
-
-def _tried(sources: Sources, options: Options, most: int, refusal: str) -> dict[str, str]:
-    """The formats that read the files, or come nearest, and why they do not read them; that of `refusal` is known."""
-    files, outputs = _files(sources)
-    name, head = read_head(next(chain(files, outputs)))
-    names: dict[str, list[str]] = {}
-    lines: dict[str, float] = {}
-    for format in formats_taking(files, outputs):
-        if format.may_be(name, head):
-            _, refused = _read_files(format, sources, None, options)
-            said, line = (f"{_READS} {format.title}", math.inf) if refused is None else (refused.neutral, refused.line)
-            names.setdefault(said, []).append(format.name)
-            lines[said] = line
-    names.pop(refusal, None)
-    nearest = sorted(names, key=lines.__getitem__, reverse=True)[:most]
-    return {", ".join(names[said]): said for said in nearest}
-
-
-def _elsewhere(files: Sequence[str], outputs: Sequence[str]) -> dict[str, str]:
-    """The formats that the first file looks like, but that take other files beside it."""
-    first = (*files, *outputs)[0]
-    if files and outputs:
-        looking, takes = likely_formats([first], ()), "all systems in one file, or one file per system, without -i"
-    else:
-        looking, takes = likely_formats([first], [first]), "gold files, and then those of the systems: GOLD -i A B"
-    return {each.name: f"{first} looks like {each.title}; it takes {takes}" for each in looking}

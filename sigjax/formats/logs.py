@@ -11,13 +11,12 @@ import math
 from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from operator import attrgetter
 from typing import Any, TypeVar
 
 import numpy as np
 
-from sigjax.metrics import MEAN
+from sigjax.metrics import MEAN, trial_metric
 from sigjax.readers.join import Reading, Sheet, Sources, Tasks, join_sheets
 from sigjax.readers.json_files import Item, load_item, text
 from sigjax.readers.options import Options, listing, quote, suggest
@@ -29,6 +28,8 @@ _Value = TypeVar("_Value")
 _Key = TypeVar("_Key", bound=Hashable)
 
 UNKNOWN = "unknown"
+_SUCCESS = "success"
+"""Which score says whether a run passes, where there are others."""
 TOLERANCE = 1e-9
 """Of a mean, to which that of the program is the same."""
 Scores = Mapping[str, float | InputError]
@@ -89,7 +90,6 @@ class Log:
         same: fields of what all systems must agree on, of which the first counts that a record has.
         filter: field of which `--filter` takes one value.
         lacking: record -> whether something is lacking, and what, for a note.
-        published: a score, and the field of its mean in the whole, for a note where that is another.
         content: what `Row.content`, or `same`, is, for messages.
         must_agree: fact -> what to do where the systems differ in it; differing in any other fact is noted.
         main: the score that the format means by the plain mean.
@@ -108,7 +108,6 @@ class Log:
     same: tuple[str, ...] = ()
     filter: str = ""
     lacking: tuple[Callable[[Item], bool], str] = (lambda _: False, "")
-    published: tuple[str, str] = ("", "")
     content: str = "content"
     must_agree: Mapping[str, str] = field(default_factory=dict)
     main: str = "mean"
@@ -133,8 +132,7 @@ class Log:
         for (system, *facts), own in (grouped(records, names) or {names(whole): []}).items():
             said = {fact: value or None for fact, value in zip(self.facts, facts, strict=True)}
             lacking = sum(map(self.lacking[0], own)), len(own), self.lacking[1]
-            published = partial(_check_mean, whole, *self.published) if self.published[0] else None
-            yield SystemLog(file, self._rows(own), system, notes, said, lacking=lacking, published=published)
+            yield SystemLog(file, self._rows(own), system, notes, said, lacking=lacking)
 
     def _rows(self, records: Iterable[Item]) -> Iterator[Row]:
         counts = Counter[str]()
@@ -184,6 +182,9 @@ class Log:
         def evaluate(options: Options) -> EvaluationRecord:
             if options.metric == "mean" and options.counts is None:
                 options = replace(options, metric=self.main)
+            if options.counts is None and isinstance(options.metric, str) and trial_metric(options.metric):
+                passed = next((name for name in (_SUCCESS, self.main) if name in sheets[0].numbers), None)
+                options = replace(options, counts=passed and {"value": passed})
             options = self.adapt(options, list(sheets[0].numbers))
             for score in (options.metric, *(options.counts or {}).values()):
                 if score in refusals:
@@ -194,14 +195,6 @@ class Log:
             return replace(evaluation, title=f"{task}: {score}" if task and not others else None)
 
         return sheets[0].numbers, evaluate
-
-
-def _check_mean(whole: Item, named: str, path: str, score: str, mean: float) -> tuple[list[str], bool]:
-    """A note where the file's own mean of a score is another."""
-    own = whole.get(path)
-    if score != named or not isinstance(own, int | float) or abs(own - mean) <= TOLERANCE:
-        return [], False
-    return [f"{whole.where}: the mean of {score} is {mean:.6g}, but its {path} is {own:.6g}"], False
 
 
 def inside(name: str, word: str) -> Callable[[str], tuple[Item, Iterator[Item]]]:

@@ -143,14 +143,6 @@ def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[tab
     if outputs and table.looks_tabular(name, head):
         return InputError(f"{first}: {_TABLE}")
     if len(files) > 1 and not outputs and not os.path.isdir(first):
-        known = [file for file in files if likely_formats([file], ()) and not likely_formats([file], [file])]
-        if len(known) > 1:
-            format = likely_formats(known[:1], ())[0]
-            unlike = next(file for file in files if file not in known)
-            command = Hint("sigjax compare", *map(shlex.quote, known[:2]), *["..."] * (len(known) > 2))
-            return InputError(
-                f"{unlike}: unknown format, and {known[0]} is of another ({format.title}); leave it out: {command}"
-            )
         gold, systems = split_gold(files)
         formats = likely_formats([gold], systems) if systems else []
         if formats:
@@ -409,7 +401,7 @@ def read_as(format: table.Format, sources: Sources, options: Options) -> table.B
 
 _PARTICULAR = (
     *("filter", "runs", "system_column", "score_column", "gold", "prediction"),
-    *("where", "transpose", "melt", "records", "from_name"),
+    *("where", "transpose", "melt", "records"),
 )
 
 

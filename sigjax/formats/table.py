@@ -9,18 +9,17 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import PurePath
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from sigjax.metrics import CLASS_METRICS, METRICS, TEXT_METRICS, known_metric, parameterized
+from sigjax.metrics import CLASS_METRICS, TEXT_METRICS, parameterized
 from sigjax.metrics.ratios import FBETA
 from sigjax.readers.join import Sources
-from sigjax.readers.options import FileOptions, Options, quote, suggest
+from sigjax.readers.options import Options, quote
 from sigjax.readers.table import DataTable, is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
@@ -30,12 +29,10 @@ from sigjax.run.files import ZIP_MAGIC, is_spreadsheet
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-_Value = TypeVar("_Value")
 Takes = Literal["file", "systems", "gold"]
 """One file with all systems; one file per system; or gold files and then one file per system."""
 ByTask = Callable[[Options], dict[str, EvaluationRecord | None]]
 """Options with a metric -> the evaluation of each task that has it, by name; "" where files are of no task."""
-_EVALUATED = EvaluationRecord | None
 Looks = Callable[[str, bytes], bool]
 """(name of a file in lower case without .gz, its first bytes unpacked) -> whether it is of a format."""
 
@@ -104,12 +101,12 @@ class Format:
         confirms: "module:function" of (gold files, files of systems): whether they are of this format together, where
             the first alone cannot tell; refuses what is nearly so.
         metrics: names of the metrics that it gives statistics for, the default first; empty where it gives numbers that
-            any metric of numbers takes. Names that sigjax does not know are refused, unless `offers` gives them.
+            any metric of numbers takes.
         offers: "module:function" of a name: whether, or as what, it gives a metric that is not in `metrics`, or that
             sigjax does not know.
         options: names of the options of `read`, and of parameters of metrics, that mean something here only.
-        parameters: what may stand after the name, as in hipe(tolerant=true): each with the values that it may have, or
-            none where it may have any; `Options.parameters` has what was given.
+        parameters: what may stand after the name, as in alignment(one_based=true): each with the values that it may
+            have, or none where it may have any; `Options.parameters` has what was given.
         folder: pattern of the files in a folder that stands for a system.
         tasks: whether a system may have several files, one per task, so that its folder may hold them all.
         gathers: a regular expression of names of files, and a "module:function" of all files, which is called where one
@@ -172,7 +169,7 @@ class Format:
         if metric in self.metrics:
             return True
         if self.offers:
-            return _guarded(self, lambda: bool(self._function(self.offers)(metric)), otherwise=False)
+            return bool(self._function(self.offers)(metric))
         base = parameterized(metric)[1]
         return base in self.metrics or ("fscore" in self.metrics and FBETA.fullmatch(base) is not None)
 
@@ -187,10 +184,7 @@ class Format:
         pattern, function = self.gathers
         if not function or not any(re.fullmatch(pattern, PurePath(file).name) for file in files):
             return files
-        found = self._function(function)(files)
-        if isinstance(found, str) or not all(isinstance(file, str) for file in found):
-            raise TypeError(f"{function} gives {found!r}; expected a list of files")
-        return found
+        return self._function(function)(files)
 
     @property
     def parser(self) -> Callable[..., DataTable] | None:
@@ -200,36 +194,13 @@ class Format:
 
     def read(self, sources: Sources, options: Options) -> ByTask:
         """What files of this format hold."""
-        with self._failing(sources):
-            reading = self._function(self.reader)(sources, options)
-            if not callable(reading):
-                raise TypeError(f"{self.reader} returned {type(reading).__name__}; expected what join_sheets returns")
+        reading = self._function(self.reader)(sources, options)
 
         def evaluate(options: Options) -> dict[str, EvaluationRecord | None]:
-            with self._failing(sources):
-                evaluated: Any = reading(options)
-                if isinstance(evaluated, EvaluationRecord):
-                    return {"": evaluated}
-                if not (isinstance(evaluated, dict) and all(isinstance(e, _EVALUATED) for e in evaluated.values())):
-                    raise TypeError(f"{self.reader} gives {type(evaluated).__name__}; expected Evaluation")
-                return evaluated
+            evaluated = reading(options)
+            return {"": evaluated} if isinstance(evaluated, EvaluationRecord) else evaluated
 
         return evaluate
-
-    @contextmanager
-    def _failing(self, sources: Sources) -> Iterator[None]:
-        """Name the files and the package in whatever error the reader of another package raises."""
-        try:
-            yield
-        except Exception as error:
-            if not self.package or isinstance(error, InputError):
-                raise
-            files = [*sources.files, *sources.by_file()]
-            more = f" and {len(files) - 3} more" if len(files) > 3 else ""
-            raise InputError(
-                f"{', '.join(files[:3])}{more}: format {self.name} of the package {self.package} failed: "
-                f"{_reason(error)}"
-            ) from error
 
 
 def looks_tabular(name: str, head: bytes) -> bool:
@@ -345,7 +316,6 @@ _TRANSCRIPTS = ("wer", "cer", *(m for m, of in TEXT_METRICS.items() if m not in 
 _RUNS = ("ap", "ndcg@10", "p@10", "rr", "recall@100", "ap(rel=2)")
 _TEXT_OPTIONS = frozenset({"tokenize", "lowercase"})
 _BOOLEAN = ("true", "false")
-_TOLERANT: Parameters = {"tolerant": _BOOLEAN}
 _FILTER, _UNIT = frozenset({"filter"}), frozenset({"unit"})
 
 
@@ -440,7 +410,7 @@ def _log(name: str, title: str, log: str, *begins: bytes, **more: Any) -> Format
 
 def _table(name: str, title: str, reader: str, names: str, **more: Any) -> Format:
     """A table of all systems, or one for each."""
-    options = "runs system_column score_column gold prediction where transpose melt records from_name"
+    options = "runs system_column score_column gold prediction where transpose melt records"
     return _format("file", name, title, reader, options=frozenset(options.split()), names=names, parts=True, **more)
 
 
@@ -487,7 +457,7 @@ _TABLE = (
         "trec:TREC_EVAL.read",
         recognizes="trec:looks_measured",
     ),
-    _systems("brackets", "output of evalb", "trees:read_evalb", _F1),
+    _systems("brackets", "output of evalb", "trees:EVALB.read", _F1),
     _systems(
         "errant",
         "output of errant_compare -v",
@@ -537,21 +507,13 @@ _TABLE = (
         options=_FILTER,
         begins=(b"S",),
     ),
-    _gold(
-        "hipe",
-        "tagged tokens of HIPE",
-        "conll:read_hipe",
-        _TAGS,
-        options=_TAG_OPTIONS | {"filter"},
-        parameters=_TOLERANT,
-    ),
+    _gold("hipe", "tagged tokens of HIPE", "conll:read_hipe", _TAGS, options=_TAG_OPTIONS | {"filter"}),
     _gold(
         "mbt",
         "tagged tokens, <utt> after a sentence",
         "conll:read_gold",
         ("accuracy", *_F1),
         options=_TAG_OPTIONS,
-        parameters=_TOLERANT,
         certain=False,
     ),
     _gold(
@@ -567,7 +529,6 @@ _TABLE = (
         "conll:read_gold",
         _TAGS,
         options=_TAG_OPTIONS,
-        parameters=_TOLERANT,
         recognizes="conll:looks_gold",
         certain=False,
     ),
@@ -625,7 +586,7 @@ _TABLE = (
     ),
     _table("parquet", "table of Apache Parquet", _FRAMES + "parquet", ".*"),
     _file("comet", "JSON of comet-score --to_json", "texts:COMET.read", names=r".*\.json"),
-    _file("mt-metrics-eval", "segment scores of mt-metrics-eval (.seg.score)", "texts:read_segment_scores"),
+    _file("mt-metrics-eval", "segment scores of mt-metrics-eval (.seg.score)", "texts:SEGMENT_SCORES.read"),
     _file("mqm", "errors marked by raters of translations (MQM)", "ratings:MQM.read", ("mqm", "mean")),
     _file(
         "appraise",
@@ -689,30 +650,26 @@ def added_formats() -> dict[str, Format]:
 
 
 def fits(format: Format, name: str, head: bytes, files: Sequence[str], outputs: Sequence[str]) -> bool:
-    """Whether files look like a format, the first one by its name and first bytes; see `Format.fits`."""
-    return _guarded(format, lambda: format.fits(name, head) and format.confirmed(files, outputs), otherwise=False)
+    """Whether files look like a format; where the code of another package fails, a warning, and no."""
+    try:
+        return format.fits(name, head) and format.confirmed(files, outputs)
+    except Exception as error:
+        if not format.package or isinstance(error, InputError):
+            raise
+        _warn(format.name, format.package, error)
+        return False
 
 
 def gathered(files: Sequence[str]) -> Sequence[str]:
     """The files, with folders in place of those that are all of a system; see `Format.gathers`."""
     for format in all_formats().values():
-        files = _guarded(format, partial(format.gathered, files), otherwise=files)
+        files = format.gathered(files)
     return files
 
 
-def _guarded(format: Format, call: Callable[[], _Value], *, otherwise: _Value) -> _Value:
-    """What a call of a format gives; where the code of another package fails, a warning, and something else."""
-    try:
-        return call()
-    except Exception as error:
-        if not format.package or isinstance(error, InputError):
-            raise
-        _warn(format.name, format.package, error)
-        return otherwise
-
-
 def _warn(name: str, package: str, error: Exception) -> None:
-    message = f"format {name} of {package} is left out: {_reason(error)}"
+    said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+    message = f"format {name} of {package} is left out: {' '.join(said.split())[:200]}"
     warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
@@ -725,34 +682,11 @@ def _loaded(point: EntryPoint) -> Format:
         raise InputError(f"its Format is named {found.name!r}; name both alike")
     if found.takes not in get_args(Takes):
         raise InputError(f"takes {found.takes!r}; expected one of {', '.join(get_args(Takes))}")
-    re.compile(found.names)
-    _check_names(found)
     return found
 
 
-def _check_names(added: Format) -> None:
-    """Refuse names of metrics and options that are not known."""
-    for what, names in (("metrics", added.metrics), ("options", added.options)):
-        if isinstance(names, str):
-            raise InputError(f"{what} is {names!r}; expected names, such as {(names,)!r}")
-    metrics = {name: None for each in (METRICS, *(each.metrics for each in FORMATS.values())) for name in each}
-    for name in added.metrics:
-        if not (name in metrics or known_metric(name) or (added.offers and resolve_name(added.offers)(name))):
-            raise InputError(f"no metric {name!r}; {suggest(name, metrics, 'metrics')}")
-    options = [*(each.name for each in fields(FileOptions)), *_TEXT_OPTIONS, *_TAG_OPTIONS]
-    for name in added.options:
-        if name not in options:
-            raise InputError(f"read has no option {name!r}; {suggest(name, options, 'options')}")
-
-
-def _reason(error: Exception) -> str:
-    """An error on one line."""
-    said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-    return " ".join(said.split())[:200]
-
-
 def named_format(reader: str) -> tuple[Format, dict[str, list[str]]]:
-    """A format by its name, with its parameters, as in hipe(tolerant=true)."""
+    """A format by its name, with its parameters, as in alignment(one_based=true)."""
     name, given = split_parameters(reader)
     known = FORMATS if name in FORMATS else all_formats()
     if name not in known:

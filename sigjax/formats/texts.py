@@ -45,7 +45,7 @@ from sigjax.readers.join import Reading, Sheet, Sources, file_labels, join_sheet
 from sigjax.readers.json_files import Item, load_item, text, type_of
 from sigjax.readers.options import Options, name_systems, quote, select_systems
 from sigjax.readers.predictions import answer_words, score_answer
-from sigjax.readers.table import DataColumn, DataTable, number_column
+from sigjax.readers.table import is_missing, parse_number
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Transcripts
 from sigjax.run.files import naming, read_head, read_segments, read_text
 
@@ -60,9 +60,7 @@ def read_texts(sources: Sources, options: Options) -> Reading:
     labels = option_labels(options, partial(file_labels, first, known=(), num_instances=len(gold[0])))
 
     def evaluate(options: Options) -> EvaluationRecord:
-        metric = metric_name(options)
-        by_file = {sources.systems[name]: own for name, own in zip(chosen, outputs, strict=True)}
-        check_lengths(metric, dict(zip(sources.files, gold, strict=True)), by_file, unit_name="line")
+        check_lengths(metric_name(options), dict(zip(files, texts, strict=True)), unit_name="line")
         evaluation = count_texts(dict(zip(chosen, outputs, strict=True)), gold, options, **labels)
         return replace(evaluation, notes=(*evaluation.notes, *_marks(files, texts)))
 
@@ -132,29 +130,21 @@ def _segment(segment: Item) -> Row:
     return Row({_COMET: segment.number(_COMET)}, content=(fields.get("src"), fields.get("ref")))
 
 
-def read_segment_scores(sources: Sources, options: Options) -> Reading:
+def _segment_scores(file: str, _: Options) -> list[SystemLog]:
     """mt-metrics-eval: lines `SYSTEM SCORE`, those of each system in the order of the segments."""
-    (file,) = sources.files
-    lines: dict[str, list[int]] = {}
-    cells: dict[str, list[str]] = {}
+    rows: dict[str, list[Row]] = {}
     for line, content in enumerate(read_text(file).rstrip().split("\n"), start=1):
         fields = content.split()
         if len(fields) != 2:
             raise InputError(f"{Line(file, line)}: expected SYSTEM SCORE, got {quote(content)}")
         system, score = fields
-        lines.setdefault(system, []).append(line)
-        cells.setdefault(system, []).append("" if score == _MISSING else score)
-    hint = f"write {_MISSING} where it is missing"
-    sheets = [
-        Sheet(
-            system,
-            file,
-            {"score": number_column(DataTable(file, {"SCORE": DataColumn(own)}, lines[system]), "SCORE", hint=hint)},
-        )
-        for system, own in cells.items()
-    ]
-    _check_lengths(file, {sheet.system: sheet.num_rows for sheet in sheets}, hint=f", {_MISSING} where there is none")
-    return join_sheets(sheets, options, scores=True)
+        with naming(f"{Line(file, line)}"):
+            hint = f"write {_MISSING} where it is missing"
+            scores = {} if is_missing(score) else {"score": parse_number(score, hint=hint, missing=hint)}
+        rows.setdefault(system, []).append(Row(scores))
+    hint = f", {_MISSING} where there is none"
+    _check_lengths(file, {system: len(own) for system, own in rows.items()}, hint)
+    return [SystemLog(file, own, system) for system, own in rows.items()]
 
 
 def _check_lengths(file: str, lengths: Mapping[str, int], hint: str = "") -> None:
@@ -168,6 +158,7 @@ def _check_lengths(file: str, lengths: Mapping[str, int], hint: str = "") -> Non
 
 
 COMET = Log(results=_comet, content="source or reference")
+SEGMENT_SCORES = Log(results=_segment_scores)
 
 
 _HAS_NONE = "is_impossible"
@@ -364,8 +355,8 @@ def evaluate_utterances(
         _check_words(metric, own)
     texts = {name: [own.words.get(id, "") for id in ids] for name, own in systems.items()}
     references = list(gold.words.values())
-    by_file = {own.file: texts[name] for name, own in systems.items()}
-    check_lengths(metric, {gold.file: references}, by_file, unit_name="utterance")
+    by_file = {gold.file: references} | {own.file: texts[name] for name, own in systems.items()}
+    check_lengths(metric, by_file, unit_name="utterance")
     counted = count_texts(texts, references, options)
     sheets, notes = [], list(counted.notes)
     for stats, (name, own) in zip(counted.stats, systems.items(), strict=True):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -117,27 +118,20 @@ def topic_scorer(measure: Measure, judged: Judgments) -> Callable[[Judgments], d
     return score
 
 
-@dataclass(frozen=True)
-class _TopicFile:
-    """A kind of file with a number for each topic and document."""
+class _TopicFile(NamedTuple):
+    """A kind of file with a number for each topic and document, and what it may be."""
 
     title: str
     layout: str
-    """The fields of a line."""
-    index: int
-    """The field that is the number."""
+    place: int
+    field: str
     largest: float
-    """The largest absolute value of a number."""
     whole: bool
-
-    @property
-    def field(self) -> str:
-        return self.layout.split()[self.index]
 
 
 # The library's time grows with the square of the largest judgment; its scores are in single precision.
-_QRELS = _TopicFile("a judgment", "topic iteration document relevance", 3, 1000, whole=True)
-_RUN = _TopicFile("a run", "topic Q0 document rank score tag", 4, 3e38, whole=False)
+_QRELS = _TopicFile("a judgment", "topic iteration document relevance", 3, "relevance", 1000, whole=True)
+_RUN = _TopicFile("a run", "topic Q0 document rank score tag", 4, "score", 3e38, whole=False)
 
 
 def read_runs(sources: Sources, options: Options) -> Reading:
@@ -191,7 +185,7 @@ def _read_numbers(file: str, expected: _TopicFile) -> Judgments:
 
 def _parse_lines(file: str, content: str, expected: _TopicFile) -> Judgments:
     found: dict[str, dict[str, float]] = {}
-    num_fields, index = len(expected.layout.split()), expected.index
+    num_fields, index = len(expected.layout.split()), expected.place
     for line, row in enumerate(content.split("\n"), start=1):
         fields = row.split()
         if len(fields) != num_fields:

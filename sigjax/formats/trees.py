@@ -29,6 +29,7 @@ from typing import SupportsIndex
 
 import numpy as np
 
+from sigjax.formats.logs import Log, Row, SystemLog
 from sigjax.readers.join import Reading, Sheet, Sources, count_responses, join_sheets, matching_lines, read_lines
 from sigjax.readers.options import Options, chosen_metric, listing, quote
 from sigjax.records import EvaluationRecord, InputError, Line
@@ -544,42 +545,22 @@ _ROW = re.compile(
 )
 _MESSAGE = re.compile(r"\s*\d+\s*:\s")
 """Errors of evalb, such as `12 : Length unmatch (4|5)`, which may be written to the same file."""
-_COUNTS = ("tp", "predicted", "gold")
 
 
-def read_evalb(sources: Sources, options: Options) -> Reading:
-    """The counts of brackets that evalb printed for each sentence."""
-    sheets, notes = [], []
-    gold: dict[str, tuple[int, str]] = {}
-    for name, file in sources.chosen(options).items():
-        sheet, left_out = _read_sheet(name, file, gold)
-        sheets.append(sheet)
-        if left_out:
-            sentences = f"{len(left_out)} sentence" + ("s" if len(left_out) > 1 else "")
-            notes.append(f"{name}: left out {sentences} with a Stat. other than 0, as evalb does: {listing(left_out)}")
-    return join_sheets(sheets, options, notes=tuple(notes))
-
-
-def _read_sheet(name: str, file: str, gold: dict[str, tuple[int, str]]) -> tuple[Sheet, list[str]]:
-    """The sheet of a system, and the sentences left out; `gold` collects gold sizes, and where each stands."""
-    ids, counts, left_out = [], [], []
+def _evalb(file: str, _: Options) -> list[SystemLog]:
+    """The counts of brackets that evalb printed for each sentence; the systems have the same gold brackets."""
+    rows, left_out = list[Row](), list[str]()
     for line, row in _table(file):
         if row["stat"] != "0":
             left_out.append(row["id"])
             continue
-        tp, predicted, size = (int(row[each]) for each in _COUNTS)
-        if tp > min(predicted, size):
-            raise InputError(f"{Line(file, line)}: {tp} matched brackets are more than there are; is it from evalb?")
-        expected, place = gold.setdefault(row["id"], (size, f"{Line(file, line)}"))
-        if size != expected:
-            raise InputError(
-                f"{Line(file, line)}: sentence {row['id']} has {size} gold brackets, but {expected} in {place}; "
-                "expected the same gold trees and parameters for all systems"
-            )
-        ids.append(row["id"])
-        counts.append((tp, predicted, size))
-    columns = np.array(counts, dtype=np.float64).reshape(-1, len(_COUNTS)).T
-    return Sheet(name, file, dict(zip(_COUNTS, columns, strict=True)), ids=ids), left_out
+        counts = {name: float(row[name]) for name in ("tp", "predicted", "gold")}
+        if counts["tp"] > min(counts["predicted"], counts["gold"]):
+            raise InputError(f"{Line(file, line)}: {row['tp']} matched brackets are more than there are")
+        rows.append(Row(counts, row["id"], content=row["gold"]))
+    sentences = f"left out {len(left_out)} sentence{'s' * (len(left_out) > 1)} with a Stat. other than 0"
+    notes = (f"{file}: {sentences}, as evalb does: {listing(left_out)}",) if left_out else ()
+    return [SystemLog(file, rows, notes=notes)]
 
 
 def _table(file: str) -> list[tuple[int, re.Match[str]]]:
@@ -600,3 +581,6 @@ def _table(file: str) -> list[tuple[int, re.Match[str]]]:
                 f"{Line(file, i + 1)}: expected a row of evalb's table (12 numbers), got {quote(lines[i])}"
             )
     raise InputError(f"{file}: the table has no end (a line of ====); evalb was stopped, or the file is cut off")
+
+
+EVALB = Log(results=_evalb, content="number of gold brackets")

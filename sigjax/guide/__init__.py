@@ -20,6 +20,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "translation",
         "logs",
         "runs",
+        "trials",
         "leaderboard",
         "size",
         "margin",

@@ -23,6 +23,7 @@ from sigjax.metrics.predictions import class_metric as class_metric
 from sigjax.metrics.predictions import class_numbers as class_numbers
 from sigjax.metrics.ratios import MEAN as MEAN
 from sigjax.metrics.ratios import TOKEN_ACCURACY as TOKEN_ACCURACY
+from sigjax.metrics.ratios import trial_metric as trial_metric
 from sigjax.metrics.registry import METRICS as METRICS
 from sigjax.metrics.registry import TEXT_METRICS as TEXT_METRICS
 from sigjax.metrics.registry import check_enough as check_enough

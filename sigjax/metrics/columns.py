@@ -271,8 +271,6 @@ _STANDARDIZE: dict[Standard, Callable[[list[float], list[int]], list[float]]] = 
 
 _LARGEST = 2.0**52
 """Sums of two whole numbers below this are exact."""
-_MOST_EXACT = 2**17
-"""Instances whose cube is below 2**53: sums of products of two ranks are exact."""
 
 
 def variance(value: Array, weights: Array) -> Array:
@@ -480,9 +478,9 @@ def _variance_rounding(value: np.ndarray) -> float:
     return 2.0 * (len(value) + 8) * _EPSILON * float(np.ptp(value)) ** 2
 
 
-def _correlation_rounding(prediction: np.ndarray, _: np.ndarray) -> float:
-    """Sums over the instances, in any order, of z-scores whose spread on a resample is at least a thousandth."""
-    return (len(prediction) + 1024) * _EPSILON
+def _bounded_rounding(*columns: np.ndarray) -> float:
+    """A few operations after sums over the instances, in any order, of numbers whose sum is about 1, or whole."""
+    return (len(columns[0]) + 1024) * _EPSILON
 
 
 def _median_rounding(value: np.ndarray) -> float:
@@ -496,16 +494,6 @@ def _iqm_rounding(value: np.ndarray) -> float:
     return (len(value) + 8.0) * _EPSILON * float(np.abs(value).max())
 
 
-def _whole_sums_rounding(*columns: np.ndarray) -> float:
-    """A few operations after sums of whole numbers, which are exact up to a hundred thousand instances."""
-    return (8.0 + max(0, len(columns[0]) - _MOST_EXACT)) * _EPSILON
-
-
-def _of_quotients_rounding(score: np.ndarray, _: np.ndarray) -> float:
-    """A sum of as many quotients as there are instances, none above 1 for all together."""
-    return (len(score) + 8.0) * _EPSILON
-
-
 _of_columns = partial(SampleMetric, weighted=True, vectorized=True)
 _PAIRED = ("prediction", "gold")
 VARIANCE = _of_columns(
@@ -517,7 +505,7 @@ CORRELATION = _of_columns(
     _PAIRED,
     shared_inputs=("gold",),
     standardize=("zscore", "zscore"),
-    rounding=_correlation_rounding,
+    rounding=_bounded_rounding,
     title="Pearson's r",
 )
 MEDIAN = _of_columns("median", median, ("value",), rounding=_median_rounding)
@@ -529,17 +517,11 @@ AUC = _of_columns(
     shared_inputs=("label",),
     extract=_of_both_labels,
     standardize=("rank", "none"),
-    rounding=_whole_sums_rounding,
+    rounding=_bounded_rounding,
     title="AUC",
 )
-AVERAGE_PRECISION = replace(
-    AUC,
-    name="average-precision",
-    function=average_precision,
-    rounding=_of_quotients_rounding,
-    title="average precision",
-)
-_of_ranks = partial(replace, CORRELATION, standardize=("rank", "rank"), rounding=_whole_sums_rounding)
+AVERAGE_PRECISION = replace(AUC, name="average-precision", function=average_precision, title="average precision")
+_of_ranks = partial(replace, CORRELATION, standardize=("rank", "rank"))
 SPEARMAN = _of_ranks(name="spearman", function=spearman, title="Spearman's rho")
 KENDALL = _of_ranks(name="kendall", function=kendall, title="Kendall's tau")
 COLUMNS = (VARIANCE, CORRELATION, MEDIAN, IQM, AUC, AVERAGE_PRECISION, SPEARMAN, KENDALL)

@@ -23,7 +23,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sigjax.metrics.ratios import RATES, stack_nonnegative
-from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts, num_words, sacrebleu_signature, start_sacrebleu
+from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts, sacrebleu_signature, start_sacrebleu
 from sigjax.records import Array, Metric
 
 SCLITE = "wer-sclite"
@@ -288,7 +288,7 @@ def _metric(name: str, score: Callable[[Array], Array], edits: str, title: str) 
 
 def _of_tokens(name: str, split: Callable[[str], Sequence[str]], unit: str, **work: Any) -> TextMetric:
     metric = _metric(name, error_rate_score, "errors", name.upper())
-    return TextMetric(metric, partial(_start, split, _fewest), partial(_signature, unit), quadratic=True, **work)
+    return TextMetric(metric, partial(_start, split, _fewest), partial(_signature, unit), **work)
 
 
 ERROR_RATES = (
@@ -298,21 +298,17 @@ ERROR_RATES = (
         sacrebleu_signature,
         seconds=130e-6,
         block=4,
-        tokens=num_words,
-        most=4e6,
-        quadratic=True,
+        longest=12_000,
         extra="mt",
     ),
-    _of_tokens("wer", str.split, "words", seconds=0.07e-6, tokens=num_words, most=1e10),
-    _of_tokens("cer", str.strip, "characters", seconds=0.5e-6, most=4e10),
+    _of_tokens("wer", str.split, "words", seconds=0.07e-6, longest=1_000_000),
+    _of_tokens("cer", str.strip, "characters", seconds=0.5e-6, longest=200_000),
     TextMetric(
         _metric(SCLITE, error_rate_score, "errors", "WER (sclite)"),
         partial(_start, words_of, _of_sclite),
         _sclite_signature,
         seconds=3e-6,
-        tokens=num_words,
-        most=1e8,
-        quadratic=True,
+        longest=60_000,
         aligned=True,
     ),
 )

@@ -18,12 +18,13 @@ Ney (2003), "A systematic comparison of various statistical alignment models".
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache, partial
 
 import numpy as np
 
-from sigjax.records import Array, InputError, Metric
+from sigjax.records import Array, Hint, InputError, Metric
 
 
 def divide(numerator: Array, denominator: Array) -> Array:
@@ -135,6 +136,76 @@ Example:
     array([0.75, 0.  ])
 """
 RATIOS = (MEAN, ACCURACY, RATIO, OPTIMALITY_GAP)
+_TRIALS = re.compile(r"pass([@^])([1-9]\d*)|flip-rate")
+LARGEST_WHOLE = 2**53
+"""Doubles hold every whole number up to this one."""
+
+
+@dataclass(frozen=True)
+class TrialShares:
+    """What makes the share of the subsets of k runs of an instance that pass, or differ, of its runs, 0 or 1 each."""
+
+    name: str
+    kind: str
+    k: int
+
+    def __call__(self, value: np.ndarray) -> np.ndarray:
+        """One run each `[run]` -> `[run, stat]`, which are checked here and put together by `of_runs`."""
+        advice = "; use mean for other numbers (logs give those of systems whose runs differ: take the same runs)"
+        refuse_where((value != 0) & (value != 1), f"{self.name} takes 0 or 1 for each run", value, advice)
+        return _with_ones(value)
+
+    def share(self, right: int, runs: int) -> Fraction:
+        """The share of the subsets of k of these runs.
+
+        >>> [str(trial_metric(name).extract.share(3, 5)) for name in ("pass@2", "pass^2", "flip-rate")]
+        ['9/10', '3/10', '3/5']
+        """
+        every, none, all_right = (math.comb(number, self.k) for number in (runs, runs - right, right))
+        return Fraction({"@": every - none, "^": all_right, "": every - none - all_right}[self.kind], every)
+
+    def of_runs(self, right: np.ndarray, labels: Sequence[str]) -> np.ndarray:
+        """Statistics `[system, run, stat]` of answers `[system, run]`; `labels` `[run]` are those of the instances.
+
+        Runs of an instance have equal parts of its share, and of its weight of 1, both times a number that makes all
+        whole: so equal scores tie. If that number is too large for doubles, they are reals.
+        """
+        names, instance, runs = np.unique(np.array(labels), return_inverse=True, return_counts=True)
+        if (short := np.flatnonzero(runs < self.k)).size:
+            count = int(runs[short[0]])
+            raise InputError(
+                f"{self.name} needs {self.k} runs of every instance, and {str(names[short[0]])!r} has {count}; take a "
+                f"smaller k, or name the column that tells runs apart ({Hint('runs')})"
+            )
+        passed = np.stack([np.bincount(instance, row, len(runs)) for row in right]).astype(np.int64)[:, instance]
+        parts = {n: [self.share(c, n) / n for c in range(n + 1)] for n in np.unique(runs).tolist()}
+        scale = math.lcm(*(part.denominator for n, own in parts.items() for part in (*own, Fraction(1, n))))
+        scale = scale if scale * len(runs) <= LARGEST_WHOLE else 1
+        stats = np.empty((*right.shape, 2))
+        for n, own in parts.items():
+            rows = runs[instance] == n
+            stats[:, rows, 0] = np.array([float(part * scale) for part in own])[passed[:, rows]]
+            stats[:, rows, 1] = scale / n
+        return stats
+
+
+def trial_metric(name: str) -> Metric | None:
+    r"""The metric of the trials (runs) of an instance for a name such as pass@1, pass^4 or flip-rate; else None.
+
+    Of n runs, c of which pass, $pass@k = 1 - \binom{n - c}{k} / \binom{n}{k}$ is the chance that any of k different
+    runs passes (Chen et al. 2021), $pass^k = \binom{c}{k} / \binom{n}{k}$ that all do (Yao et al. 2024), and the flip
+    rate $2 c (n - c) / (n (n - 1)) = pass@2 - pass^2$ that two disagree. All are without bias for new runs. The score
+    is the mean over instances, whose runs are resampled together.
+
+    >>> trial_metric("pass^4").extract.share(5, 8), trial_metric("pass^0")
+    (Fraction(1, 14), None)
+    """
+    if not (match := _TRIALS.fullmatch(name)):
+        return None
+    extract = TrialShares(name, match[1] or "", int(match[2] or 2))
+    higher = name != "flip-rate"
+    names = ("value", "weight")
+    return replace(MEAN, name=name, extract=extract, stat_names=names, bounds=SHARES, higher_is_better=higher)
 
 
 FBETA = re.compile(r"f\d+(\.\d+)?")

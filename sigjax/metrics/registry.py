@@ -18,7 +18,7 @@ from sigjax.metrics.columns import COLUMNS
 from sigjax.metrics.edits import ERROR_RATES
 from sigjax.metrics.judges import PPI
 from sigjax.metrics.predictions import PREDICTIONS, restore_class_metric
-from sigjax.metrics.ratios import MATCHES, MEAN, RATIOS, fbeta
+from sigjax.metrics.ratios import LARGEST_WHOLE, MATCHES, MEAN, RATIOS, TrialShares, fbeta, trial_metric
 from sigjax.metrics.rouge import ROUGE
 from sigjax.metrics.textmetric import SACREBLEU
 from sigjax.records import EvaluationRecord, InputError, Match, Metric, SampleMetric
@@ -71,7 +71,7 @@ def parameterized(name: str) -> tuple[Metric | SampleMetric | None, str, dict[st
     (('bleu', {'tokenize': 'zh'}), 'chrf++')
     """
     base, given = split_parameters(name)
-    found = METRICS.get(base) or fbeta(base)
+    found = METRICS.get(base) or fbeta(base) or trial_metric(base)
     if found is None or not given:
         return found, base, {}
     check_parameters(f"the metric {base}", given, PARAMETERS.get("fscore" if fbeta(base) else base, {}))
@@ -164,8 +164,6 @@ _FIXED = (
     "runs are the units, within each of the {} strata, which are fixed: p and intervals are for new runs of the same "
     "tasks; a pair swaps and draws the runs of one label together"
 )
-LARGEST_WHOLE = 2**53
-"""Doubles hold every whole number up to this one."""
 
 
 def evaluation_from_arrays(
@@ -201,13 +199,16 @@ def evaluation_from_arrays(
     labels, trials = _labels("ids", ids, num_instances), _labels("runs", runs, num_instances)
     _refuse_repeats(labels, trials)
     blocks = _labels("strata", strata, num_instances)
-    if trials and labels and blocks and len({*labels}) == len({*blocks}) == len({*zip(labels, blocks, strict=True)}):
+    stats = np.stack([_extract(resolved, name, values) for name, values in tables.items()])
+    if isinstance(resolved.extract, TrialShares):
+        stats = resolved.extract.of_runs(stats[..., 0], labels or [*map(str, range(1, num_instances + 1))])
+    elif trials and labels and blocks and len({*labels}) == len({*blocks}) == len({*zip(labels, blocks, strict=True)}):
         # Each instance is a stratum: it is fixed, and its runs are what is drawn.
         labels, trials = tuple(f"{name} / {run}" for name, run in zip(labels, trials, strict=True)), None
         notes = (*(note for note in notes if getattr(note, "code", "") != "models"), _FIXED.format(len({*blocks})))
     return EvaluationRecord(
         systems=tuple(tables),
-        stats=_whole(np.stack([_extract(resolved, name, values) for name, values in tables.items()])),
+        stats=_whole(stats),
         ids=labels,
         metric=resolved,
         clusters=_labels("clusters", clusters, num_instances),

@@ -57,10 +57,8 @@ class TextMetric:
         seconds: time per character of text, measured on a slow core with German news.
         block: segments at a time: the step of the progress bar.
         whole: whether the inputs of the metric are whole numbers (int64); else they are float64.
-        tokens: how many tokens a text has, of the kind that time and memory depend on; at most its characters.
-        most: how many tokens an output and its reference may have together or, where quadratic, one times the other:
-            measured so that a segment takes at most about a minute (TER of shuffled words: ten) and 1 GB.
-        quadratic: whether time or memory grow with that product.
+        longest: how many characters a text may have, measured so that a segment takes at most about a minute (TER of
+            shuffled words: ten) and 1 GB.
         aligned: whether a test takes the alignment of texts, so that evaluations keep them.
         extra: what installs the library that counts, `pip install "sigjax[EXTRA]"`; "" where none is needed.
         notes: recipe, references and outputs by system -> notes on texts that the metric may be wrong for.
@@ -72,9 +70,7 @@ class TextMetric:
     seconds: float
     block: int = 128
     whole: bool = True
-    tokens: Callable[[str], int] = len
-    most: float = 4e6
-    quadratic: bool = False
+    longest: int = 2_000_000
     aligned: bool = False
     extra: str = ""
     notes: Callable[[Recipe, Texts, Mapping[str, Sequence[str]]], tuple[str, ...]] = _no_notes
@@ -83,11 +79,6 @@ class TextMetric:
     def dtype(self) -> type:
         """Type of the inputs."""
         return np.int64 if self.whole else np.float64
-
-
-def num_words(text: str) -> int:
-    """Number of words between blanks."""
-    return len(text.split())
 
 
 _ORDERS = range(1, 5)

@@ -11,7 +11,6 @@ several processes write. A folder that cannot be used, or a damaged file, only m
 
 import hashlib
 import json
-import operator
 import os
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -248,7 +247,7 @@ def evaluation_from_texts(
                 "per segment in the same order (references are [segment] or [reference][segment])"
             )
     named = {f"reference {number}": own for number, own in enumerate(gold, start=1)}
-    check_lengths(metric, named, {f"system {name!r}": own for name, own in texts.items()}, unit_name="segment")
+    check_lengths(metric, named | {f"system {name!r}": own for name, own in texts.items()}, unit_name="segment")
     counted = TEXT_METRICS[recipe.metric]
     signature = counted.signature(recipe, len(gold))
     code = "sacrebleu" if counted.signature is sacrebleu_signature else ""
@@ -267,25 +266,16 @@ def evaluation_from_texts(
     return replace(evaluation, transcripts=Transcripts(tuple(gold[0]), outputs))
 
 
-def check_lengths(
-    metric: str, references: Mapping[str, Sequence[str]], systems: Mapping[str, Sequence[str]], *, unit_name: str
-) -> None:
+def check_lengths(metric: str, texts: Mapping[str, Sequence[str]], *, unit_name: str) -> None:
     """Refuse segments that would take gigabytes or hours; texts are given by the names that messages use."""
-    counted = TEXT_METRICS[parameterized(metric)[1]]
-    joined = operator.mul if counted.quadratic else operator.add
-    sizes = {name: np.fromiter(map(len, texts), np.float64, len(texts)) for name, texts in references.items()}
-    for system, texts in systems.items():
-        own = np.fromiter(map(len, texts), np.float64, len(texts))
-        for reference, others in references.items():
-            for i in np.flatnonzero(joined(own, sizes[reference]) > counted.most).tolist():
-                counts = counted.tokens(texts[i]), counted.tokens(others[i])
-                if joined(*counts) > counted.most:
-                    most = int(counted.most**0.5 if counted.quadratic else counted.most / 2)
-                    raise InputError(
-                        f"{system}, {unit_name} {i + 1}: {counts[0]} tokens, and {counts[1]} in {reference}, are too "
-                        f"long for {metric} (about {most} each); split them into segments, or leave them out of all "
-                        "files"
-                    )
+    most = TEXT_METRICS[parameterized(metric)[1]].longest
+    for name, segments in texts.items():
+        for i, text in enumerate(segments, start=1):
+            if len(text) > most:
+                raise InputError(
+                    f"{name}, {unit_name} {i}: {len(text):,} characters are too long for {metric} (at most {most:,}); "
+                    "split it into segments, or leave it out of all files"
+                )
 
 
 def _recipe(metric: str) -> tuple[str, Recipe]:

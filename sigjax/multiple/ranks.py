@@ -178,8 +178,9 @@ def significance_clusters(beats: np.ndarray) -> tuple[int, ...]:
     >>> significance_clusters(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool))
     (1, 1, 2)
     """
-    begins = [bool(beats[:rank, rank:].all()) for rank in range(1, len(beats))]
-    return tuple(np.cumsum([1, *begins]).tolist())
+    not_beaten = np.triu(~beats.astype(bool))
+    last = np.maximum.accumulate(len(beats) - 1 - not_beaten[:, ::-1].argmax(axis=1))
+    return tuple(np.cumsum([1, *(last[:-1] < np.arange(1, len(beats)))]).tolist())
 
 
 def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
@@ -213,4 +214,4 @@ def top_group(beats: np.ndarray) -> tuple[bool, ...]:
     >>> top_group(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
     (True, True, False)
     """
-    return tuple(not any(losses) for losses in beats.T.tolist())
+    return tuple(np.logical_not(beats.any(axis=0)).tolist())

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sigjax.metrics import MEAN, METRICS, evaluation_from_arrays, known_metric, resolve_metric
-from sigjax.metrics.registry import LARGEST_WHOLE, check_kept
+from sigjax.metrics.registry import as_numbers
 from sigjax.readers.options import Options, check_options, chosen_metric, listing, quote, select_systems, suggest
 from sigjax.readers.roles import describes, is_fold, is_id_name, is_property, is_summary, is_trial, may_be_system
 from sigjax.readers.table import as_float, check_filled
@@ -686,29 +686,14 @@ def _numbers(system: str, numbers: object) -> np.ndarray:
     if not numbers:
         return np.empty((0, 1))
     try:
-        column = np.array([np.asarray(value) for value in numbers.values()])
-    except (TypeError, ValueError):
-        raise InputError(f"system {system!r}: instances have different numbers of numbers") from None
-    if column.dtype.kind not in "biuf" and np.can_cast(column.dtype, np.float64):  # bfloat16
-        column = column.astype(np.float64)
-    if column.ndim > 2:
-        raise InputError(f"system {system!r}: expected a number or a list of numbers for each id")
-    if column.dtype.kind not in "biuf" or not np.isfinite(column).all():
-        wrong = next((id for id, value in numbers.items() if not _is_finite(value)), next(iter(numbers)))
-        raise InputError(
-            f"system {system!r}, instance {quote(str(wrong))}: expected a finite number, got "
-            f"{quote(str(numbers[wrong]))}; leave out what is missing"
-        )
-    if column.dtype.kind == "f":
-        check_kept(f"system {system!r}", list(numbers.values()), column)
-    elif column.dtype.kind in "iu" and (column.max() > LARGEST_WHOLE or column.min() < -LARGEST_WHOLE):
-        raise InputError(f"system {system!r}: whole numbers must stay within 2**53; divide them by a common unit")
-    return column.reshape(len(column), -1)
-
-
-def _is_finite(value: object) -> bool:
-    array = np.asarray(value)
-    return array.dtype.kind in "biuf" and bool(np.isfinite(array).all())
+        return as_numbers(system, [np.asarray(each) if hasattr(each, "dtype") else each for each in numbers.values()])
+    except InputError as error:
+        for id, value in numbers.items():
+            try:
+                as_numbers(system, [value])
+            except InputError:
+                raise InputError(f"{error.neutral} (id {quote(str(id))})") from None
+        raise
 
 
 def _labels(what: str, labels: object, ids: Sequence[str]) -> tuple[str, ...] | None:

@@ -45,7 +45,7 @@ from sigjax.readers.roles import (
     unused,
     wide_roles,
 )
-from sigjax.readers.shapes import from_names, name_pattern, shaped, together
+from sigjax.readers.shapes import shaped, together
 from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, locate, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, SampleMetric
 from sigjax.run.files import is_file
@@ -67,26 +67,16 @@ def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Opti
         options: those of the tables.
     """
     if not sources.systems:
-        (file,) = sources.files
-        if options.from_name is not None:
-            sources = Sources((), {file: file})
-        else:
-            table = parse(file, options, alone=True)
-            return read_table(_with_gold(parse, [table], options)[0], options)
-    chosen = sources.systems if options.from_name or options.system_column else sources.chosen(options)
+        table = parse(sources.files[0], options, alone=True)
+        return read_table(_with_gold(parse, [table], options)[0], options)
+    chosen = sources.systems if options.system_column else sources.chosen(options)
     tables = {name: parse(file, options, alone=False) for name, file in chosen.items()}
-    if options.from_name is not None:
-        tables = from_names(tables, options.from_name)
     tables = dict(zip(tables, _with_gold(parse, [*tables.values()], options), strict=True))
     if found := together(tables, options):
         table, own, notes = found
         return _with_options(read_table(table, own), options, own, notes)
     made = [shaped(table, options) for table in tables.values()]
     own, notes = made[0][1:]
-    pattern = name_pattern([*chosen.values()])
-    if pattern and options.from_name is None:
-        tell = Hint("from_name", quote(pattern))
-        notes += (f"each file is a system; if the names of the files tell systems and tasks, give {tell}",)
     tables = dict(zip(tables, (table for table, _, _ in made), strict=True))
     for table in tables.values():
         check_columns(table, own)

@@ -1,9 +1,8 @@
-"""What a person chose when reading, checked once; the words that messages share; and the names and groups of systems.
+"""What a person chose when reading, checked once; the words that messages share; and the names of systems.
 
-Systems are named after their files, short and unique; groups of systems are a file of their own.
+Systems are named after their files, short and unique.
 """
 
-import csv
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,11 +11,10 @@ from pathlib import PurePath
 from typing import Any
 
 from sigjax.metrics import known_metric, resolve_metric
-from sigjax.records import Hint, InputError, Line, Metric, Missing, SampleMetric, Unit
+from sigjax.records import Hint, InputError, Metric, Missing, SampleMetric, Unit
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, same
-from sigjax.run.files import read_text
 
 Path = str | os.PathLike[str]
 LONGEST_TEXT = 40
@@ -53,9 +51,7 @@ class TableOptions:
         group="Input",
     )
     prediction: Sequence[str] | None = option(
-        None,
-        "Columns of predictions, one per system; default: those named y_pred, pred_NAME, ...",
-        group="Input",
+        None, "Columns of predictions, one per system; default: those named y_pred, pred_NAME, ...", group="Input"
     )
     where: str | None = option(
         None,
@@ -129,13 +125,6 @@ class FileOptions(TableOptions):
         group="Input",
         rare=True,
     )
-    from_name: str | None = option(
-        None,
-        "What names of files tell, such as {system}_{task}.csv.",
-        "One table is made of the files, with a column for each field; the system is a field, or a column.",
-        group="Input",
-        rare=True,
-    )
     progress: bool = option(
         True,
         "Draw a progress bar.",
@@ -150,7 +139,7 @@ class Options(FileOptions):
 
     metric: AnyMetric = "mean"
     parameters: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Those of the format, as in hipe(tolerant=true)."""
+    """Those of the format, as in alignment(one_based=true)."""
     seen: list[Any] | None = None
     """Where the sheets that are joined are kept, for `sigjax doctor`."""
     single: bool = False  # whether one system is enough
@@ -181,7 +170,7 @@ class ReadOptions(FileOptions):
     reader: str | None = option(
         None,
         "Format; default: recognized from name and content.",
-        'Its parameters stand after the name: "hipe(tolerant=true)" (see `sigjax help formats`).',
+        'Its parameters stand after the name: "alignment(one_based=true)" (see `sigjax help formats`).',
         group="Input",
     )
 
@@ -378,36 +367,3 @@ def _stem(tail: tuple[str, ...]) -> str:
     while path.suffix.lower() in ENDINGS and path.stem:
         path = path.with_suffix("")
     return path.as_posix()
-
-
-def system_groups(file: str, systems: Sequence[str]) -> dict[str, str]:
-    """The group of each system, from a file with one system and its group per line.
-
-    They are separated by a tab, or by a comma in a file named .csv; a first line `system`, `group` is a header.
-    """
-    name = file.lower().removesuffix(".gz")
-    delimiter, between = (",", "a comma") if name.endswith(".csv") else ("\t", "a tab")
-    groups: dict[str, str] = {}
-    lines = read_text(file).removesuffix("\n").split("\n")
-    for line, fields in enumerate(csv.reader(lines, delimiter=delimiter), start=1):
-        cells = [field.strip() for field in fields]
-        if line == 1 and [cell.lower() for cell in cells] == ["system", "group"]:
-            continue
-        if len(cells) != 2 or not all(cells):
-            raise InputError(
-                f"{Line(file, line)}: expected a system, {between} and its group, got {quote(lines[line - 1])}"
-            )
-        if cells[0] in groups:
-            raise InputError(f"{Line(file, line)}: system {quote(cells[0])} is there twice; name it once")
-        groups[cells[0]] = cells[1]
-    check_groups(file, groups, systems)
-    return groups
-
-
-def check_groups(source: str, groups: Mapping[str, str], systems: Sequence[str]) -> None:
-    """Refuse groups that lack some systems, and groups of systems that are not in the data."""
-    unknown = [name for name in groups if name not in systems]
-    if unknown:
-        raise InputError(f"{source}: {listing(unknown)}: no such system; {suggest(unknown[0], systems, 'systems')}")
-    if missing := [name for name in systems if name not in groups]:
-        raise InputError(f"{source}: no group for {listing(missing)}; expected one for every system")

@@ -42,8 +42,7 @@ from sigjax.readers.roles import (
     unused,
 )
 from sigjax.readers.table import TRUTH, DataColumn, DataTable, Lazy, is_missing, is_text, parse_number
-from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric
-from sigjax.records.metric import AnyMetric
+from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.run.files import naming
 
 _MOST_COUNTS = 2**27
@@ -79,21 +78,24 @@ def evaluate_predictions(
     systems: Sequence[Predicted], options: Options, *, notes: Sequence[str] = ()
 ) -> EvaluationRecord:
     """The evaluation by a metric of classes, of numbers or of texts."""
-    name = options.metric if isinstance(options.metric, str) else chosen_metric(options).name
-    made: AnyMetric = options.metric
-    if name in ANSWERS or parameterized(name)[1] in TEXT_METRICS:
-        columns, more = _text_columns(systems, name, options)
-    elif name in OF_NUMBERS:
-        columns, more = [_number_columns(own, METRICS[name].inputs) for own in systems], ()
-    else:
-        made, columns, more = _class_columns(systems, name, options)
+    made, columns, more = _scored(systems, options)
     sheets: list[Sheet] = []
     for own, numbers in zip(systems, columns, strict=True):
         absent = np.array([label is None for label in own.labels])
         known = {each: np.where(absent, np.nan, column) for each, column in numbers.items()}
         sheets.append(replace(own.sheet, numbers=known))
     options = replace(options, metric=made)
-    return join_sheets(sheets, options, scores=name in ANSWERS, notes=(*notes, *more))(options)
+    return join_sheets(sheets, options, scores=made in ANSWERS, notes=(*notes, *more))(options)
+
+
+def _scored(systems: Sequence[Predicted], options: Options) -> tuple[Any, "_Columns", tuple[str, ...]]:
+    """The metric, the numbers that it takes, of each system, and notes."""
+    name = options.metric if isinstance(options.metric, str) else chosen_metric(options).name
+    if name in ANSWERS or parameterized(name)[1] in TEXT_METRICS:
+        return options.metric, *_text_columns(systems, name, options)
+    if name in OF_NUMBERS:
+        return options.metric, [_number_columns(own, METRICS[name].inputs) for own in systems], ()
+    return _class_columns(systems, name, options)
 
 
 _Columns = list[dict[str, np.ndarray]]
@@ -587,49 +589,28 @@ def evaluation_from_predictions(
         if labels["runs"] is not None:
             raise InputError(f"runs are not for metrics of texts such as {metric}; leave them out")
         return evaluation_from_texts(texts, truth.tolist(), metric=metric, progress=False, **named)
-    if metric in ANSWERS:
-        words = [[answer_words(str(each))] for each in truth.tolist()]
-        scored = {
-            name: [
-                score_answer(answer_words(str(each)), right, may_be_none=False)[ANSWERS.index(metric)]
-                for each, right in zip(own.tolist(), words, strict=True)
-            ]
-            for name, own in predicted.items()
-        }
-        return evaluation_from_arrays(scored, metric=replace(METRICS["mean"], name=metric), **labels)
     if metric in OF_NUMBERS:
         right = as_numbers("gold", gold)
         arrays = {name: np.hstack([as_numbers(str(name), own), right]) for name, own in predictions.items()}
         return evaluation_from_arrays(arrays, metric=metric, **labels)
-    codes: dict[Any, int] = {}
-    known = _encoded("gold", truth, codes)
-    encoded = {name: _encoded(name, own, codes) for name, own in predicted.items()}
-    for name, own in encoded.items():
-        if not np.isin(own, known).any():
-            raise InputError(
-                f"{name!r}: none of its labels is a gold label; its first is {predicted[name].tolist()[0]!r}, that of "
-                f"gold {truth.tolist()[0]!r}; expected the same labels, and classes rather than scores"
-            )
-    if len(classes := {str(label): code for label, code in codes.items()}) < len(codes):
-        raise InputError(
-            "two labels are written in the same way, such as 1 and '1'; give all as text or all as numbers"
-        )
-    made: Metric | SampleMetric = class_metric(metric, sorted(classes)) if metric in CLASS_METRICS else METRICS[metric]
-    if len(encoded) * truth.size * len(made.inputs) > _MOST_COUNTS:
-        raise InputError(f"{len(classes)} classes are too many for {metric!r} on {truth.size} instances; use accuracy")
-    found = _class_to_find(classes) if "tp" in made.inputs else None
-    arrays = {}
-    for name, own in encoded.items():
-        counts = _counts(made.inputs, known, own, classes, found)
-        arrays[name] = np.stack([counts[each] for each in made.inputs], axis=-1)
-    notes = () if found is None else (f"{made.title or metric} is that of the class {quote(found)}",)
-    return evaluation_from_arrays(arrays, metric=made, notes=notes, **labels)
+    if len({own.dtype.kind == "b" for own in (truth, *predicted.values())}) > 1:  # True is 1
+        truth, *others = (own.astype(int) if own.dtype.kind == "b" else own for own in (truth, *predicted.values()))
+        predicted = dict(zip(predicted, others, strict=True))
+    right = _spelled("gold", truth)
+    systems = [Predicted(Sheet(name, "predictions", {}), right, _spelled(name, own)) for name, own in predicted.items()]
+    made, columns, notes = _scored(systems, Options(metric=metric))
+    found = METRICS["mean"] if made in ANSWERS else chosen_metric(Options(metric=made))
+    found = replace(found, name=made, inputs=(made,)) if made in ANSWERS else found
+    arrays = {
+        own.sheet.system: np.stack([column[each] for each in found.inputs], axis=-1)
+        for own, column in zip(systems, columns, strict=True)
+    }
+    return evaluation_from_arrays(arrays, metric=found, notes=notes, **labels)
 
 
-def _encoded(name: str, labels: np.ndarray, codes: dict[Any, int]) -> np.ndarray:
-    """The code of each label `[instance]`; new labels get the next ones, missing ones are refused."""
+def _spelled(name: str, labels: np.ndarray) -> list[str]:
+    """Labels `[instance]` as text; missing ones are refused."""
     for i, label in enumerate(given := labels.tolist()):
         if label is None or label != label:
             raise InputError(f"{name!r}: has no label at instance {i + 1}; expected one for every instance")
-        codes.setdefault(label, len(codes))
-    return np.array([codes[label] for label in given])
+    return list(map(str, given))

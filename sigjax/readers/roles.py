@@ -383,11 +383,7 @@ def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
 
 
 def check_scores(
-    tables: Sequence[DataTable],
-    name: str,
-    ids: Sequence[str | None],
-    system: str | None,
-    others: Sequence[str],
+    tables: Sequence[DataTable], name: str, ids: Sequence[str | None], system: str | None, others: Sequence[str]
 ) -> None:
     """Refuse gold labels and predictions as the column of scores, which nobody named.
 

@@ -1,14 +1,11 @@
 """NumPy archives, always without pickle: saved evaluations with a JSON header, or one array per system.
 
 An array of a system is `[instance]` or `[instance, input]`; the names `ids`, `clusters` and `strata` are for labels
-`[instance]`. A saved evaluation has the statistics of one metric or several; it may be saved as a table instead.
+`[instance]`. A saved evaluation has the statistics of one metric or several.
 """
 
-import csv
 import io
 import json
-import math
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -22,7 +19,7 @@ from sigjax.readers.options import Options, listing, quote, select_systems, sugg
 from sigjax.readers.roles import check_systems
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric, Unit
 from sigjax.records.metric import Fact, facts_of, stack_inputs, with_facts
-from sigjax.run.files import growth_limit, naming, read_bytes, refusing_unwritable, replacing, text_or_file
+from sigjax.run.files import growth_limit, naming, read_bytes, refusing_unwritable, replacing
 
 SCHEMA = "sigjax-evaluation/1"
 _FRAME = ("ids", "clusters", "strata", "runs")
@@ -91,24 +88,6 @@ def _described(part: Sequence[EvaluationRecord]) -> tuple[object, ...]:
     return metrics, part[0].systems, part[0].unit, [getattr(part[0], name) is None for name in _FRAME]
 
 
-def save_table(path: str, evaluation: EvaluationRecord) -> None:
-    """Save an evaluation as a long table, with commas if the name ends in .csv, else tabs."""
-    evaluation.check_complete()
-    metric = evaluation.metric
-    if not set(metric.inputs) <= set(metric.stat_names):
-        raise InputError(f"{path}: a table cannot hold the statistics of {metric.name!r}; write to a .npz file")
-    labels = {"id": evaluation.ids or tuple(map(str, range(1, evaluation.num_instances + 1)))}
-    named = {"cluster": evaluation.clusters, "stratum": evaluation.strata, "run": evaluation.runs}
-    labels |= {name: own for name, own in named.items() if own is not None}
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter="," if path.lower().endswith(".csv") else "\t", lineterminator="\n")
-    writer.writerow(["system", *labels, *metric.stat_names])
-    for name, stats in zip(evaluation.systems, evaluation.stats.tolist(), strict=True):
-        rows = zip(*labels.values(), stats, strict=True)
-        writer.writerows([name, *row, *numbers] for *row, numbers in rows)
-    text_or_file(text.getvalue(), path)
-
-
 def _is_saved(arrays: Mapping[str, np.ndarray]) -> bool:
     """Whether these arrays are what `save_evaluations` writes."""
     return "header" in arrays and all(name == "header" or name.startswith("stats_") for name in arrays)
@@ -168,26 +147,23 @@ def _check_saved(header: dict[str, Any], stats: np.ndarray, metric: Metric | Sam
 
 def _header(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     try:
-        header = json.loads(arrays["header"].tobytes())
+        given = json.loads(arrays["header"].tobytes())
     except (ValueError, RecursionError):
-        header = None
-    if not isinstance(header, dict) or header.get("schema") != SCHEMA:
+        given = None
+    if not isinstance(given, dict) or given.get("schema") != SCHEMA:
         raise InputError(f"array 'header': expected JSON of the schema {SCHEMA!r}")
-    for field in ("systems", *_FRAME):
-        if not (header.setdefault(field, None) is None and field in _FRAME) and not _is_texts(header[field]):
-            raise InputError(f"array 'header', field {field!r}: expected a list of texts")
-    if header.setdefault("unit", "instance") not in get_args(Unit):
-        raise InputError(f"array 'header', field 'unit': expected one of {', '.join(get_args(Unit))}")
-    if len(set(header["systems"])) < len(header["systems"]):
-        raise InputError("array 'header', field 'systems': a name occurs twice")
-    metrics = header.get("metrics")
-    if not (isinstance(metrics, list) and metrics and all(map(_is_metric, metrics))):
-        raise InputError(
-            "array 'header', field 'metrics': expected name, stat_names, higher_is_better and notes of each"
-        )
-    for i in range(len(metrics)):
-        if f"stats_{i}" not in arrays:
-            raise InputError(f"array 'stats_{i}' is missing; the header has {len(metrics)} metric(s)")
+    header: dict[str, Any] = {**dict.fromkeys((*_FRAME, "metrics", "systems")), "unit": "instance", **given}
+    metrics, systems = header["metrics"], header["systems"]
+    right = {
+        "systems": _is_texts(systems) and len({*systems}) == len(systems),
+        **{name: header[name] is None or _is_texts(header[name]) for name in _FRAME},
+        "unit": header["unit"] in get_args(Unit),
+        "metrics": isinstance(metrics, list) and bool(metrics) and all(map(_is_metric, metrics)),
+    }
+    if wrong := [name for name, each in right.items() if not each]:
+        raise InputError(f"array 'header', field {wrong[0]!r}: is not as sigjax saves it; extract the file again")
+    if lacking := [name for i in range(len(metrics)) if (name := f"stats_{i}") not in arrays]:
+        raise InputError(f"array {lacking[0]!r} is missing; the header has {len(metrics)} metric(s)")
     return header
 
 
@@ -231,7 +207,6 @@ def _saved_metric(header: dict[str, Any], options: Options) -> tuple[int, Metric
     return place, saved, other
 
 
-NPY_MAGIC = b"\x93NUMPY"
 RESERVED = ("ids", "clusters", "strata")
 
 
@@ -248,7 +223,9 @@ def load_npz(file: str, data: bytes) -> dict[str, np.ndarray]:
     """All arrays of an archive, none of them pickled."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            _check_sizes(archive.zip, growth_limit(len(data)))
+            limit = growth_limit(len(data))
+            if sum(member.file_size for member in archive.zip.infolist()) > limit:
+                raise InputError(f"the arrays unpack to more than {limit} bytes: this is no data")
             names = list(archive.files)
             arrays = {name: archive[name] for name in names}
     except InputError as error:
@@ -262,25 +239,6 @@ def load_npz(file: str, data: bytes) -> dict[str, np.ndarray]:
         if not isinstance(array, np.ndarray):
             raise InputError(f"{file}: {quote(name)} is not an array; expected one array per system")
     return arrays
-
-
-def _check_sizes(archive: zipfile.ZipFile, limit: int) -> None:
-    """Refuse an archive whose members claim to be larger than any data, before room is made for them."""
-    members = archive.infolist()
-    if sum(member.file_size for member in members) > limit:
-        raise InputError(f"the arrays unpack to more than {limit} bytes: this is no data")
-    for member in members:
-        with archive.open(member) as opened:
-            if opened.read(len(NPY_MAGIC)) != NPY_MAGIC:
-                continue
-            opened.seek(0)
-            version = np.lib.format.read_magic(opened)
-            read_header = np.lib.format.read_array_header_2_0
-            if version == (1, 0):
-                read_header = np.lib.format.read_array_header_1_0
-            shape, _, dtype = read_header(opened)
-            if math.prod(shape) * dtype.itemsize > member.file_size:
-                raise InputError(f"array {quote(member.filename)} claims the shape {shape}, but the data end before")
 
 
 def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:

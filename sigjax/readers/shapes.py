@@ -2,7 +2,7 @@
 
 `--where` keeps some rows. `--id-column A,B` makes one id of several columns. `--transpose` exchanges rows and columns,
 and `--melt` makes a row of each run that stands in a column of its own. Files that hold the same systems, one file for
-each data set or game, are one table; `--from-name` says what their names tell.
+each data set or game, are one table.
 """
 
 import ast
@@ -10,19 +10,18 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
 from sigjax.readers.options import Options, listing, quote, suggest
-from sigjax.readers.roles import find_ids, is_data_set, is_fold, is_trial, may_be_system, unused
+from sigjax.readers.roles import find_ids, is_data_set, is_fold, is_trial, may_be_system, tells_apart, unused
 from sigjax.readers.table import DataColumn, DataTable, as_float
 from sigjax.records import Hint, InputError
 
 _BETWEEN = " | "
 """What stands between the parts of an id."""
-_FILE, _RUN, _SCORE, _SYSTEM, _DATA = "file", "run", "score", "system", "data set"
+_FILE, _RUN, _SCORE, _DATA = "file", "run", "score", "data set"
 """Columns that are made."""
 
 
@@ -212,33 +211,12 @@ def paths_of(options: Options) -> list[str]:
     return [name.strip() for name in dict.fromkeys(names) if name and re.search(r"[.\[]", name)]
 
 
-def from_names(tables: Mapping[str, DataTable], pattern: str) -> dict[str, DataTable]:
-    """The tables with what the names of their files tell, as in '{system}_{task}.csv', in columns of these names."""
-    parts = re.split(r"\{(\w+)\}", pattern)
-    if len(parts) < 3 or len({*parts[1::2]}) < len(parts[1::2]):
-        raise InputError(
-            f"{Hint('from_name')}: expected a name with fields, such as '{{system}}_{{task}}.csv', got {quote(pattern)}"
-        )
-    regex = re.compile("".join(f"(?P<{part}>.+?)" if i % 2 else re.escape(part) for i, part in enumerate(parts)))
-    depth, made = len(PurePath(pattern).parts), dict[str, DataTable]()
-    for name, table in tables.items():
-        tail = PurePath(*PurePath(table.file).parts[-depth:]).as_posix()
-        found = regex.fullmatch(tail) or regex.fullmatch(tail.removesuffix(".gz"))
-        if found is None:
-            raise InputError(f"{table.file}: {Hint('from_name')}: the name is not like {quote(pattern)}")
-        columns = {field: DataColumn([value] * len(table.lines)) for field, value in found.groupdict().items()}
-        made[name] = replace(table, columns={**table.columns, **columns})
-    return made
-
-
 def together(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTable, Options, tuple[str, ...]] | None:
     """One table of several that hold the same systems in a column; None where each table is one of a system.
 
-    Ids are those of the tables, with the file or what its name tells before them where ids repeat.
+    Ids are those of the tables, with the file before them where ids repeat.
     """
-    fields = re.findall(r"\{(\w+)\}", options.from_name or "")
-    asked = options.system_column or (_SYSTEM if _SYSTEM in fields else None)
-    system = asked or _common_systems(list(tables.values()), options)
+    system = options.system_column or _common_systems(list(tables.values()), options)
     if system is None or not all(system in table.columns for table in tables.values()):
         return None
     names = list(dict.fromkeys(name for table in tables.values() for name in table.columns))
@@ -250,7 +228,6 @@ def together(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTab
             cells += table.columns[name] if name in table.columns else [""] * len(table.lines)
     nested = {name for table in tables.values() for name in table.columns if table.columns[name].nested}
     made = {name: DataColumn(cells, nested=name in nested) for name, cells in columns.items()}
-    parts = [name for name in fields if name != _SYSTEM] or [_FILE]
     made.setdefault(_FILE, DataColumn(of_file))
     first = next(iter(tables.values()))
     table = DataTable(f"{first.file} and {len(tables) - 1} more", made, range(1, len(of_file) + 1), "row")
@@ -258,15 +235,10 @@ def together(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTab
     if options.id_column is None:
         free = [name for name in unused(first, options, [system]) if not first.columns[name].nested]
         own = find_ids(table, options, [], free, system)
-        ids = [own] if own is not None and _tells(table, [own], options, system) else [*parts, *([own] if own else [])]
-        options = replace(options, id_column=",".join(dict.fromkeys(ids)))
+        unique = own is not None and tells_apart(table, own, options, system)
+        options = replace(options, id_column=own if unique else ",".join(filter(None, (_FILE, own))))
         table = _joined(table, "id_column", options.id_column)
     return table, options, (f"{len(tables)} files are one table: systems are from column {quote(system)}",)
-
-
-def _tells(table: DataTable, names: Sequence[str], options: Options, system: str) -> bool:
-    keys = [table.columns[name] for name in (*names, system, options.runs) if name is not None]
-    return len(set(zip(*keys, strict=True))) == len(table.lines)
 
 
 def _common_systems(tables: Sequence[DataTable], options: Options) -> str | None:
@@ -276,22 +248,6 @@ def _common_systems(tables: Sequence[DataTable], options: Options) -> str | None
             common = set.intersection(*({*table.columns[name]} for table in tables))
             if len(common) > 1:
                 return name
-    return None
-
-
-def name_pattern(files: Sequence[str]) -> str | None:
-    """What names of files are like where each of some first parts stands with each of some second parts.
-
-    >>> name_pattern(["runs/a_x.csv", "runs/a_y.csv", "runs/b_x.csv", "runs/b_y.csv"])
-    '{system}_{task}.csv'
-    """
-    names = [PurePath(file).name for file in files]
-    for mark in "_-.":
-        halves = [name.partition(mark) for name in names]
-        ending = PurePath(names[0].removesuffix(".gz")).suffix
-        firsts, seconds = {first for first, _, _ in halves}, {second for _, _, second in halves}
-        if len(firsts) > 1 < len(seconds) and len(firsts) * len(seconds) == len({*names}):
-            return f"{{system}}{mark}{{task}}{ending}"
     return None
 
 

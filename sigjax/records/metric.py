@@ -131,8 +131,8 @@ class Note(str):
     Attributes:
         about: the metric or task that it is about, whose name and a colon stand before the text.
         text: the sentence without them.
-        code: what it says, for programs: "dropped", "filled", "pairwise", "sacrebleu", "trec_eval"; "" where only
-            people read it.
+        code: what it says, for programs: "dropped", "filled", "noise", "pairwise", "sacrebleu", "trec_eval"; "" where
+            only people read it.
         values: the numbers in it.
 
     >>> note = Note("dropped 2 of 9 instances", code="dropped", values={"instances": 9, "dropped": 2})
@@ -143,9 +143,9 @@ class Note(str):
     about: str
     text: str
     code: str
-    values: Mapping[str, int]
+    values: Mapping[str, float]
 
-    def __new__(cls, text: str, *, about: str = "", code: str = "", values: Mapping[str, int] | None = None) -> Note:
+    def __new__(cls, text: str, *, about: str = "", code: str = "", values: Mapping[str, float] | None = None) -> Note:
         """Take the sentence, and what it is about and says."""
         note = super().__new__(cls, f"{about}: {text}" if about else text)
         note.about, note.text, note.code, note.values = about, text, code, values or {}
@@ -169,13 +169,18 @@ class Fact:
     note: Count
     about: str
     code: str
-    values: dict[str, Count]
+    values: dict[str, float]
 
 
 def facts_of(notes: Iterable[str]) -> list[Fact]:
     """What the notes say that have a code."""
     coded = ((index, note) for index, note in enumerate(notes) if isinstance(note, Note) and note.code)
-    return [Fact(index, note.about, note.code, dict(note.values)) for index, note in coded]
+    return [Fact(index, note.about, note.code, _as_written(note.values)) for index, note in coded]
+
+
+def _as_written(values: Mapping[str, float]) -> dict[str, float]:
+    """The numbers, whole ones without a point."""
+    return {name: int(value) if float(value).is_integer() else value for name, value in values.items()}
 
 
 def with_facts(notes: Iterable[str], facts: Iterable[Fact]) -> tuple[str, ...]:
@@ -190,7 +195,7 @@ def with_facts(notes: Iterable[str], facts: Iterable[Fact]) -> tuple[str, ...]:
         if not 0 <= fact.note < len(found) or not found[fact.note].startswith(before):
             raise ValueError(f"fact of note {fact.note}")
         text = found[fact.note].removeprefix(before)
-        found[fact.note] = Note(text, about=fact.about, code=fact.code, values=fact.values)
+        found[fact.note] = Note(text, about=fact.about, code=fact.code, values=_as_written(fact.values))
     return tuple(found)
 
 

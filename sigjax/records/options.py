@@ -41,9 +41,8 @@ LISTS = frozenset(("ignore", "input", "only"))
 """Options that take a list of names in Python."""
 _SHORT = {"i": "input", "m": "metric", "o": "output"}
 # Unicode keeps these for programs: no text of people has them.
-_OPEN, _NEXT, _CLOSE, _LINE = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
+_OPEN, _NEXT, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
 _HINT = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
-_PLACE = re.compile(f"{_LINE}([^{_LINE}{_NEXT}]*){_NEXT}([^{_NEXT}]*){_NEXT}([0-9]+){_CLOSE}")
 
 
 class Hint:
@@ -108,17 +107,16 @@ def _quoted(word: str) -> str:
 
 
 def rendered(text: str, spelling: Callable[[Hint], str]) -> str:
-    """A text with its lines, and with its hints in a spelling."""
-    return _HINT.sub(lambda hint: spelling(Hint(*hint[1].split(_NEXT))), _PLACE.sub(r"\1, \2 \3", text))
+    """A text with its hints in a spelling."""
+    return _HINT.sub(lambda hint: spelling(Hint(*hint[1].split(_NEXT))), text)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file (or a row, or an entry) that a message names: it stands in an f-string, as a `Hint` does.
+    """A line of a file (or a row, or an entry) that a message names.
 
-    >>> error = InputError(f"{Line('scores.tsv', 3)}: expected a number")
-    >>> print(error, error.line)
-    scores.tsv, line 3: expected a number 3
+    >>> print(InputError(f"{Line('scores.tsv', 3)}: expected a number"))
+    scores.tsv, line 3: expected a number
     """
 
     file: str
@@ -131,14 +129,14 @@ class Line:
         return f"{self.word} {self.number}"
 
     def __str__(self) -> str:
-        """Return what a message holds in its place until it is shown."""
-        return f"{_LINE}{self.file}{_NEXT}{self.word}{_NEXT}{self.number}{_CLOSE}"
+        """Return the file and the line."""
+        return f"{self.file}, {self.short}"
 
 
 class InputError(ValueError):
     """What a person gave cannot be used: the message names the file or option, what was expected and what to do.
 
-    Options in the text are `Hint`s, and places are `Line`s. Shown, options are keywords of Python; the command line
+    Options in the text are `Hint`s. Shown, options are keywords of Python; the command line
     shows `flags`.
     """
 
@@ -153,12 +151,6 @@ class InputError(ValueError):
     def hints(self) -> list[Hint]:
         """The options that the text names."""
         return [Hint(*each[1].split(_NEXT)) for each in _HINT.finditer(self.neutral)]
-
-    @property
-    def line(self) -> int:
-        """The number of the first line that the text names; 0 where it names none."""
-        found = _PLACE.search(self.neutral)
-        return int(found[3]) if found else 0
 
     @property
     def flags(self) -> str:

@@ -96,7 +96,7 @@ def _of_notes(report: ReportRecord) -> Iterator[str]:
             instances, dropped = (f"{note.values[name]:,}" for name in ("instances", "dropped"))
             yield f"Of {instances} instances, {dropped} that some system lacks were left out."
         elif note.code == "filled":
-            yield f"We counted {count(note.values['results'], 'missing result')} as 0."
+            yield f"We counted {count(int(note.values['results']), 'missing result')} as 0."
         elif note.code == "pairwise":
             yield "Each pair was compared on the instances that both systems have."
     for code, words in _PROGRAMS.items():

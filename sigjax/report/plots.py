@@ -612,9 +612,9 @@ def draw_points(axes: Axes, points: Mapping[tuple[str, str, str], tuple[Any, Any
             axes.plot(gains, 1.0 - np.asarray(p_values), linewidth=0, zorder=2.5 - len(gains) / every, **style)
 
 
-def limit_gains(axes: Axes, gains: np.ndarray, p_values: np.ndarray, smallest: float = 0.001) -> None:
-    """Show the gains of pairs with p from `smallest` on, which may not be significant, and say what is not shown."""
-    close = (p_values >= smallest) & (gains > 0.0)
+def limit_gains(axes: Axes, gains: np.ndarray, p_values: np.ndarray) -> None:
+    """Show the gains of pairs with p from 0.001 on, which may not be significant, and say what is not shown."""
+    close = (p_values >= 0.001) & (gains > 0.0)
     right = 1.5 * float(gains[close].max() if close.any() else gains.max())
     low = float(p_values[close].max()) if close.any() else 1.0
     axes.set_xlim(-0.01 * right, right or None)

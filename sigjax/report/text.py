@@ -97,7 +97,13 @@ def to_text(report: ReportRecord, *, width: int | None = None, color: bool = Fal
             _section(page, section, verbose=verbose)
         notes = [note for note in report.notes if not words.is_warning(note)]
         if not verbose:
-            noted = [words.count(len(notes), "note")] * bool(notes)
+            shown = [note for note in notes if getattr(note, "code", "") == "noise"]
+            shown = shown if len(shown) <= MAX_LINES else []  # tasks have one each
+            for note in shown:
+                page.sentence(note)
+            page.add() if shown else None
+            hidden = len(notes) - len(shown)
+            noted = [words.count(hidden, "note")] * bool(hidden)
             more = [*noted, *["all pairs"] * (len(report.comparisons) > 1), "method"]
             how = "--verbose, --output FILE or report.to_text()"
             page.sentence(f"{', '.join(more)} and signature: {how}", style=DIM)

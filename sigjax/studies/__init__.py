@@ -1,11 +1,11 @@
 """Other questions than `compare`: experiments made of many comparisons, classical tests, and systems one by one.
 
 A study calls `compare` and the rooms below it; it adds no resampling of its own. `trials` makes experiments from data
-and tests them; `audit` and `power` count what the tests say. `equivalence` has its own tests. `thresholds` tests all
-pairs of systems for `gains`, `size`, `domain` and `calibration`. `diff` compares two reports, or two evaluations, and
-`verify` a report and its data. `samples` takes systems one by one: against a number, or on different instances.
-`classical` runs the `tests` that have names, and `association` compares labels. Each file has the study with its
-record, text and figure; what these share is in `study`, and formulas in `formulas`.
+and tests them; `audit` and `power` count what the tests say. `equivalence` has its own tests. `gains` tests all pairs
+of systems on test sets of several sizes. `diff` compares two reports, or two evaluations, and `verify` a report and its
+data. `samples` takes systems one by one: against a number, or on different instances. `classical` runs the `tests` that
+have names, and `association` compares labels. Each file has the study with its record, text and figure; what these
+share is in `study`, and formulas in `formulas`.
 
 `STUDIES` has a record of each study: commands, their help and the public names are made of it. Naming a study imports
 no file of this room.
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from sigjax.studies.association import association_test as association_test
     from sigjax.studies.audit import audit as audit
     from sigjax.studies.battles import battles as battles
-    from sigjax.studies.calibration import calibration as calibration
     from sigjax.studies.classical import classical_tests as classical_tests
     from sigjax.studies.diff import diff as diff
-    from sigjax.studies.domain import domain as domain
     from sigjax.studies.equivalence import equivalence as equivalence
     from sigjax.studies.equivalence import equivalence_test as equivalence_test
     from sigjax.studies.gains import gains as gains
@@ -35,8 +33,6 @@ if TYPE_CHECKING:
     from sigjax.studies.rl import rl as rl
     from sigjax.studies.samples import one_sample as one_sample
     from sigjax.studies.samples import unpaired as unpaired
-    from sigjax.studies.size import size as size
-    from sigjax.studies.synthetic import synthetic as synthetic
     from sigjax.studies.verify import verify as verify
 
 
@@ -50,10 +46,10 @@ class StudySpec:
         more: the rest of it.
         module: the file of this room.
         functions: the public functions; the first one is the command's.
-        result: the class of its results; an `Evaluation` has none here.
+        result: the class of its results.
         options: the record of the command's options.
-        takes: what the command reads: the evaluations of the files, one per metric; test sets; systems one by one, of
-            which one is enough or which have instances of their own; two files of labels; reports; or a table of
+        takes: what the command reads: the evaluations of the files, one per metric; systems one by one, of which one is
+            enough or which have instances of their own; two files of labels; reports; or a table of
             battles.
         files: the help of its files; the usual one when left out.
         alone: whether it is a name of sigjax, beside `sigjax.studies.NAME`.
@@ -67,7 +63,7 @@ class StudySpec:
     functions: tuple[str, ...]
     result: str
     options: str
-    takes: Literal["evaluations", "test sets", "systems", "samples", "labels", "reports", "battles"] = "evaluations"
+    takes: Literal["evaluations", "systems", "samples", "labels", "reports", "battles"] = "evaluations"
     files: str = ""
     alone: bool = True
     research: bool = False
@@ -80,7 +76,7 @@ class StudySpec:
     @property
     def figure(self) -> bool:
         """Whether it has a figure."""
-        return bool(self.result) and hasattr(self.load(self.result), "plot")
+        return hasattr(self.load(self.result), "plot")
 
     def load(self, name: str) -> Any:
         """A function or record of its file."""
@@ -182,40 +178,9 @@ _ALL = (
         takes="reports",
     ),
     _study(
-        "calibration",
-        "How often is the winner of a test on a small test set the better system on all data, by p?",
-        "Test sets are drawn from the data with replacement, and all pairs are tested on each.",
-        alone=False,
-        research=True,
-    ),
-    _study(
-        "domain",
-        "Do the winners of tests on one test set win on others, by p? The first test set is the one that is tested.",
-        "The files are tables or saved evaluations (`sigjax extract`) of the same systems. With --strata, the files "
-        "are those of one test set, as for `sigjax compare`, and each stratum is a test set.",
-        takes="test sets",
-        files="One file per test set, with all systems each (or NAME=FILE).",
-        alone=False,
-        research=True,
-    ),
-    _study(
         "gains",
         "How large is a gain that is significant on these files? Gain against 1 - p, for all pairs of systems.",
-        "The threshold is the gain that 95% of the pairs with p from 0.04 to 0.06 do not exceed.",
-        alone=False,
-        research=True,
-    ),
-    _study(
-        "synthetic",
-        "Write synthetic systems: correlated mixtures of the systems in the files, or data by the papers' generators.",
-        "Every command takes what this writes, such as `sigjax research gains made.npz --groups families.tsv`.",
-        result="",
-        alone=False,
-        research=True,
-    ),
-    _study(
-        "size",
-        "How does the gain that is needed fall with the size of the test set, and how many instances does a gain need?",
+        "--sizes: how it falls with the size of the test set; and do winners win on other instances, or on --other?",
         alone=False,
         research=True,
     ),

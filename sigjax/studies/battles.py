@@ -39,10 +39,12 @@ from sigjax.records import Hint, InputError, Interval, Settings
 from sigjax.records.corrections import CORRECTIONS, PValueCorrection, adjust
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.plots import BLUE, BLUES, intervals, label_rows, row_height, set_words
+from sigjax.report.sections import Table
+from sigjax.report.text import table_lines
 from sigjax.report.words import count, first_of, format_interval, format_ranks, number_spec, percent
 from sigjax.resample.units import codes
 from sigjax.studies.equivalence import EquivalencePairsOptions
-from sigjax.studies.study import Study, study_signature, table_text
+from sigjax.studies.study import Study, study_signature
 from sigjax.testing.jackknife import joint_level, normal_maxima
 from sigjax.testing.p_values import t_quantile, t_tail
 
@@ -164,11 +166,12 @@ class Battles(Study):
         """Which systems may be the best, and a table of the first ones."""
         level, shown = percent(self.options.confidence_level), self.systems[:_SHOWN]
         top = [each.system for each in self.systems if each.rank_interval[0] == 1]
-        best = f"{first_of(top, _NAMED)} {'is' if len(top) == 1 else 'may be'} the best"
-        clusters = f" of {count(self.num_units, self.options.cluster)}" if self.options.cluster else ""
+        others = f", or one of {len(top) - 1} others," if len(top) > 2 else ", or 1 other," * (len(top) == 2)
+        clusters = f" in {count(self.num_units, 'cluster')} ({self.options.cluster})" if self.options.cluster else ""
         lines = [
-            f"{best} of {count(len(self.systems), 'system')}",
-            f"{count(self.num_battles, 'battle')}{clusters}, {count(self.num_ties, 'tie')}",
+            f"{self.systems[0].system}{others} is the best",
+            f"{count(self.num_battles, 'battle')} of {count(len(self.systems), 'system')}{clusters}, "
+            f"{count(self.num_ties, 'tie')}",
             f"with about {level} confidence all ranks hold together",
             "",
         ]
@@ -186,8 +189,8 @@ class Battles(Study):
             )
             for each, after in zip(shown, [*self.systems[1:], None], strict=False)
         ]
-        header = ("rank", "system", "score", f"{level} interval", "Elo", "battles", "adj. p to next")
-        lines += table_text(header, rows, (1,), 24)
+        header = ("rank", "system", "score", f"{level} interval", "Elo", "battles", "adj. p, to next")
+        lines += table_lines(Table(header, rows, (1,)), 20)
         if more := len(self.systems) - len(shown):
             lines += ["", f"and {count(more, 'more system')}: in JSON (-o FILE.json) all stand"]
         title = CORRECTIONS[self.options.correction].title

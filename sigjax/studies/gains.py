@@ -1,68 +1,101 @@
-"""Gains: how large is a gain that is significant? All pairs of systems, gain against 1 - p."""
+"""Gains: how large is a gain that is significant, and do its winners win elsewhere? All pairs of systems."""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, get_args
+from itertools import cycle
+from statistics import NormalDist
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sigjax.comparison.options import ReadingOptions, evaluations_of
-from sigjax.readers.options import check_groups, system_groups
-from sigjax.records import InputError, Settings, Test
-from sigjax.records.options import check, option, takes
-from sigjax.report.plots import LOOKS, draw_points, limit_gains, set_words
-from sigjax.report.words import count, format_number, metric_title, number_spec, percent
-from sigjax.run.context import with_progress
-from sigjax.studies.study import PANEL, Study, grouped, in_units, table_text
-from sigjax.studies.thresholds import (
-    WIDE,
-    Among,
-    Gained,
-    PairColumns,
-    PairsOptions,
-    Threshold,
-    ThresholdDifference,
-    check_pairs,
-    compared_pairs,
-    difference_of,
-    explained,
-    few_pairs,
-    interval_text,
-    made_of,
-    make_threshold,
-    note_lines,
-    system_draws,
+from sigjax.comparison.checks import named_errors
+from sigjax.comparison.compare import compare
+from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
+from sigjax.records import (
+    Alternative,
+    Design,
+    Device,
+    EvaluationRecord,
+    InputError,
+    Interval,
+    Method,
+    Settings,
+    Test,
+    Variant,
 )
+from sigjax.records.options import check, option, same, takes, values
+from sigjax.report.plots import LOOKS, draw_points, limit_gains, set_words
+from sigjax.report.words import count, format_interval, format_number, metric_title, number_spec, percent
+from sigjax.resample.units import units_of_instances
+from sigjax.run.context import progress_bar, with_progress
+from sigjax.run.files import naming
+from sigjax.studies.formulas import PROPORTION_LEVEL, paired_proportion
+from sigjax.studies.study import PANEL, WIDTH, Study, grouped, in_units, table_text, unit_of
+from sigjax.studies.trials import checked_settings, on_instances, select
+from sigjax.testing.hypotheses import Hypotheses
+from sigjax.testing.problem import problem_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Path = str | os.PathLike[str]
-_LOOKS = {None: (*LOOKS[0], "pair"), True: (*LOOKS[0], "same group"), False: (*LOOKS[1], "different groups")}
-"""By whether both systems have the same group."""
+Side = Literal["one-sided", "two-sided"]
+_SIDES: dict[Side, Alternative] = {"one-sided": "greater", "two-sided": "two-sided"}
+"""Of tests of the better system of a pair."""
+_LOWEST, _HIGHEST = 0.001, 0.25
+"""p of the pairs that a threshold is made of."""
+_FEWEST = 9
+"""Resamples at least as extreme behind a sampled p that moves a gain."""
+_NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, kw_only=True)
-class GainsOptions(PairsOptions, ReadingOptions):
+class GainsOptions(ReadingOptions):
     """The options of `gains`."""
 
-    groups: Path | Mapping[str, str] | None = option(
+    sizes: Sequence[int] | None = option(
         None,
-        "Groups of systems: a file with one system and its group per line (tab; comma in .csv).",
-        "Or system -> group. Pairs of the same group then have a threshold of their own.",
+        "Also test on the first so many instances (or clusters), and see whether winners win on the others.",
+        group="Main options",
+        least=2,
+    )
+    other: Any | os.PathLike[str] | None = option(
+        None,
+        "Another test set of the same systems, on which winners may win, too: a table or saved evaluation.",
+        "Or what `data` may be. It is in place of the other instances of `sizes`.",
         group="Main options",
     )
+    test: Test | Sequence[Test] = same(Settings, "test", "bootstrap")
+    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
+    seed: int = same(Settings, "seed")
+    p_range: Sequence[float] = option(
+        (0.04, 0.06),
+        "Lowest and highest p of the pairs whose winners are followed; thresholds are for the middle.",
+        above=0,
+        below=0.5,
+    )
+    quantile: float = option(0.95, "The threshold is this quantile of gains.", above=0, below=1)
+    alternative: Side = option("one-sided", "One-sided p-values are those of the better system of each pair.")
+    variant: Variant = same(Settings, "variant")
+    method: Method = same(Settings, "method")
+    design: Design = same(Settings, "design")
+    budget: float | None = same(Settings, "budget")
+    memory: float = same(Settings, "memory")
+    device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress")
 
 
 @dataclass(frozen=True)
 class PairGain:
-    """One pair of systems by one metric and test.
+    """One pair of systems on one test set, by one metric and test.
 
     Attributes:
+        size: number of units of the test set.
         winner: the system with the better score; of equal systems the first in the data.
         loser: the other one.
         metric: name of the metric.
@@ -70,9 +103,10 @@ class PairGain:
         gain: |score of the winner - score of the loser|, on the scale of the metric.
         p_value: the p-value.
         method: "exact", "dp" or "tree" (exact too), or "montecarlo".
-        same_group: whether both systems have the same group; None without groups.
+        wins_elsewhere: whether it has the better score on the other test set or instances; None where there are none.
     """
 
+    size: int
     winner: str
     loser: str
     metric: str
@@ -80,41 +114,49 @@ class PairGain:
     gain: float
     p_value: float
     method: str
-    same_group: bool | None
+    wins_elsewhere: bool | None
 
 
 @dataclass(frozen=True)
-class GainThresholds:
-    """The thresholds of one metric and test.
+class GainsAt:
+    """What all pairs on one test set say, by one metric and test.
 
     Attributes:
         metric: name of the metric.
         test: "permutation" or "bootstrap".
-        by: "range": from the gains of pairs with p in the range; "normal": from those of all pairs with p from 0.001 to
-            0.25, moved to the middle of the range by the normal distribution, $g z_{0.05} / z_p$.
-        thresholds: of all pairs; with groups also of pairs of the same group, and of different groups.
-        difference: of the last two; None where there are none.
+        size: number of units of the test set.
+        num_pairs: number of pairs with p from 0.001 to 0.25, whose gains are moved to the middle of the range of p.
+        median: of these gains; None without pairs.
+        threshold: their quantile; None without pairs.
+        near: number of pairs with p in the range.
+        wins: how many of their winners win elsewhere, too; None where there is nothing else.
+        share: wins / near; None without either.
+        interval: 95% interval of the share, for other systems like these; see `formulas.paired_proportion`.
     """
 
     metric: str
     test: Test
-    by: Gained
-    thresholds: tuple[Threshold, ...]
-    difference: ThresholdDifference | None
+    size: int
+    num_pairs: int
+    median: float | None
+    threshold: float | None
+    near: int
+    wins: int | None
+    share: float | None
+    interval: Interval | None
 
 
 @dataclass(frozen=True, repr=False)
 class Gains(Study):
-    """Gain against 1 - p for all pairs of systems, and the gains that are needed near p = 0.05.
+    """Gain against 1 - p for all pairs of systems, the gains that are needed, and whether winners win elsewhere.
 
     Attributes:
         systems: all systems, in the order of the data.
-        groups: the group of each; None without groups.
-        pairs: metric by metric and test by test.
-        thresholds: metric by metric and test by test, by the range and by the normal distribution.
-        p_range: lowest and highest p of the pairs that a threshold is made of.
-        quantile: the threshold is this quantile of their gains.
-        draws: number of draws of systems behind the intervals.
+        pairs: size by size, metric by metric and test by test.
+        points: in the same order.
+        p_range: lowest and highest p of the pairs whose winners are followed.
+        quantile: the threshold is this quantile of gains.
+        elsewhere: where winners may win, too: "the other instances" or "the other test set"; empty where nowhere.
         num_instances: number of instances.
         num_units: number of units (instances, or clusters where there are some).
         alternative: "one-sided" (in favour of the winner) or "two-sided".
@@ -126,72 +168,77 @@ class Gains(Study):
     rows = "pairs"
 
     systems: tuple[str, ...]
-    groups: tuple[str, ...] | None
     pairs: tuple[PairGain, ...]
-    thresholds: tuple[GainThresholds, ...]
+    points: tuple[GainsAt, ...]
     p_range: tuple[float, float]
     quantile: float
-    draws: int
+    elsewhere: str
     num_instances: int
     num_units: int
-    alternative: str
+    alternative: Side
     notes: tuple[str, ...]
     settings: Settings
     signature: str
 
     def _lines(self) -> list[str]:
-        """The thresholds of each metric and test."""
-        lines = [f"gains of {count(len(self.systems), 'system')}: {in_units(self)}", *explained(self)]
-        header = ("pairs", "all", "used", "effective", "threshold", f"{percent(self.settings.level)} interval")
-        for one in self.thresholds:
-            spec = number_spec(number for each in one.thresholds for number in (each.gain, each.low, each.high))
-            rows = [
-                (each.among, f"{each.num_all:,}", f"{each.num_pairs:,}", f"{int(each.effective_pairs):,}")
-                + (format_number(each.gain, spec), interval_text(each.low, each.high, spec))
-                for each in one.thresholds
-            ]
-            lines += ["", f"{metric_title(one.metric)}, {one.test} test: {made_of(one.by, self.p_range)}", ""]
-            lines += table_text(header, rows, (0,))
-            if (between := one.difference) is not None:
-                verdict = "the thresholds differ" if between.differ else "not shown to differ"
-                interval = interval_text(between.low, between.high, f"+{spec}")
-                lines += ["", f"different groups - same group: {between.difference:+{spec}}, {interval}: {verdict}"]
-        return [*lines, *note_lines(self)]
+        """The answer and the numbers of each metric and test."""
+        (low, high), noun, share = self.p_range, unit_of(self), percent(self.quantile)
+        lines, middle = [f"gains of {count(len(self.systems), 'system')}: {in_units(self)}"], (low + high) / 2.0
+        for points in _by_test(self.points):
+            last, spec = points[-1], number_spec(number for at in points for number in (at.median, at.threshold))
+            text = f"{metric_title(last.metric)}, {last.test} test"
+            if last.threshold is not None:
+                at_p = f"at {self.alternative} p = {middle:g}"
+                text += f": {share} of pairs gain at most {last.threshold:{spec}} {at_p}"
+            lines += ["", *wrap(text, WIDTH), "", *self._table(points, spec)]
+            known = np.array([(at.size, at.threshold) for at in points if at.threshold], float)
+            if len(known) > 1:
+                sizes, thresholds = np.log(known).T
+                exponent = np.polyfit(sizes, thresholds, 1)[0]
+                lines += ["", f"threshold: as {noun}s to the power {exponent:.2f}; of means, -0.50 is expected"]
+        lines += [
+            "",
+            f"pairs: p from {_LOWEST:g} to {_HIGHEST:g}, gains moved to p = {middle:g} by the normal distribution",
+            f"threshold: the gain that {share} of these pairs do not exceed; median: half of them",
+            f"near: p from {low:g} to {high:g}",
+        ]
+        if self.elsewhere:
+            lines += [f"win: the winner has the better score on {self.elsewhere}, too"]
+            lines += ["interval: of the share, for other systems like these"]
+        return [*lines, *(line for note in self.notes for line in wrap(f"note: {note}", WIDTH)), self.signature]
+
+    def _table(self, points: list[GainsAt], spec: str) -> list[str]:
+        """One row per size."""
+        header = [f"{unit_of(self)}s", "pairs", "median", "threshold", "near"]
+        header += ["win", "share", f"{percent(PROPORTION_LEVEL)} interval"] * bool(self.elsewhere)
+        rows = [
+            (f"{at.size:,}", f"{at.num_pairs:,}", format_number(at.median, spec), format_number(at.threshold, spec))
+            + (f"{at.near:,}", format_number(at.wins, ",d"), format_number(at.share, ".3f"))
+            + (format_interval(at.interval, ".3f"),)
+            for at in points
+        ]
+        return table_text(header, [row[: len(header)] for row in rows])
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """One panel per metric and test."""
-        return ((PANEL, partial(self._draw, fits)) for fits in grouped(self.thresholds, "metric", "test"))
+        return ((PANEL, partial(self._draw, points)) for points in _by_test(self.points))
 
-    def _draw(self, fits: list[GainThresholds], axes: Axes) -> None:
-        """1 - p against gain, with the thresholds: dashed from the range of p, dotted by the normal distribution."""
-        (low, high), metric, test = self.p_range, fits[0].metric, fits[0].test
-        pairs = [pair for pair in self.pairs if (pair.metric, pair.test) == (metric, test)]
+    def _draw(self, points: list[GainsAt], axes: Axes) -> None:
+        """1 - p against gain, size by size, with the thresholds."""
+        (low, high), metric, test = self.p_range, points[0].metric, points[0].test
         axes.axhspan(1.0 - high, 1.0 - low, color="0.85", linewidth=0, zorder=0, label=f"p from {low:g} to {high:g}")
-        draw_points(axes, {look: _columns(pairs, {same}) for same, look in _LOOKS.items()})
-        limit_gains(axes, *_columns(pairs, {*_LOOKS}), WIDE[0])
-        groups, title = (None,) if self.groups is None else (True, False), []
-        for fit, style, name in zip(
-            fits, ("--", ":"), ("threshold", "threshold by the normal distribution"), strict=True
-        ):
-            thresholds = fit.thresholds[-len(groups) :]
-            for same, each in zip(groups, thresholds, strict=True):
-                color, _, among = _LOOKS[same]
-                label = name if same is None else f"{name}, {among}"
-                if each.gain is not None:
-                    axes.axvline(each.gain, color=color, linewidth=1.2, linestyle=style, label=label)
-                if each.low is not None and each.high is not None:
-                    axes.axvspan(each.low, each.high, color=color, alpha=0.12, linewidth=0, zorder=0)
-            gains = ["none" if each.gain is None else f"{each.gain:.3g}" for each in thresholds]
-            title.append(f"{name}: {' and '.join(gains)}")
-        number = f"{count(len(pairs), 'pair')} of {count(len(self.systems), 'system')}"
-        words = "\n".join([f"{metric_title(metric)}, {test} test, {number}", *title])
-        set_words(axes, words, "gain of the better system", f"1 − p, {self.alternative}")
-
-
-def _columns(pairs: Sequence[PairGain], same_group: Set[bool | None]) -> tuple[np.ndarray, np.ndarray]:
-    """Gains and p-values `[pair]` of those of the same group, of different ones, or both."""
-    chosen = [pair for pair in pairs if pair.same_group in same_group]
-    return np.array([pair.gain for pair in chosen]), np.array([pair.p_value for pair in chosen])
+        axes.plot([], [], color="black", linewidth=1.2, linestyle="--", label="threshold")
+        title = f"{metric_title(metric)}, {test} test, {count(len(self.systems), 'system')}\nthresholds: "
+        title += ", ".join(format_number(at.threshold, ".3g") for at in points)
+        shown = {}
+        for at, (color, marker) in zip(points, cycle(LOOKS), strict=False):
+            pairs = [pair for pair in self.pairs if (pair.metric, pair.test, pair.size) == (metric, test, at.size)]
+            columns = np.array([(pair.gain, pair.p_value) for pair in pairs]).T
+            shown[color, marker, count(at.size, unit_of(self))] = tuple(columns)
+            axes.axvline(np.nan if at.threshold is None else at.threshold, color=color, linewidth=1.2, linestyle="--")
+        draw_points(axes, shown)
+        limit_gains(axes, *np.concatenate([*shown.values()], axis=1))
+        set_words(axes, title, "gain of the better system", f"1 − p, {self.alternative}")
 
 
 @takes(GainsOptions)
@@ -199,110 +246,178 @@ def _columns(pairs: Sequence[PairGain], same_group: Set[bool | None]) -> tuple[n
 def gains(data: Any, options: GainsOptions) -> Gains:
     r"""Relate the gain of one system over another to its p-value, for all pairs of systems on the same resamples.
 
-    The threshold is the 95th percentile of the gains of the pairs with p from 0.04 to 0.06: a larger gain is almost
-    always significant on data like these. If scores are means of n normal values, gains near one-sided p = 0.05 are
-    1.645 standard errors of delta (two-sided: 1.960). By the normal distribution, gains of pairs with p from 0.001 to
-    0.25 are moved to the middle of the range of p. A sampled p-value counts where one resample or more is at least as
-    extreme, and moves gains where nine are; others are only known to be small.
+    If scores are means of n normal values, gains at one-sided p = 0.05 are 1.645 standard errors of delta (two-sided:
+    1.960). Pairs with p from 0.001 to 0.25 say how large these are: $g z_{0.05} / z_p$. The threshold is the 95th
+    percentile: a larger gain is almost always significant on data like these. It describes these systems; that of
+    others may be larger, the more so the fewer these are. A sampled p-value counts where nine resamples or more are at
+    least as extreme.
 
-    The interval of a threshold is for other systems like these on the same instances: systems are drawn with
-    replacement, and pairs of different systems count as often as both are drawn. Pairs share systems and are worth
-    fewer independent ones (`effective_pairs`); where these are fewer than 72, the largest of them may well lie below
-    the true quantile, and the interval has no upper end. In simulations such intervals of 95% hold the threshold of
-    infinitely many systems in 84 to 100% of cases (`benchmarks/calibration/thresholds.py`), those that take pairs for
-    independent in 5 to 72%.
+    A p-value is not the probability that the winner is worse. How often winners near p = 0.05 win elsewhere depends on
+    the true differences of the systems. If differences of all sizes are equally frequent, 88% win on as many other
+    instances of the same kind, and 95% are the better system; on another domain the winner may be as good as random.
+    The other instances of one data set share what is special about it, such as its domain.
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
         options: see `GainsOptions`.
 
     Raises:
-        InputError: an option or the data cannot be used, or systems without group.
+        InputError: an option or the data cannot be used, a size above that of the data, or systems or a metric that
+            the other test set lacks.
 
     Reference: Berg-Kirkpatrick, Burkett and Klein (2012), "An empirical investigation of statistical significance in
-    NLP", section 3.
+    NLP", sections 3 and 4.
 
     Example:
         >>> from sigjax import Evaluation
         >>> scores = {"A": [3, 4, 5, 3, 5, 4], "B": [2, 4, 4, 3, 3, 4], "C": [3, 4, 4, 3, 5, 3]}
-        >>> study = gains(Evaluation.from_arrays(scores), test="permutation", p_range=[0.1, 0.3])
+        >>> study = gains(Evaluation.from_arrays(scores), test="permutation")
         >>> [(one.winner, one.loser, round(one.gain, 3), one.p_value) for one in study.pairs]
         [('A', 'C', 0.333, 0.25), ('A', 'B', 0.667, 0.125), ('C', 'B', 0.333, 0.375)]
-        >>> round(study.thresholds[0].thresholds[0].gain, 3)
-        0.65
+        >>> round(study.points[0].median, 3)
+        0.883
     """
     evaluations = evaluations_of(data, options)
     check(options)
-    settings = check_pairs(evaluations, options)
-    systems = evaluations[0].systems
-    groups = _groups(options.groups, systems)
-    columns, signature, num_units = compared_pairs(evaluations, settings, options)
-    draws = system_draws(settings.seed, len(systems), options.draws)
-    thresholds = tuple(_thresholds(tested, by, groups, draws, options) for tested in columns for by in get_args(Gained))
-    notes = dict.fromkeys(note for each in evaluations for note in each.notes)
-    numbers = [each.effective_pairs for one in thresholds for each in one.thresholds]
-    parts = options.signature + ("" if groups is None else f"|groups:{len(set(groups))}")
+    if len(options.p_range) != 2 or not options.p_range[0] < options.p_range[1]:
+        raise InputError(f"p_range must be the lowest and the highest p, such as 0.04 0.06, got {options.p_range!r}")
+    how = {"alternative": _SIDES[options.alternative], "correction": "none"}
+    settings = checked_settings(evaluations, options, options.p_range[0], drawing="gains" * bool(options.sizes), **how)
+    others = _others(evaluations, options)
+    unit, strata = units_of_instances(evaluations[0])
+    first = np.unique(unit, return_index=True)[1]
+    place, num_units = np.argsort(np.argsort(first))[unit], len(strata)
+    if options.sizes and max(options.sizes) > num_units:
+        raise InputError(f"sizes must be at most the {num_units:,} units of the data, got {max(options.sizes):,}")
+    pairs, signature = list[PairGain](), ""
+    sizes = sorted({num_units, *(options.sizes or ())})
+    with progress_bar("gains", len(sizes) if len(sizes) > 1 else None, visible=options.progress) as advance:
+        for done, size in enumerate(sizes, start=1):
+            parts = [on_instances(each, place < size) for each in evaluations]
+            rest = [on_instances(each, place >= size) for each in evaluations] * (size < num_units)
+            found, signature = _compared(parts, others or rest, size, settings, options)
+            pairs += found
+            advance(done)
+    points = tuple(_point(some, settings, options) for some in grouped(pairs, "size", "metric", "test"))
+    low, high = options.p_range
+    elsewhere = "the other test set" if others else "the other instances" if len(sizes) > 1 else ""
+    about = f"sizes:{','.join(map(str, sizes))}|p:{low:g}-{high:g}|quantile:{options.quantile:g}"
+    about += f"|other:{others[0].num_instances} instances" if others else ""
     return Gains(
-        systems=systems,
-        groups=groups,
-        pairs=tuple(pair for tested in columns for pair in _pairs(tested, systems, groups)),
-        thresholds=thresholds,
-        p_range=(options.p_range[0], options.p_range[1]),
+        systems=evaluations[0].systems,
+        pairs=tuple(pairs),
+        points=points,
+        p_range=(low, high),
         quantile=options.quantile,
-        draws=options.draws,
+        elsewhere=elsewhere,
         num_instances=evaluations[0].num_instances,
         num_units=num_units,
         alternative=options.alternative,
-        notes=(*notes, *few_pairs(numbers, options.least_pairs)),
+        notes=(*dict.fromkeys(note for each in evaluations for note in each.notes), *_few(points, options.quantile)),
         settings=settings,
-        signature=f"study:gains|{parts}|{signature}",
+        signature=f"study:gains|{about}|{signature}",
     )
 
 
-def _groups(given: Path | Mapping[str, str] | None, systems: Sequence[str]) -> tuple[str, ...] | None:
-    if given is None:
-        return None
-    if isinstance(given, Mapping):
-        groups = given
-        check_groups("groups", groups, systems)
-    else:
-        groups = system_groups(os.fsdecode(given), systems)
-    if len(set(groups.values())) == 1:
-        raise InputError(f"groups: all systems have the group {groups[systems[0]]!r}; expected two groups or more")
-    return tuple(groups[name] for name in systems)
+def _others(evaluations: Sequence[EvaluationRecord], options: GainsOptions) -> list[EvaluationRecord]:
+    """The other test set by each metric; empty where there is none."""
+    if options.other is None:
+        return []
+    with naming("other"):
+        read = evaluations_of(options.other, options, metrics=[each.metric for each in evaluations])
+    others, names = {each.metric.name: each for each in read}, [each.metric.name for each in evaluations]
+    systems = evaluations[0].systems
+    if lacking := [*({*names} - {*others}), *(name for name in systems if name not in read[0].systems)]:
+        raise InputError(f"other: lacks {lacking[0]!r}; expected all systems and metrics of the data")
+    return [others[name] for name in names]
 
 
-def _is_same(pairs: PairColumns, groups: tuple[str, ...]) -> np.ndarray:
-    """Whether both systems of each pair have the same group, `[pair]`."""
-    codes = np.unique(groups, return_inverse=True)[1]
-    return codes[pairs.members[:, 0]] == codes[pairs.members[:, 1]]
+def _compared(
+    evaluations: Sequence[EvaluationRecord],
+    elsewhere: Sequence[EvaluationRecord],
+    size: int,
+    settings: Settings,
+    options: GainsOptions,
+) -> tuple[list[PairGain], str]:
+    """All pairs on one test set, metric by metric and test by test; and the signature of their tests.
+
+    One-sided tests are those for the winner, and `compare` tests the first system of a pair against the second. So
+    systems are ordered by their scores, equal ones as in the data.
+    """
+    pairs, reports, how = list[PairGain](), [], {"device": options.device}
+    how |= {"progress": options.progress and not options.sizes}
+    for index, evaluation in enumerate(evaluations):
+        order = np.argsort(-np.array(_hypotheses(evaluation, settings).scores), kind="stable")
+        systems = [evaluation.systems[i] for i in order.tolist()]
+        reports.append(compare(select(evaluation, systems), **values(settings, **how)))
+        there = _hypotheses(select(elsewhere[index], systems), Settings()) if elsewhere else None
+        tests, position = np.array(reports[-1].comparisons.values("test")), {name: i for i, name in enumerate(systems)}
+        for test in settings.tests:
+            columns = reports[-1].comparisons.at(tests == test)
+            members = np.stack([columns.column(name).mapped(position.__getitem__) for name in ("a", "b")], axis=1)
+            gains, p_values = columns.arrays("delta", "p_value")
+            wins: list[bool | None] = [None] * len(gains)
+            if there is not None:
+                deltas, ties = there.observed(members)
+                wins = ((gains > 0.0) & (deltas > ties)).tolist()
+            turned = (gains > 0.0) & (not evaluation.metric.higher_is_better)
+            members = np.where(turned[:, None], members[:, ::-1], members)
+            rows = zip(members.tolist(), gains.tolist(), p_values.tolist(), columns.values("method"), wins, strict=True)
+            for (winner, loser), gain, p_value, method, win in rows:
+                named = systems[winner], systems[loser], evaluation.metric.name, test
+                pairs.append(PairGain(size, *named, gain, p_value, method, win))
+    rest = reports[0].signature.split("|", 1)[1].replace("|alt:greater|", "|alt:one-sided|")
+    return pairs, f"metric:{'+'.join(each.metric.name for each in evaluations)}|{rest}"
 
 
-def _thresholds(
-    pairs: PairColumns, by: Gained, groups: tuple[str, ...] | None, draws: np.ndarray, options: GainsOptions
-) -> GainThresholds:
-    """The thresholds of one metric and test, and whether those of groups differ."""
-    among_pairs: dict[Among, np.ndarray] = {"all": np.ones(len(pairs.gains), bool)}
-    if groups is not None:
-        same = _is_same(pairs, groups)
-        among_pairs |= {"same group": same, "different groups": ~same}
-    made = []
-    for among, chosen in among_pairs.items():
-        near = pairs.gains_near(by, options.p_range, options.alternative, chosen)
-        made.append(make_threshold(among, *near, draws, int(chosen.sum()), options))
-    thresholds, drawn = zip(*made, strict=True)
-    between = None
-    if groups is not None:
-        between = difference_of(thresholds[1], thresholds[2], (drawn[1], drawn[2]), options.confidence_level)
-    return GainThresholds(pairs.metric, pairs.test, by, thresholds, between)
+def _hypotheses(evaluation: EvaluationRecord, settings: Settings) -> Hypotheses:
+    """All pairs, with the score of each system."""
+    with named_errors([evaluation], settings):
+        return problem_of(evaluation, settings).hypotheses
 
 
-def _pairs(pairs: PairColumns, systems: tuple[str, ...], groups: tuple[str, ...] | None) -> list[PairGain]:
-    same = [None] * len(pairs.gains) if groups is None else _is_same(pairs, groups).tolist()
-    columns = zip(
-        pairs.members.tolist(), pairs.gains.tolist(), pairs.p_values.tolist(), pairs.methods, same, strict=True
-    )
-    return [
-        PairGain(systems[winner], systems[loser], pairs.metric, pairs.test, gain, p_value, method, is_same)
-        for (winner, loser), gain, p_value, method, is_same in columns
-    ]
+def _point(pairs: Sequence[PairGain], settings: Settings, options: GainsOptions) -> GainsAt:
+    """What the pairs on one test set say."""
+    gains, p_values = np.array([(pair.gain, pair.p_value) for pair in pairs]).T
+    exact = np.array([pair.method != "montecarlo" for pair in pairs])
+    known = exact | (p_values * (settings.fixed_resamples + 1) > _FEWEST + 0.5)  # p = (exceed + 1) / (K + 1)
+    used = (p_values >= _LOWEST) & (p_values <= _HIGHEST) & known
+    (low, high), sides = options.p_range, 1.0 if options.alternative == "one-sided" else 2.0
+    moved = moved_gains(gains[used], p_values[used] / sides, (low + high) / 2.0 / sides)
+    median, threshold = np.quantile(moved, [0.5, options.quantile]).tolist() if len(moved) else (None, None)
+    near = [pair for pair in pairs if low <= pair.p_value <= high and pair.gain > 0.0]
+    wins = share = interval = None
+    if pairs[0].wins_elsewhere is not None:
+        right = np.array([bool(pair.wins_elsewhere) for pair in near])
+        wins = int(right.sum())
+        if near:
+            members = np.array([(pair.winner, pair.loser) for pair in near])
+            share, interval = wins / len(near), paired_proportion(right, members, PROPORTION_LEVEL)
+    at = pairs[0].metric, pairs[0].test, pairs[0].size
+    return GainsAt(*at, len(moved), median, threshold, len(near), wins, share, interval)
+
+
+def moved_gains(gains: np.ndarray, p_values: np.ndarray, p: float) -> np.ndarray:
+    r"""Gains `[pair]` with these one-sided p, as large as they were at p by the normal distribution: $g z_p / z_{p_g}$.
+
+    >>> moved_gains(np.array([1.96, 1.645]), np.array([0.025, 0.05]), 0.05).round(3)
+    array([1.645, 1.645])
+    """
+    return gains * _NORMAL.inv_cdf(p) / np.array([_NORMAL.inv_cdf(each) for each in p_values.tolist()])
+
+
+def _by_test(points: Sequence[GainsAt]) -> list[list[GainsAt]]:
+    """The points of each metric and test, by size."""
+    groups: dict[tuple[str, Test], list[GainsAt]] = {}
+    for at in points:
+        groups.setdefault((at.metric, at.test), []).append(at)
+    return [*groups.values()]
+
+
+def _few(points: Sequence[GainsAt], quantile: float) -> Iterator[str]:
+    """What a reader should know of thresholds of few pairs."""
+    numbers, least = [at.num_pairs for at in points], math.ceil(round(1.0 / (1.0 - quantile), 6))
+    if 0 in numbers:
+        yield f"no threshold where no pair has p from {_LOWEST:g} to {_HIGHEST:g}: take more systems"
+    if any(0 < number < least for number in numbers):
+        yield f"a threshold of fewer than {least} pairs is close to their largest gain; more systems show larger ones"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sigjax.studies.trials as trials
+from sigjax.comparison.analysis import run_variances
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import ReadingOptions, evaluations_of
-from sigjax.records import InputError, Interval, Settings, Test
+from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings, Test
 from sigjax.records.options import check, option, required, same, takes
 from sigjax.report.plots import GREY, set_words
 from sigjax.report.words import DASH, count, format_interval, format_number, metric_title, number_spec, percent
@@ -22,6 +24,7 @@ from sigjax.run.context import with_progress
 from sigjax.studies.formulas import (
     PROPORTION_LEVEL,
     detectable_effect,
+    instances_needed,
     normal_power,
     proportion_interval,
     simulated_effect,
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 _PILOT_RESAMPLES = 10_000
 _STEPS = 200
 """Points of a curve."""
+_SHOWN_RUNS = (1, 2, 3, 4, 5, 8, 16, 32)
+"""Runs of an instance that are shown besides the cheapest and the most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +63,11 @@ class PowerOptions(trials.StudyOptions, ReadingOptions):
         group="Test",
     )
     target: float = option(0.8, "The power that detectable differences are for.", above=0, below=1)
+    difference: float | None = option(
+        None, "True difference for the cheapest mix of instances and runs [default: the pilot's].", above=0
+    )
+    instance_cost: float = option(0.0, "Cost of an instance, for the cheapest mix.", least=0)
+    run_cost: float = option(1.0, "Cost of a run of one system on an instance, for the cheapest mix.", above=0)
 
 
 @dataclass(frozen=True)
@@ -109,6 +119,28 @@ class PowerAt:
     methods: dict[str, int]
 
 
+@dataclass(frozen=True)
+class Mix:
+    """Instances that detect a difference with the target power, by the normal approximation, if each has so many runs.
+
+    Attributes:
+        metric: name of the metric.
+        difference: the true difference.
+        runs: runs of each system on each instance.
+        instances: instances that are needed.
+        cost: of these instances, with the runs of both systems.
+        cheapest: whether no other number of runs costs less, up to twice that of the pilot. Beyond, all would rest on
+            how little instances vary, which pilots do not tell well.
+    """
+
+    metric: str
+    difference: float
+    runs: int
+    instances: int
+    cost: float
+    cheapest: bool
+
+
 @dataclass(frozen=True, repr=False)
 class Power(Study):
     """Power of tests at several numbers of instances.
@@ -124,6 +156,7 @@ class Power(Study):
         num_units: number of its units (instances, or clusters where there are some).
         settings: of the tests.
         signature: one line that reproduces the numbers.
+        mixes: metric by metric, of samples (repeated runs without clusters), by number of runs.
     """
 
     rows = "points"
@@ -138,6 +171,7 @@ class Power(Study):
     num_units: int
     settings: Settings
     signature: str
+    mixes: tuple[Mix, ...] = ()
 
     def _lines(self) -> list[str]:
         """Power and detectable differences, one table per metric and test."""
@@ -157,11 +191,22 @@ class Power(Study):
                 lines += self._table(pilot.metric, test, spec)
             known = f"{pilot.delta:+{spec}}, that of the pilot, which has a standard error of"
             lines += ["", f"power: if the true difference is {known} {pilot.standard_error:{spec}}"]
+            lines += self._cheapest([mix for mix in self.mixes if mix.metric == pilot.metric], spec)
         lines.append(f"interval: of 95%, for the share of {count(self.repetitions, 'sample')} of the pilot")
         if few := sorted({at.instances for at in self.points if at.detectable is None}):
             sizes = ", ".join(f"{size:,}" for size in few)
             lines.append(f"{DASH}: with {sizes} units no permutation test has p <= {self._alpha:.3g}")
         return [*lines, self.signature]
+
+    def _cheapest(self, mixes: Sequence[Mix], spec: str) -> list[str]:
+        """The cheapest mix of instances and runs of one metric, and others; nothing where there are none."""
+        if not mixes:
+            return []
+        best = next(mix for mix in mixes if mix.cheapest)
+        mix = f"{count(best.instances, 'instance')} with {count(best.runs, 'run')} of each system"
+        what = f"cheapest mix for a difference of {best.difference:{spec}} and power {percent(self.target)}:"
+        rows = [(f"{each.runs}", f"{each.instances:,}", f"{each.cost:,.6g}") for each in mixes]
+        return ["", what, f"{mix}, cost {best.cost:,.6g}", "", *table_text(("runs", "instances", "cost"), rows), ""]
 
     @property
     def _alpha(self) -> float:
@@ -267,6 +312,12 @@ def power(data: Any, options: PowerOptions) -> Power:
         pilots.append(PilotDelta(each.metric.name, one.delta, one.standard_error or 0.0))
         points += _points(pilot, pilots[-1], settings, options)
     num_units = len(trials.make_pilot(chosen[0]).units.strata)
+    mixes = [mix for own, pilot in zip(chosen, pilots, strict=True) for mix in _mixes(own, pilot, level, options)]
+    if not mixes and (options.difference or options.instance_cost):
+        raise InputError(
+            "difference and instance_cost are for the mix of instances and runs, which needs repeated runs "
+            f"({Hint('runs')}), no clusters, and a metric of single runs; leave them out"
+        )
     signature = study_signature(
         "power",
         options,
@@ -274,6 +325,7 @@ def power(data: Any, options: PowerOptions) -> Power:
         test="+".join(settings.tests),
         instances=",".join(map(str, sorted(options.instances))),
         pairs=options.pairs if options.pairs > 1 else None,
+        **({} if mixes else dict.fromkeys(("difference", "instance_cost", "run_cost"))),
         only=",".join(chosen[0].systems),
         units=num_units,
         **trials.signed_data(evaluations[0]),
@@ -289,7 +341,22 @@ def power(data: Any, options: PowerOptions) -> Power:
         num_units=num_units,
         settings=settings,
         signature=signature,
+        mixes=tuple(mixes),
     )
+
+
+def _mixes(evaluation: EvaluationRecord, pilot: PilotDelta, alpha: float, options: PowerOptions) -> Iterator[Mix]:
+    """What other numbers of runs need, the cheapest among them; nothing without runs, or with clusters."""
+    difference, found = options.difference or abs(pilot.delta), run_variances(evaluation)
+    if found is None or evaluation.clusters is not None or not difference:
+        return
+    runs = np.arange(1, 2 * max(Counter(evaluation.ids).values()) + 1)
+    variance = max(found.instances_of_delta, 0.0) + 2.0 * found.runs / runs
+    instances = instances_needed(variance, difference, alpha, options.target, options.alternative)
+    costs = instances * (options.instance_cost + 2.0 * options.run_cost * runs)
+    best = int(np.argmin(costs))
+    for i in sorted({best, len(runs) - 1, *(number - 1 for number in _SHOWN_RUNS if number < len(runs))}):
+        yield Mix(pilot.metric, difference, i + 1, int(instances[i]), float(costs[i]), i == best)
 
 
 def _points(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions) -> list[PowerAt]:

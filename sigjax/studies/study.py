@@ -19,7 +19,7 @@ from sigjax.records.corrections import Correction, adjust
 from sigjax.records.display import Brief, html_text, visible
 from sigjax.records.options import options_of
 from sigjax.report.data import json_lines, rows_to_dataframe
-from sigjax.report.plots import BLUE, ONE_COLUMN, VERMILION, draw_panels, plain
+from sigjax.report.plots import BLUE, ONE_COLUMN, VERMILION, draw_panels
 from sigjax.report.sections import Table
 from sigjax.report.text import table_lines
 from sigjax.report.words import METHODS, count, size_of
@@ -35,13 +35,13 @@ NAME = 32
 WIDTH = 80
 """Columns of a text."""
 COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
-_SHORT = {"resamples": "n", "alternative": "alt", "p_range": "p", "confidence_level": "level"}
+_SHORT = {"resamples": "n", "alternative": "alt", "confidence_level": "level"}
 PANEL = 2.0
 """Inches of the inside of a panel from top to bottom."""
 _USUAL = frozenset(
-    "a b system winner loser name other null metric test by order claim margin against alpha instances size low high "
-    "score old new delta change gain interval_low interval_high limits_low limits_high share rate power detectable "
-    "threshold pairs tests statistic p_value p_adjusted holds verdict text".split()
+    "a b system winner loser name other null metric test by claim margin against alpha instances size low high "
+    "score old new delta change gain interval_low interval_high limits_low limits_high rate power detectable "
+    "threshold pairs tests statistic p_value p_adjusted holds verdict wins_elsewhere text".split()
 )
 """The columns of data frames that most people use."""
 
@@ -200,11 +200,9 @@ def _text(value: Any) -> str | None:
     return f"{value:g}" if isinstance(value, float) else None if value is None else str(value)
 
 
-def table_text(
-    header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = (), width: int = NAME
-) -> list[str]:
-    """The lines of a table, whose columns of names are cut to a width."""
-    return table_lines(Table(tuple(header), list(map(tuple, rows)), names), width)
+def table_text(header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = ()) -> list[str]:
+    """The lines of a table, whose columns of names are cut."""
+    return table_lines(Table(tuple(header), list(map(tuple, rows)), names), NAME)
 
 
 def grouped(records: Iterable[Row], *names: str) -> list[list[Row]]:
@@ -216,11 +214,6 @@ def in_methods(methods: Mapping[str, int]) -> str:
     """The method, with numbers where there are several."""
     if len(methods) == 1:
         return METHODS.get(name := next(iter(methods)), name)
-    return with_numbers(methods)
-
-
-def with_numbers(methods: Mapping[str, int]) -> str:
-    """Each method with the number of results by it."""
     return ", ".join(f"{METHODS[name]} {number:,}" for name, number in sorted(methods.items()))
 
 
@@ -244,10 +237,3 @@ def with_adjusted_p(results: Sequence[Any], correction: Correction) -> list[Any]
     """Results with their p-values adjusted together."""
     p_adjusted = adjust(np.array([result.p_value for result in results]), correction).tolist()
     return [replace(result, p_adjusted=p) for result, p in zip(results, p_adjusted, strict=True)]
-
-
-def draw_proportions(axes: Axes, at: Sequence[float], ranges: Sequence[Any], name: str, **style: Any) -> None:
-    """The `share` of each range of p, with its interval."""
-    axes.plot(at, [each.share or 0.0 for each in ranges], linestyle="none", markersize=3, label=plain(name), **style)
-    for x, each in zip(at, ranges, strict=True):
-        axes.plot([x, x], each.interval or (), color=style["color"], linewidth=1, alpha=0.5)

@@ -6,7 +6,6 @@ halves. Trials take their random numbers from resamples that no test reaches, so
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ from sigjax.metrics import check_score, measured_from, origins
 from sigjax.records import Alternative, Comparisons, Device, EvaluationRecord, Hint, InputError, Metric, Settings, Test
 from sigjax.records.options import option, same, values
 from sigjax.resample.draws import Draws, row_keys, swap, words
-from sigjax.resample.units import Units, make_units, observed_scores
+from sigjax.resample.units import Units, make_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, NotTraceable, progress_bar
 from sigjax.studies.classical import tests_of_units
@@ -71,8 +70,8 @@ def select(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> Evalu
     return replace(evaluation, systems=names, stats=evaluation.stats[rows])
 
 
-def on_instances(evaluation: EvaluationRecord, chosen: np.ndarray | slice, **changes: Any) -> EvaluationRecord:
-    """The evaluation on some instances (positions), with some changes."""
+def on_instances(evaluation: EvaluationRecord, chosen: np.ndarray, **changes: Any) -> EvaluationRecord:
+    """The evaluation on some instances (positions, or which), with some changes."""
     index = np.arange(evaluation.num_instances)[chosen]
     labels = {
         name: tuple(labels[i] for i in index.tolist())
@@ -93,17 +92,6 @@ def make_pilot(evaluation: EvaluationRecord, *, alone: bool = False) -> Pilot:
     check_units(len(units.strata), "a study")
     check_score(metric, units.unscaled(units.totals))
     return Pilot(evaluation.systems, metric, units)
-
-
-def winners(pilot: Pilot) -> np.ndarray:
-    """1 where the first system of a pair has the higher score on all units, -1 where the second has, else 0: `[pair]`.
-
-    Pairs are all pairs, in the order of the data. Scores that differ by no more than rounding are equal.
-    """
-    scores, errors = observed_scores(pilot.units, pilot.metric)
-    a, b = np.triu_indices(len(scores), 1)
-    deltas = scores[a] - scores[b]
-    return np.where(np.abs(deltas) <= 2.0 * (errors[a] + errors[b]), 0.0, np.sign(deltas))
 
 
 def swapped(pilot: Pilot, seed: int) -> Maker:
@@ -175,8 +163,6 @@ _GROUP_VALUES = 2**23
 """Statistics of trials in memory at a time."""
 _EXACT_SECONDS, _NO_LIMIT = 2.0, 1e9
 """Nominal seconds that the exact tests of all trials may take together; beyond that, all are sampled."""
-_PLANNED = 50
-"""Pairs of which that is estimated."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,7 +206,7 @@ def checked_settings(
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """The results of all tests `[trial and pair]`, and how many of each test are by each method."""
+    """The results of all tests `[trial]`, and how many of each test are by each method."""
 
     deltas: np.ndarray
     p_values: dict[Test, np.ndarray]
@@ -236,19 +222,16 @@ def run_trials(
     device: Device,
     *,
     progress: bool,
-    winner_first: bool = False,
 ) -> Trials:
-    """Test all pairs of `count` trials on units of these `strata` `[unit]`, all on the same resamples.
+    """Test `count` trials of two systems on units of these `strata` `[unit]`, all on the same resamples.
 
-    Permutation tests are exact if that takes seconds for all trials together; the bootstrap samples. Pairs are in the
-    order of the data; with `winner_first`, tests (but not deltas) take the system with the higher score first.
+    Permutation tests are exact if that takes seconds for all trials together; the bootstrap samples.
     """
-    pairs = math.comb(len(pilot.names), 2)
-    groups = -(-count * len(pilot.names) * len(strata) * pilot.units.values.shape[2] // _GROUP_VALUES)
+    groups = -(-count * 2 * len(strata) * pilot.units.values.shape[2] // _GROUP_VALUES)
     size = -(-count // groups)
-    deltas = np.empty(count * pairs)
-    p_values: dict[Test, np.ndarray] = {test: np.empty(count * pairs) for test in settings.tests}
-    methods: dict[Test, list[str]] = {test: [""] * (count * pairs) for test in settings.tests}
+    deltas = np.empty(count)
+    p_values: dict[Test, np.ndarray] = {test: np.empty(count) for test in settings.tests}
+    methods: dict[Test, list[str]] = {test: [""] * count for test in settings.tests}
     with (
         progress_bar("trials", count if groups > 1 else None, visible=progress) as advance,
         host_scope(),
@@ -257,15 +240,11 @@ def run_trials(
         for group in range(groups):
             # Groups of one size make programs of one shape; the last one may repeat some trials.
             start = min(group * size, count - size)
-            part = slice(start * pairs, (start + size) * pairs)
+            part = slice(start, start + size)
             case = _case(pilot, make(np.arange(start, start + size)), strata, settings)
             deltas[part] = case.hypotheses.deltas
-            if winner_first:
-                members = case.hypotheses.members
-                members = np.where(case.hypotheses.deltas[:, None] < 0.0, members[:, ::-1], members)
-                case = case.with_pairs(members)
             for test in settings.tests:
-                tested = _tested(case, test, len(deltas), pairs, device)
+                tested = _tested(case, test, count, device)
                 p_values[test][part] = tested.column("p_value").values
                 methods[test][part] = tested.column("method").tolist()
             advance(start + size)
@@ -299,30 +278,27 @@ def run_classical(
 
 
 def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settings) -> SumsProblem:
-    """The trials `[trial, system, unit, stat]` as systems 0, 1, ..., and the pairs within each trial."""
+    """The trials `[trial, system, unit, stat]` as systems 0, 1, ..., of which each two are a pair."""
     # Outputs of both systems may be in a trial's.
-    errors = np.full(len(values) * values.shape[1], pilot.units.relative_error.max())
+    errors = np.full(2 * len(values), pilot.units.relative_error.max())
     units = replace(pilot.units, values=values.reshape(-1, *values.shape[2:]), strata=strata, relative_error=errors)
-    within = np.stack(np.triu_indices(values.shape[1], 1), axis=1)
-    pairs = (np.arange(len(values))[:, None, None] * values.shape[1] + within).reshape(-1, 2).astype(np.int32)
-    return SumsProblem.of(units, pilot.metric, pairs, settings)
+    return SumsProblem.of(units, pilot.metric, np.arange(len(errors), dtype=np.int32).reshape(-1, 2), settings)
 
 
-def _tested(case: SumsProblem, test: Test, count: int, pairs: int, device: Device) -> Comparisons:
-    """The columns of the test of trials of so many pairs each, `count` pairs in all groups."""
+def _tested(case: SumsProblem, test: Test, count: int, device: Device) -> Comparisons:
+    """The columns of the test of some of `count` trials."""
     settings = replace(case.settings, test=test, method="montecarlo")
-    if test == "permutation" and _seconds(case, pairs) * count <= _EXACT_SECONDS:
+    if test == "permutation" and _seconds(case) * count <= _EXACT_SECONDS:
         settings = replace(settings, method="auto", budget=_NO_LIMIT)
     case = replace(case, settings=settings)
     return run_tests(case, Context(device)).pairs_by[test]
 
 
-def _seconds(case: SumsProblem, pairs: int) -> float:
-    """Nominal seconds of an exact test: the mean of some of the pairs of the first trial."""
+def _seconds(case: SumsProblem) -> float:
+    """Nominal seconds of the exact test of the first trial."""
     settings = replace(case.settings, method="auto", budget=_NO_LIMIT)
-    some = [case.hypotheses.pair(i) for i in range(0, pairs, -(-pairs // _PLANNED))]
-    plans = plan_exact(replace(case, settings=settings), some).values()
-    return sum(plan.seconds if isinstance(plan, Plan) else np.inf for plan in plans) / len(plans)
+    (plan,) = plan_exact(replace(case, settings=settings), [case.hypotheses.pair(0)]).values()
+    return plan.seconds if isinstance(plan, Plan) else np.inf
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -126,10 +126,6 @@ class PairedProblem(ABC):
     def draws(self) -> Literal["units", "outputs", None]:
         """What the bootstrap draws; None where there is none."""
         return DESIGNS[self.settings.design].draws
-
-    def with_pairs(self, members: np.ndarray) -> Self:
-        """The same problem for other pairs `[pair, 2]`."""
-        return replace(self, hypotheses=replace(self.hypotheses, members=members))
 
     @abstractmethod
     def jackknife_scores(self) -> np.ndarray:
@@ -310,7 +306,7 @@ def deduplicate(problem: SumsData) -> EquivalentPairs | None:
     ones = ones_of(values)
     if ones is None:
         return None
-    (stat,) = _differing(values)
+    (stat,) = differing_stats(values)
     slope = slope_in(problem, stat)
     if slope is None:
         return None
@@ -329,7 +325,7 @@ def deduplicate(problem: SumsData) -> EquivalentPairs | None:
     )
 
 
-def _differing(values: np.ndarray) -> list[int]:
+def differing_stats(values: np.ndarray) -> list[int]:
     """The statistics in which systems differ."""
     return [stat for stat in range(values.shape[2]) if (values[:, :, stat] != values[0, :, stat]).any()]
 
@@ -374,7 +370,7 @@ def ones_of(values: np.ndarray) -> np.ndarray | None:
 
     `values` `[system, unit, stat]` are all statistics; systems must differ in one of them only.
     """
-    differing = _differing(values)
+    differing = differing_stats(values)
     if len(differing) != 1:
         return None
     column = values[:, :, differing[0]]

@@ -328,8 +328,13 @@ def delta_method_errors(
     (array([0.935414, 1.457738]), array([0.612372]))
     """
     apart, largest = two_way_influences(values, strata, score)
-    of_systems = np.array([_error(row, bound) for row, bound in zip(apart, largest, strict=True)])
-    return of_systems, np.array([_error(apart[a] - apart[b], largest[a] + largest[b]) for a, b in pairs])
+    a, b = np.array(pairs, np.int64).reshape(-1, 2).T
+    step = max(1, _BLOCK // apart.shape[1])
+    of_pairs = [
+        _errors(apart[a[i : i + step]] - apart[b[i : i + step]], (largest[a] + largest[b])[i : i + step])
+        for i in range(0, len(a), step)
+    ]
+    return _errors(apart, largest), np.concatenate([*of_pairs, np.zeros(0)])
 
 
 def two_way_influences(values: np.ndarray, strata: np.ndarray, score: Score) -> tuple[np.ndarray, np.ndarray]:
@@ -352,10 +357,10 @@ def two_way_influences(values: np.ndarray, strata: np.ndarray, score: Score) -> 
     return found, norms(bounds)
 
 
-def _error(two_way_influences: np.ndarray, largest: float) -> float:
-    """The 2-norm, 0 where it is rounding."""
-    error = float(norms(two_way_influences))
-    return error if error > math.sqrt(NO_VARIANCE) * largest else 0.0
+def _errors(two_way_influences: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """The 2-norms `[row]`, 0 where they are rounding."""
+    errors = norms(two_way_influences)
+    return np.where(errors > math.sqrt(NO_VARIANCE) * largest, errors, 0.0)
 
 
 _Error = tuple[float, float]
@@ -408,7 +413,7 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[l
 
     def error(influence: np.ndarray, systems: list[int]) -> _Error:
         runs, rest = of_runs[systems], of_rest[systems]  # and V_units
-        own = float(total(np.square(influence - _stratum_means(influence, strata)) * _sample_factors(strata)))
+        own = float(total(np.square(influence - _stratum_means(influence, strata)) * sample_factors(strata)))
         square = max(own + runs.sum() - rest.sum(), own, runs.sum())
         if square <= NO_VARIANCE * (largest[systems].sum() / scale) ** 2:
             return 0.0, math.inf
@@ -429,12 +434,12 @@ def _of_runs(table: np.ndarray, strata: np.ndarray) -> tuple[np.ndarray, np.ndar
     by_run = table.swapaxes(1, 2)
     of_runs = total(by_run)
     within = by_run - (total(table) / num_runs)[:, None]
-    rest = np.square(within - _stratum_means(within, strata)) * _sample_factors(strata)
+    rest = np.square(within - _stratum_means(within, strata)) * sample_factors(strata)
     factor = num_runs / (num_runs - 1)
     return num_runs * variance(of_runs), factor * total(rest.reshape(num_systems, num_units * num_runs))
 
 
-def _sample_factors(strata: np.ndarray) -> np.ndarray:
+def sample_factors(strata: np.ndarray) -> np.ndarray:
     """Number of units of its stratum over that number less 1, `[unit]`; 1 where there is one, whose part is 0."""
     sizes = np.bincount(strata)[strata]
     return sizes / np.maximum(sizes - 1, 1)
@@ -458,9 +463,11 @@ _FEW_UNITS = 10
 _Both = tuple[np.ndarray, np.ndarray]
 """Numbers of all scores `[system]`, and of all deltas `[pair]`."""
 _CACHED = 2**12
-"""Intervals that are halved together."""
-_HALVINGS = 60
-"""An end lies between -1 and 1: after this many halvings it is as precise as a double."""
+"""Intervals whose ends are sought together."""
+_TANGO_WIDTH = 1e-14
+"""How near their ends are known, of differences from -1 to 1."""
+_BLOCK = 2**18
+"""Influences of pairs that are held together."""
 
 
 def right_or_wrong(case: SumsData) -> bool:
@@ -628,13 +635,36 @@ def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: f
 
 
 def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:
-    """The least delta that is not rejected, by bisection: the test statistic falls as delta grows."""
-    low, high = np.full(b.shape, -1.0), (b - c) / n
-    for _ in range(_HALVINGS):
-        delta = (low + high) / 2.0
-        rejected = b - c - n * delta > z * _tango_deviation(b, c, n, delta)
-        low, high = np.where(rejected, delta, low), np.where(rejected, high, delta)
-    return high
+    """The least delta that is not rejected: the test statistic falls as delta grows.
+
+    By inverse quadratic interpolation where it is safe, else by bisection. Reference: Chandrupatla (1997), "A new
+    hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function without using derivatives".
+    """
+
+    def excess(delta: np.ndarray) -> np.ndarray:
+        return b - c - n * delta - z * _tango_deviation(b, c, n, delta)
+
+    last, other, step = (b - c) / n, np.full(b.shape, -1.0), 0.5
+    at_last, at_other = excess(last), excess(other)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        while True:
+            new = last + step * (other - last)
+            at_new = excess(new)
+            kept = (at_new > 0.0) == (at_last > 0.0)  # the root is between the new point and this one of the old ones
+            before, at_before = np.where(kept, last, other), np.where(kept, at_last, at_other)
+            other, at_other = np.where(kept, other, last), np.where(kept, at_other, at_last)
+            last, at_last = new, at_new
+            width = np.abs(other - last)
+            if (width <= _TANGO_WIDTH).all():
+                return np.where(np.abs(at_last) < np.abs(at_other), last, other)
+            x, y = (last - other) / (before - other), (at_last - at_other) / (at_before - at_other)
+            guess = at_last / (at_other - at_last) * at_before / (at_other - at_before)
+            guess += (
+                at_last / (at_before - at_last) * at_other / (at_before - at_other) * (before - last) / (other - last)
+            )
+            safe = (1.0 - np.sqrt(1.0 - x) < y) & (y < np.sqrt(x)) & np.isfinite(guess)
+            least = np.minimum(0.5 * _TANGO_WIDTH / width, 0.5)
+            step = np.clip(np.where(safe, guess, 0.5), least, 1.0 - least)
 
 
 def _tango_deviation(b: np.ndarray | float, c: np.ndarray | float, n: int, delta: np.ndarray | float) -> np.ndarray:

@@ -48,6 +48,8 @@ AUTO_BUDGET = 10.0
 """Nominal seconds that method="auto" spends on the exact tests of an evaluation."""
 EXACT_BUDGET = 600.0
 """The same for an exact method asked for by name."""
+_SWAP_SECONDS = 3e-9
+"""Nominal, of one resample of one pair."""
 
 
 def exact_tests(problem: SumsData, pairs: Sequence[Pair], context: Context) -> list[ExactResult]:
@@ -130,6 +132,12 @@ def exact_budget(settings: Settings) -> float:
     return EXACT_BUDGET if settings.method in ("exact", "dp", "tree") else AUTO_BUDGET
 
 
+def free_seconds(settings: Settings) -> float:
+    """Nominal seconds up to which an exact test is not charged: what sampling costs, unless a limit was given."""
+    limited = settings.method != "auto" or settings.budget is not None or settings.resamples == "auto"
+    return 0.0 if limited else _SWAP_SECONDS * settings.fixed_resamples
+
+
 def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, OverBudget]:
     """The pairs beyond the budget, which pays for the cheapest exact tests first; costs are nominal seconds.
 
@@ -138,9 +146,9 @@ def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, Over
     """
     budget = exact_budget(settings)
     refused: dict[Pair, OverBudget] = {}
-    spent = 0.0
+    free, spent = free_seconds(settings), 0.0
     for pair in sorted(costs, key=lambda pair: costs[pair]):
-        spent += costs[pair]
+        spent += costs[pair] if costs[pair] > free else 0.0
         if spent <= budget:
             continue
         if settings.method != "auto":

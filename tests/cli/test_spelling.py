@@ -22,12 +22,11 @@ from sigjax.readers.options import ReadOptions
 from sigjax.records import Settings
 from sigjax.records.display import OTHER_NAMES, meant
 from sigjax.records.options import COMMAND, LISTS, Hint, check, types_of
-from sigjax.studies.domain import DomainOptions
 from sigjax.studies.gains import GainsOptions
 from sigjax.studies.samples import OneSampleOptions, UnpairedOptions
 
 ROOT = pathlib.Path(sigjax.__file__).parent
-RECORDS = (Output, Division, GainsOptions, DomainOptions, OneSampleOptions, UnpairedOptions, ReadOptions, DataOptions)
+RECORDS = (Output, Division, GainsOptions, OneSampleOptions, UnpairedOptions, ReadOptions, DataOptions)
 TYPES = {name: kind for record in RECORDS for name, kind in types_of(record).items()}
 FLAG = re.compile(r"(?<![\w'\"|:.])--[a-z][a-z-]+(?![\w(\[])|(?<![\w$ ] )(?<!\w)-[im](?![\w$])")
 PYTHON = re.compile(r"\b([a-z_]+)=(\"[^\"]*\"|'[^']*'|\[[^\]]*\]|\{[^}]*\})")
@@ -144,7 +143,7 @@ def test_an_option_outside_its_domain():
     assert repr((report.settings.resamples, report.settings.seed)) == "(1000, 7)"
     assert type(compare(pair, budget=2.0).settings.budget) is float
     with pytest.raises(InputError, match=r"sizes must be one or more whole numbers .*, got \[10, 2\.5\]"):
-        sigjax.studies.size(Evaluation.from_arrays(pair), sizes=[1e1, 2.5])
+        sigjax.studies.gains(Evaluation.from_arrays(pair), sizes=[1e1, 2.5])
 
 
 def test_notebooks_show_the_callers_lines_and_the_message():

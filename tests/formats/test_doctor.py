@@ -96,34 +96,32 @@ def test_what_is_missing_is_what_compare_refuses(capsys, folder):
 
 
 @pytest.mark.parametrize(
-    ("given", "tried"),
+    "given",
     [
-        ("twice.tsv", {}),
-        ("nohead.csv", {"paired-perm": "reads them, if they are numbers of the systems A and B"}),
-        ("half.tsv", {}),
-        ("empty.txt", {}),
-        ("noise.dat", {}),
-        ("cut.json", {"inspect": "line 2, character 1: not readable as JSON"}),
-        ("gold.txt", {"labels": "looks like class labels, one per line; it takes gold files"}),
-        ("wide.tsv -i a.txt", {"tsv": "it takes all systems in one file"}),
-        ("gold.txt -i wide.tsv a.txt", {}),
-        ("wide.tsv -m acc", {}),
-        ("gold.txt -i a.txt b.txt -m bleuu", {}),
-        ("wide.tsv --reader conll", {}),
-        ("wide.tsv --id-column none", {}),
-        ("no.tsv", {}),
-        ("inside", {}),
-        (". ..", {}),
-        ("", {}),
+        "twice.tsv",
+        "nohead.csv",
+        "half.tsv",
+        "empty.txt",
+        "noise.dat",
+        "cut.json",
+        "gold.txt",
+        "wide.tsv -i a.txt",
+        "gold.txt -i wide.tsv a.txt",
+        "wide.tsv -m acc",
+        "gold.txt -i a.txt b.txt -m bleuu",
+        "wide.tsv --reader conll",
+        "wide.tsv --id-column none",
+        "no.tsv",
+        "inside",
+        ". ..",
+        "",
     ],
 )
-def test_what_compare_refuses_is_refused_alike(capsys, folder, given, tried):
+def test_what_compare_refuses_is_refused_alike(capsys, folder, given):
     code, said = diagnosis(capsys, *given.split())
     assert (code, said["command"]) == (2, None)
     assert _run(["compare", *given.split()], debug=False) == 2
     assert capsys.readouterr().err == f"sigjax: error: {said['refusal']}\n"
-    for name, why in tried.items():
-        assert why in next(text for names, text in said["tried"].items() if name in names.split(", "))
 
 
 def agrees(evaluation, command, out):

@@ -396,7 +396,7 @@ def test_lighteval_details(write, tmp_path, names):
     assert numbers(read(*[path.parent for path in paths])).popitem()[1] == B
     assert read(*paths, cluster="topic").clusters == ("t0", "t0", "t1", "t1")
     write_table(pyarrow.table({"x": [1]}), paths[1])
-    with pytest.raises(InputError, match="expected the columns doc and metric of lighteval's details; columns: 'x'"):
+    with pytest.raises(InputError, match="expected the columns doc and metric of lighteval's details, .*: 'x'"):
         read(*paths)
     paths[1].write_bytes(paths[0].read_bytes()[:-20])
     with pytest.raises(InputError, match="not readable as Parquet"):
@@ -489,8 +489,6 @@ def test_attempts_of_terminal_bench_are_runs_and_those_without_an_outcome_failed
     assert means(evaluation) == {"a": 0.5, "b": 0.25}
     note = "1 of 8 trials have no outcome (is_resolved null); they count as not resolved (a: 1)"
     assert note in evaluation.notes
-    wrong = read(a, write("c.json", logs.terminal_bench([[0, 0], [1, 0]], accuracy=0.5)))
-    assert any(note.endswith("c.json: the mean of resolved is 0.25, but its accuracy is 0.5") for note in wrong.notes)
 
 
 def test_evalplus_has_samples_and_two_scores(write):

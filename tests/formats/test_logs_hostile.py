@@ -2,7 +2,6 @@
 
 import json
 import re
-import stat
 import zipfile
 
 import logs
@@ -108,9 +107,6 @@ def without(name):
         (without("header.json"), r"b.eval: holds no header.json: the run did not end"),
         (lambda members: members | {"samples/0_epoch_1.json": "{"}, r"b.eval, samples/0_epoch_1.json, line 1"),
         (lambda members: members | {"samples/0_epoch_1.json": b"\xff"}, r"0_epoch_1.json, line 1: expected UTF-8"),
-        (lambda members: members | {"../../etc/x.json": "{}"}, r"'../../etc/x.json': its name leads outside"),
-        (lambda members: members | {"/etc/x.json": "{}"}, r"'/etc/x.json': its name leads outside"),
-        (lambda members: members | {"samples\\..\\..\\x.json": "{}"}, r"its name leads outside"),
     ],
 )
 def test_bad_archives(tmp_path, change, message):
@@ -118,7 +114,7 @@ def test_bad_archives(tmp_path, change, message):
         read(*archive(tmp_path, change))
 
 
-def test_archives_that_are_bombs_links_or_secret(tmp_path):
+def test_archives_that_are_bombs_or_secret(tmp_path):
     bomb = tmp_path / "bomb.eval"
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed, packed.open("samples/a.json", "w") as member:
         for _ in range(300):
@@ -126,18 +122,12 @@ def test_archives_that_are_bombs_links_or_secret(tmp_path):
     paths = archive(tmp_path)
     with pytest.raises(InputError, match=r"bomb.eval: \d+ bytes unpack to more than \d+: this is not a log"):
         read(paths[0], bomb, reader="inspect")
-    link = zipfile.ZipInfo("samples/a.json")
-    link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    with zipfile.ZipFile(bomb, "w") as packed:
-        packed.writestr(link, "/etc/passwd")
-    with pytest.raises(InputError, match=r"member 'samples/a.json': is a link; expected a file"):
-        read(paths[0], bomb, reader="inspect")
     secret = bytearray(paths[1].read_bytes())
     for magic, offset in ((b"PK\x01\x02", 8), (b"PK\x03\x04", 6)):
         for found in re.finditer(re.escape(magic), bytes(secret)):
             secret[found.start() + offset] |= 1
     bomb.write_bytes(secret)
-    with pytest.raises(InputError, match=r"is encrypted; unpack it"):
+    with pytest.raises(InputError, match=r"bomb.eval: damaged or locked zip archive"):
         read(paths[0], bomb, reader="inspect")
 
 
@@ -149,5 +139,5 @@ def test_a_member_gives_no_more_than_it_declares(tmp_path):
     for magic, offset in ((b"PK\x01\x02", 24), (b"PK\x03\x04", 22)):
         for found in re.finditer(re.escape(magic), content):
             false[found.start() + offset : found.start() + offset + 4] = (10).to_bytes(4, "little")
-    with pytest.raises(InputError, match="damaged zip archive"):
+    with pytest.raises(InputError, match="damaged or locked zip archive"):
         list(read_members("x", bytes(false), lambda name: name.startswith("samples/")))

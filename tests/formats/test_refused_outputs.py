@@ -36,8 +36,8 @@ BAD = {
     "segment scores": {
         "fields": ("A 1\nA 2 3\n", r"x.seg.score, line 2: expected SYSTEM SCORE, got 'A 2 3'"),
         "empty line": ("A 1\n\nB 1\n", r"line 2: expected SYSTEM SCORE, got ''"),
-        "text": ("A 1\nB good\n", r"line 2, column 'SCORE': expected a number, got 'good'; write None where"),
-        "nan": ("A 1\nB nan\n", r"x.seg.score: systems have different instances: 'B' lacks 1 of 1"),
+        "text": ("A 1\nB good\n", r"line 2: expected a number, got 'good'; write None where"),
+        "nan": ("A 1\nB nan\n", r"x.seg.score: holds no scores of single instances"),
         "lengths": ("A 1\nA 2\nB 1\n", r"system 'B' has 1 scores, 'A' has 2; expected one for each segment"),
     },
     "comet": {

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigjax import InputError, compare, permutation_test, read
-from sigjax.readers.frames import parquet_frame
 
 pytest.importorskip("narwhals")
 LIBRARIES = ("pandas", "polars", "pyarrow")
@@ -146,16 +145,6 @@ def test_parquet_tables(tmp_path, write, library):
     (tmp_path / "bad.parquet").write_bytes(data[: len(data) // 2])
     with pytest.raises(InputError, match="bad.parquet: not readable as Parquet"):
         read(tmp_path / "bad.parquet")
-
-
-def test_parquet_that_claims_too_much_is_refused(monkeypatch):
-    frame = make("pyarrow", {"A": np.zeros(2**17), "B": np.zeros(2**17)})
-    data = packed_parquet(frame, "pyarrow")
-    assert len(parquet_frame("t", data)) == 2**17
-    monkeypatch.setattr("sigjax.run.files._LARGEST_PACKED", 2**10)
-    monkeypatch.setattr("sigjax.run.files._LARGEST_RATIO", 2)
-    with pytest.raises(InputError, match="t: [0-9]+ bytes unpack to more than [0-9]+: this is no data"):
-        parquet_frame("t", data)
 
 
 def test_missing_libraries_say_what_to_install(monkeypatch, write):

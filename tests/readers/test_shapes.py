@@ -155,22 +155,6 @@ def test_a_file_for_each_data_set(write, compared, word):
     assert read("x.csv", "y.csv", strata="file").strata.count("y") == 30
 
 
-def test_names_of_files(write, compared):
-    files = []
-    for name, own in NUMBERS.items():
-        for task in "xy":
-            rows = [i for i in range(60) if TASKS[i] == task]
-            files.append(f"run_{name}_{task}.csv")
-            write(files[-1], csv({"id": [CASES[i] for i in rows], "correct": own[rows]}))
-    evaluation = three_doors(compared, files, from_name="run_{system}_{task}.csv", cluster="task")
-    same(evaluation)
-    assert {*evaluation.clusters} == {"x", "y"}
-    with pytest.raises(InputError, match="from_name: the name is not like 'out_{system}.csv'"):
-        read(*files, from_name="out_{system}.csv")
-    with pytest.raises(InputError, match="from_name: expected a name with fields"):
-        read(*files, from_name="run.csv")
-
-
 def test_records_and_paths(write, compared):
     records = [
         {"case": CASES[i], "model": name, "parsed": {"scores": [float(own[i])]}, "meta": {"task": TASKS[i]}}
@@ -282,15 +266,6 @@ def test_doctor_does_what_a_refusal_proposes(write, compared, option):
     report = compared(*shlex.split(diagnosis.command)[2:])
     expected = {system: own.mean() for system, own in NUMBERS.items()}
     assert {each["name"]: each["score"] for each in report["systems"]} == pytest.approx(expected)
-
-
-def test_names_of_files_that_may_tell_tasks(write):
-    files = [f"{system}_{task}.csv" for system in ("a", "b") for task in ("x", "y")]
-    for file in files:
-        write(file, csv({"id": range(60), "score": NUMBERS["big"]}))
-    note = "each file is a system; if the names of the files tell systems and tasks, give from_name"
-    assert any(each.startswith(note) for each in doctor(*files).notes)
-    assert not any("from_name" in str(each) for each in doctor(*files[:3]).notes)
 
 
 def test_a_field_of_objects_is_named(write):

@@ -206,20 +206,14 @@ def test_standard_output_of_any_encoding_gets_the_report(tmp_path, monkeypatch, 
     assert _run([*command, "-o", str(whole)], debug=False) == 0
     monkeypatch.setattr("sys.stdout", stream := narrow(encoding))
     assert _run([*command, "--verbose"], debug=False) == 0
-    written = stream.buffer.getvalue().decode(encoding)
+    is_text = format in ("text", "markdown")
+    written = stream.buffer.getvalue().decode(encoding if is_text else "utf-8")
     expected = whole.read_text(encoding="utf-8")
     assert written.count("\n") == expected.count("\n")
-    if encoding == "utf-8":
+    if encoding == "utf-8" or not is_text:
         assert written == expected
-    elif format == "json":
-        assert json.loads(written) == json.loads(expected)
-    elif format == "html":
-        assert cells(written) == cells(expected)
-    elif format == "csv":
-        rows = list(csv.DictReader(io.StringIO(written)))
-        assert {read_back(row["a"]) for row in rows} | {read_back(row["b"]) for row in rows} == set(names)
     else:
-        assert r"\u6570\U0001f600" in written.replace(r"\textbackslash{}", "\\")
+        assert r"\u6570\U0001f600" in written
     if format == "text" and encoding == "ascii":
         assert max(map(len, written.splitlines()[:-2])) <= 140  # a line of names is longer for its escapes
         assert "-----" in written

@@ -151,7 +151,3 @@ def test_commands_show_progress_and_write_the_same_bytes(tmp_path):
     written = in_pty("extract", "t.tsv", "-o", "t.npz", cwd=tmp_path)
     assert (written[0].endswith("mean on 200 instances, 3 systems\r\nWritten: t.npz\r\n"), written[1]) == (True, b"")
     assert in_pty("extract", "t.tsv", "-o", "t.npz", "-q", cwd=tmp_path) == ("", b"")
-    made = in_pty("research", "synthetic", "t.tsv", "--count", "3000", "-o", "s.npz", cwd=tmp_path)[0]
-    assert "synthetic" in made
-    assert made.endswith("9,000 systems\r\nWritten: s.npz\r\n")
-    assert in_pty("research", "synthetic", "t.tsv", "--count", "9", "-o", "s.npz", "-q", cwd=tmp_path) == ("", b"")

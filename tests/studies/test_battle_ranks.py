@@ -205,8 +205,20 @@ def test_counts_are_their_battles_and_sides_do_not_matter(tmp_path, capsys):
     assert held["systems"][0]["score"] == expected.systems[0].score
     assert len(held["pairs"]) == 10
     assert (tmp_path / "b.png").stat().st_size > 10_000
-    assert "the best of 5 systems" in capsys.readouterr().err
+    assert "is the best" in capsys.readouterr().err
     assert max(map(len, str(expected).splitlines()[:-1])) <= 80
+
+
+def test_the_table_of_many_systems_with_long_names_fits_a_terminal():
+    rng = np.random.default_rng(8)
+    names = np.array([f"claude-3-5-sonnet-2024{k:04}-thinking" for k in range(120)])
+    a = rng.integers(0, 120, 60_000)
+    b = (a + rng.integers(1, 120, len(a))) % 120
+    winner = np.where(rng.random(len(a)) < 1 / (1 + np.exp((a - b) / 30)), "model_a", "model_b")
+    study = studies.battles({"model_a": names[a], "model_b": names[b], "winner": winner}, resamples=500)
+    lines = str(study).splitlines()
+    assert max(map(len, lines[:-1])) <= 80
+    assert "and 70 more systems" in str(study)
 
 
 def test_joint_intervals_of_equal_systems_have_the_length_of_the_studentized_range():

@@ -25,14 +25,10 @@ DOORS = {
     "unpaired": (NUMBERS, {"overlap": True, "progress": False}),
     "rank": (NUMBERS, {"progress": False}),
     "rl": (NUMBERS, {"resamples": 99, "progress": False}),
-    "calibration": (NUMBERS, {"instances": 30, **TRIALS}),
-    "domain": (NUMBERS, {"resamples": 99, "progress": False}),
-    "gains": (NUMBERS, {"resamples": 99, "draws": 50, "progress": False}),
-    "synthetic": (NUMBERS, {"count": 2}),
-    "size": (NUMBERS, {"resamples": 99, "draws": 50, "progress": False}),
+    "gains": (NUMBERS, {"resamples": 99, "sizes": [20], "progress": False}),
 }
 """Each study that takes data, with data of so many systems and options that are quick."""
-LABELS = {"domain": GENRES, "rl": GENRES}
+LABELS = {"rl": GENRES}
 """The strata that a study needs."""
 
 
@@ -54,8 +50,6 @@ def doors(name, path):
 
 def content(result):
     """What a result says, without the notes on how files were read."""
-    if isinstance(result, Evaluation):
-        return result.systems, result.stats.tolist(), result.metric.name
     held = json.loads(result.to_json())
 
     def without_notes(value):
@@ -123,30 +117,18 @@ def test_a_system_that_lacks_results_is_refused_against_a_number_and_not_beside_
     assert (pair.units_a, pair.units_b) == (8, 7)
 
 
-def test_test_sets_are_files_frames_or_strata(tmp_path):
-    halves = {"news": slice(0, 20), "web": slice(20, 40)}
-    sets = {name: {system: own[part] for system, own in NUMBERS.items()} for name, part in halves.items()}
-    frames = {name: pandas.DataFrame(own) for name, own in sets.items()}
-    paths = []
-    for name, frame in frames.items():
-        paths.append(tmp_path / f"{name}.csv")
-        frame.to_csv(paths[-1], index=False)
+def test_another_test_set_has_the_same_doors(tmp_path):
+    other = {system: own[::-1][:30] for system, own in NUMBERS.items()}
+    frame = pandas.DataFrame(other)
+    frame.to_csv(tmp_path / "other.csv", index=False)
     how = {"metric": "accuracy", "resamples": 99, "progress": False}
-    known = studies.domain(sets, **how)
-    whole = pandas.DataFrame({**NUMBERS, "genre": GENRES})
-    for data, more in (
-        (frames, {}),
-        (paths, {}),
-        (dict(zip(sets, paths, strict=True)), {}),
-        (whole, {"strata": "genre"}),
-    ):
-        study = studies.domain(data, **how, **more)
-        assert (study.ranges, study.pairs, study.test_sets) == (known.ranges, known.pairs, known.test_sets)
-    with pytest.raises(InputError, match="domain needs two test sets or more"):
-        studies.domain(NUMBERS, metric="accuracy")
+    known = studies.gains(NUMBERS, other=other, **how)
+    for given in (frame, tmp_path / "other.csv", str(tmp_path / "other.csv")):
+        study = studies.gains(pandas.DataFrame(NUMBERS), other=given, **how)
+        assert (study.points, study.pairs) == (known.points, known.pairs)
 
 
-@pytest.mark.parametrize("name", [name for name in DOORS if name != "synthetic"])
+@pytest.mark.parametrize("name", DOORS)
 def test_results_are_data_frames_of_the_usual_columns_or_of_all(name):
     numbers, options = DOORS[name]
     data = Evaluation.from_arrays(numbers, metric="accuracy", strata=LABELS.get(name))

@@ -11,7 +11,9 @@ from statsmodels.stats.power import normal_power as known_normal_power
 
 import sigjax
 from sigjax import Evaluation, InputError
-from sigjax.studies.formulas import detectable_effect, normal_power, simulated_effect
+from sigjax.comparison.analysis import run_variances
+from sigjax.resample import draws as bits
+from sigjax.studies.formulas import detectable_effect, instances_needed, normal_power, simulated_effect
 
 
 def pilot(size=300, effect=0.25, seed=0, **labels):
@@ -182,3 +184,75 @@ def test_systems_may_be_chosen_when_reading_or_later(tmp_path, pair):
     at_once = sigjax.power(sigjax.read(*files, only=pair), **options)
     assert (at_once.points, at_once.pilots) == (later.points, later.pilots)
     assert 0.0 < at_once.points[0].power < 1.0
+
+
+def runs_pilot(seed, num_instances=60, runs=4, taste=0.4, noise=0.8, effect=0.2):
+    """Scores of two systems, the second with its own strengths on instances; numbers of runs are samples."""
+    rng = np.random.default_rng(seed)
+    ease = rng.normal(0, 1, (num_instances, 1))
+    a, b = (
+        ease + effect * k + rng.normal(0, taste, (num_instances, 1)) + rng.normal(0, noise, (num_instances, runs))
+        for k in range(2)
+    )
+    ids, trials = np.indices(a.shape).reshape(2, -1)
+    return Evaluation.from_arrays({"A": a.ravel(), "B": b.ravel()}, ids=ids, runs=trials)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+@pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
+def test_instances_needed_are_those_of_the_t_test(alternative, power):
+    known = {"two-sided": "two-sided", "greater": "larger"}[alternative]
+    for effect in (0.1, 0.3, 0.8):
+        (found,) = instances_needed(np.ones(1), effect, 0.05, power, alternative)
+        exact = TTestPower().solve_power(effect, power=power, alpha=0.05, alternative=known)
+        assert abs(found - np.ceil(exact)) <= 1
+
+
+def test_the_cheapest_mix_has_its_power_and_no_other_costs_less():
+    pilot_data = runs_pilot(1)
+    how = {"instances": [60], "repetitions": 2, "resamples": 99}
+    study = sigjax.power(pilot_data, **how, difference=0.3, instance_cost=10, run_cost=0.5)
+    best = next(mix for mix in study.mixes if mix.cheapest)
+    found = run_variances(pilot_data)
+    # By hand, over all numbers of runs, with the variance of a t test from the components of the pilot.
+    variance = {r: found.instances_of_delta + 2 * found.runs / r for r in range(1, 9)}
+    needed = {r: TTestPower().solve_power(0.3 / np.sqrt(v), power=0.8, alpha=0.05) for r, v in variance.items()}
+    costs = {r: np.ceil(needed[r]) * (10 + 2 * 0.5 * r) for r in needed}
+    assert best.cost == pytest.approx(min(costs.values()), rel=0.02)
+    assert abs(best.runs - np.sqrt(10 * 2 * found.runs / (2 * 0.5 * found.instances_of_delta))) < 3  # Cochran's formula
+    assert best.cost == best.instances * (10 + best.runs)
+    assert [mix.runs for mix in study.mixes] == sorted({1, 2, 3, 4, 5, 8, best.runs})  # up to twice those of the pilot
+    rng = np.random.default_rng(2)
+    shape = (4000, best.instances)
+    own = 0.3 + rng.normal(0, np.sqrt(found.instances_of_delta), shape)
+    noise = rng.normal(0, np.sqrt(2 * found.runs / best.runs), shape)
+    rejected = np.mean(stats.ttest_1samp(own + noise, 0.0, axis=1).pvalue <= 0.05)
+    assert rejected == pytest.approx(0.8, abs=4 * np.sqrt(0.16 / 4000) + 0.01)
+    assert f"{best.instances} instances with {best.runs} runs of each system, cost {best.cost:g}" in str(study)
+
+
+def test_without_a_cost_of_instances_one_run_is_cheapest():
+    study = sigjax.power(runs_pilot(3), instances=[60], repetitions=2, resamples=99)
+    assert [mix.runs for mix in study.mixes if mix.cheapest] == [1]
+    assert study.mixes[0].difference == abs(study.pilots[0].delta)
+    assert json.loads(study.to_json())["mixes"][0]["cost"] == 2.0 * study.mixes[0].instances
+
+
+def test_a_mix_is_for_repeated_runs():
+    answers = {"A": [1, 0, 1, 1] * 5, "B": [0, 0, 1, 1] * 5}
+    how = {"instances": [20], "repetitions": 2, "resamples": 99}
+    assert sigjax.power(Evaluation.from_arrays(answers), **how).mixes == ()
+    with pytest.raises(InputError, match="are for the mix of instances and runs, which needs repeated runs"):
+        sigjax.power(Evaluation.from_arrays(answers), **how, difference=0.1)
+
+
+def test_random_words_of_trials_are_those_of_no_test(monkeypatch):
+    """Both have room for 2^38 resamples or trials; 2^42 is the last that the cipher tells apart."""
+    rows, rows_of = [], bits.rows_of
+    monkeypatch.setattr(bits, "rows_of", lambda key, resamples: (rows.append(resamples), rows_of(key, resamples))[1])
+    data = Evaluation.from_arrays({name: np.random.default_rng(k).normal(size=40) for k, name in enumerate("AB")})
+    sigjax.power(data, instances=[20], repetitions=3, resamples=99)
+    sigjax.audit(data, repetitions=3, resamples=99)
+    sigjax.audit(data, null="splits", repetitions=3, resamples=99)
+    (first,) = {int(each.min()) for each in rows}
+    assert 2**38 <= first <= 2**42 - 2**38

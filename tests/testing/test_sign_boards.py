@@ -159,3 +159,44 @@ def test_announced_work_is_that_of_one_product():
     assert seconds < 1e-5 * pairs
     assert (size, draws) == (250, False)
     assert work(evaluation, pairs, Settings(method="montecarlo"))[0] > 10 * seconds
+
+
+def clustered(count, clusters):
+    """Answers right or wrong, in clusters of three; and the law of each difference of sums by plain convolution."""
+    rng = np.random.default_rng(3)
+    answers = rng.integers(0, 2, (count, 3 * clusters))
+    names = [str(i // 3) for i in range(3 * clusters)]
+    values = {f"s{k}": row.tolist() for k, row in enumerate(answers)}
+    return Evaluation.from_arrays(values, metric="accuracy", clusters=names), answers.reshape(count, clusters, 3).sum(2)
+
+
+def swapped(differences):
+    """The two-sided p of the sum of differences under random signs, by adding one unit after another (integers)."""
+    law = {0: 1}
+    for d in differences.tolist():
+        following = {}
+        for total, ways in law.items():
+            for value in (total + d, total - d):
+                following[value] = following.get(value, 0) + ways
+        law = following
+    observed = abs(int(differences.sum()))
+    return Fraction(sum(ways for total, ways in law.items() if abs(total) >= observed), 2 ** len(differences))
+
+
+def test_clustered_boards_past_the_budget_are_exact_where_sampling_costs_more(monkeypatch):
+    monkeypatch.setattr("sigjax.testing.permutation.AUTO_BUDGET", 1e-9)
+    evaluation, sums = clustered(8, 40)
+    report = compare(evaluation, device="numpy")
+    for one in report:
+        a, b = (sums[int(name[1:])] for name in (one.a, one.b))
+        assert one.method == "exact"
+        assert one.p_value == pytest.approx(float(swapped(a - b)), rel=1e-10)
+    # Few resamples cost less, and a limit that is given holds.
+    for options in ({"resamples": 1000}, {"resamples": 1000, "budget": 1e-9}, {"budget": 1e-9}):
+        assert {one.method for one in compare(evaluation, device="numpy", **options)} == {"montecarlo"}
+
+
+def test_announced_work_of_clustered_boards_counts_exact_tests():
+    evaluation, _ = clustered(300, 40)
+    seconds = work(evaluation, 300 * 299 // 2, Settings())[0]
+    assert seconds == pytest.approx(300 * 299 // 2 * (7e-5 + 1e-5), rel=0.2)
