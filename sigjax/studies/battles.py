@@ -264,7 +264,8 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
     deltas, degrees, level = scores[a] - scores[b], num_units - 1.0, options.confidence_level
     of_deltas = np.sqrt(np.maximum(errors[a] ** 2 + errors[b] ** 2 - 2.0 * covariance[a, b], 0.0))
     if (of_deltas < _SMALL).any():
-        raise InputError(f"{count(num_units, 'cluster')}: too few for standard errors of {count(number, 'system')}")
+        units = count(num_units, "battle" if options.cluster is None else "cluster")
+        raise InputError(f"{units} of {count(number, 'system')}: too few for the standard errors of all differences")
     roots, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(roots, 0.0))
     joint = joint_level(normal_maxima(root, np.stack([a, b], axis=1), options.resamples, options.seed), level)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas
 import pytest
 import statsmodels.api as sm
-from scipy import stats
+from scipy import optimize, stats
 
 from sigjax import InputError, studies
 from sigjax.cli import _run
@@ -297,6 +297,39 @@ def test_finite_scores_exist_with_ties_where_an_upset_shows_it():
     assert study.tie_parameter == pytest.approx(1.0)  # as many ties as wins of each
     circle = {"model_a": "ABCABC", "model_b": "BCABCA", "winner": ["model_a"] * 3 + ["tie"] * 3}
     assert of(studies.battles(circle)) == pytest.approx(dict.fromkeys("ABC", 0.0), abs=1e-12)
+
+
+def test_scores_are_refused_where_a_search_runs_to_infinity():
+    """Small sets of battles with ties, by SciPy's BFGS on the likelihood of Davidson's model."""
+    rng, refused, scored = np.random.default_rng(0), 0, 0
+    for _ in range(80):
+        number = rng.integers(4, 9)
+        a = rng.integers(0, 3, number)
+        b = (a + rng.integers(1, 3, number)) % 3
+        result = rng.integers(0, 3, number)
+        if len({*a, *b}) < 3 or not (result == 1).any():
+            continue
+
+        def cost(x, a=a, b=b, result=result):
+            apart = np.append(0.0, x[:2])[a] - np.append(0.0, x[:2])[b]
+            logs = np.stack([apart / 2, np.full(len(a), x[2]), -apart / 2])
+            return (np.logaddexp.reduce(logs) - logs[result, np.arange(len(a))]).sum()
+
+        best = optimize.minimize(cost, np.zeros(3), method="BFGS", options={"gtol": 1e-9}).x
+        names, sides = np.array(["A", "B", "C"]), np.array(["model_a", "tie", "model_b"])
+        try:
+            found = of(
+                studies.battles({"model_a": names[a], "model_b": names[b], "winner": sides[result]}, resamples=100)
+            )
+        except InputError as error:
+            if "standard errors" not in str(error):
+                refused += 1
+                assert np.abs(best).max() > 10.0
+        else:
+            scored += 1
+            assert [found["B"] - found["A"], found["C"] - found["A"]] == pytest.approx(best[:2], abs=1e-4)
+    assert refused > 10
+    assert scored > 10
 
 
 def test_battles_that_count_for_nothing_are_left_out_and_named():
