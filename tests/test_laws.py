@@ -110,6 +110,24 @@ def part_and_whole(rng, num_instances, k):
     return np.column_stack([rng.binomial(whole, 0.8 - 0.1 * k), whole])
 
 
+def with_judge(rng, num_systems, num_instances):
+    """Labels of about half the instances, the first ones among them, and scores of a judge."""
+    labelled = (rng.random(num_instances) < 0.4) | (np.arange(num_instances) < 4)
+    gold = [rng.integers(0, 5 - k % 3, num_instances) for k in range(num_systems)]
+    judge = [own + rng.integers(0, 4, num_instances) for own in gold]
+    return {f"s{k}": np.column_stack([np.where(labelled, gold[k], np.nan), judge[k]]) for k in range(num_systems)}
+
+
+def few_labels(table):
+    """PPI++ from the statistics of `ppi`, as its paper writes it."""
+    labelled = table[:, 0] == 1
+    human, judge = table[labelled, 2], table[:, 3] + table[:, 4]
+    weight = np.cov(human, judge[labelled], ddof=0)[0, 1] / (
+        judge.var(ddof=1) * (1 + labelled.sum() / (~labelled).sum())
+    )
+    return human.mean() + weight * (judge[~labelled].mean() - judge[labelled].mean())
+
+
 def harmonic(one, other):
     return 2.0 / (1.0 / one + 1.0 / other)
 
@@ -207,6 +225,7 @@ REGISTRY = {
     "fscore": ("fscore", counts, of_sums(f1)),
     "ratio": ("ratio", ratios(1), of_sums(lambda sums: sums[0] / sums[1])),
     "fscore-ratios": ("fscore-ratios", ratios(2), of_sums(lambda sums: harmonic(sums[0] / sums[1], sums[2] / sums[3]))),
+    "ppi": ("ppi", with_judge, few_labels),
     "fscore-errors": ("fscore-errors", ratios(1), of_sums(lambda sums: harmonic(1.0, sums[0] / (sums[0] + sums[1])))),
     **{name: (name, counts, of_sums(f1)) for name in ("las", "uas", "upos")},
     "bleu": ("bleu", bleu_counts, scored_by(BLEU())),
@@ -286,6 +305,7 @@ def test_scores_are_within_the_bounds_of_the_metric(name):
     for size in (1, 2, 5, 40):
         chosen = rng.integers(0, 40, (200, size))
         scores = evaluation.metric.score(evaluation.stats[:, chosen].sum(axis=2).astype(float))
+        scores = scores[~np.isnan(scores)]  # without a label there is no score
         assert low <= scores.min() <= scores.max() <= high
 
 

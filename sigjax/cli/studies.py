@@ -25,6 +25,7 @@ from sigjax.readers import Evaluation
 from sigjax.readers.options import Options, name_systems, select_systems
 from sigjax.records import InputError
 from sigjax.records.options import values
+from sigjax.report.words import count
 from sigjax.run.context import progress_bar
 from sigjax.studies import STUDIES
 
@@ -108,9 +109,22 @@ def _association(paths: Files, options: Any, results: Results) -> None:
     results.write(result.__str__, result.to_json)
 
 
+def _battles(paths: Files, options: Any, results: Results, figure: Figure) -> None:
+    if len(paths) != 1:
+        raise InputError(f"expected one table of battles, got {count(len(paths), 'file')}")
+    check_outputs(paths, results, figure)
+    with progress_bar("battles", visible=not results.quiet):
+        result = STUDIES["battles"].load("battles")(str(paths[0]), **values(options))
+    figures = [] if figure.figure is None else [figure.figure]
+    for path in figures:
+        write_figure(result.plot(), path)
+    results.write(result.__str__, result.to_json, figures)
+
+
 _COMMANDS: dict[str, tuple[Callable[..., None], tuple[type, ...], tuple[type, ...]]] = {
     "classical": (_tests, (Inputs,), (Results, Figure)),
     "association": (_association, (), (Results,)),
+    "battles": (_battles, (), (Results, Figure)),
 }
 """Commands that read or write in a way of their own, with their options before and after those of the study."""
 

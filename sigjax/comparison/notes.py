@@ -107,6 +107,15 @@ def _apart(evaluation: EvaluationRecord, common: np.ndarray, baseline: str | Non
     return [f"warning: not compared, since they have no instance in common: {', '.join(shown)}"]
 
 
+def _judges(draft: Draft) -> Iterable[str]:
+    """How well the judge of `ppi` agrees with people, and whether it errs alike on all systems."""
+    if draft.metric != "ppi":
+        return ()
+    from sigjax.comparison.judges import judge_notes
+
+    return judge_notes(draft)
+
+
 def _repeated_runs(draft: Draft) -> list[str]:
     """What p is for where instances have several runs; a warning where these seem to be trained models."""
     evaluation, design = draft.evaluation, draft.settings.design
@@ -430,6 +439,7 @@ NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
     lambda draft: draft.evaluation.notes,  # what was done to the data on the way in
     _common_instances,
     _identical_systems,
+    _judges,
     _repeated_runs,
     _noise,
     _no_precision,

@@ -30,7 +30,7 @@ from sigjax.readers.options import (
     name_systems,
     quote,
 )
-from sigjax.readers.table import is_missing, is_text
+from sigjax.readers.table import DataTable, is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric
@@ -286,6 +286,16 @@ def read_metrics(
 
         names = saved_names(sources.files[0]) if formats_of(sources, reader, [None]) == [table.FORMATS["npz"]] else ()
     return [Evaluation(**vars(each)) for each in _evaluations(sources, reader, names or [None], Options(**options))]
+
+
+def read_rows(path: str | os.PathLike[str], options: Options) -> DataTable:
+    """The rows of a table in a file, whatever they mean, of any format of tables."""
+    sources = sources_of([path], ())  # pyright: ignore[reportArgumentType]
+    (format,) = formats_of(sources, reader_for(sources, None, options.records), [None])
+    parse = format.parser
+    if parse is None:
+        raise InputError(f"{sources.files[0]}: is of the format {format.name}, and no table of rows and columns")
+    return parse(sources.files[0], options, alone=True)
 
 
 def sources_of(paths: Sequence[Path], input: Sequence[Path] | Mapping[str, Path]) -> Sources:

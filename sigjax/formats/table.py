@@ -20,7 +20,7 @@ from sigjax.metrics import CLASS_METRICS, TEXT_METRICS, parameterized
 from sigjax.metrics.ratios import FBETA
 from sigjax.readers.join import Sources
 from sigjax.readers.options import Options, quote
-from sigjax.readers.table import is_missing, is_text
+from sigjax.readers.table import DataTable, is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.options import Parameters, check_parameters, split_parameters
@@ -185,6 +185,12 @@ class Format:
         if not function or not any(re.fullmatch(pattern, PurePath(file).name) for file in files):
             return files
         return self._function(function)(files)
+
+    @property
+    def parser(self) -> Callable[..., DataTable] | None:
+        """What parses a file, where files of this format are tables of rows and columns."""
+        reader = self._function(self.reader)
+        return reader.args[0] if getattr(getattr(reader, "func", None), "__name__", "") == "read_tables" else None
 
     def read(self, sources: Sources, options: Options) -> ByTask:
         """What files of this format hold."""

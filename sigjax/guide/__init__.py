@@ -28,6 +28,8 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "tables",
         "predictions",
         "data-sets",
+        "judges",
+        "arena",
         "one-system",
         "other-instances",
         "reporting",

@@ -16,6 +16,7 @@ import numpy as np
 
 from sigjax.metrics.columns import COLUMNS
 from sigjax.metrics.edits import ERROR_RATES
+from sigjax.metrics.judges import PPI
 from sigjax.metrics.predictions import PREDICTIONS, restore_class_metric
 from sigjax.metrics.ratios import LARGEST_WHOLE, MATCHES, MEAN, RATIOS, TrialShares, fbeta, trial_metric
 from sigjax.metrics.rouge import ROUGE
@@ -26,7 +27,7 @@ from sigjax.records.metric import AnyMetric, stack_inputs
 from sigjax.records.options import Parameters, check_parameters, split_parameters
 
 _OF_TEXTS = (*SACREBLEU, *ERROR_RATES, *ROUGE)
-_OF_SUMS = (*RATIOS, *MATCHES, *PREDICTIONS, *(each.metric for each in _OF_TEXTS))
+_OF_SUMS = (*RATIOS, *MATCHES, PPI, *PREDICTIONS, *(each.metric for each in _OF_TEXTS))
 METRICS: dict[str, Metric | SampleMetric] = {each.name: each for each in (*_OF_SUMS, *COLUMNS)}
 TEXT_METRICS = {each.metric.name: each for each in _OF_TEXTS}
 
@@ -177,7 +178,11 @@ def evaluation_from_arrays(
 ) -> EvaluationRecord:
     """Check and assemble; see `Evaluation.from_arrays`."""
     check_mapping(arrays, "numbers by system, such as {'A': [1, 0], 'B': [1, 1]}")
-    tables = {str(name): as_numbers(str(name), values) for name, values in arrays.items()}
+    record = known_metric(metric) if isinstance(metric, str) else metric
+    optional = [
+        k for k, name in enumerate(getattr(record, "inputs", ())) if name in getattr(record, "optional_inputs", ())
+    ]
+    tables = {str(name): as_numbers(str(name), values, optional) for name, values in arrays.items()}
     if len(tables) < len(arrays):
         raise InputError("two systems have the same name; rename one")
     (first, table), *others = tables.items()
@@ -249,8 +254,8 @@ def _refuse_repeats(ids: tuple[str, ...] | None, runs: tuple[str, ...] | None) -
         raise InputError(f"{what} occurs more than once; ids must be unique")
 
 
-def as_numbers(name: str, values: object) -> np.ndarray:
-    """Values of one system -> float64 or int64 `[instance, input]`."""
+def as_numbers(name: str, values: object, optional: Sequence[int] = ()) -> np.ndarray:
+    """Values of one system -> float64 or int64 `[instance, input]`; NaN is refused, but in `optional` columns."""
     if "numpy.ma" in sys.modules and np.ma.is_masked(values):
         raise InputError(f"system {name!r}: some numbers are masked; remove those instances from every system")
     try:
@@ -282,7 +287,10 @@ def as_numbers(name: str, values: object) -> np.ndarray:
         array = array[:, None]
     if array.ndim != 2:
         raise InputError(f"system {name!r}: expected [instance] or [instance, input], got {array.ndim} axes")
-    if not (finite := np.isfinite(array)).all():
+    finite = np.isfinite(array)
+    for column in optional:
+        finite[:, column : column + 1] |= np.isnan(array[:, column : column + 1])
+    if not finite.all():
         wrong = np.argwhere(~finite)[0]
         raise InputError(f"system {name!r}: {array[tuple(wrong)]} at instance {wrong[0] + 1}; remove or repair it")
     return array

@@ -476,7 +476,9 @@ def _settle_missing(
 
     Which `[system, instance]` are real is None where all are to be taken for real.
     """
-    absent = np.asarray(np.isnan(values).any(axis=2))
+    optional = [name in metric.optional_inputs for name in metric.inputs]
+    absent = np.asarray((np.isnan(values) & ~np.array(optional)).any(axis=2))
+    absent |= np.isnan(values).all(axis=2)
     everything = np.arange(values.shape[1])
     if not absent.any():
         return values, everything, None, ()
@@ -535,6 +537,8 @@ def _filled(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metric |
     """Zero for what belongs to the system; what belongs to the instance is copied from a system that has it."""
     filled = np.where(absent[:, :, None], 0.0, values)
     for j, input in enumerate(metric.inputs):
+        if input in metric.optional_inputs:
+            filled[:, :, j] = values[:, :, j]
         if input in metric.shared_inputs:
             filled[:, :, j] = np.where(absent, _shared(values[:, :, j], absent, name, input), filled[:, :, j])
     return filled

@@ -19,6 +19,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -460,14 +461,87 @@ def battle_columns(table: DataTable) -> list[str]:
     >>> battle_columns(DataTable("t.csv", columns | {"model_a": DataColumn(["0.5"])}, [2]))
     []
     """
-    lower = {name.strip().lower(): name for name in table.columns}
-    sides = [[name for low, name in lower.items() if side.fullmatch(low)] for side in _SIDES]
-    if any(len(names) != 1 or not table.columns[names[0]].is_words() for names in sides):
-        return []
+    lower, sides = {name.strip().lower(): name for name in table.columns}, _side_columns(table)
     winner = [lower[name] for name in _SPLIT if name in lower]
     if len(winner) < len(_SPLIT):
         winner = [lower[name] for name in _WINNERS if name in lower][:1]
-    return [*sides[0], *sides[1], *winner] if winner else []
+    return [*sides, *winner] if sides and winner else []
+
+
+def _side_columns(table: DataTable) -> list[str]:
+    """The columns of the two sides of battles; none where there are not two, or they hold numbers."""
+    found = [[name for name in table.columns if side.fullmatch(name.strip().lower())] for side in _SIDES]
+    if any(len(names) != 1 or not table.columns[names[0]].is_words() for names in found):
+        return []
+    return [found[0][0], found[1][0]]
+
+
+class BattleRows(NamedTuple):
+    """Battles as rows of a table say them, where every system and every result is known."""
+
+    systems: tuple[str, ...]
+    a: np.ndarray
+    """[row]: index of the first system."""
+    b: np.ndarray
+    outcomes: np.ndarray
+    """[row, 3] float64: how often the first won, tied and lost."""
+    clusters: tuple[str, ...] | None
+    notes: tuple[str, ...]
+
+
+def battle_rows(table: DataTable, options: Options) -> BattleRows:
+    """The battles of a table that has two sides and a winner, or how often the first of two won and lost, and tied."""
+    table, options, notes = shaped(table, options)
+    lower = {name.strip().lower(): name for name in table.columns}
+    counts = [lower.get(name, "") for name in ("wins", "ties", "losses")]
+    sides, counted = _side_columns(table), bool(counts[0] and counts[2])
+    columns = [*sides, counts[0]] if sides and counted else battle_columns(table)
+    if not columns:
+        raise InputError(
+            f"{table.file}: is no table of battles; expected the columns model_a, model_b and winner, or model_a, "
+            f"model_b, wins, losses and ties; got {listing(table.columns)}"
+        )
+    if counted:
+        hint, none = "expected how many battles", np.zeros(len(table.lines))
+        outcomes = np.stack([number_column(table, each, hint=hint) if each else none for each in counts], axis=-1)
+        if (wrong := np.flatnonzero(((outcomes < 0) | (outcomes != np.rint(outcomes))).any(axis=1))).size:
+            raise InputError(f"{locate(table, int(wrong[0]), counts[0])}: expected whole numbers of battles from 0")
+    else:
+        values = _results(table, columns, [table.names[name] for name in columns[:2]])
+        outcomes = np.where(np.isnan(values)[:, None], np.nan, values[:, None] == [1.0, 0.5, 0.0])
+    systems, a, b, rows, left_out = _fought(table, columns, np.isnan(outcomes.sum(axis=1)), options)
+    if (name := options.cluster) is not None and name not in table.columns:
+        raise InputError(
+            f"{table.file}: {Hint('cluster')}: no column {quote(name)}; {suggest(name, table.columns, 'columns')}"
+        )
+    clusters = None if name is None else tuple(table.names[name][rows].tolist())
+    return BattleRows(systems, a, b, outcomes[rows], clusters, (*notes, *left_out))
+
+
+def _fought(
+    table: DataTable, columns: Sequence[str], empty: np.ndarray, options: Options
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray, list[str]]:
+    """The systems, both sides of the battles to take and their rows, where `empty` ones have no winner; what is not."""
+    sides = [table.names[name] for name in columns[:2]]
+    names = list(dict.fromkeys(name for pair in zip(*sides, strict=True) for name in pair))
+    systems = select_systems(table.file, names, options)
+    chosen = {name: k for k, name in enumerate(systems)}
+    a, b = (np.array([chosen.get(name, -1) for name in side]) for side in sides)
+    among, alone = (a >= 0) & (b >= 0), a == b
+    rows, unknown = np.flatnonzero(among & ~alone & ~empty), np.flatnonzero(among & ~alone & empty)
+    if unknown.size and options.missing != "drop":
+        raise InputError(
+            f"{locate(table, int(unknown[0]), columns[2])}: has no winner; use "
+            f"{Hint('missing', 'drop')} to leave such battles out"
+        )
+    if lacking := sorted({*range(len(systems))} - {*a[rows].tolist(), *b[rows].tolist()}):
+        name = quote(systems[lacking[0]])
+        raise InputError(f"{table.file}: system {name} has no battle to take; leave it out ({Hint('only')})")
+    left_out = (
+        (unknown.size, "battles without a winner"),
+        (np.count_nonzero(among & alone), "battles of a system against itself"),
+    )
+    return systems, a[rows], b[rows], rows, [f"left out {what}: {number:,}" for number, what in left_out if number]
 
 
 def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> Reading:
@@ -475,29 +549,15 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
     for option in ("runs", "score_column", "counts"):
         if getattr(options, option):
             raise InputError(f"{table.file}: {Hint(option)} means nothing for battles of two systems; leave it out")
-    sides = [table.names[name] for name in columns[:2]]
-    names = list(dict.fromkeys(name for pair in zip(*sides, strict=True) for name in pair))
-    systems = select_systems(table.file, names, options)
-    values = _results(table, columns, sides)
-    chosen = {name: k for k, name in enumerate(systems)}
-    a, b = (np.array([chosen.get(name, -1) for name in side]) for side in sides)
-    among = (a >= 0) & (b >= 0)
-    rows = np.flatnonzero(among & (a != b) & ~np.isnan(values))
-    empty = np.flatnonzero(among & (a != b) & np.isnan(values))
-    if empty.size and options.missing != "drop":
-        raise InputError(
-            f"{locate(table, int(empty[0]), columns[2])}: has no winner; use "
-            f"{Hint('missing', 'drop')} to leave such battles out"
-        )
+    values = _results(table, columns, [table.names[name] for name in columns[:2]])
+    systems, a, b, rows, left_out = _fought(table, columns, np.isnan(values), options)
     ids = table.row_numbers() if options.id_column is None else table.names[options.id_column]
     sheets: list[Sheet] = []
     for k, name in enumerate(systems):
-        own = rows[(a[rows] == k) | (b[rows] == k)]
-        if not own.size:
-            raise InputError(f"{table.file}: system {quote(name)} has no battle to take; leave it out ({Hint('only')})")
-        numbers = {WIN_RATE: np.where(a[own] == k, values[own], 1.0 - values[own])}
-        sheets.append(_sheet(name, table, numbers, ids, None, rows=own))
-    notes = _notes(columns, options, systems, values[rows], int(empty.size), int((among & (a == b)).sum()))
+        own = np.flatnonzero((a == k) | (b == k))
+        numbers = {WIN_RATE: np.where(a[own] == k, values[rows[own]], 1.0 - values[rows[own]])}
+        sheets.append(_sheet(name, table, numbers, ids, None, rows=rows[own]))
+    notes = _notes(columns, options, systems, values[rows], left_out)
     reading = join_sheets(sheets, replace(options, missing="pairwise"), scores=True, order=ids[rows])
 
     def evaluate(options: Options) -> EvaluationRecord:
@@ -509,15 +569,14 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
 
 
 def _notes(
-    columns: Sequence[str], options: Options, systems: Sequence[str], values: np.ndarray, empty: int, alone: int
+    columns: Sequence[str], options: Options, systems: Sequence[str], values: np.ndarray, left_out: Sequence[str]
 ) -> tuple[str, ...]:
     """What was read, what was left out, and what scores mean."""
     a, b, *winner = columns
     about = {"battles of": f"{quote(a)} and {quote(b)}", "winners": f"from {listing(winner)}"}
     about |= {"ids": ids_from(options.id_column), "systems": listing(systems, SHOWN)}
     notes = [columns_note(about, (), "id_column, only")]
-    left_out = ((empty, "battles without a winner"), (alone, "battles of a system against itself"))
-    notes += [f"left out {what}: {count:,}" for count, what in left_out if count]
+    notes += left_out
     ties = int(np.count_nonzero(values == 0.5))
     notes.append(
         f"{ties:,} of {len(values):,} battles are ties, which count half; a system is scored on all its battles, "

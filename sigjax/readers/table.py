@@ -183,7 +183,7 @@ class DataColumn(Sequence[str]):
         """Whether it holds text, lists or objects, and nothing that may be meant as a number."""
         if self.nested or self.parsed is not None:
             return self.nested
-        given = {cell for cell in self.cells if not is_missing(cell)}
+        given = {cell for cell in {*self.cells} if not is_missing(cell)}
         return bool(given) and all(is_text(cell) and hint_for_number(cell) is None for cell in given)
 
 

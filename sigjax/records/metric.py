@@ -30,6 +30,7 @@ class Metric:
         inputs: names of the columns that `extract` takes, in order.
         higher_is_better: whether the larger of two scores is the better.
         shared_inputs: inputs that belong to the instance (a gold size) rather than to the system.
+        optional_inputs: inputs that some instances may lack: `extract` gets NaN there.
         portable: whether `score` rounds alike in NumPy and on every device: sums, differences, one quotient, but no
             product that a compiler may fuse with a sum, and no root, power or logarithm. When in doubt leave it False:
             bootstrap scores then come from NumPy.
@@ -44,6 +45,7 @@ class Metric:
     inputs: tuple[str, ...]
     higher_is_better: bool = True
     shared_inputs: tuple[str, ...] = ()
+    optional_inputs: tuple[str, ...] = ()
     portable: bool = False
     bounds: tuple[float, float] = (-math.inf, math.inf)
     title: str = ""
@@ -110,6 +112,8 @@ class SampleMetric:
     standardize: tuple[Standard, ...] = ()
     rounding: Callable[..., float] | None = None
     title: str = ""
+
+    optional_inputs: ClassVar[tuple[str, ...]] = ()
 
     @property
     def stat_names(self) -> tuple[str, ...]:

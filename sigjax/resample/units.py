@@ -225,10 +225,15 @@ class Units:
     """[unit] how many instances each unit has, or the sum of their weights."""
     relative_error: np.ndarray
     """[system]: bound on the relative error of a score: by float64 and, for reals, by the rounding to fixed point."""
-    exact: bool
-    """Whether the values are the statistics, whole numbers or decimals, and not rounded reals."""
+    rounded: np.ndarray
+    """[stat]: whether the values are rounded reals, and not the statistics themselves, whole numbers or decimals."""
     outputs: Outputs | None = None
     """The outputs whose sum each unit is, for designs that keep runs apart."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether no statistic is rounded."""
+        return not self.rounded.any()
 
     @cached_property
     def totals(self) -> np.ndarray:
@@ -269,14 +274,14 @@ def make_units(evaluation: EvaluationRecord, design: Design = "together") -> Uni
     elif evaluation.strata is not None:
         values = values[:, np.argsort(unit)]
     divisors = np.array([column.divisor for column in columns])
-    error = np.max([column.error for column in columns], axis=0)
+    errors = np.array([column.error for column in columns])
     return Units(
         values=values,
         divisors=None if np.all(divisors == 1.0) else divisors,
         strata=strata,
         sizes=np.bincount(unit, evaluation.weights),
-        relative_error=_SCORE_ROUNDING + error,
-        exact=not error.any(),
+        relative_error=_SCORE_ROUNDING + errors.max(axis=0),
+        rounded=(errors > 0.0).max(axis=1),
         outputs=outputs,
     )
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from sigjax.studies.association import association_test as association_test
     from sigjax.studies.audit import audit as audit
+    from sigjax.studies.battles import battles as battles
     from sigjax.studies.classical import classical_tests as classical_tests
     from sigjax.studies.diff import diff as diff
     from sigjax.studies.equivalence import equivalence as equivalence
@@ -53,7 +54,8 @@ class StudySpec:
         result: the class of its results.
         options: the record of the command's options.
         takes: what the command reads: the evaluations of the files, one per metric; systems one by one, of which one is
-            enough or which have instances of their own; two files of labels; or reports.
+            enough or which have instances of their own; two files of labels; reports; or a table of
+            battles.
         files: the help of its files; the usual one when left out.
         alone: whether it is a name of sigjax, beside `sigjax.studies.NAME`.
         research: whether its command is `sigjax research NAME`.
@@ -66,7 +68,7 @@ class StudySpec:
     functions: tuple[str, ...]
     result: str
     options: str
-    takes: Literal["evaluations", "systems", "samples", "growing", "labels", "reports"] = "evaluations"
+    takes: Literal["evaluations", "systems", "samples", "growing", "labels", "reports", "battles"] = "evaluations"
     files: str = ""
     alone: bool = True
     research: bool = False
@@ -160,6 +162,15 @@ _ALL = (
         "20,000 systems on 10,000 instances take minutes. Up to some thousand systems, `sigjax compare` says more.",
         result="Ranking",
         options="RankOptions",
+        alone=False,
+    ),
+    _study(
+        "battles",
+        "Rank systems by battles of two, as Chatbot Arena: Bradley-Terry scores, ties, and ranks that hold together.",
+        "--cluster USER takes into account that battles of a user depend on each other. One pair by itself: `sigjax "
+        "compare`, with the same file.",
+        takes="battles",
+        files="A table with the columns model_a, model_b and winner; or model_a, model_b, wins, losses and ties.",
         alone=False,
     ),
     _study(

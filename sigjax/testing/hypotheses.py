@@ -254,7 +254,7 @@ def check_digits(problem: SumsData, systems: Sequence[str]) -> None:
             effects, largest = terms.sum(axis=1), np.abs(terms).sum(axis=1)
             effects[np.abs(effects) < _CANCELLED * largest] = 0.0
             size = float(np.linalg.norm(effects))
-            coarse = 0.0 if units.exact else float(np.linalg.norm((differences != 0.0) @ np.abs(slopes[a])))
+            coarse = float(np.linalg.norm((differences != 0.0) @ (np.abs(slopes[a]) * units.rounded)))
         if 0.0 < size < _DIGITS * max(noise[a] + noise[b], coarse):
             raise InputError(
                 f"metric {problem.metric.name!r}: systems {systems[a]!r} and {systems[b]!r} differ by too little "

@@ -1,0 +1,68 @@
+r"""The mean of human labels of few instances, sharpened by the scores of a judge on all instances (PPI++).
+
+With n instances labelled and N not, human labels y and scores f of the judge (a model, a metric, cheap raters),
+
+    score = ybar + lambda (fbar_u - fbar_l)      lambda = cov_l(y, f) / (var(f) (1 + n / N))
+
+where fbar_u and fbar_l are the judge's means on unlabelled and labelled instances, cov_l is the covariance on the
+labelled ones (ddof = 0) and var(f) the variance on all (ddof = 1), as in the package ppi_py. Where instances were
+chosen at random for labelling, the mean of this is that of the human labels of all instances, up to terms of 1 / n,
+whatever the judge does: a bad judge has lambda near 0, and the score is then ybar. lambda is not cut off at 0 and 1 as
+by ppi_py: so the judge may have another scale than people, and the score is smooth, as the jackknife needs it.
+
+References: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), "Prediction-powered inference"; Angelopoulos, Duchi
+and Zrnic (2023), "PPI++: Efficient prediction-powered inference", section 6.
+"""
+
+import numpy as np
+
+from sigjax.metrics.ratios import divide
+from sigjax.records import Array, InputError, Metric
+
+_STATS = ("labelled", "unlabelled", "human", "judge_labelled", "judge_unlabelled", "product", "judge_square")
+
+
+def ppi_lambda(sums: Array) -> Array:
+    r"""The weight of the judge, $\mathrm{cov}_l(y, f) / (\mathrm{var}(f) (1 + n / N))$; 0 where the judge never varies.
+
+    Sums `[..., stat]` with stat = (n, N, sum of y, of f where labelled, of f where not, of y f, of f^2) give `[...]`.
+
+    >>> stats = PPI.extract(np.array([1.0, 0.0, np.nan, np.nan]), np.array([1.0, 0.0, 1.0, 0.0]))
+    >>> float(ppi_lambda(stats.sum(axis=0)))  # 1/4 over (1/3 times 2)
+    0.375
+    """
+    n, others, human, judged, rest, product, square = (sums[..., k] for k in range(len(_STATS)))
+    number = n + others
+    covariance = divide(product - divide(human * judged, n), n)
+    variance = divide(square - divide((judged + rest) * (judged + rest), number), number - 1.0)
+    return divide(covariance * others, variance * number)
+
+
+def ppi_score(sums: Array) -> Array:
+    r"""Mean of human labels by prediction-powered inference, $\bar y + \lambda (\bar f_u - \bar f_l)$.
+
+    Sums `[..., stat]` as in `ppi_lambda` give scores `[...]`; NaN, which is refused, where no instance is labelled.
+
+    >>> stats = PPI.extract(np.array([1.0, 0.0, np.nan, np.nan]), np.array([1.0, 0.0, 1.0, 1.0]))
+    >>> float(ppi_score(stats.sum(axis=0)))  # 1/2 + lambda/2, of lambda = 1/4 over (1/4 times 2)
+    0.75
+    """
+    n, xp = sums[..., 0], sums.__array_namespace__()
+    judge = divide(sums[..., 4], sums[..., 1]) - divide(sums[..., 3], n)
+    return xp.where(n == 0, xp.nan, divide(sums[..., 2], n) + ppi_lambda(sums) * judge)
+
+
+def _extract(human: np.ndarray, judge: np.ndarray) -> np.ndarray:
+    labelled = ~np.isnan(human)
+    if (count := np.count_nonzero(labelled)) < 2:
+        raise InputError(
+            f"ppi needs human labels of at least two instances, got {count}; expected a number in some cells"
+        )
+    y = np.where(labelled, human, 0.0)
+    of_judge = np.where(labelled, judge, 0.0)
+    return np.stack([labelled, ~labelled, y, of_judge, judge - of_judge, y * judge, judge * judge], axis=-1).astype(
+        float
+    )
+
+
+PPI = Metric("ppi", ppi_score, _STATS, _extract, ("human", "judge"), optional_inputs=("human",), title="PPI++")
