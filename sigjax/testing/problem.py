@@ -37,7 +37,7 @@ from sigjax.metrics import (
     system_roundings,
     what_is_exchanged,
 )
-from sigjax.records import Comparisons, EvaluationRecord, InputError, Metric, SampleMetric, Settings
+from sigjax.records import CORRECTIONS, Comparisons, EvaluationRecord, InputError, Metric, SampleMetric, Settings
 from sigjax.resample.engine import deltas_of, swapped_sums
 from sigjax.resample.gathered import (
     Function,
@@ -78,6 +78,7 @@ from sigjax.testing.permutation import (
     swap_counter,
     swap_problem,
 )
+from sigjax.testing.tilted import beyond_floor
 from sigjax.testing.uncertainty import Pieces, Uncertainty
 
 _FEW_COLUMNS = 6
@@ -307,6 +308,17 @@ class SumsProblem(SumsData):
         """Counts the swaps that are as extreme as observed, for the pairs at these indices."""
         return swap_counter(self, indices, run)
 
+    def beyond_floor(self, sampled: Comparisons, rows: np.ndarray, context: Context) -> Comparisons:
+        """The columns of the sampled pairs at these positions, by tilted swaps where none was as extreme as observed.
+
+        Shards leave that to the merge.
+        """
+        settings = self.settings
+        plain = settings.method != "auto" or CORRECTIONS[settings.correction].is_resampled
+        if plain or self.studentizes or self.exchanges != "units" or context.checkpoint.is_part:
+            return sampled
+        return beyond_floor(self, sampled, rows, context)
+
     def replicates(self, run: Run) -> Pieces:
         """Bootstrap scores of all systems, piece by piece."""
         return replicate_pieces(self, run)
@@ -479,6 +491,11 @@ class ColumnsProblem(PairedProblem):
             return add_up(pieces, len(pairs), start, end, run)
 
         return count
+
+    def beyond_floor(self, sampled: Comparisons, rows: np.ndarray, context: Context) -> Comparisons:
+        """As `SumsProblem` has it: swaps are plain."""
+        del rows, context
+        return sampled
 
     def replicates(self, run: Run) -> Pieces:
         """As `SumsProblem` has it."""
