@@ -94,8 +94,8 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
     """
     names = ("p_value", "log10_p", "p_interval", "exceed", "resamples")
     p_value, log10_p, p_interval, exceed, resamples = pairs.columns(*names)
-    counted, tilted = (pairs.column("method").mapped(name.__eq__) for name in ("montecarlo", "tilted"))
-    sampled, p_values = exceed.where_present & counted, p_value.values
+    tilted, p_values = pairs.column("method").mapped(lambda method: method == "tilted"), p_value.values
+    sampled = exceed.where_present & ~tilted
     if step_down is None:
         p_adjusted = adjust(p_values, settings.correction)
     else:  # an exact p-value may be just above the adjusted one, which comes from resamples

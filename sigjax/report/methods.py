@@ -130,7 +130,7 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
         how = r" as $(x+1)/(n+1)$ where $x$ of $n$ are at least as extreme~\cite{phipson2010}"
         if settings.resamples == "auto" and test == "permutation":
             how = r", stopping when the decision was certain~\cite{gandy2014}"
-        if num_tilted := int(pairs.column("method").mapped("tilted".__eq__).sum()):
+        if num_tilted := int(pairs.column("method").mapped(lambda method: method == "tilted").sum()):
             how += (
                 rf", and of {count(num_tilted, 'comparison')} with $x=0$ by importance sampling~\cite{{harrison2012}}"
             )

@@ -242,7 +242,7 @@ class Path:
         step = float(theta[1] - theta[0]) / 16.0
         places = np.unique(np.rint(theta / step).astype(np.int64))
         self.theta = step * places
-        self.reach = np.asarray(np.interp(self.theta, trial, reach))
+        self.reach: np.ndarray = np.interp(self.theta, trial, reach)
         self.log_norms = np.array([_log_cosh(each * sizes).sum() for each in self.theta])
         """[tilt] log of the product of cosh(theta x) over units."""
         # Tilts lie on a grid, so that the first one that gives a unit its + is looked up.
@@ -253,8 +253,9 @@ class Path:
             self._scale = 0.5 / (sizes * step)
         between = np.interp(np.linspace(0.0, 1.0, _NODES), np.linspace(0.0, 1.0, len(self.theta)), self.theta)
         means = np.array([(sizes * np.tanh(each * sizes)).sum() for each in between])
-        inner, outer = np.linspace(0.0, means[0], 128, endpoint=False), np.linspace(means[-1], sizes.sum(), 257)[1:]
-        self._nodes = np.concatenate([inner, means, outer])
+        least, largest, most = float(means[0]), float(means[-1]), float(sizes.sum())
+        inner, outer = np.linspace(0.0, least, 128, endpoint=False), np.linspace(largest, most, 257)
+        self._nodes = np.concatenate([inner, means, outer[1:]])
         tilted = self.theta * self._nodes[:, None]
         logs = _log_cosh(tilted) - self.log_norms
         self._values = _log_sums(logs) - math.log(len(self.theta))
