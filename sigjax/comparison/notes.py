@@ -203,7 +203,10 @@ def out_of_reach(
     if CORRECTIONS[settings.correction].is_resampled:
         return notes  # an adjusted p-value is as small as a p-value, however many pairs there are
     for test, pairs in family.items():
-        p_values, is_sampled = pairs.column("p_value"), pairs.column("method").mapped(lambda method: method == "montecarlo")
+        p_values, is_sampled = (
+            pairs.column("p_value"),
+            pairs.column("method").mapped(lambda method: method == "montecarlo"),
+        )
         if not is_sampled.any():
             continue
         drawn = most_resamples(settings) if test == "permutation" else settings.fixed_resamples

@@ -110,7 +110,13 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
     known = None  # bounds by which the test has stopped
     if (sampled & has_bounds).any():
         known = np.where(sampled[:, None], p_interval.values, p_values[:, None])
-    fixed = _certain(p_values, p_interval.values, tilted, int(sampled.sum()), settings)
+    fixed = np.stack([p_values, p_values], axis=1)
+    if tilted.any():  # their intervals are normal for log p; here with the error of the family
+        tail = ERROR / (2.0 * np.count_nonzero(sampled | tilted))
+        times = normal_quantile(1.0 - tail) / normal_quantile(0.5 + settings.level / 2.0)
+        middle = np.maximum(p_values, np.finfo(float).tiny)
+        factor = np.where(tilted, np.maximum(p_interval.values[:, 1], middle) / middle, 1.0) ** times
+        fixed *= np.stack([1.0 / factor, factor], axis=1)
     if step_down is None and not (sampled | tilted).any():  # no decision depends on resamples
         never, none = np.zeros(len(sampled), bool), np.zeros(len(sampled), np.int64)
         decided, needed = Column(none, never, (False, True)), Column(none, never)
@@ -127,23 +133,6 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
             "resamples_needed": needed,
         }
     )
-
-
-def _certain(
-    p_values: np.ndarray, ends: np.ndarray, tilted: np.ndarray, num_sampled: int, settings: Settings
-) -> np.ndarray:
-    """Bounds `[pair, 2]` of p-values that no more resamples would move.
-
-    Tilted ones have their intervals `ends` `[pair, 2]`, which are normal for log p, with the error of the family.
-    """
-    bounds_of_p = np.stack([p_values, p_values], axis=1)
-    if tilted.any():
-        tail = ERROR / (2 * (num_sampled + int(tilted.sum())))
-        times = normal_quantile(1.0 - tail) / normal_quantile(0.5 + settings.level / 2.0)
-        middle = np.maximum(p_values[tilted], np.finfo(float).tiny)
-        factor = (np.maximum(ends[tilted, 1], middle) / middle) ** times
-        bounds_of_p[tilted] = p_values[tilted, None] * np.stack([1.0 / factor, factor], axis=1)
-    return bounds_of_p
 
 
 def _decisions(

@@ -309,14 +309,10 @@ class SumsProblem(SumsData):
         return swap_counter(self, indices, run)
 
     def beyond_floor(self, sampled: Comparisons, rows: np.ndarray, context: Context) -> Comparisons:
-        """The columns of the sampled pairs at these positions, by tilted swaps where none was as extreme as observed.
-
-        Shards leave that to the merge.
-        """
-        settings = self.settings
-        plain = settings.method != "auto" or CORRECTIONS[settings.correction].is_resampled
+        """The columns of the sampled pairs at these positions, by tilted swaps where no plain one was extreme."""
+        plain = self.settings.method != "auto" or CORRECTIONS[self.settings.correction].is_resampled
         if plain or self.studentizes or self.exchanges != "units" or context.checkpoint.is_part:
-            return sampled
+            return sampled  # shards leave it to the merge
         return beyond_floor(self, sampled, rows, context)
 
     def replicates(self, run: Run) -> Pieces:
@@ -492,9 +488,8 @@ class ColumnsProblem(PairedProblem):
 
         return count
 
-    def beyond_floor(self, sampled: Comparisons, rows: np.ndarray, context: Context) -> Comparisons:
-        """As `SumsProblem` has it: swaps are plain."""
-        del rows, context
+    def beyond_floor(self, sampled: Comparisons, *_: object) -> Comparisons:
+        """As `SumsProblem` has it: all swaps are plain."""
         return sampled
 
     def replicates(self, run: Run) -> Pieces:

@@ -39,20 +39,16 @@ Reference: Harrison (2012), "Conservative hypothesis tests and confidence interv
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.records import Column, Comparisons
 from sigjax.resample.draws import row_keys, words
 from sigjax.run.context import Context
+from sigjax.run.host import ahead, num_cores
 from sigjax.testing.hypotheses import Pair, SumsData
 from sigjax.testing.p_values import normal_quantile
 from sigjax.testing.permutation import exact_budget
-
-Delta = Callable[[np.ndarray], np.ndarray]
-"""Sums S `[..., stat]` -> deltas `[...]`, an odd function; some may be NaN or infinite."""
 
 _STREAM = 0x9E3779B97F4A7C15
 """Added to the seed: other words than those of plain swaps."""
@@ -66,28 +62,10 @@ grows by, and at least what the reach grows by, alone and in proportion to itsel
 _BENDS, _BENT, _CHORD = (8.0, 14.0, 20.0, 30.0), 0.3, 0.3
 """Reaches where a path may be left for another one; if the sine of their angle, times the reach, is larger than the
 second number. The third one is half the width, in standard deviations of a sum, of the differences that are slopes."""
-_NODES = 640
-"""Between the means of L by the least and the largest tilt."""
 _FAINT = 20.0
-"""Swaps whose log weights are smaller by this than those that count are counted as extreme without a look."""
+"""Swaps whose log weights are smaller by this than that of the observed one count as extreme without a look."""
 _CHUNK = 2**15
 """Numbers that are worked on together, so that they stay in the cache."""
-
-
-class Uniforms(NamedTuple):
-    """Numbers between 0 and 1, the same for all pairs."""
-
-    logits: np.ndarray
-    """[vector, unit] log U / (1 - U)."""
-    of_observed: np.ndarray
-    """[unit + 1]: for the vector of the observed swap, and its tilt."""
-
-    @classmethod
-    def of(cls, seed: int, num_vectors: int, num_units: int) -> Uniforms:
-        """The numbers of a seed: words of the cipher, in the middle of their steps of 2^-32."""
-        rows = row_keys((seed + _STREAM) % 2**64, np.arange(num_vectors + 1))
-        numbers = (np.asarray(words(rows, num_units + 2 - num_units % 2)) + 0.5) * 2.0**-32
-        return cls(_logit(numbers[1:, :num_units]), numbers[0, : num_units + 1])
 
 
 def beyond_floor(case: SumsData, sampled: Comparisons, rows: np.ndarray, context: Context) -> Comparisons:
@@ -101,18 +79,23 @@ def beyond_floor(case: SumsData, sampled: Comparisons, rows: np.ndarray, context
     at_floor = np.flatnonzero(sampled.column("exceed").values == 0)
     if num_vectors < _FEWEST or not at_floor.size:
         return sampled
+    uniforms = draw_uniforms(settings.seed, num_vectors, num_units)
+
+    def tilted(pair: Pair) -> tuple[float, float]:
+        tolerance, two_sided = case.swap_tolerance(pair), settings.alternative == "two-sided"
+        orbit = Orbit(case, pair)
+        above = case.hypotheses.delta(pair) * (-1.0 if settings.alternative == "less" else 1.0) > tolerance
+        if not orbit.paths or not (two_sided or above):
+            return math.nan, math.nan
+        log_p, error = orbit.p(*uniforms, tolerance)
+        return log_p - (0.0 if two_sided else math.log(2.0)), error
+
     log_p, errors = np.full((2, len(rows)), np.nan)
-    uniforms, sign = Uniforms.of(settings.seed, num_vectors, num_units), -1.0 if settings.alternative == "less" else 1.0
-    with context.progress_bar("importance sampling", len(at_floor)) as advance:
-        for done, row in enumerate(at_floor.tolist(), 1):
-            pair = case.hypotheses.pair(rows[row])
-            a, b = case.units.values[list(pair)]
-            orbit = Orbit((a - b).astype(np.float64), pair_delta(case, pair))
-            tolerance, is_two_sided = case.swap_tolerance(pair), settings.alternative == "two-sided"
-            if orbit.paths and (is_two_sided or case.hypotheses.delta(pair) * sign > tolerance):
-                log_p[row], errors[row] = orbit.p(uniforms, tolerance)
-                log_p[row] -= 0.0 if is_two_sided else math.log(2.0)
-            advance(done)
+    pairs = [case.hypotheses.pair(rows[row]) for row in at_floor]
+    with context.progress_bar("importance sampling", len(pairs)) as advance:
+        for done, found in enumerate(ahead(tilted, pairs, num_cores())):
+            log_p[at_floor[done]], errors[at_floor[done]] = found
+            advance(done + 1)
     p_value, log10_p = sampled.columns("p_value", "log10_p")
     lower = log_p / math.log(10.0) < log10_p.values
     width = normal_quantile(0.5 + settings.level / 2.0) * errors
@@ -127,37 +110,32 @@ def beyond_floor(case: SumsData, sampled: Comparisons, rows: np.ndarray, context
     )
 
 
-def pair_delta(case: SumsData, pair: Pair) -> Delta:
-    """Delta as a function of S = a* - b*: swaps keep a* + b*."""
-    half = 0.5 * (case.units.totals[pair[0]] + case.units.totals[pair[1]])
+def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarray, np.ndarray]:
+    """Log U / (1 - U) `[vector, unit]`, and numbers `[unit + 1]` for the observed swap: the same for all pairs.
 
-    def delta(sums: np.ndarray) -> np.ndarray:
-        moved = 0.5 * np.moveaxis(sums, -1, 0)  # in memory, each statistic is an array by itself
-        middle = half.reshape(-1, *[1] * (moved.ndim - 1))
-        first, second = case.scores(np.moveaxis(np.stack([middle + moved, middle - moved], axis=1), 0, -1))
-        with np.errstate(all="ignore"):
-            return first - second
-
-    return delta
+    The numbers are words of the cipher, in the middle of their steps of 2^-32.
+    """
+    rows = row_keys((seed + _STREAM) % 2**64, np.arange(num_vectors + 1))
+    numbers = (np.asarray(words(rows, num_units + 2 - num_units % 2)) + 0.5) * 2.0**-32
+    return _logit(numbers[1:, :num_units]), numbers[0, : num_units + 1]
 
 
 class Orbit:
     """All swaps of two systems, of which one is observed: the units on which they differ, and the paths outwards."""
 
-    def __init__(self, apart: np.ndarray, delta: Delta) -> None:
-        """`apart` `[unit, stat]` are the differences of all units as observed (float64, whole numbers)."""
-        self.units = np.flatnonzero(apart.any(axis=1))
-        self.apart, self.delta, self.paths = apart[self.units], delta, list[Path]()
-        spread = np.sqrt(np.einsum("us,us->s", self.apart, self.apart))
-        self.varying = np.flatnonzero(spread)
-        at = np.zeros(len(spread))
+    def __init__(self, case: SumsData, pair: Pair) -> None:
+        a, b = case.units.values[list(pair)]
+        self.units, self._scores = np.flatnonzero((a != b).any(axis=1)), case.scores
+        self.apart = (a - b)[self.units].astype(np.float64)
+        self._half = 0.5 * (case.units.totals[pair[0]] + case.units.totals[pair[1]])
+        self.paths, spread = list[Path](), np.sqrt(np.einsum("us,us->s", self.apart, self.apart))
         for bend in (0.0, *_BENDS):
             if bend and (not self.paths or self.paths[-1].reach[-1] < bend):
                 break
-            at = self.paths[-1].mean(bend, self.apart) if bend else at
+            at = self.paths[-1].mean(bend, self.apart) if bend else 0.0 * spread
             steps = np.diag((_CHORD if bend else 1.0) * spread)
             with np.errstate(all="ignore"):
-                slopes = (delta(at + steps) - delta(at - steps)) / np.diag(steps)
+                slopes = (self.deltas(at + steps) - self.deltas(at - steps)) / np.diag(steps)
             slopes[~np.isfinite(slopes)] = 0.0
             effects = np.einsum("us,s->u", self.apart, slopes)
             size = float(np.linalg.norm(effects)) or 1.0
@@ -165,14 +143,19 @@ class Orbit:
             if effects.any() and sine * bend >= (_BENT if bend else 0.0):
                 self.paths.append(Path(self.apart, slopes / size, effects / size))
 
+    def deltas(self, sums: np.ndarray) -> np.ndarray:
+        """Delta `[...]` at S = a* - b* `[..., stat]`, an odd function: swaps keep a* + b*."""
+        with np.errstate(all="ignore"):
+            return self._scores(self._half + 0.5 * sums) - self._scores(self._half - 0.5 * sums)
+
     def log_weights(self, sums: np.ndarray) -> np.ndarray:
         """Logarithms of dP/dQ `[...]` of swaps with the sums S `[..., stat]`."""
         ratios = [path.log_ratios(sums @ path.slopes) for path in self.paths]
         return math.log(len(ratios)) - (np.logaddexp.reduce(ratios) if len(ratios) > 1 else ratios[0])
 
-    def p(self, uniforms: Uniforms, tolerance: float) -> tuple[float, float]:
+    def p(self, logits: np.ndarray, of_observed: np.ndarray, tolerance: float) -> tuple[float, float]:
         """Logarithm of the two-sided p, and its standard error; deltas closer than the tolerance are ties."""
-        logits = np.concatenate([self._through_observed(uniforms.of_observed), uniforms.logits[:, self.units]])
+        logits = np.concatenate([self._through_observed(of_observed), logits[:, self.units]])
         log_sums = np.logaddexp.reduce([self._log_sums(path, logits, tolerance) for path in self.paths])
         values = np.exp(log_sums - log_sums.max())
         mean = float(values.mean())
@@ -181,9 +164,9 @@ class Orbit:
 
     def _through_observed(self, uniforms: np.ndarray) -> np.ndarray:
         """Log U / (1 - U) `[1, unit]` of the vector of the observed swap."""
-        tilts = [(path, theta) for path in self.paths for theta in (*path.theta, *-path.theta)]
-        logs = np.concatenate([path.log_chances_of(float(path.effects.sum())) for path in self.paths])
-        chances = np.cumsum(np.exp(logs - logs.max()))
+        tilts = [(path, theta) for path in self.paths for theta in path.thetas.tolist()]
+        logs = [path.thetas * path.effects.sum() - path.log_norms - math.log(len(path.thetas)) for path in self.paths]
+        chances = np.cumsum(np.exp(np.concatenate(logs) - max(each.max() for each in logs)))
         path, theta = tilts[min(int(np.searchsorted(chances, uniforms[-1] * chances[-1])), len(tilts) - 1)]
         with np.errstate(over="ignore", divide="ignore"):
             numbers = uniforms[self.units] / (1.0 + np.exp(-2.0 * theta * path.effects))
@@ -194,29 +177,34 @@ class Orbit:
 
         Faint swaps count with weights that are too large: those that Q would give if it were of their tilt alone.
         """
-        observed = self.apart.sum(axis=0)
-        least_delta = abs(float(self.delta(observed))) - tolerance
-        log_tilts = math.log(2 * len(path.theta) * len(self.paths))
-        least = float(self.log_weights(observed)) - log_tilts - _FAINT
-        oriented, num_columns = self.apart * path.signs[:, None], 2 * len(path.theta) + 1
-        theta = np.concatenate([-path.theta[::-1], path.theta])
-        log_norms, found = np.concatenate([path.log_norms[::-1], path.log_norms]), list[np.ndarray]()
-        rows = max(1, _CHUNK // max(num_columns, len(self.units)))
+        observed, oriented = self.apart.sum(axis=0), self.apart * path.signs[:, None]
+        least_delta, log_tilts = (
+            abs(float(self.deltas(observed))) - tolerance,
+            math.log(len(path.thetas) * len(self.paths)),
+        )
+        faint, width, found = (
+            float(self.log_weights(observed)) - log_tilts - _FAINT,
+            len(path.thetas) + 1,
+            list[np.ndarray](),
+        )
+        rows = max(1, _CHUNK // max(width, len(self.units)))
+        with np.errstate(divide="ignore"):
+            scale = 0.5 / np.abs(path.effects)
         for block in (logits[start : start + rows] for start in range(0, len(logits), rows)):
-            flat = (path.first_tilts(block) + num_columns * np.arange(len(block))[:, None]).ravel()
-            sums = np.zeros((self.apart.shape[1], len(block), num_columns - 1))
-            for stat in self.varying:
-                steps = np.bincount(flat, np.tile(oriented[:, stat], len(block)), num_columns * len(block))
-                sums[stat] = 2.0 * np.cumsum(steps.reshape(-1, num_columns)[:, :-1], axis=1) - oriented[:, stat].sum()
-            logs = log_norms - theta * np.tensordot(path.slopes, sums, 1)
-            near = logs > least
+            first = np.searchsorted(path.thetas, block * scale, side="right")  # the tilt from which on a sign is +
+            flat = (first + width * np.arange(len(block))[:, None]).ravel()
+            sums = np.zeros((len(observed), len(block), width - 1))
+            for stat in np.flatnonzero(oriented.any(axis=0)):
+                steps = np.bincount(flat, np.tile(oriented[:, stat], len(block)), width * len(block))
+                sums[stat] = 2.0 * np.cumsum(steps.reshape(-1, width)[:, :-1], axis=1) - oriented[:, stat].sum()
+            logs = path.log_norms - path.thetas * np.tensordot(path.slopes, sums, 1)
+            near = logs > faint
             moved = sums[:, near].T
-            deltas = self.delta(moved)
-            hits = ~(np.abs(deltas) < least_delta)
+            hits = ~(np.abs(self.deltas(moved)) < least_delta)
             of_near = np.full(len(hits), -math.inf)
             of_near[hits] = self.log_weights(moved[hits]) - log_tilts
             logs[near] = of_near
-            found.append(_log_sums(logs))
+            found.append(_log_sum(logs))
         return np.concatenate(found)
 
 
@@ -226,54 +214,36 @@ class Path:
     def __init__(self, apart: np.ndarray, slopes: np.ndarray, effects: np.ndarray) -> None:
         """`effects` `[unit]` of the norm 1 are those of the observed swap."""
         first = apart[np.arange(len(apart)), (apart != 0.0).argmax(axis=1)]
-        self.slopes, self.effects = slopes, effects
+        self.slopes, self.effects, sizes = slopes, effects, np.abs(effects)
         self.signs = np.where((effects < 0.0) | ((effects == 0.0) & (first < 0.0)), -1.0, 1.0)
         """[unit]: of the observed swap, where + is what counts for more."""
-        sizes, trial = np.abs(effects), np.geomspace(1.0, 4096.0, 49)
-        tilted = trial[:, None] * sizes
-        entropy = np.einsum("tu,tu->t", tilted, np.tanh(tilted)) - _log_cosh(tilted).sum(axis=1)
+        trial = np.geomspace(1.0, 4096.0, 49)
+        entropy = np.array([(each * sizes * np.tanh(each * sizes) - _log_cosh(each * sizes)).sum() for each in trial])
         unsure = math.log(2.0) * np.count_nonzero(effects) - entropy > 0.5
         end = min(int(unsure.sum()) + 1, len(trial))
         trial, reach = trial[:end], np.sqrt(2.0 * entropy[:end])
         steps = [min(_INNERMOST, float(reach[-1]) / 2.0)]
         while steps[-1] < reach[-1]:
             steps.append(steps[-1] + max(_STEPS[0] / max(steps[-1], _INNERMOST), _STEPS[1], _STEPS[2] * steps[-1]))
-        theta = np.interp(steps, reach, trial)
-        step = float(theta[1] - theta[0]) / 16.0
-        places = np.unique(np.rint(theta / step).astype(np.int64))
-        self.theta = step * places
-        self.reach: np.ndarray = np.interp(self.theta, trial, reach)
-        self.log_norms = np.array([_log_cosh(each * sizes).sum() for each in self.theta])
-        """[tilt] log of the product of cosh(theta x) over units."""
-        # Tilts lie on a grid, so that the first one that gives a unit its + is looked up.
-        self._farthest = int(places[-1])
-        both = np.concatenate([-places[::-1], places])
-        self._first = np.searchsorted(both, np.arange(-self._farthest - 1, self._farthest + 1), side="right")
-        with np.errstate(divide="ignore"):
-            self._scale = 0.5 / (sizes * step)
-        between = np.interp(np.linspace(0.0, 1.0, _NODES), np.linspace(0.0, 1.0, len(self.theta)), self.theta)
+        self.reach = np.minimum(steps, reach[-1])
+        outwards: np.ndarray = np.interp(self.reach, reach, trial)
+        norms = np.array([_log_cosh(each * sizes).sum() for each in outwards])
+        self.thetas, self.log_norms = np.append(-outwards[::-1], outwards), np.append(norms[::-1], norms)
+        """[tilt] each, ascending: theta, and the log of the product of cosh(theta x) over units."""
+        between = np.interp(np.linspace(0.0, 1.0, 640), np.linspace(0.0, 1.0, len(outwards)), outwards)
         means = np.array([(sizes * np.tanh(each * sizes)).sum() for each in between])
         least, largest, most = float(means[0]), float(means[-1]), float(sizes.sum())
         inner, outer = np.linspace(0.0, least, 128, endpoint=False), np.linspace(largest, most, 257)
         self._nodes = np.concatenate([inner, means, outer[1:]])
-        tilted = self.theta * self._nodes[:, None]
-        logs = _log_cosh(tilted) - self.log_norms
-        self._values = _log_sums(logs) - math.log(len(self.theta))
-        self._rises = np.einsum("nt,nt->n", np.exp(logs - _log_sums(logs)[:, None]), self.theta * np.tanh(tilted))
+        logs = _log_cosh(outwards * self._nodes[:, None]) - norms
+        self._values = _log_sum(logs) - math.log(len(outwards))
+        logs -= _log_sum(logs)[:, None]
+        self._rises = np.sum(np.exp(logs) * outwards * np.tanh(outwards * self._nodes[:, None]), axis=1)
 
     def mean(self, reach: float, apart: np.ndarray) -> np.ndarray:
         """The mean of S `[stat]` of swaps by the tilt with this reach."""
-        return np.tanh(np.interp(reach, self.reach, self.theta) * self.effects) @ apart
-
-    def log_chances_of(self, effect: float) -> np.ndarray:
-        """Logarithms `[2 tilt]` of how likely each tilt, and its opposite, gives a swap with L = `effect`."""
-        logs = np.concatenate([self.theta * effect, -self.theta * effect]) - np.tile(self.log_norms, 2)
-        return logs - math.log(len(logs))
-
-    def first_tilts(self, logits: np.ndarray) -> np.ndarray:
-        """The index `[..., unit]` of the first of all tilts, ascending, by which a unit has the sign +."""
-        keys = np.clip(logits * self._scale, -self._farthest - 1, self._farthest) + (self._farthest + 1)
-        return self._first[keys.astype(np.intp)]
+        theta = np.interp(reach, self.reach, self.thetas[len(self.reach) :])
+        return np.tanh(theta * self.effects) @ apart
 
     def log_ratios(self, sums: np.ndarray) -> np.ndarray:
         """Logarithms of dQ/dP `[...]` of swaps whose L are `sums`: Hermite's cubics between nodes, to 1e-5."""
@@ -294,7 +264,7 @@ def _log_cosh(x: np.ndarray) -> np.ndarray:
     return x + np.log1p(np.exp(-2.0 * x)) - math.log(2.0)
 
 
-def _log_sums(logs: np.ndarray) -> np.ndarray:
+def _log_sum(logs: np.ndarray) -> np.ndarray:
     """Logarithms of the sums of exp(logs) along the last axis."""
     largest = np.maximum(logs.max(axis=-1), -1e300)
     with np.errstate(divide="ignore"):
