@@ -9,8 +9,8 @@ signs are equal. With $L = \sum e_i x_i$ and Q the equal mixture of the tilts, t
 
 $$w = dP / dQ = 1 \Big/ \frac1J \sum_j \frac{\cosh(\theta_j L)}{\prod_i \cosh(\theta_j x_i)}.$$
 
-Where delta bends (BLEU, where outputs get shorter than references), slopes farther out make another path, and Q mixes
-the tilts of all paths.
+Where delta bends (BLEU, where outputs get shorter than references), slopes farther out make more paths, and Q mixes
+the tilts of all.
 
 **Draws.** A vector U of uniform numbers gives a swap e(c, U) for each tilt c: + where $U_i$ is below that probability.
 The observed swap gets a vector, too: $U_0$ is drawn, with a tilt, from all those that give the observed swap. With B
@@ -52,16 +52,18 @@ from sigjax.testing.permutation import exact_budget
 
 _STREAM = 0x9E3779B97F4A7C15
 """Added to the seed: other words than those of plain swaps."""
-_MOST, _FEWEST, _NUMBERS = 1024, 64, 2**21
+_MOST, _FEWEST, _NUMBERS = 512, 64, 2**21
 """Vectors of a pair: as many as the budget and, for many units, so many random numbers allow."""
 _VECTOR, _NUMBER = 5e-6, 3e-9
 """Nominal seconds of a vector and of each of its numbers, both for each statistic."""
 _INNERMOST, _STEPS = 3.0, (1.5, 0.075, 0.005)
 """The reach of a tilt is about the normal deviate of what it leads to. The least; and from tilt to tilt: what -log p
 grows by, and at least what the reach grows by, alone and in proportion to itself."""
-_BENDS, _BENT, _CHORD = (8.0, 14.0, 20.0, 30.0), 0.3, 0.3
-"""Reaches where a path may be left for another one; if the sine of their angle, times the reach, is larger than the
-second number. The third one is half the width, in standard deviations of a sum, of the differences that are slopes."""
+_BENDS, _BENT, _MOST_PATHS = (8.0, 14.0, 20.0, 30.0), 0.5, 4
+"""Reaches where slopes may make another path: if the sine of the angle to all others, times the reach, is so large."""
+_CHORD, _FAR = 0.3, 4.0
+"""In standard deviations of a sum: half the width of the differences that are slopes, and how far beside the path slopes
+are looked at, too (BLEU has a kink that paths do not meet)."""
 _FAINT = 20.0
 """Swaps whose log weights are smaller by this than that of the observed one count as extreme without a look."""
 _CHUNK = 2**15
@@ -130,18 +132,21 @@ class Orbit:
         self._half = 0.5 * (case.units.totals[pair[0]] + case.units.totals[pair[1]])
         self.paths, spread = list[Path](), np.sqrt(np.einsum("us,us->s", self.apart, self.apart))
         for bend in (0.0, *_BENDS):
-            if bend and (not self.paths or self.paths[-1].reach[-1] < bend):
+            if bend and (not self.paths or self.paths[0].reach[-1] < bend):
                 break
-            at = self.paths[-1].mean(bend, self.apart) if bend else 0.0 * spread
+            at = np.concatenate([0.0 * spread[None], np.diag(_FAR * spread), np.diag(-_FAR * spread)])
+            at = at + self.paths[-1].mean(bend, self.apart) if bend else at
             steps = np.diag((_CHORD if bend else 1.0) * spread)
             with np.errstate(all="ignore"):
-                slopes = (self.deltas(at + steps) - self.deltas(at - steps)) / np.diag(steps)
+                slopes = (self.deltas(at[:, None] + steps) - self.deltas(at[:, None] - steps)) / np.diag(steps)
             slopes[~np.isfinite(slopes)] = 0.0
-            effects = np.einsum("us,s->u", self.apart, slopes)
-            size = float(np.linalg.norm(effects)) or 1.0
-            sine = math.sqrt(max(0.0, 1.0 - float(effects @ self.paths[-1].effects / size) ** 2)) if bend else 1.0
-            if effects.any() and sine * bend >= (_BENT if bend else 0.0):
-                self.paths.append(Path(self.apart, slopes / size, effects / size))
+            for slope in slopes[: None if bend else 1]:
+                effects = np.einsum("us,s->u", self.apart, slope)
+                size = float(np.linalg.norm(effects)) or 1.0
+                cosine = max((abs(float(effects @ path.effects)) / size for path in self.paths), default=0.0)
+                bent = not bend or bend * math.sqrt(max(0.0, 1.0 - cosine**2)) > _BENT
+                if bent and effects.any() and len(self.paths) < _MOST_PATHS:
+                    self.paths.append(Path(self.apart, slope / size, effects / size))
 
     def deltas(self, sums: np.ndarray) -> np.ndarray:
         """Delta `[...]` at S = a* - b* `[..., stat]`, an odd function: swaps keep a* + b*."""
@@ -165,8 +170,9 @@ class Orbit:
     def _through_observed(self, uniforms: np.ndarray) -> np.ndarray:
         """Log U / (1 - U) `[1, unit]` of the vector of the observed swap."""
         tilts = [(path, theta) for path in self.paths for theta in path.thetas.tolist()]
-        logs = [path.thetas * path.effects.sum() - path.log_norms - math.log(len(path.thetas)) for path in self.paths]
-        chances = np.cumsum(np.exp(np.concatenate(logs) - max(each.max() for each in logs)))
+        tilted = [path.thetas * path.effects.sum() - path.log_norms - math.log(len(path.thetas)) for path in self.paths]
+        logs: np.ndarray = np.concatenate(tilted)
+        chances = np.cumsum(np.exp(logs - logs.max()))
         path, theta = tilts[min(int(np.searchsorted(chances, uniforms[-1] * chances[-1])), len(tilts) - 1)]
         with np.errstate(over="ignore", divide="ignore"):
             numbers = uniforms[self.units] / (1.0 + np.exp(-2.0 * theta * path.effects))

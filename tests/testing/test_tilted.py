@@ -60,22 +60,40 @@ def outputs(name, rng, units):
 SCORES = {"bleu": bleu, "macro": macro, "skewed": skewed}
 
 
-@pytest.mark.parametrize("vectors", [1, 12])
-@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
-@pytest.mark.parametrize("name", SCORES)
-def test_p_keeps_every_level_over_all_swaps(name, alternative, vectors):
+def check_levels(name, alternative, vectors, paths=1, units=8):
+    """Over all swaps as the observed one, P(p <= a) <= a for every a, but for the error of three seeds for each."""
     rng = np.random.default_rng(3)
-    a, b = outputs(name, rng, 9), outputs(name, rng, 9)
+    a, b = outputs(name, rng, units), outputs(name, rng, units)
     p_values = []
-    for k, signs in enumerate(itertools.product([1.0, -1.0], repeat=9)):
+    for k, signs in enumerate(itertools.product([1.0, -1.0], repeat=units)):
         orbit = orbit_of(a, b, SCORES[name], signs)
-        two_sided = [math.exp(orbit.p(*draw_uniforms(7 * k + seed, vectors, 9), 1e-12)[0]) for seed in range(2)]
+        assert len(orbit.paths) == paths
+        two_sided = [math.exp(orbit.p(*draw_uniforms(7 * k + seed, vectors, units), 1e-12)[0]) for seed in range(3)]
         below = 0.5 if deltas_of(a, b, SCORES[name], np.array(signs)) > 0.0 else 1.0 / min(two_sided)
         p_values += [p * (1.0 if alternative == "two-sided" else below) for p in two_sided]
     p_values = np.array(p_values)
-    for level in np.exp(np.linspace(math.log(0.5**9), 0.0, 40)):
+    for level in np.exp(np.linspace(math.log(0.5**units), 0.0, 40)):
         share = np.mean(p_values <= level)
         assert share <= level + 4.0 * math.sqrt(level / len(p_values))
+
+
+@pytest.mark.parametrize(("alternative", "vectors"), [("two-sided", 1), ("two-sided", 12), ("greater", 3)])
+@pytest.mark.parametrize("name", SCORES)
+def test_p_keeps_every_level_over_all_swaps(name, alternative, vectors):
+    check_levels(name, alternative, vectors)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCORES)
+def test_p_keeps_every_level_over_all_swaps_of_twelve_units(name):
+    check_levels(name, "two-sided", 4, units=12)
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_several_paths_keep_every_level(name, monkeypatch):
+    monkeypatch.setattr("sigjax.testing.tilted._BENDS", (1.5, 2.0))
+    monkeypatch.setattr("sigjax.testing.tilted._BENT", 0.01)
+    check_levels(name, "two-sided", 3, paths=4, units=7)
 
 
 def test_without_the_vector_of_the_observed_swap_the_level_is_lost(monkeypatch):
@@ -84,7 +102,7 @@ def test_without_the_vector_of_the_observed_swap_the_level_is_lost(monkeypatch):
 
     monkeypatch.setattr(Orbit, "_through_observed", not_drawn)
     with pytest.raises((AssertionError, RuntimeWarning)):  # where no vector reaches what was observed, p is 0
-        test_p_keeps_every_level_over_all_swaps("bleu", "two-sided", 1)
+        check_levels("bleu", "two-sided", 1)
 
 
 @pytest.mark.parametrize("name", SCORES)
