@@ -61,8 +61,8 @@ class Comparison(SciPyNames, Brief):
         log10_p: log10 of the p-value; accurate also where `p_value` is below the smallest double.
         p_interval: Clopper-Pearson interval, at the report's level, for the p-value of infinitely many resamples; for
             resamples="auto" the bounds by which the test stopped, which hold for all its pairs together with
-            probability 0.999. For an exact test by bounds, these, whose upper one is `p_value`. Else
-            None.
+            probability 0.999. For an exact test by bounds, these, whose upper one is `p_value`. For "tilted" it is
+            approximate, by the standard error of log p. Else None.
         p_adjusted: p-value adjusted over the `family`; for the correction "maxt" at least 1 / (resamples + 1), also
             where `p_value` is exact.
         log10_p_adjusted: log10 of the adjusted p-value, as `log10_p`.

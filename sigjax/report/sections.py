@@ -661,7 +661,8 @@ def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, met
     if numbers and drawn.min() < drawn.max():
         numbers = [f"{drawn.min():,} to {numbers[0]}"]
     if only is not None:
-        return f"method: {', '.join([METHODS[only.method], *numbers])} ({only.reason})"
+        joint = " after " if only.method == "tilted" else ", "
+        return f"method: {joint.join([METHODS[only.method], *numbers])} ({only.reason})"
     exact, parts = [method for method in methods if method not in ("montecarlo", "tilted")], []
     if exact:
         parts.append(f"{METHODS[exact[0]]} ({count(num_pairs - len(drawn), 'pair')})")

@@ -2,15 +2,14 @@ r"""Tilted swaps: p of the permutation test far below 1 / (resamples + 1), of an
 
 **Tilts.** With $D_i$ the difference of the outputs of unit i, a swap e, one sign per unit, gives $S = \sum_i e_i D_i$,
 and delta is a function of S. Its slopes g at S = 0 say how much a unit counts, $x_i = g \cdot D_i$, and the sign of
-$D_i$ is chosen so that $x_i \ge 0$. So all of this is a function of the orbit: it is the same whichever swap was
-observed, as swaps turn $D_i$ round and keep the sum of both systems. By the tilt $\theta$, unit i has the sign + with
-probability $1 / (1 + e^{-2 \theta x_i})$. Tilts $\pm\theta_1, \dots, \pm\theta_J$ are a path outwards, to where all
-signs are equal. With $L = \sum e_i x_i$ and Q the equal mixture of the tilts, the weight of a swap is
+$D_i$ is chosen so that $x_i \ge 0$. So all of this is a function of the orbit, the same whichever swap was observed:
+swaps turn $D_i$ round and keep the sum of both systems. By the tilt $\theta$, unit i has the sign + with probability
+$1 / (1 + e^{-2 \theta x_i})$. Tilts $\pm\theta_1, \dots, \pm\theta_J$ are a path outwards, to where all signs are
+equal. With $L = \sum e_i x_i$ and Q the equal mixture of the tilts, the weight of a swap is
 
 $$w = dP / dQ = 1 \Big/ \frac1J \sum_j \frac{\cosh(\theta_j L)}{\prod_i \cosh(\theta_j x_i)}.$$
 
-Where delta bends (BLEU, where outputs get shorter than references), slopes farther out make more paths, and Q mixes
-the tilts of all.
+Where delta bends (BLEU, where outputs get shorter than references), slopes elsewhere make more paths, all mixed in Q.
 
 **Draws.** A vector U of uniform numbers gives a swap e(c, U) for each tilt c: + where $U_i$ is below that probability.
 The observed swap gets a vector, too: $U_0$ is drawn, with a tilt, from all those that give the observed swap. With B
@@ -22,18 +21,17 @@ $$p = \frac{1}{B + 1} \sum_{b=0}^B \frac{1}{C} \sum_c w(e(c, U_b)) \, 1\{|\delta
 M on numbers, with masses w / (C (B + 1)) at |delta(e(c, U_b))|, has from t on. Under the null hypothesis the tilt c
 and $U_0, \dots, U_B$ have the density w(e(c, U_0)), relative to all of them uniform. So P(p <= u) is the mean of
 w(e(c, U_0)) 1{F(|delta(e(c, U_0))|) <= u} over uniform ones. F is symmetric in the vectors and knows no c; averaged
-over all c and over which vector is the 0-th, that is the mean of M{t: F(t) <= u}, and this is at most u for every
-measure M. QED. A one-sided p is half of this, if delta has its sign: with U and 1 - U taken together, every swap
-comes with the opposite one. Tilts chosen by the observed delta would break the symmetry.
+over all c and over which vector is the 0-th, that is the mean of M{t: F(t) <= u}, at most u for every measure M. QED. A
+one-sided p is half of this, if delta has its sign: with U and 1 - U taken together, every swap comes with its opposite.
+Tilts chosen by the observed delta would break the symmetry.
 
 *With the floor.* If no plain swap is extreme, the result is min(1 / (K + 1), p), else (exceed + 1) / (K + 1). For u
 from 1 / (K + 1) on, it is at most u where (exceed + 1) / (K + 1) is, and for smaller u only where p is: both with
 probability at most u, however the two depend on each other.
 
-*Why all tilts for each vector.* Where delta is about linear in L, and L about normal, the sum over c is p itself for
-every U. So some hundred vectors do, at any p, where independent draws from Q would take 10^5.
-
-Reference: Harrison (2012), "Conservative hypothesis tests and confidence intervals using importance sampling".
+*All tilts for each vector*: where delta is about linear in L, and L about normal, the sum over c is p itself for any U.
+Some hundred vectors do, where independent draws from Q take 10^5. Reference: Harrison (2012), "Conservative hypothesis
+tests and confidence intervals using importance sampling".
 """
 
 from __future__ import annotations
@@ -50,8 +48,6 @@ from sigjax.testing.hypotheses import Pair, SumsData
 from sigjax.testing.p_values import normal_quantile
 from sigjax.testing.permutation import exact_budget
 
-_STREAM = 0x9E3779B97F4A7C15
-"""Added to the seed: other words than those of plain swaps."""
 _MOST, _FEWEST, _NUMBERS = 512, 64, 2**21
 """Vectors of a pair: as many as the budget and, for many units, so many random numbers allow."""
 _VECTOR, _NUMBER = 5e-6, 3e-9
@@ -62,8 +58,8 @@ grows by, and at least what the reach grows by, alone and in proportion to itsel
 _BENDS, _BENT, _MOST_PATHS = (8.0, 14.0, 20.0, 30.0), 0.5, 4
 """Reaches where slopes may make another path: if the sine of the angle to all others, times the reach, is so large."""
 _CHORD, _FAR = 0.3, 4.0
-"""In standard deviations of a sum: half the width of the differences that are slopes, and how far beside the path slopes
-are looked at, too (BLEU has a kink that paths do not meet)."""
+"""In standard deviations of a sum: half the width of the differences that are slopes, and how far beside the path
+slopes are looked at, too (BLEU has a kink that paths do not meet)."""
 _FAINT = 20.0
 """Swaps whose log weights are smaller by this than that of the observed one count as extreme without a look."""
 _CHUNK = 2**15
@@ -83,14 +79,14 @@ def beyond_floor(case: SumsData, sampled: Comparisons, rows: np.ndarray, context
         return sampled
     uniforms = draw_uniforms(settings.seed, num_vectors, num_units)
 
+    two_sided, sign = settings.alternative == "two-sided", -1.0 if settings.alternative == "less" else 1.0
+
     def tilted(pair: Pair) -> tuple[float, float]:
-        tolerance, two_sided = case.swap_tolerance(pair), settings.alternative == "two-sided"
-        orbit = Orbit(case, pair)
-        above = case.hypotheses.delta(pair) * (-1.0 if settings.alternative == "less" else 1.0) > tolerance
-        if not orbit.paths or not (two_sided or above):
+        orbit, tolerance = Orbit(case, pair), case.swap_tolerance(pair)
+        if not orbit.paths or not (two_sided or sign * case.hypotheses.delta(pair) > tolerance):
             return math.nan, math.nan
         log_p, error = orbit.p(*uniforms, tolerance)
-        return log_p - (0.0 if two_sided else math.log(2.0)), error
+        return log_p if two_sided else log_p - math.log(2.0), error
 
     log_p, errors = np.full((2, len(rows)), np.nan)
     pairs = [case.hypotheses.pair(rows[row]) for row in at_floor]
@@ -117,7 +113,7 @@ def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarr
 
     The numbers are words of the cipher, in the middle of their steps of 2^-32.
     """
-    rows = row_keys((seed + _STREAM) % 2**64, np.arange(num_vectors + 1))
+    rows = row_keys(seed ^ 2**63, np.arange(num_vectors + 1))  # other words than those of plain swaps
     numbers = (np.asarray(words(rows, num_units + 2 - num_units % 2)) + 0.5) * 2.0**-32
     return _logit(numbers[1:, :num_units]), numbers[0, : num_units + 1]
 
@@ -169,9 +165,11 @@ class Orbit:
 
     def _through_observed(self, uniforms: np.ndarray) -> np.ndarray:
         """Log U / (1 - U) `[1, unit]` of the vector of the observed swap."""
-        tilts = [(path, theta) for path in self.paths for theta in path.thetas.tolist()]
-        tilted = [path.thetas * path.effects.sum() - path.log_norms - math.log(len(path.thetas)) for path in self.paths]
-        logs: np.ndarray = np.concatenate(tilted)
+        tilts: list[tuple[Path, float]] = [(path, each) for path in self.paths for each in path.thetas.tolist()]
+        tilted: list[np.ndarray] = [
+            path.thetas * path.effects.sum() - path.log_norms - math.log(len(path.thetas)) for path in self.paths
+        ]
+        logs = np.concatenate(tilted)
         chances = np.cumsum(np.exp(logs - logs.max()))
         path, theta = tilts[min(int(np.searchsorted(chances, uniforms[-1] * chances[-1])), len(tilts) - 1)]
         with np.errstate(over="ignore", divide="ignore"):
