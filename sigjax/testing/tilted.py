@@ -173,7 +173,7 @@ class Orbit:
         chances = np.cumsum(np.exp(logs - logs.max()))
         path, theta = tilts[min(int(np.searchsorted(chances, uniforms[-1] * chances[-1])), len(tilts) - 1)]
         with np.errstate(over="ignore", divide="ignore"):
-            numbers = uniforms[self.units] / (1.0 + np.exp(-2.0 * theta * path.effects))
+            numbers: np.ndarray = uniforms[self.units] / (1.0 + np.exp(-2.0 * theta * path.effects))
             return (path.signs * _logit(numbers))[None]
 
     def _log_sums(self, path: Path, logits: np.ndarray, tolerance: float) -> np.ndarray:
