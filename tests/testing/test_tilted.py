@@ -216,7 +216,7 @@ def test_small_p_agree_with_many_plain_swaps(name):
     assert abs(log_p - math.log(151 / 100_000)) < 4.0 * math.hypot(error, 151**-0.5)
 
 
-def test_devices_and_shards_give_the_same_bits(tmp_path):
+def test_devices_and_extended_runs_give_the_same_bits():
     data, options = evaluation(), {"resamples": 2048, "interval": "none"}
     report = compare(data, device="numpy", **options)
     assert [one.p_value for one in compare(data, device="cpu", **options)] == [one.p_value for one in report]
