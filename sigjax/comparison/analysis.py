@@ -466,9 +466,8 @@ def run_tests(
                 if settings.resamples == "auto":
                     return count_until_decided(count, reasons, p_values, settings, others)
                 exceed = count(np.arange(len(rows)), 0, settings.resamples)
-            return sampled_columns(
-                exceed, np.asarray(montecarlo_p(exceed, settings.resamples)), settings.resamples, reasons
-            )
+            p_values = np.asarray(montecarlo_p(exceed, settings.resamples))
+            return problem.beyond_floor(sampled_columns(exceed, p_values, settings.resamples, reasons), rows, context)
 
         pairs_by["permutation"] = completed(pairs_by["permutation"], swapped)
     sampled = None

@@ -222,8 +222,10 @@ def out_of_reach(
     if CORRECTIONS[settings.correction].is_resampled:
         return notes  # an adjusted p-value is as small as a p-value, however many pairs there are
     for test, pairs in family.items():
-        p_values, exceed = pairs.columns("p_value", "exceed")
-        is_sampled = exceed.where_present
+        p_values, is_sampled = (
+            pairs.column("p_value"),
+            pairs.column("method").mapped(lambda method: method == "montecarlo"),
+        )
         if not is_sampled.any():
             continue
         drawn = most_resamples(settings) if test == "permutation" else settings.fixed_resamples
@@ -289,7 +291,7 @@ def _mixed_floors(draft: Draft) -> list[str]:
     if not draft.costs:
         return []
     p, log10_p, exceed = draft.pairs["permutation"].columns("p_value", "log10_p", "exceed")
-    is_sampled = exceed.where_present
+    is_sampled = draft.pairs["permutation"].column("method").mapped(lambda method: method == "montecarlo")
     lowest, exact = p.values[is_sampled & (exceed.values == 0)], log10_p.values[~is_sampled]
     if not (len(lowest) and len(exact) and exact.min() < math.log10(lowest.min())):
         return []

@@ -10,7 +10,8 @@ p-value falls when one of these numbers rises, so the adjusted p-values of infin
 adjusted lower ends and the adjusted upper ends. A pair is decided when both lie on the same side of alpha, and so
 does the reported one, which the intervals are widened to hold. By the union bound, the probability that the decision on
 any decided pair differs from that of infinitely many resamples is at most `ERROR`, however the numbers depend on each
-other. Exact p-values enter as they are; their pairs can be undecided too, as the correction takes all pairs.
+other. Exact p-values enter as they are; their pairs can be undecided too, as the correction takes all pairs. Tilted
+ones enter with intervals at the same error that are normal for log p, from the differences between paths.
 
 *Decided pairs do nothing to others* as long as their numbers stay within their intervals. All corrections reject the k
 smallest p-values, where k is the largest number for which certain counts "how many p-values are at most c_j" are large
@@ -62,7 +63,7 @@ import numpy as np
 from sigjax.multiple.westfall_young import StepDown
 from sigjax.records import Column, Comparisons, Settings
 from sigjax.records.corrections import adjust, log10_adjusted
-from sigjax.testing.p_values import Count, clopper_pearson, montecarlo_p, sampled_columns
+from sigjax.testing.p_values import Count, clopper_pearson, montecarlo_p, normal_quantile, sampled_columns
 
 LOOKS = tuple(2**k for k in range(13, 21))
 """Numbers of resamples after which pairs may stop: 8,192, then twice as many each time, up to the cap 1,048,576."""
@@ -93,7 +94,8 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
     """
     names = ("p_value", "log10_p", "p_interval", "exceed", "resamples")
     p_value, log10_p, p_interval, exceed, resamples = pairs.columns(*names)
-    sampled, p_values = exceed.where_present, p_value.values
+    tilted, p_values = pairs.column("method").mapped(lambda method: method == "tilted"), p_value.values
+    sampled = exceed.where_present & ~tilted
     if step_down is None:
         p_adjusted = adjust(p_values, settings.correction)
     else:  # an exact p-value may be just above the adjusted one, which comes from resamples
@@ -108,11 +110,20 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
     known = None  # bounds by which the test has stopped
     if (sampled & has_bounds).any():
         known = np.where(sampled[:, None], p_interval.values, p_values[:, None])
-    if step_down is None and not sampled.any():  # no decision depends on resamples
+    fixed = np.stack([p_values, p_values], axis=1)
+    if tilted.any():  # their intervals are normal for log p; here with the error of the family
+        tail = ERROR / (2.0 * np.count_nonzero(sampled | tilted))
+        times = normal_quantile(1.0 - tail) / normal_quantile(0.5 + settings.level / 2.0)
+        middle = np.maximum(p_values, np.finfo(float).tiny)
+        factor = np.where(tilted, np.maximum(p_interval.values[:, 1], middle) / middle, 1.0) ** times
+        fixed *= np.stack([1.0 / factor, factor], axis=1)
+    if step_down is None and not (sampled | tilted).any():  # no decision depends on resamples
         never, none = np.zeros(len(sampled), bool), np.zeros(len(sampled), np.int64)
         decided, needed = Column(none, never, (False, True)), Column(none, never)
     else:
-        decided, needed = _decisions(p_values, sampled, exceed.values, resamples.values, known, step_down, settings)
+        decided, needed = _decisions(
+            p_values, fixed, sampled, exceed.values, resamples.values, known, step_down, settings
+        )
     return pairs.with_columns(
         {
             "p_adjusted": Column(p_adjusted),
@@ -126,6 +137,7 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
 
 def _decisions(
     p_values: np.ndarray,
+    fixed: np.ndarray,
     sampled: np.ndarray,
     exceed: np.ndarray,
     drawn: np.ndarray,
@@ -136,7 +148,7 @@ def _decisions(
     """Whether each pair is decided, and how many resamples should settle it; arrays are `[pair]`.
 
     That is the least of 1, 2, 3 and 5 times a power of ten that is expected to; none where it is decided, or
-    where `MOST_RESAMPLES` would not do.
+    where `MOST_RESAMPLES` would not do. `fixed` `[pair, 2]` bounds p-values that are not counts.
     """
     never = np.zeros(len(sampled), bool)
     certain, adjusted = never, partial(adjust, correction=settings.correction)
@@ -145,7 +157,7 @@ def _decisions(
         exceed, sampled, adjusted = step_down.exceed, ~never, step_down.adjusted
     if known is None:
         drawn = np.array(settings.fixed_resamples)
-        low, high = _bounds_of_counts(exceed, sampled, p_values, adjusted, settings)
+        low, high = _bounds_of_counts(exceed, sampled, fixed, adjusted, settings)
     else:
         low, high = known.T
     # The posterior mean of the rate of hits under the Jeffreys prior; never 0 or 1.
@@ -160,15 +172,15 @@ def _decisions(
 
 
 def _bounds_of_counts(
-    exceed: np.ndarray, sampled: np.ndarray, p_values: np.ndarray, adjusted: Adjusted, settings: Settings
+    exceed: np.ndarray, sampled: np.ndarray, fixed: np.ndarray, adjusted: Adjusted, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals `[pair]` from the counts of a fixed number of resamples; other p-values are known."""
-    resamples, count = settings.fixed_resamples, int(sampled.sum())
+    """Intervals `[pair]` from the counts of a fixed number of resamples; other p-values have the bounds `fixed`."""
+    resamples, count = settings.fixed_resamples, max(1, int((sampled | (fixed[:, 0] < fixed[:, 1])).sum()))
     rate, reported = exceed / resamples, (exceed + 1) / (resamples + 1)
 
     def widened(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         low, high = np.minimum(low, reported), np.maximum(high, reported)
-        return np.where(sampled, low, p_values), np.where(sampled, high, p_values)
+        return np.where(sampled, low, fixed[:, 0]), np.where(sampled, high, fixed[:, 1])
 
     # Clopper-Pearson intervals are within those of Hoeffding, which cost nothing and settle most pairs.
     width = math.sqrt(math.log(2.0 * count / ERROR) / (2.0 * resamples))
@@ -187,7 +199,7 @@ def _resamples_needed(
     """
     needed, waiting = np.zeros(len(decided), np.int64), ~decided
     moving = waiting & sampled
-    if not waiting.any():
+    if not moving.any():
         return needed
     from scipy.special import betaincinv
 

@@ -61,13 +61,14 @@ class Comparison(SciPyNames, Brief):
         log10_p: log10 of the p-value; accurate also where `p_value` is below the smallest double.
         p_interval: Clopper-Pearson interval, at the report's level, for the p-value of infinitely many resamples; for
             resamples="auto" the bounds by which the test stopped, which hold for all its pairs together with
-            probability 0.999. For an exact test by bounds, these, whose upper one is `p_value`. Else
-            None.
+            probability 0.999. For an exact test by bounds, these, whose upper one is `p_value`. For "tilted" it is
+            approximate, by the standard error of log p. Else None.
         p_adjusted: p-value adjusted over the `family`; for the correction "maxt" at least 1 / (resamples + 1), also
             where `p_value` is exact.
         log10_p_adjusted: log10 of the adjusted p-value, as `log10_p`.
         error_bound: bound on the relative error of an exact p-value. None for Monte Carlo.
-        method: "exact", "dp" or "tree" (exact too), or "montecarlo".
+        method: "exact", "dp" or "tree" (exact too), "montecarlo", or "tilted" (importance sampling: no Monte Carlo
+            resample was as extreme as observed, and weighted ones tell how small p is, see `testing.tilted`).
         reason: why this method was taken.
         resamples: number of resamples behind the p-value, for "auto" where the pair stopped; None when it is exact.
         exceed: number of resamples at least as extreme as the observed delta; None when the p-value is exact.
@@ -112,7 +113,7 @@ class Comparison(SciPyNames, Brief):
     p_adjusted: Probability
     log10_p_adjusted: Log10
     error_bound: Size | None
-    method: Literal["exact", "dp", "tree", "montecarlo"]
+    method: Literal["exact", "dp", "tree", "montecarlo", "tilted"]
     reason: str
     resamples: Number | None
     exceed: Count | None

@@ -155,7 +155,8 @@ class Settings:
         None,
         "Seconds that exact tests may take, estimated [default: 10, or 600 for exact].",
         "For all pairs of a metric together, by an estimate that does not depend on the machine. Beyond it, method "
-        '"auto" samples the other pairs, and exact methods (whose default is 600) refuse.',
+        '"auto" samples the other pairs, and exact methods (whose default is 600) refuse. As long may the importance '
+        "sampling of sampled pairs take that no resample is as extreme as.",
         above=0,
         rare=True,
     )

@@ -130,6 +130,10 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
         how = r" as $(x+1)/(n+1)$ where $x$ of $n$ are at least as extreme~\cite{phipson2010}"
         if settings.resamples == "auto" and test == "permutation":
             how = r", stopping when the decision was certain~\cite{gandy2014}"
+        if num_tilted := int(pairs.column("method").mapped(lambda method: method == "tilted").sum()):
+            how += (
+                rf", and of {count(num_tilted, 'comparison')} with $x=0$ by importance sampling~\cite{{harrison2012}}"
+            )
         parts.append(f"from {number} random {drawn} (seed {settings.seed}){how}")
     mid = r", as mid-p-values~\cite{lancaster1961}" if settings.mid_p and test == "permutation" else ""
     if test == "bootstrap":
@@ -141,7 +145,7 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
     of_mcnemar = dict.fromkeys(
         escape_latex(metric_title(one.metric))
         for one in pairs
-        if one.interval_kind == "tango" and one.method != "montecarlo"
+        if one.interval_kind == "tango" and one.method not in ("montecarlo", "tilted")
     )
     if of_mcnemar and test == "permutation" and not settings.mid_p:
         text += rf" For {joined(list(of_mcnemar))} this is McNemar's exact test~\cite{{mcnemar1947}}."

@@ -664,12 +664,14 @@ def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, met
     if numbers and drawn.min() < drawn.max():
         numbers = [f"{drawn.min():,} to {numbers[0]}"]
     if only is not None:
-        return f"method: {', '.join([METHODS[only.method], *numbers])} ({only.reason})"
-    exact, parts = [method for method in methods if method != "montecarlo"], []
+        joint = " after " if only.method == "tilted" else ", "
+        return f"method: {joint.join([METHODS[only.method], *numbers])} ({only.reason})"
+    exact, parts = [method for method in methods if method not in ("montecarlo", "tilted")], []
     if exact:
         parts.append(f"{METHODS[exact[0]]} ({count(num_pairs - len(drawn), 'pair')})")
     if len(drawn):
-        parts.append(f"Monte Carlo ({', '.join([count(len(drawn), 'pair'), *numbers])})")
+        tilted = ", importance sampling where none is extreme" if "tilted" in methods else ""
+        parts.append(f"Monte Carlo ({', '.join([count(len(drawn), 'pair'), *numbers])}{tilted})")
     return "method: " + ", ".join(parts)
 
 

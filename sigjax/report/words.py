@@ -15,7 +15,10 @@ from sigjax.multiple.adjustment import ERROR
 from sigjax.records import Comparison, Interval, Settings
 from sigjax.records.display import shared_length
 
-METHODS = {"exact": "exact", "dp": "exact by dp", "tree": "exact by tree", "montecarlo": "Monte Carlo"}
+METHODS = {
+    **{"exact": "exact", "dp": "exact by dp", "tree": "exact by tree"},
+    **{"montecarlo": "Monte Carlo", "tilted": "importance sampling"},
+}
 ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
 DASH = "–"
 SMALLEST_SHOWN = 1e-300
@@ -209,6 +212,8 @@ def format_p_interval(interval: Interval) -> str:
 
 def p_interval_label(comparison: Comparison) -> str:
     """What the interval of a p-value is."""
+    if comparison.method == "tilted":
+        return f"{percent(comparison.settings.level)} interval of p (approximate)"
     if comparison.method != "montecarlo":
         return "p lies in"
     stops = comparison.settings.resamples == "auto" and comparison.test == "permutation"

@@ -483,8 +483,9 @@ def _counts(name: str, rows: list[dict[str, Any]], pairs: Sequence[tuple[str, st
     for row in sampled:
         exceed = row["exceed"]
         counted = type(exceed) is int and 0 <= exceed <= resamples
-        drawn = row["method"] == "montecarlo" and row["resamples"] == resamples
-        if not (counted and drawn and row["p_value"] == (exceed + 1) / (resamples + 1)):
+        least = (exceed + 1) / (resamples + 1) if counted else 0.0
+        sound = row["p_value"] < least and exceed == 0 if row["method"] == "tilted" else row["p_value"] == least
+        if not (counted and sound and row["resamples"] == resamples and row["method"] in ("montecarlo", "tilted")):
             raise InputError(
                 f"{name}: method, exceed, resamples and p_value of {row['a']!r} and {row['b']!r} are not those of "
                 f"{resamples} resamples, so the report was changed; compare anew"

@@ -37,7 +37,7 @@ from sigjax.metrics import (
     system_roundings,
     what_is_exchanged,
 )
-from sigjax.records import Comparisons, EvaluationRecord, InputError, Metric, SampleMetric, Settings
+from sigjax.records import CORRECTIONS, Comparisons, EvaluationRecord, InputError, Metric, SampleMetric, Settings
 from sigjax.resample.engine import deltas_of, swapped_sums
 from sigjax.resample.gathered import (
     Function,
@@ -78,6 +78,7 @@ from sigjax.testing.permutation import (
     swap_counter,
     swap_problem,
 )
+from sigjax.testing.tilted import beyond_floor
 from sigjax.testing.uncertainty import Pieces, Uncertainty
 
 _FEW_COLUMNS = 6
@@ -307,6 +308,13 @@ class SumsProblem(SumsData):
         """Counts the swaps that are as extreme as observed, for the pairs at these indices."""
         return swap_counter(self, indices, run)
 
+    def beyond_floor(self, sampled: Comparisons, rows: np.ndarray, context: Context) -> Comparisons:
+        """The columns of the sampled pairs at these positions, by tilted swaps where no plain one was extreme."""
+        plain = self.settings.method != "auto" or CORRECTIONS[self.settings.correction].is_resampled
+        if plain or self.studentizes or self.exchanges != "units" or context.checkpoint.is_part:
+            return sampled  # shards leave it to the merge
+        return beyond_floor(self, sampled, rows, context)
+
     def replicates(self, run: Run) -> Pieces:
         """Bootstrap scores of all systems, piece by piece."""
         return replicate_pieces(self, run)
@@ -479,6 +487,10 @@ class ColumnsProblem(PairedProblem):
             return add_up(pieces, len(pairs), start, end, run)
 
         return count
+
+    def beyond_floor(self, sampled: Comparisons, *_: object) -> Comparisons:
+        """As `SumsProblem` has it: all swaps are plain."""
+        return sampled
 
     def replicates(self, run: Run) -> Pieces:
         """As `SumsProblem` has it."""

@@ -14,6 +14,7 @@ from sigjax.exact.null import ExactP
 from sigjax.records import Column, Comparisons, Settings
 from sigjax.report.methods import to_sentences
 from sigjax.testing.p_values import exact_columns, sampled_columns
+from sigjax.testing.problem import SumsProblem
 
 
 def counts() -> dict[str, dict[str, list[int]]]:
@@ -32,6 +33,12 @@ def counts() -> dict[str, dict[str, list[int]]]:
     }
 
 
+@pytest.fixture
+def at_floor(monkeypatch):
+    """Nothing is drawn by importance sampling, as where that is over the budget."""
+    monkeypatch.setattr(SumsProblem, "beyond_floor", lambda self, sampled, rows, context: sampled)
+
+
 @pytest.mark.parametrize("lacking", [0, 30])
 @pytest.mark.parametrize(
     ("given", "named"),
@@ -41,6 +48,7 @@ def counts() -> dict[str, dict[str, list[int]]]:
         ({"memory": 1e-4, "budget": 0.002}, ["memory", "budget"]),
     ],
 )
+@pytest.mark.usefixtures("at_floor")
 def test_the_named_option_makes_all_pairs_exact(given, named, lacking):
     data = counts()
     data["C"] = dict(list(data["C"].items())[lacking:])
@@ -61,6 +69,7 @@ def run(evaluation, **options):
     return compare(evaluation, device="numpy", resamples=1000, progress=False, **options)
 
 
+@pytest.mark.usefixtures("at_floor")
 def test_no_option_is_named_where_none_makes_all_exact():
     rng = np.random.default_rng(1)
     values = {"A": rng.normal(2.0, 1.0, 200), "B": rng.normal(1.0, 1.0, 200), "C": rng.normal(10.0, 1.0, 200)}

@@ -1,0 +1,275 @@
+r"""Tilted swaps: p of the permutation test far below 1 / (resamples + 1), of any metric of sums (importance sampling).
+
+**Tilts.** With $D_i$ the difference of the outputs of unit i, a swap e, one sign per unit, gives $S = \sum_i e_i D_i$,
+and delta is a function of S. Its slopes g at S = 0 say how much a unit counts, $x_i = g \cdot D_i$, and the sign of
+$D_i$ is chosen so that $x_i \ge 0$. So all of this is a function of the orbit, the same whichever swap was observed:
+swaps turn $D_i$ round and keep the sum of both systems. By the tilt $\theta$, unit i has the sign + with probability
+$1 / (1 + e^{-2 \theta x_i})$. Tilts $\pm\theta_1, \dots, \pm\theta_J$ are a path outwards, to where all signs are
+equal. With $L = \sum e_i x_i$ and Q the equal mixture of the tilts, the weight of a swap is
+
+$$w = dP / dQ = 1 \Big/ \frac1J \sum_j \frac{\cosh(\theta_j L)}{\prod_i \cosh(\theta_j x_i)}.$$
+
+Where delta bends (BLEU, where outputs get shorter than references), slopes elsewhere make more paths, all mixed in Q.
+
+**Draws.** A vector U of uniform numbers gives a swap e(c, U) for each tilt c: + where $U_i$ is below that probability.
+The observed swap gets a vector, too: $U_0$ is drawn, with a tilt, from all those that give the observed swap. With B
+other vectors and C tilts
+
+$$p = \frac{1}{B + 1} \sum_{b=0}^B \frac{1}{C} \sum_c w(e(c, U_b)) \, 1\{|\delta(e(c, U_b))| \ge |\delta|\}.$$
+
+*Proof that P(p <= u) <= u, for any B and any statistic.* Let F(t) be the right side with t for |delta|: what a measure
+M on numbers, with masses w / (C (B + 1)) at |delta(e(c, U_b))|, has from t on. Under the null hypothesis the tilt c
+and $U_0, \dots, U_B$ have the density w(e(c, U_0)), relative to all of them uniform. So P(p <= u) is the mean of
+w(e(c, U_0)) 1{F(|delta(e(c, U_0))|) <= u} over uniform ones. F is symmetric in the vectors and knows no c; averaged
+over all c and over which vector is the 0-th, that is the mean of M{t: F(t) <= u}, at most u for every measure M. QED. A
+one-sided p is half of this, if delta has its sign: with U and 1 - U taken together, every swap comes with its opposite.
+Tilts chosen by the observed delta would break the symmetry.
+
+*With the floor.* If no plain swap is extreme, the result is min(1 / (K + 1), p), else (exceed + 1) / (K + 1). For u
+from 1 / (K + 1) on, it is at most u where (exceed + 1) / (K + 1) is, and for smaller u only where p is: both with
+probability at most u, however the two depend on each other.
+
+*All tilts for each vector*: where delta is about linear in L, and L about normal, the sum over c is p itself for any U.
+Some hundred vectors do, where independent draws from Q take 10^5. Reference: Harrison (2012), "Conservative hypothesis
+tests and confidence intervals using importance sampling".
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sigjax.records import Column, Comparisons
+from sigjax.resample.draws import row_keys, words
+from sigjax.run.context import Context
+from sigjax.run.host import ahead, num_cores
+from sigjax.testing.hypotheses import Pair, SumsData
+from sigjax.testing.p_values import normal_quantile
+from sigjax.testing.permutation import exact_budget
+
+_MOST, _FEWEST, _NUMBERS = 512, 64, 2**21
+"""Vectors of a pair: as many as the budget and, for many units, so many random numbers allow."""
+_VECTOR, _NUMBER = 5e-6, 3e-9
+"""Nominal seconds of a vector and of each of its numbers, both for each statistic."""
+_INNERMOST, _STEPS = 3.0, (1.5, 0.075, 0.005)
+"""The reach of a tilt is about the normal deviate of what it leads to. The least; and from tilt to tilt: what -log p
+grows by, and at least what the reach grows by, alone and in proportion to itself."""
+_BENDS, _BENT, _MOST_PATHS = (8.0, 14.0, 20.0, 30.0), 0.5, 4
+"""Reaches where slopes may make another path: if the sine of the angle to all others, times the reach, is so large."""
+_CHORD, _FAR = 0.3, 4.0
+"""In standard deviations of a sum: half the width of the differences that are slopes, and how far beside the path
+slopes are looked at, too (BLEU has a kink that paths do not meet)."""
+_FAINT = 20.0
+"""Swaps whose log weights are smaller by this than that of the observed one count as extreme without a look."""
+_CHUNK = 2**15
+"""Numbers that are worked on together, so that they stay in the cache."""
+
+
+def beyond_floor(case: SumsData, sampled: Comparisons, rows: np.ndarray, context: Context) -> Comparisons:
+    """The columns of the sampled pairs at the positions `rows`, by tilted swaps where no plain one was extreme.
+
+    The number of vectors depends on nothing observed: on the numbers of units, statistics and sampled pairs.
+    """
+    settings, (_, num_units, num_stats) = case.settings, case.units.values.shape
+    affordable = exact_budget(settings) / len(rows) / (_VECTOR + _NUMBER * num_units) / num_stats
+    num_vectors = min(max(_NUMBERS // num_units, 2 * _FEWEST), int(affordable), _MOST)
+    at_floor = np.flatnonzero(sampled.column("exceed").values == 0)
+    if num_vectors < _FEWEST or not at_floor.size:
+        return sampled
+    uniforms = draw_uniforms(settings.seed, num_vectors, num_units)
+
+    two_sided, sign = settings.alternative == "two-sided", -1.0 if settings.alternative == "less" else 1.0
+
+    def tilted(pair: Pair) -> tuple[float, float]:
+        orbit, tolerance = Orbit(case, pair), case.swap_tolerance(pair)
+        if not orbit.paths or not (two_sided or sign * case.hypotheses.delta(pair) > tolerance):
+            return math.nan, math.nan
+        log_p, error = orbit.p(*uniforms, tolerance)
+        return log_p if two_sided else log_p - math.log(2.0), error
+
+    log_p, errors = np.full((2, len(rows)), np.nan)
+    pairs = [case.hypotheses.pair(rows[row]) for row in at_floor]
+    with context.progress_bar("importance sampling", len(pairs)) as advance:
+        for done, found in enumerate(ahead(tilted, pairs, num_cores())):
+            log_p[at_floor[done]], errors[at_floor[done]] = found
+            advance(done + 1)
+    p_value, log10_p = sampled.columns("p_value", "log10_p")
+    lower = log_p / math.log(10.0) < log10_p.values
+    width = normal_quantile(0.5 + settings.level / 2.0) * errors
+    ends = np.where(lower, np.minimum(np.exp([log_p - width, log_p + width]), 1.0), np.nan)
+    return sampled.with_columns(
+        {
+            "p_value": Column(np.where(lower, np.exp(log_p), p_value.values)),
+            "log10_p": Column(np.where(lower, log_p / math.log(10.0), log10_p.values)),
+            "p_interval": Column.unless_nan(ends.T),
+            "method": Column(lower.astype(np.int8), None, ("montecarlo", "tilted")),
+        }
+    )
+
+
+def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarray, np.ndarray]:
+    """Log U / (1 - U) `[vector, unit]`, and numbers `[unit + 1]` for the observed swap: the same for all pairs.
+
+    The numbers are words of the cipher, in the middle of their steps of 2^-32.
+    """
+    rows = row_keys(seed ^ 2**63, np.arange(num_vectors + 1))  # other words than those of plain swaps
+    numbers = (np.asarray(words(rows, num_units + 2 - num_units % 2)) + 0.5) * 2.0**-32
+    return _logit(numbers[1:, :num_units]), numbers[0, : num_units + 1]
+
+
+class Orbit:
+    """All swaps of two systems, of which one is observed: the units on which they differ, and the paths outwards."""
+
+    def __init__(self, case: SumsData, pair: Pair) -> None:
+        a, b = case.units.values[list(pair)]
+        self.units, self._scores = np.flatnonzero((a != b).any(axis=1)), case.scores
+        self.apart = (a - b)[self.units].astype(np.float64)
+        self._half = 0.5 * (case.units.totals[pair[0]] + case.units.totals[pair[1]])
+        self.paths, spread = list[Path](), np.sqrt(np.einsum("us,us->s", self.apart, self.apart))
+        for bend in (0.0, *_BENDS):
+            if bend and (not self.paths or self.paths[0].reach[-1] < bend):
+                break
+            at = np.concatenate([0.0 * spread[None], np.diag(_FAR * spread), np.diag(-_FAR * spread)])
+            at = at + self.paths[-1].mean(bend, self.apart) if bend else at
+            steps = np.diag((_CHORD if bend else 1.0) * spread)
+            with np.errstate(all="ignore"):
+                slopes = (self.deltas(at[:, None] + steps) - self.deltas(at[:, None] - steps)) / np.diag(steps)
+            slopes[~np.isfinite(slopes)] = 0.0
+            for slope in slopes[: None if bend else 1]:
+                effects = np.einsum("us,s->u", self.apart, slope)
+                size = float(np.linalg.norm(effects)) or 1.0
+                cosine = max((abs(float(effects @ path.effects)) / size for path in self.paths), default=0.0)
+                bent = not bend or bend * math.sqrt(max(0.0, 1.0 - cosine**2)) > _BENT
+                if bent and effects.any() and len(self.paths) < _MOST_PATHS:
+                    self.paths.append(Path(self.apart, slope / size, effects / size))
+
+    def deltas(self, sums: np.ndarray) -> np.ndarray:
+        """Delta `[...]` at S = a* - b* `[..., stat]`, an odd function: swaps keep a* + b*."""
+        with np.errstate(all="ignore"):
+            return self._scores(self._half + 0.5 * sums) - self._scores(self._half - 0.5 * sums)
+
+    def log_weights(self, sums: np.ndarray) -> np.ndarray:
+        """Logarithms of dP/dQ `[...]` of swaps with the sums S `[..., stat]`."""
+        ratios = [path.log_ratios(sums @ path.slopes) for path in self.paths]
+        return math.log(len(ratios)) - (np.logaddexp.reduce(ratios) if len(ratios) > 1 else ratios[0])
+
+    def p(self, logits: np.ndarray, of_observed: np.ndarray, tolerance: float) -> tuple[float, float]:
+        """Logarithm of the two-sided p, and its standard error; deltas closer than the tolerance are ties."""
+        logits = np.concatenate([self._through_observed(of_observed), logits[:, self.units]])
+        log_sums = np.logaddexp.reduce([self._log_sums(path, logits, tolerance) for path in self.paths])
+        values = np.exp(log_sums - log_sums.max())
+        mean = float(values.mean())
+        error = float(values.std(ddof=1)) / mean / math.sqrt(len(values))
+        return min(math.log(mean) + float(log_sums.max()), 0.0), error
+
+    def _through_observed(self, uniforms: np.ndarray) -> np.ndarray:
+        """Log U / (1 - U) `[1, unit]` of the vector of the observed swap."""
+        tilts: list[tuple[Path, float]] = [(path, each) for path in self.paths for each in path.thetas.tolist()]
+        tilted: list[np.ndarray] = [
+            path.thetas * path.effects.sum() - path.log_norms - math.log(len(path.thetas)) for path in self.paths
+        ]
+        logs = np.concatenate(tilted)
+        chances = np.cumsum(np.exp(logs - logs.max()))
+        path, theta = tilts[min(int(np.searchsorted(chances, uniforms[-1] * chances[-1])), len(tilts) - 1)]
+        with np.errstate(over="ignore", divide="ignore"):
+            numbers: np.ndarray = uniforms[self.units] / (1.0 + np.exp(-2.0 * theta * path.effects))
+            return (path.signs * _logit(numbers))[None]
+
+    def _log_sums(self, path: Path, logits: np.ndarray, tolerance: float) -> np.ndarray:
+        """Logarithms `[vector]` of the mean, over all paths and tilts, of the weights of extreme swaps of one path.
+
+        Faint swaps count with weights that are too large: those that Q would give if it were of their tilt alone.
+        """
+        observed, oriented = self.apart.sum(axis=0), self.apart * path.signs[:, None]
+        least_delta, log_tilts = (
+            abs(float(self.deltas(observed))) - tolerance,
+            math.log(len(path.thetas) * len(self.paths)),
+        )
+        faint, width, found = (
+            float(self.log_weights(observed)) - log_tilts - _FAINT,
+            len(path.thetas) + 1,
+            list[np.ndarray](),
+        )
+        rows = max(1, _CHUNK // max(width, len(self.units)))
+        with np.errstate(divide="ignore"):
+            scale = 0.5 / np.abs(path.effects)
+        for block in (logits[start : start + rows] for start in range(0, len(logits), rows)):
+            first = np.searchsorted(path.thetas, block * scale, side="right")  # the tilt from which on a sign is +
+            flat = (first + width * np.arange(len(block))[:, None]).ravel()
+            sums = np.zeros((len(observed), len(block), width - 1))
+            for stat in np.flatnonzero(oriented.any(axis=0)):
+                steps = np.bincount(flat, np.tile(oriented[:, stat], len(block)), width * len(block))
+                sums[stat] = 2.0 * np.cumsum(steps.reshape(-1, width)[:, :-1], axis=1) - oriented[:, stat].sum()
+            logs = path.log_norms - path.thetas * np.tensordot(path.slopes, sums, 1)
+            near = logs > faint
+            moved = sums[:, near].T
+            hits = ~(np.abs(self.deltas(moved)) < least_delta)
+            of_near = np.full(len(hits), -math.inf)
+            of_near[hits] = self.log_weights(moved[hits]) - log_tilts
+            logs[near] = of_near
+            found.append(_log_sum(logs))
+        return np.concatenate(found)
+
+
+class Path:
+    """Tilts outwards, of swaps in one direction, and the ratio of their mixture to fair coins."""
+
+    def __init__(self, apart: np.ndarray, slopes: np.ndarray, effects: np.ndarray) -> None:
+        """`effects` `[unit]` of the norm 1 are those of the observed swap."""
+        first = apart[np.arange(len(apart)), (apart != 0.0).argmax(axis=1)]
+        self.slopes, self.effects, sizes = slopes, effects, np.abs(effects)
+        self.signs = np.where((effects < 0.0) | ((effects == 0.0) & (first < 0.0)), -1.0, 1.0)
+        """[unit]: of the observed swap, where + is what counts for more."""
+        trial = np.geomspace(1.0, 4096.0, 49)
+        entropy = np.array([(each * sizes * np.tanh(each * sizes) - _log_cosh(each * sizes)).sum() for each in trial])
+        unsure = math.log(2.0) * np.count_nonzero(effects) - entropy > 0.5
+        end = min(int(unsure.sum()) + 1, len(trial))
+        trial, reach = trial[:end], np.sqrt(2.0 * entropy[:end])
+        steps = [min(_INNERMOST, float(reach[-1]) / 2.0)]
+        while steps[-1] < reach[-1]:
+            steps.append(steps[-1] + max(_STEPS[0] / max(steps[-1], _INNERMOST), _STEPS[1], _STEPS[2] * steps[-1]))
+        self.reach = np.minimum(steps, reach[-1])
+        outwards: np.ndarray = np.interp(self.reach, reach, trial)
+        norms = np.array([_log_cosh(each * sizes).sum() for each in outwards])
+        self.thetas, self.log_norms = np.append(-outwards[::-1], outwards), np.append(norms[::-1], norms)
+        """[tilt] each, ascending: theta, and the log of the product of cosh(theta x) over units."""
+        between = np.interp(np.linspace(0.0, 1.0, 640), np.linspace(0.0, 1.0, len(outwards)), outwards)
+        means = np.array([(sizes * np.tanh(each * sizes)).sum() for each in between])
+        least, largest, most = float(means[0]), float(means[-1]), float(sizes.sum())
+        inner, outer = np.linspace(0.0, least, 128, endpoint=False), np.linspace(largest, most, 257)
+        self._nodes = np.concatenate([inner, means, outer[1:]])
+        logs = _log_cosh(outwards * self._nodes[:, None]) - norms
+        self._values = _log_sum(logs) - math.log(len(outwards))
+        logs -= _log_sum(logs)[:, None]
+        self._rises = np.sum(np.exp(logs) * outwards * np.tanh(outwards * self._nodes[:, None]), axis=1)
+
+    def mean(self, reach: float, apart: np.ndarray) -> np.ndarray:
+        """The mean of S `[stat]` of swaps by the tilt with this reach."""
+        theta = np.interp(reach, self.reach, self.thetas[len(self.reach) :])
+        return np.tanh(theta * self.effects) @ apart
+
+    def log_ratios(self, sums: np.ndarray) -> np.ndarray:
+        """Logarithms of dQ/dP `[...]` of swaps whose L are `sums`: Hermite's cubics between nodes, to 1e-5."""
+        size = np.abs(sums)
+        k = np.clip(np.searchsorted(self._nodes, size) - 1, 0, len(self._nodes) - 2)
+        width = self._nodes[k + 1] - self._nodes[k]
+        t = (size - self._nodes[k]) / width
+        rise, start, end = self._values[k + 1] - self._values[k], self._rises[k] * width, self._rises[k + 1] * width
+        return self._values[k] + t * (start + t * (3.0 * rise - 2.0 * start - end + t * (start + end - 2.0 * rise)))
+
+
+def _logit(numbers: np.ndarray) -> np.ndarray:
+    return np.log(numbers) - np.log1p(-numbers)
+
+
+def _log_cosh(x: np.ndarray) -> np.ndarray:
+    """Log cosh of numbers from 0."""
+    return x + np.log1p(np.exp(-2.0 * x)) - math.log(2.0)
+
+
+def _log_sum(logs: np.ndarray) -> np.ndarray:
+    """Logarithms of the sums of exp(logs) along the last axis."""
+    largest = np.maximum(logs.max(axis=-1), -1e300)
+    with np.errstate(divide="ignore"):
+        return np.log(np.exp(logs - largest[..., None]).sum(axis=-1)) + largest

@@ -1,0 +1,242 @@
+"""Tilted swaps: enumeration of small orbits, exact tests down to 1e-150, and where reports take them."""
+
+import itertools
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from sigjax import Evaluation, InputError, compare, permutation_test
+from sigjax.report.methods import to_methods
+from sigjax.testing.tilted import Orbit, draw_uniforms
+
+
+def orbit_of(a, b, score, signs=1):
+    """The orbit of outputs `[unit, stat]`, where the signs `[unit]` of the observed swap are -1 for swapped units."""
+    swapped = np.broadcast_to(signs, len(a))[:, None] < 0
+    values = np.stack([np.where(swapped, b, a), np.where(swapped, a, b)])
+    case: Any = SimpleNamespace(units=SimpleNamespace(values=values, totals=values.sum(axis=1)), scores=score)
+    return Orbit(case, (0, 1))
+
+
+def deltas_of(a, b, score, signs):
+    """Delta of swaps `[swap, unit]` by the definition."""
+    first = np.where(signs[..., None] > 0.0, a, b).sum(axis=-2)
+    return score(first) - score((a + b).sum(axis=0) - first)
+
+
+def bleu(s):
+    """Two precisions and a brevity penalty, which has a kink."""
+    shorter = np.exp(np.minimum(0.0, 1.0 - s[..., 4] / s[..., 1]))
+    return np.sqrt(s[..., 0] / s[..., 1] * s[..., 2] / s[..., 3]) * shorter
+
+
+def macro(s):
+    return sum(2.0 * s[..., 3 * k] / (s[..., 3 * k + 1] + s[..., 3 * k + 2]) for k in range(3)) / 3.0
+
+
+def skewed(s):
+    return s[..., 0] ** 2 / (s[..., 1] + 1.0) - np.sqrt(s[..., 2])
+
+
+def outputs(name, rng, units):
+    """Statistics `[unit, stat]` of one system."""
+    if name == "bleu":
+        lengths = rng.integers(3, 12, units)
+        matches = rng.binomial(lengths, 0.6)
+        pairs = rng.binomial(np.maximum(matches - 1, 0), 0.7)
+        return np.stack([matches + 1, lengths + 1, pairs + 1, lengths, np.full(units, 8)], axis=1)
+    if name == "macro":
+        gold, labels = np.arange(units) % 3, rng.integers(0, 3, units)
+        labels = np.where(rng.random(units) < 0.5, gold, labels)
+        counts = [((gold == k) & (labels == k), labels == k, gold == k) for k in range(3)]
+        return 1 + np.concatenate([np.stack(each, axis=1) * (1 + np.arange(units) % 4)[:, None] for each in counts], 1)
+    return np.stack([rng.integers(1, 9, units), rng.integers(5, 12, units), rng.integers(0, 5, units)], axis=1)
+
+
+SCORES = {"bleu": bleu, "macro": macro, "skewed": skewed}
+
+
+def check_levels(name, alternative, vectors, paths=1, units=8):
+    """Over all swaps as the observed one, P(p <= a) <= a for every a, but for the error of three seeds for each."""
+    rng = np.random.default_rng(3)
+    a, b = outputs(name, rng, units), outputs(name, rng, units)
+    p_values = []
+    for k, signs in enumerate(itertools.product([1.0, -1.0], repeat=units)):
+        orbit = orbit_of(a, b, SCORES[name], signs)
+        assert len(orbit.paths) == paths
+        two_sided = [math.exp(orbit.p(*draw_uniforms(7 * k + seed, vectors, units), 1e-12)[0]) for seed in range(3)]
+        below = 0.5 if deltas_of(a, b, SCORES[name], np.array(signs)) > 0.0 else 1.0 / min(two_sided)
+        p_values += [p * (1.0 if alternative == "two-sided" else below) for p in two_sided]
+    p_values = np.array(p_values)
+    for level in np.exp(np.linspace(math.log(0.5**units), 0.0, 40)):
+        share = np.mean(p_values <= level)
+        assert share <= level + 4.0 * math.sqrt(level / len(p_values))
+
+
+@pytest.mark.parametrize(("alternative", "vectors"), [("two-sided", 1), ("two-sided", 12), ("greater", 3)])
+@pytest.mark.parametrize("name", SCORES)
+def test_p_keeps_every_level_over_all_swaps(name, alternative, vectors):
+    check_levels(name, alternative, vectors)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCORES)
+def test_p_keeps_every_level_over_all_swaps_of_twelve_units(name):
+    check_levels(name, "two-sided", 4, units=12)
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_several_paths_keep_every_level(name, monkeypatch):
+    monkeypatch.setattr("sigjax.testing.tilted._BENDS", (1.5, 2.0))
+    monkeypatch.setattr("sigjax.testing.tilted._BENT", 0.01)
+    check_levels(name, "two-sided", 3, paths=4, units=7)
+
+
+def test_without_the_vector_of_the_observed_swap_the_level_is_lost(monkeypatch):
+    def not_drawn(orbit, uniforms):
+        return np.log(uniforms[orbit.units] / (1.0 - uniforms[orbit.units]))[None]
+
+    monkeypatch.setattr(Orbit, "_through_observed", not_drawn)
+    with pytest.raises((AssertionError, RuntimeWarning)):  # where no vector reaches what was observed, p is 0
+        check_levels("bleu", "two-sided", 1)
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_p_is_that_of_all_swaps(name):
+    rng = np.random.default_rng(5)
+    a, b = outputs(name, rng, 12), outputs(name, rng, 12)
+    signs = np.array(list(itertools.product([1.0, -1.0], repeat=12)))
+    deltas = deltas_of(a, b, SCORES[name], signs)
+    for k in np.argsort(-np.abs(deltas))[[0, 2, 10, 40, 150]]:
+        log_p, error = orbit_of(a, b, SCORES[name], signs[k]).p(*draw_uniforms(2, 1024, 12), 1e-12)
+        exact = np.mean(np.abs(deltas) >= abs(deltas[k]) - 1e-12)
+        assert error < 0.05
+        assert abs(log_p - math.log(exact)) < 5.0 * error
+
+
+def test_paths_are_those_of_the_orbit():
+    rng = np.random.default_rng(1)
+    a, b = outputs("bleu", rng, 300), outputs("bleu", rng, 300)
+    signs = rng.choice([-1.0, 1.0], 300)
+    first, other = orbit_of(a, b, bleu), orbit_of(a, b, bleu, signs)
+    assert len(first.paths) == len(other.paths)
+    for one, two in zip(first.paths, other.paths, strict=True):
+        np.testing.assert_array_equal(one.thetas, two.thetas)
+        np.testing.assert_array_equal(one.log_norms, two.log_norms)
+        np.testing.assert_array_equal(one.effects, two.effects * signs[first.units])
+        np.testing.assert_array_equal(one.signs, two.signs * signs[first.units])
+
+
+def test_weights_are_those_of_the_mixture():
+    rng = np.random.default_rng(2)
+    a, b = outputs("skewed", rng, 40), outputs("skewed", rng, 40)
+    orbit = orbit_of(a, b, skewed)
+    signs = rng.choice([-1.0, 1.0], (500, len(orbit.units)), p=[0.1, 0.9]) * orbit.paths[0].signs
+    logs = []
+    for path in orbit.paths:
+        tilts = path.thetas[:, None] * path.effects
+        probabilities = 1.0 / (1.0 + np.exp(-2.0 * tilts * signs[:, None]))  # [swap, tilt, unit]
+        logs.append(np.logaddexp.reduce(np.log(2.0 * probabilities).sum(axis=2), axis=1) - math.log(len(tilts)))
+    expected = math.log(len(logs)) - np.logaddexp.reduce(logs)
+    np.testing.assert_allclose(orbit.log_weights(signs @ orbit.apart), expected, rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize(("units", "ahead"), [(60, 60), (200, 150), (557, 400), (557, 500), (2000, 1250)])
+def test_accuracy_is_exact_to_five_percent(units, ahead):
+    a, b = (np.repeat([[k], [1 - k]], [ahead, units - ahead], axis=0) for k in (1, 0))
+    log_p, error = orbit_of(a, b, lambda s: s[..., 0]).p(*draw_uniforms(0, 1024, units), 1e-9)
+    exact = binom.logsf(ahead - 1, units, 0.5) + math.log(2.0)
+    assert error < 0.03
+    assert abs(math.expm1(log_p - exact)) < 0.05
+
+
+@pytest.mark.parametrize("better", [0.05, 0.1, 0.2, 0.35])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+def test_f1_is_exact_to_five_percent(better, alternative):
+    rng = np.random.default_rng(4)
+    gold = rng.integers(1, 8, 600)
+
+    def system(recall):
+        found = rng.binomial(gold, recall)
+        return np.stack([found, found + rng.poisson(1.5 * (1.0 - recall), 600), gold], axis=1)
+
+    a, b = system(0.6 + better), system(0.6)
+    orbit = orbit_of(a, b, lambda s: 2.0 * s[..., 0] / (s[..., 1] + s[..., 2]))
+    exact = permutation_test(a, b, metric="fscore", alternative=alternative)
+    log_p, error = orbit.p(*draw_uniforms(1, 1024, 600), 1e-12)
+    log_p -= math.log(2.0) * (alternative != "two-sided")
+    assert exact.method == "exact"
+    assert error < 0.04
+    assert abs(log_p - exact.log10_p * math.log(10.0)) < 4.0 * error
+
+
+def evaluation(units=150):
+    rng = np.random.default_rng(8)
+    gold = rng.integers(0, 3, units)
+
+    def system(accuracy):
+        labels = np.where(rng.random(units) < accuracy, gold, rng.integers(0, 3, units))
+        return np.concatenate([np.stack([(gold == k) & (labels == k), labels == k, gold == k], 1) for k in range(3)], 1)
+
+    systems = {"A": system(0.95), "B": system(0.5), "C": system(0.4), "D": system(0.75)}
+    return Evaluation.from_arrays({name: values.astype(int) for name, values in systems.items()}, metric=macro)
+
+
+def test_only_pairs_at_the_floor_are_tilted():
+    data, options = evaluation(), {"resamples": 2000, "interval": "none", "device": "numpy"}
+    plain, report = compare(data, method="montecarlo", **options), compare(data, **options)
+    assert {one.method for one in report} == {"montecarlo", "tilted"}
+    for one, other in zip(report, plain, strict=True):
+        assert (one.exceed, one.resamples) == (other.exceed, 2000)
+        assert (one.method == "tilted") == (other.exceed == 0)
+        if one.exceed:
+            assert (one.p_value, one.p_interval) == (other.p_value, other.p_interval)
+        else:
+            low, high = one.p_interval or (1.0, 0.0)
+            assert low < one.p_value < high < 1 / 2001
+            assert one.log10_p == pytest.approx(math.log10(one.p_value), abs=1e-12)
+            assert one.decided
+    assert "importance sampling" in report.to_text()
+    assert r"importance sampling~\cite{harrison2012}" in to_methods(report)
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_small_p_agree_with_many_plain_swaps(name):
+    rng = np.random.default_rng(6)
+    a, b = outputs(name, rng, 60), outputs(name, rng, 60)
+    signs = rng.choice([-1.0, 1.0], (100_000, 60))
+    deltas = np.abs(deltas_of(a, b, SCORES[name], signs))
+    observed = int(np.argsort(-deltas)[150])
+    log_p, error = orbit_of(a, b, SCORES[name], signs[observed]).p(*draw_uniforms(3, 1024, 60), 1e-12)
+    assert error < 0.05
+    assert abs(log_p - math.log(151 / 100_000)) < 4.0 * math.hypot(error, 151**-0.5)
+
+
+def test_devices_and_extended_runs_give_the_same_bits():
+    data, options = evaluation(), {"resamples": 2048, "interval": "none"}
+    report = compare(data, device="numpy", **options)
+    assert [one.p_value for one in compare(data, device="cpu", **options)] == [one.p_value for one in report]
+    earlier = compare(data, device="numpy", resamples=1000, interval="none")
+    assert "tilted" in {one.method for one in earlier}
+    extended = compare(data, device="numpy", extend=earlier, **options)
+    assert [(one.p_value, one.exceed, one.method) for one in extended] == [
+        (one.p_value, one.exceed, one.method) for one in report
+    ]
+
+
+@pytest.mark.parametrize("options", [{"correction": "maxt"}, {"resamples": "auto"}, {"budget": 1e-6}])
+def test_what_stays_plain(options):
+    report = compare(evaluation(), **{"resamples": 1000, "interval": "none", "device": "numpy"} | options)
+    assert {one.method for one in report} == {"montecarlo"}
+
+
+def test_a_changed_report_is_not_extended(tmp_path):
+    path = tmp_path / "report.json"
+    report = compare(evaluation(), resamples=1000, interval="none", device="numpy")
+    path.write_text(report.to_json().replace('"exceed": 0', '"exceed": 1'))
+    with pytest.raises(InputError, match="the report was changed"):
+        compare(evaluation(), resamples=2000, interval="none", device="numpy", extend=path)
