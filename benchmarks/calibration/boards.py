@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from rates import GROUP, RESAMPLES, make_problem
+from rates import GROUP, RESAMPLES, make_problem, with_pairs
 from scipy.special import ndtr, ndtri
 from shared import Share, begin, cells_table, finish, require_at_most, share_of
 
@@ -156,7 +156,7 @@ def crowded(num_systems: int, units: int, *, groups: int) -> Iterator[Share]:
         rng = np.random.default_rng((_SEED, num_systems, units, trial))
         case = make_problem("mean", rng.standard_normal((num_systems, 1, units, 1)), None, trial)
         settings = replace(case.settings, interval="simultaneous", confidence_level=LEVEL)
-        case = replace(case.with_pairs(members), settings=settings)
+        case = replace(with_pairs(case, members), settings=settings)
         pairs = jackknife_intervals(case)[1]
         moves, errors = influences(case), np.array([one.standard_error for one in pairs])
         level = joint_level(normal_maxima(moves, members, RESAMPLES, trial), LEVEL)
@@ -197,7 +197,7 @@ def _p_values(case: SumsProblem, test: Test, *, exact: bool) -> np.ndarray:
     members = (first[:, None, None] + _PAIRS).reshape(-1, 2)
     method = "auto" if exact and test == "permutation" else "montecarlo"
     settings = replace(case.settings, test=test, method=method, budget=None if method == "montecarlo" else 1e9)
-    case = replace(case.with_pairs(members), settings=settings)
+    case = replace(with_pairs(case, members), settings=settings)
     return run_tests(case, Context("numpy")).pairs_by[test].column("p_value").values.reshape(len(first), -1)
 
 
@@ -225,7 +225,7 @@ def _misranks(beats: np.ndarray, truths: Sequence[float]) -> bool:
 def _simultaneous(case: SumsProblem) -> np.ndarray:
     """Simultaneous intervals of the deltas of five systems, `[pair, 2]`; NaN where there is none."""
     settings = replace(case.settings, test=(), method="auto", interval="simultaneous", confidence_level=LEVEL)
-    case = replace(case.with_pairs(_PAIRS), settings=settings)
+    case = replace(with_pairs(case, _PAIRS), settings=settings)
     return np.array([each.interval or (np.nan, np.nan) for each in run_tests(case, Context("numpy")).pairs])
 
 

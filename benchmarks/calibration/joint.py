@@ -17,7 +17,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from rates import make_problem
+from rates import make_problem, with_pairs
 from scipy.special import ndtr
 from shared import begin, finish, markdown_table, require_at_most
 
@@ -132,7 +132,7 @@ def measured(name: str, spread: str, systems: int, units: int, boards: int) -> l
     sums, lengths = {by: np.zeros(6, int) for by in BY}, {by: 0.0 for by in BY}
     for board in range(boards):
         rng = np.random.default_rng((_SEED, list(WORLDS).index(name), systems, units, board, len(spread)))
-        case = make_problem(world.metric, world.draw(rng, shifts, units)[:, None], None, board).with_pairs(members)
+        case = with_pairs(make_problem(world.metric, world.draw(rng, shifts, units)[:, None], None, board), members)
         significant = adjust(_p_values(case, units, RESAMPLES[systems]), "holm") < ALPHA
         alone = None
         for by, (low, high) in _intervals(case).items():

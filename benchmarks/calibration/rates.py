@@ -139,6 +139,11 @@ def make_problem(metric: str, inputs: np.ndarray, clusters: list[int] | None, se
     return SumsProblem.of(units, evaluation.metric, pairs, settings)
 
 
+def with_pairs(case: SumsProblem, members: np.ndarray) -> SumsProblem:
+    """The same problem for other pairs `[pair, 2]`."""
+    return replace(case, hypotheses=replace(case.hypotheses, members=members))
+
+
 def _p_values(case: SumsProblem, test: Test, alternative: Alternative, variant: Variant = "shift") -> np.ndarray:
     """The p-values `[data set]` that sigjax gives by resampling."""
     settings = replace(case.settings, test=test, alternative=alternative, variant=variant)
@@ -277,7 +282,7 @@ def _of_sigjax(target: Target, inputs: np.ndarray, kind: IntervalKind, seed: int
     for case in cases:
         if together:
             pairs = tuple(combinations(range(inputs.shape[1]), 2))
-            case = case.with_pairs(np.array(pairs, np.int32))
+            case = with_pairs(case, np.array(pairs, np.int32))
         settings = replace(case.settings, test=(), resamples=INTERVAL_RESAMPLES, confidence_level=LEVEL, interval=kind)
         answers = run_tests(replace(case, settings=settings), Context("numpy"))
         found += answers.systems if inputs.shape[1] == 1 else answers.pairs

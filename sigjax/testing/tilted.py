@@ -167,11 +167,12 @@ class Orbit:
         """Log U / (1 - U) `[1, unit]` of the vector of the observed swap."""
         tilts: list[tuple[Path, float]] = [(path, each) for path in self.paths for each in path.thetas.tolist()]
         tilted: list[np.ndarray] = [
-            path.thetas * path.effects.sum() - path.log_norms - math.log(len(path.thetas)) for path in self.paths
+            path.thetas * path.effects.sum() - path.log_norms - math.log(path.thetas.size) for path in self.paths
         ]
         logs = np.concatenate(tilted)
         chances = np.cumsum(np.exp(logs - logs.max()))
-        path, theta = tilts[min(int(np.searchsorted(chances, uniforms[-1] * chances[-1])), len(tilts) - 1)]
+        chosen = int(np.count_nonzero(chances < uniforms[-1] * chances[-1]))
+        path, theta = tilts[min(chosen, len(tilts) - 1)]
         with np.errstate(over="ignore", divide="ignore"):
             numbers: np.ndarray = uniforms[self.units] / (1.0 + np.exp(-2.0 * theta * path.effects))
             return (path.signs * _logit(numbers))[None]
