@@ -6,18 +6,16 @@ and earlier signs alone, $\prod_i \exp(\theta_i d_i) / \cosh(\theta_i d_i)$ is a
 1999, Howard et al. 2020), and so is E, the mean of several. E ever reaches $1 / \alpha$ with probability at most
 $\alpha$ (Ville 1939), whenever one looks and stops.
 
-**The grid.** $\theta_i = \pm c_k / r_i$, where $r_i$ is the root mean square of the differences up to unit i that are
-not 0: sizes say nothing of signs, so this scale is free, and units of measurement do not matter. The best $c$ is then
-about the mean difference in these units: hardly above 4, where one system always wins, and not below what N units can
-detect, some $3 / \sqrt N$. So $c_k = 2^k \cdot 4 / \sqrt N$, for the largest number N of instances, up to the first of
-at least 4, all fixed beforehand: one is within a factor of $\sqrt 2$ of the best, which costs a sixth of $\log E$.
-Their weights in the mean are as $c_k^{-1/2}$, since small effects need every unit, and large ones have some to spare.
-For answers right or wrong, half of E is Jeffreys' mixture of all coins, $2^m B(w + 1/2, l + 1/2) / B(1/2, 1/2)$ with w
-wins and l losses in m units that differ, which is better where few do.
+**The grid.** $\theta_i = \pm c_k / r_i$, where $r_i$ is the root mean square of the nonzero differences up to unit i:
+of sizes alone, so units of measurement do not matter. The best $c$, about the mean difference in these units, is hardly
+above 4 (one system always wins), and $3 / \sqrt N$ is what N units can detect: $c_k = 2^k \cdot 4 / \sqrt N$, for the
+largest number N of instances, up to the first of at least 4, weighted as $c_k^{-1/2}$. One is within a factor of
+$\sqrt 2$ of the best, which costs a sixth of $\log E$. For answers right or wrong, half of E is Jeffreys' mixture of
+all coins, $2^m B(w + 1/2, l + 1/2) / B(1/2, 1/2)$, w wins and l losses in m units that differ: better where few do.
 
-**The interval** is another statement than the test, with another assumption: differences have one mean, given all that
-came before (as independent draws of instances have), and scores have bounds that are known beforehand. It is the
-empirical Bernstein confidence sequence of Waudby-Smith and Ramdas (2024, theorem 2), which holds at all times at once.
+**The interval** assumes something else than the test: differences have one mean, given all that came before (as
+independent draws of instances have), and scores have bounds that are known beforehand. It is the empirical Bernstein
+confidence sequence of Waudby-Smith and Ramdas (2024, theorem 2), which holds at all times at once.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from itertools import chain, combinations, groupby
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -43,6 +41,7 @@ from sigjax.records.options import check, option, same, takes
 from sigjax.report.words import count, first_of, format_interval, format_p, number_spec, percent
 from sigjax.run.files import read_text
 from sigjax.studies.study import StudyResult, signature_line, table_text
+from sigjax.studies.trials import select
 from sigjax.testing.p_values import special
 
 MonitorCorrection = Literal["ebh", "holm", "none"]
@@ -54,11 +53,8 @@ OF_INVERSE: dict[MonitorCorrection, tuple[PValueCorrection, str]] = {
 """The correction that each is of 1 / E, of which Benjamini-Hochberg is e-BH (Wang and Ramdas 2022); and its rate."""
 _STEEP, _MANY = 4.0, 10**4
 """The smallest effect of the grid, times the root of the largest number of instances; and that, where none is given."""
-_ROUNDING = 2.0**-50
-"""Scores that differ by less than this part of both are equal."""
-_PART = 2**21
-"""Numbers in memory at a time."""
-_SHOWN = 50
+_ROUNDING, _IN_MEMORY, _SHOWN = 2.0**-50, 2**21, 50
+"""Relative difference of equal scores; numbers in memory at a time; pairs in the text."""
 _MADE = ("systems", "alpha", "correction", "baseline", "largest", "binary", "bounds", "higher_is_better")
 """The arguments of a monitor, which are its attributes."""
 
@@ -149,7 +145,7 @@ class MonitoredPair:
         p_value: 1 over the largest E, at most 1: valid whenever one looks, for one pair.
         p_adjusted: adjusted for all pairs; for e-BH, from E itself.
         settled_at: number of units (instances or clusters) that settled the pair; None while it is open.
-        better: the better system; None while the pair is open.
+        better: the better system; None while the pair is open, or where the means were equal when it was settled.
     """
 
     a: str
@@ -279,7 +275,7 @@ class Monitor(StudyResult):
                 p_value=math.exp(-max(peak, 0.0)),
                 p_adjusted=p_adjusted,
                 settled_at=int(at) or None,
-                better=names[int((sign > 0) != self.higher_is_better)] if at else None,
+                better=names[int((sign > 0) != self.higher_is_better)] if sign else None,
             )
             for members, interval, p_adjusted, instances, total, log_e, peak, at, sign in zip(
                 self._members.tolist(), self._intervals(), adjusted, *columns, strict=True
@@ -302,55 +298,53 @@ class Monitor(StudyResult):
                 the bounds, an instance or a cluster that was there before. Nothing is then taken.
         """
         given, values = self._scores(scores)
-        number = values.shape[1]
-        names = _new_labels("ids", ids, number, self._ids)
-        labels = _new_labels("clusters", clusters, number, self._clusters)
+        sizes, settled = np.ones(values.shape[1]), list[int]()
+        names = _new_labels("ids", ids, len(sizes), self._ids)
+        labels = _new_labels("clusters", clusters, len(sizes), self._clusters)
         if labels and self.binary:
             raise InputError("clusters have sums that are not 0 or 1; leave binary out")
-        sizes = np.ones(number)
         if labels:
             known = {label: i for i, label in enumerate(dict.fromkeys(labels))}
             codes = np.array([known[label] for label in labels])
             sizes = np.bincount(codes).astype(np.float64)
-            values = np.stack([np.bincount(codes, own) for own in values])
+            values = np.stack([np.bincount(codes, of_system) for of_system in values])
         chosen = np.flatnonzero(given[self._members].all(axis=1))
-        a, b = self._members[chosen].T
-        step, settled = max(1, _PART // (max(len(chosen), 1) * len(self._effects))), list[int]()
-        for start in range(0, values.shape[1], step):
-            of_a, of_b = values[a, start : start + step].T, values[b, start : start + step].T
-            differences = of_a - of_b
-            differences[np.abs(differences) <= _ROUNDING * (np.abs(of_a) + np.abs(of_b))] = 0.0
-            settled += self._advance(chosen, differences, float(sizes[start : start + step].sum()))
+        step = max(1, _IN_MEMORY // (max(len(chosen), 1) * len(self._effects)))
+        for start in range(0, len(sizes), step):
+            of_a, of_b = values[:, start : start + step][self._members[chosen].T]
+            differs = np.abs(of_a - of_b) > _ROUNDING * (np.abs(of_a) + np.abs(of_b))
+            settled += self._advance(chosen, np.where(differs, of_a - of_b, 0.0).T)
+            self._state.instances[chosen] += sizes[start : start + step].sum()
         self._ids.update(dict.fromkeys(names))
         self._clusters.update(dict.fromkeys(labels))
         return [(self.systems[i], self.systems[j]) for i, j in self._members[settled].tolist()]
 
     def _scores(self, scores: Any) -> tuple[np.ndarray, np.ndarray]:
         """Which systems are given `[system]`, and their scores `[system, instance]`, 0 for others."""
-        if not isinstance(scores, Mapping):
-            rows = np.asarray(scores, np.float64)
-            if rows.ndim != 2 or len(rows) != len(self.systems):
-                raise InputError(f"scores must be [{len(self.systems)} systems, instance], got shape {rows.shape}")
-            scores = dict(zip(self.systems, rows, strict=True))
-        if unknown := [str(name) for name in scores if name not in self.systems]:
+        given, columns = (scores, scores.values()) if isinstance(scores, Mapping) else (self.systems, scores)
+        if unknown := [str(name) for name in given if name not in self.systems]:
             raise InputError(f"{unknown[0]!r} is not a system; expected {listing(self.systems)}")
-        if lacking := [name for name in self.needed if name not in scores]:
+        if lacking := [name for name in self.needed if name not in given]:
             raise InputError(f"no scores of {listing(lacking)}; expected those of all systems that are needed")
-        columns = {name: np.atleast_1d(np.asarray(own, np.float64)) for name, own in scores.items()}
-        if len(shapes := {own.shape for own in columns.values()}) != 1 or len(shape := shapes.pop()) != 1:
-            raise InputError("expected one score per instance, of every system as many")
-        given, values = np.zeros(len(self.systems), bool), np.zeros((len(self.systems), *shape))
+        try:
+            rows = np.array([np.atleast_1d(np.asarray(column, np.float64)) for column in columns])
+        except (TypeError, ValueError):
+            rows = np.empty(0)
+        if rows.ndim != 2 or len(rows) != len(given):
+            what = f"one score per instance, a number, of every system as many: [{len(given)} systems, instance]"
+            raise InputError(f"expected {what}")
         low, high = self.bounds or (-1e140, 1e140)  # squares do not overflow
-        for name, own in columns.items():
-            wrong = ~np.isfinite(own) | (own < low) | (own > high) | (self.binary & (own != low) & (own != high))
-            if wrong.any():
-                kind = "0 or 1" if self.binary else "a number" if self.bounds is None else f"from {low:g} to {high:g}"
-                at = int(wrong.argmax())
-                raise InputError(f"{name!r} has the score {own[at]:g} on instance {at + 1} of these; expected {kind}")
-            given[i := self.systems.index(name)], values[i] = True, own
-        return given, values
+        wrong = ~np.isfinite(rows) | (rows < low) | (rows > high) | (self.binary & (rows != low) & (rows != high))
+        if wrong.any():
+            i, at = np.argwhere(wrong)[0].tolist()
+            kind = "0 or 1" if self.binary else "a number" if self.bounds is None else f"from {low:g} to {high:g}"
+            got = f"{list(given)[i]!r} has the score {rows[i, at]:g} on instance {at + 1} of these"
+            raise InputError(f"{got}; expected {kind}")
+        index, values = list(map(self.systems.index, given)), np.zeros((len(self.systems), rows.shape[1]))
+        values[index] = rows
+        return np.isin(np.arange(len(self.systems)), index), values
 
-    def _advance(self, chosen: np.ndarray, differences: np.ndarray, instances: float) -> list[int]:
+    def _advance(self, chosen: np.ndarray, differences: np.ndarray) -> list[int]:
         """Take units `[unit, pair]` of some pairs; gives the pairs that are settled."""
         state, settled, floor = self._state, list[int](), -math.log(self.alpha)
         path, after = log_e_values(differences, self._effects, self._evidence[:, chosen], binary=self.binary)
@@ -372,7 +366,6 @@ class Monitor(StudyResult):
             moved, before = differences / (2.0 * (self.bounds[1] - self.bounds[0])) + 0.5, self._bounded[:, chosen]
             self._bounded[:, chosen] = bernstein(before, state.units[chosen], moved, self._log_level)
         state.units[chosen] += len(path)
-        state.instances[chosen] += instances
         state.total[chosen] = totals[-1]
         self._evidence[:, chosen] = after
         return settled
@@ -396,7 +389,7 @@ class Monitor(StudyResult):
 
     def _lines(self) -> list[str]:
         pairs, needed = self.pairs, self.needed
-        settled = sum(each.better is not None for each in pairs)
+        settled = sum(each.settled_at is not None for each in pairs)
         size = count(max(each.instances for each in pairs), "instance")
         size += "" if self.largest is None else f" of at most {self.largest:,}"
         lines = [
@@ -450,13 +443,17 @@ class Monitor(StudyResult):
         try:
             held = json.loads(text if text.startswith("{") else read_text(text))
             monitor, state = cls(**held["made"]), held["state"]
-            monitor._columns[:] = state["columns"]
+            columns = np.array(state["columns"], np.float64)
+            whole = columns.shape == monitor._columns.shape and np.isfinite(columns).all()
+            if held["schema"] != "sigjax-monitor/1" or not whole:
+                raise ValueError
+            monitor._columns[:] = columns
             monitor._ids, monitor._clusters = (dict.fromkeys(state[each]) for each in ("ids", "clusters"))
-        except (KeyError, TypeError, ValueError) as error:
-            raise (
-                error
-                if isinstance(error, InputError)
-                else InputError(f"{name}: is no monitor; expected what `Monitor.to_json` or --checkpoint has written")
+        except InputError:
+            raise
+        except (KeyError, TypeError, ValueError):
+            raise InputError(
+                f"{name}: is no monitor; expected what `Monitor.to_json` or --checkpoint has written"
             ) from None
         return monitor
 
@@ -544,10 +541,13 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
     if evaluation.runs:
         names = tuple(map(" ".join, zip(names, evaluation.runs, strict=True)))
     present = np.ones(values.shape, bool) if evaluation.present is None else evaluation.present
-    new = [i for i, name in enumerate(names) if name not in seen._ids]
-    for _, some in groupby(new, key=lambda i: present[:, i].tolist()):
-        index = list(some)
-        scores = {name: values[k, index] for k, name in enumerate(evaluation.systems) if present[k, index[0]]}
+    of_units = dict[str, list[int]]()
+    for i, name in enumerate(names):
+        if name not in seen._ids:
+            of_units.setdefault(name if units is None else units[i], []).append(i)
+    for whole, some in groupby(of_units.values(), key=lambda index: list(present[:, index].all(axis=1))):
+        index = list(chain(*some))
+        scores = {name: values[k, index] for k, name in enumerate(evaluation.systems) if whole[k]}
         if len(scores) > 1 and set(seen.needed) <= scores.keys():
             labels = None if units is None else [units[i] for i in index]
             seen.update(scores, ids=[names[i] for i in index], clusters=labels)
@@ -563,6 +563,8 @@ def mean_scores(
     evaluation, *others = evaluations_of(data, options, selects=True, missing=missing)
     if others:
         raise InputError(f"{what} takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
+    if options.only is not None:
+        evaluation = select(evaluation, options.only)
     stats, present = evaluation.stats, slice(None) if evaluation.present is None else evaluation.present
     is_mean = getattr(evaluation.metric, "score", None) is mean_score and (stats[..., 1][present] == 1).all()
     if not is_mean or evaluation.weights is not None:

@@ -20,7 +20,7 @@ from sigjax.run.context import progress_bar
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
 from sigjax.studies.monitor import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions, mean_scores
 from sigjax.studies.study import PANEL, Study, study_signature
-from sigjax.studies.trials import StudyOptions, select
+from sigjax.studies.trials import StudyOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -156,9 +156,7 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
     """
     check(options)
     evaluation, values, labels = mean_scores(data, options, "stopping", missing="error")
-    if options.only is not None:
-        evaluation = select(evaluation, options.only)
-        values = evaluation.stats[..., 0].astype(np.float64)
+    evaluation.check_complete()
     codes = np.arange(values.shape[1]) if labels is None else np.unique(labels, return_inverse=True)[1]
     sizes = np.bincount(codes)
     units = np.stack([np.bincount(codes, own, len(sizes)) for own in values])
