@@ -23,10 +23,10 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations, groupby
-from pathlib import Path
+from itertools import chain, combinations, groupby, product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -60,7 +60,7 @@ _MADE = ("systems", "alpha", "correction", "baseline", "largest", "binary", "bou
 
 
 class _State(NamedTuple):
-    """What else is known of each pair `[pair]`; `settled_at` is 0 while it is open, E is that of then."""
+    """Of each pair `[pair]`; `settled_at` is 0 while it is open, E is that of then."""
 
     units: np.ndarray
     instances: np.ndarray
@@ -96,8 +96,7 @@ def log_e_values(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Logarithms of E after each unit `[unit, pair]`, of differences `[unit, pair]`; and what later units go on from.
 
-    That is `[3 + effect, pair]`: how many differences are not 0, sums of their squares and of the scaled ones, and sums
-    of log cosh for each effect.
+    That is `[3 + effect, pair]`: numbers of nonzero differences, sums of their squares, of the scaled ones, of log cosh.
 
     >>> log_e_values(np.array([[1.0], [1.0], [-1.0]]), np.array([4.0]))[0].round(4).ravel()
     array([ 0.    ,  0.6925, -6.6144])
@@ -213,25 +212,26 @@ class Monitor(StudyResult):
         check(MonitorOptions(correction=correction, largest=largest, bounds=bounds))
         if not 0.0 < alpha < 1.0:
             raise InputError(f"alpha must be a number between 0 and 1, such as 0.05, got {alpha!r}")
-        self.systems, self.alpha = tuple(map(str, systems)), alpha
+        self.systems, self.alpha, self.largest = tuple(map(str, systems)), alpha, largest
         self.correction: MonitorCorrection = correction
+        self.binary, self.higher_is_better = binary, higher_is_better
         if len(self.systems) < 2 or len(set(self.systems)) < len(self.systems):
             raise InputError(f"expected two systems or more of different names, got {listing(self.systems)}")
         bounds = (0.0, 1.0) if binary else bounds
         if bounds is not None and not (len(bounds) == 2 and bounds[0] < bounds[1]):
             raise InputError(f"bounds must be two numbers, the lowest and the highest score, got {bounds!r}")
-        self.largest, self.binary, self.higher_is_better = largest, binary, higher_is_better
         self.bounds = None if bounds is None else (float(bounds[0]), float(bounds[1]))
         self.baseline = baseline_of(self.systems, Settings(baseline=baseline))
-        pairs = [*combinations(self.systems, 2)]
-        if self.baseline is not None:
-            pairs = [(name, self.baseline) for name in self.systems if name != self.baseline]
-        self._members = np.array([[self.systems.index(name) for name in pair] for pair in pairs])
+        rest = [name for name in self.systems if name != self.baseline]
+        pairs = combinations(rest, 2) if self.baseline is None else product(rest, [self.baseline])
+        self._members = np.array([[*map(self.systems.index, pair)] for pair in pairs])
         halvings = math.log2(largest or _MANY) / 2.0
         self._effects = _STEEP * 2.0 ** (np.arange(math.ceil(halvings) + 1) - halvings)
-        self._columns = np.zeros((15 + len(self._effects), len(pairs)))  # parts of it:
+        self._columns = np.zeros((15 + len(self._effects), len(self._members)))  # parts of it:
         self._state, self._bounded, self._evidence = _State(*self._columns[:7]), self._columns[7:12], self._columns[12:]
         self._ids, self._clusters = dict[str, None](), dict[str, None]()
+        # of intervals, which hold together where no finding at all may be false
+        self._log_level = math.log(2.0 / alpha * (len(self._members) if correction == "holm" else 1))
 
     def brief(self) -> dict[str, Any]:
         """What `repr` shows."""
@@ -262,12 +262,10 @@ class Monitor(StudyResult):
     @property
     def pairs(self) -> tuple[MonitoredPair, ...]:
         """What is known of each pair now."""
-        adjusted = self._adjusted(self._state.log_e if self.correction == "ebh" else self._state.peak).tolist()
-        columns = (column.tolist() for column in self._state[1:])
+        adjusted = self._adjusted(self._state.log_e if self.correction == "ebh" else self._state.peak)
         return tuple(
             MonitoredPair(
-                a=(names := [self.systems[i] for i in members])[0],
-                b=names[1],
+                *(names := [self.systems[i] for i in members]),
                 instances=int(instances),
                 delta=total / max(instances, 1.0),
                 interval=interval,
@@ -277,8 +275,12 @@ class Monitor(StudyResult):
                 settled_at=int(at) or None,
                 better=names[int((sign > 0) != self.higher_is_better)] if sign else None,
             )
-            for members, interval, p_adjusted, instances, total, log_e, peak, at, sign in zip(
-                self._members.tolist(), self._intervals(), adjusted, *columns, strict=True
+            for members, interval, p_adjusted, (_, instances, total, log_e, peak, at, sign) in zip(
+                self._members.tolist(),
+                self._intervals(),
+                adjusted.tolist(),
+                np.transpose(self._state).tolist(),
+                strict=True,
             )
         )
 
@@ -304,8 +306,8 @@ class Monitor(StudyResult):
         if labels and self.binary:
             raise InputError("clusters have sums that are not 0 or 1; leave binary out")
         if labels:
-            known = {label: i for i, label in enumerate(dict.fromkeys(labels))}
-            codes = np.array([known[label] for label in labels])
+            known = dict[str, int]()
+            codes = np.array([known.setdefault(label, len(known)) for label in labels])
             sizes = np.bincount(codes).astype(np.float64)
             values = np.stack([np.bincount(codes, of_system) for of_system in values])
         chosen = np.flatnonzero(given[self._members].all(axis=1))
@@ -327,7 +329,7 @@ class Monitor(StudyResult):
         if lacking := [name for name in self.needed if name not in given]:
             raise InputError(f"no scores of {listing(lacking)}; expected those of all systems that are needed")
         try:
-            rows = np.array([np.atleast_1d(np.asarray(column, np.float64)) for column in columns])
+            rows: np.ndarray = np.array([np.atleast_1d(np.asarray(column, np.float64)) for column in columns])
         except (TypeError, ValueError):
             rows = np.empty(0)
         if rows.ndim != 2 or len(rows) != len(given):
@@ -353,14 +355,13 @@ class Monitor(StudyResult):
         evidence, used = (state.log_e, path) if self.correction == "ebh" else (state.peak, peaks)
         is_open = state.settled_at[chosen] == 0
         for t in np.flatnonzero((path[:, is_open] >= floor).any(axis=1)).tolist():
-            if not (path[t, is_open] >= floor).any():
-                continue
-            evidence[chosen[is_open]] = used[t, is_open]
-            new = is_open & (self._adjusted(evidence)[chosen] <= self.alpha)
-            now, is_open = chosen[new], is_open & ~new
-            state.log_e[now], state.peak[now] = path[t, new], peaks[t, new]
-            state.settled_at[now], state.sign[now] = state.units[now] + t + 1, np.sign(totals[t, new])
-            settled += now.tolist()
+            if (path[t, is_open] >= floor).any():
+                evidence[chosen[is_open]] = used[t, is_open]
+                new = is_open & (self._adjusted(evidence)[chosen] <= self.alpha)
+                now, is_open = chosen[new], is_open & ~new
+                state.log_e[now], state.peak[now] = path[t, new], peaks[t, new]
+                state.settled_at[now], state.sign[now] = state.units[now] + t + 1, np.sign(totals[t, new])
+                settled += now.tolist()
         state.log_e[chosen[is_open]], state.peak[chosen[is_open]] = path[-1, is_open], peaks[-1, is_open]
         if self.bounds is not None:
             moved, before = differences / (2.0 * (self.bounds[1] - self.bounds[0])) + 0.5, self._bounded[:, chosen]
@@ -373,11 +374,6 @@ class Monitor(StudyResult):
     def _adjusted(self, log_e: np.ndarray) -> np.ndarray:
         return adjust(np.exp(-np.maximum(log_e, 0.0)), OF_INVERSE[self.correction][0])
 
-    @property
-    def _log_level(self) -> float:
-        """The logarithm of 2 / alpha of intervals, which hold together where no finding at all may be false."""
-        return math.log(2.0 / self.alpha * (len(self._members) if self.correction == "holm" else 1))
-
     def _intervals(self) -> list[Interval | None]:
         units, (*_, weight, weighted, penalty) = self._state.units, self._bounded
         if self.bounds is None or self._clusters or not units.any():
@@ -389,12 +385,11 @@ class Monitor(StudyResult):
 
     def _lines(self) -> list[str]:
         pairs, needed = self.pairs, self.needed
-        settled = sum(each.settled_at is not None for each in pairs)
-        size = count(max(each.instances for each in pairs), "instance")
-        size += "" if self.largest is None else f" of at most {self.largest:,}"
+        settled, size = sum(each.settled_at is not None for each in pairs), max(each.instances for each in pairs)
+        verb, most = "is" if settled == 1 else "are", "" if self.largest is None else f" of at most {self.largest:,}"
         lines = [
-            f"{'go on' if needed else 'stop'}: {settled:,} of {count(len(pairs), 'pair')} "
-            f"{'is' if settled == 1 else 'are'} settled after {size}",
+            f"{'go on' if needed else 'stop'}: {settled:,} of {count(len(pairs), 'pair')} {verb} settled after "
+            f"{count(size, 'instance')}{most}",
             f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks",
         ]
         if needed and (free := [name for name in self.systems if name not in needed]):
@@ -423,10 +418,9 @@ class Monitor(StudyResult):
 
     def _fields(self) -> dict[str, Any]:
         """What the JSON has: what is known, and all that `from_json` needs to go on."""
-        made = {name: getattr(self, name) for name in _MADE}
-        known = {"needed": self.needed, "stop": self.stop, "pairs": self._rows()}
         held = {"ids": list(self._ids), "clusters": list(self._clusters), "columns": self._columns.tolist()}
-        return {"made": made, **known, "state": held}
+        known = {"needed": self.needed, "stop": self.stop, "pairs": self._rows()}
+        return {"made": {name: getattr(self, name) for name in _MADE}, **known, "state": held}
 
     @classmethod
     def from_json(cls, source: str | os.PathLike[str]) -> Monitor:
@@ -444,17 +438,15 @@ class Monitor(StudyResult):
             held = json.loads(text if text.startswith("{") else read_text(text))
             monitor, state = cls(**held["made"]), held["state"]
             columns = np.array(state["columns"], np.float64)
-            whole = columns.shape == monitor._columns.shape and np.isfinite(columns).all()
-            if held["schema"] != "sigjax-monitor/1" or not whole:
+            if held["schema"] != "sigjax-monitor/1" or not np.isfinite(columns).all():
                 raise ValueError
-            monitor._columns[:] = columns
+            monitor._columns[:] = columns.reshape(monitor._columns.shape)
             monitor._ids, monitor._clusters = (dict.fromkeys(state[each]) for each in ("ids", "clusters"))
         except InputError:
             raise
         except (KeyError, TypeError, ValueError):
-            raise InputError(
-                f"{name}: is no monitor; expected what `Monitor.to_json` or --checkpoint has written"
-            ) from None
+            expected = "expected what `Monitor.to_json` or --checkpoint has written"
+            raise InputError(f"{name}: is no monitor; {expected}") from None
         return monitor
 
 
@@ -463,11 +455,10 @@ def _new_labels(what: str, labels: Sequence[object] | None, number: int, before:
     names = [] if labels is None else list(map(str, labels))
     if labels is not None and len(names) != number:
         raise InputError(f"{what} must be one per instance, {number}, got {len(names)}")
-    seen = dict[str, None]()
+    twice = Counter(names) if what == "ids" else {}
     for name in names:
-        if name in before or (what == "ids" and name in seen):
+        if name in before or twice.get(name, 1) > 1:
             raise InputError(f"{name!r} of {what} was there before; give each instance once, and clusters whole")
-        seen[name] = None
     return names
 
 
@@ -531,28 +522,28 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         bounds=bounds if all(map(math.isfinite, bounds)) else None,
         higher_is_better=evaluation.metric.higher_is_better,
     )
-    seen = chosen
-    if options.checkpoint is not None and Path(options.checkpoint).exists():
-        seen = Monitor.from_json(options.checkpoint)
-        for name in _MADE:
-            if getattr(seen, name) != getattr(chosen, name):
-                raise InputError(f"{options.checkpoint}: has other {name} than these files; give another file")
+    seen, kept = chosen, options.checkpoint
+    if kept is not None and os.path.exists(kept):
+        seen = Monitor.from_json(kept)
+        if other := [name for name in _MADE if getattr(seen, name) != getattr(chosen, name)]:
+            raise InputError(f"{os.fspath(kept)}: has other {other[0]} than these files; give another file")
     names = evaluation.ids or tuple(map(str, range(1, evaluation.num_instances + 1)))
-    if evaluation.runs:
-        names = tuple(map(" ".join, zip(names, evaluation.runs, strict=True)))
+    names = [*map(" ".join, zip(names, evaluation.runs, strict=True))] if evaluation.runs else names
     present = np.ones(values.shape, bool) if evaluation.present is None else evaluation.present
     of_units = dict[str, list[int]]()
     for i, name in enumerate(names):
         if name not in seen._ids:
             of_units.setdefault(name if units is None else units[i], []).append(i)
-    for whole, some in groupby(of_units.values(), key=lambda index: list(present[:, index].all(axis=1))):
+    for whole, some in groupby(
+        of_units.values(), key=lambda index: np.logical_and.reduce(present[:, index], axis=1).tolist()
+    ):
         index = list(chain(*some))
         scores = {name: values[k, index] for k, name in enumerate(evaluation.systems) if whole[k]}
         if len(scores) > 1 and set(seen.needed) <= scores.keys():
             labels = None if units is None else [units[i] for i in index]
             seen.update(scores, ids=[names[i] for i in index], clusters=labels)
-    if options.checkpoint is not None:
-        seen.to_json(options.checkpoint)
+    if kept is not None:
+        seen.to_json(kept)
     return seen
 
 
