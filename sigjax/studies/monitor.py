@@ -23,11 +23,11 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections import Counter
+from collections import Counter, namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, groupby, product
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -57,18 +57,8 @@ _ROUNDING, _IN_MEMORY, _SHOWN = 2.0**-50, 2**21, 50
 """Relative difference of equal scores; numbers in memory at a time; pairs in the text."""
 _MADE = ("systems", "alpha", "correction", "baseline", "largest", "binary", "bounds", "higher_is_better")
 """The arguments of a monitor, which are its attributes."""
-
-
-class _State(NamedTuple):
-    """Of each pair `[pair]`; `settled_at` is 0 while it is open, E is that of then."""
-
-    units: np.ndarray
-    instances: np.ndarray
-    total: np.ndarray
-    log_e: np.ndarray
-    peak: np.ndarray
-    settled_at: np.ndarray
-    sign: np.ndarray
+_State = namedtuple("_State", "units instances total log_e peak settled_at sign")
+"""What else is known of each pair `[pair]`; `settled_at` is 0 while it is open, E is that of then."""
 
 
 def _log_cosh(x: np.ndarray) -> np.ndarray:
@@ -96,7 +86,7 @@ def log_e_values(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Logarithms of E after each unit `[unit, pair]`, of differences `[unit, pair]`; and what later units go on from.
 
-    That is `[3 + effect, pair]`: numbers of nonzero differences, sums of their squares, of the scaled ones, of log cosh.
+    That is `[3 + effect, pair]`: numbers of nonzero differences, sums of squares, of the scaled ones, of log cosh.
 
     >>> log_e_values(np.array([[1.0], [1.0], [-1.0]]), np.array([4.0]))[0].round(4).ravel()
     array([ 0.    ,  0.6925, -6.6144])
@@ -263,6 +253,7 @@ class Monitor(StudyResult):
     def pairs(self) -> tuple[MonitoredPair, ...]:
         """What is known of each pair now."""
         adjusted = self._adjusted(self._state.log_e if self.correction == "ebh" else self._state.peak)
+        columns = np.transpose([*self._state[1:], adjusted]).tolist()
         return tuple(
             MonitoredPair(
                 *(names := [self.systems[i] for i in members]),
@@ -275,12 +266,8 @@ class Monitor(StudyResult):
                 settled_at=int(at) or None,
                 better=names[int((sign > 0) != self.higher_is_better)] if sign else None,
             )
-            for members, interval, p_adjusted, (_, instances, total, log_e, peak, at, sign) in zip(
-                self._members.tolist(),
-                self._intervals(),
-                adjusted.tolist(),
-                np.transpose(self._state).tolist(),
-                strict=True,
+            for members, interval, (instances, total, log_e, peak, at, sign, p_adjusted) in zip(
+                self._members.tolist(), self._intervals(), columns, strict=True
             )
         )
 
@@ -299,30 +286,6 @@ class Monitor(StudyResult):
             InputError: NaN or infinity, an unknown system, a needed one without scores, unequal lengths, scores outside
                 the bounds, an instance or a cluster that was there before. Nothing is then taken.
         """
-        given, values = self._scores(scores)
-        sizes, settled = np.ones(values.shape[1]), list[int]()
-        names = _new_labels("ids", ids, len(sizes), self._ids)
-        labels = _new_labels("clusters", clusters, len(sizes), self._clusters)
-        if labels and self.binary:
-            raise InputError("clusters have sums that are not 0 or 1; leave binary out")
-        if labels:
-            known = dict[str, int]()
-            codes = np.array([known.setdefault(label, len(known)) for label in labels])
-            sizes = np.bincount(codes).astype(np.float64)
-            values = np.stack([np.bincount(codes, of_system) for of_system in values])
-        chosen = np.flatnonzero(given[self._members].all(axis=1))
-        step = max(1, _IN_MEMORY // (max(len(chosen), 1) * len(self._effects)))
-        for start in range(0, len(sizes), step):
-            of_a, of_b = values[:, start : start + step][self._members[chosen].T]
-            differs = np.abs(of_a - of_b) > _ROUNDING * (np.abs(of_a) + np.abs(of_b))
-            settled += self._advance(chosen, np.where(differs, of_a - of_b, 0.0).T)
-            self._state.instances[chosen] += sizes[start : start + step].sum()
-        self._ids.update(dict.fromkeys(names))
-        self._clusters.update(dict.fromkeys(labels))
-        return [(self.systems[i], self.systems[j]) for i, j in self._members[settled].tolist()]
-
-    def _scores(self, scores: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Which systems are given `[system]`, and their scores `[system, instance]`, 0 for others."""
         given, columns = (scores, scores.values()) if isinstance(scores, Mapping) else (self.systems, scores)
         if unknown := [str(name) for name in given if name not in self.systems]:
             raise InputError(f"{unknown[0]!r} is not a system; expected {listing(self.systems)}")
@@ -344,7 +307,26 @@ class Monitor(StudyResult):
             raise InputError(f"{got}; expected {kind}")
         index, values = list(map(self.systems.index, given)), np.zeros((len(self.systems), rows.shape[1]))
         values[index] = rows
-        return np.isin(np.arange(len(self.systems)), index), values
+        sizes, settled = np.ones(rows.shape[1]), list[int]()
+        names = _new_labels("ids", ids, len(sizes), self._ids)
+        labels = _new_labels("clusters", clusters, len(sizes), self._clusters)
+        if labels and self.binary:
+            raise InputError("clusters have sums that are not 0 or 1; leave binary out")
+        if labels:
+            known = dict[str, int]()
+            codes = np.array([known.setdefault(label, len(known)) for label in labels])
+            sizes = np.bincount(codes).astype(np.float64)
+            values = np.stack([np.bincount(codes, of_system) for of_system in values])
+        chosen = np.flatnonzero(np.isin(self._members, index).all(axis=1))
+        step = max(1, _IN_MEMORY // (max(len(chosen), 1) * len(self._effects)))
+        for start in range(0, len(sizes), step):
+            of_a, of_b = values[:, start : start + step][self._members[chosen].T]
+            differs = np.abs(of_a - of_b) > _ROUNDING * (np.abs(of_a) + np.abs(of_b))
+            settled += self._advance(chosen, np.where(differs, of_a - of_b, 0.0).T)
+            self._state.instances[chosen] += sizes[start : start + step].sum()
+        self._ids.update(dict.fromkeys(names))
+        self._clusters.update(dict.fromkeys(labels))
+        return [(self.systems[i], self.systems[j]) for i, j in self._members[settled].tolist()]
 
     def _advance(self, chosen: np.ndarray, differences: np.ndarray) -> list[int]:
         """Take units `[unit, pair]` of some pairs; gives the pairs that are settled."""
