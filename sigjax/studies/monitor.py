@@ -125,8 +125,6 @@ class MonitoredPair:
     """Two systems, as far as they have been compared.
 
     Attributes:
-        a: the first system.
-        b: the second one.
         instances: number of instances that both have.
         delta: mean score of a minus that of b on them.
         interval: where the confidence sequence of delta is now; None without bounds, or of clusters.
@@ -160,8 +158,7 @@ class Monitor(StudyResult):
     Args:
         systems: their names.
         alpha: the error rate, however pairs depend on each other and whenever one stops.
-        correction: what that is: "ebh", the false discovery rate over all pairs; "holm", the probability of any false
-            finding; "none", that of each pair.
+        correction: "ebh", the false discovery rate; "holm", the probability of any false finding; "none", of each pair.
         baseline: compare each system with this one only.
         largest: how many instances there can be: the evaluation stops there, too, and the grid of effects is for it.
         binary: scores are 0 or 1, and half of E is the Beta mixture.
@@ -296,8 +293,8 @@ class Monitor(StudyResult):
         except (TypeError, ValueError):
             rows = np.empty(0)
         if rows.ndim != 2 or len(rows) != len(given):
-            what = f"one score per instance, a number, of every system as many: [{len(given)} systems, instance]"
-            raise InputError(f"expected {what}")
+            shape = f"[{len(given)} systems, instance]"
+            raise InputError(f"scores must be {shape}: one score per instance, a number, of every system as many")
         low, high = self.bounds or (-1e140, 1e140)  # squares do not overflow
         wrong = ~np.isfinite(rows) | (rows < low) | (rows > high) | (self.binary & (rows != low) & (rows != high))
         if wrong.any():
@@ -369,11 +366,9 @@ class Monitor(StudyResult):
         pairs, needed = self.pairs, self.needed
         settled, size = sum(each.settled_at is not None for each in pairs), max(each.instances for each in pairs)
         verb, most = "is" if settled == 1 else "are", "" if self.largest is None else f" of at most {self.largest:,}"
-        lines = [
-            f"{'go on' if needed else 'stop'}: {settled:,} of {count(len(pairs), 'pair')} {verb} settled after "
-            f"{count(size, 'instance')}{most}",
-            f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks",
-        ]
+        said = f"{settled:,} of {count(len(pairs), 'pair')} {verb} settled after {count(size, 'instance')}{most}"
+        rate = f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks"
+        lines = [f"{'go on' if needed else 'stop'}: {said}", rate]
         if needed and (free := [name for name in self.systems if name not in needed]):
             lines.append(f"{count(len(free), 'system')} may stop: {first_of(free, 4)}")
         shown = sorted(pairs, key=lambda each: each.settled_at or math.inf)[:_SHOWN]

@@ -41,7 +41,7 @@ class StoppingOptions(ReadingOptions):
     baseline: str | None = same(Settings, "baseline")
     orders: int = option(100, "Random orders.", least=1, most=100_000, group="Main options")
     cost: float | None = option(
-        None, "What one system costs on one instance, in any currency.", above=0, group="Main options"
+        None, "What a system costs on an instance, in any currency.", above=0, group="Main options"
     )
     seed: int = same(StudyOptions, "seed")
     progress: bool = same(StudyOptions, "progress")
@@ -52,11 +52,7 @@ class Stopping(Study):
     """What a monitor would have saved and found, over random orders.
 
     Attributes:
-        systems: their names.
-        metric: its name.
-        num_instances: number of instances.
         num_units: number of units: clusters, where there are some.
-        orders: number of random orders.
         needed: mean share of the results (of a system on an instance) until the monitor stops each system.
         at_settling: mean share of the units after which pairs are settled; None where none ever is.
         per_pair: the same over all pairs, with all units for those that are never settled.
@@ -69,9 +65,6 @@ class Stopping(Study):
         cost: of all results; None where that of one is not given.
         saved: the mean part of it that is saved.
         curve: mean share of the differences found that are settled after 1/50, 2/50, ... of the units.
-        alpha: the error rate.
-        correction: what that is.
-        signature: one line that reproduces the numbers.
     """
 
     systems: tuple[str, ...]
