@@ -475,7 +475,8 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
     it. See `Monitor`, which takes instances one by one.
 
     Args:
-        data: what `compare` takes, of a metric that is a mean over instances. Clusters must be whole when they come.
+        data: what `compare` takes, of a metric that is a mean over instances. Clusters come whole; one of which a needed
+            system has only a part waits.
         options: see `MonitorOptions`.
 
     Raises:
@@ -487,6 +488,10 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         (True, 'A', 7)
     """
     check(options)
+    if options.missing == "zero":
+        raise InputError(
+            f"{Hint('missing')}: results that are still to come are not 0; write failures into the files as 0"
+        )
     evaluation, values, units = mean_scores(data, options, "monitor")
     bounds = getattr(evaluation.metric, "bounds", ()) if options.bounds is None else tuple(map(float, options.bounds))
     chosen = Monitor(
@@ -505,15 +510,13 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         if other := [name for name in _MADE if getattr(seen, name) != getattr(chosen, name)]:
             raise InputError(f"{os.fspath(kept)}: has other {other[0]} than these files; give another file")
     names = evaluation.ids or tuple(map(str, range(1, evaluation.num_instances + 1)))
-    names = [*map(" ".join, zip(names, evaluation.runs, strict=True))] if evaluation.runs else names
+    names = [*map("\t".join, zip(names, evaluation.runs, strict=True))] if evaluation.runs else names
     present = np.ones(values.shape, bool) if evaluation.present is None else evaluation.present
     of_units = dict[str, list[int]]()
     for i, name in enumerate(names):
         if name not in seen._ids:
             of_units.setdefault(name if units is None else units[i], []).append(i)
-    for whole, some in groupby(
-        of_units.values(), key=lambda index: np.logical_and.reduce(present[:, index], axis=1).tolist()
-    ):
+    for whole, some in groupby(of_units.values(), key=lambda index: present[:, index].min(axis=1).tolist()):
         index = list(chain(*some))
         scores = {name: values[k, index] for k, name in enumerate(evaluation.systems) if whole[k]}
         if len(scores) > 1 and set(seen.needed) <= scores.keys():

@@ -41,7 +41,7 @@ class StoppingOptions(ReadingOptions):
     baseline: str | None = same(Settings, "baseline")
     orders: int = option(100, "Random orders.", least=1, most=100_000, group="Main options")
     cost: float | None = option(
-        None, "What a system costs on an instance, in any currency.", above=0, group="Main options"
+        None, "Cost of one system on one instance, in any currency.", above=0, group="Main options"
     )
     seed: int = same(StudyOptions, "seed")
     progress: bool = same(StudyOptions, "progress")

@@ -469,3 +469,17 @@ def test_a_line_that_is_half_written_is_named_and_nothing_is_kept(tmp_path, caps
     assert _run(["monitor", str(log), "-m", "accuracy", "--checkpoint", str(state)], debug=False) == 2
     assert "log.jsonl, line 21, character 19: not readable as JSON" in capsys.readouterr().err
     assert not state.exists()
+
+
+def test_results_still_to_come_do_not_count_as_wrong(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("id,A,B\n" + "".join(f"q{i},1,\n" for i in range(20)))
+    with pytest.raises(InputError, match="results that are still to come are not 0"):
+        sigjax.monitor(table, metric="accuracy", missing="zero")
+
+
+def test_ids_and_runs_with_spaces_are_told_apart(tmp_path):
+    scores, labels = {"A": [1.0, 2.0], "B": [0.0, 5.0]}, {"ids": ["a", "a b"], "runs": ["b c", "c"]}
+    evaluation = sigjax.Evaluation.from_arrays(scores, **labels)
+    assert sigjax.monitor(evaluation, checkpoint=tmp_path / "state.json").pairs[0].instances == 2
+    assert sigjax.monitor(evaluation, checkpoint=tmp_path / "state.json").pairs[0].instances == 2
