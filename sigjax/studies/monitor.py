@@ -475,8 +475,8 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
     it. See `Monitor`, which takes instances one by one.
 
     Args:
-        data: what `compare` takes, of a metric that is a mean over instances. Clusters come whole; one of which a needed
-            system has only a part waits.
+        data: what `compare` takes, of a metric that is a mean over instances. Clusters come whole; one of which a
+            needed system has only a part waits.
         options: see `MonitorOptions`.
 
     Raises:
@@ -488,10 +488,7 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         (True, 'A', 7)
     """
     check(options)
-    if options.missing == "zero":
-        raise InputError(
-            f"{Hint('missing')}: results that are still to come are not 0; write failures into the files as 0"
-        )
+    refuse_zero(options.missing)
     evaluation, values, units = mean_scores(data, options, "monitor")
     bounds = getattr(evaluation.metric, "bounds", ()) if options.bounds is None else tuple(map(float, options.bounds))
     chosen = Monitor(
@@ -525,6 +522,12 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
     if kept is not None:
         seen.to_json(kept)
     return seen
+
+
+def refuse_zero(missing: Missing) -> None:
+    """Refuse to count missing results as 0."""
+    if missing == "zero":
+        raise InputError(f"{Hint('missing')}: results still to come are not 0; write failures into the files as 0")
 
 
 def mean_scores(

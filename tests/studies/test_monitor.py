@@ -474,8 +474,10 @@ def test_a_line_that_is_half_written_is_named_and_nothing_is_kept(tmp_path, caps
 def test_results_still_to_come_do_not_count_as_wrong(tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("id,A,B\n" + "".join(f"q{i},1,\n" for i in range(20)))
-    with pytest.raises(InputError, match="results that are still to come are not 0"):
+    with pytest.raises(InputError, match="results still to come are not 0"):
         sigjax.monitor(table, metric="accuracy", missing="zero")
+    with pytest.raises(InputError, match="results still to come are not 0"):
+        run("monitor", table, "-m", "accuracy", "--missing", "zero")
 
 
 def test_ids_and_runs_with_spaces_are_told_apart(tmp_path):
