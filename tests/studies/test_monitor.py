@@ -446,6 +446,13 @@ def test_systems_of_an_evaluation_that_is_read_are_chosen():
     assert pair == wanted.pairs[0]
 
 
+def test_systems_are_chosen_with_the_results_that_they_lack(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("id,A,B,C\n" + "".join(f"q{i},{i % 2},{'' if i % 4 == 0 else 1},1\n" for i in range(40)))
+    evaluation = sigjax.read(table, metric="accuracy", missing="pairwise")
+    assert [sigjax.monitor(evaluation, only=names).pairs[0].instances for names in (["C", "B"], ["C", "A"])] == [30, 40]
+
+
 def test_a_cluster_waits_until_all_needed_systems_have_all_of_it(tmp_path):
     scores, state, table = board(2, 40, binary=False), tmp_path / "state.json", tmp_path / "t.csv"
 
