@@ -49,6 +49,8 @@ def _samples(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]
 
 def _growing(inputs: Inputs, paths: Files, *, single: bool = False) -> list[Evaluation]:
     """Results of which some systems may have more than others."""
+    if not single:
+        STUDIES["monitor"].load("refuse_zero")(inputs.missing)
     missing = "pairwise" if inputs.missing == "error" else inputs.missing
     return replace(inputs, missing=missing).evaluations(paths, single=single)
 

@@ -6,18 +6,16 @@ and earlier signs alone, $\prod_i \exp(\theta_i d_i) / \cosh(\theta_i d_i)$ is a
 1999, Howard et al. 2020), and so is E, the mean of several. E ever reaches $1 / \alpha$ with probability at most
 $\alpha$ (Ville 1939), whenever one looks and stops.
 
-**The grid.** $\theta_i = \pm c_k / r_i$, where $r_i$ is the root mean square of the differences up to unit i that are
-not 0: sizes say nothing of signs, so this scale is free, and units of measurement do not matter. The best $c$ is then
-about the mean difference in these units: hardly above 4, where one system always wins, and not below what N units can
-detect, some $3 / \sqrt N$. So $c_k = 2^k \cdot 4 / \sqrt N$, for the largest number N of instances, up to the first of
-at least 4, all fixed beforehand: one is within a factor of $\sqrt 2$ of the best, which costs a sixth of $\log E$.
-Their weights in the mean are as $c_k^{-1/2}$, since small effects need every unit, and large ones have some to spare.
-For answers right or wrong, half of E is Jeffreys' mixture of all coins, $2^m B(w + 1/2, l + 1/2) / B(1/2, 1/2)$ with w
-wins and l losses in m units that differ, which is better where few do.
+**The grid.** $\theta_i = \pm c_k / r_i$, where $r_i$ is the root mean square of the nonzero differences up to unit i:
+of sizes alone, so units of measurement do not matter. The best $c$, about the mean difference in these units, is hardly
+above 4 (one system always wins), and $3 / \sqrt N$ is what N units can detect: $c_k = 2^k \cdot 4 / \sqrt N$, for the
+largest number N of instances, up to the first of at least 4, weighted as $c_k^{-1/2}$. One is within a factor of
+$\sqrt 2$ of the best, which costs a sixth of $\log E$. For answers right or wrong, half of E is Jeffreys' mixture of
+all coins, $2^m B(w + 1/2, l + 1/2) / B(1/2, 1/2)$, w wins and l losses in m units that differ: better where few do.
 
-**The interval** is another statement than the test, with another assumption: differences have one mean, given all that
-came before (as independent draws of instances have), and scores have bounds that are known beforehand. It is the
-empirical Bernstein confidence sequence of Waudby-Smith and Ramdas (2024, theorem 2), which holds at all times at once.
+**The interval** assumes something else than the test: differences have one mean, given all that came before (as
+independent draws of instances have), and scores have bounds that are known beforehand. It is the empirical Bernstein
+confidence sequence of Waudby-Smith and Ramdas (2024, theorem 2), which holds at all times at once.
 """
 
 from __future__ import annotations
@@ -25,11 +23,11 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections import Counter, namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from itertools import chain, combinations, groupby, product
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,6 +41,7 @@ from sigjax.records.options import check, option, same, takes
 from sigjax.report.words import count, first_of, format_interval, format_p, number_spec, percent
 from sigjax.run.files import read_text
 from sigjax.studies.study import StudyResult, signature_line, table_text
+from sigjax.studies.trials import select
 from sigjax.testing.p_values import special
 
 MonitorCorrection = Literal["ebh", "holm", "none"]
@@ -54,25 +53,12 @@ OF_INVERSE: dict[MonitorCorrection, tuple[PValueCorrection, str]] = {
 """The correction that each is of 1 / E, of which Benjamini-Hochberg is e-BH (Wang and Ramdas 2022); and its rate."""
 _STEEP, _MANY = 4.0, 10**4
 """The smallest effect of the grid, times the root of the largest number of instances; and that, where none is given."""
-_ROUNDING = 2.0**-50
-"""Scores that differ by less than this part of both are equal."""
-_PART = 2**21
-"""Numbers in memory at a time."""
-_SHOWN = 50
+_ROUNDING, _IN_MEMORY, _SHOWN = 2.0**-50, 2**21, 50
+"""Relative difference of equal scores; numbers in memory at a time; pairs in the text."""
 _MADE = ("systems", "alpha", "correction", "baseline", "largest", "binary", "bounds", "higher_is_better")
 """The arguments of a monitor, which are its attributes."""
-
-
-class _State(NamedTuple):
-    """What else is known of each pair `[pair]`; `settled_at` is 0 while it is open, E is that of then."""
-
-    units: np.ndarray
-    instances: np.ndarray
-    total: np.ndarray
-    log_e: np.ndarray
-    peak: np.ndarray
-    settled_at: np.ndarray
-    sign: np.ndarray
+_State = namedtuple("_State", "units instances total log_e peak settled_at sign")
+"""What else is known of each pair `[pair]`; `settled_at` is 0 while it is open, E is that of then."""
 
 
 def _log_cosh(x: np.ndarray) -> np.ndarray:
@@ -100,8 +86,7 @@ def log_e_values(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Logarithms of E after each unit `[unit, pair]`, of differences `[unit, pair]`; and what later units go on from.
 
-    That is `[3 + effect, pair]`: how many differences are not 0, sums of their squares and of the scaled ones, and sums
-    of log cosh for each effect.
+    That is `[3 + effect, pair]`: numbers of nonzero differences, sums of squares, of the scaled ones, of log cosh.
 
     >>> log_e_values(np.array([[1.0], [1.0], [-1.0]]), np.array([4.0]))[0].round(4).ravel()
     array([ 0.    ,  0.6925, -6.6144])
@@ -140,8 +125,6 @@ class MonitoredPair:
     """Two systems, as far as they have been compared.
 
     Attributes:
-        a: the first system.
-        b: the second one.
         instances: number of instances that both have.
         delta: mean score of a minus that of b on them.
         interval: where the confidence sequence of delta is now; None without bounds, or of clusters.
@@ -149,7 +132,7 @@ class MonitoredPair:
         p_value: 1 over the largest E, at most 1: valid whenever one looks, for one pair.
         p_adjusted: adjusted for all pairs; for e-BH, from E itself.
         settled_at: number of units (instances or clusters) that settled the pair; None while it is open.
-        better: the better system; None while the pair is open.
+        better: the better system; None while the pair is open, or where the means were equal when it was settled.
     """
 
     a: str
@@ -175,8 +158,7 @@ class Monitor(StudyResult):
     Args:
         systems: their names.
         alpha: the error rate, however pairs depend on each other and whenever one stops.
-        correction: what that is: "ebh", the false discovery rate over all pairs; "holm", the probability of any false
-            finding; "none", that of each pair.
+        correction: "ebh", the false discovery rate; "holm", the probability of any false finding; "none", of each pair.
         baseline: compare each system with this one only.
         largest: how many instances there can be: the evaluation stops there, too, and the grid of effects is for it.
         binary: scores are 0 or 1, and half of E is the Beta mixture.
@@ -217,25 +199,26 @@ class Monitor(StudyResult):
         check(MonitorOptions(correction=correction, largest=largest, bounds=bounds))
         if not 0.0 < alpha < 1.0:
             raise InputError(f"alpha must be a number between 0 and 1, such as 0.05, got {alpha!r}")
-        self.systems, self.alpha = tuple(map(str, systems)), alpha
+        self.systems, self.alpha, self.largest = tuple(map(str, systems)), alpha, largest
         self.correction: MonitorCorrection = correction
+        self.binary, self.higher_is_better = binary, higher_is_better
         if len(self.systems) < 2 or len(set(self.systems)) < len(self.systems):
             raise InputError(f"expected two systems or more of different names, got {listing(self.systems)}")
         bounds = (0.0, 1.0) if binary else bounds
         if bounds is not None and not (len(bounds) == 2 and bounds[0] < bounds[1]):
             raise InputError(f"bounds must be two numbers, the lowest and the highest score, got {bounds!r}")
-        self.largest, self.binary, self.higher_is_better = largest, binary, higher_is_better
         self.bounds = None if bounds is None else (float(bounds[0]), float(bounds[1]))
         self.baseline = baseline_of(self.systems, Settings(baseline=baseline))
-        pairs = [*combinations(self.systems, 2)]
-        if self.baseline is not None:
-            pairs = [(name, self.baseline) for name in self.systems if name != self.baseline]
-        self._members = np.array([[self.systems.index(name) for name in pair] for pair in pairs])
+        rest = [name for name in self.systems if name != self.baseline]
+        pairs = combinations(rest, 2) if self.baseline is None else product(rest, [self.baseline])
+        self._members = np.array([[*map(self.systems.index, pair)] for pair in pairs])
         halvings = math.log2(largest or _MANY) / 2.0
         self._effects = _STEEP * 2.0 ** (np.arange(math.ceil(halvings) + 1) - halvings)
-        self._columns = np.zeros((15 + len(self._effects), len(pairs)))  # parts of it:
+        self._columns = np.zeros((15 + len(self._effects), len(self._members)))  # parts of it:
         self._state, self._bounded, self._evidence = _State(*self._columns[:7]), self._columns[7:12], self._columns[12:]
         self._ids, self._clusters = dict[str, None](), dict[str, None]()
+        # of intervals, which hold together where no finding at all may be false
+        self._log_level = math.log(2.0 / alpha * (len(self._members) if correction == "holm" else 1))
 
     def brief(self) -> dict[str, Any]:
         """What `repr` shows."""
@@ -266,12 +249,11 @@ class Monitor(StudyResult):
     @property
     def pairs(self) -> tuple[MonitoredPair, ...]:
         """What is known of each pair now."""
-        adjusted = self._adjusted(self._state.log_e if self.correction == "ebh" else self._state.peak).tolist()
-        columns = (column.tolist() for column in self._state[1:])
+        adjusted = self._adjusted(self._state.log_e if self.correction == "ebh" else self._state.peak)
+        columns = np.transpose([*self._state[1:], adjusted]).tolist()
         return tuple(
             MonitoredPair(
-                a=(names := [self.systems[i] for i in members])[0],
-                b=names[1],
+                *(names := [self.systems[i] for i in members]),
                 instances=int(instances),
                 delta=total / max(instances, 1.0),
                 interval=interval,
@@ -279,10 +261,10 @@ class Monitor(StudyResult):
                 p_value=math.exp(-max(peak, 0.0)),
                 p_adjusted=p_adjusted,
                 settled_at=int(at) or None,
-                better=names[int((sign > 0) != self.higher_is_better)] if at else None,
+                better=names[int((sign > 0) != self.higher_is_better)] if sign else None,
             )
-            for members, interval, p_adjusted, instances, total, log_e, peak, at, sign in zip(
-                self._members.tolist(), self._intervals(), adjusted, *columns, strict=True
+            for members, interval, (instances, total, log_e, peak, at, sign, p_adjusted) in zip(
+                self._members.tolist(), self._intervals(), columns, strict=True
             )
         )
 
@@ -301,56 +283,49 @@ class Monitor(StudyResult):
             InputError: NaN or infinity, an unknown system, a needed one without scores, unequal lengths, scores outside
                 the bounds, an instance or a cluster that was there before. Nothing is then taken.
         """
-        given, values = self._scores(scores)
-        number = values.shape[1]
-        names = _new_labels("ids", ids, number, self._ids)
-        labels = _new_labels("clusters", clusters, number, self._clusters)
+        given, columns = (scores, scores.values()) if isinstance(scores, Mapping) else (self.systems, scores)
+        if unknown := [str(name) for name in given if name not in self.systems]:
+            raise InputError(f"{unknown[0]!r} is not a system; expected {listing(self.systems)}")
+        if lacking := [name for name in self.needed if name not in given]:
+            raise InputError(f"no scores of {listing(lacking)}; expected those of all systems that are needed")
+        try:
+            rows: np.ndarray = np.array([np.atleast_1d(np.asarray(column, np.float64)) for column in columns])
+        except (TypeError, ValueError):
+            rows = np.empty(0)
+        if rows.ndim != 2 or len(rows) != len(given):
+            shape = f"[{len(given)} systems, instance]"
+            raise InputError(f"scores must be {shape}: one score per instance, a number, of every system as many")
+        low, high = self.bounds or (-1e140, 1e140)  # squares do not overflow
+        wrong = ~np.isfinite(rows) | (rows < low) | (rows > high) | (self.binary & (rows != low) & (rows != high))
+        if wrong.any():
+            i, at = np.argwhere(wrong)[0].tolist()
+            kind = "0 or 1" if self.binary else "a number" if self.bounds is None else f"from {low:g} to {high:g}"
+            got = f"{list(given)[i]!r} has the score {rows[i, at]:g} on instance {at + 1} of these"
+            raise InputError(f"{got}; expected {kind}")
+        index, values = list(map(self.systems.index, given)), np.zeros((len(self.systems), rows.shape[1]))
+        values[index] = rows
+        sizes, settled = np.ones(rows.shape[1]), list[int]()
+        names = _new_labels("ids", ids, len(sizes), self._ids)
+        labels = _new_labels("clusters", clusters, len(sizes), self._clusters)
         if labels and self.binary:
             raise InputError("clusters have sums that are not 0 or 1; leave binary out")
-        sizes = np.ones(number)
         if labels:
-            known = {label: i for i, label in enumerate(dict.fromkeys(labels))}
-            codes = np.array([known[label] for label in labels])
+            known = dict[str, int]()
+            codes = np.array([known.setdefault(label, len(known)) for label in labels])
             sizes = np.bincount(codes).astype(np.float64)
-            values = np.stack([np.bincount(codes, own) for own in values])
-        chosen = np.flatnonzero(given[self._members].all(axis=1))
-        a, b = self._members[chosen].T
-        step, settled = max(1, _PART // (max(len(chosen), 1) * len(self._effects))), list[int]()
-        for start in range(0, values.shape[1], step):
-            of_a, of_b = values[a, start : start + step].T, values[b, start : start + step].T
-            differences = of_a - of_b
-            differences[np.abs(differences) <= _ROUNDING * (np.abs(of_a) + np.abs(of_b))] = 0.0
-            settled += self._advance(chosen, differences, float(sizes[start : start + step].sum()))
+            values = np.stack([np.bincount(codes, of_system) for of_system in values])
+        chosen = np.flatnonzero(np.isin(self._members, index).all(axis=1))
+        step = max(1, _IN_MEMORY // (max(len(chosen), 1) * len(self._effects)))
+        for start in range(0, len(sizes), step):
+            of_a, of_b = values[:, start : start + step][self._members[chosen].T]
+            differs = np.abs(of_a - of_b) > _ROUNDING * (np.abs(of_a) + np.abs(of_b))
+            settled += self._advance(chosen, np.where(differs, of_a - of_b, 0.0).T)
+            self._state.instances[chosen] += sizes[start : start + step].sum()
         self._ids.update(dict.fromkeys(names))
         self._clusters.update(dict.fromkeys(labels))
         return [(self.systems[i], self.systems[j]) for i, j in self._members[settled].tolist()]
 
-    def _scores(self, scores: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Which systems are given `[system]`, and their scores `[system, instance]`, 0 for others."""
-        if not isinstance(scores, Mapping):
-            rows = np.asarray(scores, np.float64)
-            if rows.ndim != 2 or len(rows) != len(self.systems):
-                raise InputError(f"scores must be [{len(self.systems)} systems, instance], got shape {rows.shape}")
-            scores = dict(zip(self.systems, rows, strict=True))
-        if unknown := [str(name) for name in scores if name not in self.systems]:
-            raise InputError(f"{unknown[0]!r} is not a system; expected {listing(self.systems)}")
-        if lacking := [name for name in self.needed if name not in scores]:
-            raise InputError(f"no scores of {listing(lacking)}; expected those of all systems that are needed")
-        columns = {name: np.atleast_1d(np.asarray(own, np.float64)) for name, own in scores.items()}
-        if len(shapes := {own.shape for own in columns.values()}) != 1 or len(shape := shapes.pop()) != 1:
-            raise InputError("expected one score per instance, of every system as many")
-        given, values = np.zeros(len(self.systems), bool), np.zeros((len(self.systems), *shape))
-        low, high = self.bounds or (-1e140, 1e140)  # squares do not overflow
-        for name, own in columns.items():
-            wrong = ~np.isfinite(own) | (own < low) | (own > high) | (self.binary & (own != low) & (own != high))
-            if wrong.any():
-                kind = "0 or 1" if self.binary else "a number" if self.bounds is None else f"from {low:g} to {high:g}"
-                at = int(wrong.argmax())
-                raise InputError(f"{name!r} has the score {own[at]:g} on instance {at + 1} of these; expected {kind}")
-            given[i := self.systems.index(name)], values[i] = True, own
-        return given, values
-
-    def _advance(self, chosen: np.ndarray, differences: np.ndarray, instances: float) -> list[int]:
+    def _advance(self, chosen: np.ndarray, differences: np.ndarray) -> list[int]:
         """Take units `[unit, pair]` of some pairs; gives the pairs that are settled."""
         state, settled, floor = self._state, list[int](), -math.log(self.alpha)
         path, after = log_e_values(differences, self._effects, self._evidence[:, chosen], binary=self.binary)
@@ -359,31 +334,24 @@ class Monitor(StudyResult):
         evidence, used = (state.log_e, path) if self.correction == "ebh" else (state.peak, peaks)
         is_open = state.settled_at[chosen] == 0
         for t in np.flatnonzero((path[:, is_open] >= floor).any(axis=1)).tolist():
-            if not (path[t, is_open] >= floor).any():
-                continue
-            evidence[chosen[is_open]] = used[t, is_open]
-            new = is_open & (self._adjusted(evidence)[chosen] <= self.alpha)
-            now, is_open = chosen[new], is_open & ~new
-            state.log_e[now], state.peak[now] = path[t, new], peaks[t, new]
-            state.settled_at[now], state.sign[now] = state.units[now] + t + 1, np.sign(totals[t, new])
-            settled += now.tolist()
+            if (path[t, is_open] >= floor).any():
+                evidence[chosen[is_open]] = used[t, is_open]
+                new = is_open & (self._adjusted(evidence)[chosen] <= self.alpha)
+                now, is_open = chosen[new], is_open & ~new
+                state.log_e[now], state.peak[now] = path[t, new], peaks[t, new]
+                state.settled_at[now], state.sign[now] = state.units[now] + t + 1, np.sign(totals[t, new])
+                settled += now.tolist()
         state.log_e[chosen[is_open]], state.peak[chosen[is_open]] = path[-1, is_open], peaks[-1, is_open]
         if self.bounds is not None:
             moved, before = differences / (2.0 * (self.bounds[1] - self.bounds[0])) + 0.5, self._bounded[:, chosen]
             self._bounded[:, chosen] = bernstein(before, state.units[chosen], moved, self._log_level)
         state.units[chosen] += len(path)
-        state.instances[chosen] += instances
         state.total[chosen] = totals[-1]
         self._evidence[:, chosen] = after
         return settled
 
     def _adjusted(self, log_e: np.ndarray) -> np.ndarray:
         return adjust(np.exp(-np.maximum(log_e, 0.0)), OF_INVERSE[self.correction][0])
-
-    @property
-    def _log_level(self) -> float:
-        """The logarithm of 2 / alpha of intervals, which hold together where no finding at all may be false."""
-        return math.log(2.0 / self.alpha * (len(self._members) if self.correction == "holm" else 1))
 
     def _intervals(self) -> list[Interval | None]:
         units, (*_, weight, weighted, penalty) = self._state.units, self._bounded
@@ -396,14 +364,11 @@ class Monitor(StudyResult):
 
     def _lines(self) -> list[str]:
         pairs, needed = self.pairs, self.needed
-        settled = sum(each.better is not None for each in pairs)
-        size = count(max(each.instances for each in pairs), "instance")
-        size += "" if self.largest is None else f" of at most {self.largest:,}"
-        lines = [
-            f"{'go on' if needed else 'stop'}: {settled:,} of {count(len(pairs), 'pair')} "
-            f"{'is' if settled == 1 else 'are'} settled after {size}",
-            f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks",
-        ]
+        settled, size = sum(each.settled_at is not None for each in pairs), max(each.instances for each in pairs)
+        verb, most = "is" if settled == 1 else "are", "" if self.largest is None else f" of at most {self.largest:,}"
+        said = f"{settled:,} of {count(len(pairs), 'pair')} {verb} settled after {count(size, 'instance')}{most}"
+        rate = f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks"
+        lines = [f"{'go on' if needed else 'stop'}: {said}", rate]
         if needed and (free := [name for name in self.systems if name not in needed]):
             lines.append(f"{count(len(free), 'system')} may stop: {first_of(free, 4)}")
         shown = sorted(pairs, key=lambda each: each.settled_at or math.inf)[:_SHOWN]
@@ -430,10 +395,9 @@ class Monitor(StudyResult):
 
     def _fields(self) -> dict[str, Any]:
         """What the JSON has: what is known, and all that `from_json` needs to go on."""
-        made = {name: getattr(self, name) for name in _MADE}
-        known = {"needed": self.needed, "stop": self.stop, "pairs": self._rows()}
         held = {"ids": list(self._ids), "clusters": list(self._clusters), "columns": self._columns.tolist()}
-        return {"made": made, **known, "state": held}
+        known = {"needed": self.needed, "stop": self.stop, "pairs": self._rows()}
+        return {"made": {name: getattr(self, name) for name in _MADE}, **known, "state": held}
 
     @classmethod
     def from_json(cls, source: str | os.PathLike[str]) -> Monitor:
@@ -450,14 +414,16 @@ class Monitor(StudyResult):
         try:
             held = json.loads(text if text.startswith("{") else read_text(text))
             monitor, state = cls(**held["made"]), held["state"]
-            monitor._columns[:] = state["columns"]
+            columns = np.array(state["columns"], np.float64)
+            if held["schema"] != "sigjax-monitor/1" or not np.isfinite(columns).all():
+                raise ValueError
+            monitor._columns[:] = columns.reshape(monitor._columns.shape)
             monitor._ids, monitor._clusters = (dict.fromkeys(state[each]) for each in ("ids", "clusters"))
-        except (KeyError, TypeError, ValueError) as error:
-            raise (
-                error
-                if isinstance(error, InputError)
-                else InputError(f"{name}: is no monitor; expected what `Monitor.to_json` or --checkpoint has written")
-            ) from None
+        except InputError:
+            raise
+        except (KeyError, TypeError, ValueError):
+            expected = "expected what `Monitor.to_json` or --checkpoint has written"
+            raise InputError(f"{name}: is no monitor; {expected}") from None
         return monitor
 
 
@@ -466,11 +432,10 @@ def _new_labels(what: str, labels: Sequence[object] | None, number: int, before:
     names = [] if labels is None else list(map(str, labels))
     if labels is not None and len(names) != number:
         raise InputError(f"{what} must be one per instance, {number}, got {len(names)}")
-    seen = dict[str, None]()
+    twice = Counter(names) if what == "ids" else {}
     for name in names:
-        if name in before or (what == "ids" and name in seen):
+        if name in before or twice.get(name, 1) > 1:
             raise InputError(f"{name!r} of {what} was there before; give each instance once, and clusters whole")
-        seen[name] = None
     return names
 
 
@@ -510,7 +475,8 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
     it. See `Monitor`, which takes instances one by one.
 
     Args:
-        data: what `compare` takes, of a metric that is a mean over instances. Clusters must be whole when they come.
+        data: what `compare` takes, of a metric that is a mean over instances. Clusters come whole; one of which a
+            needed system has only a part waits.
         options: see `MonitorOptions`.
 
     Raises:
@@ -522,6 +488,7 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         (True, 'A', 7)
     """
     check(options)
+    refuse_zero(options.missing)
     evaluation, values, units = mean_scores(data, options, "monitor")
     bounds = getattr(evaluation.metric, "bounds", ()) if options.bounds is None else tuple(map(float, options.bounds))
     chosen = Monitor(
@@ -534,26 +501,33 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         bounds=bounds if all(map(math.isfinite, bounds)) else None,
         higher_is_better=evaluation.metric.higher_is_better,
     )
-    seen = chosen
-    if options.checkpoint is not None and Path(options.checkpoint).exists():
-        seen = Monitor.from_json(options.checkpoint)
-        for name in _MADE:
-            if getattr(seen, name) != getattr(chosen, name):
-                raise InputError(f"{options.checkpoint}: has other {name} than these files; give another file")
+    seen, kept = chosen, options.checkpoint
+    if kept is not None and os.path.exists(kept):
+        seen = Monitor.from_json(kept)
+        if other := [name for name in _MADE if getattr(seen, name) != getattr(chosen, name)]:
+            raise InputError(f"{os.fspath(kept)}: has other {other[0]} than these files; give another file")
     names = evaluation.ids or tuple(map(str, range(1, evaluation.num_instances + 1)))
-    if evaluation.runs:
-        names = tuple(map(" ".join, zip(names, evaluation.runs, strict=True)))
+    names = [*map("\t".join, zip(names, evaluation.runs, strict=True))] if evaluation.runs else names
     present = np.ones(values.shape, bool) if evaluation.present is None else evaluation.present
-    new = [i for i, name in enumerate(names) if name not in seen._ids]
-    for _, some in groupby(new, key=lambda i: present[:, i].tolist()):
-        index = list(some)
-        scores = {name: values[k, index] for k, name in enumerate(evaluation.systems) if present[k, index[0]]}
+    of_units = dict[str, list[int]]()
+    for i, name in enumerate(names):
+        if name not in seen._ids:
+            of_units.setdefault(name if units is None else units[i], []).append(i)
+    for whole, some in groupby(of_units.values(), key=lambda index: present[:, index].min(axis=1).tolist()):
+        index = list(chain(*some))
+        scores = {name: values[k, index] for k, name in enumerate(evaluation.systems) if whole[k]}
         if len(scores) > 1 and set(seen.needed) <= scores.keys():
             labels = None if units is None else [units[i] for i in index]
             seen.update(scores, ids=[names[i] for i in index], clusters=labels)
-    if options.checkpoint is not None:
-        seen.to_json(options.checkpoint)
+    if kept is not None:
+        seen.to_json(kept)
     return seen
+
+
+def refuse_zero(missing: Missing) -> None:
+    """Refuse to count missing results as 0."""
+    if missing == "zero":
+        raise InputError(f"{Hint('missing')}: results still to come are not 0; write failures into the files as 0")
 
 
 def mean_scores(
@@ -563,6 +537,8 @@ def mean_scores(
     evaluation, *others = evaluations_of(data, options, selects=True, missing=missing)
     if others:
         raise InputError(f"{what} takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
+    if options.only is not None:
+        evaluation = select(evaluation, options.only)
     stats, present = evaluation.stats, slice(None) if evaluation.present is None else evaluation.present
     is_mean = getattr(evaluation.metric, "score", None) is mean_score and (stats[..., 1][present] == 1).all()
     if not is_mean or evaluation.weights is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from sigjax.run.context import progress_bar
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
 from sigjax.studies.monitor import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions, mean_scores
 from sigjax.studies.study import PANEL, Study, study_signature
-from sigjax.studies.trials import StudyOptions, select
+from sigjax.studies.trials import StudyOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +41,7 @@ class StoppingOptions(ReadingOptions):
     baseline: str | None = same(Settings, "baseline")
     orders: int = option(100, "Random orders.", least=1, most=100_000, group="Main options")
     cost: float | None = option(
-        None, "What one system costs on one instance, in any currency.", above=0, group="Main options"
+        None, "Cost of one system on one instance, in any currency.", above=0, group="Main options"
     )
     seed: int = same(StudyOptions, "seed")
     progress: bool = same(StudyOptions, "progress")
@@ -51,11 +52,7 @@ class Stopping(Study):
     """What a monitor would have saved and found, over random orders.
 
     Attributes:
-        systems: names of the systems.
-        metric: name of the metric.
-        num_instances: number of instances.
         num_units: number of units: clusters, where there are some.
-        orders: number of random orders.
         needed: mean share of the results (of a system on an instance) until the monitor stops each system.
         at_settling: mean share of the units after which pairs are settled; None where none ever is.
         per_pair: the same over all pairs, with all units for those that are never settled.
@@ -68,9 +65,6 @@ class Stopping(Study):
         cost: of all results; None where that of one is not given.
         saved: the mean part of it that is saved.
         curve: mean share of the differences found that are settled after 1/50, 2/50, ... of the units.
-        alpha: the error rate.
-        correction: what that is.
-        signature: one line that reproduces the numbers.
     """
 
     systems: tuple[str, ...]
@@ -94,38 +88,34 @@ class Stopping(Study):
     signature: str
 
     def _lines(self) -> list[str]:
-        kept = "the full test finds no difference"
-        if self.kept is not None:
-            kept = f"it finds {self.kept:.0%} of the {count(self.found, 'difference')} of the full test"
+        found = f"it finds {self.kept or 0.0:.0%} of the {count(self.found, 'difference')} of the full test"
         lines = [
             f"the monitor needs {self.needed:.0%} of the results",
-            kept,
+            found if self.found else "the full test finds no difference",
             f"{metric_title(self.metric)} on {count(self.num_instances, 'instance')}, "
             f"{count(len(self.systems), 'system')}; means over {count(self.orders, 'random order')}",
             f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}",
             "",
         ]
-        if self.saved is not None and self.cost is not None:
+        if self.saved is not None:
             lines.append(f"saved: {self.saved:,.2f} of {self.cost:,.2f}")
         if self.at_settling is not None:
             lines.append(f"a pair that is settled is settled after {self.at_settling:.0%} of the instances (mean)")
-        lines.append(f"a pair alone needs {self.per_pair:.0%} of them; a system, until its last pair is settled")
-        which = "the first pair" if self.correction == "none" else "any pair"
+        which, share = "the first" if self.correction == "none" else "any", self.false_stops / self.orders
         ends = format_interval(self.false_interval, ".3f")
         return [
             *lines,
+            f"a pair alone needs {self.per_pair:.0%} of them; a system, until its last pair is settled",
             f"settled, but not found by the full test: {self.others:.3g} pairs per order",
-            f"false stops: with swapped outputs, {which} is settled in {self.false_stops / self.orders:.3f}",
+            f"false stops: with swapped outputs, {which} pair is settled in {share:.3f}",
             f"of the orders, 95% interval {ends}; meant: at most {self.alpha:.3g}",
-            "",
-            self.signature,
+            *("", self.signature),
         ]
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         yield PANEL, self._draw
 
     def _draw(self, axes: Axes) -> None:
-        """The differences of the full test, settled by and by."""
         at = np.arange(_STEPS + 1) / _STEPS
         axes.step(at, [0.0, *self.curve], where="post", color=BLUE, linewidth=1.2, label="differences settled")
         axes.axvline(self.needed, color=GREY, linewidth=0.8, linestyle="--", label="share of results needed")
@@ -156,51 +146,47 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
     """
     check(options)
     evaluation, values, labels = mean_scores(data, options, "stopping", missing="error")
-    if options.only is not None:
-        evaluation = select(evaluation, options.only)
-        values = evaluation.stats[..., 0].astype(np.float64)
+    evaluation.check_complete()
     codes = np.arange(values.shape[1]) if labels is None else np.unique(labels, return_inverse=True)[1]
     sizes = np.bincount(codes)
-    units = np.stack([np.bincount(codes, own, len(sizes)) for own in values])
+    units, number = np.stack([np.bincount(codes, scores) for scores in values]), len(sizes)
+    rates = {"baseline": options.baseline, "confidence_level": options.confidence_level, "seed": options.seed}
     alpha = Settings(confidence_level=options.confidence_level).alpha
-    made: dict[str, Any] = {"alpha": alpha, "correction": options.correction, "baseline": options.baseline}
-    made |= {"largest": len(sizes), "binary": evaluation.metric.name == ACCURACY.name and labels is None}
-    settings: dict[str, Any] = {"correction": OF_INVERSE[options.correction][0], "seed": options.seed}
-    settings |= {"baseline": options.baseline, "confidence_level": options.confidence_level}
-    tested = {
-        frozenset((each.a, each.b)): is_significant(each)
-        for each in compare(evaluation, interval="none", progress=False, **settings)
-    }
-    names = [(each.a, each.b) for each in Monitor(evaluation.systems, **made).pairs]
-    times, used, false_stops = list[list[float]](), 0, 0
+    made = {"alpha": alpha, "correction": options.correction, "baseline": options.baseline, "largest": number}
+    made |= {"binary": evaluation.metric.name == ACCURACY.name and labels is None}
+    new: Callable[[], Monitor] = partial(Monitor, evaluation.systems, **made)
+    full = compare(evaluation, correction=OF_INVERSE[options.correction][0], interval="none", progress=False, **rates)
+    finds = {frozenset((each.a, each.b)) for each in full if is_significant(each)}
+    names = [(each.a, each.b) for each in new().pairs]
+    times, used, false_stops = np.empty((options.orders, len(names))), 0, 0
     with progress_bar("orders", options.orders, visible=options.progress) as advance:
         for r in range(options.orders):
             keys = row_keys(options.seed, _FIRST_ROW + 2 * r + np.arange(2))
-            order = np.argsort(words(keys[:1], len(sizes) + len(sizes) % 2)[0, : len(sizes)])
-            replay = Monitor(evaluation.systems, **made)
+            order = np.argsort(words(keys[:1], number + number % 2)[0, :number])
+            replay = new()
             replay.update(units[:, order])
-            times.append([each.settled_at or np.inf for each in replay.pairs])
-            for name in replay.systems:  # until its last pair is settled
-                until = max(t for t, pair in zip(times[-1], names, strict=True) if name in pair)
-                used += int(sizes[order[: int(min(until, len(sizes)))]].sum())
+            times[r] = [each.settled_at or np.inf for each in replay.pairs]
+            for name in evaluation.systems:  # until its last pair is settled
+                until = max(time for time, pair in zip(times[r], names, strict=True) if name in pair)
+                used += int(sizes[order[: int(min(until, number))]].sum())
             chance = words(keys[1:], units.size + units.size % 2)[0, : units.size].reshape(units.shape)
             swapped = np.take_along_axis(units, np.argsort(chance, axis=0), axis=0)
-            stops = Monitor(evaluation.systems, **made).update(swapped[:, order])
+            stops = new().update(swapped[:, order])
             false_stops += names[0] in stops if options.correction == "none" else bool(stops)
             advance(r + 1)
-    at, significant = np.array(times), np.array([tested[frozenset(pair)] for pair in names])
-    settled, found, needed = np.isfinite(at), int(significant.sum()), used / (options.orders * values.size)
-    steps = np.arange(1, _STEPS + 1) / _STEPS * len(sizes)
+    significant = np.array([frozenset(pair) in finds for pair in names])
+    settled, found = np.isfinite(times), int(significant.sum())
+    needed, steps = used / (options.orders * values.size), np.arange(1, _STEPS + 1) / _STEPS * number
     cost = None if options.cost is None else options.cost * values.size
     return Stopping(
         systems=evaluation.systems,
         metric=evaluation.metric.name,
         num_instances=values.shape[1],
-        num_units=len(sizes),
+        num_units=number,
         orders=options.orders,
         needed=needed,
-        at_settling=float(at[settled].mean() / len(sizes)) if settled.any() else None,
-        per_pair=float(np.minimum(at, len(sizes)).mean() / len(sizes)),
+        at_settling=float(times[settled].mean() / number) if settled.any() else None,
+        per_pair=float(np.minimum(times, number).mean() / number),
         found=found,
         kept=float(settled[:, significant].mean()) if found else None,
         others=float(settled[:, ~significant].sum() / options.orders),
@@ -208,8 +194,8 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
         false_interval=proportion_interval(false_stops, options.orders, PROPORTION_LEVEL),
         cost=cost,
         saved=None if cost is None else (1.0 - needed) * cost,
-        curve=tuple(float((at[:, significant] <= step).mean()) if found else 0.0 for step in steps),
+        curve=tuple(float((times[:, significant] <= step).mean()) if found else 0.0 for step in steps),
         alpha=alpha,
         correction=options.correction,
-        signature=study_signature("stopping", options, metric=evaluation.metric.name, units=len(sizes)),
+        signature=study_signature("stopping", options, metric=evaluation.metric.name, units=number),
     )

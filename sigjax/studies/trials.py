@@ -75,7 +75,8 @@ def select(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> Evalu
         if name not in evaluation.systems:
             raise InputError(f"{name!r} is not a system; expected some of {', '.join(evaluation.systems[:12])}")
     rows = [evaluation.systems.index(name) for name in names]
-    return replace(evaluation, systems=names, stats=evaluation.stats[rows])
+    present = None if evaluation.present is None else evaluation.present[rows]
+    return replace(evaluation, systems=names, stats=evaluation.stats[rows], present=present)
 
 
 def on_instances(evaluation: EvaluationRecord, chosen: np.ndarray, **changes: Any) -> EvaluationRecord:

@@ -285,7 +285,9 @@ def test_stopping_whenever_one_likes_keeps_the_level():
         ({"A": 1, "B": 1, "Z": 1}, {}, "'Z' is not a system; expected 'A', 'B'"),
         ({"A": 1}, {}, "no scores of 'B'"),
         ({"A": [1, 1], "B": [1]}, {}, "one score per instance"),
-        (np.ones((3, 2)), {}, r"\[2 systems, instance\], got shape \(3, 2\)"),
+        ({"A": "right", "B": 1}, {}, "one score per instance, a number"),
+        ({"A": [1, [1, 0]], "B": [1, 1]}, {}, "one score per instance, a number"),
+        (np.ones((3, 2)), {}, r"\[2 systems, instance\]"),
         ({"A": [1, 1], "B": [1, 0]}, {"ids": ["x", "x"]}, "'x' of ids was there before"),
         ({"A": [1, 1], "B": [1, 0]}, {"ids": ["x", "old"]}, "'old' of ids was there before"),
         ({"A": [1, 1], "B": [1, 0]}, {"ids": ["x"]}, "ids must be one per instance, 2, got 1"),
@@ -325,6 +327,25 @@ def test_files_that_are_no_monitor_are_refused(tmp_path):
         path.write_text(text)
         with pytest.raises(InputError, match="is no monitor"):
             Monitor.from_json(path)
+
+
+def test_damaged_states_are_refused():
+    monitor = Monitor("ABC")
+    monitor.update(board(3, 30))
+    held = json.loads(monitor.to_json())
+    state, columns = held["state"], held["state"]["columns"]
+    states = [state | {"columns": some} for some in (0, columns[:1], [[math.nan, *row[1:]] for row in columns])]
+    for damaged in [held | {"schema": "sigjax-report/1"}, *({**held, "state": each} for each in states)]:
+        with pytest.raises(InputError, match="this JSON: is no monitor"):
+            Monitor.from_json(json.dumps(damaged))
+
+
+def test_no_system_is_better_where_the_means_are_equal_when_a_pair_is_settled():
+    monitor = Monitor("AB")
+    monitor.update([[-42] + [1] * 42, [0] * 43])
+    (pair,) = monitor.pairs
+    assert (pair.delta, pair.settled_at, pair.better) == (0, 43, None)
+    assert str(monitor).startswith("stop: 1 of 1 pair is settled")
 
 
 def run(*words):
@@ -414,3 +435,60 @@ def test_runs_of_an_instance_are_one_unit():
     sums.update(scores.reshape(2, 20, 2).sum(axis=2))
     assert status.pairs[0].log10_e == pytest.approx(sums.pairs[0].log10_e, abs=1e-9)
     assert status.pairs[0].instances == 40
+
+
+def test_systems_of_an_evaluation_that_is_read_are_chosen():
+    scores = dict(zip("ABC", board(3, 60), strict=True))
+    evaluation = sigjax.Evaluation.from_arrays(scores, metric="accuracy")
+    (pair,) = sigjax.monitor(evaluation, only=["A", "C"]).pairs
+    wanted = Monitor("AC", binary=True)
+    wanted.update([scores["A"], scores["C"]])
+    assert pair == wanted.pairs[0]
+
+
+def test_systems_are_chosen_with_the_results_that_they_lack(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("id,A,B,C\n" + "".join(f"q{i},{i % 2},{'' if i % 4 == 0 else 1},1\n" for i in range(40)))
+    evaluation = sigjax.read(table, metric="accuracy", missing="pairwise")
+    assert [sigjax.monitor(evaluation, only=names).pairs[0].instances for names in (["C", "B"], ["C", "A"])] == [30, 40]
+
+
+def test_a_cluster_waits_until_all_needed_systems_have_all_of_it(tmp_path):
+    scores, state, table = board(2, 40, binary=False), tmp_path / "state.json", tmp_path / "t.csv"
+
+    def look(lacking):
+        rows = (f"q{i},d{i // 4},{a},{'' if i in lacking else b}\n" for i, (a, b) in enumerate(scores.T.tolist()))
+        table.write_text("id,doc,A,B\n" + "".join(rows))
+        return sigjax.monitor(table, cluster="doc", checkpoint=state)
+
+    assert look([5, 39]).pairs[0].instances == 32
+    seen = look([])
+    wanted, order = Monitor("AB"), [*range(4), *range(8, 36), *range(4, 8), *range(36, 40)]
+    wanted.update(scores[:, order], clusters=[i // 4 for i in order])
+    assert (seen.pairs[0].instances, seen.pairs[0].log10_e) == (40, wanted.pairs[0].log10_e)
+
+
+def test_a_line_that_is_half_written_is_named_and_nothing_is_kept(tmp_path, capsys):
+    log, state = tmp_path / "log.jsonl", tmp_path / "state.json"
+    write(log, board(2, 20), 0, 20)
+    whole = log.read_text()
+    log.write_text(whole + '{"id": "q20", "A":')
+    assert _run(["monitor", str(log), "-m", "accuracy", "--checkpoint", str(state)], debug=False) == 2
+    assert "log.jsonl, line 21, character 19: not readable as JSON" in capsys.readouterr().err
+    assert not state.exists()
+
+
+def test_results_still_to_come_do_not_count_as_wrong(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("id,A,B\n" + "".join(f"q{i},1,\n" for i in range(20)))
+    with pytest.raises(InputError, match="results still to come are not 0"):
+        sigjax.monitor(table, metric="accuracy", missing="zero")
+    with pytest.raises(InputError, match="results still to come are not 0"):
+        run("monitor", table, "-m", "accuracy", "--missing", "zero")
+
+
+def test_ids_and_runs_with_spaces_are_told_apart(tmp_path):
+    scores, labels = {"A": [1.0, 2.0], "B": [0.0, 5.0]}, {"ids": ["a", "a b"], "runs": ["b c", "c"]}
+    evaluation = sigjax.Evaluation.from_arrays(scores, **labels)
+    assert sigjax.monitor(evaluation, checkpoint=tmp_path / "state.json").pairs[0].instances == 2
+    assert sigjax.monitor(evaluation, checkpoint=tmp_path / "state.json").pairs[0].instances == 2

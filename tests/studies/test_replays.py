@@ -100,3 +100,11 @@ def test_what_is_no_mean_is_refused():
     stats = np.ones((6, 3))
     with pytest.raises(InputError, match="stopping takes a mean of one score per instance, and fscore is none"):
         studies.stopping(Evaluation.from_arrays({"A": stats, "B": stats}, metric="fscore"))
+
+
+def test_missing_results_are_refused_rather_than_counted_as_wrong(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("id,A,B\n" + "".join(f"q{i},{i % 2},{'' if i % 5 == 0 else 1}\n" for i in range(40)))
+    with pytest.raises(InputError, match="here every system needs every instance"):
+        studies.stopping(table, metric="accuracy", missing="pairwise")
+    assert studies.stopping(table, metric="accuracy", missing="drop", orders=2, progress=False).num_instances == 32
