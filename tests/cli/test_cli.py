@@ -151,7 +151,7 @@ BAD = {
     ),
     "not whole": (["compare", "{wide}", "--seed", "1.9"], "--seed: expected a whole number, got '1.9'"),
     "not all whole": (
-        ["research", "size", "{wide}", "--sizes", "2", "2.5"],
+        ["research", "gains", "{wide}", "--sizes", "2", "2.5"],
         "--sizes: expected a whole number, got '2.5'",
     ),
     "not all named": (["compare", "{wide}", "--counts", "tp=a", "b"], "--counts: expected NAME=COLUMN, such as"),
@@ -159,7 +159,7 @@ BAD = {
         ["research", "gains", "{wide}", "--p-range", "0", "0.05"],
         "--p-range must be one or more numbers between 0",
     ),
-    "a file twice": (["research", "domain", "{wide}", "{wide}"], "is given twice; give each file once"),
+    "a file twice": (["compare", "-i", "{wide}", "{wide}"], "is given twice; give each file once"),
     "few resamples": (["compare", "{wide}", "--resamples", "1"], "--resamples must be"),
     "counts": (["compare", "{long}", "-m", "fscore", "--counts", "tp"], "--counts: expected NAME=COLUMN"),
     "counts twice": (["compare", "{long}", "-m", "fscore", "--counts", "tp=a", "tp=b"], "names 'tp' twice"),
