@@ -445,12 +445,13 @@ _SIDES = [re.compile(rf"(model|system|player|bot)[_ ]?(name[_ ]?)?({side})") for
 _WINNERS = ("winner", "win", "preference", "verdict")
 _SPLIT = ("winner_model_a", "winner_model_b", "winner_tie")
 """Three columns in place of one, of which a row has 1 in one and 0 in the others."""
+_COUNTS = ("wins", "losses", "ties")
 _TIES = frozenset(("tie", "tied", "draw", "both", "neither", "bothbad", "both_bad", "tie (bothbad)", "tie(bothbad)"))
 _ASIDE = {"a": 1.0, "b": 0.0, "1": 1.0, "2": 0.0, "left": 1.0, "right": 0.0}
 
 
-def battle_columns(table: DataTable) -> list[str]:
-    """The columns of a table of battles: the two sides, then the winner, or the three of `_SPLIT`.
+def battle_columns(table: DataTable, *, counts: bool = False) -> list[str]:
+    """The columns of a table of battles: the two sides, then the winner, or the three of `_SPLIT`; or counts, if taken.
 
     There are none where the table is none of battles, or its sides hold numbers.
 
@@ -461,19 +462,13 @@ def battle_columns(table: DataTable) -> list[str]:
     >>> battle_columns(DataTable("t.csv", columns | {"model_a": DataColumn(["0.5"])}, [2]))
     []
     """
-    lower, sides = {name.strip().lower(): name for name in table.columns}, _side_columns(table)
-    winner = [lower[name] for name in _SPLIT if name in lower]
-    if len(winner) < len(_SPLIT):
-        winner = [lower[name] for name in _WINNERS if name in lower][:1]
-    return [*sides, *winner] if sides and winner else []
-
-
-def _side_columns(table: DataTable) -> list[str]:
-    """The columns of the two sides of battles; none where there are not two, or they hold numbers."""
-    found = [[name for name in table.columns if side.fullmatch(name.strip().lower())] for side in _SIDES]
-    if any(len(names) != 1 or not table.columns[names[0]].is_words() for names in found):
+    lower = {name.strip().lower(): name for name in table.columns}
+    sides = [[name for low, name in lower.items() if side.fullmatch(low)] for side in _SIDES]
+    results = [*[_COUNTS, _COUNTS[:2]] * counts, _SPLIT, *((name,) for name in _WINNERS)]
+    names = next((names for names in results if lower.keys() >= {*names}), None)
+    if names is None or any(len(side) != 1 or not table.columns[side[0]].is_words() for side in sides):
         return []
-    return [found[0][0], found[1][0]]
+    return [sides[0][0], sides[1][0], *(lower[name] for name in names)]
 
 
 class BattleRows(NamedTuple):
@@ -492,28 +487,28 @@ class BattleRows(NamedTuple):
 def battle_rows(table: DataTable, options: Options) -> BattleRows:
     """The battles of a table that has two sides and a winner, or how often the first of two won and lost, and tied."""
     table, options, notes = shaped(table, options)
-    lower = {name.strip().lower(): name for name in table.columns}
-    counts = [lower.get(name, "") for name in ("wins", "ties", "losses")]
-    sides, counted = _side_columns(table), bool(counts[0] and counts[2])
-    columns = [*sides, counts[0]] if sides and counted else battle_columns(table)
+    columns = battle_columns(table, counts=True)
     if not columns:
         raise InputError(
             f"{table.file}: is no table of battles; expected the columns model_a, model_b and winner, or model_a, "
             f"model_b, wins, losses and ties; got {listing(table.columns)}"
         )
-    if counted:
-        hint, none = "expected how many battles", np.zeros(len(table.lines))
-        outcomes = np.stack([number_column(table, each, hint=hint) if each else none for each in counts], axis=-1)
-        if (wrong := np.flatnonzero(((outcomes < 0) | (outcomes != np.rint(outcomes))).any(axis=1))).size:
-            raise InputError(f"{locate(table, int(wrong[0]), counts[0])}: expected whole numbers of battles from 0")
+    if columns[2].strip().lower() == _COUNTS[0]:
+        outcomes = np.zeros((len(table.lines), 3))
+        for name, outcome in zip(columns[2:], (0, 2, 1), strict=False):
+            numbers = outcomes[:, outcome] = number_column(table, name, hint="expected how many battles")
+            if (wrong := np.flatnonzero(~((numbers >= 0) & (numbers == np.rint(numbers))))).size:
+                raise InputError(f"{locate(table, int(wrong[0]), name)}: expected whole numbers of battles from 0")
     else:
-        values = _results(table, columns, [table.names[name] for name in columns[:2]])
+        values = _results(table, columns)
         outcomes = np.where(np.isnan(values)[:, None], np.nan, values[:, None] == [1.0, 0.5, 0.0])
-    systems, a, b, rows, left_out = _fought(table, columns, np.isnan(outcomes.sum(axis=1)), options)
+    systems, a, b, rows, left_out = _fought(table, columns, np.isnan(outcomes[:, 0]), options)
     if (name := options.cluster) is not None and name not in table.columns:
         raise InputError(
             f"{table.file}: {Hint('cluster')}: no column {quote(name)}; {suggest(name, table.columns, 'columns')}"
         )
+    fought = outcomes[rows].any(axis=1)
+    rows, a, b = rows[fought], a[fought], b[fought]
     clusters = None if name is None else tuple(table.names[name][rows].tolist())
     return BattleRows(systems, a, b, outcomes[rows], clusters, (*notes, *left_out))
 
@@ -523,12 +518,11 @@ def _fought(
 ) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray, list[str]]:
     """The systems, both sides of the battles to take and their rows, where `empty` ones have no winner; what is not."""
     sides = [table.names[name] for name in columns[:2]]
-    names = list(dict.fromkeys(name for pair in zip(*sides, strict=True) for name in pair))
-    systems = select_systems(table.file, names, options)
+    systems = select_systems(table.file, list(dict.fromkeys(np.stack(sides, axis=1).ravel().tolist())), options)
     chosen = {name: k for k, name in enumerate(systems)}
     a, b = (np.array([chosen.get(name, -1) for name in side]) for side in sides)
     among, alone = (a >= 0) & (b >= 0), a == b
-    rows, unknown = np.flatnonzero(among & ~alone & ~empty), np.flatnonzero(among & ~alone & empty)
+    rows, unknown = (np.flatnonzero(among & ~alone & some) for some in (~empty, empty))
     if unknown.size and options.missing != "drop":
         raise InputError(
             f"{locate(table, int(unknown[0]), columns[2])}: has no winner; use "
@@ -549,7 +543,7 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
     for option in ("runs", "score_column", "counts"):
         if getattr(options, option):
             raise InputError(f"{table.file}: {Hint(option)} means nothing for battles of two systems; leave it out")
-    values = _results(table, columns, [table.names[name] for name in columns[:2]])
+    values = _results(table, columns)
     systems, a, b, rows, left_out = _fought(table, columns, np.isnan(values), options)
     ids = table.row_numbers() if options.id_column is None else table.names[options.id_column]
     sheets: list[Sheet] = []
@@ -575,17 +569,15 @@ def _notes(
     a, b, *winner = columns
     about = {"battles of": f"{quote(a)} and {quote(b)}", "winners": f"from {listing(winner)}"}
     about |= {"ids": ids_from(options.id_column), "systems": listing(systems, SHOWN)}
-    notes = [columns_note(about, (), "id_column, only")]
-    notes += left_out
-    ties = int(np.count_nonzero(values == 0.5))
-    notes.append(
+    ties = np.count_nonzero(values == 0.5)
+    means = (
         f"{ties:,} of {len(values):,} battles are ties, which count half; a system is scored on all its battles, "
         "whoever the others are, and a pair on its own: there a win rate of 1/2 is a delta of 0"
     )
-    return tuple(notes)
+    return (columns_note(about, (), "id_column, only"), *left_out, means)
 
 
-def _results(table: DataTable, columns: Sequence[str], sides: Sequence[np.ndarray]) -> np.ndarray:
+def _results(table: DataTable, columns: Sequence[str]) -> np.ndarray:
     """What the first system of each battle gets `[row]`: 1, 1/2 or 0; NaN where there is no winner."""
     first, second, *winner = columns
     if len(winner) > 1:
@@ -596,7 +588,7 @@ def _results(table: DataTable, columns: Sequence[str], sides: Sequence[np.ndarra
     given = list(cells)
     known = {cell: _result(cell, first, second) for cell in dict.fromkeys(given)}
     values = np.empty(len(given))
-    for row, (cell, a, b) in enumerate(zip(given, *sides, strict=True)):
+    for row, (cell, a, b) in enumerate(zip(given, table.names[first], table.names[second], strict=True)):
         value, name = known[cell], cell.strip()
         if a != b and name in (a, b):
             named = float(name == a)
