@@ -472,58 +472,37 @@ def battle_columns(table: DataTable, *, counts: bool = False) -> list[str]:
 
 
 class BattleRows(NamedTuple):
-    """Battles as rows of a table say them, where every system and every result is known."""
+    """The battles to take of a table, where every system and every result is known."""
 
     systems: tuple[str, ...]
+    rows: np.ndarray
+    """[battle]: the rows of the table."""
     a: np.ndarray
-    """[row]: index of the first system."""
+    """[battle]: index of the first system."""
     b: np.ndarray
     outcomes: np.ndarray
-    """[row, 3] float64: how often the first won, tied and lost."""
-    clusters: tuple[str, ...] | None
-    notes: tuple[str, ...]
+    """[battle, 3] float64: how often the first won, tied and lost."""
+    left_out: tuple[str, ...]
 
 
-def battle_rows(table: DataTable, options: Options) -> BattleRows:
-    """The battles of a table that has two sides and a winner, or how often the first of two won and lost, and tied."""
-    table, options, notes = shaped(table, options)
-    columns = battle_columns(table, counts=True)
-    if not columns:
-        raise InputError(
-            f"{table.file}: is no table of battles; expected the columns model_a, model_b and winner, or model_a, "
-            f"model_b, wins, losses and ties; got {listing(table.columns)}"
-        )
-    if columns[2].strip().lower() == _COUNTS[0]:
+def battle_rows(table: DataTable, columns: Sequence[str], options: Options) -> BattleRows:
+    """The battles of a table with these columns, see `battle_columns`."""
+    counted = columns[2].strip().lower() == _COUNTS[0]
+    if counted:
         outcomes = np.zeros((len(table.lines), 3))
         for name, outcome in zip(columns[2:], (0, 2, 1), strict=False):
             numbers = outcomes[:, outcome] = number_column(table, name, hint="expected how many battles")
             if (wrong := np.flatnonzero(~((numbers >= 0) & (numbers == np.rint(numbers))))).size:
                 raise InputError(f"{locate(table, int(wrong[0]), name)}: expected whole numbers of battles from 0")
     else:
-        values = _results(table, columns)
-        outcomes = np.where(np.isnan(values)[:, None], np.nan, values[:, None] == [1.0, 0.5, 0.0])
-    systems, a, b, rows, left_out = _fought(table, columns, np.isnan(outcomes[:, 0]), options)
-    if (name := options.cluster) is not None and name not in table.columns:
-        raise InputError(
-            f"{table.file}: {Hint('cluster')}: no column {quote(name)}; {suggest(name, table.columns, 'columns')}"
-        )
-    fought = outcomes[rows].any(axis=1)
-    rows, a, b = rows[fought], a[fought], b[fought]
-    clusters = None if name is None else tuple(table.names[name][rows].tolist())
-    return BattleRows(systems, a, b, outcomes[rows], clusters, (*notes, *left_out))
-
-
-def _fought(
-    table: DataTable, columns: Sequence[str], empty: np.ndarray, options: Options
-) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray, list[str]]:
-    """The systems, both sides of the battles to take and their rows, where `empty` ones have no winner; what is not."""
+        outcomes = (_results(table, columns)[:, None] == [1.0, 0.5, 0.0]).astype(float)
     sides = [table.names[name] for name in columns[:2]]
     systems = select_systems(table.file, list(dict.fromkeys(np.stack(sides, axis=1).ravel().tolist())), options)
     chosen = {name: k for k, name in enumerate(systems)}
     a, b = (np.array([chosen.get(name, -1) for name in side]) for side in sides)
-    among, alone = (a >= 0) & (b >= 0), a == b
-    rows, unknown = (np.flatnonzero(among & ~alone & some) for some in (~empty, empty))
-    if unknown.size and options.missing != "drop":
+    among, alone, fought = (a >= 0) & (b >= 0), a == b, outcomes.any(axis=1)
+    rows, unknown = (np.flatnonzero(among & ~alone & some) for some in (fought, ~fought))
+    if unknown.size and options.missing != "drop" and not counted:
         raise InputError(
             f"{locate(table, int(unknown[0]), columns[2])}: has no winner; use "
             f"{Hint('missing', 'drop')} to leave such battles out"
@@ -531,11 +510,12 @@ def _fought(
     if lacking := sorted({*range(len(systems))} - {*a[rows].tolist(), *b[rows].tolist()}):
         name = quote(systems[lacking[0]])
         raise InputError(f"{table.file}: system {name} has no battle to take; leave it out ({Hint('only')})")
-    left_out = (
-        (unknown.size, "battles without a winner"),
-        (np.count_nonzero(among & alone), "battles of a system against itself"),
-    )
-    return systems, a[rows], b[rows], rows, [f"left out {what}: {number:,}" for number, what in left_out if number]
+    numbers = {
+        "battles without a winner": 0 if counted else unknown.size,
+        "battles of a system against itself": np.count_nonzero(among & alone),
+    }
+    left_out = tuple(f"left out {what}: {number:,}" for what, number in numbers.items() if number)
+    return BattleRows(systems, rows, a[rows], b[rows], outcomes[rows], left_out)
 
 
 def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> Reading:
@@ -543,15 +523,21 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
     for option in ("runs", "score_column", "counts"):
         if getattr(options, option):
             raise InputError(f"{table.file}: {Hint(option)} means nothing for battles of two systems; leave it out")
-    values = _results(table, columns)
-    systems, a, b, rows, left_out = _fought(table, columns, np.isnan(values), options)
+    systems, rows, a, b, outcomes, left_out = battle_rows(table, columns, options)
+    values, ties = outcomes @ [1.0, 0.5, 0.0], np.count_nonzero(outcomes[:, 1])
     ids = table.row_numbers() if options.id_column is None else table.names[options.id_column]
     sheets: list[Sheet] = []
     for k, name in enumerate(systems):
         own = np.flatnonzero((a == k) | (b == k))
-        numbers = {WIN_RATE: np.where(a[own] == k, values[rows[own]], 1.0 - values[rows[own]])}
+        numbers = {WIN_RATE: np.where(a[own] == k, values[own], 1.0 - values[own])}
         sheets.append(_sheet(name, table, numbers, ids, None, rows=rows[own]))
-    notes = _notes(columns, options, systems, values[rows], left_out)
+    about = {"battles of": f"{quote(columns[0])} and {quote(columns[1])}", "winners": f"from {listing(columns[2:])}"}
+    about |= {"ids": ids_from(options.id_column), "systems": listing(systems, SHOWN)}
+    means = (
+        f"{ties:,} of {len(values):,} battles are ties, which count half; a system is scored on all its battles, "
+        "whoever the others are, and a pair on its own: there a win rate of 1/2 is a delta of 0"
+    )
+    notes = (columns_note(about, (), "id_column, only"), *left_out, means)
     reading = join_sheets(sheets, replace(options, missing="pairwise"), scores=True, order=ids[rows])
 
     def evaluate(options: Options) -> EvaluationRecord:
@@ -560,21 +546,6 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
         return replace(reading(replace(options, missing="pairwise")), notes=notes)
 
     return evaluate
-
-
-def _notes(
-    columns: Sequence[str], options: Options, systems: Sequence[str], values: np.ndarray, left_out: Sequence[str]
-) -> tuple[str, ...]:
-    """What was read, what was left out, and what scores mean."""
-    a, b, *winner = columns
-    about = {"battles of": f"{quote(a)} and {quote(b)}", "winners": f"from {listing(winner)}"}
-    about |= {"ids": ids_from(options.id_column), "systems": listing(systems, SHOWN)}
-    ties = np.count_nonzero(values == 0.5)
-    means = (
-        f"{ties:,} of {len(values):,} battles are ties, which count half; a system is scored on all its battles, "
-        "whoever the others are, and a pair on its own: there a win rate of 1/2 is a delta of 0"
-    )
-    return (columns_note(about, (), "id_column, only"), *left_out, means)
 
 
 def _results(table: DataTable, columns: Sequence[str]) -> np.ndarray:

@@ -29,8 +29,9 @@ import numpy as np
 from sigjax.formats.reading import read_rows
 from sigjax.multiple.ranks import rank_intervals
 from sigjax.readers.frames import frame_table
-from sigjax.readers.layouts import battle_rows
-from sigjax.readers.options import FileOptions, Options
+from sigjax.readers.layouts import battle_columns, battle_rows
+from sigjax.readers.options import FileOptions, Options, listing, quote, suggest
+from sigjax.readers.shapes import shaped
 from sigjax.readers.table import DataColumn, DataTable
 from sigjax.records import Hint, InputError, Interval, Settings
 from sigjax.records.corrections import CORRECTIONS, PValueCorrection, adjust
@@ -173,20 +174,16 @@ class Battles(Study):
         ]
         spec = number_spec([each.score for each in self.systems])
         to_next = {each.a: f"{each.p_adjusted:.3g}" for each in reversed(self.pairs)}  # the first one of each system
-        rows = [
-            (
-                format_ranks(each.rank_interval),
-                each.system,
-                f"{each.score:{spec}}",
-                format_interval(each.interval, spec),
-                f"{each.elo:.0f}",
-                f"{each.battles:,}",
-                to_next.get(each.system, ""),
-            )
-            for each in shown
-        ]
-        header = ("rank", "system", "score", f"{level} interval", "Elo", "battles", "adj. p, to next")
-        lines += table_lines(Table(header, rows, (1,)), 20)
+        columns = {
+            "rank": [format_ranks(each.rank_interval) for each in shown],
+            "system": [each.system for each in shown],
+            "score": [f"{each.score:{spec}}" for each in shown],
+            f"{level} interval": [format_interval(each.interval, spec) for each in shown],
+            "Elo": [f"{each.elo:.0f}" for each in shown],
+            "battles": [f"{each.battles:,}" for each in shown],
+            "adj. p, to next": [to_next.get(each.system, "") for each in shown],
+        }
+        lines += table_lines(Table.of(columns, names=(1,)), 20)
         if len(self.systems) > _SHOWN:
             lines += ["", f"and {count(len(self.systems) - _SHOWN, 'more system')}: in JSON (-o FILE.json) all stand"]
         title = CORRECTIONS[self.options.correction].title
@@ -244,33 +241,42 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
         [('A', 0.59, (1, 2)), ('B', 0.15, (1, 2)), ('C', -0.74, (3, 3))]
     """
     check(options)
-    own = Options(**values(options, FileOptions))
-    rows = battle_rows(_table(data, own), own)
-    number = len(rows.systems)
+    reading = Options(**values(options, FileOptions))
+    table, own, notes = shaped(_table(data, reading), reading)
+    if not (columns := battle_columns(table, counts=True)):
+        raise InputError(
+            f"{table.file}: is no table of battles; expected the columns model_a, model_b and winner, or model_a, "
+            f"model_b, wins, losses and ties; got {listing(table.columns)}"
+        )
+    if (cluster := options.cluster) is not None and cluster not in table.columns:
+        near = suggest(cluster, table.columns, "columns")
+        raise InputError(f"{table.file}: {Hint('cluster')}: no column {quote(cluster)}; {near}")
+    systems, rows, a, b, outcomes, left_out = battle_rows(table, columns, own)
+    number = len(systems)
     if number > _MOST:
         raise InputError(f"battles takes at most {_MOST:,} systems, got {number:,}; name some ({Hint('only')})")
-    outcomes = np.where((rows.a > rows.b)[:, None], rows.outcomes[:, ::-1], rows.outcomes)
-    keys, index = np.unique(np.minimum(rows.a, rows.b) * number + np.maximum(rows.a, rows.b), return_inverse=True)
+    keys, index = np.unique(np.minimum(a, b) * number + np.maximum(a, b), return_inverse=True)
+    turned = np.where((a > b)[:, None], outcomes[:, ::-1], outcomes)
     first, second = np.divmod(keys, number)
-    counts = np.stack([np.bincount(index, column) for column in outcomes.T], axis=-1)
-    _check_finite(rows.systems, first, second, counts, options)
+    counts = np.stack([np.bincount(index, column) for column in turned.T], axis=1)
+    _check_finite(systems, first, second, counts, options)
     halved = counts if options.ties == "davidson" else counts @ [[1.0, 0.0, 0.0], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0]]
     fitted, inverse = _fitted(first, second, halved, number)
-    if rows.clusters is None:
+    if cluster is None:
         num_units, spread = int(counts.sum()), _squares(_gradients(first, second, fitted)[0], counts)
     else:
-        units = codes(rows.clusters)
-        num_units, spread = int(units.max()) + 1, _squares(_gradients(rows.a, rows.b, fitted)[0], rows.outcomes, units)
+        units = codes(tuple(table.names[cluster][rows].tolist()))
+        num_units, spread = int(units.max()) + 1, _squares(_gradients(a, b, fitted)[0], outcomes, units)
     if num_units < 2:
         raise InputError("battles needs two clusters or more for standard errors")
     order = np.argsort(-fitted[:-1], kind="stable")
-    scores, names = fitted[order], [rows.systems[k] for k in order.tolist()]
+    scores, names = fitted[order], [systems[k] for k in order.tolist()]
     covariance = (inverse @ spread @ inverse)[np.ix_(order, order)] * num_units / (num_units - 1.0)
     errors, (a, b) = np.sqrt(np.diag(covariance)), np.triu_indices(number, 1)
     deltas, degrees, level = scores[a] - scores[b], num_units - 1.0, options.confidence_level
     of_deltas = np.sqrt(np.maximum(errors[a] ** 2 + errors[b] ** 2 - 2.0 * covariance[a, b], 0.0))
     if (of_deltas < 1e-10).any():
-        units = count(num_units, "battle" if options.cluster is None else "cluster")
+        units = count(num_units, "battle" if cluster is None else "cluster")
         raise InputError(f"{units} of {count(number, 'system')}: too few for the standard errors of all differences")
     roots, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(roots, 0.0))
@@ -300,7 +306,7 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
         int(counts[:, 1].sum()),
         math.exp(fitted[-1]) if fitted[-1] > -math.inf else None,
         num_units,
-        rows.notes,
+        (*notes, *left_out),
         options,
         study_signature("battles", options, metric="score", systems=number, battles=num_battles),
     )
