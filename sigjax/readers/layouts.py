@@ -472,16 +472,13 @@ def battle_columns(table: DataTable, *, counts: bool = False) -> list[str]:
 
 
 class BattleRows(NamedTuple):
-    """The battles to take of a table, where every system and every result is known."""
+    """The battles to take: their rows, indices of both systems, wins, ties and losses of the first `[row, 3]`."""
 
     systems: tuple[str, ...]
     rows: np.ndarray
-    """[battle]: the rows of the table."""
     a: np.ndarray
-    """[battle]: index of the first system."""
     b: np.ndarray
     outcomes: np.ndarray
-    """[battle, 3] float64: how often the first won, tied and lost."""
     left_out: tuple[str, ...]
 
 

@@ -166,12 +166,8 @@ class Battles(Study):
         more = f", or {'one of ' * (others > 1)}{count(others, 'other')}," * (others > 0)
         clusters = f" in {count(self.num_units, 'cluster')} ({self.options.cluster})" if self.options.cluster else ""
         fought = f"{count(self.num_battles, 'battle')} of {count(len(self.systems), 'system')}{clusters}"
-        lines = [
-            f"{self.systems[0].system}{more} is the best",
-            f"{fought}, {count(self.num_ties, 'tie')}",
-            f"with about {level} confidence all ranks hold together",
-            "",
-        ]
+        lines = [f"{self.systems[0].system}{more} is the best", f"{fought}, {count(self.num_ties, 'tie')}"]
+        lines += [f"with about {level} confidence all ranks hold together", ""]
         spec = number_spec([each.score for each in self.systems])
         to_next = {each.a: f"{each.p_adjusted:.3g}" for each in reversed(self.pairs)}  # the first one of each system
         columns = {
@@ -267,15 +263,14 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
     else:
         units = codes(tuple(table.names[cluster][rows].tolist()))
         num_units, spread = int(units.max()) + 1, _squares(_gradients(a, b, fitted)[0], outcomes, units)
-    if num_units < 2:
-        raise InputError("battles needs two clusters or more for standard errors")
     order = np.argsort(-fitted[:-1], kind="stable")
     scores, names = fitted[order], [systems[k] for k in order.tolist()]
-    covariance = (inverse @ spread @ inverse)[np.ix_(order, order)] * num_units / (num_units - 1.0)
+    degrees, level = max(num_units - 1.0, 1.0), options.confidence_level
+    covariance = (inverse @ spread @ inverse)[np.ix_(order, order)] * num_units / degrees
     errors, (a, b) = np.sqrt(np.diag(covariance)), np.triu_indices(number, 1)
-    deltas, degrees, level = scores[a] - scores[b], num_units - 1.0, options.confidence_level
+    deltas = scores[a] - scores[b]
     of_deltas = np.sqrt(np.maximum(errors[a] ** 2 + errors[b] ** 2 - 2.0 * covariance[a, b], 0.0))
-    if (of_deltas < 1e-10).any():
+    if num_units < 2 or (of_deltas < 1e-10).any():
         units = count(num_units, "battle" if cluster is None else "cluster")
         raise InputError(f"{units} of {count(number, 'system')}: too few for the standard errors of all differences")
     roots, vectors = np.linalg.eigh(covariance)

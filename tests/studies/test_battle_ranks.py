@@ -280,6 +280,12 @@ WON = {
         ({"model_a": "AA", "model_b": "BB", "winner": ["model_a", "Z"]}, {}, "row 2.*expected model_a"),
         ({"one": "AA", "model_b": "BB", "winner": ["model_a", "tie"]}, {}, "no table of battles"),
         (WON, {"cluster": "user"}, "no column 'user'"),
+        (
+            {"model_a": "AAB", "model_b": "BBA", "winner": ["model_a", "tie", "model_a"], "user": "xxx"},
+            {"cluster": "user"},
+            "1 cluster of 2 systems: too few",
+        ),
+        ({"model_a": "AA", "model_b": "BC", "wins": [1, 0], "losses": [1, 0]}, {}, "'C' has no battle to take"),
         (WON, {"only": ["A", "Z"]}, "no system 'Z'"),
         (WON | {"winner": ["tie"]}, {}, "columns of equal length"),
     ],
