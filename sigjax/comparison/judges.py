@@ -16,6 +16,7 @@ from sigjax.comparison.analysis import Draft
 from sigjax.metrics import METRICS
 from sigjax.records import EvaluationRecord, Note
 from sigjax.records.corrections import adjust
+from sigjax.report.words import first_of
 from sigjax.resample.units import units_of_instances
 from sigjax.testing.p_values import t_quantile, t_tail
 
@@ -28,23 +29,20 @@ def judge_notes(draft: Draft) -> Iterator[str]:
     evaluation, settings = draft.evaluation, draft.settings
     if evaluation.metric.stat_names != METRICS["ppi"].stat_names:
         return  # a metric of the same name
-    count = int(evaluation.stats[..., 0].sum())
     if estimates := agreement(evaluation, settings.level):
         what = ", ".join(f"{name} {value:.3f} [{low:.3f}, {high:.3f}]" for name, value, low, high in estimates)
-        about = f"with {settings.level:.0%} intervals, over {count:,} labels of all systems"
+        about = (
+            f"with {settings.level:.0%} intervals, over {int(evaluation.stats[..., 0].sum()):,} labels of all systems"
+        )
         yield Note(f"agreement of the judge with people: {what} ({about})", about=draft.metric)
     errors = list(error_differences(evaluation))
-    adjusted = adjust(np.array([p for *_, p in errors]), "holm") if errors else np.zeros(0)
-    rows = np.flatnonzero(adjusted < settings.alpha)
-    if rows.size:
-        named = [
-            f"{errors[k][2]:+.3g} for {errors[k][0]} - {errors[k][1]} (adjusted p {adjusted[k]:.2g})"
-            for k in rows[np.argsort(adjusted[rows], kind="stable")][:_NAMED].tolist()
-        ]
-        named += [f"and {rows.size - _NAMED:,} more"] * (rows.size > _NAMED)
+    adjusted = adjust(np.array([p for *_, p in errors]), "holm").tolist() if errors else ()
+    differ = sorted((p, k) for k, p in enumerate(adjusted) if p < settings.alpha)
+    if differ:
+        named = [f"{errors[k][2]:+.3g} for {errors[k][0]} - {errors[k][1]} (adjusted p {p:.2g})" for p, k in differ]
         yield (
             f"warning: {draft.metric}: the judge errs differently on these systems, so comparing its scores alone is "
-            f"biased, by: {', '.join(named)}; {draft.metric} corrects for it (t test of judge - human, Holm)"
+            f"biased, by: {first_of(named, _NAMED)}; {draft.metric} corrects for it (t test of judge - human, Holm)"
         )
 
 
@@ -61,31 +59,40 @@ def agreement(evaluation: EvaluationRecord, level: float) -> list[tuple[str, flo
     [('accuracy', 0.75), ('kappa', 0.5)]
     """
     labelled, human, judge, unit = _labels(evaluation)
-    is_label = np.isin(human[labelled], (0, 1)).all() and np.isin(judge[labelled], (0, 1)).all()
+    is_label = bool(np.isin([human[labelled], judge[labelled]], (0, 1)).all())
     if not is_label:  # sums of squares cancel less
         human, judge = (np.where(labelled, each - each[labelled].mean(), 0.0) for each in (human, judge))
     terms = labelled, human, judge, human * judge, human**2, judge**2
     sums = np.stack([np.bincount(unit, each.sum(axis=0)) for each in terms])
     sums = sums[:, sums[0] > 0]
     number, total = sums.shape[1], sums.sum(axis=1, keepdims=True)
-    measures = {"accuracy": _accuracy, "kappa": _kappa} if is_label else {"Pearson's r": _pearson}
-    found = []
-    for name, measure in measures.items():
-        with np.errstate(all="ignore"):
-            value, without = float(measure(total)[0]), measure(total - sums)
-        if number < 3 or not np.isfinite([value, *without]).all():
-            continue
-        error = float(np.sqrt((number - 1) / number * np.square(without - without.mean()).sum()))
-        reach = t_quantile(level, number - 1.0) * error
-        found.append((name, value, max(value - reach, 0.0 if name == "accuracy" else -1.0), min(value + reach, 1.0)))
-    return found
+    estimates = []
+    for name, values in _measures(np.concatenate([total, total - sums], axis=1), is_label=is_label).items():
+        if number >= 3 and np.isfinite(values).all():
+            error = np.sqrt((number - 1) / number * np.square(values[1:] - values[1:].mean()).sum())
+            value, reach = float(values[0]), t_quantile(level, number - 1.0) * float(error)
+            least = 0.0 if name == "accuracy" else -1.0
+            estimates.append((name, value, max(value - reach, least), min(value + reach, 1.0)))
+    return estimates
+
+
+@np.errstate(all="ignore")
+def _measures(sums: np.ndarray, *, is_label: bool) -> dict[str, np.ndarray]:
+    """Measures of agreement `[row]` of sums `[6, row]`: labels, human, judge, their product and squares."""
+    number, human, judge, product, of_human, of_judge = sums
+    if is_label:
+        accuracy = 1.0 - (human + judge - 2.0 * product) / number
+        chance = human / number * (judge / number) + (1.0 - human / number) * (1.0 - judge / number)
+        return {"accuracy": accuracy, "kappa": (accuracy - chance) / (1.0 - chance)}
+    squares = (of_human - human**2 / number) * (of_judge - judge**2 / number)
+    return {"Pearson's r": (product - human * judge / number) / np.sqrt(squares)}
 
 
 def error_differences(evaluation: EvaluationRecord) -> Iterator[tuple[str, str, float, float]]:
     """Of pairs of systems with common labels, (a, b, mean difference, p) of the judge's error, judge - human.
 
     On instances that are labelled for both; p is two-sided, of the paired t test, or of its form for clusters (residual
-    sums of the clusters, with as many degrees of freedom as there are clusters less one).
+    sums of the clusters, with as many degrees of freedom as there are clusters less one); 1 where all is rounding.
 
     >>> from sigjax import Evaluation
     >>> labels = {"A": [[1, 0.5], [0, 0.2], [1, 0.9]], "B": [[1, 1], [1, 1], [0, 0.1]]}
@@ -94,39 +101,22 @@ def error_differences(evaluation: EvaluationRecord) -> Iterator[tuple[str, str, 
     ('A', 'B', -0.1667, 0.4975)
     """
     labelled, human, judge, unit = _labels(evaluation)
+    rounding = 1e-12 * np.maximum(np.abs(human), np.abs(judge)).max(axis=1)
     for a, b in combinations(range(len(labelled)), 2):
         both = labelled[a] & labelled[b]
-        apart = np.where(both, judge[a] - human[a] - judge[b] + human[b], 0.0)
         counts = np.bincount(unit, both)
-        number = np.count_nonzero(counts)
-        if number < 3:
+        if (number := np.count_nonzero(counts)) < 3:
             continue
+        apart = np.where(both, judge[a] - human[a] - judge[b] + human[b], 0.0)
         mean = float(apart.sum() / counts.sum())
         residual = np.bincount(unit, apart) - mean * counts
         error = float(np.sqrt(number / (number - 1) * np.square(residual).sum()) / counts.sum())
-        rounding = 1e-12 * float(np.abs(apart).max())
-        if max(error, abs(mean)) > rounding:
-            p = t_tail(mean / max(error, rounding), number - 1.0, "two-sided")
-            yield evaluation.systems[a], evaluation.systems[b], mean, p
+        least = float(max(rounding[a], rounding[b]))
+        p = t_tail(mean / max(error, least), number - 1.0, "two-sided") if max(error, abs(mean)) > least else 1.0
+        yield evaluation.systems[a], evaluation.systems[b], mean, p
 
 
 def _labels(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Which instances are labelled, labels and the judge's scores, 0 elsewhere, `[system, instance]`; and the units."""
     labelled, human, judge = np.moveaxis(evaluation.stats, -1, 0)[[0, 2, 3]].astype(float)
     return labelled > 0, human, judge, units_of_instances(replace(evaluation, present=None))[0]
-
-
-def _accuracy(sums: np.ndarray) -> np.ndarray:
-    return 1.0 - (sums[1] + sums[2] - 2.0 * sums[3]) / sums[0]
-
-
-def _kappa(sums: np.ndarray) -> np.ndarray:
-    human, judge = sums[1:3] / sums[0]
-    chance = human * judge + (1.0 - human) * (1.0 - judge)
-    return (_accuracy(sums) - chance) / (1.0 - chance)
-
-
-def _pearson(sums: np.ndarray) -> np.ndarray:
-    number, human, judge, product, of_human, of_judge = sums
-    squares = (of_human - human**2 / number) * (of_judge - judge**2 / number)
-    return (product - human * judge / number) / np.sqrt(squares)

@@ -6,9 +6,9 @@ With n instances labelled and N not, human labels y and scores f of the judge (a
 
 where fbar_u and fbar_l are the judge's means on unlabelled and labelled instances, cov_l is the covariance on the
 labelled ones (ddof = 0) and var(f) the variance on all (ddof = 1), as in the package ppi_py. Where instances were
-chosen at random for labelling, the mean of this is that of the human labels of all instances, up to terms of 1 / n,
-whatever the judge does: a bad judge has lambda near 0, and the score is then ybar. lambda is not cut off at 0 and 1 as
-by ppi_py: so the judge may have another scale than people, and the score is smooth, as the jackknife needs it.
+labelled at random, its mean is that of the human labels of all, up to terms of 1 / n, whatever the judge does: a bad
+judge has lambda near 0, and the score is then ybar. lambda is not cut off at 0 and 1 as by ppi_py: so the judge may
+have another scale than people, and the score is smooth, as the jackknife needs it.
 
 References: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), "Prediction-powered inference"; Angelopoulos, Duchi
 and Zrnic (2023), "PPI++: Efficient prediction-powered inference", section 6.
@@ -58,11 +58,8 @@ def _extract(human: np.ndarray, judge: np.ndarray) -> np.ndarray:
         raise InputError(
             f"ppi needs human labels of at least two instances, got {count}; expected a number in some cells"
         )
-    y = np.where(labelled, human, 0.0)
-    of_judge = np.where(labelled, judge, 0.0)
-    return np.stack([labelled, ~labelled, y, of_judge, judge - of_judge, y * judge, judge * judge], axis=-1).astype(
-        float
-    )
+    y, f = (np.where(labelled, each, 0.0) for each in (human, judge))
+    return np.stack([labelled, ~labelled, y, f, judge - f, y * judge, judge * judge], axis=-1)
 
 
 PPI = Metric("ppi", ppi_score, _STATS, _extract, ("human", "judge"), optional_inputs=("human",), title="PPI++")

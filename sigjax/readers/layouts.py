@@ -445,12 +445,13 @@ _SIDES = [re.compile(rf"(model|system|player|bot)[_ ]?(name[_ ]?)?({side})") for
 _WINNERS = ("winner", "win", "preference", "verdict")
 _SPLIT = ("winner_model_a", "winner_model_b", "winner_tie")
 """Three columns in place of one, of which a row has 1 in one and 0 in the others."""
+_COUNTS = ("wins", "losses", "ties")
 _TIES = frozenset(("tie", "tied", "draw", "both", "neither", "bothbad", "both_bad", "tie (bothbad)", "tie(bothbad)"))
 _ASIDE = {"a": 1.0, "b": 0.0, "1": 1.0, "2": 0.0, "left": 1.0, "right": 0.0}
 
 
-def battle_columns(table: DataTable) -> list[str]:
-    """The columns of a table of battles: the two sides, then the winner, or the three of `_SPLIT`.
+def battle_columns(table: DataTable, *, counts: bool = False) -> list[str]:
+    """The columns of a table of battles: the two sides, then the winner, or the three of `_SPLIT`; or counts, if taken.
 
     There are none where the table is none of battles, or its sides hold numbers.
 
@@ -461,75 +462,44 @@ def battle_columns(table: DataTable) -> list[str]:
     >>> battle_columns(DataTable("t.csv", columns | {"model_a": DataColumn(["0.5"])}, [2]))
     []
     """
-    lower, sides = {name.strip().lower(): name for name in table.columns}, _side_columns(table)
-    winner = [lower[name] for name in _SPLIT if name in lower]
-    if len(winner) < len(_SPLIT):
-        winner = [lower[name] for name in _WINNERS if name in lower][:1]
-    return [*sides, *winner] if sides and winner else []
-
-
-def _side_columns(table: DataTable) -> list[str]:
-    """The columns of the two sides of battles; none where there are not two, or they hold numbers."""
-    found = [[name for name in table.columns if side.fullmatch(name.strip().lower())] for side in _SIDES]
-    if any(len(names) != 1 or not table.columns[names[0]].is_words() for names in found):
+    lower = {name.strip().lower(): name for name in table.columns}
+    sides = [[name for low, name in lower.items() if side.fullmatch(low)] for side in _SIDES]
+    results = [*[_COUNTS, _COUNTS[:2]] * counts, _SPLIT, *((name,) for name in _WINNERS)]
+    names = next((names for names in results if lower.keys() >= {*names}), None)
+    if names is None or any(len(side) != 1 or not table.columns[side[0]].is_words() for side in sides):
         return []
-    return [found[0][0], found[1][0]]
+    return [sides[0][0], sides[1][0], *(lower[name] for name in names)]
 
 
 class BattleRows(NamedTuple):
-    """Battles as rows of a table say them, where every system and every result is known."""
+    """The battles to take: their rows, indices of both systems, wins, ties and losses of the first `[row, 3]`."""
 
     systems: tuple[str, ...]
+    rows: np.ndarray
     a: np.ndarray
-    """[row]: index of the first system."""
     b: np.ndarray
     outcomes: np.ndarray
-    """[row, 3] float64: how often the first won, tied and lost."""
-    clusters: tuple[str, ...] | None
-    notes: tuple[str, ...]
+    left_out: tuple[str, ...]
 
 
-def battle_rows(table: DataTable, options: Options) -> BattleRows:
-    """The battles of a table that has two sides and a winner, or how often the first of two won and lost, and tied."""
-    table, options, notes = shaped(table, options)
-    lower = {name.strip().lower(): name for name in table.columns}
-    counts = [lower.get(name, "") for name in ("wins", "ties", "losses")]
-    sides, counted = _side_columns(table), bool(counts[0] and counts[2])
-    columns = [*sides, counts[0]] if sides and counted else battle_columns(table)
-    if not columns:
-        raise InputError(
-            f"{table.file}: is no table of battles; expected the columns model_a, model_b and winner, or model_a, "
-            f"model_b, wins, losses and ties; got {listing(table.columns)}"
-        )
+def battle_rows(table: DataTable, columns: Sequence[str], options: Options) -> BattleRows:
+    """The battles of a table with these columns, see `battle_columns`."""
+    counted = columns[2].strip().lower() == _COUNTS[0]
     if counted:
-        hint, none = "expected how many battles", np.zeros(len(table.lines))
-        outcomes = np.stack([number_column(table, each, hint=hint) if each else none for each in counts], axis=-1)
-        if (wrong := np.flatnonzero(((outcomes < 0) | (outcomes != np.rint(outcomes))).any(axis=1))).size:
-            raise InputError(f"{locate(table, int(wrong[0]), counts[0])}: expected whole numbers of battles from 0")
+        outcomes = np.zeros((len(table.lines), 3))
+        for name, outcome in zip(columns[2:], (0, 2, 1), strict=False):
+            numbers = outcomes[:, outcome] = number_column(table, name, hint="expected how many battles")
+            if (wrong := np.flatnonzero(~((numbers >= 0) & (numbers == np.rint(numbers))))).size:
+                raise InputError(f"{locate(table, int(wrong[0]), name)}: expected whole numbers of battles from 0")
     else:
-        values = _results(table, columns, [table.names[name] for name in columns[:2]])
-        outcomes = np.where(np.isnan(values)[:, None], np.nan, values[:, None] == [1.0, 0.5, 0.0])
-    systems, a, b, rows, left_out = _fought(table, columns, np.isnan(outcomes.sum(axis=1)), options)
-    if (name := options.cluster) is not None and name not in table.columns:
-        raise InputError(
-            f"{table.file}: {Hint('cluster')}: no column {quote(name)}; {suggest(name, table.columns, 'columns')}"
-        )
-    clusters = None if name is None else tuple(table.names[name][rows].tolist())
-    return BattleRows(systems, a, b, outcomes[rows], clusters, (*notes, *left_out))
-
-
-def _fought(
-    table: DataTable, columns: Sequence[str], empty: np.ndarray, options: Options
-) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray, list[str]]:
-    """The systems, both sides of the battles to take and their rows, where `empty` ones have no winner; what is not."""
+        outcomes = (_results(table, columns)[:, None] == [1.0, 0.5, 0.0]).astype(float)
     sides = [table.names[name] for name in columns[:2]]
-    names = list(dict.fromkeys(name for pair in zip(*sides, strict=True) for name in pair))
-    systems = select_systems(table.file, names, options)
+    systems = select_systems(table.file, list(dict.fromkeys(np.stack(sides, axis=1).ravel().tolist())), options)
     chosen = {name: k for k, name in enumerate(systems)}
     a, b = (np.array([chosen.get(name, -1) for name in side]) for side in sides)
-    among, alone = (a >= 0) & (b >= 0), a == b
-    rows, unknown = np.flatnonzero(among & ~alone & ~empty), np.flatnonzero(among & ~alone & empty)
-    if unknown.size and options.missing != "drop":
+    among, alone, fought = (a >= 0) & (b >= 0), a == b, outcomes.any(axis=1)
+    rows, unknown = (np.flatnonzero(among & ~alone & some) for some in (fought, ~fought))
+    if unknown.size and options.missing != "drop" and not counted:
         raise InputError(
             f"{locate(table, int(unknown[0]), columns[2])}: has no winner; use "
             f"{Hint('missing', 'drop')} to leave such battles out"
@@ -537,11 +507,12 @@ def _fought(
     if lacking := sorted({*range(len(systems))} - {*a[rows].tolist(), *b[rows].tolist()}):
         name = quote(systems[lacking[0]])
         raise InputError(f"{table.file}: system {name} has no battle to take; leave it out ({Hint('only')})")
-    left_out = (
-        (unknown.size, "battles without a winner"),
-        (np.count_nonzero(among & alone), "battles of a system against itself"),
-    )
-    return systems, a[rows], b[rows], rows, [f"left out {what}: {number:,}" for number, what in left_out if number]
+    numbers = {
+        "battles without a winner": 0 if counted else unknown.size,
+        "battles of a system against itself": np.count_nonzero(among & alone),
+    }
+    left_out = tuple(f"left out {what}: {number:,}" for what, number in numbers.items() if number)
+    return BattleRows(systems, rows, a[rows], b[rows], outcomes[rows], left_out)
 
 
 def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> Reading:
@@ -549,15 +520,21 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
     for option in ("runs", "score_column", "counts"):
         if getattr(options, option):
             raise InputError(f"{table.file}: {Hint(option)} means nothing for battles of two systems; leave it out")
-    values = _results(table, columns, [table.names[name] for name in columns[:2]])
-    systems, a, b, rows, left_out = _fought(table, columns, np.isnan(values), options)
+    systems, rows, a, b, outcomes, left_out = battle_rows(table, columns, options)
+    values, ties = outcomes @ [1.0, 0.5, 0.0], np.count_nonzero(outcomes[:, 1])
     ids = table.row_numbers() if options.id_column is None else table.names[options.id_column]
     sheets: list[Sheet] = []
     for k, name in enumerate(systems):
         own = np.flatnonzero((a == k) | (b == k))
-        numbers = {WIN_RATE: np.where(a[own] == k, values[rows[own]], 1.0 - values[rows[own]])}
+        numbers = {WIN_RATE: np.where(a[own] == k, values[own], 1.0 - values[own])}
         sheets.append(_sheet(name, table, numbers, ids, None, rows=rows[own]))
-    notes = _notes(columns, options, systems, values[rows], left_out)
+    about = {"battles of": f"{quote(columns[0])} and {quote(columns[1])}", "winners": f"from {listing(columns[2:])}"}
+    about |= {"ids": ids_from(options.id_column), "systems": listing(systems, SHOWN)}
+    means = (
+        f"{ties:,} of {len(values):,} battles are ties, which count half; a system is scored on all its battles, "
+        "whoever the others are, and a pair on its own: there a win rate of 1/2 is a delta of 0"
+    )
+    notes = (columns_note(about, (), "id_column, only"), *left_out, means)
     reading = join_sheets(sheets, replace(options, missing="pairwise"), scores=True, order=ids[rows])
 
     def evaluate(options: Options) -> EvaluationRecord:
@@ -568,24 +545,7 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
     return evaluate
 
 
-def _notes(
-    columns: Sequence[str], options: Options, systems: Sequence[str], values: np.ndarray, left_out: Sequence[str]
-) -> tuple[str, ...]:
-    """What was read, what was left out, and what scores mean."""
-    a, b, *winner = columns
-    about = {"battles of": f"{quote(a)} and {quote(b)}", "winners": f"from {listing(winner)}"}
-    about |= {"ids": ids_from(options.id_column), "systems": listing(systems, SHOWN)}
-    notes = [columns_note(about, (), "id_column, only")]
-    notes += left_out
-    ties = int(np.count_nonzero(values == 0.5))
-    notes.append(
-        f"{ties:,} of {len(values):,} battles are ties, which count half; a system is scored on all its battles, "
-        "whoever the others are, and a pair on its own: there a win rate of 1/2 is a delta of 0"
-    )
-    return tuple(notes)
-
-
-def _results(table: DataTable, columns: Sequence[str], sides: Sequence[np.ndarray]) -> np.ndarray:
+def _results(table: DataTable, columns: Sequence[str]) -> np.ndarray:
     """What the first system of each battle gets `[row]`: 1, 1/2 or 0; NaN where there is no winner."""
     first, second, *winner = columns
     if len(winner) > 1:
@@ -596,7 +556,7 @@ def _results(table: DataTable, columns: Sequence[str], sides: Sequence[np.ndarra
     given = list(cells)
     known = {cell: _result(cell, first, second) for cell in dict.fromkeys(given)}
     values = np.empty(len(given))
-    for row, (cell, a, b) in enumerate(zip(given, *sides, strict=True)):
+    for row, (cell, a, b) in enumerate(zip(given, table.names[first], table.names[second], strict=True)):
         value, name = known[cell], cell.strip()
         if a != b and name in (a, b):
             named = float(name == a)

@@ -231,3 +231,13 @@ def test_without_any_label_there_is_no_score(tmp_path):
     clusters = np.arange(40) // 6
     with pytest.raises(InputError, match="finite"):
         compare(Evaluation.from_arrays(tables, metric="ppi", clusters=clusters.tolist()), resamples=100)
+
+
+def test_a_judge_that_errs_alike_up_to_rounding_has_p_1_in_the_family_of_holm():
+    """3.1 - 3 and 0.1 - 0 differ by rounding alone; as does a system from itself."""
+    human = np.tile([3.0, 2.0], 10)
+    tables = {"A": [human, human + 0.1], "B": [human - 2.0, human - 2.0 + 0.1], "C": [0.0 * human, 0.0 * human + 0.1]}
+    arrays = {name: np.column_stack(each) for name, each in tables.items()} | {"D": np.column_stack(tables["A"])}
+    assert not np.array_equal(arrays["A"][:, 1] - human, arrays["C"][:, 1])
+    pairs = list(error_differences(Evaluation.from_arrays(arrays, metric="ppi")))
+    assert [(a + b, p) for a, b, _, p in pairs] == [(pair, 1.0) for pair in ("AB", "AC", "AD", "BC", "BD", "CD")]

@@ -280,6 +280,12 @@ WON = {
         ({"model_a": "AA", "model_b": "BB", "winner": ["model_a", "Z"]}, {}, "row 2.*expected model_a"),
         ({"one": "AA", "model_b": "BB", "winner": ["model_a", "tie"]}, {}, "no table of battles"),
         (WON, {"cluster": "user"}, "no column 'user'"),
+        (
+            {"model_a": "AAB", "model_b": "BBA", "winner": ["model_a", "tie", "model_a"], "user": "xxx"},
+            {"cluster": "user"},
+            "1 cluster of 2 systems: too few",
+        ),
+        ({"model_a": "AA", "model_b": "BC", "wins": [1, 0], "losses": [1, 0]}, {}, "'C' has no battle to take"),
         (WON, {"only": ["A", "Z"]}, "no system 'Z'"),
         (WON | {"winner": ["tie"]}, {}, "columns of equal length"),
     ],
@@ -344,3 +350,28 @@ def test_battles_that_count_for_nothing_are_left_out_and_named():
     some = studies.battles(data, only=["s0", "s1", "s4"], where="user != 'u1'")
     kept = [row for row in zip(*data.values(), strict=True) if {*row[:2]} <= {"s0", "s1", "s4"} and row[3] != "u1"]
     assert some.num_battles == len(kept)
+
+
+@pytest.mark.parametrize(("wins", "ties", "losses"), [(10**9, 31_622, 1), (10**7, 3_162, 1), (40, 7, 30)])
+def test_two_systems_have_the_scores_and_the_errors_of_a_multinomial_sample(wins, ties, losses):
+    """Closed form: log odds of wins and losses, their delta method, and nu = ties / sqrt(wins losses)."""
+    data = {"model_a": ["A"], "model_b": ["B"], "wins": [wins], "losses": [losses], "ties": [ties]}
+    study, number = studies.battles(data, resamples=100), wins + ties + losses
+    assert study.pairs[0].delta == pytest.approx(np.log(wins / losses), rel=1e-12)
+    assert study.tie_parameter == pytest.approx(ties / np.sqrt(wins * losses), rel=1e-10)
+    expected = np.sqrt((1 / wins + 1 / losses) * number / (number - 1))
+    assert study.pairs[0].standard_error == pytest.approx(expected, rel=1e-8)
+
+
+def test_rows_of_no_battles_are_no_clusters():
+    data = {"model_a": "AAAB", "model_b": "BBBA", "wins": [3, 1, 0, 2], "losses": [2, 2, 0, 4], "user": "xyzw"}
+    given = {name: list(cells) for name, cells in data.items()}
+    study, fewer = (studies.battles(each, cluster="user") for each in (given, pandas.DataFrame(given).drop(index=2)))
+    assert study.num_units == 3
+    assert study.pairs == fewer.pairs
+
+
+def test_a_wrong_number_is_located_in_its_column():
+    data = {"model_a": ["A", "A"], "model_b": ["B", "B"], "wins": [1, 1], "losses": [1, 1], "ties": [0, -1]}
+    with pytest.raises(InputError, match="row 2, column 'ties': expected whole numbers"):
+        studies.battles(data)
