@@ -56,8 +56,9 @@ _has_id_word = _named(
 _is_property_word = _named(
     _any_of(
         """
-        category cluster difficulty epoch group label len length n_chars n_tokens n_words num_chars num_tokens
-        num_words seed split stratum timestamp weight year
+        attempt batch category cluster cost difficulty epoch group iteration label latency len length n_chars n_tokens
+        n_words num_chars num_tokens num_words repeat repetition run seed shot split stratum temperature timestamp trial
+        weight year
         """
     ),
     _lower,

@@ -22,12 +22,14 @@ from sigjax.readers.options import ReadOptions
 from sigjax.records import Settings
 from sigjax.records.display import OTHER_NAMES, meant
 from sigjax.records.options import COMMAND, LISTS, Hint, check, types_of
+from sigjax.studies.battles import BattlesOptions
 from sigjax.studies.gains import GainsOptions
 from sigjax.studies.samples import OneSampleOptions, UnpairedOptions
 from sigjax.studies.slices import SlicesOptions
 
 ROOT = pathlib.Path(sigjax.__file__).parent
 RECORDS = (Output, Division, GainsOptions, OneSampleOptions, UnpairedOptions, SlicesOptions, ReadOptions, DataOptions)
+RECORDS += (BattlesOptions,)
 TYPES = {name: kind for record in RECORDS for name, kind in types_of(record).items()}
 FLAG = re.compile(r"(?<![\w'\"|:.])--[a-z][a-z-]+(?![\w(\[])|(?<![\w$ ] )(?<!\w)-[im](?![\w$])")
 PYTHON = re.compile(r"\b([a-z_]+)=(\"[^\"]*\"|'[^']*'|\[[^\]]*\]|\{[^}]*\})")
