@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import NormalDist
@@ -100,7 +101,7 @@ class Diff(BlockResult):
         same_data: whether all results of all systems are the same.
         changes: of every system and metric on both sides, in the old order.
         flips: of the systems that changed most, the instances that changed them, and what is left without the most
-            influential ones (p from 10,000 resamples where it is sampled); see `sigjax.studies.flips`.
+            influential ones (p from 10,000 resamples where it is sampled), if these have scores; see `studies.flips`.
         decisions: the pairs that are decided differently, by test, at the level of each report.
         num_decisions: number of pairs and tests on both sides; 0 for evaluations.
         added: system and metric of the scores that only the new side has.
@@ -137,11 +138,9 @@ class Diff(BlockResult):
     @property
     def headline(self) -> str:
         """The verdict on all scores, or how much changed."""
-        changes, verdicts = self.changes, [one.verdict for one in self.changes]
-        if self.same_data and self.margin is not None:  # then none is removed
-            return "No worse: all results are the same."
-        if self.same_data and not self.decisions:
-            return "Nothing changed: all results are the same."
+        changes = self.changes
+        if self.same_data and (self.margin is not None or not self.decisions):  # then none is removed
+            return f"{'Nothing changed' if self.margin is None else 'No worse'}: all results are the same."
         if self.margin is None:
             total = count(self.num_decisions, "decision")
             decisions = f"; {len(self.decisions):,} of {total}" if self.num_decisions else ""
@@ -151,13 +150,12 @@ class Diff(BlockResult):
         margin, sure = f"{self.margin:g}", f"({percent(self.level)} confidence)"
         several = len({one.metric for one in changes}) > 1
         names = [f"{one.name} ({metric_title(one.metric)})" if several else one.name for one in changes]
-        worse, unsure = (
-            [name for name, verdict in zip(names, verdicts, strict=True) if verdict == chosen]
-            for chosen in ("worse", "cannot tell")
-        )
-        if worse:
+        named = {verdict: [] for verdict in _ALERTS}
+        for one, name in zip(changes, names, strict=True):
+            named[one.verdict].append(name)
+        if worse := named["worse"]:
             return f"Worse: {first_of(worse, _MOST_NAMED)} by more than {margin} {sure}."
-        if unsure:
+        if unsure := named["cannot tell"]:
             others = f"; the {len(changes) - len(unsure):,} others are not" if len(unsure) < len(changes) else ""
             return f"Cannot tell whether worse by {margin}: {first_of(unsure, _MOST_NAMED)}{others} {sure}."
         if self.removed:
@@ -255,10 +253,8 @@ def _arms(system: SystemScore, report: Report, tail: float) -> tuple[float, floa
 def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRecord]) -> tuple[Compared, bool]:
     """The scores of evaluations of the same instances, with limits by the paired test; and whether all are the same."""
     compared, same, by_metric = {}, True, {side.metric.name: side for side in new}
-    for before in old:
+    for before in (each for each in old if each.metric.name in by_metric):
         metric = before.metric.name
-        if metric not in by_metric:
-            continue
         after = _aligned(before, by_metric[metric])
         for name in (name for name in before.systems if name in after.systems):
             stats = np.stack([side.stats[side.systems.index(name)] for side in (after, before)])
@@ -266,10 +262,9 @@ def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRec
             with host_scope():
                 case = problem_of(pair, Settings(test="bootstrap", method="montecarlo"))
                 new_score, old_score = case.observed_scores
-            unchanged = bool((pair.stats[0] == pair.stats[1]).all())
-            limits = None if unchanged else partial(_paired, pair)
+            limits = None if (stats[0] == stats[1]).all() else partial(_paired, pair)
             compared[name, metric] = old_score, new_score, case.hypotheses.delta((0, 1)), limits, pair
-            same = same and unchanged
+            same = same and limits is None
     return compared, same
 
 
@@ -457,7 +452,11 @@ def _flips(compared: Compared, options: DiffOptions) -> tuple[Flips, ...]:
         if pair is not None and limits_at is not None and isinstance(pair.metric, Metric) and pair.weights is None
     ]
     how = FlipsOptions(resamples=_FLIP_RESAMPLES, confidence_level=options.confidence_level)
-    return tuple(flips_of(pair, how) for pair in pairs[: options.flips])
+    flips = list[Flips]()
+    for pair in pairs[: options.flips]:
+        with suppress(InputError):  # the metric is not finite without some instances
+            flips.append(flips_of(pair, how))
+    return tuple(flips)
 
 
 def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, Any]:
@@ -466,11 +465,8 @@ def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, 
     chosen, metrics = options.only or [one.name for one in old.systems], options.metric
     shared = [key for key in decided[0] if key in decided[1] and (key[0] in chosen or key[1] in chosen)]
     both = [key for key in shared if key[2] in (metrics or key)]
-    changed = []
-    for key in both:
-        (before, delta, p), (after, new_delta, new_p) = (each[key] for each in decided)
-        if before != after:
-            changed.append(ChangedDecision(*key, before, after, delta, new_delta, p, new_p))
+    sides = ((key, decided[0][key], decided[1][key]) for key in both)
+    changed = [ChangedDecision(*key, a[0], b[0], a[1], b[1], a[2], b[2]) for key, a, b in sides if a[0] != b[0]]
     top: list[dict[str, tuple[str, ...]]] = [{}, {}]
     for groups, report in zip(top, (old, new), strict=True):
         for one in report.systems:
@@ -556,9 +552,8 @@ def _details(diff: Diff) -> list[Block]:
         parts += [f"{metric_title(one.metric)}, what changed {one.a.removesuffix(' (new)')}:", one.headline]
         parts += one.instances(_MOST_INSTANCES)
     for side, keys in (("old", diff.removed), ("new", diff.added)):
-        if keys:
-            named = first_of([f"{name} ({metric})" for name, metric in keys], _MOST_NAMED)
-            parts.append(f"Only on the {side} side: {named}.")
+        names = first_of([f"{name} ({metric})" for name, metric in keys], _MOST_NAMED)
+        parts += [f"Only on the {side} side: {names}."] if keys else []
     for metric, (old, new) in diff.top_groups.items():
         for names, others, did in ((new or (), old, "joined"), (old, new or (), "left")):
             if moved := [name for name in names if name not in others]:
@@ -576,10 +571,8 @@ def _value(value: Any) -> str:
 
 def _decision_lines(diff: Diff) -> list[Block]:
     """The pairs that are decided differently."""
-    if not diff.num_decisions:
-        return []
     if not diff.decisions:
-        return [f"Decisions that changed: none of {count(diff.num_decisions, 'pair')}."]
+        return [f"Decisions that changed: none of {count(diff.num_decisions, 'pair')}."] if diff.num_decisions else []
     shown = diff.decisions[:_MOST_DECISIONS]
     names = ["a", "b", *(name for name in ("metric", "test") if len({getattr(one, name) for one in shown}) > 1)]
     columns = {name: [getattr(one, name) for one in shown] for name in names}

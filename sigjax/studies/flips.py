@@ -136,18 +136,15 @@ class Flips(BlockResult):
     def _blocks(self) -> tuple[list[Block], list[Block]]:
         """What is left without the instances that decide; and these."""
         spec, alpha = words.number_spec([one.delta for one in self.left_out]), round(1.0 - self.level, 12)
+        interval, means = f"{words.percent(self.level)} interval", f"{caption(self)}; delta is {self.a} - {self.b}"
         columns = {
             "left out": [f"{one.removed:,}" if one.removed else "none" for one in self.left_out],
             "delta": [f"{one.delta:+{spec}}" for one in self.left_out],
-            f"{words.percent(self.level)} interval": [
-                words.format_interval(one.interval, f"+{spec}") for one in self.left_out
-            ],
+            interval: [words.format_interval(one.interval, f"+{spec}") for one in self.left_out],
             "p": [words.format_p(one.p_value, threshold=alpha) for one in self.left_out],
         }
-        head = (
-            f"{caption(self)}; delta is {self.a} - {self.b}; left out are the instances that speak most for its sign:"
-        )
-        return [head, Table.of(columns, names=(0,))], [*self.instances(), self.signature]
+        heading = f"{means}; left out are the instances that speak most for its sign:"
+        return [heading, Table.of(columns, names=(0,))], [*self.instances(), self.signature]
 
     def instances(self, most: int = _SHOWN) -> list[Block]:
         """The first instances that differ: their names, where all are right or wrong, else a table."""
@@ -176,11 +173,9 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
     $\delta - \delta_{(i)}$, where $\delta_{(i)}$ is delta without the instance. Those that speak most for the sign of
     delta are left out, the largest part first: 1, 2, 5 and 10 of them, as many as it takes for p to be 1 - level or
     more (or the sign to change), and as many as it takes for delta to be 0 or of the other sign. What is left is
-    compared anew, by the test and the interval of `compare`. The numbers are found by halving. For answers right or
-    wrong without clusters they are the fewest of all instances, and so is the last one for every mean; else others may
-    do with fewer.
-
-    p-values without chosen instances are no tests of anything: they say how much rests on few instances.
+    compared anew as by `compare`; p-values without chosen instances are no tests of anything, but say how much rests on
+    few of them. The numbers are found by halving. For answers right or wrong without clusters they are the fewest of
+    all instances, and so is the last one for every mean; else others may do with fewer.
 
     Args:
         data: what `compare` takes, of one metric and two systems (or `only` two).

@@ -164,7 +164,7 @@ class Slices(BlockResult, Study):
 
     def _blocks(self) -> tuple[list[Block], list[Block]]:
         """A table for each pair; and how it was made."""
-        pairs, blocks = self._pairs(), list[Block]()
+        pairs, blocks, interval = self._pairs(), list[Block](), f"{words.percent(self.level)} interval"
         for index, rows in enumerate(pairs[:_SHOWN]):
             spec = words.number_spec([x for one in rows for x in (one.score_a, one.score_b)])
             columns = {
@@ -173,9 +173,7 @@ class Slices(BlockResult, Study):
                 "a": [f"{one.score_a:{spec}}" for one in rows],
                 "b": [f"{one.score_b:{spec}}" for one in rows],
                 "delta": [f"{one.delta:+{spec}}" for one in rows],
-                f"{words.percent(self.level)} interval": [
-                    words.format_interval(one.interval, f"+{spec}") for one in rows
-                ],
+                interval: [words.format_interval(one.interval, f"+{spec}") for one in rows],
                 "adjusted p": [words.format_p(one.p_adjusted) for one in rows],
             }
             text = f"{caption(self)}; a: {rows[0].a}, b: {rows[0].b}"
@@ -270,8 +268,11 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
     in_slices = [_compared(on_instances(evaluation, labels == name), name, options) for name in tested]
     by_pair = [one for of_pair in zip(*in_slices, strict=True) for one in of_pair]
     of_pairs = grouped(with_adjusted_p(by_pair, options.correction), "a", "b")
-    names, reason = [(one.a, one.b) for one in overall], _no_interaction(every)
-    tests = [] if reason else with_adjusted_p(_interactions(every, names, options), options.correction)
+    pairs, owners = [(one.a, one.b) for one in overall], every.clusters or (every.ids if every.runs else None)
+    reason = None if isinstance(every.metric, Metric) else "the metric is not a function of sums"
+    if owners and len({*zip(owners, every.strata or (), strict=True)}) > len({*owners}):
+        reason = reason or "some clusters lie in several slices"
+    tests = [] if reason else with_adjusted_p(_interactions(every, pairs, options), options.correction)
     about = {"metric": evaluation.metric.name, "instances": every.num_instances, "slices": len(tested)}
     return Slices(
         by=options.by or "stratum",
@@ -296,15 +297,6 @@ def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOpt
         raise InputError(f"{'all slices' if name is None else f'slice {name!r}'}: {error.neutral}") from None
     after_size = ("score_a", "score_b", "delta", "interval", "p_value", "p_adjusted")
     return [SliceDelta(name, one.a, one.b, size, *(getattr(one, key) for key in after_size)) for one in report]
-
-
-def _no_interaction(evaluation: EvaluationRecord) -> str | None:
-    """Why labels of slices cannot be permuted over units; None where they can."""
-    if not isinstance(evaluation.metric, Metric):
-        return "the metric is not a function of sums"
-    owners = evaluation.clusters or (evaluation.ids if evaluation.runs is not None else None)
-    crossing = owners and len({*zip(owners, evaluation.strata or (), strict=True)}) > len({*owners})
-    return "some clusters lie in several slices" if crossing else None
 
 
 def _interactions(

@@ -183,6 +183,15 @@ def test_diff_names_the_instances_that_changed_the_systems_that_changed_most(tmp
     _run(["diff", str(tmp_path / "old.npz"), str(tmp_path / "new.npz")], debug=True)
     assert "accuracy, what changed C:" in capsys.readouterr().out
     assert diff(old, old).flips == ()
+    sides = (
+        Evaluation.from_arrays(
+            {name: np.array([[x, 4], [1, 4], [0, 0], [0, 0]]) for name, x in zip("AB", tops, strict=True)},
+            metric=lambda sums: sums[..., 0] / sums[..., 1],
+        )
+        for tops in ((3, 1), (1, 3))
+    )
+    undefined = diff(*sides)  # 0 / 0 without the first two
+    assert ([one.change for one in undefined.changes], undefined.flips) == ([-0.25, 0.25], ())
 
 
 def test_the_command_writes_text_json_and_a_folded_comment(tmp_path, capsys):
