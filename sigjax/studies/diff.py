@@ -193,11 +193,9 @@ def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
     compared = {}
     for key in (key for key in before if key in after):
         _check_direction(key[1], *(key[1] in report.lower_is_better for report in (old, new)))
-        (a, b), limits = (
-            (before[key].score, after[key].score),
-            partial(_unpaired, (before[key], old), (after[key], new)),
-        )
-        compared[key] = a, b, b - a, None if same else limits, None
+        a, b = before[key], after[key]
+        limits = None if same else partial(_unpaired, (a, old), (b, new))
+        compared[key] = a.score, b.score, b.score - a.score, limits, None
     return compared, same
 
 
@@ -243,9 +241,9 @@ def _arms(system: SystemScore, report: Report, tail: float) -> tuple[float, floa
     if system.interval_kind == "wilson":
         low, high = wilson_interval(np.array(round(system.score * units)), units, 1.0 - 2.0 * tail)
         return system.score - float(low), float(high) - system.score
-    normal = NormalDist().inv_cdf(1.0 - tail) / NormalDist().inv_cdf((1.0 + level) / 2.0)
-    degrees = max(units - 1, 1)
-    wider = max(normal, t_quantile(1.0 - 2.0 * tail, degrees) / t_quantile(level, degrees))
+    normal, degrees = NormalDist(), max(units - 1, 1)
+    by_normal = normal.inv_cdf(1.0 - tail) / normal.inv_cdf((1.0 + level) / 2.0)
+    wider = max(by_normal, t_quantile(1.0 - 2.0 * tail, degrees) / t_quantile(level, degrees))
     below, above = (max(wider, 1.0) if end in _BOUNDS else wider for end in system.interval)
     return below * max(system.score - system.interval.low, 0.0), above * max(system.interval.high - system.score, 0.0)
 

@@ -253,20 +253,20 @@ def signature_line(**values: object) -> str:
 
 
 def study_signature(study: str, options: object, *, metric: str, **more: object) -> str:
-    """The signature of a study: all options of its own that change numbers; what is given here goes before.
+    """The signature of a study: its options that change numbers; what is given here replaces them in their places.
 
     >>> from sigjax.studies.trials import StudyOptions
-    >>> study_signature("power", StudyOptions(seed=1), metric="mean", units=9).rpartition("|")[0]
-    'study:power|metric:mean|test:permutation|n:1999|seed:1|repetitions:1000|alt:two-sided|units:9'
+    >>> study_signature("power", StudyOptions(seed=1), metric="mean", only="A,B").rpartition("|")[0]
+    'study:power|metric:mean|test:permutation|n:1999|seed:1|only:A,B|repetitions:1000|alt:two-sided'
     """
-    reading, texts = options_of(ReadingOptions), dict[str, str]()
+    reading, given = options_of(ReadingOptions), dict[str, object]()
     for name, declared in options_of(type(options)).items():
         value = getattr(options, name)
-        if declared is reading.get(name) or name in ("device", "progress") or value is None or value is False:
-            continue
+        if declared is reading.get(name) or name in ("device", "progress") or value is False:
+            continue  # None stays, and holds the place of what is given here
         value = ",".join(map(str, value)) if isinstance(value, list | tuple) else value
-        texts[_SHORT.get(name, name)] = f"{value:g}" if isinstance(value, float) else str(value)
-    return signature_line(**{"study": study, "metric": metric, **texts, **more})
+        given[_SHORT.get(name, name)] = f"{value:g}" if isinstance(value, float) else value
+    return signature_line(**{"study": study, "metric": metric, **given, **more})
 
 
 def table_text(header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = ()) -> list[str]:
