@@ -1,13 +1,11 @@
-"""What changed between two reports, or two saved evaluations, and whether the new systems are worse by a margin.
-
-Text, Markdown and a comment for GitHub have the same sentences and tables.
-"""
+"""What changed between two reports, or two saved evaluations, and whether the new systems are worse by a margin."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import NormalDist
@@ -30,7 +28,6 @@ from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import t_quantile
 from sigjax.testing.problem import problem_of
 
-Path = str | os.PathLike[str]
 Verdict = Literal["no worse", "worse", "cannot tell"]
 
 
@@ -104,7 +101,7 @@ class Diff(BlockResult):
         same_data: whether all results of all systems are the same.
         changes: of every system and metric on both sides, in the old order.
         flips: of the systems that changed most, the instances that changed them, and what is left without the most
-            influential ones (p from 10,000 resamples where it is sampled); see `sigjax.studies.flips`.
+            influential ones (p from 10,000 resamples where it is sampled), if these have scores; see `studies.flips`.
         decisions: the pairs that are decided differently, by test, at the level of each report.
         num_decisions: number of pairs and tests on both sides; 0 for evaluations.
         added: system and metric of the scores that only the new side has.
@@ -141,7 +138,31 @@ class Diff(BlockResult):
     @property
     def headline(self) -> str:
         """The verdict on all scores, or how much changed."""
-        return verdict_sentence(self)
+        changes = self.changes
+        if self.same_data and (self.margin is not None or not self.decisions):  # then none is removed
+            return f"{'Nothing changed' if self.margin is None else 'No worse'}: all results are the same."
+        if self.margin is None:
+            total = count(self.num_decisions, "decision")
+            decisions = f"; {len(self.decisions):,} of {total}" if self.num_decisions else ""
+            return (
+                f"{sum(one.change != 0.0 for one in changes):,} of {count(len(changes), 'score')} changed{decisions}."
+            )
+        margin, sure = f"{self.margin:g}", f"({percent(self.level)} confidence)"
+        several = len({one.metric for one in changes}) > 1
+        names = [f"{one.name} ({metric_title(one.metric)})" if several else one.name for one in changes]
+        named = {verdict: [] for verdict in _ALERTS}
+        for one, name in zip(changes, names, strict=True):
+            named[one.verdict].append(name)
+        if worse := named["worse"]:
+            return f"Worse: {first_of(worse, _MOST_NAMED)} by more than {margin} {sure}."
+        if unsure := named["cannot tell"]:
+            others = f"; the {len(changes) - len(unsure):,} others are not" if len(unsure) < len(changes) else ""
+            return f"Cannot tell whether worse by {margin}: {first_of(unsure, _MOST_NAMED)}{others} {sure}."
+        if self.removed:
+            gone = first_of([name for name, _ in self.removed], _MOST_NAMED)
+            return f"Cannot tell: {gone} has no new score; all others are no worse."
+        all_of = "the score is not" if len(changes) == 1 else f"none of {len(changes):,} scores is"
+        return f"No worse: {all_of} worse by {margin} {sure}."
 
     def _blocks(self) -> tuple[list[Block], list[Block]]:
         """The scores; what the limits mean, and what else changed."""
@@ -157,13 +178,12 @@ Key = tuple[str, str]
 """A system and a metric."""
 LimitsAt = Callable[[float], Interval | None]
 """One-sided error probability -> limits of new - old, each of which errs with it; None where there are none."""
-_SAME = Interval(0.0, 0.0)
 _BOUNDS = (-1.0, 0.0, 1.0, 100.0)
 """Where intervals of metrics end."""
 
 
-Compared = dict[Key, tuple[float, float, float, LimitsAt, EvaluationRecord | None]]
-"""The old and the new score of what is on both sides, new - old, what gives its limits, and both as two systems."""
+Compared = dict[Key, tuple[float, float, float, LimitsAt | None, EvaluationRecord | None]]
+"""Old score, new score, new - old, its limits (None: all results are the same), and both sides as two systems."""
 
 
 def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
@@ -173,16 +193,10 @@ def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
     compared = {}
     for key in (key for key in before if key in after):
         _check_direction(key[1], *(key[1] in report.lower_is_better for report in (old, new)))
-        limits = partial(_unpaired, (before[key], old), (after[key], new))
-        scores = before[key].score, after[key].score
-        compared[key] = *scores, scores[1] - scores[0], _unchanged if same else limits, None
+        a, b = before[key], after[key]
+        limits = None if same else partial(_unpaired, (a, old), (b, new))
+        compared[key] = a.score, b.score, b.score - a.score, limits, None
     return compared, same
-
-
-def _unchanged(tail: float) -> Interval:
-    """Limits where all results are the same."""
-    del tail
-    return _SAME
 
 
 def _paired_reports(old: Report, new: Report) -> tuple[Compared, bool] | str:
@@ -208,10 +222,9 @@ def _check_direction(metric: str, *lower_is_better: bool) -> None:
 def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], tail: float) -> Interval | None:
     """Limits of new - old from the arms of both intervals, as if the results were independent."""
     arms, change = [_arms(one, report, tail) for one, report in (old, new)], new[0].score - old[0].score
-    known = [each for each in arms if each is not None]
-    if len(known) < 2:
+    if arms[0] is None or arms[1] is None:
         return None
-    (old_below, old_above), (new_below, new_above) = known
+    (old_below, old_above), (new_below, new_above) = arms[0], arms[1]
     return Interval(change - math.hypot(new_below, old_above), change + math.hypot(new_above, old_below))
 
 
@@ -228,9 +241,9 @@ def _arms(system: SystemScore, report: Report, tail: float) -> tuple[float, floa
     if system.interval_kind == "wilson":
         low, high = wilson_interval(np.array(round(system.score * units)), units, 1.0 - 2.0 * tail)
         return system.score - float(low), float(high) - system.score
-    normal = NormalDist().inv_cdf(1.0 - tail) / NormalDist().inv_cdf((1.0 + level) / 2.0)
-    degrees = max(units - 1, 1)
-    wider = max(normal, t_quantile(1.0 - 2.0 * tail, degrees) / t_quantile(level, degrees))
+    normal, degrees = NormalDist(), max(units - 1, 1)
+    by_normal = normal.inv_cdf(1.0 - tail) / normal.inv_cdf((1.0 + level) / 2.0)
+    wider = max(by_normal, t_quantile(1.0 - 2.0 * tail, degrees) / t_quantile(level, degrees))
     below, above = (max(wider, 1.0) if end in _BOUNDS else wider for end in system.interval)
     return below * max(system.score - system.interval.low, 0.0), above * max(system.interval.high - system.score, 0.0)
 
@@ -238,10 +251,8 @@ def _arms(system: SystemScore, report: Report, tail: float) -> tuple[float, floa
 def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRecord]) -> tuple[Compared, bool]:
     """The scores of evaluations of the same instances, with limits by the paired test; and whether all are the same."""
     compared, same, by_metric = {}, True, {side.metric.name: side for side in new}
-    for before in old:
+    for before in (each for each in old if each.metric.name in by_metric):
         metric = before.metric.name
-        if metric not in by_metric:
-            continue
         after = _aligned(before, by_metric[metric])
         for name in (name for name in before.systems if name in after.systems):
             stats = np.stack([side.stats[side.systems.index(name)] for side in (after, before)])
@@ -249,10 +260,9 @@ def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRec
             with host_scope():
                 case = problem_of(pair, Settings(test="bootstrap", method="montecarlo"))
                 new_score, old_score = case.observed_scores
-            unchanged = bool((pair.stats[0] == pair.stats[1]).all())
-            limits = _unchanged if unchanged else partial(_paired, pair)
+            limits = None if (stats[0] == stats[1]).all() else partial(_paired, pair)
             compared[name, metric] = old_score, new_score, case.hypotheses.delta((0, 1)), limits, pair
-            same = same and unchanged
+            same = same and limits is None
     return compared, same
 
 
@@ -265,10 +275,9 @@ def _aligned(old: EvaluationRecord, new: EvaluationRecord) -> EvaluationRecord:
     index = {key: position for position, key in enumerate(keys[1])}
     for side, other, only in ((keys[0], index.keys(), "old"), (keys[1], set(keys[0]), "new")):
         if lacking := [key for key in side if key not in other]:
-            many = f"{len(lacking):,} of {len(side):,} instances"
             raise InputError(
-                f"{many} are only on the {only} side (the first is {lacking[0]!r}); the paired test needs the same "
-                "instances on both"
+                f"{len(lacking):,} of {len(side):,} instances are only on the {only} side (the first is "
+                f"{lacking[0]!r}); the paired test needs the same instances on both"
             )
     order = [index[key] for key in keys[0]]
     for what in ("clusters", "strata"):
@@ -324,12 +333,10 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
     worse with at most that. A score that is missing on the new side leaves the verdict at "cannot tell".
 
     On the same instances (of the same ids, or without ids as many in the same order, with the same clusters and
-    strata) the limits are those of the paired test of `equivalence_test`. Reports hold what it needs (see
-    `Report.to_json`), and so do evaluations (`sigjax extract`, `Evaluation.save`). From reports that do not, or on
-    other instances, the limits are those of independent results: with arms $l, u$ of the intervals of both scores,
+    strata) the limits are those of the paired test of `equivalence_test`, where both sides hold results of instances.
+    Else they are those of independent results: with arms $l, u$ of the intervals of both scores,
     $d - \sqrt{l_{new}^2 + u_{old}^2}$ and $d + \sqrt{u_{new}^2 + l_{old}^2}$. On the same instances these are wider
-    than need be, since scores of old and new outputs rise and fall together. Where all results are the same, nothing is
-    worse.
+    than need be. Where all results are the same, nothing is worse.
 
     Args:
         old: a `Report`, or the path of its JSON; or an `Evaluation`, several by metric, or the path of an .npz file.
@@ -337,8 +344,7 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
         options: see `DiffOptions`.
 
     Raises:
-        InputError: something that is neither, two different things, no system and metric on both sides, evaluations of
-            other instances, or an option outside its domain.
+        InputError: two different things, no system and metric on both sides, or evaluations of other instances.
 
     Reference: Zou and Donner (2008), "Construction of confidence limits about effect measures: a general approach"; for
     answers right or wrong, Newcombe (1998), "Interval estimation for the difference between independent proportions".
@@ -368,18 +374,16 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
         compared, same = _of_evaluations(before, after)
     else:
         raise InputError("old is a report and new is not, or the other way round; give two reports, or two evaluations")
-    _check_chosen(compared, options)
-    compared = {key: scores for key, scores in compared.items() if _is_chosen(key, options)}
-    added, removed = (
+    compared = _chosen(compared, options)
+    removed, added = (
         tuple(key for key in side if key not in other and _is_chosen(key, options))
-        for side, other in (keys[::-1], keys)
+        for side, other in (keys, keys[::-1])
     )
     changes = _changes(compared, lower, options)
-    verdicts: list[Verdict | None] = [each.verdict for each in changes]
-    if removed and options.margin is not None:
-        verdicts.append("cannot tell")
+    verdicts = {None if options.margin is None else "cannot tell"} if removed else set[str | None]()
+    verdicts |= {one.verdict for one in changes}
     return Diff(
-        verdict=next((each for each in ("worse", "cannot tell", "no worse") if each in verdicts), None),
+        verdict=next(verdict for verdict in _ALERTS if verdict in verdicts),
         margin=options.margin,
         level=options.confidence_level,
         paired=unpaired_reason is None,
@@ -395,31 +399,26 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
 
 
 def _side(given: Any, name: str) -> Report | list[EvaluationRecord]:
-    if isinstance(given, str | os.PathLike) and os.fspath(given).endswith(".npz"):
-        return list(read_metrics(given))
     if isinstance(given, str | os.PathLike):
-        return Report.from_json(given)
+        return list(read_metrics(given)) if os.fspath(given).endswith(".npz") else Report.from_json(given)
     if isinstance(given, Report):
         return given
-    evaluations = [given] if isinstance(given, EvaluationRecord) else given
-    if (
-        not isinstance(evaluations, list | tuple)
-        or not evaluations
-        or not all(isinstance(each, EvaluationRecord) for each in evaluations)
-    ):
+    evaluations = given if isinstance(given, list | tuple) else [given]
+    if not evaluations or not all(isinstance(each, EvaluationRecord) for each in evaluations):
         raise InputError(f"{name} must be a Report, an Evaluation, or the path of one (.json, .npz), got {given!r:.40}")
     return list(evaluations)
 
 
-def _check_chosen(compared: Compared, options: DiffOptions) -> None:
-    """Refuse names that are not on both sides, or sides that have nothing in common."""
+def _chosen(compared: Compared, options: DiffOptions) -> Compared:
+    """The scores of the systems and metrics of the options, which must be on both sides."""
     for index, (what, names) in enumerate((("system", options.only), ("metric", options.metric))):
         known = list(dict.fromkeys(key[index] for key in compared))
         for name in names or ():
             if name not in known:
                 raise InputError(f"no {what} {name!r} on both sides; those on both are {listing(known)}")
-    if not compared:
+    if not (chosen := {key: scores for key, scores in compared.items() if _is_chosen(key, options)}):
         raise InputError("no system with a score by the same metric is on both sides; systems are known by their names")
+    return chosen
 
 
 def _is_chosen(key: Key, options: DiffOptions) -> bool:
@@ -428,17 +427,17 @@ def _is_chosen(key: Key, options: DiffOptions) -> bool:
 
 def _changes(compared: Compared, lower_is_better: Collection[str], options: DiffOptions) -> tuple[Change, ...]:
     """All changes, with limits and verdicts where there is a margin."""
-    alpha, many = 1.0 - options.confidence_level, len(compared)
-    changes = []
+    alpha, many, margin, changes = 1.0 - options.confidence_level, len(compared), options.margin, []
     for (name, metric), (old, new, change, limits_at, _) in compared.items():
-        sign = -1.0 if metric in lower_is_better else 1.0
-        limits = verdict = None
-        if options.margin is not None:
-            each, together = limits_at(alpha), limits_at(alpha / many)
+        limits, verdict, lower = None, None, metric in lower_is_better
+        if margin is not None:
+            verdict: Verdict | None = "cannot tell"
+            each, together = (limits_at(tail) if limits_at else Interval(0.0, 0.0) for tail in (alpha, alpha / many))
             if each is not None and together is not None:
-                limits = Interval(each.low, together.high) if sign > 0 else Interval(together.low, each.high)
-            verdict = _verdict(limits, sign, options.margin)
-        changes.append(Change(name, metric, old, new, change, limits, verdict, limits_at is _unchanged))
+                limits = Interval(together.low, each.high) if lower else Interval(each.low, together.high)
+                least, most = (-limits.high, -limits.low) if lower else limits
+                verdict = "no worse" if least > -margin else "worse" if most < -margin else "cannot tell"
+        changes.append(Change(name, metric, old, new, change, limits, verdict, limits_at is None))
     return tuple(changes)
 
 
@@ -448,35 +447,34 @@ def _flips(compared: Compared, options: DiffOptions) -> tuple[Flips, ...]:
     pairs = [
         replace(pair, systems=(f"{name} (new)", f"{name} (old)"))
         for (name, _), (*_, limits_at, pair) in changed
-        if pair is not None and limits_at is not _unchanged and isinstance(pair.metric, Metric) and pair.weights is None
+        if pair is not None and limits_at is not None and isinstance(pair.metric, Metric) and pair.weights is None
     ]
     how = FlipsOptions(resamples=_FLIP_RESAMPLES, confidence_level=options.confidence_level)
-    return tuple(flips_of(pair, how) for pair in pairs[: options.flips])
-
-
-def _verdict(limits: Interval | None, sign: float, margin: float) -> Verdict:
-    if limits is None:
-        return "cannot tell"
-    least, most = sorted((sign * limits.low, sign * limits.high))
-    return "no worse" if least > -margin else "worse" if most < -margin else "cannot tell"
+    flips = list[Flips]()
+    for pair in pairs[: options.flips]:
+        with suppress(InputError):  # the metric is not finite without some instances
+            flips.append(flips_of(pair, how))
+    return tuple(flips)
 
 
 def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, Any]:
     """The fields of a `Diff` that only reports have; of pairs that hold one of the chosen systems."""
     decided = [_decisions(report) for report in (old, new)]
-    chosen = options.only or [one.name for one in old.systems]
+    chosen, metrics = options.only or [one.name for one in old.systems], options.metric
     shared = [key for key in decided[0] if key in decided[1] and (key[0] in chosen or key[1] in chosen)]
-    both = [key for key in shared if key[2] in (options.metric or key)]
-    changed = []
-    for key in both:
-        (before, delta, p), (after, new_delta, new_p) = (each[key] for each in decided)
-        if before != after:
-            changed.append(ChangedDecision(*key, before, after, delta, new_delta, p, new_p))
+    both = [key for key in shared if key[2] in (metrics or key)]
+    sides = ((key, decided[0][key], decided[1][key]) for key in both)
+    changed = [ChangedDecision(*key, a[0], b[0], a[1], b[1], a[2], b[2]) for key, a, b in sides if a[0] != b[0]]
+    top: list[dict[str, tuple[str, ...]]] = [{}, {}]
+    for groups, report in zip(top, (old, new), strict=True):
+        for one in report.systems:
+            if one.in_top_group and one.metric in (metrics or [one.metric]):
+                groups[one.metric] = (*groups.get(one.metric, ()), one.name)
     settings = [report.settings_dict() for report in (old, new)]
     return {
         "decisions": tuple(changed),
         "num_decisions": len(both),
-        "top_groups": {} if options.only else _changed(*map(_top_groups, (old, new))),
+        "top_groups": {} if options.only else _changed(*top),
         "settings": _changed({name: value for name, value in settings[0].items() if name != "data"}, settings[1]),
         "versions": _changed(old.versions, new.versions),
     }
@@ -485,15 +483,6 @@ def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, 
 def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """The entries that differ, with both values."""
     return {name: (value, new.get(name)) for name, value in old.items() if value != new.get(name)}
-
-
-def _top_groups(report: Report) -> dict[str, tuple[str, ...]]:
-    """The names of each metric's top group."""
-    groups: dict[str, tuple[str, ...]] = {}
-    for one in report.systems:
-        if one.in_top_group:
-            groups[one.metric] = (*groups.get(one.metric, ()), one.name)
-    return groups
 
 
 def _decisions(report: Report) -> dict[tuple[str, str, str, str], tuple[str | None, float, float]]:
@@ -506,100 +495,63 @@ def _decisions(report: Report) -> dict[tuple[str, str, str, str], tuple[str | No
     return decisions
 
 
-_ALERTS = {"no worse": "TIP", "worse": "CAUTION", "cannot tell": "WARNING", None: "NOTE"}
-"""Coloured quotations of GitHub."""
-_FIRST = {"worse": 0, "cannot tell": 1, "no worse": 2, None: 3}
-_MOST_NAMED = 5
-_MOST_DECISIONS = 20
-_MOST_INSTANCES = 10
-_FLIP_RESAMPLES = 10_000
+_ALERTS = {"worse": "CAUTION", "cannot tell": "WARNING", "no worse": "TIP", None: "NOTE"}
+"""Coloured quotations of GitHub; rows are in this order of their verdicts."""
+_MOST_NAMED, _MOST_DECISIONS, _MOST_INSTANCES, _FLIP_RESAMPLES = 5, 20, 10, 10_000
 _NO_LIMITS = {True: "few units, or all differ alike, which says nothing of others", False: "a report without intervals"}
 """Why a change has no limits, by whether they are paired."""
 
 
-def verdict_sentence(diff: Diff) -> str:
-    """The verdict on all scores, or how much changed."""
-    changes, sure = diff.changes, f"({percent(diff.level)} confidence)"
-    if diff.same_data and diff.margin is not None:  # then none is removed
-        return "No worse: all results are the same."
-    if diff.same_data and not diff.decisions:
-        return "Nothing changed: all results are the same."
-    if diff.margin is None:
-        changed = sum(one.change != 0.0 for one in changes)
-        total = count(diff.num_decisions, "decision")
-        decisions = f"; {len(diff.decisions):,} of {total}" if diff.num_decisions else ""
-        return f"{changed:,} of {count(len(changes), 'score')} changed{decisions}."
-    unsure = [one for one in changes if one.verdict == "cannot tell"]
-    if worse := [one for one in changes if one.verdict == "worse"]:
-        return f"Worse: {_named(diff, worse)} by more than {diff.margin:g} {sure}."
-    if unsure:
-        others = f"; the {len(changes) - len(unsure):,} others are not" if len(unsure) < len(changes) else ""
-        return f"Cannot tell whether worse by {diff.margin:g}: {_named(diff, unsure)}{others} {sure}."
-    if diff.removed:
-        gone = first_of([name for name, _ in diff.removed], _MOST_NAMED)
-        return f"Cannot tell: {gone} has no new score; all others are no worse."
-    all_of = "the score is not" if len(changes) == 1 else f"none of {len(changes):,} scores is"
-    return f"No worse: {all_of} worse by {diff.margin:g} {sure}."
-
-
-def _named(diff: Diff, changes: Sequence[Change]) -> str:
-    """The systems of some changes, with the metric where there are several."""
-    several = len({one.metric for one in diff.changes}) > 1
-    return first_of(
-        [f"{one.name} ({metric_title(one.metric)})" if several else one.name for one in changes], _MOST_NAMED
-    )
-
-
 def _scores(diff: Diff) -> list[Block]:
-    """A table for each metric, under its name where there are several."""
+    """A table for each metric, under its name where there are several; with a margin the worst first."""
     metrics, parts = list(dict.fromkeys(one.metric for one in diff.changes)), []
     for metric in metrics:
-        lower = " (lower is better)" if metric in diff.lower_is_better else ""
-        parts += [f"{metric_title(metric)}{lower}:"] if lower or len(metrics) > 1 else []
+        lower = metric in diff.lower_is_better
+        parts += [f"{metric_title(metric)}{' (lower is better)' * lower}:"] if lower or len(metrics) > 1 else []
         of_metric = [one for one in diff.changes if one.metric == metric]
         if changed := [one for one in of_metric if not one.unchanged]:
-            parts.append(_table(diff, changed, -1.0 if lower else 1.0))
+            if diff.margin is not None:
+                order = list(_ALERTS)
+                changed.sort(key=lambda one, sign=1.0 - 2.0 * lower: (order.index(one.verdict), sign * one.change))
+            spec = number_spec([value for one in changed for value in (one.old, one.new, one.change)])
+            columns = {
+                "system": [one.name for one in changed],
+                "old": [format(one.old, spec) for one in changed],
+                "new": [format(one.new, spec) for one in changed],
+                "change": [format(one.change, f"+{spec}") for one in changed],
+            }
+            if diff.margin is not None:
+                columns["limits"] = [format_interval(one.limits, f"+{spec}") for one in changed]
+                columns["verdict"] = [one.verdict or "" for one in changed]
+            parts.append(Table.of(columns, names=(0,), optional=("old", "new")))
         if same := [one.name for one in of_metric if one.unchanged]:
             names = f": {', '.join(same)}" if len(same) <= _MOST_NAMED else ""
             parts.append(f"Unchanged on every instance: {count(len(same), 'system')}{names}.")
     return parts
 
 
-def _table(diff: Diff, changes: Sequence[Change], sign: float) -> Table:
-    """Scores before and after: with a margin the worst first, else in the old order."""
-    if diff.margin is not None:
-        changes = sorted(changes, key=lambda one: (_FIRST[one.verdict], sign * one.change))
-    spec = number_spec([value for one in changes for value in (one.old, one.new, one.change)])
-    columns = {
-        "system": [one.name for one in changes],
-        "old": [format(one.old, spec) for one in changes],
-        "new": [format(one.new, spec) for one in changes],
-        "change": [format(one.change, f"+{spec}") for one in changes],
-    }
-    if diff.margin is not None:
-        columns["limits"] = [format_interval(one.limits, f"+{spec}") for one in changes]
-        columns["verdict"] = [one.verdict or "" for one in changes]
-    return Table.of(columns, names=(0,), optional=("old", "new"))
-
-
 def _details(diff: Diff) -> list[Block]:
     """What the limits mean, and what else changed."""
-    parts: list[Block] = []
+    parts, level = list[Block](), percent(diff.level)
     if diff.margin is not None and not diff.same_data:
-        parts.append(_limits_sentence(diff))
+        parts.append(
+            f"limits of new - old: {level} confidence each. Worse: both beyond the margin; no worse: both within it."
+            if len(diff.changes) == 1
+            else f"limits of new - old: on the side of a loss each holds with {level} confidence, on the other side "
+            "all hold together. No worse: the first lies within the margin; worse: the second lies beyond it."
+        )
         if not diff.paired:
-            parts.append(
-                f"Not paired: {diff.unpaired_reason}. So the limits are those of independent results; on the same "
-                "instances they are wider than need be."
+            independent = (
+                "the limits are those of independent results; on the same instances they are wider than need be"
             )
+            parts.append(f"Not paired: {diff.unpaired_reason}. So {independent}.")
         parts += [f"{DASH}: {_NO_LIMITS[diff.paired]}."] if any(one.limits is None for one in diff.changes) else []
     for one in diff.flips:
         parts += [f"{metric_title(one.metric)}, what changed {one.a.removesuffix(' (new)')}:", one.headline]
         parts += one.instances(_MOST_INSTANCES)
     for side, keys in (("old", diff.removed), ("new", diff.added)):
-        if keys:
-            named = first_of([f"{name} ({metric})" for name, metric in keys], _MOST_NAMED)
-            parts.append(f"Only on the {side} side: {named}.")
+        names = first_of([f"{name} ({metric})" for name, metric in keys], _MOST_NAMED)
+        parts += [f"Only on the {side} side: {names}."] if keys else []
     for metric, (old, new) in diff.top_groups.items():
         for names, others, did in ((new or (), old, "joined"), (old, new or (), "left")):
             if moved := [name for name in names if name not in others]:
@@ -611,44 +563,24 @@ def _details(diff: Diff) -> list[Block]:
     return [*parts, *_decision_lines(diff)]
 
 
-def _limits_sentence(diff: Diff) -> str:
-    level = percent(diff.level)
-    if len(diff.changes) == 1:
-        return f"limits of new - old: {level} confidence each. Worse: both beyond the margin; no worse: both within it."
-    return (
-        f"limits of new - old: on the side of a loss each holds with {level} confidence, on the other side all hold "
-        "together. No worse: the first lies within the margin; worse: the second lies beyond it."
-    )
-
-
 def _value(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else "none" if value is None else str(value)
 
 
 def _decision_lines(diff: Diff) -> list[Block]:
     """The pairs that are decided differently."""
-    if not diff.num_decisions:
-        return []
     if not diff.decisions:
-        return [f"Decisions that changed: none of {count(diff.num_decisions, 'pair')}."]
+        return [f"Decisions that changed: none of {count(diff.num_decisions, 'pair')}."] if diff.num_decisions else []
     shown = diff.decisions[:_MOST_DECISIONS]
-    columns = {"a": [one.a for one in shown], "b": [one.b for one in shown]}
-    for name in ("metric", "test"):
-        values = [getattr(one, name) for one in shown]
-        if len(set(values)) > 1:
-            columns[name] = values
-    names = tuple(range(len(columns)))
+    names = ["a", "b", *(name for name in ("metric", "test") if len({getattr(one, name) for one in shown}) > 1)]
+    columns = {name: [getattr(one, name) for one in shown] for name in names}
     for when in ("old", "new"):
-        columns[when] = [_winner(one, getattr(one, when)) for one in shown]
+        columns[when] = [{one.a: "a", one.b: "b", None: "none"}[getattr(one, when)] for one in shown]
         columns[f"{when} p"] = [format_p(getattr(one, f"{when}_p")) for one in shown]
-    left = len(diff.decisions) - len(shown)
+    more = len(diff.decisions) - len(shown)
     return [
         f"Decisions that changed, {len(diff.decisions):,} of {count(diff.num_decisions, 'pair')}:",
-        Table.of(columns, names=names, optional=("old p", "new p")),
+        Table.of(columns, names=tuple(range(len(names))), optional=("old p", "new p")),
         "a: a is significantly better; b: b is; none: neither. p is adjusted."
-        + (f" JSON has {left:,} more." if left else ""),
+        + f" JSON has {more:,} more." * (more > 0),
     ]
-
-
-def _winner(decision: ChangedDecision, name: str | None) -> str:
-    return "none" if name is None else "a" if name == decision.a else "b"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -19,7 +20,7 @@ from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.sections import Table
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
-from sigjax.studies.study import Block, BlockResult, study_signature
+from sigjax.studies.study import Block, BlockResult, caption, study_signature
 from sigjax.studies.trials import by_one_metric, on_instances, select_pair
 from sigjax.testing.problem import problem_of
 
@@ -135,16 +136,15 @@ class Flips(BlockResult):
     def _blocks(self) -> tuple[list[Block], list[Block]]:
         """What is left without the instances that decide; and these."""
         spec, alpha = words.number_spec([one.delta for one in self.left_out]), round(1.0 - self.level, 12)
-        columns: dict[str, Callable[[LeftOut], str]] = {
-            "left out": lambda one: f"{one.removed:,}" if one.removed else "none",
-            "delta": lambda one: f"{one.delta:+{spec}}",
-            f"{words.percent(self.level)} interval": lambda one: words.format_interval(one.interval, f"+{spec}"),
-            "p": lambda one: words.format_p(one.p_value, threshold=alpha),
+        interval, means = f"{words.percent(self.level)} interval", f"{caption(self)}; delta is {self.a} - {self.b}"
+        columns = {
+            "left out": [f"{one.removed:,}" if one.removed else "none" for one in self.left_out],
+            "delta": [f"{one.delta:+{spec}}" for one in self.left_out],
+            interval: [words.format_interval(one.interval, f"+{spec}") for one in self.left_out],
+            "p": [words.format_p(one.p_value, threshold=alpha) for one in self.left_out],
         }
-        table = Table.of({name: list(map(write, self.left_out)) for name, write in columns.items()}, names=(0,))
-        caption = f"{words.metric_title(self.metric)}{words.LOWER * self.lower_is_better}; delta is {self.a} - {self.b}"
-        heading = f"{caption}; left out are the instances that speak most for its sign:"
-        return [heading, table], [*self.instances(), self.signature]
+        heading = f"{means}; left out are the instances that speak most for its sign:"
+        return [heading, Table.of(columns, names=(0,))], [*self.instances(), self.signature]
 
     def instances(self, most: int = _SHOWN) -> list[Block]:
         """The first instances that differ: their names, where all are right or wrong, else a table."""
@@ -153,16 +153,15 @@ class Flips(BlockResult):
             return [f"Only {name} is right ({len(ids):,}): {words.first_of(ids, most)}." for name, ids in sides if ids]
         shown, more = self.flips[:most], len(self.flips) - most
         spec, part = (words.number_spec([getattr(one, name) for one in shown]) for name in ("a", "part"))
-        columns: dict[str, Callable[[Flip], str]] = {
-            "instance": lambda one: one.id,
-            "a": lambda one: words.format_number(one.a, spec),
-            "b": lambda one: words.format_number(one.b, spec),
-            "part in delta": lambda one: f"{one.part:+{part}}",
+        columns = {
+            "instance": [one.id for one in shown],
+            "a": [words.format_number(one.a, spec) for one in shown],
+            "b": [words.format_number(one.b, spec) for one in shown],
+            "part in delta": [f"{one.part:+{part}}" for one in shown],
         }
-        table = Table.of({name: list(map(write, shown)) for name, write in columns.items()}, names=(0,))
         means = "all parts add up to delta" if self.additive else "part: how much smaller delta is without it"
         means = f"a: {self.a}; b: {self.b}; {means}." + f" JSON has {more:,} more." * (more > 0)
-        return ["Instances that differ, the largest part first:", table, means]
+        return ["Instances that differ, the largest part first:", Table.of(columns, names=(0,)), means]
 
 
 @takes(FlipsOptions)
@@ -174,11 +173,9 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
     $\delta - \delta_{(i)}$, where $\delta_{(i)}$ is delta without the instance. Those that speak most for the sign of
     delta are left out, the largest part first: 1, 2, 5 and 10 of them, as many as it takes for p to be 1 - level or
     more (or the sign to change), and as many as it takes for delta to be 0 or of the other sign. What is left is
-    compared anew, by the test and the interval of `compare`. The numbers are found by halving. For answers right or
-    wrong without clusters they are the fewest of all instances, and so is the last one for every mean; else others may
-    do with fewer.
-
-    p-values without chosen instances are no tests of anything: they say how much rests on few instances.
+    compared anew as by `compare`; p-values without chosen instances are no tests of anything, but say how much rests on
+    few of them. The numbers are found by halving. For answers right or wrong without clusters they are the fewest of
+    all instances, and so is the last one for every mean; else others may do with fewer.
 
     Args:
         data: what `compare` takes, of one metric and two systems (or `only` two).
@@ -215,30 +212,24 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
             without_one = case.jackknife_scores()
             parts = case.hypotheses.delta((0, 1)) - (without_one[0] - without_one[1])
     differ = np.flatnonzero((pair.stats[0] != pair.stats[1]).any(axis=-1))
-    differ = differ[np.argsort(-np.abs(parts[differ]), kind="stable")]
-    leading = differ[:0]
+    differ = leading = differ[np.argsort(-np.abs(parts[differ]), kind="stable")]
 
     @lru_cache(None)
     def without(removed: int) -> Comparison:
         left = on_instances(pair, np.delete(np.arange(number), leading[:removed]))
         return compare(left, **values(settings), device=options.device, progress=False).comparisons[0]
 
-    every = without(0)
-    sign = np.sign(every.delta)
+    sign = np.sign(without(0).delta)
     leading = differ[np.argsort(-sign * parts[differ], kind="stable")]
-    if additive:
+    if additive or sign == 0.0:  # parts of other metrics do not add up: those against it may follow
         leading = leading[sign * parts[leading] > 0.0]
     bound = min(options.most, len(leading), max(number - 2, 0))
 
     def fewest(is_so: Callable[[Comparison], bool]) -> int | None:
         """How many are left out for it to be so, by halving; None if it is so from the start, or not at the bound."""
-        low, high = 0, bound
-        if is_so(every) or not is_so(without(bound)):
+        if is_so(without(0)) or not is_so(without(bound)):
             return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if is_so(without(middle)) else (middle, high)
-        return high
+        return 1 + bisect_left(range(1, bound), 1, key=lambda removed: is_so(without(removed)))
 
     few = fewest(lambda one: one.p_value >= settings.alpha or one.delta * sign <= 0.0)
     none = fewest(lambda one: one.delta * sign <= 0.0)

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from sigjax.resample.units import make_units
 from sigjax.run.context import with_progress
 from sigjax.studies.association import shuffled
 from sigjax.studies.equivalence import EquivalencePairsOptions
-from sigjax.studies.study import Block, BlockResult, Study, study_signature, with_adjusted_p
+from sigjax.studies.study import Block, BlockResult, Study, caption, grouped, study_signature, with_adjusted_p
 from sigjax.studies.trials import by_one_metric, on_instances
 from sigjax.testing.jackknife import two_way_influences
 
@@ -143,9 +142,8 @@ class Slices(BlockResult, Study):
     level: float
     signature: str
 
-    def _pairs(self) -> list[tuple[SliceDelta, ...]]:
-        starts = [*(i for i, one in enumerate(self.slices) if one.slice is None), len(self.slices)]
-        return [self.slices[start:end] for start, end in pairwise(starts)]
+    def _pairs(self) -> list[list[SliceDelta]]:
+        return grouped(self.slices, "a", "b")
 
     def _is_significant(self, one: SliceDelta | Interaction) -> bool:
         return one.p_adjusted < round(1.0 - self.level, 12)
@@ -166,26 +164,23 @@ class Slices(BlockResult, Study):
 
     def _blocks(self) -> tuple[list[Block], list[Block]]:
         """A table for each pair; and how it was made."""
-        pairs, blocks, metric = self._pairs(), list[Block](), words.metric_title(self.metric)
+        pairs, blocks, interval = self._pairs(), list[Block](), f"{words.percent(self.level)} interval"
         for index, rows in enumerate(pairs[:_SHOWN]):
             spec = words.number_spec([x for one in rows for x in (one.score_a, one.score_b)])
-            columns: dict[str, Callable[[SliceDelta], str]] = {
-                self.by: lambda one: one.slice or "all",
-                "instances": lambda one: f"{one.num_instances:,}",
-                "a": lambda one, spec=spec: f"{one.score_a:{spec}}",
-                "b": lambda one, spec=spec: f"{one.score_b:{spec}}",
-                "delta": lambda one, spec=spec: f"{one.delta:+{spec}}",
-                f"{words.percent(self.level)} interval": (
-                    lambda one, spec=spec: words.format_interval(one.interval, f"+{spec}")
-                ),
-                "adjusted p": lambda one: words.format_p(one.p_adjusted),
+            columns = {
+                self.by: [one.slice or "all" for one in rows],
+                "instances": [f"{one.num_instances:,}" for one in rows],
+                "a": [f"{one.score_a:{spec}}" for one in rows],
+                "b": [f"{one.score_b:{spec}}" for one in rows],
+                "delta": [f"{one.delta:+{spec}}" for one in rows],
+                interval: [words.format_interval(one.interval, f"+{spec}") for one in rows],
+                "adjusted p": [words.format_p(one.p_adjusted) for one in rows],
             }
-            cells = {name: list(map(write, rows)) for name, write in columns.items()}
-            text = f"{metric}{words.LOWER * self.lower_is_better}; a: {rows[0].a}, b: {rows[0].b}"
+            text = f"{caption(self)}; a: {rows[0].a}, b: {rows[0].b}"
             for test in self.interactions[index : index + 1]:
                 how = "exact" if test.permutations is None else words.count(test.permutations, "permutation")
                 text += f"; same delta in all slices: adjusted p = {words.format_p(test.p_adjusted)} ({how})"
-            blocks += [f"{text}:", Table.of(cells, names=(0,), optional=("a", "b"))]
+            blocks += [f"{text}:", Table.of(columns, names=(0,), optional=("a", "b"))]
         title, number = CORRECTIONS[self.correction].title, len(self.slices) - len(pairs)
         notes = [f"p adjusted by {title} over {number:,} slices and pairs; intervals are each for its slice alone."]
         if self.small:
@@ -213,9 +208,8 @@ class Slices(BlockResult, Study):
                 axes.plot(*zip(*points, strict=True), "o", color=BLUE, **style)
         names = [f"{one.slice or 'all'} ({one.num_instances:,})" for one in rows]
         label_rows(axes, names, [words.format_p(one.p_adjusted) for one in rows])
-        title = f"{words.metric_title(self.metric)}{words.LOWER * self.lower_is_better}\n{rows[0].a} − {rows[0].b}"
         label = f"delta, {words.percent(self.level)} interval, each alone\nright: adjusted p"
-        set_words(axes, f"{title}, by {self.by}", label)
+        set_words(axes, f"{caption(self)}\n{rows[0].a} − {rows[0].b}, by {self.by}", label)
 
 
 @takes(SlicesOptions)
@@ -223,18 +217,17 @@ class Slices(BlockResult, Study):
 def slices(data: Any, options: SlicesOptions) -> Slices:
     r"""The comparison in every slice of the instances, and a test of whether delta is the same in all slices.
 
-    Pairs are compared in each slice as `compare` does it on files of the slice alone; p-values are adjusted over all
-    slices and pairs. The test of interaction permutes the labels of slices over units (instances, or clusters). Its
-    statistic is $\sum_g w_g (\delta_g - \bar\delta)^2$, $\bar\delta = \sum_g w_g \delta_g / \sum_g w_g$; $1 / w_g$
-    is the variance of $\delta_g$ by the delta method: for the mean of $n_g$ differences $(Q_g + s^2) / n_g^2$, with
-    their sum of squares $Q_g$ about their mean and the variance $s^2$ of all, which keeps it above 0. The test is exact
-    where units of all slices are draws from one distribution, and holds for many units where only delta is the same:
-    with equal weights, differences that vary more in a small slice made it reject in 28% of cases in place of 5%. All
-    assignments of labels are listed where they are few; else p = (exceed + 1) / (permutations + 1), ties included.
-    Permutations on which the metric is not finite count as extreme.
+    Pairs are compared in each slice as `compare` does it on files of the slice alone; p is adjusted over all slices and
+    pairs. The test of interaction permutes the labels of slices over units (instances, or clusters). Its statistic is
+    $\sum_g w_g (\delta_g - \bar\delta)^2$, $\bar\delta = \sum_g w_g \delta_g / \sum_g w_g$; $1 / w_g$ is the variance
+    of $\delta_g$ by the delta method: for the mean of $n_g$ differences $(Q_g + s^2) / n_g^2$, with their sum of
+    squares $Q_g$ about their mean and the variance $s^2$ of all, which keeps it above 0. The test is exact where units
+    of all slices have one distribution, and holds for many units where only delta is the same (equal weights rejected
+    in 28% of cases in place of 5%). All assignments of labels are listed where they are few; else
+    p = (exceed + 1) / (permutations + 1). Ties, and permutations on which the metric is not finite, count as extreme.
 
     Args:
-        data: what `compare` takes, of one metric; of an `Evaluation` the slices are its strata.
+        data: what `compare` takes, of one metric; of an `Evaluation` the slices are its strata, which `by` names.
         options: see `SlicesOptions`.
 
     Raises:
@@ -254,13 +247,11 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
         True
     """
     check(options)
-    given = data if isinstance(data, list) else [data]
-    if options.by is not None and not isinstance(given[0], EvaluationRecord):
-        if options.strata is not None:
-            raise InputError(f"slices are strata: give {Hint('by')} or {Hint('strata')}, not both")
-        evaluation = by_one_metric(data, replace(options, strata=options.by))
-    else:
-        evaluation = by_one_metric(data, options)
+    is_read = any(isinstance(each, EvaluationRecord) for each in (data if isinstance(data, list | tuple) else [data]))
+    if not is_read and None not in (options.by, options.strata):
+        raise InputError(f"slices are strata: give {Hint('by')} or {Hint('strata')}, not both")
+    changes = {} if is_read or options.by is None else {"strata": options.by}
+    evaluation = by_one_metric(data, replace(options, **changes))
     evaluation.check_complete()
     if evaluation.strata is None:
         raise InputError(f"slices needs a label for each instance: give {Hint('by')}, a field or a file of labels")
@@ -273,19 +264,21 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
             f"{words.count(len(sizes), 'label')}; take a field of fewer labels, or a smaller {Hint('least')}"
         )
     every = on_instances(evaluation, np.isin(labels, tested))
+    overall = with_adjusted_p(_compared(every, None, options), options.correction)
     in_slices = [_compared(on_instances(evaluation, labels == name), name, options) for name in tested]
-    adjusted = with_adjusted_p([one for of_pair in zip(*in_slices, strict=True) for one in of_pair], options.correction)
-    rows = list[SliceDelta]()
-    for index, one in enumerate(with_adjusted_p(_compared(every, None, options), options.correction)):
-        rows += [one, *adjusted[index * len(tested) : (index + 1) * len(tested)]]
-    names, reason = [(one.a, one.b) for one in rows if one.slice is None], _no_interaction(every)
-    tests = [] if reason else with_adjusted_p(_interactions(every, names, options), options.correction)
+    by_pair = [one for of_pair in zip(*in_slices, strict=True) for one in of_pair]
+    of_pairs = grouped(with_adjusted_p(by_pair, options.correction), "a", "b")
+    pairs, owners = [(one.a, one.b) for one in overall], every.clusters or (every.ids if every.runs else None)
+    reason = None if isinstance(every.metric, Metric) else "the metric is not a function of sums"
+    if owners and len({*zip(owners, every.strata or (), strict=True)}) > len({*owners}):
+        reason = reason or "some clusters lie in several slices"
+    tests = [] if reason else with_adjusted_p(_interactions(every, pairs, options), options.correction)
     about = {"metric": evaluation.metric.name, "instances": every.num_instances, "slices": len(tested)}
     return Slices(
         by=options.by or "stratum",
         metric=evaluation.metric.name,
         lower_is_better=not evaluation.metric.higher_is_better,
-        slices=tuple(rows),
+        slices=tuple(one for whole, parts in zip(overall, of_pairs, strict=True) for one in (whole, *parts)),
         interactions=tuple(tests),
         no_interaction=reason,
         small=small,
@@ -297,23 +290,13 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
 
 def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOptions) -> list[SliceDelta]:
     """All pairs in a slice, which errors name; p is not adjusted yet."""
-    how, shared = values(options, Settings, correction="none"), ("a", "b", "score_a", "score_b", "delta", "interval")
+    how, size = values(options, Settings, correction="none"), evaluation.num_instances
     try:
         report = compare(replace(evaluation, strata=None), **how, device=options.device, progress=False)
     except InputError as error:
         raise InputError(f"{'all slices' if name is None else f'slice {name!r}'}: {error.neutral}") from None
-    about = {"slice": name, "num_instances": evaluation.num_instances}
-    fields = ({key: getattr(one, key) for key in (*shared, "p_value", "p_adjusted")} for one in report)
-    return [SliceDelta(**about, **each) for each in fields]
-
-
-def _no_interaction(evaluation: EvaluationRecord) -> str | None:
-    """Why labels of slices cannot be permuted over units; None where they can."""
-    if not isinstance(evaluation.metric, Metric):
-        return "the metric is not a function of sums"
-    owners = evaluation.clusters or (evaluation.ids if evaluation.runs is not None else None)
-    crossing = owners and len({*zip(owners, evaluation.strata or (), strict=True)}) > len({*owners})
-    return "some clusters lie in several slices" if crossing else None
+    after_size = ("score_a", "score_b", "delta", "interval", "p_value", "p_adjusted")
+    return [SliceDelta(name, one.a, one.b, size, *(getattr(one, key) for key in after_size)) for one in report]
 
 
 def _interactions(
@@ -321,7 +304,7 @@ def _interactions(
 ) -> list[Interaction]:
     """The test of interaction of all pairs, on the same permutations."""
     names = list(evaluation.systems)
-    a, b = ([names.index(pair[side]) for pair in pairs] for side in (0, 1))
+    a, b = ([names.index(name) for name in side] for side in zip(*pairs, strict=True))
     if (nearer := origins(evaluation)) is not None:
         evaluation = nearer.deltas
     units, metric = make_units(evaluation), evaluation.metric
@@ -362,9 +345,9 @@ def _interactions(
         drawn = shuffled(codes, row_keys(options.seed, _FIRST_ROW + rows)) if listed is None else listed[rows]
         exceed += (~(squares(drawn)[0] < observed - slack)).sum(axis=0)
     one_more = float(listed is None)  # the observed labels are among those that are listed
-    p_values, number = ((exceed + one_more) / (total + one_more)).tolist(), total if listed is None else None
-    tests = zip(pairs, observed.tolist(), p_values, strict=True)
-    return [Interaction(*pair, statistic, p, p, number) for pair, statistic, p in tests]
+    p_values, drawn = ((exceed + one_more) / (total + one_more)).tolist(), total if listed is None else None
+    statistics = np.where(variances > 0.0, observed, 0.0).tolist()  # 0 / 0 where all units differ alike
+    return [Interaction(*pair, x, p, p, drawn) for pair, x, p in zip(pairs, statistics, p_values, strict=True)]
 
 
 def _listed(sizes: np.ndarray) -> np.ndarray | None:

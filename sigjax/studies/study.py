@@ -24,7 +24,7 @@ from sigjax.report.markup import MARKDOWN, escape_markdown, render_table
 from sigjax.report.plots import BLUE, ONE_COLUMN, VERMILION, draw_panels
 from sigjax.report.sections import Table
 from sigjax.report.text import BOLD, Page, draw_table, rendered, table_lines
-from sigjax.report.words import METHODS, count, size_of
+from sigjax.report.words import LOWER, METHODS, count, metric_title, size_of
 from sigjax.run.files import text_or_file
 from sigjax.version import __version__
 
@@ -148,7 +148,7 @@ class BlockResult(StudyResult):
 
         def draw(page: Page) -> None:
             page.sentence(self.headline, style=BOLD)
-            parts = [*self._blocks()[0], *self._blocks()[1]]
+            parts = [*chain(*self._blocks())]
             for before, part in zip(["", *parts], parts, strict=False):
                 if isinstance(part, Table):
                     draw_table(page, part)
@@ -169,13 +169,8 @@ class BlockResult(StudyResult):
         first, details = self._blocks()
         short = [replace(part, rows=part.rows[:_SHORT_TABLE]) if isinstance(part, Table) else part for part in first]
         whole = [] if short == first else ["All rows:", *first]
-        parts = [
-            f"> [!{self._alert}]\n> **{escape_markdown(self.headline)}**",
-            *map(_in_markdown, short),
-            "<details><summary>Details</summary>",
-            *map(_in_markdown, [*whole, *details]),
-            "</details>",
-        ]
+        folded = ["<details><summary>Details</summary>", *map(_in_markdown, [*whole, *details]), "</details>"]
+        parts = [f"> [!{self._alert}]\n> **{escape_markdown(self.headline)}**", *map(_in_markdown, short), *folded]
         return text_or_file("\n\n".join(parts) + "\n", path)
 
 
@@ -258,23 +253,20 @@ def signature_line(**values: object) -> str:
 
 
 def study_signature(study: str, options: object, *, metric: str, **more: object) -> str:
-    """The signature of a study: all options of its own that change numbers; what is given here goes before.
+    """The signature of a study: its options that change numbers; what is given here replaces them in their places.
 
     >>> from sigjax.studies.trials import StudyOptions
-    >>> study_signature("power", StudyOptions(seed=1), metric="mean", units=9).rpartition("|")[0]
-    'study:power|metric:mean|test:permutation|n:1999|seed:1|repetitions:1000|alt:two-sided|units:9'
+    >>> study_signature("power", StudyOptions(seed=1), metric="mean", only="A,B").rpartition("|")[0]
+    'study:power|metric:mean|test:permutation|n:1999|seed:1|only:A,B|repetitions:1000|alt:two-sided'
     """
-    own, reading = options_of(type(options)), options_of(ReadingOptions)
-    names = [name for name in own if own[name] is not reading.get(name) and name not in ("device", "progress")]
-    given = {name: getattr(options, name) for name in names}
-    texts = {_SHORT.get(name, name): _text(value) for name, value in given.items() if value is not False}
-    return signature_line(**{"study": study, "metric": metric, **texts, **more})
-
-
-def _text(value: Any) -> str | None:
-    if isinstance(value, list | tuple):
-        return ",".join(map(str, value))
-    return f"{value:g}" if isinstance(value, float) else None if value is None else str(value)
+    reading, given = options_of(ReadingOptions), dict[str, object]()
+    for name, declared in options_of(type(options)).items():
+        value = getattr(options, name)
+        if declared is reading.get(name) or name in ("device", "progress") or value is False:
+            continue  # None stays, and holds the place of what is given here
+        value = ",".join(map(str, value)) if isinstance(value, list | tuple) else value
+        given[_SHORT.get(name, name)] = f"{value:g}" if isinstance(value, float) else value
+    return signature_line(**{"study": study, "metric": metric, **given, **more})
 
 
 def table_text(header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = ()) -> list[str]:
@@ -287,6 +279,11 @@ def wrapped(text: str) -> list[str]:
     return wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
+def caption(result: Any) -> str:
+    """The metric of a result, and that lower is better where it is."""
+    return f"{metric_title(result.metric)}{LOWER * result.lower_is_better}"
+
+
 def grouped(records: Iterable[Row], *names: str) -> list[list[Row]]:
     """Records one after another that have the same values of these fields."""
     return [list(some) for _, some in groupby(records, key=attrgetter(*names))]
@@ -294,9 +291,8 @@ def grouped(records: Iterable[Row], *names: str) -> list[list[Row]]:
 
 def in_methods(methods: Mapping[str, int]) -> str:
     """The method, with numbers where there are several."""
-    if len(methods) == 1:
-        return METHODS.get(name := next(iter(methods)), name)
-    return ", ".join(f"{METHODS[name]} {number:,}" for name, number in sorted(methods.items()))
+    texts = [METHODS.get(name, name) + f" {number:,}" * (len(methods) > 1) for name, number in sorted(methods.items())]
+    return ", ".join(texts)
 
 
 def unit_of(study: Any) -> str:
@@ -306,8 +302,7 @@ def unit_of(study: Any) -> str:
 
 def in_units(study: Any) -> str:
     """How many instances, with how many runs, and clusters where there are some."""
-    clusters = "" if unit_of(study) == "instance" else f" in {count(study.num_units, 'cluster')}"
-    return size_of(study)[0] + clusters
+    return size_of(study)[0] + f" in {count(study.num_units, 'cluster')}" * (unit_of(study) == "cluster")
 
 
 def adjusted_p(results: Sequence[Any]) -> str:

@@ -50,10 +50,10 @@ class Pilot:
 
 def by_one_metric(data: Any, options: ReadingOptions) -> EvaluationRecord:
     """The evaluation of data that have one metric; see `evaluations_of`."""
-    evaluation, *others = evaluations_of(data, options)
-    if others:
-        raise InputError(f"this study takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
-    return evaluation
+    evaluations = evaluations_of(data, options)
+    if len(evaluations) != 1:
+        raise InputError(f"this study takes one metric, got {len(evaluations)}; name one ({Hint('metric')})")
+    return evaluations[0]
 
 
 def select_pair(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> EvaluationRecord:

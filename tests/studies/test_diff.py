@@ -157,6 +157,26 @@ def test_instances_are_joined_by_id():
         diff(old, replace(old, metric=replace(old.metric, stat_names=("x", "y"))), margin=0.01)
 
 
+def test_a_chosen_metric_is_the_only_one_that_is_compared():
+    results = {"A": answers(36, 40), "B": answers(4, 40)}
+    old, new = (
+        compare([evaluation(name, A=a, B=b) for name in ("accuracy", "mean")], progress=False, device="numpy")
+        for a, b in (results.values(), list(results.values())[::-1])
+    )
+    top = (("A",), ("B",))
+    assert diff(old, new).top_groups == {"accuracy": top, "mean": top}
+    chosen = diff(old, new, metric=["mean"])
+    assert (chosen.top_groups, {one.metric for one in chosen.changes}) == ({"mean": top}, {"mean"})
+    # The system has no score by the metric: once nothing was compared, and the gate passed.
+    kept = (("A", "accuracy"), ("B", "mean"))
+    sides = (
+        replace(each, evaluations=(), systems=tuple(one for one in each.systems if (one.name, one.metric) in kept))
+        for each in (old, new)
+    )
+    with pytest.raises(InputError, match="no system with a score by the same metric is on both sides"):
+        diff(*sides, only=["A"], metric=["mean"], margin=0.1)
+
+
 REFUSED = {
     "two kinds": ((make_report(2), evaluation(A=[1, 0], B=[0, 1])), {}, "give two reports, or two evaluations"),
     "neither": ((make_report(2), 3), {}, "new must be a Report, an Evaluation, or the path of one"),

@@ -140,6 +140,9 @@ def test_what_is_said_where_little_is_left():
     assert same.headline == "A and B have the same score: 0 of 3 instances differ."
     assert [each.removed for each in same.left_out] == [0]
     assert same.flips == ()
+    counts = {"A": [[3, 4, 4], [0, 2, 2], [2, 4, 4]], "B": [[0, 4, 4], [2, 2, 2], [3, 4, 4]]}  # both have 5 of 10
+    equal = flips(Evaluation.from_arrays({name: np.array(each) for name, each in counts.items()}, metric="fscore"))
+    assert (len(equal.flips), equal.bound, [each.removed for each in equal.left_out]) == (3, 0, [0])
     a, b = answers(60, 1)
     strong = flips({"A": a, "B": b}, metric="accuracy", most=5)
     assert (strong.fewest_not_significant, strong.fewest_no_lead, strong.bound) == (None, None, 5)
@@ -180,6 +183,15 @@ def test_diff_names_the_instances_that_changed_the_systems_that_changed_most(tmp
     _run(["diff", str(tmp_path / "old.npz"), str(tmp_path / "new.npz")], debug=True)
     assert "accuracy, what changed C:" in capsys.readouterr().out
     assert diff(old, old).flips == ()
+    sides = (
+        Evaluation.from_arrays(
+            {name: np.array([[x, 4], [1, 4], [0, 0], [0, 0]]) for name, x in zip("AB", tops, strict=True)},
+            metric=lambda sums: sums[..., 0] / sums[..., 1],
+        )
+        for tops in ((3, 1), (1, 3))
+    )
+    undefined = diff(*sides)  # 0 / 0 without the first two
+    assert ([one.change for one in undefined.changes], undefined.flips) == ([-0.25, 0.25], ())
 
 
 def test_the_command_writes_text_json_and_a_folded_comment(tmp_path, capsys):

@@ -180,7 +180,9 @@ def test_interactions_keep_their_level_and_have_power(sizes, spreads, permutatio
 
 def test_where_all_differ_alike_nothing_changes_from_slice_to_slice():
     given = Evaluation.from_arrays({"A": [2.5] * 24, "B": [1.5] * 24}, strata=["x"] * 12 + ["y"] * 12)
-    assert slices(given).interactions[0].p_value == 1.0
+    result = slices(given)
+    assert (result.interactions[0].p_value, result.interactions[0].statistic) == (1.0, 0.0)
+    assert json.loads(result.to_json())["interactions"][0]["statistic"] == 0.0  # it was no number, which JSON refuses
 
 
 def test_small_slices_are_named_and_what_has_no_interaction_says_why():
@@ -209,6 +211,10 @@ def test_refusals():
         slices("table.csv", by="x", strata="y")
     with pytest.raises(InputError, match="this study takes one metric, got 2"):
         slices([evaluation, evaluation])
+    with pytest.raises(InputError, match="this study takes one metric, got 0"):
+        slices([])
+    with pytest.raises(InputError, match="evaluations are read already"):
+        slices([], by="x")
 
 
 def test_the_command_reads_a_field_draws_a_forest_and_folds_details(tmp_path, capsys):
