@@ -738,6 +738,6 @@ def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
         runs=runs,
         instances_of_delta=2.0 * (of_delta - runs) / per_instance,
         icc=(between - runs) / (between + (per_instance - 1.0) * runs),
-        runs_in_score=min(1.0, count * runs / whole),
+        runs_in_score=min(1.0, count * runs / whole) if whole else 1.0,
         runs_in_delta=min(1.0, count * runs / whole_of_delta) if whole_of_delta else 0.0,
     )

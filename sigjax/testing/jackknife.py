@@ -664,7 +664,8 @@ def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:
             )
             safe = (1.0 - np.sqrt(1.0 - x) < y) & (y < np.sqrt(x)) & np.isfinite(guess)
             least = np.minimum(0.5 * _TANGO_WIDTH / width, 0.5)
-            step = np.clip(np.where(safe, guess, 0.5), least, 1.0 - least)
+            # Those that are found stay, so that an end does not depend on which others are sought with it.
+            step = np.where(width <= _TANGO_WIDTH, 0.0, np.clip(np.where(safe, guess, 0.5), least, 1.0 - least))
 
 
 def _tango_deviation(b: np.ndarray | float, c: np.ndarray | float, n: int, delta: np.ndarray | float) -> np.ndarray:

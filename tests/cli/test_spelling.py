@@ -28,8 +28,8 @@ from sigjax.studies.samples import OneSampleOptions, UnpairedOptions
 from sigjax.studies.slices import SlicesOptions
 
 ROOT = pathlib.Path(sigjax.__file__).parent
-RECORDS = (Output, Division, GainsOptions, OneSampleOptions, UnpairedOptions, SlicesOptions, ReadOptions, DataOptions)
-RECORDS += (BattlesOptions,)
+RECORDS = (Output, Division, BattlesOptions, GainsOptions, OneSampleOptions, UnpairedOptions, SlicesOptions)
+RECORDS += (ReadOptions, DataOptions)
 TYPES = {name: kind for record in RECORDS for name, kind in types_of(record).items()}
 FLAG = re.compile(r"(?<![\w'\"|:.])--[a-z][a-z-]+(?![\w(\[])|(?<![\w$ ] )(?<!\w)-[im](?![\w$])")
 PYTHON = re.compile(r"\b([a-z_]+)=(\"[^\"]*\"|'[^']*'|\[[^\]]*\]|\{[^}]*\})")

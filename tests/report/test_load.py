@@ -146,7 +146,7 @@ def test_formats_for_people_are_bounded_and_say_what_they_leave_out():
     """130 systems are 8,385 pairs, and 16,900 cells of a grid."""
     report = make_report(130, p_of=lambda i, j: 0.2, step=0.001)
     text, page, markdown = to_text(report, width=100, verbose=True), to_html(report), to_markdown(report)
-    assert "The grid shows the first 60 of 130 systems; --output FILE has every pair." in text
+    assert "The 8,385 pairs are left out here; --format csv or json gives them all." in text
     assert "The grid shows the first 60 of 130 systems; to_json() gives every pair." in page
     left_out = "The 8,385 pairs are left out here; --format csv or json gives them all."
     assert left_out in markdown
