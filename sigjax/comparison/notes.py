@@ -27,6 +27,8 @@ _NAMED = 10
 """Pairs that a note names; the report has all."""
 _TASKS = 4
 """Tasks that a note names."""
+_ROUNDING, _LOOKED_AT = 2.0**-20, 1000
+"""Differences below this part of the numbers are of the size of rounding; of so many pairs at most."""
 _MODELS = 0.001
 """Below this p of the F test runs are taken for trained models."""
 _FEW_UNITS = 30
@@ -76,6 +78,23 @@ def _identical_systems(draft: Draft) -> list[str]:
         for names in groups.values()
         if len(names) > 1
     ]
+
+
+def _rounding(draft: Draft) -> list[str]:
+    """Pairs whose results differ by rounding on every instance."""
+    evaluation, names = draft.evaluation, []
+    if evaluation.stats.dtype.kind == "f" and evaluation.present is None:
+        index = {name: i for i, name in enumerate(evaluation.systems)}
+        for one in draft.pairs[draft.settings.tests[0]].at(slice(_LOOKED_AT)):
+            a, b = (evaluation.stats[index[name]] for name in (one.a, one.b))
+            if 0.0 < np.abs(a - b).max() <= _ROUNDING * max(np.abs(a).max(), np.abs(b).max()):
+                names.append(f"{one.a} - {one.b}")
+    more = [f"and {len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
+    text = (
+        "warning: results differ by less than a millionth of their size on every instance, as 32-bit numbers and sums "
+        "in another order do; round them before comparing"
+    )
+    return [f"{text}: {', '.join([*names[:_NAMED], *more])}"] if names else []
 
 
 def _common_instances(draft: Draft) -> list[str]:
@@ -441,6 +460,7 @@ NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
     lambda draft: draft.evaluation.notes,  # what was done to the data on the way in
     _common_instances,
     _identical_systems,
+    _rounding,
     _judges,
     _repeated_runs,
     _noise,

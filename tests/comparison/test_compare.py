@@ -375,3 +375,15 @@ def test_a_large_value_in_another_system_changes_no_decision():
 def test_pairs_are_in_the_order_of_the_tests(tests, metric):
     report = compare(Evaluation.from_arrays({"A": A, "B": B, "C": A + B}, metric=metric), test=tests, resamples=99)
     assert [pair.test for pair in report] == [tests[0]] * 3 + [tests[1]] * 3
+
+
+def test_results_that_differ_by_rounding_alone_are_a_warning():
+    single = np.random.default_rng(0).random(40).astype(np.float32)
+    for values in (
+        {"A": [0.3, 0.5, 0.7] * 15, "B": [0.1 + 0.2, 0.5, 0.7] * 15, "C": [1, 0, 0.5] * 15},
+        {"A": single.astype(float), "B": [float(str(each)) for each in single], "C": np.arange(40) / 40},
+    ):
+        (note,) = (note for note in compare(values, device="numpy").notes if "differ by less than a millionth" in note)
+        assert note.startswith("warning: ")
+        assert note.endswith("round them before comparing: A - B")
+    assert not any("millionth" in note for note in compare({"A": [1e-9, 0.5, 0.25], "B": [0.0, 0.0, 0.25]}).notes)
