@@ -125,7 +125,8 @@ class MonitoredPair:
     """Two systems, as far as they have been compared.
 
     Attributes:
-        instances: number of instances that both have.
+        instances: number of instances that both have, in which each run counts.
+        units: number of units (instances with all their runs, or clusters) that both have.
         delta: mean score of a minus that of b on them.
         interval: where the confidence sequence of delta is now; None without bounds, or of clusters.
         log10_e: base-10 logarithm of E, which stays as it is when the pair is settled.
@@ -138,6 +139,7 @@ class MonitoredPair:
     a: str
     b: str
     instances: int
+    units: int
     delta: float
     interval: Interval | None
     log10_e: float
@@ -160,7 +162,8 @@ class Monitor(StudyResult):
         alpha: the error rate, however pairs depend on each other and whenever one stops.
         correction: "ebh", the false discovery rate; "holm", the probability of any false finding; "none", of each pair.
         baseline: compare each system with this one only.
-        largest: how many instances there can be: the evaluation stops there, too, and the grid of effects is for it.
+        largest: how many units (instances, or clusters) there can be: the evaluation stops there, too, and the grid of
+            effects is for it.
         binary: scores are 0 or 1, and half of E is the Beta mixture.
         bounds: the lowest and the highest score there can be, for intervals; those of `binary` are 0 and 1.
         higher_is_better: whether the larger of two scores is the better.
@@ -216,7 +219,7 @@ class Monitor(StudyResult):
         self._effects = _STEEP * 2.0 ** (np.arange(math.ceil(halvings) + 1) - halvings)
         self._columns = np.zeros((15 + len(self._effects), len(self._members)))  # parts of it:
         self._state, self._bounded, self._evidence = _State(*self._columns[:7]), self._columns[7:12], self._columns[12:]
-        self._ids, self._clusters = dict[str, None](), dict[str, None]()
+        self._ids, self._clusters, self.unit = dict[str, None](), dict[str, None](), "instance"
         # of intervals, which hold together where no finding at all may be false
         self._log_level = math.log(2.0 / alpha * (len(self._members) if correction == "holm" else 1))
 
@@ -230,10 +233,10 @@ class Monitor(StudyResult):
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The systems that need more instances: those of open pairs, up to the largest number; others may stop."""
+        """The systems that need more: those of open pairs, up to the largest number of units; others may stop."""
         is_open = self._state.settled_at == 0
         if self.largest is not None:
-            is_open &= self._state.instances < self.largest
+            is_open &= self._state.units < self.largest
         return tuple(self.systems[i] for i in np.unique(self._members[is_open]).tolist())
 
     @property
@@ -250,11 +253,12 @@ class Monitor(StudyResult):
     def pairs(self) -> tuple[MonitoredPair, ...]:
         """What is known of each pair now."""
         adjusted = self._adjusted(self._state.log_e if self.correction == "ebh" else self._state.peak)
-        columns = np.transpose([*self._state[1:], adjusted]).tolist()
+        columns = np.transpose([*self._state, adjusted]).tolist()
         return tuple(
             MonitoredPair(
                 *(names := [self.systems[i] for i in members]),
                 instances=int(instances),
+                units=int(units),
                 delta=total / max(instances, 1.0),
                 interval=interval,
                 log10_e=log_e / math.log(10.0),
@@ -263,7 +267,7 @@ class Monitor(StudyResult):
                 settled_at=int(at) or None,
                 better=names[int((sign > 0) != self.higher_is_better)] if sign else None,
             )
-            for members, interval, (instances, total, log_e, peak, at, sign, p_adjusted) in zip(
+            for members, interval, (units, instances, total, log_e, peak, at, sign, p_adjusted) in zip(
                 self._members.tolist(), self._intervals(), columns, strict=True
             )
         )
@@ -310,6 +314,7 @@ class Monitor(StudyResult):
         if labels and self.binary:
             raise InputError("clusters have sums that are not 0 or 1; leave binary out")
         if labels:
+            self.unit = "cluster"
             known = dict[str, int]()
             codes = np.array([known.setdefault(label, len(known)) for label in labels])
             sizes = np.bincount(codes).astype(np.float64)
@@ -364,9 +369,9 @@ class Monitor(StudyResult):
 
     def _lines(self) -> list[str]:
         pairs, needed = self.pairs, self.needed
-        settled, size = sum(each.settled_at is not None for each in pairs), max(each.instances for each in pairs)
+        settled, size = sum(each.settled_at is not None for each in pairs), max(each.units for each in pairs)
         verb, most = "is" if settled == 1 else "are", "" if self.largest is None else f" of at most {self.largest:,}"
-        said = f"{settled:,} of {count(len(pairs), 'pair')} {verb} settled after {count(size, 'instance')}{most}"
+        said = f"{settled:,} of {count(len(pairs), 'pair')} {verb} settled after {count(size, self.unit)}{most}"
         rate = f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks"
         lines = [f"{'go on' if needed else 'stop'}: {said}", rate]
         if needed and (free := [name for name in self.systems if name not in needed]):
@@ -386,7 +391,7 @@ class Monitor(StudyResult):
         ]
         joint = " (joint)" if self.correction == "holm" else ""
         heading = [f"{percent(1.0 - self.alpha)} interval{joint}, any time"] if bounded else []
-        at = "settled at cluster" if self._clusters else "settled at"
+        at = "settled at cluster" if self.unit == "cluster" else "settled at"
         lines += ["", *table_text(("pair", "delta", *heading, "adj. p", at, "better"), rows, (0, 4 + bounded))]
         if more := len(pairs) - len(shown):
             lines += ["", f"and {count(more, 'more pair')}: in JSON (-o FILE.json) all stand"]
@@ -396,7 +401,7 @@ class Monitor(StudyResult):
     def _fields(self) -> dict[str, Any]:
         """What the JSON has: what is known, and all that `from_json` needs to go on."""
         held = {"ids": list(self._ids), "clusters": list(self._clusters), "columns": self._columns.tolist()}
-        known = {"needed": self.needed, "stop": self.stop, "pairs": self._rows()}
+        known = {"needed": self.needed, "stop": self.stop, "unit": self.unit, "pairs": self._rows()}
         return {"made": {name: getattr(self, name) for name in _MADE}, **known, "state": held}
 
     @classmethod
@@ -418,6 +423,7 @@ class Monitor(StudyResult):
             if held["schema"] != "sigjax-monitor/1" or not np.isfinite(columns).all():
                 raise ValueError
             monitor._columns[:] = columns.reshape(monitor._columns.shape)
+            monitor.unit = held["unit"]
             monitor._ids, monitor._clusters = (dict.fromkeys(state[each]) for each in ("ids", "clusters"))
         except InputError:
             raise
@@ -454,7 +460,7 @@ class MonitorOptions(ReadingOptions):
     )
     baseline: str | None = same(Settings, "baseline")
     largest: int | None = option(
-        None, "The largest number of instances: stop there, too.", least=1, most=10**9, group="Main options"
+        None, "The largest number of instances or clusters: stop there, too.", least=1, most=10**9, group="Main options"
     )
     bounds: Sequence[float] | None = option(
         None, "The lowest and the highest score there can be; gives intervals.", group="Main options"
@@ -519,6 +525,7 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         if len(scores) > 1 and set(seen.needed) <= scores.keys():
             labels = None if units is None else [units[i] for i in index]
             seen.update(scores, ids=[names[i] for i in index], clusters=labels)
+    seen.unit = "cluster" if evaluation.clusters else "instance"
     if kept is not None:
         seen.to_json(kept)
     return seen

@@ -434,7 +434,21 @@ def test_runs_of_an_instance_are_one_unit():
     sums = Monitor("AB")
     sums.update(scores.reshape(2, 20, 2).sum(axis=2))
     assert status.pairs[0].log10_e == pytest.approx(sums.pairs[0].log10_e, abs=1e-9)
-    assert status.pairs[0].instances == 40
+    assert (status.pairs[0].instances, status.pairs[0].units) == (40, 20)
+
+
+@pytest.mark.parametrize(("design", "unit"), [("--runs", "instance"), ("--cluster", "cluster")])
+def test_the_largest_number_is_one_of_units(design, unit, tmp_path, capsys):
+    table, out = tmp_path / "t.csv", tmp_path / "out.json"
+    ids = {"--runs": lambda i: f"q{i // 4},{i % 4}", "--cluster": lambda i: f"q{i},d{i // 4}"}[design]
+    table.write_text("id,x,A,B\n" + "".join(f"{ids(i)},{i % 2},{i // 2 % 2}\n" for i in range(40)))
+    words = ["monitor", table, "-m", "accuracy", design, "x", "-o", out, "--largest"]
+    for largest, code in ((11, 3), (10, 0)):
+        assert run(*words, largest) == code
+        assert f"after 10 {unit}s of at most {largest}\n" in capsys.readouterr().err
+        held = json.loads(out.read_text())
+        assert (held["unit"], held["stop"], held["pairs"][0]["units"]) == (unit, code == 0, 10)
+    assert Monitor.from_json(out).unit == unit
 
 
 def test_systems_of_an_evaluation_that_is_read_are_chosen():
