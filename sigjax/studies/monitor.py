@@ -35,12 +35,12 @@ from sigjax.comparison.checks import baseline_of
 from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.metrics.ratios import ACCURACY, mean_score
 from sigjax.readers.options import listing
-from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Settings
+from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Note, Settings
 from sigjax.records.corrections import PValueCorrection, adjust
 from sigjax.records.options import check, option, same, takes
 from sigjax.report.words import count, first_of, format_interval, format_p, number_spec, percent
 from sigjax.run.files import read_text
-from sigjax.studies.study import StudyResult, signature_line, table_text
+from sigjax.studies.study import StudyResult, signature_line, table_text, wrapped
 from sigjax.studies.trials import select
 from sigjax.testing.p_values import special
 
@@ -168,6 +168,11 @@ class Monitor(StudyResult):
         bounds: the lowest and the highest score there can be, for intervals; those of `binary` are 0 and 1.
         higher_is_better: whether the larger of two scores is the better.
 
+    Attributes:
+        unit: "instance" (with all its runs) or "cluster".
+        waiting: names of units that `monitor` has not counted, as some system that is needed lacks results.
+        dropped: number of results that its `missing="drop"` left out.
+
     Raises:
         InputError: fewer than two systems, two of one name, or an option outside its domain.
 
@@ -220,6 +225,7 @@ class Monitor(StudyResult):
         self._columns = np.zeros((15 + len(self._effects), len(self._members)))  # parts of it:
         self._state, self._bounded, self._evidence = _State(*self._columns[:7]), self._columns[7:12], self._columns[12:]
         self._ids, self._clusters, self.unit = dict[str, None](), dict[str, None](), "instance"
+        self.waiting, self.dropped = tuple[str, ...](), 0  # units, which some system lacks, and results
         # of intervals, which hold together where no finding at all may be false
         self._log_level = math.log(2.0 / alpha * (len(self._members) if correction == "holm" else 1))
 
@@ -376,6 +382,13 @@ class Monitor(StudyResult):
         lines = [f"{'go on' if needed else 'stop'}: {said}", rate]
         if needed and (free := [name for name in self.systems if name not in needed]):
             lines.append(f"{count(len(free), 'system')} may stop: {first_of(free, 4)}")
+        if needed and (number := len(self.waiting)):
+            waits = f"{count(number, self.unit)} {'waits' if number == 1 else 'wait'} for results of some system"
+            ends = self.largest is not None and size + number >= self.largest
+            must = f": complete {'it' if number == 1 else 'them'}, no other {self.unit}s are left" if ends else ""
+            lines += wrapped(f"{waits}, such as {self.waiting[0]!r}{must}")
+        if needed and self.dropped:
+            lines.append(f"{count(self.dropped, 'result')} dropped, of instances that some system lacks")
         shown = sorted(pairs, key=lambda each: each.settled_at or math.inf)[:_SHOWN]
         spec, bounded = number_spec([each.delta for each in shown]), pairs[0].interval is not None
         rows = [
@@ -401,7 +414,8 @@ class Monitor(StudyResult):
     def _fields(self) -> dict[str, Any]:
         """What the JSON has: what is known, and all that `from_json` needs to go on."""
         held = {"ids": list(self._ids), "clusters": list(self._clusters), "columns": self._columns.tolist()}
-        known = {"needed": self.needed, "stop": self.stop, "unit": self.unit, "pairs": self._rows()}
+        known = {name: getattr(self, name) for name in ("needed", "stop", "unit", "waiting", "dropped")}
+        known["pairs"] = self._rows()
         return {"made": {name: getattr(self, name) for name in _MADE}, **known, "state": held}
 
     @classmethod
@@ -423,7 +437,7 @@ class Monitor(StudyResult):
             if held["schema"] != "sigjax-monitor/1" or not np.isfinite(columns).all():
                 raise ValueError
             monitor._columns[:] = columns.reshape(monitor._columns.shape)
-            monitor.unit = held["unit"]
+            monitor.unit, monitor.waiting, monitor.dropped = held["unit"], tuple(held["waiting"]), held["dropped"]
             monitor._ids, monitor._clusters = (dict.fromkeys(state[each]) for each in ("ids", "clusters"))
         except InputError:
             raise
@@ -519,13 +533,17 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
     for i, name in enumerate(names):
         if name not in seen._ids:
             of_units.setdefault(name if units is None else units[i], []).append(i)
-    for whole, some in groupby(of_units.values(), key=lambda index: present[:, index].min(axis=1).tolist()):
-        index = list(chain(*some))
+    waiting = list[str]()
+    for whole, some in groupby(of_units, key=lambda unit: present[:, of_units[unit]].min(axis=1).tolist()):
+        index = list(chain(*map(of_units.__getitem__, some := list(some))))
         scores = {name: values[k, index] for k, name in enumerate(evaluation.systems) if whole[k]}
         if len(scores) > 1 and set(seen.needed) <= scores.keys():
             labels = None if units is None else [units[i] for i in index]
             seen.update(scores, ids=[names[i] for i in index], clusters=labels)
-    seen.unit = "cluster" if evaluation.clusters else "instance"
+        else:
+            waiting += some
+    seen.unit, seen.waiting = "cluster" if evaluation.clusters else "instance", tuple(waiting)
+    seen.dropped = sum(int(note.values.get("dropped", 0)) for note in evaluation.notes if isinstance(note, Note))
     if kept is not None:
         seen.to_json(kept)
     return seen

@@ -506,3 +506,35 @@ def test_ids_and_runs_with_spaces_are_told_apart(tmp_path):
     evaluation = sigjax.Evaluation.from_arrays(scores, **labels)
     assert sigjax.monitor(evaluation, checkpoint=tmp_path / "state.json").pairs[0].instances == 2
     assert sigjax.monitor(evaluation, checkpoint=tmp_path / "state.json").pairs[0].instances == 2
+
+
+@pytest.mark.parametrize(("design", "waits"), [((), "2 instances wait"), (("--cluster", "x"), "1 cluster waits")])
+def test_instances_that_some_system_lacks_are_counted(design, waits, tmp_path, capsys):
+    table, out = tmp_path / "t.csv", tmp_path / "out.json"
+    table.write_text("id,x,A,B\n" + "".join(f"q{i},d{i // 4},{i % 2},{'' if 4 < i < 7 else 1}\n" for i in range(8)))
+    words = ["monitor", table, "-m", "accuracy", *design, "--correction", "holm"]
+    most, first = (2, "d1") if design else (8, "q5")
+    endings = {most: f"complete {'it' if design else 'them'}, no other {'cluster' if design else 'instance'}s are left"}
+    for largest in (most, most + 1):
+        assert run(*words, "--largest", largest, "--checkpoint", out) == 3
+        shown = " ".join(capsys.readouterr().out.split())
+        assert f"{waits} for results of some system, such as '{first}'" in shown
+        assert ("no other" in shown) == (largest in endings)
+        assert endings.get(largest, "") in shown
+        assert json.loads(out.read_text())["waiting"] == ([first] if design else ["q5", "q6"])
+        out.unlink()
+    assert run(*words, "--missing", "drop") == 3
+    assert "2 results dropped, of instances that some system lacks" in capsys.readouterr().out
+    table.write_text(table.read_text().replace(",\n", ",0\n"))
+    assert run(*words, "--largest", most) == 0
+    assert "wait" not in capsys.readouterr().out
+
+
+def test_what_waits_is_kept_in_checkpoints(tmp_path):
+    table, state = tmp_path / "t.csv", tmp_path / "state.json"
+    table.write_text("id,A,B\nq1,1,0\nq2,1,\n")
+    seen = sigjax.monitor(table, metric="accuracy", checkpoint=state)
+    assert seen.waiting == Monitor.from_json(state).waiting == ("q2",)
+    assert copy.copy(seen).to_json() == seen.to_json() == state.read_text()
+    table.write_text("id,A,B\nq1,1,0\nq2,1,1\n")
+    assert sigjax.monitor(table, metric="accuracy", checkpoint=state).waiting == ()
