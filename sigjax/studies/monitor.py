@@ -133,7 +133,8 @@ class MonitoredPair:
         p_value: 1 over the largest E, at most 1: valid whenever one looks, for one pair.
         p_adjusted: adjusted for all pairs; for e-BH, from E itself.
         settled_at: number of units (instances or clusters) that settled the pair; None while it is open.
-        better: the better system; None while the pair is open, or where the means were equal when it was settled.
+        better: the better system; None while the pair is open, or where the direction is unclear: when it was settled,
+            the difference of means had not the sign of the sum that E is of.
     """
 
     a: str
@@ -350,7 +351,9 @@ class Monitor(StudyResult):
                 new = is_open & (self._adjusted(evidence)[chosen] <= self.alpha)
                 now, is_open = chosen[new], is_open & ~new
                 state.log_e[now], state.peak[now] = path[t, new], peaks[t, new]
-                state.settled_at[now], state.sign[now] = state.units[now] + t + 1, np.sign(totals[t, new])
+                scaled = log_e_values(differences[: t + 1, new], self._effects, self._evidence[:, now])[1][2]
+                agree = np.sign(scaled) == np.sign(totals[t, new])  # E is the evidence for the sign of the scaled sum
+                state.settled_at[now], state.sign[now] = state.units[now] + t + 1, np.where(agree, np.sign(scaled), 0.0)
                 settled += now.tolist()
         state.log_e[chosen[is_open]], state.peak[chosen[is_open]] = path[-1, is_open], peaks[-1, is_open]
         if self.bounds is not None:
@@ -398,7 +401,7 @@ class Monitor(StudyResult):
                 *([format_interval(each.interval, f"+{spec}")] if bounded else []),
                 format_p(each.p_adjusted, threshold=self.alpha),
                 "open" if each.settled_at is None else f"{each.settled_at:,}",
-                each.better or "",
+                each.better or ("" if each.settled_at is None else "unclear"),
             )
             for each in shown
         ]
@@ -406,6 +409,8 @@ class Monitor(StudyResult):
         heading = [f"{percent(1.0 - self.alpha)} interval{joint}, any time"] if bounded else []
         at = "settled at cluster" if self.unit == "cluster" else "settled at"
         lines += ["", *table_text(("pair", "delta", *heading, "adj. p", at, "better"), rows, (0, 4 + bounded))]
+        if any(each.settled_at and each.better is None for each in shown):
+            lines += ["", "unclear: they differ; the direction is unclear, as delta rests on few units"]
         if more := len(pairs) - len(shown):
             lines += ["", f"and {count(more, 'more pair')}: in JSON (-o FILE.json) all stand"]
         made = {name: getattr(self, name) for name in _MADE[1:5]} | {"binary": self.binary or None}

@@ -340,12 +340,22 @@ def test_damaged_states_are_refused():
             Monitor.from_json(json.dumps(damaged))
 
 
-def test_no_system_is_better_where_the_means_are_equal_when_a_pair_is_settled():
-    monitor = Monitor("AB")
-    monitor.update([[-42] + [1] * 42, [0] * 43])
+@pytest.mark.parametrize("first", [-42, -60, 3, 2, 1])
+@pytest.mark.parametrize("higher", [True, False])
+def test_a_system_is_better_only_where_the_mean_and_the_evidence_agree(first, higher):
+    differences = [first] + [1] * 80
+    monitor = Monitor("AB", higher_is_better=higher)
+    monitor.update([differences, [0] * 81])
     (pair,) = monitor.pairs
-    assert (pair.delta, pair.settled_at, pair.better) == (0, 43, None)
-    assert str(monitor).startswith("stop: 1 of 1 pair is settled")
+    until = differences[: pair.settled_at]
+    scaled = sum(d / math.sqrt(sum(e * e for e in until[: i + 1]) / (i + 1)) for i, d in enumerate(until))
+    assert scaled > 0
+    assert pair.better == (("A" if higher else "B") if sum(until) > 0 else None)
+    assert ("they differ; the direction is unclear" in str(monitor)) == (pair.better is None) == (first < 0)
+    one_by_one = Monitor("AB", higher_is_better=higher)
+    for difference in differences:
+        one_by_one.update([difference, 0])
+    assert one_by_one.pairs == monitor.pairs
 
 
 def run(*words):
