@@ -23,6 +23,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import zlib
 from collections import Counter, namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -225,7 +226,7 @@ class Monitor(StudyResult):
         self._effects = _STEEP * 2.0 ** (np.arange(math.ceil(halvings) + 1) - halvings)
         self._columns = np.zeros((15 + len(self._effects), len(self._members)))  # parts of it:
         self._state, self._bounded, self._evidence = _State(*self._columns[:7]), self._columns[7:12], self._columns[12:]
-        self._ids, self._clusters, self.unit = dict[str, None](), dict[str, None](), "instance"
+        self._ids, self._clusters, self.unit = dict[str, str](), dict[str, None](), "instance"
         self.waiting, self.dropped = tuple[str, ...](), 0  # units, which some system lacks, and results
         # of intervals, which hold together where no finding at all may be false
         self._log_level = math.log(2.0 / alpha * (len(self._members) if correction == "holm" else 1))
@@ -317,6 +318,7 @@ class Monitor(StudyResult):
         values[index] = rows
         sizes, settled = np.ones(rows.shape[1]), list[int]()
         names = _new_labels("ids", ids, len(sizes), self._ids)
+        digests = _digests(index, values) if names else []
         labels = _new_labels("clusters", clusters, len(sizes), self._clusters)
         if labels and self.binary:
             raise InputError("clusters have sums that are not 0 or 1; leave binary out")
@@ -333,7 +335,7 @@ class Monitor(StudyResult):
             differs = np.abs(of_a - of_b) > _ROUNDING * (np.abs(of_a) + np.abs(of_b))
             settled += self._advance(chosen, np.where(differs, of_a - of_b, 0.0).T)
             self._state.instances[chosen] += sizes[start : start + step].sum()
-        self._ids.update(dict.fromkeys(names))
+        self._ids.update(zip(names, digests, strict=True))
         self._clusters.update(dict.fromkeys(labels))
         return [(self.systems[i], self.systems[j]) for i, j in self._members[settled].tolist()]
 
@@ -418,7 +420,7 @@ class Monitor(StudyResult):
 
     def _fields(self) -> dict[str, Any]:
         """What the JSON has: what is known, and all that `from_json` needs to go on."""
-        held = {"ids": list(self._ids), "clusters": list(self._clusters), "columns": self._columns.tolist()}
+        held = {"ids": self._ids, "clusters": list(self._clusters), "columns": self._columns.tolist()}
         known = {name: getattr(self, name) for name in ("needed", "stop", "unit", "waiting", "dropped")}
         known["pairs"] = self._rows()
         return {"made": {name: getattr(self, name) for name in _MADE}, **known, "state": held}
@@ -443,7 +445,7 @@ class Monitor(StudyResult):
                 raise ValueError
             monitor._columns[:] = columns.reshape(monitor._columns.shape)
             monitor.unit, monitor.waiting, monitor.dropped = held["unit"], tuple(held["waiting"]), held["dropped"]
-            monitor._ids, monitor._clusters = (dict.fromkeys(state[each]) for each in ("ids", "clusters"))
+            monitor._ids, monitor._clusters = dict(state["ids"]), dict.fromkeys(state["clusters"])
         except InputError:
             raise
         except (KeyError, TypeError, ValueError):
@@ -452,7 +454,13 @@ class Monitor(StudyResult):
         return monitor
 
 
-def _new_labels(what: str, labels: Sequence[object] | None, number: int, before: Mapping[str, None]) -> list[str]:
+def _digests(systems: Sequence[int], scores: np.ndarray) -> list[str]:
+    """Of each instance of `[system, instance]`: these systems, as bits, and a checksum of their scores."""
+    bits = f"{sum(1 << k for k in systems):x}:"
+    return [f"{bits}{zlib.crc32(row.tobytes()):x}" for row in (scores[sorted(systems)] + 0.0).T]
+
+
+def _new_labels(what: str, labels: Sequence[object] | None, number: int, before: Mapping[str, object]) -> list[str]:
     """Labels `[instance]` of which none was there before, nor any id twice."""
     names = [] if labels is None else list(map(str, labels))
     if labels is not None and len(names) != number:
@@ -505,7 +513,7 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         options: see `MonitorOptions`.
 
     Raises:
-        InputError: a metric that is no mean, several metrics, or a checkpoint of other systems or options.
+        InputError: a metric that is no mean, several metrics, or a checkpoint of other systems, options or scores.
 
     Example:
         >>> seen = monitor({"A": [1, 1, 1, 1, 1, 1, 1, 1], "B": [0] * 8}, metric="accuracy", largest=100)
@@ -534,6 +542,16 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
     names = evaluation.ids or tuple(map(str, range(1, evaluation.num_instances + 1)))
     names = [*map("\t".join, zip(names, evaluation.runs, strict=True))] if evaluation.runs else names
     present = np.ones(values.shape, bool) if evaluation.present is None else evaluation.present
+    at, shown = {name: i for i, name in enumerate(names)}, np.where(present, values, np.nan)
+    for bits, some in groupby(seen._ids, key=lambda name: seen._ids[name].partition(":")[0]):
+        given = [k for k in range(len(values)) if int(bits, 16) >> k & 1]
+        counted = list(some)
+        held = [name for name in counted if name in at]
+        now = dict(zip(held, _digests(given, shown[:, [at[name] for name in held]]), strict=True))
+        if changed := [name for name in counted if now.get(name) != seen._ids[name]]:
+            what = "with other scores than these files have" if changed[0] in at else "which these files lack"
+            what = f"{changed[0]!r} was counted, {what}; what was counted must stay: restore it, or give another file"
+            raise InputError(f"{os.fspath(kept or '')}: {what}")
     of_units = dict[str, list[int]]()
     for i, name in enumerate(names):
         if name not in seen._ids:

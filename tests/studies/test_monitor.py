@@ -548,3 +548,29 @@ def test_what_waits_is_kept_in_checkpoints(tmp_path):
     assert copy.copy(seen).to_json() == seen.to_json() == state.read_text()
     table.write_text("id,A,B\nq1,1,0\nq2,1,1\n")
     assert sigjax.monitor(table, metric="accuracy", checkpoint=state).waiting == ()
+
+
+def test_what_a_checkpoint_has_counted_must_stay(tmp_path):
+    state, rows = tmp_path / "state.json", [["1", "0", "1"], ["0", "1", ""], ["1", "1", "0"], ["0", "-0.0", "1"]]
+
+    def look(some):
+        table = tmp_path / "t.csv"
+        table.write_text("id,A,B,C\n" + "".join(f"q{i},{','.join(row)}\n" for i, row in some.items()))
+        return sigjax.monitor(table, metric="mean", baseline="A", checkpoint=state)
+
+    def changed(i, k, score):
+        return {j: [score if (j, m) == (i, k) else old for m, old in enumerate(row)] for j, row in enumerate(rows)}
+
+    seen = Monitor("ABC", baseline="A")
+    seen._state.settled_at[1] = 1  # C may stop, so that q1 is counted without it
+    seen.to_json(state)
+    assert [each.instances for each in look(dict(enumerate(rows))).pairs] == [4, 3]
+    for i, k, score in ((0, 0, "2"), (2, 2, "1"), (3, 2, "")):
+        before = state.read_text()
+        with pytest.raises(InputError, match=f"state.json: 'q{i}' was counted, with other scores than these files"):
+            look(changed(i, k, score))
+        assert state.read_text() == before
+    with pytest.raises(InputError, match="'q2' was counted, which these files lack; what was counted must stay"):
+        look({i: rows[i] for i in (0, 1, 3)})
+    assert [each.instances for each in look(changed(1, 2, "1")).pairs] == [4, 3]
+    assert look({i: rows[i] for i in (3, 2, 0, 1)} | {9: ["1", "1", "1"]}).pairs[0].instances == 5
