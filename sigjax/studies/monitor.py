@@ -387,7 +387,11 @@ class Monitor(StudyResult):
         lines = [f"{'go on' if needed else 'stop'}: {said}", rate]
         if needed and (free := [name for name in self.systems if name not in needed]):
             lines.append(f"{count(len(free), 'system')} may stop: {first_of(free, 4)}")
-        if needed and (number := len(self.waiting)):
+        number = len(self.waiting)
+        if self.largest is not None and size + number > self.largest:
+            given = count(size + number, self.unit)
+            lines.append(f"warning: {given} of at most {self.largest:,}; the largest number is that of all")
+        if needed and number:
             waits = f"{count(number, self.unit)} {'waits' if number == 1 else 'wait'} for results of some system"
             ends = self.largest is not None and size + number >= self.largest
             must = f": complete {'it' if number == 1 else 'them'}, no other {self.unit}s are left" if ends else ""
@@ -410,7 +414,11 @@ class Monitor(StudyResult):
         joint = " (joint)" if self.correction == "holm" else ""
         heading = [f"{percent(1.0 - self.alpha)} interval{joint}, any time"] if bounded else []
         at = "settled at cluster" if self.unit == "cluster" else "settled at"
-        lines += ["", *table_text(("pair", "delta", *heading, "adj. p", at, "better"), rows, (0, 4 + bounded))]
+        table = table_text(("pair", "delta", *heading, "adj. p", at, "better"), rows, (0, 4 + bounded))
+        lines += ["", *map(str.rstrip, table)]
+        if self.bounds is not None and self._clusters:
+            what = "clusters" if self.unit == "cluster" else "runs of instances"
+            lines += ["", f"no intervals: there are none for sums over {what}"]
         if any(each.settled_at and each.better is None for each in shown):
             lines += ["", "unclear: they differ; the direction is unclear, as delta rests on few units"]
         if more := len(pairs) - len(shown):

@@ -574,3 +574,24 @@ def test_what_a_checkpoint_has_counted_must_stay(tmp_path):
         look({i: rows[i] for i in (0, 1, 3)})
     assert [each.instances for each in look(changed(1, 2, "1")).pairs] == [4, 3]
     assert look({i: rows[i] for i in (3, 2, 0, 1)} | {9: ["1", "1", "1"]}).pairs[0].instances == 5
+
+
+def test_more_units_than_the_largest_number_are_a_warning():
+    for number, warned in ((10, False), (11, True)):
+        monitor = Monitor("AB", binary=True, largest=10)
+        monitor.update([[1, 0] * 5 + [1] * (number - 10), [0, 1] * 5 + [1] * (number - 10)])
+        assert ("warning: 11 instances of at most 10; the largest number is that of all" in str(monitor)) == warned
+        assert monitor.stop
+
+
+@pytest.mark.parametrize(("labels", "unit"), [("clusters", "clusters"), ("runs", "runs of instances"), ("", "")])
+def test_the_text_says_why_there_are_no_intervals(labels, unit):
+    names = {"ids": ["a", "a", "b", "b"] if labels == "runs" else list("abcd")}
+    names |= {labels: ["1", "2", "1", "2"]} if labels else {}
+    scores = {"A": [1.0, 0.0, 1.0, 0.0], "B": [0.0, 1.0, 1.0, 1.0]}
+    text = str(sigjax.monitor(sigjax.Evaluation.from_arrays(scores, metric="accuracy", **names)))
+    assert ("no intervals: " in text) == bool(labels) == ("any time" not in text)
+    assert f"sums over {unit}" in text or not labels
+    assert "no intervals" not in str(sigjax.monitor(sigjax.Evaluation.from_arrays(scores, metric="mean", **names)))
+    assert max(map(len, text.splitlines())) <= 80
+    assert [line for line in text.splitlines() if line != line.rstrip()] == []
