@@ -23,6 +23,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import zlib
 from collections import Counter, namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,12 +36,12 @@ from sigjax.comparison.checks import baseline_of
 from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.metrics.ratios import ACCURACY, mean_score
 from sigjax.readers.options import listing
-from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Settings
+from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Note, Settings
 from sigjax.records.corrections import PValueCorrection, adjust
 from sigjax.records.options import check, option, same, takes
 from sigjax.report.words import count, first_of, format_interval, format_p, number_spec, percent
 from sigjax.run.files import read_text
-from sigjax.studies.study import StudyResult, signature_line, table_text
+from sigjax.studies.study import StudyResult, signature_line, table_text, wrapped
 from sigjax.studies.trials import select
 from sigjax.testing.p_values import special
 
@@ -125,19 +126,22 @@ class MonitoredPair:
     """Two systems, as far as they have been compared.
 
     Attributes:
-        instances: number of instances that both have.
+        instances: number of instances that both have, in which each run counts.
+        units: number of units (instances with all their runs, or clusters) that both have.
         delta: mean score of a minus that of b on them.
         interval: where the confidence sequence of delta is now; None without bounds, or of clusters.
         log10_e: base-10 logarithm of E, which stays as it is when the pair is settled.
         p_value: 1 over the largest E, at most 1: valid whenever one looks, for one pair.
         p_adjusted: adjusted for all pairs; for e-BH, from E itself.
         settled_at: number of units (instances or clusters) that settled the pair; None while it is open.
-        better: the better system; None while the pair is open, or where the means were equal when it was settled.
+        better: the better system; None while the pair is open, or where the direction is unclear: when it was settled,
+            the difference of means had not the sign of the sum that E is of.
     """
 
     a: str
     b: str
     instances: int
+    units: int
     delta: float
     interval: Interval | None
     log10_e: float
@@ -160,10 +164,16 @@ class Monitor(StudyResult):
         alpha: the error rate, however pairs depend on each other and whenever one stops.
         correction: "ebh", the false discovery rate; "holm", the probability of any false finding; "none", of each pair.
         baseline: compare each system with this one only.
-        largest: how many instances there can be: the evaluation stops there, too, and the grid of effects is for it.
+        largest: how many units (instances, or clusters) there can be: the evaluation stops there, too, and the grid of
+            effects is for it.
         binary: scores are 0 or 1, and half of E is the Beta mixture.
         bounds: the lowest and the highest score there can be, for intervals; those of `binary` are 0 and 1.
         higher_is_better: whether the larger of two scores is the better.
+
+    Attributes:
+        unit: "instance" (with all its runs) or "cluster".
+        waiting: names of units that `monitor` has not counted, as some system that is needed lacks results.
+        dropped: number of results that its `missing="drop"` left out.
 
     Raises:
         InputError: fewer than two systems, two of one name, or an option outside its domain.
@@ -216,7 +226,8 @@ class Monitor(StudyResult):
         self._effects = _STEEP * 2.0 ** (np.arange(math.ceil(halvings) + 1) - halvings)
         self._columns = np.zeros((15 + len(self._effects), len(self._members)))  # parts of it:
         self._state, self._bounded, self._evidence = _State(*self._columns[:7]), self._columns[7:12], self._columns[12:]
-        self._ids, self._clusters = dict[str, None](), dict[str, None]()
+        self._ids, self._clusters, self.unit = dict[str, str](), dict[str, None](), "instance"
+        self.waiting, self.dropped = tuple[str, ...](), 0  # units, which some system lacks, and results
         # of intervals, which hold together where no finding at all may be false
         self._log_level = math.log(2.0 / alpha * (len(self._members) if correction == "holm" else 1))
 
@@ -230,10 +241,10 @@ class Monitor(StudyResult):
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The systems that need more instances: those of open pairs, up to the largest number; others may stop."""
+        """The systems that need more: those of open pairs, up to the largest number of units; others may stop."""
         is_open = self._state.settled_at == 0
         if self.largest is not None:
-            is_open &= self._state.instances < self.largest
+            is_open &= self._state.units < self.largest
         return tuple(self.systems[i] for i in np.unique(self._members[is_open]).tolist())
 
     @property
@@ -250,11 +261,12 @@ class Monitor(StudyResult):
     def pairs(self) -> tuple[MonitoredPair, ...]:
         """What is known of each pair now."""
         adjusted = self._adjusted(self._state.log_e if self.correction == "ebh" else self._state.peak)
-        columns = np.transpose([*self._state[1:], adjusted]).tolist()
+        columns = np.transpose([*self._state, adjusted]).tolist()
         return tuple(
             MonitoredPair(
                 *(names := [self.systems[i] for i in members]),
                 instances=int(instances),
+                units=int(units),
                 delta=total / max(instances, 1.0),
                 interval=interval,
                 log10_e=log_e / math.log(10.0),
@@ -263,7 +275,7 @@ class Monitor(StudyResult):
                 settled_at=int(at) or None,
                 better=names[int((sign > 0) != self.higher_is_better)] if sign else None,
             )
-            for members, interval, (instances, total, log_e, peak, at, sign, p_adjusted) in zip(
+            for members, interval, (units, instances, total, log_e, peak, at, sign, p_adjusted) in zip(
                 self._members.tolist(), self._intervals(), columns, strict=True
             )
         )
@@ -306,10 +318,12 @@ class Monitor(StudyResult):
         values[index] = rows
         sizes, settled = np.ones(rows.shape[1]), list[int]()
         names = _new_labels("ids", ids, len(sizes), self._ids)
+        digests = _digests(index, values) if names else []
         labels = _new_labels("clusters", clusters, len(sizes), self._clusters)
         if labels and self.binary:
             raise InputError("clusters have sums that are not 0 or 1; leave binary out")
         if labels:
+            self.unit = "cluster"
             known = dict[str, int]()
             codes = np.array([known.setdefault(label, len(known)) for label in labels])
             sizes = np.bincount(codes).astype(np.float64)
@@ -321,7 +335,7 @@ class Monitor(StudyResult):
             differs = np.abs(of_a - of_b) > _ROUNDING * (np.abs(of_a) + np.abs(of_b))
             settled += self._advance(chosen, np.where(differs, of_a - of_b, 0.0).T)
             self._state.instances[chosen] += sizes[start : start + step].sum()
-        self._ids.update(dict.fromkeys(names))
+        self._ids.update(zip(names, digests, strict=True))
         self._clusters.update(dict.fromkeys(labels))
         return [(self.systems[i], self.systems[j]) for i, j in self._members[settled].tolist()]
 
@@ -339,7 +353,9 @@ class Monitor(StudyResult):
                 new = is_open & (self._adjusted(evidence)[chosen] <= self.alpha)
                 now, is_open = chosen[new], is_open & ~new
                 state.log_e[now], state.peak[now] = path[t, new], peaks[t, new]
-                state.settled_at[now], state.sign[now] = state.units[now] + t + 1, np.sign(totals[t, new])
+                scaled = log_e_values(differences[: t + 1, new], self._effects, self._evidence[:, now])[1][2]
+                agree = np.sign(scaled) == np.sign(totals[t, new])  # E is the evidence for the sign of the scaled sum
+                state.settled_at[now], state.sign[now] = state.units[now] + t + 1, np.where(agree, np.sign(scaled), 0.0)
                 settled += now.tolist()
         state.log_e[chosen[is_open]], state.peak[chosen[is_open]] = path[-1, is_open], peaks[-1, is_open]
         if self.bounds is not None:
@@ -364,13 +380,24 @@ class Monitor(StudyResult):
 
     def _lines(self) -> list[str]:
         pairs, needed = self.pairs, self.needed
-        settled, size = sum(each.settled_at is not None for each in pairs), max(each.instances for each in pairs)
+        settled, size = sum(each.settled_at is not None for each in pairs), max(each.units for each in pairs)
         verb, most = "is" if settled == 1 else "are", "" if self.largest is None else f" of at most {self.largest:,}"
-        said = f"{settled:,} of {count(len(pairs), 'pair')} {verb} settled after {count(size, 'instance')}{most}"
+        said = f"{settled:,} of {count(len(pairs), 'pair')} {verb} settled after {count(size, self.unit)}{most}"
         rate = f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks"
         lines = [f"{'go on' if needed else 'stop'}: {said}", rate]
         if needed and (free := [name for name in self.systems if name not in needed]):
             lines.append(f"{count(len(free), 'system')} may stop: {first_of(free, 4)}")
+        number = len(self.waiting)
+        if self.largest is not None and size + number > self.largest:
+            given = count(size + number, self.unit)
+            lines.append(f"warning: {given} of at most {self.largest:,}; the largest number is that of all")
+        if needed and number:
+            waits = f"{count(number, self.unit)} {'waits' if number == 1 else 'wait'} for results of some system"
+            ends = self.largest is not None and size + number >= self.largest
+            must = f": complete {'it' if number == 1 else 'them'}, no other {self.unit}s are left" if ends else ""
+            lines += wrapped(f"{waits}, such as {self.waiting[0]!r}{must}")
+        if needed and self.dropped:
+            lines.append(f"{count(self.dropped, 'result')} dropped, of instances that some system lacks")
         shown = sorted(pairs, key=lambda each: each.settled_at or math.inf)[:_SHOWN]
         spec, bounded = number_spec([each.delta for each in shown]), pairs[0].interval is not None
         rows = [
@@ -380,14 +407,20 @@ class Monitor(StudyResult):
                 *([format_interval(each.interval, f"+{spec}")] if bounded else []),
                 format_p(each.p_adjusted, threshold=self.alpha),
                 "open" if each.settled_at is None else f"{each.settled_at:,}",
-                each.better or "",
+                each.better or ("" if each.settled_at is None else "unclear"),
             )
             for each in shown
         ]
         joint = " (joint)" if self.correction == "holm" else ""
         heading = [f"{percent(1.0 - self.alpha)} interval{joint}, any time"] if bounded else []
-        at = "settled at cluster" if self._clusters else "settled at"
-        lines += ["", *table_text(("pair", "delta", *heading, "adj. p", at, "better"), rows, (0, 4 + bounded))]
+        at = "settled at cluster" if self.unit == "cluster" else "settled at"
+        table = table_text(("pair", "delta", *heading, "adj. p", at, "better"), rows, (0, 4 + bounded))
+        lines += ["", *map(str.rstrip, table)]
+        if self.bounds is not None and self._clusters:
+            what = "clusters" if self.unit == "cluster" else "runs of instances"
+            lines += ["", f"no intervals: there are none for sums over {what}"]
+        if any(each.settled_at and each.better is None for each in shown):
+            lines += ["", "unclear: they differ; the direction is unclear, as delta rests on few units"]
         if more := len(pairs) - len(shown):
             lines += ["", f"and {count(more, 'more pair')}: in JSON (-o FILE.json) all stand"]
         made = {name: getattr(self, name) for name in _MADE[1:5]} | {"binary": self.binary or None}
@@ -395,8 +428,9 @@ class Monitor(StudyResult):
 
     def _fields(self) -> dict[str, Any]:
         """What the JSON has: what is known, and all that `from_json` needs to go on."""
-        held = {"ids": list(self._ids), "clusters": list(self._clusters), "columns": self._columns.tolist()}
-        known = {"needed": self.needed, "stop": self.stop, "pairs": self._rows()}
+        held = {"ids": self._ids, "clusters": list(self._clusters), "columns": self._columns.tolist()}
+        known = {name: getattr(self, name) for name in ("needed", "stop", "unit", "waiting", "dropped")}
+        known["pairs"] = self._rows()
         return {"made": {name: getattr(self, name) for name in _MADE}, **known, "state": held}
 
     @classmethod
@@ -418,7 +452,8 @@ class Monitor(StudyResult):
             if held["schema"] != "sigjax-monitor/1" or not np.isfinite(columns).all():
                 raise ValueError
             monitor._columns[:] = columns.reshape(monitor._columns.shape)
-            monitor._ids, monitor._clusters = (dict.fromkeys(state[each]) for each in ("ids", "clusters"))
+            monitor.unit, monitor.waiting, monitor.dropped = held["unit"], tuple(held["waiting"]), held["dropped"]
+            monitor._ids, monitor._clusters = dict(state["ids"]), dict.fromkeys(state["clusters"])
         except InputError:
             raise
         except (KeyError, TypeError, ValueError):
@@ -427,7 +462,13 @@ class Monitor(StudyResult):
         return monitor
 
 
-def _new_labels(what: str, labels: Sequence[object] | None, number: int, before: Mapping[str, None]) -> list[str]:
+def _digests(systems: Sequence[int], scores: np.ndarray) -> list[str]:
+    """Of each instance of `[system, instance]`: these systems, as bits, and a checksum of their scores."""
+    bits = f"{sum(1 << k for k in systems):x}:"
+    return [f"{bits}{zlib.crc32(row.tobytes()):x}" for row in (scores[sorted(systems)] + 0.0).T]
+
+
+def _new_labels(what: str, labels: Sequence[object] | None, number: int, before: Mapping[str, object]) -> list[str]:
     """Labels `[instance]` of which none was there before, nor any id twice."""
     names = [] if labels is None else list(map(str, labels))
     if labels is not None and len(names) != number:
@@ -454,7 +495,7 @@ class MonitorOptions(ReadingOptions):
     )
     baseline: str | None = same(Settings, "baseline")
     largest: int | None = option(
-        None, "The largest number of instances: stop there, too.", least=1, most=10**9, group="Main options"
+        None, "The largest number of instances or clusters: stop there, too.", least=1, most=10**9, group="Main options"
     )
     bounds: Sequence[float] | None = option(
         None, "The lowest and the highest score there can be; gives intervals.", group="Main options"
@@ -480,7 +521,7 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         options: see `MonitorOptions`.
 
     Raises:
-        InputError: a metric that is no mean, several metrics, or a checkpoint of other systems or options.
+        InputError: a metric that is no mean, several metrics, or a checkpoint of other systems, options or scores.
 
     Example:
         >>> seen = monitor({"A": [1, 1, 1, 1, 1, 1, 1, 1], "B": [0] * 8}, metric="accuracy", largest=100)
@@ -509,16 +550,31 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
     names = evaluation.ids or tuple(map(str, range(1, evaluation.num_instances + 1)))
     names = [*map("\t".join, zip(names, evaluation.runs, strict=True))] if evaluation.runs else names
     present = np.ones(values.shape, bool) if evaluation.present is None else evaluation.present
+    at, shown = {name: i for i, name in enumerate(names)}, np.where(present, values, np.nan)
+    for bits, some in groupby(seen._ids, key=lambda name: seen._ids[name].partition(":")[0]):
+        given = [k for k in range(len(values)) if int(bits, 16) >> k & 1]
+        counted = list(some)
+        held = [name for name in counted if name in at]
+        now = dict(zip(held, _digests(given, shown[:, [at[name] for name in held]]), strict=True))
+        if changed := [name for name in counted if now.get(name) != seen._ids[name]]:
+            what = "with other scores than these files have" if changed[0] in at else "which these files lack"
+            what = f"{changed[0]!r} was counted, {what}; what was counted must stay: restore it, or give another file"
+            raise InputError(f"{os.fspath(kept or '')}: {what}")
     of_units = dict[str, list[int]]()
     for i, name in enumerate(names):
         if name not in seen._ids:
             of_units.setdefault(name if units is None else units[i], []).append(i)
-    for whole, some in groupby(of_units.values(), key=lambda index: present[:, index].min(axis=1).tolist()):
-        index = list(chain(*some))
+    waiting = list[str]()
+    for whole, some in groupby(of_units, key=lambda unit: present[:, of_units[unit]].min(axis=1).tolist()):
+        index = list(chain(*map(of_units.__getitem__, some := list(some))))
         scores = {name: values[k, index] for k, name in enumerate(evaluation.systems) if whole[k]}
         if len(scores) > 1 and set(seen.needed) <= scores.keys():
             labels = None if units is None else [units[i] for i in index]
             seen.update(scores, ids=[names[i] for i in index], clusters=labels)
+        else:
+            waiting += some
+    seen.unit, seen.waiting = "cluster" if evaluation.clusters else "instance", tuple(waiting)
+    seen.dropped = sum(int(note.values.get("dropped", 0)) for note in evaluation.notes if isinstance(note, Note))
     if kept is not None:
         seen.to_json(kept)
     return seen

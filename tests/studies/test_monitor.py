@@ -340,12 +340,22 @@ def test_damaged_states_are_refused():
             Monitor.from_json(json.dumps(damaged))
 
 
-def test_no_system_is_better_where_the_means_are_equal_when_a_pair_is_settled():
-    monitor = Monitor("AB")
-    monitor.update([[-42] + [1] * 42, [0] * 43])
+@pytest.mark.parametrize("first", [-42, -60, 3, 2, 1])
+@pytest.mark.parametrize("higher", [True, False])
+def test_a_system_is_better_only_where_the_mean_and_the_evidence_agree(first, higher):
+    differences = [first] + [1] * 80
+    monitor = Monitor("AB", higher_is_better=higher)
+    monitor.update([differences, [0] * 81])
     (pair,) = monitor.pairs
-    assert (pair.delta, pair.settled_at, pair.better) == (0, 43, None)
-    assert str(monitor).startswith("stop: 1 of 1 pair is settled")
+    until = differences[: pair.settled_at]
+    scaled = sum(d / math.sqrt(sum(e * e for e in until[: i + 1]) / (i + 1)) for i, d in enumerate(until))
+    assert scaled > 0
+    assert pair.better == (("A" if higher else "B") if sum(until) > 0 else None)
+    assert ("they differ; the direction is unclear" in str(monitor)) == (pair.better is None) == (first < 0)
+    one_by_one = Monitor("AB", higher_is_better=higher)
+    for difference in differences:
+        one_by_one.update([difference, 0])
+    assert one_by_one.pairs == monitor.pairs
 
 
 def run(*words):
@@ -434,7 +444,21 @@ def test_runs_of_an_instance_are_one_unit():
     sums = Monitor("AB")
     sums.update(scores.reshape(2, 20, 2).sum(axis=2))
     assert status.pairs[0].log10_e == pytest.approx(sums.pairs[0].log10_e, abs=1e-9)
-    assert status.pairs[0].instances == 40
+    assert (status.pairs[0].instances, status.pairs[0].units) == (40, 20)
+
+
+@pytest.mark.parametrize(("design", "unit"), [("--runs", "instance"), ("--cluster", "cluster")])
+def test_the_largest_number_is_one_of_units(design, unit, tmp_path, capsys):
+    table, out = tmp_path / "t.csv", tmp_path / "out.json"
+    ids = {"--runs": lambda i: f"q{i // 4},{i % 4}", "--cluster": lambda i: f"q{i},d{i // 4}"}[design]
+    table.write_text("id,x,A,B\n" + "".join(f"{ids(i)},{i % 2},{i // 2 % 2}\n" for i in range(40)))
+    words = ["monitor", table, "-m", "accuracy", design, "x", "-o", out, "--largest"]
+    for largest, code in ((11, 3), (10, 0)):
+        assert run(*words, largest) == code
+        assert f"after 10 {unit}s of at most {largest}\n" in capsys.readouterr().err
+        held = json.loads(out.read_text())
+        assert (held["unit"], held["stop"], held["pairs"][0]["units"]) == (unit, code == 0, 10)
+    assert Monitor.from_json(out).unit == unit
 
 
 def test_systems_of_an_evaluation_that_is_read_are_chosen():
@@ -492,3 +516,82 @@ def test_ids_and_runs_with_spaces_are_told_apart(tmp_path):
     evaluation = sigjax.Evaluation.from_arrays(scores, **labels)
     assert sigjax.monitor(evaluation, checkpoint=tmp_path / "state.json").pairs[0].instances == 2
     assert sigjax.monitor(evaluation, checkpoint=tmp_path / "state.json").pairs[0].instances == 2
+
+
+@pytest.mark.parametrize(("design", "waits"), [((), "2 instances wait"), (("--cluster", "x"), "1 cluster waits")])
+def test_instances_that_some_system_lacks_are_counted(design, waits, tmp_path, capsys):
+    table, out = tmp_path / "t.csv", tmp_path / "out.json"
+    table.write_text("id,x,A,B\n" + "".join(f"q{i},d{i // 4},{i % 2},{'' if 4 < i < 7 else 1}\n" for i in range(8)))
+    words = ["monitor", table, "-m", "accuracy", *design, "--correction", "holm"]
+    most, first = (2, "d1") if design else (8, "q5")
+    endings = {most: f"complete {'it' if design else 'them'}, no other {'cluster' if design else 'instance'}s are left"}
+    for largest in (most, most + 1):
+        assert run(*words, "--largest", largest, "--checkpoint", out) == 3
+        shown = " ".join(capsys.readouterr().out.split())
+        assert f"{waits} for results of some system, such as '{first}'" in shown
+        assert ("no other" in shown) == (largest in endings)
+        assert endings.get(largest, "") in shown
+        assert json.loads(out.read_text())["waiting"] == ([first] if design else ["q5", "q6"])
+        out.unlink()
+    assert run(*words, "--missing", "drop") == 3
+    assert "2 results dropped, of instances that some system lacks" in capsys.readouterr().out
+    table.write_text(table.read_text().replace(",\n", ",0\n"))
+    assert run(*words, "--largest", most) == 0
+    assert "wait" not in capsys.readouterr().out
+
+
+def test_what_waits_is_kept_in_checkpoints(tmp_path):
+    table, state = tmp_path / "t.csv", tmp_path / "state.json"
+    table.write_text("id,A,B\nq1,1,0\nq2,1,\n")
+    seen = sigjax.monitor(table, metric="accuracy", checkpoint=state)
+    assert seen.waiting == Monitor.from_json(state).waiting == ("q2",)
+    assert copy.copy(seen).to_json() == seen.to_json() == state.read_text()
+    table.write_text("id,A,B\nq1,1,0\nq2,1,1\n")
+    assert sigjax.monitor(table, metric="accuracy", checkpoint=state).waiting == ()
+
+
+def test_what_a_checkpoint_has_counted_must_stay(tmp_path):
+    state, rows = tmp_path / "state.json", [["1", "0", "1"], ["0", "1", ""], ["1", "1", "0"], ["0", "-0.0", "1"]]
+
+    def look(some):
+        table = tmp_path / "t.csv"
+        table.write_text("id,A,B,C\n" + "".join(f"q{i},{','.join(row)}\n" for i, row in some.items()))
+        return sigjax.monitor(table, metric="mean", baseline="A", checkpoint=state)
+
+    def changed(i, k, score):
+        return {j: [score if (j, m) == (i, k) else old for m, old in enumerate(row)] for j, row in enumerate(rows)}
+
+    seen = Monitor("ABC", baseline="A")
+    seen._state.settled_at[1] = 1  # C may stop, so that q1 is counted without it
+    seen.to_json(state)
+    assert [each.instances for each in look(dict(enumerate(rows))).pairs] == [4, 3]
+    for i, k, score in ((0, 0, "2"), (2, 2, "1"), (3, 2, "")):
+        before = state.read_text()
+        with pytest.raises(InputError, match=f"state.json: 'q{i}' was counted, with other scores than these files"):
+            look(changed(i, k, score))
+        assert state.read_text() == before
+    with pytest.raises(InputError, match="'q2' was counted, which these files lack; what was counted must stay"):
+        look({i: rows[i] for i in (0, 1, 3)})
+    assert [each.instances for each in look(changed(1, 2, "1")).pairs] == [4, 3]
+    assert look({i: rows[i] for i in (3, 2, 0, 1)} | {9: ["1", "1", "1"]}).pairs[0].instances == 5
+
+
+def test_more_units_than_the_largest_number_are_a_warning():
+    for number, warned in ((10, False), (11, True)):
+        monitor = Monitor("AB", binary=True, largest=10)
+        monitor.update([[1, 0] * 5 + [1] * (number - 10), [0, 1] * 5 + [1] * (number - 10)])
+        assert ("warning: 11 instances of at most 10; the largest number is that of all" in str(monitor)) == warned
+        assert monitor.stop
+
+
+@pytest.mark.parametrize(("labels", "unit"), [("clusters", "clusters"), ("runs", "runs of instances"), ("", "")])
+def test_the_text_says_why_there_are_no_intervals(labels, unit):
+    names = {"ids": ["a", "a", "b", "b"] if labels == "runs" else list("abcd")}
+    names |= {labels: ["1", "2", "1", "2"]} if labels else {}
+    scores = {"A": [1.0, 0.0, 1.0, 0.0], "B": [0.0, 1.0, 1.0, 1.0]}
+    text = str(sigjax.monitor(sigjax.Evaluation.from_arrays(scores, metric="accuracy", **names)))
+    assert ("no intervals: " in text) == bool(labels) == ("any time" not in text)
+    assert f"sums over {unit}" in text or not labels
+    assert "no intervals" not in str(sigjax.monitor(sigjax.Evaluation.from_arrays(scores, metric="mean", **names)))
+    assert max(map(len, text.splitlines())) <= 80
+    assert [line for line in text.splitlines() if line != line.rstrip()] == []
