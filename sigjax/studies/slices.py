@@ -26,7 +26,7 @@ from sigjax.run.context import with_progress
 from sigjax.studies.association import shuffled
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import Block, BlockResult, Study, caption, grouped, study_signature, with_adjusted_p
-from sigjax.studies.trials import by_one_metric, on_instances
+from sigjax.studies.trials import by_one_metric, on_instances, signed_data
 from sigjax.testing.jackknife import two_way_influences
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class SliceDelta:
         slice: its label; None for all instances of the slices that are tested.
         a: name of the first system.
         b: name of the second.
-        num_instances: number of instances in the slice.
+        num_instances: number of instances in the slice, each with all its runs.
         score_a: score of a there.
         score_b: score of b there.
         delta: score_a - score_b.
@@ -231,8 +231,8 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
         options: see `SlicesOptions`.
 
     Raises:
-        InputError: several metrics, no labels, fewer than two slices of `least` instances, results missing, and
-            whatever `compare` refuses.
+        InputError: several metrics, no labels, or several of one instance (of its runs), fewer than two slices of
+            `least` instances, results missing, and whatever `compare` refuses.
 
     Reference: Pauly, Brunner and Konietschke (2015), "Asymptotic permutation tests in general factorial designs".
 
@@ -255,7 +255,14 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
     evaluation.check_complete()
     if evaluation.strata is None:
         raise InputError(f"slices needs a label for each instance: give {Hint('by')}, a field or a file of labels")
-    labels, sizes = np.array(evaluation.strata), Counter(evaluation.strata)
+    names = evaluation.ids or () if evaluation.runs else range(evaluation.num_instances)
+    labels, places = np.array(evaluation.strata), dict.fromkeys(zip(names, evaluation.strata, strict=True))
+    if crossing := [name for name, slices_of in Counter(name for name, _ in places).items() if slices_of > 1]:
+        raise InputError(
+            f"{Hint('by')}: the runs of instance {crossing[0]!r} lie in different slices; take a field that is the "
+            "same in all runs of an instance"
+        )
+    sizes = Counter(label for _, label in places)
     small = {name: size for name, size in sizes.items() if size < options.least}
     tested = [name for name in sizes if name not in small]
     if len(tested) < 2:
@@ -268,12 +275,12 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
     in_slices = [_compared(on_instances(evaluation, labels == name), name, options) for name in tested]
     by_pair = [one for of_pair in zip(*in_slices, strict=True) for one in of_pair]
     of_pairs = grouped(with_adjusted_p(by_pair, options.correction), "a", "b")
-    pairs, owners = [(one.a, one.b) for one in overall], every.clusters or (every.ids if every.runs else None)
+    pairs, owners = [(one.a, one.b) for one in overall], every.clusters
     reason = None if isinstance(every.metric, Metric) else "the metric is not a function of sums"
     if owners and len({*zip(owners, every.strata or (), strict=True)}) > len({*owners}):
         reason = reason or "some clusters lie in several slices"
     tests = [] if reason else with_adjusted_p(_interactions(every, pairs, options), options.correction)
-    about = {"metric": evaluation.metric.name, "instances": every.num_instances, "slices": len(tested)}
+    about = {"instances": overall[0].num_instances, "runs": signed_data(every)["runs"], "slices": len(tested)}
     return Slices(
         by=options.by or "stratum",
         metric=evaluation.metric.name,
@@ -284,13 +291,13 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
         small=small,
         correction=options.correction,
         level=options.confidence_level,
-        signature=study_signature("slices", options, **about),
+        signature=study_signature("slices", options, metric=evaluation.metric.name, **about),
     )
 
 
 def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOptions) -> list[SliceDelta]:
     """All pairs in a slice, which errors name; p is not adjusted yet."""
-    how, size = values(options, Settings, correction="none"), evaluation.num_instances
+    how, size = values(options, Settings, correction="none"), evaluation.brief()["instances"]
     try:
         report = compare(replace(evaluation, strata=None), **how, device=options.device, progress=False)
     except InputError as error:

@@ -200,6 +200,25 @@ def test_small_slices_are_named_and_what_has_no_interaction_says_why():
     assert slices(ranked, resamples=99).no_interaction == "the metric is not a function of sums"
 
 
+def test_instances_count_with_all_their_runs():
+    rng = np.random.default_rng(11)
+    arrays = {name: rng.integers(0, 2, size=72) for name in "AB"}
+    ids, runs = np.array([f"q{k // 3}" for k in range(72)]), np.array([1, 2, 3] * 24)
+    labels = np.repeat(["x", "y", "z"], [33, 30, 9])
+    given = {"ids": ids, "runs": runs}
+    for metric in ("accuracy", "pass^2"):
+        result = slices(Evaluation.from_arrays(arrays, strata=labels, metric=metric, **given), permutations=99)
+        assert [(one.slice, one.num_instances) for one in result.slices] == [(None, 21), ("x", 11), ("y", 10)]
+        assert result.small == {"z": 3}
+        assert "|instances:21|runs:3|slices:2|" in result.signature
+        kept = labels == "y"
+        left = {name: each[kept] for name, each in arrays.items()}
+        (alone,) = compare(Evaluation.from_arrays(left, metric=metric, ids=ids[kept], runs=runs[kept]))
+        assert (result.slices[2].delta, result.slices[2].p_value) == (alone.delta, alone.p_value)
+        with pytest.raises(InputError, match="by: the runs of instance 'q0' lie in different slices; take a field"):
+            slices(Evaluation.from_arrays(arrays, strata=runs, metric=metric, **given))
+
+
 def test_refusals():
     arrays = {"A": [1, 0] * 12, "B": [0, 0] * 12}
     with pytest.raises(InputError, match="needs a label for each instance: give by"):
