@@ -128,6 +128,11 @@ class Flips(BlockResult):
         text = f"{ahead} is ahead of {behind} by {abs(every.delta):{by}} (p = {p}): {differ}"
         text += f", {wins:,} for it and {losses:,} against it." if ahead_on else "."
         few, none = self.fewest_not_significant, self.fewest_no_lead
+        if not self.bound:  # of two instances or one, none can be left out
+            alone = len(self.flips) == 1
+            return (
+                f"{text} {'Without that one no difference is left' if alone else 'They are too few to leave one out'}."
+            )
         if few is not None:
             text += f" Without the {few:,} that speak most for it, p is {alpha:g} or more."
         elif every.p_value < alpha:

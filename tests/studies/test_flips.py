@@ -207,6 +207,13 @@ def test_what_is_said_where_little_is_left():
     assert weak.headline.endswith("2 for it and 1 against it. Without 1, it does not lead.")
     two = flips({"A": [1, 1], "B": [0, 0]}, metric="accuracy")
     assert (two.bound, two.left_out[0].removed) == (0, 0)
+    assert two.headline.endswith(
+        "2 of 2 instances differ, 2 for it and 0 against it. They are too few to leave one out."
+    )
+    one = flips({"A": [1, 1], "B": [0, 1]}, metric="accuracy")
+    assert one.headline.endswith(
+        "1 of 2 instances differ, 1 for it and 0 against it. Without that one no difference is left."
+    )
 
 
 def test_refusals():
