@@ -17,7 +17,7 @@ from sigjax.comparison.options import CompareOptions, ReadingOptions
 from sigjax.metrics import origins
 from sigjax.records import Device, EvaluationRecord, Hint, InputError, Interval, Method, Metric, Settings
 from sigjax.records.corrections import CORRECTIONS, PValueCorrection
-from sigjax.records.options import check, option, same, takes, values
+from sigjax.records.options import check, given_as, option, same, takes, values
 from sigjax.report.plots import BLUE, BLUES, GREY, intervals, label_rows, row_height, set_words
 from sigjax.report.sections import Table
 from sigjax.resample.draws import row_keys
@@ -251,7 +251,8 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
     if not is_read and None not in (options.by, options.strata):
         raise InputError(f"slices are strata: give {Hint('by')} or {Hint('strata')}, not both")
     changes = {} if is_read or options.by is None else {"strata": options.by}
-    evaluation = by_one_metric(data, replace(options, **changes))
+    with given_as("strata", "by" if changes else "strata"):
+        evaluation = by_one_metric(data, replace(options, **changes))
     evaluation.check_complete()
     if evaluation.strata is None:
         raise InputError(f"slices needs a label for each instance: give {Hint('by')}, a field or a file of labels")

@@ -219,7 +219,7 @@ def test_instances_count_with_all_their_runs():
             slices(Evaluation.from_arrays(arrays, strata=runs, metric=metric, **given))
 
 
-def test_refusals():
+def test_refusals(tmp_path):
     arrays = {"A": [1, 0] * 12, "B": [0, 0] * 12}
     with pytest.raises(InputError, match="needs a label for each instance: give by"):
         slices(arrays)
@@ -234,6 +234,14 @@ def test_refusals():
         slices([])
     with pytest.raises(InputError, match="evaluations are read already"):
         slices([], by="x")
+    table = tmp_path / "t.csv"
+    table.write_text("id,kind,A,B\ni,x,1,0\nj,y,0,0\n")
+    for option in ("by", "strata"):
+        with pytest.raises(InputError, match=f": {option}: no column and no file 'nofield'"):
+            slices(table, **{option: "nofield"})
+        with pytest.raises(InputError) as refused:
+            _run(["slices", str(table), f"--{option}", "nofield", "-q"], debug=True)
+        assert f": --{option}: no column and no file 'nofield'" in refused.value.flags
 
 
 def test_the_command_reads_a_field_draws_a_forest_and_folds_details(tmp_path, capsys):
