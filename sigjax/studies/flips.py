@@ -126,18 +126,23 @@ class Flips(BlockResult):
         wins, losses = (sum(sign * each > 0.0 for each in ahead_on) for sign in (1, -1))
         by, p = words.number_spec([every.delta]), words.format_p(every.p_value, threshold=alpha)
         text = f"{ahead} is ahead of {behind} by {abs(every.delta):{by}} (p = {p}): {differ}"
-        text += f", {wins:,} for it and {losses:,} against it." if ahead_on else "."
+        neither = len(self.flips) - wins - losses
+        end = f", {losses:,} against it and {neither:,} for neither" if neither else f" and {losses:,} against it"
+        text += f", {wins:,} for it{end}." if ahead_on else "."
         few, none = self.fewest_not_significant, self.fewest_no_lead
         if not self.bound:  # of two instances or one, none can be left out
             alone = len(self.flips) == 1
             return (
                 f"{text} {'Without that one no difference is left' if alone else 'They are too few to leave one out'}."
             )
-        if few is not None:
-            text += f" Without the {few:,} that speak most for it, p is {alpha:g} or more."
-        elif every.p_value < alpha:
-            return f"{text} Without the {self.bound:,} that speak most for it, p stays below {alpha:g}."
-        return f"{text} Without {none or self.bound:,}, it {'still leads' if none is None else 'does not lead'}."
+        if few is None and every.p_value < alpha:
+            return f"{text} Without the {self.bound:,} most influential, p stays below {alpha:g}."
+        most, without = none or self.bound, "even without" if none is None else "without"
+        lead = f"{ahead} {'still leads' if none is None else 'does not lead'}."
+        if few in (None, none):
+            return f"{text} {without.capitalize()} {most:,}, {lead}"
+        then = "even then" if few == most else f"{without} {most:,},"
+        return f"{text} Leaving out the {few:,} most influential makes p {alpha:g} or more; {then} {lead}"
 
     def _blocks(self) -> tuple[list[Block], list[Block]]:
         """What is left without the instances that decide; and these."""

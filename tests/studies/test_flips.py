@@ -202,9 +202,25 @@ def test_what_is_said_where_little_is_left():
     a, b = answers(60, 1)
     strong = flips({"A": a, "B": b}, metric="accuracy", most=5)
     assert (strong.fewest_not_significant, strong.fewest_no_lead, strong.bound) == (None, None, 5)
-    assert strong.headline.endswith("Without the 5 that speak most for it, p stays below 0.05.")
+    assert strong.headline.endswith("Without the 5 most influential, p stays below 0.05.")
     weak = flips({"A": [1, 1, 1, 0, 0], "B": [0, 0, 1, 1, 0]}, metric="accuracy")
-    assert weak.headline.endswith("2 for it and 1 against it. Without 1, it does not lead.")
+    assert weak.headline.endswith("2 for it and 1 against it. Without 1, A does not lead.")
+    a, b = answers(9, 1)  # p is 0.039 without 1, and 0.07 without 2
+    ends = {1: "Without the 1 most influential, p stays below 0.05."} | {
+        most: f"Leaving out the 2 most influential makes p 0.05 or more; {lead}."
+        for most, lead in (
+            (2, "even then A still leads"),
+            (3, "even without 3, A still leads"),
+            (8, "without 8, A does not lead"),
+        )
+    }
+    for most, end in ends.items():
+        assert flips({"A": a, "B": b}, metric="accuracy", most=most).headline.endswith(f"against it. {end}")
+    turn = flips({"A": [8, 3, 0, 1], "B": [0, 0, 4, 1]}, confidence_level=0.2)  # p is 3/4
+    assert turn.headline.endswith("against it. Without 1, A does not lead.")
+    counts = {"A": [[3, 4, 4], [1, 2, 2], [2, 4, 4]], "B": [[1, 4, 4], [2, 4, 4], [2, 4, 4]]}  # F1 is 1/2 on the second
+    by_f1 = flips(Evaluation.from_arrays({name: np.array(each) for name, each in counts.items()}, metric="fscore"))
+    assert "2 of 3 instances differ, 1 for it, 0 against it and 1 for neither." in by_f1.headline
     two = flips({"A": [1, 1], "B": [0, 0]}, metric="accuracy")
     assert (two.bound, two.left_out[0].removed) == (0, 0)
     assert two.headline.endswith(
