@@ -145,6 +145,11 @@ class Slices(BlockResult, Study):
     def _pairs(self) -> list[list[SliceDelta]]:
         return grouped(self.slices, "a", "b")
 
+    def _p(self, one: SliceDelta) -> str:
+        """The adjusted p; that of all instances, where there is one pair, is not adjusted."""
+        raw = one.slice is None and len(self._pairs()) == 1 and self.correction != "none"
+        return words.format_p(one.p_adjusted) + " (raw)" * raw
+
     def _is_significant(self, one: SliceDelta | Interaction) -> bool:
         return one.p_adjusted < round(1.0 - self.level, 12)
 
@@ -174,7 +179,7 @@ class Slices(BlockResult, Study):
                 "b": [f"{one.score_b:{spec}}" for one in rows],
                 "delta": [f"{one.delta:+{spec}}" for one in rows],
                 interval: [words.format_interval(one.interval, f"+{spec}") for one in rows],
-                "adjusted p": [words.format_p(one.p_adjusted) for one in rows],
+                "adjusted p": [self._p(one) for one in rows],
             }
             text = f"{caption(self)}; a: {rows[0].a}, b: {rows[0].b}"
             for test in self.interactions[index : index + 1]:
@@ -183,6 +188,10 @@ class Slices(BlockResult, Study):
             blocks += [f"{text}:", Table.of(columns, names=(0,), optional=("a", "b"))]
         title, number = CORRECTIONS[self.correction].title, len(self.slices) - len(pairs)
         notes = [f"p adjusted by {title} over {number:,} slices and pairs; intervals are each for its slice alone."]
+        unsure = [one.interval for one in self.slices if one.slice and one.interval and not self._is_significant(one)]
+        if apart := sum(low > 0.0 or high < 0.0 for low, high in unsure):
+            why = "it is for the slice alone, by another method, and p is adjusted"
+            notes.append(f"In {words.count(apart, 'row')} the interval excludes 0 and p does not reject: {why}.")
         if self.small:
             small = words.first_of([f"{name} ({size:,})" for name, size in self.small.items()], _SHOWN)
             notes.append(f"Too small, and left out: {small}.")
@@ -207,7 +216,7 @@ class Slices(BlockResult, Study):
                 style = {"markerfacecolor": fill, "markersize": 4.0, "markeredgewidth": 0.8, "label": name}
                 axes.plot(*zip(*points, strict=True), "o", color=BLUE, **style)
         names = [f"{one.slice or 'all'} ({one.num_instances:,})" for one in rows]
-        label_rows(axes, names, [words.format_p(one.p_adjusted) for one in rows])
+        label_rows(axes, names, [self._p(one) for one in rows])
         label = f"delta, {words.percent(self.level)} interval, each alone\nright: adjusted p"
         set_words(axes, f"{caption(self)}\n{rows[0].a} − {rows[0].b}, by {self.by}", label)
 

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
+from sigjax.report.words import format_p
 from sigjax.studies import slices
 from sigjax.studies.slices import SlicesOptions, _interactions
 
@@ -198,6 +200,22 @@ def test_small_slices_are_named_and_what_has_no_interaction_says_why():
     ranked = {name: np.random.default_rng(8).normal(size=24) for name in "AB"}
     ranked = Evaluation.from_predictions(np.arange(24.0), ranked, metric="spearman", strata=labels)
     assert slices(ranked, resamples=99).no_interaction == "the metric is not a function of sums"
+
+
+def test_the_text_says_what_is_not_adjusted_and_where_interval_and_p_part():
+    up = [1] * 7 + [-1] + [0] * 4  # p is 9 / 128, and 0.07 below 0.1; adjusted over two slices it is 0.14
+    arrays = {"A": up + up, "B": [0] * 24}
+    arrays["C"] = arrays["A"][::-1]
+    given = {"strata": ["x"] * 12 + ["y"] * 12}
+    pair = slices(Evaluation.from_arrays({name: arrays[name] for name in "AB"}, **given), confidence_level=0.9)
+    assert [one.p_value for one in pair.slices[1:]] == [9 / 128] * 2
+    assert all(one.interval.low > 0 and one.p_adjusted == 9 / 64 for one in pair.slices[1:])
+    (every,) = (line for line in str(pair).splitlines() if line.startswith("all"))
+    assert every.endswith(f"{format_p(pair.slices[0].p_value)} (raw)")
+    assert "In 2 rows the interval excludes 0 and p does not reject" in str(pair)
+    assert "does not reject" not in str(slices(Evaluation.from_arrays({"A": [0, 1] * 12, "B": [1, 0] * 12}, **given)))
+    for other in (slices(Evaluation.from_arrays(arrays, **given)), replace(pair, correction="none")):
+        assert "(raw)" not in str(other)
 
 
 def test_instances_count_with_all_their_runs():
