@@ -24,7 +24,7 @@ from sigjax.formats.labels import read_labels
 from sigjax.readers import Evaluation
 from sigjax.readers.options import Options, name_systems, select_systems
 from sigjax.records import InputError
-from sigjax.records.options import values
+from sigjax.records.options import given_as, values
 from sigjax.report.words import count
 from sigjax.run.context import progress_bar
 from sigjax.studies import STUDIES
@@ -136,10 +136,11 @@ def command(name: str) -> Command:
     study = STUDIES[name]
 
     def draw(paths: Files, inputs: Inputs, options: Any, results: Results | Blocks, figure: Figure) -> int:
+        named = "strata"
         if (by := getattr(options, "by", None)) is not None and inputs.strata is None:
-            inputs = replace(inputs, strata=by)
+            inputs, named = replace(inputs, strata=by), "by"
         inputs.check(paths, options, results, figure)
-        with progress_bar(name, visible=not results.quiet):
+        with progress_bar(name, visible=not results.quiet), given_as("strata", named):
             result = study.load(study.functions[0])(_READING[study.takes](inputs, paths), **values(options))
             figures = [] if figure.figure is None else [figure.figure]
             for path in figures:

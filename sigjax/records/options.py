@@ -16,7 +16,7 @@ import re
 import shlex
 import textwrap
 import traceback
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, InitVar, dataclass, field, replace
 from pathlib import Path
 from types import NoneType, UnionType
@@ -169,6 +169,15 @@ class InputError(ValueError):
             each for each in frames if "IPython" not in Path(each.filename).parts
         )
         return "".join(shown.format(chain=False)).splitlines()
+
+
+@contextlib.contextmanager
+def given_as(option: str, given: str) -> Iterator[None]:
+    """Messages that name an option name the one that a person gave for it."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.neutral.replace(str(Hint(option)), str(Hint(given)))) from None
 
 
 Parameters = Mapping[str, tuple[str, ...]]

@@ -18,10 +18,11 @@ from sigjax.metrics.ratios import mean_score
 from sigjax.records import Comparison, Device, EvaluationRecord, Interval, Method, Metric, Settings
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.sections import Table
+from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
 from sigjax.studies.study import Block, BlockResult, caption, study_signature
-from sigjax.studies.trials import by_one_metric, on_instances, select_pair
+from sigjax.studies.trials import by_one_metric, on_instances, select_pair, signed_data
 from sigjax.testing.problem import problem_of
 
 _TOP = (1, 2, 5, 10)
@@ -47,7 +48,7 @@ class Flip:
     """An instance on which the statistics of two systems differ.
 
     Attributes:
-        id: of the instance, with its run where there are some; without ids its number, from 1.
+        id: of the instance (with all its runs); without ids its number, from 1.
         a: score of the first system on this instance alone; None where it has none.
         b: that of the second.
         part: its part in delta, see `flips`.
@@ -125,13 +126,23 @@ class Flips(BlockResult):
         wins, losses = (sum(sign * each > 0.0 for each in ahead_on) for sign in (1, -1))
         by, p = words.number_spec([every.delta]), words.format_p(every.p_value, threshold=alpha)
         text = f"{ahead} is ahead of {behind} by {abs(every.delta):{by}} (p = {p}): {differ}"
-        text += f", {wins:,} for it and {losses:,} against it." if ahead_on else "."
+        neither = len(self.flips) - wins - losses
+        end = f", {losses:,} against it and {neither:,} for neither" if neither else f" and {losses:,} against it"
+        text += f", {wins:,} for it{end}." if ahead_on else "."
         few, none = self.fewest_not_significant, self.fewest_no_lead
-        if few is not None:
-            text += f" Without the {few:,} that speak most for it, p is {alpha:g} or more."
-        elif every.p_value < alpha:
-            return f"{text} Without the {self.bound:,} that speak most for it, p stays below {alpha:g}."
-        return f"{text} Without {none or self.bound:,}, it {'still leads' if none is None else 'does not lead'}."
+        if not self.bound:  # of two instances or one, none can be left out
+            alone = len(self.flips) == 1
+            return (
+                f"{text} {'Without that one no difference is left' if alone else 'They are too few to leave one out'}."
+            )
+        if few is None and every.p_value < alpha:
+            return f"{text} Without the {self.bound:,} most influential, p stays below {alpha:g}."
+        most, without = none or self.bound, "even without" if none is None else "without"
+        lead = f"{ahead} {'still leads' if none is None else 'does not lead'}."
+        if few in (None, none):
+            return f"{text} {without.capitalize()} {most:,}, {lead}"
+        then = "even then" if few == most else f"{without} {most:,},"
+        return f"{text} Leaving out the {few:,} most influential makes p {alpha:g} or more; {then} {lead}"
 
     def _blocks(self) -> tuple[list[Block], list[Block]]:
         """What is left without the instances that decide; and these."""
@@ -148,7 +159,7 @@ class Flips(BlockResult):
 
     def instances(self, most: int = _SHOWN) -> list[Block]:
         """The first instances that differ: their names, where all are right or wrong, else a table."""
-        if self.additive and all({one.a, one.b} == {0.0, 1.0} for one in self.flips):
+        if self.additive and not self.lower_is_better and all({one.a, one.b} == {0.0, 1.0} for one in self.flips):
             sides = ((name, [one.id for one in self.flips if one.a == a]) for name, a in ((self.a, 1.0), (self.b, 0.0)))
             return [f"Only {name} is right ({len(ids):,}): {words.first_of(ids, most)}." for name, ids in sides if ids]
         shown, more = self.flips[:most], len(self.flips) - most
@@ -169,13 +180,14 @@ class Flips(BlockResult):
 def flips(data: Any, options: FlipsOptions) -> Flips:
     r"""Which instances decide between two systems, and what is left of the difference without them?
 
-    The part of an instance in delta is $(a_i - b_i) / n$ for a mean, so that parts add up to delta, and else
-    $\delta - \delta_{(i)}$, where $\delta_{(i)}$ is delta without the instance. Those that speak most for the sign of
-    delta are left out, the largest part first: 1, 2, 5 and 10 of them, as many as it takes for p to be 1 - level or
-    more (or the sign to change), and as many as it takes for delta to be 0 or of the other sign. What is left is
-    compared anew as by `compare`; p-values without chosen instances are no tests of anything, but say how much rests on
-    few of them. The numbers are found by halving. For answers right or wrong without clusters they are the fewest of
-    all instances, and so is the last one for every mean; else others may do with fewer.
+    An instance has all its runs. Its part in delta is $(a_i - b_i) / n$ for a mean of n numbers, with sums over its
+    runs, so that parts add up to delta, and else $\delta - \delta_{(i)}$, where $\delta_{(i)}$ is delta without the
+    instance. Those that speak most for the sign of delta are left out, the largest part first: 1, 2, 5 and 10 of them,
+    as many as it takes for p to be 1 - level or more (or the sign to change), and as many as it takes for delta to be 0
+    or of the other sign. What is left is compared anew as by `compare`; p-values without chosen instances are no tests
+    of anything, but say how much rests on few of them. The numbers are found by halving. For answers right or wrong
+    without clusters or runs they are the fewest of all instances, and so is the last one for every mean; else others
+    may do with fewer.
 
     Args:
         data: what `compare` takes, of one metric and two systems (or `only` two).
@@ -202,21 +214,29 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
 def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
     """`flips` of an evaluation of two systems."""
     pair.check_complete()
-    settings, metric, number = Settings(**values(options, Settings)), pair.metric, pair.num_instances
-    additive = metric.score is mean_score and bool((pair.stats[..., 1] == 1).all())
+    settings, metric = Settings(**values(options, Settings)), pair.metric
+    single = replace(pair, clusters=None, strata=None)  # a unit is an instance with all its runs
+    owners = of_sums = units_of_instances(single)[0]
+    sums, number = pair.stats, int(owners.max()) + 1
+    if pair.runs is not None and isinstance(metric, Metric):
+        units, of_sums = make_units(single), np.arange(number)
+        sums = units.unscaled(units.values.astype(float))
+    additive = metric.score is mean_score and bool(
+        (pair.stats[..., 1] == 1).all() or (sums[..., 1] == sums[0, 0, 1]).all()
+    )
     if additive:
-        parts = (pair.stats[0, :, 0] - pair.stats[1, :, 0]) / number
+        parts = (sums[0, :, 0] - sums[1, :, 0]) / sums[0, :, 1].sum()
     else:
         with host_scope(), named_errors([pair], settings):
-            case = problem_of(replace(pair, ids=None, clusters=None, strata=None, runs=None), settings)
+            case = problem_of(single, settings)
             without_one = case.jackknife_scores()
             parts = case.hypotheses.delta((0, 1)) - (without_one[0] - without_one[1])
-    differ = np.flatnonzero((pair.stats[0] != pair.stats[1]).any(axis=-1))
+    differ = np.unique(of_sums[(sums[0] != sums[1]).any(axis=-1)])
     differ = leading = differ[np.argsort(-np.abs(parts[differ]), kind="stable")]
 
     @lru_cache(None)
     def without(removed: int) -> Comparison:
-        left = on_instances(pair, np.delete(np.arange(number), leading[:removed]))
+        left = on_instances(pair, ~np.isin(owners, leading[:removed]))
         return compare(left, **values(settings), device=options.device, progress=False).comparisons[0]
 
     sign = np.sign(without(0).delta)
@@ -234,10 +254,10 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
     few = fewest(lambda one: one.p_value >= settings.alpha or one.delta * sign <= 0.0)
     none = fewest(lambda one: one.delta * sign <= 0.0)
     removed = sorted({0, *(k for k in (*_TOP, few, none) if k is not None and k <= bound)})
-    alone, ids = np.full(pair.stats.shape[:2], np.nan), instance_names(pair)
+    alone, ids = np.full((2, number), np.nan), [*dict.fromkeys(pair.ids or ())] or instance_names(pair)
     if isinstance(metric, Metric):
         with np.errstate(all="ignore"):
-            alone = np.asarray(metric.score(pair.stats.astype(np.float64)), np.float64)
+            alone = np.asarray(metric.score(sums.astype(np.float64)), np.float64)
     of_a, of_b = ([x if np.isfinite(x) else None for x in row] for row in alone.tolist())
     return Flips(
         *pair.systems,
@@ -251,7 +271,9 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
         fewest_no_lead=none,
         bound=bound,
         level=settings.level,
-        signature=study_signature("flips", options, metric=metric.name, instances=number),
+        signature=study_signature(
+            "flips", options, metric=metric.name, instances=number, runs=signed_data(pair)["runs"]
+        ),
     )
 
 

@@ -17,7 +17,7 @@ from sigjax.comparison.options import CompareOptions, ReadingOptions
 from sigjax.metrics import origins
 from sigjax.records import Device, EvaluationRecord, Hint, InputError, Interval, Method, Metric, Settings
 from sigjax.records.corrections import CORRECTIONS, PValueCorrection
-from sigjax.records.options import check, option, same, takes, values
+from sigjax.records.options import check, given_as, option, same, takes, values
 from sigjax.report.plots import BLUE, BLUES, GREY, intervals, label_rows, row_height, set_words
 from sigjax.report.sections import Table
 from sigjax.resample.draws import row_keys
@@ -26,7 +26,7 @@ from sigjax.run.context import with_progress
 from sigjax.studies.association import shuffled
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import Block, BlockResult, Study, caption, grouped, study_signature, with_adjusted_p
-from sigjax.studies.trials import by_one_metric, on_instances
+from sigjax.studies.trials import by_one_metric, on_instances, signed_data
 from sigjax.testing.jackknife import two_way_influences
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class SliceDelta:
         slice: its label; None for all instances of the slices that are tested.
         a: name of the first system.
         b: name of the second.
-        num_instances: number of instances in the slice.
+        num_instances: number of instances in the slice, each with all its runs.
         score_a: score of a there.
         score_b: score of b there.
         delta: score_a - score_b.
@@ -145,6 +145,11 @@ class Slices(BlockResult, Study):
     def _pairs(self) -> list[list[SliceDelta]]:
         return grouped(self.slices, "a", "b")
 
+    def _p(self, one: SliceDelta) -> str:
+        """The adjusted p; that of all instances, where there is one pair, is not adjusted."""
+        raw = one.slice is None and len(self._pairs()) == 1 and self.correction != "none"
+        return words.format_p(one.p_adjusted) + " (raw)" * raw
+
     def _is_significant(self, one: SliceDelta | Interaction) -> bool:
         return one.p_adjusted < round(1.0 - self.level, 12)
 
@@ -174,7 +179,7 @@ class Slices(BlockResult, Study):
                 "b": [f"{one.score_b:{spec}}" for one in rows],
                 "delta": [f"{one.delta:+{spec}}" for one in rows],
                 interval: [words.format_interval(one.interval, f"+{spec}") for one in rows],
-                "adjusted p": [words.format_p(one.p_adjusted) for one in rows],
+                "adjusted p": [self._p(one) for one in rows],
             }
             text = f"{caption(self)}; a: {rows[0].a}, b: {rows[0].b}"
             for test in self.interactions[index : index + 1]:
@@ -183,6 +188,10 @@ class Slices(BlockResult, Study):
             blocks += [f"{text}:", Table.of(columns, names=(0,), optional=("a", "b"))]
         title, number = CORRECTIONS[self.correction].title, len(self.slices) - len(pairs)
         notes = [f"p adjusted by {title} over {number:,} slices and pairs; intervals are each for its slice alone."]
+        unsure = [one.interval for one in self.slices if one.slice and one.interval and not self._is_significant(one)]
+        if apart := sum(low > 0.0 or high < 0.0 for low, high in unsure):
+            why = "it is for the slice alone, by another method, and p is adjusted"
+            notes.append(f"In {words.count(apart, 'row')} the interval excludes 0 and p does not reject: {why}.")
         if self.small:
             small = words.first_of([f"{name} ({size:,})" for name, size in self.small.items()], _SHOWN)
             notes.append(f"Too small, and left out: {small}.")
@@ -207,7 +216,7 @@ class Slices(BlockResult, Study):
                 style = {"markerfacecolor": fill, "markersize": 4.0, "markeredgewidth": 0.8, "label": name}
                 axes.plot(*zip(*points, strict=True), "o", color=BLUE, **style)
         names = [f"{one.slice or 'all'} ({one.num_instances:,})" for one in rows]
-        label_rows(axes, names, [words.format_p(one.p_adjusted) for one in rows])
+        label_rows(axes, names, [self._p(one) for one in rows])
         label = f"delta, {words.percent(self.level)} interval, each alone\nright: adjusted p"
         set_words(axes, f"{caption(self)}\n{rows[0].a} − {rows[0].b}, by {self.by}", label)
 
@@ -231,8 +240,8 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
         options: see `SlicesOptions`.
 
     Raises:
-        InputError: several metrics, no labels, fewer than two slices of `least` instances, results missing, and
-            whatever `compare` refuses.
+        InputError: several metrics, no labels, or several of one instance (of its runs), fewer than two slices of
+            `least` instances, results missing, and whatever `compare` refuses.
 
     Reference: Pauly, Brunner and Konietschke (2015), "Asymptotic permutation tests in general factorial designs".
 
@@ -251,11 +260,19 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
     if not is_read and None not in (options.by, options.strata):
         raise InputError(f"slices are strata: give {Hint('by')} or {Hint('strata')}, not both")
     changes = {} if is_read or options.by is None else {"strata": options.by}
-    evaluation = by_one_metric(data, replace(options, **changes))
+    with given_as("strata", "by" if changes else "strata"):
+        evaluation = by_one_metric(data, replace(options, **changes))
     evaluation.check_complete()
     if evaluation.strata is None:
         raise InputError(f"slices needs a label for each instance: give {Hint('by')}, a field or a file of labels")
-    labels, sizes = np.array(evaluation.strata), Counter(evaluation.strata)
+    names = evaluation.ids or () if evaluation.runs else range(evaluation.num_instances)
+    labels, places = np.array(evaluation.strata), dict.fromkeys(zip(names, evaluation.strata, strict=True))
+    if crossing := [name for name, slices_of in Counter(name for name, _ in places).items() if slices_of > 1]:
+        raise InputError(
+            f"{Hint('by')}: the runs of instance {crossing[0]!r} lie in different slices; take a field that is the "
+            "same in all runs of an instance"
+        )
+    sizes = Counter(label for _, label in places)
     small = {name: size for name, size in sizes.items() if size < options.least}
     tested = [name for name in sizes if name not in small]
     if len(tested) < 2:
@@ -268,12 +285,12 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
     in_slices = [_compared(on_instances(evaluation, labels == name), name, options) for name in tested]
     by_pair = [one for of_pair in zip(*in_slices, strict=True) for one in of_pair]
     of_pairs = grouped(with_adjusted_p(by_pair, options.correction), "a", "b")
-    pairs, owners = [(one.a, one.b) for one in overall], every.clusters or (every.ids if every.runs else None)
+    pairs, owners = [(one.a, one.b) for one in overall], every.clusters
     reason = None if isinstance(every.metric, Metric) else "the metric is not a function of sums"
     if owners and len({*zip(owners, every.strata or (), strict=True)}) > len({*owners}):
         reason = reason or "some clusters lie in several slices"
     tests = [] if reason else with_adjusted_p(_interactions(every, pairs, options), options.correction)
-    about = {"metric": evaluation.metric.name, "instances": every.num_instances, "slices": len(tested)}
+    about = {"instances": overall[0].num_instances, "runs": signed_data(every)["runs"], "slices": len(tested)}
     return Slices(
         by=options.by or "stratum",
         metric=evaluation.metric.name,
@@ -284,13 +301,13 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
         small=small,
         correction=options.correction,
         level=options.confidence_level,
-        signature=study_signature("slices", options, **about),
+        signature=study_signature("slices", options, metric=evaluation.metric.name, **about),
     )
 
 
 def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOptions) -> list[SliceDelta]:
     """All pairs in a slice, which errors name; p is not adjusted yet."""
-    how, size = values(options, Settings, correction="none"), evaluation.num_instances
+    how, size = values(options, Settings, correction="none"), evaluation.brief()["instances"]
     try:
         report = compare(replace(evaluation, strata=None), **how, device=options.device, progress=False)
     except InputError as error:

@@ -10,6 +10,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from sigjax import Evaluation, InputError, compare, diff
 from sigjax.cli import _run
@@ -130,9 +131,64 @@ def test_clusters_and_runs_keep_their_units():
     )
     result = flips(given)
     assert result.left_out[0].p_value == list(compare(given))[0].p_value
-    first = result.flips[0].id
-    k = 2 * int(first.split()[0][1:]) + int(first.split()[-1]) - 1
-    np.testing.assert_allclose(result.flips[0].part, (a[k] - b[k]) / 24)
+    of_a, of_b = a.reshape(12, 2).sum(axis=1), b.reshape(12, 2).sum(axis=1)
+    assert {one.id: (one.a, one.b) for one in result.flips} == {
+        f"i{k}": (of_a[k] / 2, of_b[k] / 2) for k in range(12) if of_a[k] != of_b[k]
+    }
+    for one in result.flips:
+        np.testing.assert_allclose(one.part, (of_a - of_b)[int(one.id[1:])] / 24, rtol=1e-12)
+    order = sorted(range(12), key=lambda k: -(of_a - of_b)[k] * np.sign((of_a - of_b).sum()))
+    for one in result.left_out[:2]:
+        kept = ~np.isin(np.arange(24) // 2, order[: one.removed])
+        ids, runs = (np.array(each)[kept] for each in (given.ids, given.runs))
+        left = {"A": a[kept], "B": b[kept]}
+        (again,) = compare(Evaluation.from_arrays(left, clusters=clusters[kept], ids=ids, runs=runs))
+        assert (one.delta, one.p_value, one.interval) == (again.delta, again.p_value, again.interval)
+
+
+def test_an_instance_has_all_its_runs():
+    """Runs of B are those of A in another order on q0, which does not differ; also in `diff` and by metrics of runs."""
+    passed = {
+        "A": [[1, 0, 1], [1, 1, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]],
+        "B": [[0, 1, 1], [0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 0, 1]],
+    }
+    ids, runs = [f"q{k // 3}" for k in range(15)], [1, 2, 3] * 5
+
+    def made(metric, **sides):
+        arrays = {name: np.ravel(rows) for name, rows in (sides or passed).items()}
+        return Evaluation.from_arrays(arrays, ids=ids, runs=runs, metric=metric)
+
+    result = flips(made("accuracy"))
+    assert [(one.id, round(15 * one.part)) for one in result.flips] == [("q1", 3), ("q2", 1), ("q3", -1), ("q4", 1)]
+    assert (result.num_instances, result.fewest_no_lead) == (5, 2)
+    assert "4 of 5 instances differ, 3 for it and 1 against it." in result.headline
+    assert (result.flips[1].a, result.flips[1].b) == (2 / 3, 1 / 3)
+    assert "|instances:5|runs:3|" in result.signature
+    (changed,) = diff(made("accuracy", A=passed["B"], B=passed["B"]), made("accuracy")).flips
+    assert changed.flips == result.flips
+    every = flips(made("pass^3"))  # all runs of q1 and q4
+    assert [(one.id, one.a, one.b) for one in every.flips] == [("q1", 1.0, 0.0), ("q4", 1.0, 0.0)]
+    np.testing.assert_allclose([one.part for one in every.flips], 1 / 5)
+    assert every.instances() == ["Only A is right (2): q1, q4."]
+    rate = flips(made("flip-rate"))  # 2 c (3 - c) / 6
+    assert [(one.id, round(15 * one.part)) for one in rate.flips] == [("q3", -2), ("q4", -2)]
+    counts = {name: np.stack([np.ravel(rows), [1, 2, 1] * 5, [2] * 15], axis=1) for name, rows in passed.items()}
+    by_f1 = flips(Evaluation.from_arrays(counts, ids=ids, runs=runs, metric="fscore"))
+    for one in by_f1.flips:
+        left = [np.delete(each, [k for k in range(15) if ids[k] == one.id], axis=0) for each in counts.values()]
+        scores = [2 * c[:, 0].sum() / c[:, 1:].sum() for c in (*counts.values(), *left)]
+        np.testing.assert_allclose(one.part, scores[0] - scores[1] - (scores[2] - scores[3]), atol=1e-12)
+    x, y = np.random.default_rng(2).normal(size=(2, 24))
+    outputs, names = {"A": x + 0.5 * y, "B": y}, np.array([f"q{k // 2}" for k in range(24)])
+    outputs["B"][4:6] = outputs["A"][4:6]
+    ranked = Evaluation.from_predictions(x, outputs, metric="spearman", ids=names, runs=[1, 2] * 12)
+    by_rank = flips(ranked, resamples=99, most=3)
+    assert (len(by_rank.flips), by_rank.num_instances) == (11, 12)
+    for one in by_rank.flips:
+        rho = [
+            [spearmanr(x[kept], each[kept])[0] for each in outputs.values()] for kept in (names != "", names != one.id)
+        ]
+        np.testing.assert_allclose(one.part, np.subtract(*rho[0]) - np.subtract(*rho[1]), atol=1e-12)
 
 
 def test_what_is_said_where_little_is_left():
@@ -146,11 +202,34 @@ def test_what_is_said_where_little_is_left():
     a, b = answers(60, 1)
     strong = flips({"A": a, "B": b}, metric="accuracy", most=5)
     assert (strong.fewest_not_significant, strong.fewest_no_lead, strong.bound) == (None, None, 5)
-    assert strong.headline.endswith("Without the 5 that speak most for it, p stays below 0.05.")
+    assert strong.headline.endswith("Without the 5 most influential, p stays below 0.05.")
     weak = flips({"A": [1, 1, 1, 0, 0], "B": [0, 0, 1, 1, 0]}, metric="accuracy")
-    assert weak.headline.endswith("2 for it and 1 against it. Without 1, it does not lead.")
+    assert weak.headline.endswith("2 for it and 1 against it. Without 1, A does not lead.")
+    a, b = answers(9, 1)  # p is 0.039 without 1, and 0.07 without 2
+    ends = {1: "Without the 1 most influential, p stays below 0.05."} | {
+        most: f"Leaving out the 2 most influential makes p 0.05 or more; {lead}."
+        for most, lead in (
+            (2, "even then A still leads"),
+            (3, "even without 3, A still leads"),
+            (8, "without 8, A does not lead"),
+        )
+    }
+    for most, end in ends.items():
+        assert flips({"A": a, "B": b}, metric="accuracy", most=most).headline.endswith(f"against it. {end}")
+    turn = flips({"A": [8, 3, 0, 1], "B": [0, 0, 4, 1]}, confidence_level=0.2)  # p is 3/4
+    assert turn.headline.endswith("against it. Without 1, A does not lead.")
+    counts = {"A": [[3, 4, 4], [1, 2, 2], [2, 4, 4]], "B": [[1, 4, 4], [2, 4, 4], [2, 4, 4]]}  # F1 is 1/2 on the second
+    by_f1 = flips(Evaluation.from_arrays({name: np.array(each) for name, each in counts.items()}, metric="fscore"))
+    assert "2 of 3 instances differ, 1 for it, 0 against it and 1 for neither." in by_f1.headline
     two = flips({"A": [1, 1], "B": [0, 0]}, metric="accuracy")
     assert (two.bound, two.left_out[0].removed) == (0, 0)
+    assert two.headline.endswith(
+        "2 of 2 instances differ, 2 for it and 0 against it. They are too few to leave one out."
+    )
+    one = flips({"A": [1, 1], "B": [0, 1]}, metric="accuracy")
+    assert one.headline.endswith(
+        "1 of 2 instances differ, 1 for it and 0 against it. Without that one no difference is left."
+    )
 
 
 def test_refusals():

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
+from sigjax.report.words import format_p
 from sigjax.studies import slices
 from sigjax.studies.slices import SlicesOptions, _interactions
 
@@ -200,7 +202,42 @@ def test_small_slices_are_named_and_what_has_no_interaction_says_why():
     assert slices(ranked, resamples=99).no_interaction == "the metric is not a function of sums"
 
 
-def test_refusals():
+def test_the_text_says_what_is_not_adjusted_and_where_interval_and_p_part():
+    up = [1] * 7 + [-1] + [0] * 4  # p is 9 / 128, and 0.07 below 0.1; adjusted over two slices it is 0.14
+    arrays = {"A": up + up, "B": [0] * 24}
+    arrays["C"] = arrays["A"][::-1]
+    given = {"strata": ["x"] * 12 + ["y"] * 12}
+    pair = slices(Evaluation.from_arrays({name: arrays[name] for name in "AB"}, **given), confidence_level=0.9)
+    assert [one.p_value for one in pair.slices[1:]] == [9 / 128] * 2
+    assert all(one.interval.low > 0 and one.p_adjusted == 9 / 64 for one in pair.slices[1:])
+    (every,) = (line for line in str(pair).splitlines() if line.startswith("all"))
+    assert every.endswith(f"{format_p(pair.slices[0].p_value)} (raw)")
+    assert "In 2 rows the interval excludes 0 and p does not reject" in str(pair)
+    assert "does not reject" not in str(slices(Evaluation.from_arrays({"A": [0, 1] * 12, "B": [1, 0] * 12}, **given)))
+    for other in (slices(Evaluation.from_arrays(arrays, **given)), replace(pair, correction="none")):
+        assert "(raw)" not in str(other)
+
+
+def test_instances_count_with_all_their_runs():
+    rng = np.random.default_rng(11)
+    arrays = {name: rng.integers(0, 2, size=72) for name in "AB"}
+    ids, runs = np.array([f"q{k // 3}" for k in range(72)]), np.array([1, 2, 3] * 24)
+    labels = np.repeat(["x", "y", "z"], [33, 30, 9])
+    given = {"ids": ids, "runs": runs}
+    for metric in ("accuracy", "pass^2"):
+        result = slices(Evaluation.from_arrays(arrays, strata=labels, metric=metric, **given), permutations=99)
+        assert [(one.slice, one.num_instances) for one in result.slices] == [(None, 21), ("x", 11), ("y", 10)]
+        assert result.small == {"z": 3}
+        assert "|instances:21|runs:3|slices:2|" in result.signature
+        kept = labels == "y"
+        left = {name: each[kept] for name, each in arrays.items()}
+        (alone,) = compare(Evaluation.from_arrays(left, metric=metric, ids=ids[kept], runs=runs[kept]))
+        assert (result.slices[2].delta, result.slices[2].p_value) == (alone.delta, alone.p_value)
+        with pytest.raises(InputError, match="by: the runs of instance 'q0' lie in different slices; take a field"):
+            slices(Evaluation.from_arrays(arrays, strata=runs, metric=metric, **given))
+
+
+def test_refusals(tmp_path):
     arrays = {"A": [1, 0] * 12, "B": [0, 0] * 12}
     with pytest.raises(InputError, match="needs a label for each instance: give by"):
         slices(arrays)
@@ -215,6 +252,14 @@ def test_refusals():
         slices([])
     with pytest.raises(InputError, match="evaluations are read already"):
         slices([], by="x")
+    table = tmp_path / "t.csv"
+    table.write_text("id,kind,A,B\ni,x,1,0\nj,y,0,0\n")
+    for option in ("by", "strata"):
+        with pytest.raises(InputError, match=f": {option}: no column and no file 'nofield'"):
+            slices(table, **{option: "nofield"})
+        with pytest.raises(InputError) as refused:
+            _run(["slices", str(table), f"--{option}", "nofield", "-q"], debug=True)
+        assert f": --{option}: no column and no file 'nofield'" in refused.value.flags
 
 
 def test_the_command_reads_a_field_draws_a_forest_and_folds_details(tmp_path, capsys):
