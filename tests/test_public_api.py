@@ -22,7 +22,7 @@ from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
 from sigjax.studies import STUDIES
 from sigjax.studies.audit import AuditedTest, ErrorRate
 from sigjax.studies.diff import Change, ChangedDecision
-from sigjax.studies.flips import Flip, Flips, LeftOut
+from sigjax.studies.flips import Flip, Flips, WithoutTop
 from sigjax.studies.gains import Gains, GainsAt, PairGain
 from sigjax.studies.power import PilotDelta, PowerAt
 from sigjax.studies.slices import Interaction, SliceDelta, Slices
@@ -114,7 +114,7 @@ def test_a_missing_option_and_one_outside_its_domain_are_named():
 RECORDS = [ClassicalTests, Comparison, Evaluation, Metric, Report, SampleMetric, SystemScore]
 RESULTS = [sigjax.Audit, AuditedTest, ErrorRate, sigjax.Equivalence, PilotDelta, sigjax.Power, PowerAt]
 RESULTS += [Gains, GainsAt, PairGain]
-RESULTS += [sigjax.Diff, Change, ChangedDecision, Flips, Flip, LeftOut, Slices, SliceDelta, Interaction]
+RESULTS += [sigjax.Diff, Change, ChangedDecision, Flips, Flip, WithoutTop, Slices, SliceDelta, Interaction]
 
 
 @pytest.mark.parametrize("record", [*RECORDS, *RESULTS])

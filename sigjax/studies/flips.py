@@ -61,7 +61,7 @@ class Flip:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class WithoutTop:
     """The comparison without the instances that speak most for the sign of delta.
 
     Attributes:
@@ -107,7 +107,7 @@ class Flips(BlockResult):
     num_instances: int
     additive: bool
     flips: tuple[Flip, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[WithoutTop, ...]
     fewest_not_significant: int | None
     fewest_no_lead: int | None
     bound: int
@@ -266,7 +266,7 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
         num_instances=number,
         additive=additive,
         flips=tuple(Flip(ids[i], of_a[i], of_b[i], float(parts[i])) for i in differ.tolist()),
-        left_out=tuple(LeftOut(k, (one := without(k)).delta, one.interval, one.p_value) for k in removed),
+        left_out=tuple(WithoutTop(k, (one := without(k)).delta, one.interval, one.p_value) for k in removed),
         fewest_not_significant=few,
         fewest_no_lead=none,
         bound=bound,

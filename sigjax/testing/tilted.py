@@ -164,18 +164,22 @@ class Orbit:
         return min(math.log(mean) + float(log_sums.max()), 0.0), error
 
     def _through_observed(self, uniforms: np.ndarray) -> np.ndarray:
-        """Log U / (1 - U) `[1, unit]` of the vector of the observed swap."""
+        """Log U / (1 - U) `[1, unit]` of the vector of the observed swap.
+
+        U and 1 - U give the same p, so the swap is turned round if need be: p is that of the systems exchanged.
+        """
+        side = -1.0 if self.paths[0].effects.sum() < 0.0 else 1.0
         tilts: list[tuple[Path, float]] = [(path, each) for path in self.paths for each in path.thetas.tolist()]
         tilted: list[np.ndarray] = [
-            path.thetas * path.effects.sum() - path.log_norms - math.log(path.thetas.size) for path in self.paths
+            side * path.thetas * path.effects.sum() - path.log_norms - math.log(path.thetas.size) for path in self.paths
         ]
         logs = np.concatenate(tilted)
         chances = np.cumsum(np.exp(logs - logs.max()))
         chosen = int(np.count_nonzero(chances < uniforms[-1] * chances[-1]))
         path, theta = tilts[min(chosen, len(tilts) - 1)]
         with np.errstate(over="ignore", divide="ignore"):
-            numbers: np.ndarray = uniforms[self.units] / (1.0 + np.exp(-2.0 * theta * path.effects))
-            return (path.signs * _logit(numbers))[None]
+            numbers: np.ndarray = uniforms[self.units] / (1.0 + np.exp(-2.0 * theta * side * path.effects))
+            return (side * path.signs * _logit(numbers))[None]
 
     def _log_sums(self, path: Path, logits: np.ndarray, tolerance: float) -> np.ndarray:
         """Logarithms `[vector]` of the mean, over all paths and tilts, of the weights of extreme swaps of one path.
