@@ -41,7 +41,8 @@ release = version = sigjax.__version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 nitpicky = True
-nitpick_ignore_regex = [("py:.*", r"(?!sigjax).*|.*Record")]  # other packages; bases of public classes
+# Other packages; bases and options of public classes.
+nitpick_ignore_regex = [("py:.*", r"(?!sigjax).*|.*(Record|Options)")]
 default_role = "literal"
 smartquotes = False  # two dashes begin an option
 

@@ -4,8 +4,9 @@
 
 Each board has a process of its own, which tells its peak memory: all pairs with percentile intervals, then its JSON,
 streamed to a file, its text and its HTML. Then boards with more instances, beside what bounds them: the product of all
-answers, and SciPy's binomial tail of each different pair of counts. Exits with 1 when p-values differ from SciPy's;
-never because of a time.
+answers, and SciPy's binomial tail of each different pair of counts; and a board whose instances are in clusters of
+four, all exact, beside what a budget of 10 seconds leaves to sampling. Exits with 1 when p-values differ from SciPy's,
+or from those of whole numbers; never because of a time.
 """
 
 from __future__ import annotations
@@ -150,6 +151,34 @@ def beside_the_product(systems: int, instances: int, repeats: int) -> tuple[list
     ]
 
 
+def clustered(systems: int, clusters: int = 500) -> tuple[list[Row], list[dict[str, Any]]]:
+    """All pairs with clusters as units; some p-values are those of sums of whole numbers, or it stops."""
+    right = board(systems, 4 * clusters).stats[:, :, 0].astype(int)
+    names = [f"system {i + 1}" for i in range(systems)]
+    units = np.repeat(np.arange(clusters), 4).tolist()
+    evaluation = sigjax.Evaluation.from_arrays(
+        dict(zip(names, right.tolist(), strict=True)), metric="accuracy", clusters=units
+    )
+    seconds, report = timed(lambda: sigjax.compare(evaluation, memory=4.0, progress=False))
+    sums, place = right.reshape(systems, clusters, 4).sum(axis=2), {name: i for i, name in enumerate(names)}
+    for chosen in np.random.default_rng(1).integers(len(report), size=_CHECKED).tolist():
+        one = report.comparisons[chosen]
+        differences, ways, reach = sums[place[one.a]] - sums[place[one.b]], 1, 0
+        for each in np.abs(differences).tolist():  # a polynomial in 2^1024: coefficients are numbers of swaps
+            ways, reach = ways + (ways << 2048 * each), reach + each
+        counts = [(ways >> 1024 * k) & (2**1024 - 1) for k in range(2 * reach + 1)]
+        tail = sum(count for k, count in enumerate(counts) if abs(k - reach) >= abs(int(differences.sum())))
+        expected = tail / 2**clusters
+        if one.method != "exact" or abs(one.p_value - expected) > 1e-9 * expected:
+            raise AssertionError(f"p of {one.a} and {one.b}: {one.p_value}, and by whole numbers {expected}")
+    limited, _ = timed(lambda: sigjax.compare(evaluation, memory=4.0, progress=False, budget=10.0))
+    data = f"{systems:,} systems, {4 * clusters:,} instances in {clusters:,} clusters"
+    rows = [Row("clusters", data, name, None, (each,)) for name, each in (("exact", seconds), ("budget 10", limited))]
+    announced = work(evaluation, len(report), Settings())[0]
+    off = max(announced / seconds, seconds / announced)
+    return rows, [verdict(f"announced time of {data}, times too long or too short", off, at_most=MOST_OFF)]
+
+
 def in_a_process(systems: int) -> list[Stage]:
     """`stages`, measured in a process of their own."""
     command = [sys.executable, __file__, "--stages", str(systems)]
@@ -182,6 +211,9 @@ def main() -> None:
     products: list[Row] = []
     for systems, instances in () if given.systems else PRODUCTS[:1] if given.quick else PRODUCTS:
         some, more = beside_the_product(systems, instances, 3 if given.quick else 7)
+        products, verdicts = products + some, verdicts + more
+    if not given.systems:
+        some, more = clustered(100 if given.quick else 600)
         products, verdicts = products + some, verdicts + more
     header = ("systems", "pairs", "stage", "seconds", "CPU seconds", "CPU us a pair", "peak GiB", "MB written")
     print(markdown_table(header, lines))
