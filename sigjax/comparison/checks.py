@@ -315,7 +315,7 @@ def work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> tuple[
             signs, line = settings.method in ("auto", "exact") and settings.statistic == "delta", _LINE
             if draws and count <= _MOST_SYSTEMS and instances <= _MOST_INSTANCES:
                 problems = num_problems(ones)
-        simple = not draws and pairs * _LAW > budget and len(differing_stats(evaluation.stats)) == 1
+        simple = ones is None and not draws and pairs * _LAW > budget and len(differing_stats(evaluation.stats)) == 1
         simple = simple and bool((evaluation.stats % 1.0 == 0.0).all())
         cheap, cost = simple and _SIMPLE <= free_seconds(settings), _SIMPLE if simple else _PROBLEM
         swaps = swaps and not (signs or cheap) and problems * line > budget
