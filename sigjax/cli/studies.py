@@ -78,6 +78,14 @@ _READING: dict[str, Callable[[Inputs, Files], Any]] = {
 }
 
 
+def _drawn(result: Any, figure: Figure) -> list[Path]:
+    """The files of its figure: one where it was asked for."""
+    if figure.figure is None:
+        return []
+    write_figure(result.plot(), figure.figure)
+    return [figure.figure]
+
+
 def _tests(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> None:
     inputs.check(paths, results, figure)
     load = STUDIES["classical"].load
@@ -86,12 +94,9 @@ def _tests(paths: Files, inputs: Inputs, options: Any, results: Results, figure:
     tests = [test(evaluation, **values(options)) for evaluation in given]
     if not isinstance(tests[0], load("ClassicalTests")):
         _single(tests)
-        figures = [] if figure.figure is None else [figure.figure]
-        for path in figures:
-            if not hasattr(tests[0], "plot"):
-                raise InputError("tests of folds have no figure; leave --figure out")
-            write_figure(tests[0].plot(), path)
-        results.write(tests[0].__str__, tests[0].to_json, figures)
+        if figure.figure is not None and not hasattr(tests[0], "plot"):
+            raise InputError("tests of folds have no figure; leave --figure out")
+        results.write(tests[0].__str__, tests[0].to_json, _drawn(tests[0], figure))
         return
     if figure.figure is not None:
         raise InputError("tests of two systems have no figure; leave --figure out, or give three systems or more")
@@ -117,10 +122,7 @@ def _battles(paths: Files, options: Any, results: Results, figure: Figure) -> No
     check_outputs(paths, results, figure)
     with progress_bar("battles", visible=not results.quiet):
         result = STUDIES["battles"].load("battles")(str(paths[0]), **values(options))
-    figures = [] if figure.figure is None else [figure.figure]
-    for path in figures:
-        write_figure(result.plot(), path)
-    results.write(result.__str__, result.to_json, figures)
+    results.write(result.__str__, result.to_json, _drawn(result, figure))
 
 
 _COMMANDS: dict[str, tuple[Callable[..., None], tuple[type, ...], tuple[type, ...]]] = {
@@ -137,14 +139,14 @@ def command(name: str) -> Command:
 
     def draw(paths: Files, inputs: Inputs, options: Any, results: Results | Blocks, figure: Figure) -> int:
         named = "strata"
-        if (by := getattr(options, "by", None)) is not None and inputs.strata is None:
+        if (by := getattr(options, "by", None)) is not None:
+            if inputs.strata is not None:
+                raise InputError("slices are strata: give --by or --strata, not both")
             inputs, named = replace(inputs, strata=by), "by"
         inputs.check(paths, options, results, figure)
         with progress_bar(name, visible=not results.quiet), given_as("strata", named):
             result = study.load(study.functions[0])(_READING[study.takes](inputs, paths), **values(options))
-            figures = [] if figure.figure is None else [figure.figure]
-            for path in figures:
-                write_figure(result.plot(), path)
+            figures = _drawn(result, figure)
         if isinstance(results, Blocks):
             results.write(result, figures)
         else:

@@ -21,7 +21,7 @@ from sigjax.run.context import NotTraceable
 from sigjax.run.host import gib
 from sigjax.testing.hypotheses import NotExact, NotFinite, differing_stats, num_problems, ones_of
 from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
-from sigjax.testing.permutation import exact_budget, free_seconds
+from sigjax.testing.permutation import RESAMPLE_SECONDS, exact_budget, free_seconds
 
 _frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")
 """All that the evaluations of one comparison share."""
@@ -264,8 +264,6 @@ _PROBLEM, _SIMPLE = 1.5e-3, 7e-5
 """Seconds per problem that is planned and computed exactly; of one statistic of whole numbers."""
 _LINE, _LAW = 5e-5, 1e-3
 """Nominal seconds, as budgets count them: the simplest exact test, and the distribution of a bootstrap."""
-_RESAMPLE = 3e-9
-"""Seconds per pair and resample."""
 _INFLUENCE = 4e-9
 """Seconds per pair and instance, for an interval by the jackknife."""
 _TOGETHER = 1.5e-8
@@ -326,7 +324,7 @@ def work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> tuple[
     swapped = 2 * LOOKS[0] if settings.resamples == "auto" else resamples
     seconds = record * pairs * len(settings.tests) + cost * problems
     seconds += _INFLUENCE * pairs * moved
-    seconds += _RESAMPLE * pairs * (swaps * swapped + draws * resamples)
+    seconds += RESAMPLE_SECONDS * pairs * (swaps * swapped + draws * resamples)
     seconds += _TOGETHER * pairs * resamples if CORRECTIONS[settings.correction].is_resampled else 0.0
     size = _PAIR + _ANOTHER_TEST * (len(settings.tests) - 1) + _SAMPLED * swaps + _DRAWN * (draws or moved > 0)
     return seconds, size, draws

@@ -16,6 +16,7 @@ from sigjax.comparison.analysis import CostIfExact, Draft, SubsetResults, run_va
 from sigjax.multiple.adjustment import most_resamples
 from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Note, Settings, Test
 from sigjax.records.corrections import adjust
+from sigjax.report.words import first_of
 from sigjax.run.host import gib, memory_for
 from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.p_values import special
@@ -89,12 +90,11 @@ def _rounding(draft: Draft) -> list[str]:
             a, b = (evaluation.stats[index[name]] for name in (one.a, one.b))
             if 0.0 < np.abs(a - b).max() <= _ROUNDING * max(np.abs(a).max(), np.abs(b).max()):
                 names.append(f"{one.a} - {one.b}")
-    more = [f"and {len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
     text = (
         "warning: results differ by less than a millionth of their size on every instance, as 32-bit numbers and sums "
         "in another order do; round them before comparing"
     )
-    return [f"{text}: {', '.join([*names[:_NAMED], *more])}"] if names else []
+    return [f"{text}: {first_of(names, _NAMED)}"] if names else []
 
 
 def _common_instances(draft: Draft) -> list[str]:
@@ -241,10 +241,7 @@ def out_of_reach(
     if CORRECTIONS[settings.correction].is_resampled:
         return notes  # an adjusted p-value is as small as a p-value, however many pairs there are
     for test, pairs in family.items():
-        p_values, is_sampled = (
-            pairs.column("p_value"),
-            pairs.column("method").mapped(lambda method: method == "montecarlo"),
-        )
+        p_values, is_sampled = pairs.column("p_value"), pairs.has_method("montecarlo")
         if not is_sampled.any():
             continue
         drawn = most_resamples(settings) if test == "permutation" else settings.fixed_resamples
@@ -310,7 +307,7 @@ def _mixed_floors(draft: Draft) -> list[str]:
     if not draft.costs:
         return []
     p, log10_p, exceed = draft.pairs["permutation"].columns("p_value", "log10_p", "exceed")
-    is_sampled = draft.pairs["permutation"].column("method").mapped(lambda method: method == "montecarlo")
+    is_sampled = draft.pairs["permutation"].has_method("montecarlo")
     lowest, exact = p.values[is_sampled & (exceed.values == 0)], log10_p.values[~is_sampled]
     if not (len(lowest) and len(exact) and exact.min() < math.log10(lowest.min())):
         return []

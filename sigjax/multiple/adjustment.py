@@ -94,7 +94,7 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
     """
     names = ("p_value", "log10_p", "p_interval", "exceed", "resamples")
     p_value, log10_p, p_interval, exceed, resamples = pairs.columns(*names)
-    tilted, p_values = pairs.column("method").mapped(lambda method: method == "tilted"), p_value.values
+    tilted, p_values = pairs.has_method("tilted"), p_value.values
     sampled = exceed.where_present & ~tilted
     if step_down is None:
         p_adjusted = adjust(p_values, settings.correction)

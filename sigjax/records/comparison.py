@@ -401,6 +401,10 @@ class Comparisons(Sequence[Comparison]):
         """The numbers of several fields; NaN or 0 where there is none."""
         return [self._columns[name].values for name in names]
 
+    def has_method(self, name: str) -> np.ndarray:
+        """Which pairs `[pair]` were tested by this method."""
+        return self._columns["method"].mapped(lambda method: method == name)
+
     def groups(self) -> dict[tuple[str, Test], Comparisons]:
         """The comparisons of each metric and test; those that follow each other are views of the columns."""
         metrics, tests = self.column("metric"), self.column("test")

@@ -48,7 +48,7 @@ AUTO_BUDGET = 10.0
 """Nominal seconds that method="auto" spends on the exact tests of an evaluation."""
 EXACT_BUDGET = 600.0
 """The same for an exact method asked for by name."""
-_SWAP_SECONDS = 3e-9
+RESAMPLE_SECONDS = 3e-9
 """Nominal, of one resample of one pair."""
 
 
@@ -135,7 +135,7 @@ def exact_budget(settings: Settings) -> float:
 def free_seconds(settings: Settings) -> float:
     """Nominal seconds up to which an exact test is not charged: what sampling costs, unless a limit was given."""
     limited = settings.method != "auto" or settings.budget is not None or settings.resamples == "auto"
-    return 0.0 if limited else _SWAP_SECONDS * settings.fixed_resamples
+    return 0.0 if limited else RESAMPLE_SECONDS * settings.fixed_resamples
 
 
 def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, OverBudget]:

@@ -159,6 +159,10 @@ BAD = {
         ["research", "gains", "{wide}", "--p-range", "0", "0.05"],
         "--p-range must be one or more numbers between 0",
     ),
+    "slices by two fields": (
+        ["slices", "{wide}", "--by", "x", "--strata", "y"],
+        "slices are strata: give --by or --strata, not both",
+    ),
     "a file twice": (["compare", "-i", "{wide}", "{wide}"], "is given twice; give each file once"),
     "few resamples": (["compare", "{wide}", "--resamples", "1"], "--resamples must be"),
     "counts": (["compare", "{long}", "-m", "fscore", "--counts", "tp"], "--counts: expected NAME=COLUMN"),

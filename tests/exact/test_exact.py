@@ -166,7 +166,7 @@ def test_three_statistics_are_not_eligible():
         match=r"no exact test for 'a' and 'b': more than two statistics differ .*s2.*few units; use method auto",
     ):
         permutation_test(a, b, metric=wavy, method="exact")
-    assert permutation_test(a, b, metric=wavy, resamples=500).method in ("montecarlo", "tilted")
+    assert permutation_test(a, b, metric=wavy, resamples=500).method == "tilted"
 
 
 def test_dependent_statistics_are_one():
@@ -237,7 +237,7 @@ def test_work_beyond_the_budget_is_sampled_or_refused():
 def test_a_score_that_is_not_monotone_has_no_bounds():
     a, b = np.random.default_rng(0).normal(size=(2, 100, 2))
     a[:, 1] = b[:, 1]
-    assert permutation_test(a, b, metric=wavy, resamples=500).method in ("montecarlo", "tilted")
+    assert permutation_test(a, b, metric=wavy, resamples=500).method == "tilted"
     with pytest.raises(InputError, match="not monotone"):
         permutation_test(a, b, metric=wavy, method="exact")
 

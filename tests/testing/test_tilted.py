@@ -84,8 +84,9 @@ def test_p_keeps_every_level_over_all_swaps(name, alternative, vectors):
 
 
 @pytest.mark.slow
-def test_p_keeps_every_level_over_all_swaps_of_twelve_units():
-    check_levels("bleu", "two-sided", 4, units=12)
+@pytest.mark.parametrize("name", SCORES)
+def test_p_keeps_every_level_over_all_swaps_of_twelve_units(name):
+    check_levels(name, "two-sided", 4, units=12)
 
 
 @pytest.mark.parametrize("name", SCORES)
