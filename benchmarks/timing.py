@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sigjax.run.host import installed
+from sigjax.run.context import installed
 
 T = TypeVar("T")
 

@@ -32,7 +32,7 @@ CORRECTED = """
 import contextlib, io, json, sys
 import sigjax
 from sigjax.cli import main
-from sigjax.records.corrections import log10_adjusted
+from sigjax.records.settings import log10_adjusted
 scores = json.loads(sys.argv[1])
 
 def run(*words):
@@ -224,7 +224,7 @@ def test_an_added_option_is_a_flag_with_its_domain_and_help(rounding):
 @pytest.fixture(scope="module")
 def sidak(tmp_path_factory):
     """Every output with Sidak's correction, added where the page says."""
-    corrections, references = "records/corrections.py", (PACKAGE / "data" / "references.bib").read_text("utf-8")
+    corrections, references = "records/settings.py", (PACKAGE / "data" / "references.bib").read_text("utf-8")
     last = references.strip().split("\n\n")[-1]
     folder = copied(
         tmp_path_factory.mktemp("sidak"),

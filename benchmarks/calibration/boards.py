@@ -22,7 +22,7 @@ import sigjax
 from sigjax.comparison.analysis import run_tests
 from sigjax.multiple.ranks import rank_intervals, top_group
 from sigjax.records import Correction, Settings, Test
-from sigjax.records.corrections import adjust
+from sigjax.records.settings import adjust
 from sigjax.run.context import Context
 from sigjax.testing.jackknife import (
     influences,

@@ -23,7 +23,7 @@ from shared import begin, finish, markdown_table, require_at_most
 
 from sigjax.comparison.analysis import run_tests
 from sigjax.records import Settings
-from sigjax.records.corrections import adjust
+from sigjax.records.settings import adjust
 from sigjax.run.context import Context
 from sigjax.testing.jackknife import jackknife_intervals
 from sigjax.testing.problem import SumsProblem

@@ -28,7 +28,7 @@ def info(topic: Annotated[str | None, Parameter(show=False)] = None, /) -> None:
     """Show versions and devices, and why no GPU is used."""
     if topic is not None:
         raise InputError("info takes nothing; see `sigjax help metrics` and `sigjax help formats`")
-    from sigjax.run.host import installed
+    from sigjax.run.context import installed
 
     rows = (entry(f"{name}:", value, width=text_width(), indent=_INDENT) for name, value in installed().items())
     write_text("\n".join(rows), "text", None)

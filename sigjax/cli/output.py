@@ -24,9 +24,8 @@ from sigjax.readers.options import FileOptions, ReadOptions, given_name
 from sigjax.records import EvaluationRecord, InputError
 from sigjax.records.display import meant, visible
 from sigjax.records.options import option, same, split_parameters, values
-from sigjax.run.context import progress_bar
+from sigjax.run.context import is_terminal, progress_bar
 from sigjax.run.files import check_writable, replacing, same_file, text_or_file
-from sigjax.run.host import is_terminal
 
 if TYPE_CHECKING:
     from sigjax.report.plots import FigureKind

@@ -17,8 +17,7 @@ from sigjax.metrics.suites import in_suite
 from sigjax.multiple.adjustment import LOOKS
 from sigjax.readers.options import suggest
 from sigjax.records import CORRECTIONS, DESIGNS, Design, EvaluationRecord, Hint, InputError, SampleMetric, Settings
-from sigjax.run.context import NotTraceable
-from sigjax.run.host import gib
+from sigjax.run.context import NotTraceable, gib
 from sigjax.testing.hypotheses import NotExact, NotFinite, differing_stats, num_problems, ones_of
 from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
 from sigjax.testing.permutation import RESAMPLE_SECONDS, exact_budget, free_seconds

@@ -47,8 +47,7 @@ from sigjax.records.options import check, takes, values
 from sigjax.report import Report
 from sigjax.resample.tally import null_replicates
 from sigjax.run.backend import host_scope
-from sigjax.run.context import Context, progress_bar, with_progress
-from sigjax.run.host import num_cores
+from sigjax.run.context import Context, num_cores, progress_bar, with_progress
 from sigjax.run.shards import (
     NO_CHECKPOINT,
     Checkpoint,

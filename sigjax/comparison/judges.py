@@ -15,7 +15,7 @@ import numpy as np
 from sigjax.comparison.analysis import Draft
 from sigjax.metrics import METRICS
 from sigjax.records import EvaluationRecord, Note
-from sigjax.records.corrections import adjust
+from sigjax.records.settings import adjust
 from sigjax.report.words import first_of
 from sigjax.resample.units import units_of_instances
 from sigjax.testing.p_values import t_quantile, t_tail

@@ -15,9 +15,9 @@ import numpy as np
 from sigjax.comparison.analysis import CostIfExact, Draft, SubsetResults, run_variances
 from sigjax.multiple.adjustment import most_resamples
 from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Note, Settings, Test
-from sigjax.records.corrections import adjust
+from sigjax.records.settings import adjust
 from sigjax.report.words import first_of
-from sigjax.run.host import gib, memory_for
+from sigjax.run.context import gib, memory_for
 from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.p_values import special
 from sigjax.testing.permutation import exact_budget

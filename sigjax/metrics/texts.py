@@ -24,9 +24,8 @@ import numpy as np
 from sigjax.metrics.registry import TEXT_METRICS, check_mapping, evaluation_from_arrays, parameterized
 from sigjax.metrics.textmetric import Recipe, Texts, sacrebleu_signature
 from sigjax.records import EvaluationRecord, InputError, Note, Transcripts
-from sigjax.run.context import progress_bar
+from sigjax.run.context import num_cores, progress_bar
 from sigjax.run.files import cache_folder, replacing
-from sigjax.run.host import num_cores
 
 _SCHEMA = "sigjax-texts/2"
 """Part of every key; to be changed when the counts of the same texts change."""

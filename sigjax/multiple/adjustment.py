@@ -62,7 +62,7 @@ import numpy as np
 
 from sigjax.multiple.westfall_young import StepDown
 from sigjax.records import Column, Comparisons, Settings
-from sigjax.records.corrections import adjust, log10_adjusted
+from sigjax.records.settings import adjust, log10_adjusted
 from sigjax.testing.p_values import Count, clopper_pearson, montecarlo_p, normal_quantile, sampled_columns
 
 LOOKS = tuple(2**k for k in range(13, 21))

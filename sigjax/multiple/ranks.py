@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.run.context import Run
-from sigjax.run.host import fits, gib, in_threads
+from sigjax.run.context import Run, fits, gib, in_threads
 from sigjax.testing.problem import Problem
 from sigjax.testing.replicates import Pieces, kept_replicates
 

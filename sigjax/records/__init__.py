@@ -13,10 +13,6 @@ from sigjax.records.comparison import Distribution as Distribution
 from sigjax.records.comparison import Measured as Measured
 from sigjax.records.comparison import SystemScore as SystemScore
 from sigjax.records.comparison import bin_edges as bin_edges
-from sigjax.records.corrections import CORRECTIONS as CORRECTIONS
-from sigjax.records.corrections import Correction as Correction
-from sigjax.records.designs import DESIGNS as DESIGNS
-from sigjax.records.designs import TESTS as TESTS
 from sigjax.records.metric import EvaluationRecord as EvaluationRecord
 from sigjax.records.metric import Metric as Metric
 from sigjax.records.metric import Note as Note
@@ -26,8 +22,12 @@ from sigjax.records.options import Hint as Hint
 from sigjax.records.options import InputError as InputError
 from sigjax.records.options import Line as Line
 from sigjax.records.report import ReportRecord as ReportRecord
+from sigjax.records.settings import CORRECTIONS as CORRECTIONS
+from sigjax.records.settings import DESIGNS as DESIGNS
+from sigjax.records.settings import TESTS as TESTS
 from sigjax.records.settings import Alternative as Alternative
 from sigjax.records.settings import Array as Array
+from sigjax.records.settings import Correction as Correction
 from sigjax.records.settings import Design as Design
 from sigjax.records.settings import Device as Device
 from sigjax.records.settings import Family as Family

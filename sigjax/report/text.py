@@ -26,7 +26,7 @@ from sigjax.report.sections import (
     named_headlines,
     tasks_table,
 )
-from sigjax.run.host import is_terminal
+from sigjax.run.context import is_terminal
 
 WHOLE = sys.maxsize
 """The width of files: sentences take `WIDTH_OF_SENTENCES`, rows of tables all they need."""

@@ -20,8 +20,7 @@ from sigjax.resample import tally
 from sigjax.resample.draws import rows_of, seed_key
 from sigjax.resample.projection import ColumnIndices, Projection
 from sigjax.run.backend import Backend, compiled, on_all_devices, out_of_memory
-from sigjax.run.context import Run
-from sigjax.run.host import ahead, num_cores
+from sigjax.run.context import Run, ahead, num_cores
 from sigjax.run.loops import expect, map_items
 
 Kernel = Callable[..., tuple[Array, ...]]

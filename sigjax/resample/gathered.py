@@ -19,7 +19,7 @@ from sigjax.records import Array
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys, swap
 from sigjax.resample.units import Sample
 from sigjax.run.backend import check_callable, compiled, host_scope, imported_jax, is_traceable
-from sigjax.run.host import ahead, num_cores
+from sigjax.run.context import ahead, num_cores
 from sigjax.run.loops import expect, over_rows
 
 _TILE_ELEMENTS = 2**19

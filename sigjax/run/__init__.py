@@ -2,6 +2,6 @@
 
 Read `context` first: what a report hands down to its tests (device, progress, checkpoint), and the `Run` that
 each test asks it for. `backend` is NumPy or JAX, and the one cache of compiled programs; `loops` is what both spell
-differently; `host` is cores and memory. `shards` are for runs that continue or are divided, and `files` are bytes,
+differently. `shards` are for runs that continue or are divided, and `files` are bytes,
 opened within bounds and written whole or not at all.
 """

@@ -34,8 +34,8 @@ from sigjax.readers.options import FileOptions, Options, listing, quote, suggest
 from sigjax.readers.shapes import shaped
 from sigjax.readers.table import DataColumn, DataTable
 from sigjax.records import Hint, InputError, Interval, Settings
-from sigjax.records.corrections import CORRECTIONS, PValueCorrection, adjust
 from sigjax.records.options import check, option, same, takes, values
+from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
 from sigjax.report.plots import BLUE, BLUES, intervals, label_rows, row_height, set_words
 from sigjax.report.sections import Table
 from sigjax.report.text import table_lines

@@ -22,7 +22,7 @@ import numpy as np
 
 from sigjax.metrics.ratios import mean_score
 from sigjax.records import EvaluationRecord, Hint, InputError
-from sigjax.records.corrections import adjust
+from sigjax.records.settings import adjust
 from sigjax.report.plots import diagram_size, draw_diagram
 from sigjax.report.words import count, format_number, format_p, metric_title, number_spec
 from sigjax.studies.study import Study, StudyRows, signature_line, table_text

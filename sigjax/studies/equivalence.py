@@ -15,10 +15,10 @@ from sigjax.comparison.checks import baseline_of, check_evaluations, check_units
 from sigjax.comparison.options import BootstrapOptions, CompareOptions, ReadingOptions, evaluations_of
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings
-from sigjax.records.corrections import PValueCorrection
 from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
+from sigjax.records.settings import PValueCorrection
 from sigjax.report.words import format_interval, format_p, metric_title, number_spec, percent
 from sigjax.resample.tally import extreme
 from sigjax.run.backend import host_scope

@@ -37,8 +37,8 @@ from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.metrics.ratios import ACCURACY, mean_score
 from sigjax.readers.options import listing
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Note, Settings
-from sigjax.records.corrections import PValueCorrection, adjust
 from sigjax.records.options import check, option, same, takes
+from sigjax.records.settings import PValueCorrection, adjust
 from sigjax.report.words import count, first_of, format_interval, format_p, number_spec, percent
 from sigjax.run.files import read_text
 from sigjax.studies.study import StudyResult, signature_line, table_text, wrapped

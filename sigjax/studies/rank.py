@@ -18,10 +18,10 @@ import numpy as np
 from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.metrics.ratios import mean_score
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings
-from sigjax.records.corrections import CORRECTIONS, PValueCorrection, adjust
 from sigjax.records.options import check, same, takes
+from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
 from sigjax.report.words import count, format_interval, number_spec, percent
-from sigjax.run.host import gib
+from sigjax.run.context import gib
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import StudyResult, study_signature, table_text
 from sigjax.testing.jackknife import wilson_interval

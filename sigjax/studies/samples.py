@@ -33,9 +33,9 @@ from sigjax.records import (
     SampleMetric,
     Settings,
 )
-from sigjax.records.corrections import PValueCorrection
 from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.options import check, option, same, takes, values
+from sigjax.records.settings import PValueCorrection
 from sigjax.report.words import (
     ALTERNATIVES,
     DASH,

@@ -16,8 +16,8 @@ from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions, ReadingOptions
 from sigjax.metrics import origins
 from sigjax.records import Device, EvaluationRecord, Hint, InputError, Interval, Method, Metric, Settings
-from sigjax.records.corrections import CORRECTIONS, PValueCorrection
 from sigjax.records.options import check, given_as, option, same, takes, values
+from sigjax.records.settings import CORRECTIONS, PValueCorrection
 from sigjax.report.plots import BLUE, BLUES, GREY, intervals, label_rows, row_height, set_words
 from sigjax.report.sections import Table
 from sigjax.resample.draws import row_keys

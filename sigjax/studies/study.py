@@ -16,9 +16,9 @@ import numpy as np
 
 from sigjax.comparison.options import ReadingOptions
 from sigjax.records import InputError, Library
-from sigjax.records.corrections import Correction, adjust
 from sigjax.records.display import Brief, html_text, visible
 from sigjax.records.options import options_of
+from sigjax.records.settings import Correction, adjust
 from sigjax.report.data import json_lines, rows_to_dataframe
 from sigjax.report.markup import MARKDOWN, escape_markdown, render_table
 from sigjax.report.plots import BLUE, ONE_COLUMN, VERMILION, draw_panels

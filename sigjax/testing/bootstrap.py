@@ -43,8 +43,7 @@ from sigjax.resample.projection import (
 )
 from sigjax.resample.tally import Deltas
 from sigjax.run.backend import most_bytes
-from sigjax.run.context import Run
-from sigjax.run.host import fits, gib
+from sigjax.run.context import Run, fits, gib
 from sigjax.testing.hypotheses import EquivalentPairs, Pair, PairedProblem, SumsData, scores_at, slope_in
 from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.p_values import montecarlo_p, sampled_columns

@@ -30,8 +30,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from sigjax.records import CORRECTIONS, DESIGNS, Metric, SampleMetric, Settings
-from sigjax.records.designs import DesignMethod
-from sigjax.records.settings import IntervalName
+from sigjax.records.settings import DesignMethod, IntervalName
 from sigjax.testing.hypotheses import PairedProblem, SumsData
 from sigjax.testing.jackknife import jackknife_intervals, right_or_wrong, two_way_intervals
 from sigjax.testing.replicates import Bca, Simultaneous, Studentized

@@ -35,8 +35,7 @@ from sigjax.resample.projection import ColumnIndices, draws_projection
 from sigjax.resample.tally import Deltas, count_extreme, extreme, null_replicates
 from sigjax.resample.units import total
 from sigjax.run.backend import Backend, compiled, most_bytes
-from sigjax.run.context import Run
-from sigjax.run.host import fits, gib, in_threads, memory_for, on_all_cores
+from sigjax.run.context import Run, fits, gib, in_threads, memory_for, on_all_cores
 from sigjax.testing.hypotheses import PairedProblem, SumsData, check_finite
 from sigjax.testing.jackknife import NO_VARIANCE, STEP, bonferroni_level, slope
 from sigjax.testing.p_values import normal_below, normal_quantile

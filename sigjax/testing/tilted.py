@@ -42,8 +42,7 @@ import numpy as np
 
 from sigjax.records import Column, Comparisons
 from sigjax.resample.draws import row_keys, words
-from sigjax.run.context import Context
-from sigjax.run.host import ahead, num_cores
+from sigjax.run.context import Context, ahead, num_cores
 from sigjax.testing.hypotheses import Pair, SumsData
 from sigjax.testing.p_values import normal_quantile
 from sigjax.testing.permutation import exact_budget

@@ -16,7 +16,7 @@ from sigjax.exact.null import ExactP
 from sigjax.multiple.adjustment import ERROR, MOST_RESAMPLES, adjusted_pairs
 from sigjax.multiple.westfall_young import StepDown
 from sigjax.records import CORRECTIONS, Column, Comparisons, Metric, Settings
-from sigjax.records.corrections import adjust
+from sigjax.records.settings import adjust
 from sigjax.testing.p_values import exact_columns, sampled_columns
 
 pytestmark = pytest.mark.slow

@@ -15,7 +15,7 @@ from sigjax import Evaluation, InputError, association_test, bootstrap_test, com
 from sigjax.multiple import adjustment as stopping
 from sigjax.multiple.adjustment import CONFIDENCE, ERROR, LOOKS, agree, bounds, count_until_decided, valid_p
 from sigjax.records import CORRECTIONS, Column, Settings
-from sigjax.records.corrections import adjust
+from sigjax.records.settings import adjust
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import pytest
 
 from sigjax import Evaluation, InputError, Report, compare, read
 from sigjax.__main__ import main
-from sigjax.records.corrections import adjust
+from sigjax.records.settings import adjust
 
 SAME = ("score_a", "score_b", "delta", "better", "p_value", "log10_p", "p_interval", "method", "exceed", "error_bound")
 SAME += ("standard_error", "standard_error_unclustered")

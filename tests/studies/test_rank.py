@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binomtest, false_discovery_control
 
 from sigjax import Evaluation, InputError, compare, studies
-from sigjax.records.corrections import CORRECTIONS, adjust
+from sigjax.records.settings import CORRECTIONS, adjust
 
 CHANCE = np.random.default_rng(31)
 

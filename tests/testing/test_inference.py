@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 
 from sigjax import Evaluation, compare
 from sigjax.records import CORRECTIONS, Correction
-from sigjax.records.corrections import adjust, log10_adjusted
+from sigjax.records.settings import adjust, log10_adjusted
 from sigjax.testing.p_values import clopper_pearson
 from sigjax.testing.replicates import bootstrap_exceed
 from sigjax.testing.uncertainty import quantile_levels, quantiles, standard_errors

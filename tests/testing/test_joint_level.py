@@ -12,7 +12,7 @@ from scipy import stats
 
 from sigjax import Evaluation, SampleMetric, compare
 from sigjax.records import Settings
-from sigjax.records.corrections import adjust
+from sigjax.records.settings import adjust
 from sigjax.resample.units import make_units
 from sigjax.testing.jackknife import jackknife_intervals, joint_level, normal_maxima, tango_interval, wilson_interval
 from sigjax.testing.problem import SumsProblem
