@@ -54,11 +54,13 @@ def test_conll18_all_pairs(parsers):
 
 
 @pytest.mark.parametrize(
-    ("folder", "counts", "num_pairs"), [("conll18_en_ewt", LAS, 300), ("hipe_fr_coarse", ENTITIES, 496)]
+    ("folder", "counts", "num_pairs"), [("conll18_en_ewt", LAS, 120), ("hipe_fr_coarse", ENTITIES, 120)]
 )
 def test_all_pairs_are_exact_and_within_montecarlo_error(data, folder, counts, num_pairs):
     """Each number of extreme resamples is one that the exact p-value makes likely, by its binomial distribution."""
-    evaluation, resamples = read(data / folder / "per_sentence_stats.tsv.gz", metric="fscore", counts=counts), 100_000
+    file, resamples = data / folder / "per_sentence_stats.tsv.gz", 100_000
+    evaluation = read(file, metric="fscore", counts=counts)
+    evaluation = read(file, metric="fscore", counts=counts, only=evaluation.systems[:16])
     exact = list(compare(evaluation, interval="none", progress=False))
     assert [c.method for c in exact] == ["exact"] * num_pairs
     assert max(c.error_bound for c in exact) < 1e-9

@@ -240,8 +240,13 @@ def test_threads_lose_no_count():
         assert sampled(pair, device="numpy", **options).comparisons[0].exceed == c.exceed
 
 
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-@pytest.mark.parametrize(("device", "resamples"), [("numpy", 1023), ("numpy", 150_001), ("cpu", 40_001)])
+@pytest.mark.parametrize(
+    ("device", "resamples", "alternative"),
+    [
+        *((*numpy, alternative) for numpy in (("numpy", 1023), ("numpy", 150_001)) for alternative in ALTERNATIVES),
+        ("cpu", 40_001, "two-sided"),
+    ],
+)
 def test_identical_systems_have_p_1_by_every_resample_once(device, resamples, alternative):
     """Ties that do not count give 1 / (K + 1); and resamples count again with the next batch or an extension, or never.
 

@@ -60,15 +60,15 @@ def outputs(name, rng, units):
 SCORES = {"bleu": bleu, "macro": macro, "skewed": skewed}
 
 
-def check_levels(name, alternative, vectors, paths=1, units=8):
-    """Over all swaps as the observed one, P(p <= a) <= a for every a, but for the error of three seeds for each."""
+def check_levels(name, alternative, vectors, paths=1, units=8, seeds=3):
+    """Over all swaps as the observed one, P(p <= a) <= a for every a, but for the error of some seeds for each."""
     rng = np.random.default_rng(3)
     a, b = outputs(name, rng, units), outputs(name, rng, units)
     p_values = []
     for k, signs in enumerate(itertools.product([1.0, -1.0], repeat=units)):
         orbit = orbit_of(a, b, SCORES[name], signs)
         assert len(orbit.paths) == paths
-        two_sided = [math.exp(orbit.p(*draw_uniforms(7 * k + seed, vectors, units), 1e-12)[0]) for seed in range(3)]
+        two_sided = [math.exp(orbit.p(*draw_uniforms(7 * k + seed, vectors, units), 1e-12)[0]) for seed in range(seeds)]
         below = 0.5 if deltas_of(a, b, SCORES[name], np.array(signs)) > 0.0 else 1.0 / min(two_sided)
         p_values += [p * (1.0 if alternative == "two-sided" else below) for p in two_sided]
     p_values = np.array(p_values)
@@ -84,9 +84,9 @@ def test_p_keeps_every_level_over_all_swaps(name, alternative, vectors):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SCORES)
-def test_p_keeps_every_level_over_all_swaps_of_twelve_units(name):
-    check_levels(name, "two-sided", 4, units=12)
+@pytest.mark.parametrize(("name", "units"), [("bleu", 12), ("macro", 11), ("skewed", 11)])
+def test_p_keeps_every_level_over_all_swaps_of_many_units(name, units):
+    check_levels(name, "two-sided", 4, units=units, seeds=1)
 
 
 @pytest.mark.parametrize("name", SCORES)
