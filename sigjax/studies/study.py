@@ -274,6 +274,11 @@ def table_text(header: Sequence[str], rows: Sequence[Sequence[str]], names: tupl
     return table_lines(Table(tuple(header), list(map(tuple, rows)), names), NAME)
 
 
+def more_in_json(number: int, noun: str) -> list[str]:
+    """What is said of so many results that a table does not show; nothing of none."""
+    return ["", f"and {count(number, f'more {noun}')}: in JSON (-o FILE.json) all stand"] if number > 0 else []
+
+
 def wrapped(text: str) -> list[str]:
     """A sentence in lines that fit; no word is broken."""
     return wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
