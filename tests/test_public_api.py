@@ -22,10 +22,9 @@ from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
 from sigjax.studies import STUDIES
 from sigjax.studies.audit import AuditedTest, ErrorRate
 from sigjax.studies.diff import Change, ChangedDecision
-from sigjax.studies.flips import Flip, Flips, WithoutTop
+from sigjax.studies.flips import Flip, Flips, Interaction, SliceDelta, Slices, WithoutTop
 from sigjax.studies.gains import Gains, GainsAt, PairGain
 from sigjax.studies.power import PilotDelta, PowerAt
-from sigjax.studies.slices import Interaction, SliceDelta, Slices
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
 STUDY_CALLS = {name for study in STUDIES.values() for name in study.functions}

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from sigjax.studies.battles import battles as battles
     from sigjax.studies.classical import classical_tests as classical_tests
     from sigjax.studies.diff import diff as diff
+    from sigjax.studies.diff import verify as verify
     from sigjax.studies.equivalence import equivalence as equivalence
     from sigjax.studies.equivalence import equivalence_test as equivalence_test
     from sigjax.studies.flips import flips as flips
+    from sigjax.studies.flips import slices as slices
     from sigjax.studies.gains import gains as gains
     from sigjax.studies.monitor import monitor as monitor
     from sigjax.studies.monitor import stopping as stopping
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
     from sigjax.studies.rl import rl as rl
     from sigjax.studies.samples import one_sample as one_sample
     from sigjax.studies.samples import unpaired as unpaired
-    from sigjax.studies.slices import slices as slices
-    from sigjax.studies.verify import verify as verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +154,7 @@ _ALL = (
     _study(
         "slices",
         "The same comparison in every slice (`--by FIELD`), and does the difference change from slice to slice?",
+        module="flips",
         alone=False,
     ),
     _study(
@@ -198,6 +199,7 @@ _ALL = (
     _study(
         "verify",
         "Is a report that of these files? The same data, and, when compared again, the same numbers.",
+        module="diff",
         result="Verification",
         takes="reports",
     ),

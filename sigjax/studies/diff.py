@@ -1,29 +1,38 @@
-"""What changed between two reports, or two saved evaluations, and whether the new systems are worse by a margin."""
+"""What changed between two reports, or two saved evaluations, and whether the new systems are worse by a margin.
+
+And `verify`: is a report that of some data? The same data, and, when these are compared again, the same numbers.
+"""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain, islice
 from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
 
+from sigjax.comparison.compare import compare
+from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
 from sigjax.formats import read_metrics
 from sigjax.readers.options import TableOptions, listing
-from sigjax.records import EvaluationRecord, InputError, Interval, Metric, Settings, SystemScore
-from sigjax.records.options import check, option, same, takes
+from sigjax.records import Comparison, Device, EvaluationRecord, InputError, Interval, Metric, Settings, SystemScore
+from sigjax.records.options import check, option, same, takes, values
+from sigjax.report.data import PAIR_KEYS, SYSTEM_KEYS
 from sigjax.report.report import Report
 from sigjax.report.sections import Table
 from sigjax.report.words import DASH, count, first_of, format_interval, format_p, metric_title, number_spec, percent
 from sigjax.run.backend import host_scope
+from sigjax.run.context import with_progress
+from sigjax.run.shards import data_hash, difference
 from sigjax.studies.equivalence import equivalence
 from sigjax.studies.flips import Flips, FlipsOptions, flips_of, instance_names
-from sigjax.studies.study import Block, BlockResult
+from sigjax.studies.study import Block, BlockResult, StudyResult
 from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import t_quantile
 from sigjax.testing.problem import problem_of
@@ -142,11 +151,11 @@ class Diff(BlockResult):
         if self.same_data and (self.margin is not None or not self.decisions):  # then none is removed
             return f"{'Nothing changed' if self.margin is None else 'No worse'}: all results are the same."
         if self.margin is None:
-            total = count(self.num_decisions, "decision")
-            decisions = f"; {len(self.decisions):,} of {total}" if self.num_decisions else ""
-            return (
-                f"{sum(one.change != 0.0 for one in changes):,} of {count(len(changes), 'score')} changed{decisions}."
+            scores = f"{sum(one.change != 0.0 for one in changes):,} of {count(len(changes), 'score')} changed"
+            decisions = f"; {len(self.decisions):,} of {count(self.num_decisions, 'decision')}" * (
+                self.num_decisions > 0
             )
+            return f"{scores}{decisions}."
         margin, sure = f"{self.margin:g}", f"({percent(self.level)} confidence)"
         several = len({one.metric for one in changes}) > 1
         names = [f"{one.name} ({metric_title(one.metric)})" if several else one.name for one in changes]
@@ -165,7 +174,6 @@ class Diff(BlockResult):
         return f"No worse: {all_of} worse by {margin} {sure}."
 
     def _blocks(self) -> tuple[list[Block], list[Block]]:
-        """The scores; what the limits mean, and what else changed."""
         return _scores(self), _details(self)
 
     def brief(self) -> dict[str, Any]:
@@ -180,8 +188,6 @@ LimitsAt = Callable[[float], Interval | None]
 """One-sided error probability -> limits of new - old, each of which errs with it; None where there are none."""
 _BOUNDS = (-1.0, 0.0, 1.0, 100.0)
 """Where intervals of metrics end."""
-
-
 Compared = dict[Key, tuple[float, float, float, LimitsAt | None, EvaluationRecord | None]]
 """Old score, new score, new - old, its limits (None: all results are the same), and both sides as two systems."""
 
@@ -199,19 +205,15 @@ def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
     return compared, same
 
 
-def _paired_reports(old: Report, new: Report) -> tuple[Compared, bool] | str:
-    """As `_of_evaluations` for the statistics that both reports hold; or why there is no pairing."""
+def _check_paired(old: Report, new: Report) -> None:
+    """Refuse reports that the paired test does not suit."""
     for side, report in (("old", old), ("new", new)):
         if not report.evaluations:
-            return f"the {side} report holds no scores of instances; write it anew with --keep scores"
+            raise InputError(f"the {side} report holds no scores of instances; write it anew with --keep scores")
         if report.settings.design != "together":
-            return f"the paired test knows no design {report.settings.design}"
+            raise InputError(f"the paired test knows no design {report.settings.design}")
         if report.evaluations[0].unit == "response":
-            return "responses are no sample of instances"
-    try:
-        return _of_evaluations(old.evaluations, new.evaluations)
-    except InputError as error:
-        return error.flags
+            raise InputError("responses are no sample of instances")
 
 
 def _check_direction(metric: str, *lower_is_better: bool) -> None:
@@ -221,31 +223,29 @@ def _check_direction(metric: str, *lower_is_better: bool) -> None:
 
 def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], tail: float) -> Interval | None:
     """Limits of new - old from the arms of both intervals, as if the results were independent."""
-    arms, change = [_arms(one, report, tail) for one, report in (old, new)], new[0].score - old[0].score
-    if arms[0] is None or arms[1] is None:
+    if old[0].interval is None or new[0].interval is None:
         return None
-    (old_below, old_above), (new_below, new_above) = arms[0], arms[1]
+    (old_below, old_above), (new_below, new_above) = (_arms(*each, tail) for each in (old, new))
+    change = new[0].score - old[0].score
     return Interval(change - math.hypot(new_below, old_above), change + math.hypot(new_above, old_below))
 
 
-def _arms(system: SystemScore, report: Report, tail: float) -> tuple[float, float] | None:
+def _arms(system: SystemScore, report: Report, tail: float) -> tuple[float, float]:
     """How far the limits of a score that each err with this probability lie below and above it.
 
     Wilson's are computed anew. Others grow like the quantiles of Student's t or the normal distribution, whichever is
     wider. What ends at a bound of the metric does not shrink: without the bound it would end farther away.
     """
-    if system.interval is None:
-        return None
     units = next((each.units for each in report.measured if each.metric == system.metric), report.num_units)
-    level = report.settings.level
+    level, interval = report.settings.level, system.interval
     if system.interval_kind == "wilson":
         low, high = wilson_interval(np.array(round(system.score * units)), units, 1.0 - 2.0 * tail)
         return system.score - float(low), float(high) - system.score
     normal, degrees = NormalDist(), max(units - 1, 1)
     by_normal = normal.inv_cdf(1.0 - tail) / normal.inv_cdf((1.0 + level) / 2.0)
     wider = max(by_normal, t_quantile(1.0 - 2.0 * tail, degrees) / t_quantile(level, degrees))
-    below, above = (max(wider, 1.0) if end in _BOUNDS else wider for end in system.interval)
-    return below * max(system.score - system.interval.low, 0.0), above * max(system.interval.high - system.score, 0.0)
+    below, above = (max(wider, 1.0) if end in _BOUNDS else wider for end in interval)
+    return below * max(system.score - interval.low, 0.0), above * max(interval.high - system.score, 0.0)
 
 
 def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRecord]) -> tuple[Compared, bool]:
@@ -363,11 +363,12 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
         keys = [[(one.name, one.metric) for one in report.systems] for report in (before, after)]
         lower = dict.fromkeys([*before.lower_is_better, *after.lower_is_better])
         (compared, same), of_reports = _of_reports(before, after), _report_fields(before, after, options)
-        paired = (compared, same) if same else _paired_reports(before, after)
-        if isinstance(paired, str):
-            unpaired_reason = paired
-        else:
-            compared, same = paired
+        if not same:
+            try:
+                _check_paired(before, after)
+                compared, same = _of_evaluations(before.evaluations, after.evaluations)
+            except InputError as error:
+                unpaired_reason = error.flags
     elif isinstance(before, list) and isinstance(after, list):
         keys = [[(name, each.metric.name) for each in side for name in each.systems] for side in (before, after)]
         lower = [each.metric.name for each in before if not each.metric.higher_is_better]
@@ -584,3 +585,140 @@ def _decision_lines(diff: Diff) -> list[Block]:
         "a: a is significantly better; b: b is; none: neither. p is adjusted."
         + f" JSON has {more:,} more." * (more > 0),
     ]
+
+
+_ROUNDING = {"rel_tol": 1e-9, "abs_tol": 1e-12}
+"""Versions of libraries and processors round functions such as exp differently."""
+
+
+@dataclass(frozen=True, repr=False)
+class Verification(StudyResult):
+    """Whether a report is that of some data.
+
+    Attributes:
+        text: the answer in one line.
+        same_data: whether the data are the same.
+        differences: what differs, in words; of numbers the first difference. Empty where everything is the same.
+    """
+
+    _first = ("text",)
+
+    text: str
+    same_data: bool = True
+    differences: tuple[str, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        """Whether data and numbers are the same, up to rounding."""
+        return not self.differences
+
+    def _lines(self) -> list[str]:
+        return [self.text]
+
+    def _fields(self) -> dict[str, Any]:
+        return {"same": self.same} | super()._fields()
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions(ReadingOptions):
+    """The options of `verify`."""
+
+    device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress")
+
+
+@takes(VerifyOptions)
+@with_progress
+def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
+    """Is a report that of these data? The same data, and, when compared again, the same numbers.
+
+    Give the options that say how data are read; the metrics and all settings are those of the report.
+
+    Args:
+        report: a `Report`, or the path of its JSON.
+        data: what `compare` took.
+        options: see `VerifyOptions`.
+
+    Raises:
+        InputError: the report or the data cannot be read.
+
+    Example:
+        >>> answers = {"A": [1, 1, 1, 0, 1, 1], "B": [0, 1, 0, 0, 0, 1]}
+        >>> report = compare(answers, metric="accuracy")
+        >>> print(verify(report, answers).text)
+        the same data, and the same numbers to the last bit
+        >>> print(verify(report, answers | {"B": [0, 1, 0, 0, 0, 0]}).text[:35])
+        other data: numbers differ: 'B on i
+    """
+    report = report if isinstance(report, Report) else Report.from_json(report)
+    evaluations = evaluations_of(data, options, metrics=[options.metric] if options.metric else metrics_of(report))
+    again = partial(compare, evaluations, **values(report.settings, device=options.device, progress=options.progress))
+    if data_hash(evaluations) != report.data:
+        differences = tuple(_other_data(report, evaluations, again))
+        return Verification(f"other data: {'; '.join(differences)}", same_data=False, differences=differences)
+    if (here := again()) == report:
+        return Verification("the same data, and the same numbers to the last bit")
+    differs = next(_differences(report, here), None)
+    if differs is None:
+        return Verification("the same data, and the same numbers up to rounding (1e-9)")
+    return Verification(f"the same data, but other numbers: {differs}", differences=(differs,))
+
+
+def metrics_of(report: Report) -> list[str]:
+    """The metrics by which the data of a report are read; of a suite those of its tasks."""
+    of_tasks = [one.title.rpartition(": ")[2] for one in report.measured if one.title == one.metric]
+    return list(dict.fromkeys(of_tasks or [system.metric for system in report.systems]))
+
+
+def _other_data(report: Report, evaluations: Sequence[EvaluationRecord], again: Callable[[], Report]) -> Iterator[str]:
+    """Which of names, ids, clusters, other labels and numbers differ, in words, each once."""
+    if not report.evaluations:
+        with suppress(InputError):  # the settings may not suit other data
+            yield from islice(_differences(report, again()), 1)
+        yield "the report holds no scores of instances, so that ids, clusters and strata cannot be compared"
+        return
+    there, here = _contents(report.evaluations), _contents(evaluations)
+    differences = [difference({what: there[what]}, {what: here[what]}) for what in there]
+    yield from filter(None, differences if any(differences) else ["the same numbers are held in another way"])
+
+
+def _contents(evaluations: Sequence[EvaluationRecord]) -> dict[str, list[str]]:
+    """What evaluations hold, in words; only the names and ids are in their order."""
+    ids = [each.ids or [f"instance {number}" for number in range(1, each.num_instances + 1)] for each in evaluations]
+    contents = {
+        "metrics": [each.metric.name for each in evaluations],
+        "names": list(dict.fromkeys(name for each in evaluations for name in each.systems)),
+        "ids": list(chain(*ids)),
+    }
+    for kind in ("clusters", "strata", "runs"):
+        labels = (zip(own, getattr(each, kind) or (), strict=False) for own, each in zip(ids, evaluations, strict=True))
+        contents[kind] = sorted(f"{one} in {label}" for one, label in chain(*labels))
+    contents["numbers"] = sorted(
+        f"{name} on {one} by {each.metric.name}: {numbers}"
+        for own, each in zip(ids, evaluations, strict=True)
+        for name, rows in zip(each.systems, each.stats.tolist(), strict=True)
+        for one, numbers in zip(own, rows, strict=True)
+    )
+    return contents
+
+
+def _differences(there: Report, here: Report) -> Iterator[str]:
+    """What differs by more than rounding, in words."""
+    if (len(there.systems), len(there)) != (len(here.systems), len(here)):
+        yield f"{len(there.systems)} systems and {len(there)} pairs there, {len(here.systems)} and {len(here)} here"
+        return
+    for old, new in chain(zip(there.systems, here.systems, strict=True), zip(there, here, strict=True)):
+        keys, name = SYSTEM_KEYS, f"{getattr(old, 'name', '')!r} by {old.metric}"
+        if isinstance(old, Comparison):
+            keys, name = PAIR_KEYS, f"{old.a!r} and {old.b!r} by {old.metric} ({old.test})"
+        for key in keys:
+            if not _is_equal(before := getattr(old, key), after := getattr(new, key)):
+                yield f"{key} of {name} is {before} there and {after} here"
+
+
+def _is_equal(old: Any, new: Any) -> bool:
+    if isinstance(old, tuple) and isinstance(new, tuple):
+        return all(map(_is_equal, old, new))
+    if isinstance(old, float) and isinstance(new, float):
+        return math.isclose(old, new, **_ROUNDING)
+    return old == new

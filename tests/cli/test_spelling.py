@@ -25,7 +25,7 @@ from sigjax.records.options import COMMAND, LISTS, Hint, check, types_of
 from sigjax.studies.battles import BattlesOptions
 from sigjax.studies.gains import GainsOptions
 from sigjax.studies.samples import OneSampleOptions, UnpairedOptions
-from sigjax.studies.slices import SlicesOptions
+from sigjax.studies.flips import SlicesOptions
 
 ROOT = pathlib.Path(sigjax.__file__).parent
 RECORDS = (Output, Division, BattlesOptions, GainsOptions, OneSampleOptions, UnpairedOptions, SlicesOptions)
