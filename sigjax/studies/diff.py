@@ -21,7 +21,17 @@ from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
 from sigjax.formats import read_metrics
 from sigjax.readers.options import TableOptions, listing
-from sigjax.records import Comparison, Device, EvaluationRecord, InputError, Interval, Metric, Settings, SystemScore
+from sigjax.records import (
+    Comparison,
+    Device,
+    EvaluationRecord,
+    Hint,
+    InputError,
+    Interval,
+    Metric,
+    Settings,
+    SystemScore,
+)
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.data import PAIR_KEYS, SYSTEM_KEYS
 from sigjax.report.report import Report
@@ -209,7 +219,8 @@ def _check_paired(old: Report, new: Report) -> None:
     """Refuse reports that the paired test does not suit."""
     for side, report in (("old", old), ("new", new)):
         if not report.evaluations:
-            raise InputError(f"the {side} report holds no scores of instances; write it anew with --keep scores")
+            advice = f"write it anew with {Hint('keep', 'scores')}"
+            raise InputError(f"the {side} report holds no scores of instances; {advice}")
         if report.settings.design != "together":
             raise InputError(f"the paired test knows no design {report.settings.design}")
         if report.evaluations[0].unit == "response":
