@@ -54,7 +54,15 @@ from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.formulas import proportion_interval
-from sigjax.studies.study import StudyRows, adjusted_p, signature_line, table_text, with_adjusted_p, wrapped
+from sigjax.studies.study import (
+    StudyRows,
+    adjusted_p,
+    columns_text,
+    signature_line,
+    table_text,
+    with_adjusted_p,
+    wrapped,
+)
 from sigjax.studies.tests import ClassicalTest, rank_sum
 from sigjax.studies.trials import on_instances
 from sigjax.testing.jackknife import (
@@ -284,21 +292,14 @@ def _by_t(case: SumsProblem, uncertainty: Uncertainty, against: float) -> dict[s
     return {"test": "t", "method": "t", "log_p": log_p, "p_value": p_value}
 
 
-_WHAT = "a test against a number"
-
-
 @dataclass(frozen=True, repr=False)
 class OneSample(SciPyNames, Brief):
     """One system against a number, by one metric.
 
     Attributes:
-        system: name of the system.
-        metric: name of the metric.
         against: the number; None where there is none. Then there is no delta and no test, and all of p is None.
         units: number of units (instances, or clusters where there are some).
-        score: score of the system.
         delta: score - against.
-        p_value: of the test.
         log10_p: its base-10 logarithm; right also where `p_value` is below the smallest double, except for t.
         p_interval: bounds of p where it is sampled, or not known more closely; else None.
         p_adjusted: p_value adjusted for all systems.
@@ -333,7 +334,27 @@ class OneSample(SciPyNames, Brief):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneSampleOptions(ReadingOptions):
+class SamplesOptions(ReadingOptions):
+    """The options of both tests."""
+
+    alternative: Alternative = same(
+        Settings,
+        "alternative",
+        doc="Which differences (first minus second, score minus number) count as extreme.",
+        more="",
+    )
+    method: Literal["auto", "exact", "montecarlo"] = same(
+        Settings, "method", doc="Exact (no sampling), Monte Carlo, or auto: exact if that takes seconds.", more=""
+    )
+    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
+    seed: int = same(Settings, "seed")
+    correction: PValueCorrection = same(EquivalencePairsOptions, "correction")
+    confidence_level: float = same(Settings, "confidence_level")
+    device: Device = same(CompareOptions, "device")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneSampleOptions(SamplesOptions):
     """The options of tests against a number."""
 
     against: float | None = option(
@@ -341,19 +362,6 @@ class OneSampleOptions(ReadingOptions):
         "The number to test against, on the scale of the metric; default: no test, only score and interval.",
         group="Main options",
     )
-    alternative: Alternative = same(
-        Settings, "alternative", doc="Which differences (score minus number) count as extreme.", more=""
-    )
-    method: Literal["auto", "exact", "montecarlo"] = same(
-        Settings, "method", doc="Of sign flips: exact (no sampling), Monte Carlo, or auto.", more=""
-    )
-    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
-    seed: int = same(Settings, "seed")
-    correction: PValueCorrection = same(
-        EquivalencePairsOptions, "correction", doc="How p is adjusted for several systems."
-    )
-    confidence_level: float = same(Settings, "confidence_level")
-    device: Device = same(CompareOptions, "device")
 
 
 @takes(OneSampleOptions)
@@ -400,7 +408,7 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
     """
     check(options)
     settings = Settings(**values(options, Settings))
-    samples = samples_of({"a": data} if is_array(data) else data, options, what=_WHAT)
+    samples = samples_of({"a": data} if is_array(data) else data, options, what="a test against a number")
     binary = is_right_or_wrong([*samples.values()], options.against)
     with host_scope():
         results = [_test(name, sample, settings, options, binary=binary) for name, sample in samples.items()]
@@ -452,13 +460,7 @@ class Unpaired(SciPyNames, Brief):
     r"""One pair of systems on different instances, by one metric.
 
     Attributes:
-        a: name of the first system.
-        b: name of the second.
-        metric: name of the metric.
         units_a: number of units (instances, or clusters where there are some) of a.
-        units_b: those of b.
-        score_a: score of a.
-        score_b: score of b.
         delta: score_a - score_b.
         p_value: of the permutation test.
         log10_p: its base-10 logarithm; right also where `p_value` is below the smallest double.
@@ -500,7 +502,7 @@ class Unpaired(SciPyNames, Brief):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnpairedOptions(ReadingOptions):
+class UnpairedOptions(SamplesOptions):
     """The options of unpaired tests."""
 
     overlap: bool = option(
@@ -509,16 +511,7 @@ class UnpairedOptions(ReadingOptions):
         "p is then usually too large. Where both have the same instances, `compare` has more power.",
         group="Main options",
     )
-    alternative: Alternative = same(Settings, "alternative")
-    method: Literal["auto", "exact", "montecarlo"] = same(
-        Settings, "method", doc="Exact (no sampling), Monte Carlo, or auto: exact if that takes seconds.", more=""
-    )
-    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
-    seed: int = same(Settings, "seed")
     baseline: str | None = same(Settings, "baseline")
-    correction: PValueCorrection = same(EquivalencePairsOptions, "correction")
-    confidence_level: float = same(Settings, "confidence_level")
-    device: Device = same(CompareOptions, "device")
     progress: bool = same(CompareOptions, "progress")
 
 
@@ -671,28 +664,27 @@ _UNPAIRED = (
 
 
 def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
-    """The pairs, and what the tests are."""
-    first, settings = results[0], results[0].settings
+    settings, systems = results[0].settings, dict[str, tuple[int, float]]()
     spec = number_spec([number for row in results for number in (row.score_a, row.score_b, row.delta)])
-    systems = {}
     for row in results:
         systems |= {row.a: (row.units_a, row.score_a), row.b: (row.units_b, row.score_b)}
     scores = [(name, f"{units:,}", format_number(score, spec)) for name, (units, score) in systems.items()]
-    p = dict.fromkeys(("p", adjusted_p(results)))
-    header = ("a", "b", "delta", f"{percent(settings.level)} interval", *p, "rank-sum p")
-    rows = []
-    for row in results:
-        interval, ranks = format_interval(row.interval, f"+{spec}"), row.rank_sum
-        p_of_ranks = DASH if ranks is None else format_p(ranks.p_value, threshold=settings.alpha)
-        p_values = _p_values(row, len(results))
-        rows.append((row.a, row.b, format(row.delta, f"+{spec}"), interval, *p_values, p_of_ranks))
-    methods = dict.fromkeys(row.rank_sum.assumes.rsplit("; ", 1)[1] for row in results if row.rank_sum is not None)
+    ranks, alpha = [row.rank_sum for row in results], settings.alpha
+    columns = {
+        "a": [row.a for row in results],
+        "b": [row.b for row in results],
+        "delta": [format(row.delta, f"+{spec}") for row in results],
+        f"{percent(settings.level)} interval": [format_interval(row.interval, f"+{spec}") for row in results],
+        **_p_columns(results),
+        "rank-sum p": [DASH if each is None else format_p(each.p_value, threshold=alpha) for each in ranks],
+    }
+    methods = dict.fromkeys(each.assumes.rsplit("; ", 1)[1] for each in ranks if each is not None)
     return _text(
         results,
         "unpaired",
-        f"{metric_title(first.metric)}, systems on different instances: unpaired tests, "
+        f"{metric_title(results[0].metric)}, systems on different instances: unpaired tests, "
         f"{ALTERNATIVES[settings.alternative]}",
-        [table_text(("system", "n", "score"), scores, (0,)), table_text(header, rows, (0, 1))],
+        [table_text(("system", "n", "score"), scores, (0,)), columns_text(columns, (0, 1))],
         [
             *wrapped(f"p: permutation of instances between the systems ({_methods(results)})"),
             f"rank-sum: Wilcoxon-Mann-Whitney ({', '.join(methods) or 'of one number per instance only'})",
@@ -702,32 +694,27 @@ def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
 
 
 def _one_sample_lines(results: Sequence[OneSample]) -> list[str]:
-    """The systems, and what the tests are."""
     first, settings = results[0], results[0].settings
+    spec = number_spec([number for row in results for number in (row.score, row.against, row.delta)])
+    columns = {
+        "system": [row.system for row in results],
+        "n": [f"{row.units:,}" for row in results],
+        "score": [format_number(row.score, spec) for row in results],
+        "std. error": [format_number(row.standard_error, spec) for row in results],
+        f"{percent(settings.level)} interval": [format_interval(row.interval, spec) for row in results],
+    }
     if first.against is None:
-        spec = number_spec([row.score for row in results])
-        rows = [
-            (row.system, f"{row.units:,}", format_number(row.score, spec), format_number(row.standard_error, spec))
-            + (format_interval(row.interval, spec),)
-            for row in results
-        ]
-        header = ("system", "n", "score", "std. error", f"{percent(settings.level)} interval")
         title = f"{metric_title(first.metric)}: scores, without a test"
-        return _text(results, "one-sample", title, [table_text(header, rows, (0,))], [])
-    spec = number_spec([number for row in results for number in (row.score, row.against, row.delta or 0.0)])
+        return _text(results, "one-sample", title, [columns_text(columns, (0,))], [])
+    del columns["std. error"]
+    columns |= {"delta": [format_number(row.delta, f"+{spec}") for row in results], **_p_columns(results)}
+    columns["test"] = [row.test for row in results]
     tests = {row.test: [each for each in results if each.test == row.test] for row in results}
-    p = dict.fromkeys(("p", adjusted_p(results)))
-    header = ("system", "n", "score", f"{percent(settings.level)} interval", "delta", *p, "test")
-    rows = [
-        (row.system, f"{row.units:,}", format_number(row.score, spec), format_interval(row.interval, spec))
-        + (format_number(row.delta, f"+{spec}"), *_p_values(row, len(results)), row.test)
-        for row in results
-    ]
     text = _text(
         results,
         "one-sample",
         f"{metric_title(first.metric)} against {first.against:g}, {ALTERNATIVES[settings.alternative]}",
-        [table_text(header, rows, (0,))],
+        [columns_text(columns, (0,))],
         [
             *(line for test in tests for line in wrapped(_TESTS[test].format(_methods(tests[test])))),
             f"{first.against:g} is taken for certain: it has no error of its own",
@@ -759,12 +746,13 @@ def _text(
     return [*_notes(results, warnings=True), title, "", *tabled, *explained, *_notes(results), signature]
 
 
-def _p_values(row: Unpaired | OneSample, num_rows: int) -> tuple[str, ...]:
-    alpha = row.settings.alpha
-    if row.p_value is None or row.p_adjusted is None:
-        return ()
-    p = format_p(row.p_value, log10_p=row.log10_p, threshold=alpha)
-    return (p,) if num_rows == 1 else (p, format_p(row.p_adjusted, threshold=alpha))
+def _p_columns(results: Sequence[Any]) -> dict[str, list[str]]:
+    """p, and adjusted p where there are several results."""
+    alpha = results[0].settings.alpha
+    columns = {"p": [format_p(row.p_value, log10_p=row.log10_p, threshold=alpha) for row in results]}
+    if len(results) > 1:
+        columns[adjusted_p(results)] = [format_p(row.p_adjusted, threshold=alpha) for row in results]
+    return columns
 
 
 def _methods(results: Sequence[Unpaired] | Sequence[OneSample]) -> str:

@@ -274,6 +274,11 @@ def table_text(header: Sequence[str], rows: Sequence[Sequence[str]], names: tupl
     return table_lines(Table(tuple(header), list(map(tuple, rows)), names), NAME)
 
 
+def columns_text(columns: Mapping[str, Sequence[str]], names: tuple[int, ...] = ()) -> list[str]:
+    """The same of columns by their headers."""
+    return table_lines(Table.of(columns, names=names), NAME)
+
+
 def more_in_json(number: int, noun: str) -> list[str]:
     """What is said of so many results that a table does not show; nothing of none."""
     return ["", f"and {count(number, f'more {noun}')}: in JSON (-o FILE.json) all stand"] if number > 0 else []
