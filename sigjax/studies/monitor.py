@@ -37,7 +37,7 @@ import numpy as np
 
 from sigjax.comparison.checks import baseline_of
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import ReadingOptions, evaluations_of
+from sigjax.comparison.options import ReadingOptions
 from sigjax.metrics.ratios import ACCURACY, mean_score
 from sigjax.readers.options import listing
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Settings
@@ -58,7 +58,7 @@ from sigjax.run.context import progress_bar
 from sigjax.run.files import read_text
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
 from sigjax.studies.study import StudyResult, more_in_json, signature_line, study_signature, table_text, wrapped
-from sigjax.studies.trials import StudyOptions, select
+from sigjax.studies.trials import StudyOptions, by_one_metric, select
 from sigjax.testing.p_values import special
 
 MonitorCorrection = Literal["ebh", "holm", "none"]
@@ -601,9 +601,7 @@ def mean_scores(
     data: Any, options: ReadingOptions, what: str, missing: Missing = "pairwise"
 ) -> tuple[EvaluationRecord, np.ndarray, Sequence[str] | None]:
     """One evaluation by a mean over instances, the scores `[system, instance]`, and labels of units, if there are."""
-    evaluation, *others = evaluations_of(data, options, selects=True, missing=missing)
-    if others:
-        raise InputError(f"{what} takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
+    evaluation = by_one_metric(data, options, selects=True, missing=missing)
     if options.only is not None:
         evaluation = select(evaluation, options.only)
     stats, present = evaluation.stats, slice(None) if evaluation.present is None else evaluation.present

@@ -64,7 +64,7 @@ from sigjax.studies.study import (
     wrapped,
 )
 from sigjax.studies.tests import ClassicalTest, rank_sum
-from sigjax.studies.trials import on_instances
+from sigjax.studies.trials import by_one_metric, on_instances
 from sigjax.testing.jackknife import (
     degrees_of_freedom,
     influences,
@@ -98,9 +98,7 @@ def samples_of(
         names = select_systems(what, list(named), Options(only=options.only, single=True)) if named else ()
         samples = {name: _single(name, named[name], alone) for name in names}
     else:
-        evaluation, *others = evaluations_of(data, options, single=True, missing=missing)
-        if others:
-            raise InputError(f"{what} takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
+        evaluation = by_one_metric(data, options, single=True, missing=missing)
         if evaluation.ids is None and len(evaluation.systems) > 1:  # joined by position
             evaluation = replace(evaluation, ids=tuple(map(str, range(1, evaluation.num_instances + 1))))
         samples = {name: _alone(evaluation, index) for index, name in enumerate(evaluation.systems)}
