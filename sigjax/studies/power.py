@@ -124,13 +124,12 @@ class Mix:
     """Instances that detect a difference with the target power, by the normal approximation, if each has so many runs.
 
     Attributes:
-        metric: name of the metric.
         difference: the true difference.
         runs: runs of each system on each instance.
-        instances: instances that are needed.
         cost: of these instances, with the runs of both systems.
         cheapest: whether no other number of runs costs less, up to twice that of the pilot. Beyond, all would rest on
             how little instances vary, which pilots do not tell well.
+        below_0: whether the variance of delta between instances was estimated below 0, and taken as 0.
     """
 
     metric: str
@@ -139,6 +138,7 @@ class Mix:
     instances: int
     cost: float
     cheapest: bool
+    below_0: bool
 
 
 @dataclass(frozen=True, repr=False)
@@ -174,7 +174,6 @@ class Power(Study):
     mixes: tuple[Mix, ...] = ()
 
     def _lines(self) -> list[str]:
-        """Power and detectable differences, one table per metric and test."""
         a, b = self.systems
         adjusted = f"{self.settings.alpha:g} over {count(self.pairs, 'pair')}; Holm rejects no fewer"
         alone = "for one pair; adjusted for more pairs, less is detectable: --pairs"
@@ -199,22 +198,21 @@ class Power(Study):
         return [*lines, self.signature]
 
     def _cheapest(self, mixes: Sequence[Mix], spec: str) -> list[str]:
-        """The cheapest mix of instances and runs of one metric, and others; nothing where there are none."""
         if not mixes:
             return []
         best = next(mix for mix in mixes if mix.cheapest)
         mix = f"{count(best.instances, 'instance')} with {count(best.runs, 'run')} of each system"
         what = f"cheapest mix for a difference of {best.difference:{spec}} and power {percent(self.target)}:"
         rows = [(f"{each.runs}", f"{each.instances:,}", f"{each.cost:,.6g}") for each in mixes]
-        return ["", what, f"{mix}, cost {best.cost:,.6g}", "", *table_text(("runs", "instances", "cost"), rows), ""]
+        table = table_text(("runs", "instances", "cost"), rows)
+        zero = ["", "the variance of instances was estimated below 0, and is taken as 0"] * best.below_0
+        return ["", what, f"{mix}, cost {best.cost:,.6g}", "", *table, *zero, ""]
 
     @property
     def _alpha(self) -> float:
-        """The level of the test of one pair."""
         return self.settings.alpha / self.pairs
 
     def _table(self, metric: str, test: Test, spec: str) -> list[str]:
-        """The points of one metric and test."""
         header = ("detectable", "simulated", "standard error", "simulated", "power", "interval", "normal", "method")
         rows = []
         for at in self._points(metric, test):
@@ -228,13 +226,11 @@ class Power(Study):
         return [at for at in self.points if (at.metric, at.test) == (metric, test)]
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        """Of each metric: detectable deltas, and power, against the number of instances."""
         for pilot in self.pilots:
             yield PANEL, partial(self._draw_detectable, pilot)
             yield PANEL, partial(self._draw_power, pilot)
 
     def _draw_power(self, pilot: PilotDelta, axes: Axes) -> None:
-        """The power of each test, with its interval."""
         for test, marker in zip(self.settings.tests, "os", strict=False):
             points, color = self._points(pilot.metric, test), COLORS[test]
             sizes = [at.instances for at in points]
@@ -247,7 +243,6 @@ class Power(Study):
         set_words(axes, title, f"number of {unit_of(self)}s", "power")
 
     def _draw_detectable(self, pilot: PilotDelta, axes: Axes) -> None:
-        """The delta that tests find with the power asked for."""
         points = self._points(pilot.metric, self.settings.tests[0])
         shown = [(at.instances, at.simulated_detectable) for at in points if at.simulated_detectable is not None]
         axes.plot(*np.array(shown).reshape(-1, 2).T, "s", color="black", markersize=3.5, label="simulated")
@@ -356,7 +351,8 @@ def _mixes(evaluation: EvaluationRecord, pilot: PilotDelta, alpha: float, option
     costs = instances * (options.instance_cost + 2.0 * options.run_cost * runs)
     best = int(np.argmin(costs))
     for i in sorted({best, len(runs) - 1, *(number - 1 for number in _SHOWN_RUNS if number < len(runs))}):
-        yield Mix(pilot.metric, difference, i + 1, int(instances[i]), float(costs[i]), i == best)
+        about = i == best, found.instances_of_delta < 0.0
+        yield Mix(pilot.metric, difference, i + 1, int(instances[i]), float(costs[i]), *about)
 
 
 def _points(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions) -> list[PowerAt]:
