@@ -1,15 +1,9 @@
 """Other questions than `compare`: experiments made of many comparisons, classical tests, and systems one by one.
 
-A study calls `compare` and the rooms below it; it adds no resampling of its own. `trials` makes experiments from data
-and tests them; `audit` and `power` count what the tests say. `equivalence` has its own tests. `gains` tests all pairs
-of systems on test sets of several sizes. `diff` compares two reports, or two evaluations; `flips` names the instances
-that decide between two systems, and `slices` compares in parts of the instances; `verify` compares a report and its
-data. `samples` takes systems one by one: against a number, or on different instances. `classical` runs the `tests` that
-have names, and `association` compares labels. Each file has the study with its record, text and figure; what these
-share is in `study`, and formulas in `formulas`.
-
-`STUDIES` has a record of each study: commands, their help and the public names are made of it. Naming a study imports
-no file of this room.
+A study calls `compare` and the rooms below it; it adds no resampling of its own. Each file has a study or two with
+their records, text and figure; what these share is in `study`, experiments made of data in `trials`, formulas in
+`formulas`. `STUDIES` has a record of each study: commands, their help and the public names are made of it. Naming a
+study imports no file of this room.
 """
 
 from __future__ import annotations
@@ -43,19 +37,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StudySpec:
-    """A study: its names, its help, and where it is.
+    """A study: the name of its command, the first line (`title`) and the rest (`more`) of its help, and where it is.
 
     Attributes:
-        name: that of its command.
-        title: the first line of the command's help.
-        more: the rest of it.
         module: the file of this room.
         functions: the public functions; the first one is the command's.
-        result: the class of its results.
-        options: the record of the command's options.
         takes: what the command reads: the evaluations of the files, one per metric; systems one by one, of which one is
-            enough or which have instances of their own; two files of labels; reports; or a table of
-            battles.
+            enough or which have instances of their own; two files of labels; reports; or a table of battles.
         files: the help of its files; the usual one when left out.
         alone: whether it is a name of sigjax, beside `sigjax.studies.NAME`.
         research: whether its command is `sigjax research NAME`.

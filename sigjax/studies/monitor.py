@@ -57,7 +57,7 @@ from sigjax.resample.draws import row_keys, words
 from sigjax.run.context import progress_bar
 from sigjax.run.files import read_text
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
-from sigjax.studies.study import StudyResult, more_in_json, signature_line, study_signature, table_text, wrapped
+from sigjax.studies.study import StudyResult, columns_text, more_in_json, signature_line, study_signature, wrapped
 from sigjax.studies.trials import StudyOptions, by_one_metric, select
 from sigjax.testing.p_values import special
 
@@ -412,23 +412,21 @@ class Monitor(StudyResult):
             must = f": complete {'it' if number == 1 else 'them'}, no other {self.unit}s are left" if ends else ""
             lines += wrapped(f"{waits}, such as {self.waiting[0]!r}{must}")
         shown = sorted(pairs, key=lambda each: each.settled_at or math.inf)[:_SHOWN]
-        spec, bounded = number_spec([each.delta for each in shown]), pairs[0].interval is not None
-        rows = [
-            (
-                f"{each.a} - {each.b}",
-                f"{each.delta:+{spec}}",
-                *([format_interval(each.interval, f"+{spec}")] if bounded else []),
-                format_p(each.p_adjusted, threshold=self.alpha),
-                "open" if each.settled_at is None else f"{each.settled_at:,}",
-                each.better or ("" if each.settled_at is None else "unclear"),
-            )
-            for each in shown
-        ]
-        joint = " (joint)" if self.correction == "holm" else ""
-        heading = [f"{percent(1.0 - self.alpha)} interval{joint}, any time"] if bounded else []
-        at = "settled at cluster" if self.unit == "cluster" else "settled at"
-        table = table_text(("pair", "delta", *heading, "adj. p", at, "better"), rows, (0, 4 + bounded))
-        lines += ["", *map(str.rstrip, table)]
+        spec, level = number_spec([each.delta for each in shown]), percent(1.0 - self.alpha)
+        columns = {
+            "pair": [f"{each.a} - {each.b}" for each in shown],
+            "delta": [f"{each.delta:+{spec}}" for each in shown],
+        }
+        if pairs[0].interval is not None:
+            heading = f"{level} interval{' (joint)' * (self.correction == 'holm')}, any time"
+            columns[heading] = [format_interval(each.interval, f"+{spec}") for each in shown]
+        at, unclear = f"settled at{' cluster' * (self.unit == 'cluster')}", {True: "unclear", False: ""}
+        columns |= {
+            "adj. p": [format_p(each.p_adjusted, threshold=self.alpha) for each in shown],
+            at: ["open" if each.settled_at is None else f"{each.settled_at:,}" for each in shown],
+            "better": [each.better or unclear[each.settled_at is not None] for each in shown],
+        }
+        lines += ["", *map(str.rstrip, columns_text(columns, (0, len(columns) - 1)))]
         if self.bounds is not None and self._clusters:
             what = "clusters" if self.unit == "cluster" else "runs of instances"
             lines += ["", f"no intervals: there are none for sums over {what}"]
@@ -562,15 +560,14 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
     names = evaluation.ids or tuple(map(str, range(1, evaluation.num_instances + 1)))
     names = [*map("\t".join, zip(names, evaluation.runs, strict=True))] if evaluation.runs else names
     present = np.ones(values.shape, bool) if evaluation.present is None else evaluation.present
-    at, shown = {name: i for i, name in enumerate(names)}, np.where(present, values, np.nan)
-    for bits, some in groupby(seen._ids, key=lambda name: seen._ids[name].partition(":")[0]):
-        given = [k for k in range(len(values)) if int(bits, 16) >> k & 1]
-        counted = list(some)
-        held = [name for name in counted if name in at]
-        now = dict(zip(held, _digests(given, shown[:, [at[name] for name in held]]), strict=True))
-        if changed := [name for name in counted if now.get(name) != seen._ids[name]]:
-            what = "with other scores than these files have" if changed[0] in at else "which these files lack"
-            what = f"{changed[0]!r} was counted, {what}; what was counted must stay: restore it, or give another file"
+    shown, now = np.where(present, values, np.nan), dict[str, dict[str, str]]()
+    for name, digest in seen._ids.items():
+        if (bits := digest.partition(":")[0]) not in now:  # the digests of all names, of the systems that were counted
+            given = [k for k in range(len(values)) if int(bits, 16) >> k & 1]
+            now[bits] = dict(zip(names, _digests(given, shown), strict=True))
+        if now[bits].get(name) != digest:
+            what = "with other scores than these files have" if name in now[bits] else "which these files lack"
+            what = f"{name!r} was counted, {what}; what was counted must stay: restore it, or give another file"
             raise InputError(f"{os.fspath(kept or '')}: {what}")
     of_units = dict[str, list[int]]()
     for i, name in enumerate(names):

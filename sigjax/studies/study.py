@@ -32,10 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NAME = 32
-"""Columns for a name."""
-WIDTH = 80
-"""Columns of a text."""
+NAME, WIDTH = 32, 80
+"""Columns for a name, and of a text."""
 COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
 _SHORT = {"resamples": "n", "alternative": "alt", "confidence_level": "level"}
 PANEL = 2.0
@@ -61,8 +59,7 @@ class StudyResult(Brief):
     """That of the command."""
 
     @abstractmethod
-    def _lines(self) -> list[str]:
-        """The lines of the text."""
+    def _lines(self) -> list[str]: ...
 
     def _fields(self) -> dict[str, Any]:
         """The fields of the JSON."""
@@ -92,15 +89,7 @@ class StudyResult(Brief):
         return type(self).__name__.lower()
 
     def to_dataframe(self, library: Library | None = None, *, columns: Literal["usual", "all"] = "usual") -> Any:
-        """A data frame with one row per result, such as a pair or a number of instances.
-
-        Args:
-            library: as in `Report.to_dataframe`: pandas where it is installed.
-            columns: "usual" or "all".
-
-        Raises:
-            InputError: no such library is installed.
-        """
+        """A data frame with one row per result, such as a pair or a number of instances; see `Report.to_dataframe`."""
         return rows_to_dataframe(self._rows(), library, columns, _USUAL)
 
     def _rows(self) -> list[dict[str, Any]]:
