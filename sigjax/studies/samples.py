@@ -1,8 +1,4 @@
-"""Systems one by one, each with the instances that it has: against a number, or on different instances.
-
-Is the accuracy of a system above 0.5, its mean rating above 3, its win rate not 1/2 (`one_sample`)? Do systems differ
-that were tested on different instances (`unpaired`)?
-"""
+"""Systems one by one, each with the instances that it has: against a number, or on different instances."""
 
 from __future__ import annotations
 
@@ -64,7 +60,7 @@ from sigjax.studies.study import (
     wrapped,
 )
 from sigjax.studies.tests import ClassicalTest, rank_sum
-from sigjax.studies.trials import by_one_metric, on_instances
+from sigjax.studies.trials import by_one_metric, on_instances, select
 from sigjax.testing.jackknife import (
     degrees_of_freedom,
     influences,
@@ -101,10 +97,22 @@ def samples_of(
         evaluation = by_one_metric(data, options, single=True, missing=missing)
         if evaluation.ids is None and len(evaluation.systems) > 1:  # joined by position
             evaluation = replace(evaluation, ids=tuple(map(str, range(1, evaluation.num_instances + 1))))
-        samples = {name: _alone(evaluation, index) for index, name in enumerate(evaluation.systems)}
+        samples = {name: _alone(evaluation, name) for name in evaluation.systems}
     if not samples:
         raise InputError(f"{what}: there is no system")
-    _check(list(samples.values()), what)
+    first = next(iter(samples.values())).metric
+    for sample in samples.values():
+        metric = sample.metric
+        if isinstance(metric, SampleMetric):
+            got = f"and {metric.name!r} is not a function of sums"
+            raise InputError(f"{what} takes a metric of sums, such as mean, {got}")
+        if (metric.name, metric.stat_names) != (first.name, first.stat_names):
+            raise InputError(f"{what} takes one metric, got {first.name!r} and {metric.name!r}")
+        if sample.unit == "response":
+            advice = f"read without {Hint('unit', 'response')}"
+            raise InputError(f"{what} takes instances, and these are responses; {advice}")
+        if sample.weights is not None:
+            raise InputError(f"{what} takes one task, and this is a suite of several")
     return samples
 
 
@@ -118,41 +126,17 @@ def _single(name: str, given: Any, options: ReadingOptions) -> EvaluationRecord:
     given, *_ = evaluations_of(given if saved else {name: given}, options, single=True)
     if len(given.systems) > 1:
         raise InputError(f"{name}: expected one system, got {len(given.systems)} ({', '.join(given.systems[:4])})")
-    return _alone(given, 0)
+    return _alone(given, given.systems[0])
 
 
-def _alone(evaluation: EvaluationRecord, index: int) -> EvaluationRecord:
+def _alone(evaluation: EvaluationRecord, name: str) -> EvaluationRecord:
     """One system, with the instances that it has."""
-    rows = np.arange(evaluation.num_instances)
-    if evaluation.present is not None:
-        rows = np.flatnonzero(evaluation.present[index])
-    if not rows.size:
-        raise InputError(f"system {evaluation.systems[index]!r} has no instance; leave it out ({Hint('only')})")
-    return on_instances(
-        evaluation,
-        rows,
-        systems=(evaluation.systems[index],),
-        stats=evaluation.stats[index : index + 1, rows],
-        present=None,
-        notes=tuple(note for note in evaluation.notes if getattr(note, "code", "") != "pairwise"),
-    )
-
-
-def _check(samples: Sequence[EvaluationRecord], what: str) -> None:
-    first = samples[0].metric
-    for sample in samples:
-        metric = sample.metric
-        if isinstance(metric, SampleMetric):
-            raise InputError(
-                f"{what} takes a metric of sums, such as mean, and {metric.name!r} is not a function of sums"
-            )
-        if (metric.name, metric.stat_names) != (first.name, first.stat_names):
-            raise InputError(f"{what} takes one metric, got {first.name!r} and {metric.name!r}")
-        if sample.unit == "response":
-            advice = f"read without {Hint('unit', 'response')}"
-            raise InputError(f"{what} takes instances, and these are responses; {advice}")
-        if sample.weights is not None:
-            raise InputError(f"{what} takes one task, and this is a suite of several")
+    alone = select(evaluation, [name])
+    present = np.ones(alone.num_instances, bool) if alone.present is None else alone.present[0]
+    if not present.any():
+        raise InputError(f"system {name!r} has no instance; leave it out ({Hint('only')})")
+    notes = tuple(note for note in evaluation.notes if getattr(note, "code", "") != "pairwise")
+    return on_instances(alone, present, present=None, notes=notes)
 
 
 def notes_of(name: str, sample: EvaluationRecord, num_units: int, interval: Interval | None) -> tuple[str, ...]:
@@ -179,9 +163,6 @@ def uncertainty_of(sample: EvaluationRecord, settings: Settings, *, binary: bool
     """The units of a system with its score, and the standard error and default interval of that.
 
     `binary`: whether 0 and 1 are answers right or wrong.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
     """
     case = problem_of(sample, settings, np.zeros((0, 2), np.int32))
     assert isinstance(case, SumsProblem)
@@ -197,18 +178,17 @@ _ROUNDING = Fraction(1, 10**15)
 """Of a number such as 1/3, written as a double: 4 and 6 of 15 are as far from it."""
 
 
-def is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float | None) -> bool:
+def _is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float | None) -> bool:
     """Whether 0 and 1 are answers right or wrong, and not ratings that happen to be these."""
     if against is None:
         return are_binary(samples)
     if samples[0].metric.name == ACCURACY.name and not 0 < against < 1:
-        raise InputError(
-            f"{Hint('against')} must be above 0 and below 1 for answers right or wrong, got {float(against):g}"
-        )
+        expected = "must be above 0 and below 1 for answers right or wrong"
+        raise InputError(f"{Hint('against')} {expected}, got {float(against):g}")
     return are_binary(samples) and 0 < against < 1
 
 
-def distance(case: SumsProblem, against: float) -> float:
+def _distance(case: SumsProblem, against: float) -> float:
     """The score of the only system minus a number."""
     if not (case.unshifted and case.recentred):
         return case.hypotheses.scores[0] - against
@@ -218,10 +198,9 @@ def distance(case: SumsProblem, against: float) -> float:
 
 def _are_proportions(sample: EvaluationRecord, *, binary: bool) -> bool:
     """Whether each unit has some of so many answers right."""
-    numbers = sample.stats[0]
-    if not binary and (numbers[:, 1] == 1).all():
-        return False
-    return numbers.dtype.kind == "i" and bool(((numbers[:, 0] >= 0) & (numbers[:, 0] <= numbers[:, 1])).all())
+    right, answers = sample.stats[0, :, :2].T
+    are_shares = sample.stats.dtype.kind == "i" and bool(((right >= 0) & (right <= answers)).all())
+    return are_shares and (binary or bool((answers != 1).any()))
 
 
 def _binomial(case: SumsProblem, number: Fraction) -> dict[str, Any]:
@@ -285,7 +264,7 @@ def _by_t(case: SumsProblem, uncertainty: Uncertainty, against: float) -> dict[s
         return {"test": "t", "method": "t", "log_p": 0.0, "p_value": 1.0, "notes": notes}
     moves = influences(case.unshifted or case)[0]
     skewed, side = float(skewness(moves, np.array(error))), case.settings.alternative
-    p_value = skewed_tail(distance(case, against), error, skewed, 0.0, degrees, side, nearer=True)
+    p_value = skewed_tail(_distance(case, against), error, skewed, 0.0, degrees, side, nearer=True)
     log_p = math.log(p_value) if p_value > 0.0 else -math.inf
     return {"test": "t", "method": "t", "log_p": log_p, "p_value": p_value}
 
@@ -407,7 +386,7 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
     check(options)
     settings = Settings(**values(options, Settings))
     samples = samples_of({"a": data} if is_array(data) else data, options, what="a test against a number")
-    binary = is_right_or_wrong([*samples.values()], options.against)
+    binary = _is_right_or_wrong([*samples.values()], options.against)
     with host_scope():
         results = [_test(name, sample, settings, options, binary=binary) for name, sample in samples.items()]
     results = results if options.against is None else with_adjusted_p(results, settings.correction)
@@ -440,7 +419,7 @@ def _test(
         against=against,
         units=units,
         score=case.observed_scores[0],
-        delta=None if against is None else distance(case, against),
+        delta=None if against is None else _distance(case, against),
         log10_p=None if against is None else fields.pop("log_p") / math.log(10.0) + 0.0,
         p_adjusted=fields["p_value"],
         standard_error=uncertainty.standard_error if units > 1 else None,
@@ -571,20 +550,18 @@ def _check_pair(a: str, b: str, samples: dict[str, EvaluationRecord], options: U
     for labels, what in (("ids", "instances"), ("clusters", "clusters")):
         of_a, of_b = getattr(first, labels), getattr(second, labels)
         shared = len(set(of_a or ()) & set(of_b or ()))
-        if not shared:
-            continue
-        if not options.overlap:
+        common = f"{a!r} and {b!r} have {shared:,} {what} in common"
+        if shared and not options.overlap:
             raise InputError(
-                f"systems {a!r} and {b!r} have {shared:,} {what} in common, so their results depend on each other: "
-                f"compare them on these, which has more power (`sigjax compare` with {Hint('missing', 'drop')}); or if "
-                f"{labels} only look alike, give {Hint('overlap')}"
+                f"systems {common}, so their results depend on each other: compare them on these, which has more power "
+                f"(`sigjax compare` with {Hint('missing', 'drop')}); or if {labels} only look alike, give "
+                f"{Hint('overlap')}"
             )
-        return (f"warning: {a!r} and {b!r} have {shared:,} {what} in common, taken for different ones",)
+        if shared:
+            return (f"warning: {common}, taken for different ones",)
     if first.ids is None and second.ids is None and first.num_instances == second.num_instances:
-        return (
-            f"{a!r} and {b!r} have as many instances without ids: if these are the same in the same order, "
-            "`sigjax compare` has more power",
-        )
+        alike = "if these are the same in the same order, `sigjax compare` has more power"
+        return (f"{a!r} and {b!r} have as many instances without ids: {alike}",)
     return ()
 
 
@@ -609,14 +586,13 @@ def _unpaired_test(
     error = math.hypot(of_a or 0.0, of_b or 0.0) if min(first, second) > 1 else None
     about = [note for of in zip(names, samples, (first, second), (in_a, in_b), strict=True) for note in notes_of(*of)]
     score_a, score_b = case.hypotheses.scores
-    names_of_columns = ("p_value", "log10_p", "method", "reason", "exceed")
-    p_value, log10_p, method, reason, exceed = (test.column(name).tolist()[0] for name in names_of_columns)
-    resamples = settings.fixed_resamples
-    ends = None if exceed is None else proportion_interval(exceed, resamples, settings.level)
+    columns = (test.column(name) for name in ("p_value", "log10_p", "method", "reason", "exceed"))
+    p_value, log10_p, method, reason, exceed = (column.tolist()[0] for column in columns)
+    ends = None if exceed is None else proportion_interval(exceed, settings.fixed_resamples, settings.level)
     return Unpaired(
         *(*names, both.metric.name, first, second, score_a + offset, score_b + offset, score_a - score_b),
-        *(p_value, log10_p, ends, p_value, method, reason, exceed),
-        *(error, _difference(score_a, in_a, score_b, in_b), _ranks(case, first), (*notes, *about), settings),
+        *(p_value, log10_p, ends, p_value, method, reason, exceed, error),
+        *(_difference(score_a, in_a, score_b, in_b), _ranks(case, first), (*notes, *about), settings),
     )
 
 
@@ -633,7 +609,7 @@ def _both(names: tuple[str, str], samples: Sequence[EvaluationRecord]) -> Evalua
 
 
 def _difference(a: float, of_a: Interval | None, b: float, of_b: Interval | None) -> Interval | None:
-    """The interval of a difference, from those of two independent scores."""
+    """The interval of the difference of two independent scores."""
     if of_a is None or of_b is None:
         return None
     below, above = math.hypot(a - of_a.low, of_b.high - b), math.hypot(of_a.high - a, b - of_b.low)
