@@ -56,7 +56,6 @@ class Change:
 
     Attributes:
         name: name of the system.
-        metric: name of the metric.
         old: the old score.
         new: the new score.
         change: new - old.
@@ -82,10 +81,6 @@ class ChangedDecision:
     """A pair of systems on which the reports decide differently.
 
     Attributes:
-        a: name of the first system.
-        b: name of the second.
-        metric: name of the metric.
-        test: "permutation" or "bootstrap".
         old: the system that was significantly better; None where neither was.
         new: the system that is significantly better now; None where neither is.
         old_delta: score of a minus that of b in the old report.
@@ -162,10 +157,8 @@ class Diff(BlockResult):
             return f"{'Nothing changed' if self.margin is None else 'No worse'}: all results are the same."
         if self.margin is None:
             scores = f"{sum(one.change != 0.0 for one in changes):,} of {count(len(changes), 'score')} changed"
-            decisions = f"; {len(self.decisions):,} of {count(self.num_decisions, 'decision')}" * (
-                self.num_decisions > 0
-            )
-            return f"{scores}{decisions}."
+            decisions = f"; {len(self.decisions):,} of {count(self.num_decisions, 'decision')}"
+            return f"{scores}{decisions if self.num_decisions else ''}."
         margin, sure = f"{self.margin:g}", f"({percent(self.level)} confidence)"
         several = len({one.metric for one in changes}) > 1
         names = [f"{one.name} ({metric_title(one.metric)})" if several else one.name for one in changes]
@@ -286,10 +279,9 @@ def _aligned(old: EvaluationRecord, new: EvaluationRecord) -> EvaluationRecord:
     index = {key: position for position, key in enumerate(keys[1])}
     for side, other, only in ((keys[0], index.keys(), "old"), (keys[1], set(keys[0]), "new")):
         if lacking := [key for key in side if key not in other]:
-            raise InputError(
-                f"{len(lacking):,} of {len(side):,} instances are only on the {only} side (the first is "
-                f"{lacking[0]!r}); the paired test needs the same instances on both"
-            )
+            where = f"{len(lacking):,} of {len(side):,} instances are only on the {only} side"
+            first = f"the first is {lacking[0]!r}"
+            raise InputError(f"{where} ({first}); the paired test needs the same instances on both")
     order = [index[key] for key in keys[0]]
     for what in ("clusters", "strata"):
         before, after = getattr(old, what), getattr(new, what)
@@ -387,11 +379,9 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
     else:
         raise InputError("old is a report and new is not, or the other way round; give two reports, or two evaluations")
     compared = _chosen(compared, options)
-    removed, added = (
-        tuple(key for key in side if key not in other and _is_chosen(key, options))
-        for side, other in (keys, keys[::-1])
-    )
+    old_keys, new_keys = ([key for key in side if _is_chosen(key, options)] for side in keys)
     changes = _changes(compared, lower, options)
+    removed = tuple(key for key in old_keys if key not in new_keys)
     verdicts = {None if options.margin is None else "cannot tell"} if removed else set[str | None]()
     verdicts |= {one.verdict for one in changes}
     return Diff(
@@ -403,7 +393,7 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
         same_data=same and set(keys[0]) == set(keys[1]),
         changes=changes,
         flips=_flips(compared, options),
-        added=added,
+        added=tuple(key for key in new_keys if key not in old_keys),
         removed=removed,
         lower_is_better=tuple(lower),
         **of_reports,
@@ -553,10 +543,8 @@ def _details(diff: Diff) -> list[Block]:
             "all hold together. No worse: the first lies within the margin; worse: the second lies beyond it."
         )
         if not diff.paired:
-            independent = (
-                "the limits are those of independent results; on the same instances they are wider than need be"
-            )
-            parts.append(f"Not paired: {diff.unpaired_reason}. So {independent}.")
+            so = "So the limits are those of independent results; on the same instances they are wider than need be."
+            parts.append(f"Not paired: {diff.unpaired_reason}. {so}")
         parts += [f"{DASH}: {_NO_LIMITS[diff.paired]}."] if any(one.limits is None for one in diff.changes) else []
     for one in diff.flips:
         parts += [f"{metric_title(one.metric)}, what changed {one.a.removesuffix(' (new)')}:", one.headline]

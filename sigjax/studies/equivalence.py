@@ -109,15 +109,9 @@ class Equivalence(SciPyNames, Brief):
     """One pair of systems, one metric, one claim.
 
     Attributes:
-        a: name of the first system.
-        b: name of the second.
-        metric: name of the metric.
         claim: "equivalence": |score_a - score_b| < margin for infinitely many instances; or "non-inferiority": a is
             not worse than b by the margin or more.
         margin: on the scale of the metric.
-        score_a: score of a.
-        score_b: score of b.
-        delta: score_a - score_b.
         p_lower: p-value against delta <= -margin.
         p_upper: p-value against delta >= margin.
         p_value: of the claim: the larger of the two for equivalence; for non-inferiority p_lower, or p_upper where

@@ -51,10 +51,8 @@ from sigjax.testing.problem import problem_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_TOP = (1, 2, 5, 10)
-"""So many of the most influential instances are left out in any case."""
-_SHOWN = 20
-"""Instances that a text names."""
+_TOP, _SHOWN = (1, 2, 5, 10), 20
+"""So many of the most influential instances are left out in any case; and so many a text names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,11 +106,6 @@ class Flips(BlockResult):
     """The instances that decide between two systems.
 
     Attributes:
-        a: name of the first system.
-        b: name of the second.
-        metric: name of the metric.
-        lower_is_better: whether lower scores are better.
-        num_instances: number of instances.
         additive: whether the parts of all instances add up to delta.
         flips: the instances that differ, the largest |part| first, then in the order of the data.
         left_out: the comparison of all instances, and without some of those that speak most for the sign of delta.
@@ -121,7 +114,6 @@ class Flips(BlockResult):
         fewest_no_lead: how many, for delta to be 0 or of the other sign; None where delta is 0, or keeps its sign.
         bound: how many were left out at most.
         level: of the intervals; a difference is significant where p < 1 - level.
-        signature: one line that reproduces the numbers.
     """
 
     rows = "flips"
@@ -244,10 +236,8 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
     if pair.runs is not None and isinstance(metric, Metric):
         units, of_sums = make_units(single), np.arange(number)
         sums = units.unscaled(units.values.astype(float))
-    additive = metric.score is mean_score and bool(
-        (pair.stats[..., 1] == 1).all() or (sums[..., 1] == sums[0, 0, 1]).all()
-    )
-    if additive:
+    of_one = (pair.stats[..., 1] == 1).all() or (sums[..., 1] == sums[0, 0, 1]).all()
+    if additive := metric.score is mean_score and bool(of_one):
         parts = (sums[0, :, 0] - sums[1, :, 0]) / sums[0, :, 1].sum()
     else:
         with host_scope(), named_errors([pair], settings):
@@ -282,6 +272,7 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
         with np.errstate(all="ignore"):
             alone = np.asarray(metric.score(sums.astype(np.float64)), np.float64)
     of_a, of_b = ([x if np.isfinite(x) else None for x in row] for row in alone.tolist())
+    runs = signed_data(pair)["runs"]
     return Flips(
         *pair.systems,
         metric=metric.name,
@@ -294,9 +285,7 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
         fewest_no_lead=none,
         bound=bound,
         level=settings.level,
-        signature=study_signature(
-            "flips", options, metric=metric.name, instances=number, runs=signed_data(pair)["runs"]
-        ),
+        signature=study_signature("flips", options, metric=metric.name, instances=number, runs=runs),
     )
 
 
@@ -308,10 +297,8 @@ def instance_names(evaluation: EvaluationRecord) -> list[str]:
 
 _FIRST_ROW = 2**41 + 2**39
 """Permutation r of labels has the random words of resample 2^41 + 2^39 + r, which no test reaches."""
-_MOST_LISTED, _MOST_UNITS = 2**16, 64
-"""So many assignments of labels, to so many units, are listed."""
-_NUMBERS = 2**21
-"""Labels, and counts of them, in memory at a time."""
+_MOST_LISTED, _MOST_UNITS, _NUMBERS = 2**16, 64, 2**21
+"""So many assignments of labels, to so many units, are listed; labels, and counts of them, in memory at a time."""
 _ROUNDING, _RELATIVE = 2.0**-44, 2.0**-30
 """Relative errors of a score, and of a sum of squares."""
 _SHOWN_PAIRS = 12
@@ -342,12 +329,7 @@ class SliceDelta:
 
     Attributes:
         slice: its label; None for all instances of the slices that are tested.
-        a: name of the first system.
-        b: name of the second.
         num_instances: number of instances in the slice, each with all its runs.
-        score_a: score of a there.
-        score_b: score of b there.
-        delta: score_a - score_b.
         interval: of this delta alone; None where there is none.
         p_value: of the permutation test in this slice.
         p_adjusted: the same, adjusted over all slices and pairs; of all instances over the pairs.
@@ -370,8 +352,6 @@ class Interaction:
     """Whether the delta of a pair differs between slices.
 
     Attributes:
-        a: name of the first system.
-        b: name of the second.
         statistic: sum of squares between slices, weighted by their precision; see `slices`.
         p_value: of the permutation test of the labels of slices.
         p_adjusted: the same, adjusted over pairs.
@@ -392,15 +372,12 @@ class Slices(BlockResult, Study):
 
     Attributes:
         by: what the slices are.
-        metric: name of the metric.
-        lower_is_better: whether lower scores are better.
         slices: pair by pair: all instances, then slice by slice in the order of the data.
         interactions: pair by pair; empty where there is no test.
         no_interaction: why there is none; else None.
         small: the slices that are too small to be tested, and left out, with their numbers of instances.
         correction: how p is adjusted.
         level: of the intervals; differences with an adjusted p below 1 - level are significant.
-        signature: one line that reproduces the numbers.
     """
 
     rows = "slices"

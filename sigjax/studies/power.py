@@ -75,7 +75,6 @@ class PilotDelta:
     """Delta in the pilot data.
 
     Attributes:
-        metric: name of the metric.
         delta: score of the first system minus that of the second: the true difference that the power supposes.
         standard_error: bootstrap standard error of delta (ddof = 1).
     """
@@ -90,8 +89,6 @@ class PowerAt:
     """Power of one test at one number of instances.
 
     Attributes:
-        metric: name of the metric.
-        test: "permutation" or "bootstrap".
         instances: number of instances (of units, where there are clusters or runs).
         rejected: number of repetitions with p <= alpha.
         power: their share.
@@ -152,10 +149,8 @@ class Power(Study):
         target: the power that detectable differences are for.
         pairs: number of pairs that p is adjusted for.
         repetitions: number of samples drawn from the pilot for each number of instances.
-        num_instances: number of instances of the pilot.
-        num_units: number of its units (instances, or clusters where there are some).
+        num_units: number of units of the pilot (instances, or clusters where there are some).
         settings: of the tests.
-        signature: one line that reproduces the numbers.
         mixes: metric by metric, of samples (repeated runs without clusters), by number of runs.
     """
 
