@@ -336,10 +336,9 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
     worse with at most that. A score that is missing on the new side leaves the verdict at "cannot tell".
 
     On the same instances (of the same ids, or without ids as many in the same order, with the same clusters and
-    strata) the limits are those of the paired test of `equivalence_test`, where both sides hold results of instances.
-    Else they are those of independent results: with arms $l, u$ of the intervals of both scores,
-    $d - \sqrt{l_{new}^2 + u_{old}^2}$ and $d + \sqrt{u_{new}^2 + l_{old}^2}$. On the same instances these are wider
-    than need be. Where all results are the same, nothing is worse.
+    strata) the limits are those of `equivalence_test`, where both sides hold results of instances. Else they are those
+    of independent results, which are wider: with arms $l, u$ of the intervals of both scores, $d - \sqrt{l_{new}^2 +
+    u_{old}^2}$ and $d + \sqrt{u_{new}^2 + l_{old}^2}$. Where all results are the same, nothing is worse.
 
     Args:
         old: a `Report`, or the path of its JSON; or an `Evaluation`, several by metric, or the path of an .npz file.

@@ -1,7 +1,4 @@
-"""Equivalence: are two systems alike up to a margin, or is one not worse than the other by more than that?
-
-Two one-sided tests (TOST): each pair against a difference of minus the margin, and of the margin.
-"""
+"""Equivalence: are two systems alike up to a margin, or is one not worse than the other by more than that?"""
 
 from __future__ import annotations
 
@@ -81,11 +78,10 @@ def _closed_tests(case: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
 
 
 def _bootstrap_tests(case: Problem, margin: float, context: Context) -> tuple[str, list[Tests]]:
-    r"""The bootstrap tests of all pairs, and their name.
+    """The bootstrap tests of all pairs, and their name.
 
-    The null distribution of the bootstrap test, that of $\delta^* - \delta$, is moved to each margin: the counts are of
-    $\delta^* - \delta - m \ge \delta$ and $\delta^* - \delta + m \le \delta$, ties included. The interval that lies
-    within the margins if and only if both tests reject is the basic one (Davison and Hinkley 1997, section 5.2).
+    The interval that lies within the margins if and only if both tests reject is the basic one (Davison and Hinkley
+    1997, section 5.2).
     """
     settings, tests = case.settings, []
     shape, levels = (len(case.hypotheses.scores), settings.fixed_resamples), quantile_levels(_interval_level(settings))
@@ -116,8 +112,7 @@ class Equivalence(SciPyNames, Brief):
         p_upper: p-value against delta >= margin.
         p_value: of the claim: the larger of the two for equivalence; for non-inferiority p_lower, or p_upper where
             lower scores are better.
-        p_interval: Clopper-Pearson interval, at the level, for the p-value of infinitely many resamples; None without
-            resamples.
+        p_interval: Clopper-Pearson interval, at the level, of p for infinitely many resamples; None without resamples.
         p_adjusted: p_value adjusted for all pairs of the same metric.
         holds: whether the claim is shown: p_adjusted < 1 - level.
         interval: of delta, at the level 1 - 2 alpha where the level is 1 - alpha. Equivalence holds (before adjustment)

@@ -1,8 +1,4 @@
-"""Flips and slices: which instances decide between two systems, and does the difference change from slice to slice?
-
-`flips` leaves out the instances that speak most for the difference, and says what is left; `slices` makes the same
-comparison in every slice of the instances.
-"""
+"""Flips and slices: which instances decide between two systems, and does the difference change from slice to slice?"""
 
 from __future__ import annotations
 
@@ -199,10 +195,9 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
     runs, so that parts add up to delta, and else $\delta - \delta_{(i)}$, where $\delta_{(i)}$ is delta without the
     instance. Those that speak most for the sign of delta are left out, the largest part first: 1, 2, 5 and 10 of them,
     as many as it takes for p to be 1 - level or more (or the sign to change), and as many as it takes for delta to be 0
-    or of the other sign. What is left is compared anew as by `compare`; p-values without chosen instances are no tests
-    of anything, but say how much rests on few of them. The numbers are found by halving. For answers right or wrong
-    without clusters or runs they are the fewest of all instances, and so is the last one for every mean; else others
-    may do with fewer.
+    or of the other sign. What is left is compared anew; p-values without chosen instances are no tests of anything, but
+    say how much rests on few of them. The numbers are found by halving. For answers right or wrong without clusters or
+    runs they are the fewest of all instances, and so is the last one for every mean; else others may do with fewer.
 
     Args:
         data: what `compare` takes, of one metric and two systems (or `only` two).

@@ -261,8 +261,8 @@ class Power(Study):
 def power(data: Any, options: PowerOptions) -> Power:
     r"""Find the smallest difference that tests detect with other numbers of instances, and their power.
 
-    The detectable difference depends on the pilot's standard error, not on its delta. The standard error is taken as
-    known; with few instances a test needs a little more.
+    The detectable difference depends on the pilot's standard error alone, which is taken as known; with few instances a
+    test needs a little more.
 
     Power is that for one true difference, the pilot's delta: each repetition draws this number of instances from the
     pilot data, with replacement (from each stratum its share), and tests them; power is the share of repetitions with

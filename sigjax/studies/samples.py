@@ -78,14 +78,10 @@ from sigjax.testing.uncertainty import Uncertainty
 def samples_of(
     data: Any, options: ReadingOptions, *, what: str, missing: Missing = "error"
 ) -> dict[str, EvaluationRecord]:
-    """The evaluation of each system alone, by name.
+    """The evaluation of each system alone, by name; `what` is the test, for messages.
 
     Data are what `compare` takes; or of systems one by one, which may have other instances, a list of paths or a dict:
-    name of each system -> path, `Evaluation`, numbers, or numbers by id. `what` is the test, for messages.
-
-    >>> samples = samples_of({"A": [1, 2, 3], "B": [4, 5]}, ReadingOptions(), what="a test")
-    >>> [(name, one.stats[0, :, 0].tolist()) for name, one in samples.items()]
-    [('A', [1, 2, 3]), ('B', [4, 5])]
+    name of each system -> path, `Evaluation`, numbers, or numbers by id.
     """
     if not isinstance(data, Mapping) and are_paths(data) and len(data) > 1:
         data = name_systems(list(map(os.fspath, data)))[0]
@@ -151,11 +147,7 @@ def notes_of(name: str, sample: EvaluationRecord, num_units: int, interval: Inte
 
 
 def are_binary(samples: Iterable[EvaluationRecord]) -> bool:
-    """Whether all numbers of all systems are 0 or 1: beside other ratings, those of a system may all be 1.
-
-    >>> are_binary(samples_of({"A": [1, 1], "B": [4, 2]}, ReadingOptions(), what="a test").values())
-    False
-    """
+    """Whether all numbers of all systems are 0 or 1: beside other ratings, those of a system may all be 1."""
     return all(bool(np.isin(sample.stats[0, :, 0], (0, 1)).all()) for sample in samples)
 
 
@@ -314,12 +306,7 @@ class OneSample(SciPyNames, Brief):
 class SamplesOptions(ReadingOptions):
     """The options of both tests."""
 
-    alternative: Alternative = same(
-        Settings,
-        "alternative",
-        doc="Which differences (first minus second, score minus number) count as extreme.",
-        more="",
-    )
+    alternative: Alternative = same(Settings, "alternative", doc="Which differences count as extreme.", more="")
     method: Literal["auto", "exact", "montecarlo"] = same(
         Settings, "method", doc="Exact (no sampling), Monte Carlo, or auto: exact if that takes seconds.", more=""
     )
@@ -351,14 +338,12 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
       probability. Two-sided counts scores at least as far from it, $|\hat p^* - c| \ge |\hat p - c|$ (SciPy and R those
       no more likely: the same at 1/2). Not where another system has other numbers, or the number is not between 0
       and 1: ratings may all be 1.
-    - `sign-flip`: means of other numbers. The number stands as a system that has it on every instance, and the
-      permutation test of the two flips the signs of $x_i - c$, of clusters those of their sums: exact where $x_i$ is
-      symmetric about c under the null hypothesis, nearly so for many units. Of few skewed numbers p is often too small;
-      a note says where t would decide otherwise. Also shares of right answers of clusters,
-      repeated runs or tokens, against 1/2, where right and wrong may change places.
-    - `t`: such shares against any other number, which are not symmetric about it, and metrics that are no mean, of
-      which the number has no statistics to exchange (F1, BLEU): Student's t by the jackknife, corrected for skewness,
-      the test whose intervals `interval` gives.
+    - `sign-flip`: means of other numbers, and shares of right answers of clusters, runs or tokens against 1/2. The
+      permutation test against a system that has the number on every instance flips the signs of $x_i - c$, of clusters
+      those of their sums: exact where $x_i$ is symmetric about c under the null hypothesis, nearly so for many units.
+      Of few skewed numbers p is often too small; a note says where t would decide otherwise.
+    - `t`: such shares against any other number, and metrics that are no mean (F1, BLEU): Student's t by the jackknife,
+      corrected for skewness, the test whose intervals `interval` gives.
 
     Args:
         data: an array `[instance]` or `[instance, input]`; a dict of one per system (or id -> number); or what
@@ -369,8 +354,8 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
         InputError: a metric that is no function of sums; a number that is not finite, or for accuracies not between 0
             and 1; an option outside its domain; no exact test for method="exact".
 
-    Reference: Fisher (1935), "The design of experiments", section 21; Hall (1992), "On the removal of skewness
-    by transformation".
+    Reference: Fisher (1935), "The design of experiments", section 21; Hall (1992), "On the removal of skewness by
+    transformation".
 
     Example:
         >>> (one,) = one_sample([1, 1, 1, 0, 1, 1, 1, 1], against=0.5, metric="accuracy")
@@ -499,14 +484,12 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
 
     Under the null hypothesis the instances of both systems are one sample: of all $n_a + n_b$, every set of $n_a$ is as
     likely to be the first system's. p is the probability that the scores of such a set and of the others differ as much
-    as observed, $|\delta^*| \ge |\delta|$, ties included; sampled, it is (exceed + 1) / (resamples + 1). The sizes may
-    differ, clusters are exchanged whole, and the metric may be any of sums. For answers right or wrong, one-sided it is
-    Fisher's exact test; two-sided it counts tables with as large a difference, and SciPy and R those with no larger a
-    probability. What both systems would find hard or easy alike is not taken out, so `compare`, on the same instances,
-    has more power. Both sets are taken as random samples of one population of instances. The test asks
-    whether results have one distribution: with unequal sizes a small p may come from unequal variance, too. The
-    rank-sum test beside it is exact where counting ranks (ties share them) takes seconds; two-sided it is twice the
-    smaller tail.
+    as observed, $|\delta^*| \ge |\delta|$, ties included; sampled, it is (exceed + 1) / (resamples + 1). Clusters are
+    exchanged whole, and the metric may be any of sums. For answers right or wrong, one-sided it is Fisher's exact test;
+    two-sided it counts tables with as large a difference, and SciPy and R those with no larger a probability. The test
+    asks whether results have one distribution: with unequal sizes a small p may come from unequal variance, too. What
+    is hard for both systems is not taken out, so `compare`, on the same instances, has more power. The rank-sum test
+    beside it is exact where counting ranks (ties share them) takes seconds; two-sided it is twice the smaller tail.
 
     Args:
         data: one file per system, as a list or a dict; a dict of one array per system, `[instance]` or

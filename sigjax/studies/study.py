@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 NAME, WIDTH = 32, 80
 """Columns for a name, and of a text."""
 COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
-_SHORT = {"resamples": "n", "alternative": "alt", "confidence_level": "level"}
 PANEL = 2.0
 """Inches of the inside of a panel from top to bottom."""
+_SHORT = {"resamples": "n", "alternative": "alt", "confidence_level": "level"}
 _USUAL = frozenset(
     "a b id part slice system winner loser name other null metric test by claim margin against alpha instances size "
     "low high score old new delta change gain interval_low interval_high limits_low limits_high rate power detectable "
@@ -48,13 +48,10 @@ _USUAL = frozenset(
 
 
 class StudyResult(Brief):
-    """The base of results that have a text, JSON and a data frame.
-
-    Attributes:
-        rows: the field whose records are the rows of the data frame; empty where there is one row.
-    """
+    """The base of results that have a text, JSON and a data frame."""
 
     rows: ClassVar[str] = ""
+    """The field whose records are the rows of the data frame; empty where there is one row."""
     exit_code = 0
     """That of the command."""
 
