@@ -35,6 +35,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+import sigjax.report.words as words
+import sigjax.resample.draws as draws
 from sigjax.comparison.checks import baseline_of
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import ReadingOptions
@@ -43,17 +45,6 @@ from sigjax.readers.options import listing
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Settings
 from sigjax.records.options import check, option, same, takes
 from sigjax.records.settings import PValueCorrection, adjust
-from sigjax.report.words import (
-    count,
-    first_of,
-    format_interval,
-    format_p,
-    is_significant,
-    metric_title,
-    number_spec,
-    percent,
-)
-from sigjax.resample.draws import row_keys, words
 from sigjax.run.context import progress_bar
 from sigjax.run.files import read_text
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
@@ -397,32 +388,32 @@ class Monitor(StudyResult):
         pairs, needed = self.pairs, self.needed
         settled, size = sum(each.settled_at is not None for each in pairs), max(each.units for each in pairs)
         verb, most = "is" if settled == 1 else "are", "" if self.largest is None else f" of at most {self.largest:,}"
-        said = f"{settled:,} of {count(len(pairs), 'pair')} {verb} settled after {count(size, self.unit)}{most}"
+        said = f"{settled:,} of {words.count(len(pairs), 'pair')} {verb} settled"
         rate = f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks"
-        lines = [f"{'go on' if needed else 'stop'}: {said}", rate]
+        lines = [f"{'go on' if needed else 'stop'}: {said} after {words.count(size, self.unit)}{most}", rate]
         if needed and (free := [name for name in self.systems if name not in needed]):
-            lines.append(f"{count(len(free), 'system')} may stop: {first_of(free, 4)}")
+            lines.append(f"{words.count(len(free), 'system')} may stop: {words.first_of(free, 4)}")
         number = len(self.waiting)
         if self.largest is not None and size + number > self.largest:
-            given = count(size + number, self.unit)
+            given = words.count(size + number, self.unit)
             lines.append(f"warning: {given} of at most {self.largest:,}; the largest number is that of all")
         if needed and number:
-            waits = f"{count(number, self.unit)} {'waits' if number == 1 else 'wait'} for results of some system"
+            waits = f"{words.count(number, self.unit)} {'waits' if number == 1 else 'wait'} for results of some system"
             ends = self.largest is not None and size + number >= self.largest
             must = f": complete {'it' if number == 1 else 'them'}, no other {self.unit}s are left" if ends else ""
             lines += wrapped(f"{waits}, such as {self.waiting[0]!r}{must}")
         shown = sorted(pairs, key=lambda each: each.settled_at or math.inf)[:_SHOWN]
-        spec, level = number_spec([each.delta for each in shown]), percent(1.0 - self.alpha)
+        spec, level = words.number_spec([each.delta for each in shown]), words.percent(1.0 - self.alpha)
         columns = {
             "pair": [f"{each.a} - {each.b}" for each in shown],
             "delta": [f"{each.delta:+{spec}}" for each in shown],
         }
         if pairs[0].interval is not None:
             heading = f"{level} interval{' (joint)' * (self.correction == 'holm')}, any time"
-            columns[heading] = [format_interval(each.interval, f"+{spec}") for each in shown]
+            columns[heading] = [words.format_interval(each.interval, f"+{spec}") for each in shown]
         at, unclear = f"settled at{' cluster' * (self.unit == 'cluster')}", {True: "unclear", False: ""}
         columns |= {
-            "adj. p": [format_p(each.p_adjusted, threshold=self.alpha) for each in shown],
+            "adj. p": [words.format_p(each.p_adjusted, threshold=self.alpha) for each in shown],
             at: ["open" if each.settled_at is None else f"{each.settled_at:,}" for each in shown],
             "better": [each.better or unclear[each.settled_at is not None] for each in shown],
         }
@@ -664,12 +655,12 @@ class Stopping(StudyResult):
     signature: str
 
     def _lines(self) -> list[str]:
-        found = f"it finds {self.kept or 0.0:.0%} of the {count(self.found, 'difference')} of the full test"
+        found = f"it finds {self.kept or 0.0:.0%} of the {words.count(self.found, 'difference')} of the full test"
         lines = [
             f"the monitor needs {self.needed:.0%} of the results",
             found if self.found else "the full test finds no difference",
-            f"{metric_title(self.metric)} on {count(self.num_instances, 'instance')}, "
-            f"{count(len(self.systems), 'system')}; means over {count(self.orders, 'random order')}",
+            f"{words.metric_title(self.metric)} on {words.count(self.num_instances, 'instance')}, "
+            f"{words.count(len(self.systems), 'system')}; means over {words.count(self.orders, 'random order')}",
             f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}",
             "",
         ]
@@ -678,7 +669,7 @@ class Stopping(StudyResult):
         if self.at_settling is not None:
             lines.append(f"a pair that is settled is settled after {self.at_settling:.0%} of the instances (mean)")
         which, share = "the first" if self.correction == "none" else "any", self.false_stops / self.orders
-        ends = format_interval(self.false_interval, ".3f")
+        ends = words.format_interval(self.false_interval, ".3f")
         return [
             *lines,
             f"false stops: with swapped outputs, {which} pair is settled in {share:.3f}",
@@ -719,20 +710,20 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
     made |= {"binary": evaluation.metric.name == ACCURACY.name and labels is None}
     new: Callable[[], Monitor] = partial(Monitor, evaluation.systems, **made)
     full = compare(evaluation, correction=OF_INVERSE[options.correction][0], interval="none", progress=False, **rates)
-    finds = {frozenset((each.a, each.b)) for each in full if is_significant(each)}
+    finds = {frozenset((each.a, each.b)) for each in full if words.is_significant(each)}
     names = [(each.a, each.b) for each in new().pairs]
     times, used, false_stops = np.empty((options.orders, len(names))), 0, 0
     with progress_bar("orders", options.orders, visible=options.progress) as advance:
         for r in range(options.orders):
-            keys = row_keys(options.seed, _FIRST_ROW + 2 * r + np.arange(2))
-            order = np.argsort(words(keys[:1], number + number % 2)[0, :number])
+            keys = draws.row_keys(options.seed, _FIRST_ROW + 2 * r + np.arange(2))
+            order = np.argsort(draws.words(keys[:1], number + number % 2)[0, :number])
             replay = new()
             replay.update(units[:, order])
             times[r] = [each.settled_at or np.inf for each in replay.pairs]
             for name in evaluation.systems:  # until its last pair is settled
                 until = max(time for time, pair in zip(times[r], names, strict=True) if name in pair)
                 used += int(sizes[order[: int(min(until, number))]].sum())
-            chance = words(keys[1:], units.size + units.size % 2)[0, : units.size].reshape(units.shape)
+            chance = draws.words(keys[1:], units.size + units.size % 2)[0, : units.size].reshape(units.shape)
             swapped = np.take_along_axis(units, np.argsort(chance, axis=0), axis=0)
             stops = new().update(swapped[:, order])
             false_stops += names[0] in stops if options.correction == "none" else bool(stops)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+import sigjax.report.words as words
 from sigjax.comparison.checks import baseline_of, check_units, named_errors
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions, ReadingOptions, are_paths, evaluations_of, is_array, refuse_others
@@ -32,19 +33,6 @@ from sigjax.records import (
 from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.records.settings import PValueCorrection
-from sigjax.report.words import (
-    ALTERNATIVES,
-    DASH,
-    METHODS,
-    count,
-    format_interval,
-    format_number,
-    format_p,
-    is_warning,
-    metric_title,
-    number_spec,
-    percent,
-)
 from sigjax.resample.units import make_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
@@ -140,7 +128,7 @@ def notes_of(name: str, sample: EvaluationRecord, num_units: int, interval: Inte
     notes = sample.notes
     if num_units != sample.num_instances:
         what = "runs" if sample.clusters is None else "instances"
-        notes += (f"{name!r}: {count(num_units, 'unit')} of {sample.num_instances:,} {what}, taken whole",)
+        notes += (f"{name!r}: {words.count(num_units, 'unit')} of {sample.num_instances:,} {what}, taken whole",)
     if interval is not None and interval.low == interval.high:
         notes += (f"{name!r}: an interval of zero width: all units are alike, which says nothing of other units",)
     return notes
@@ -223,7 +211,7 @@ def _sign_flip(sample: EvaluationRecord, number: Fraction, case: SumsProblem, de
     how = values(case.settings, CompareOptions, test="permutation", interval="none", correction="none", baseline=None)
     (flips,) = report = compare(both, device=device, **how)
     fields = {name: getattr(flips, name) for name in ("method", "p_value", "p_interval", "exceed")}
-    notes = tuple(note for note in report.notes if is_warning(note))
+    notes = tuple(note for note in report.notes if words.is_warning(note))
     return fields | {"test": "sign-flip", "log_p": flips.log10_p * math.log(10.0), "notes": notes}
 
 
@@ -237,7 +225,7 @@ def _doubts(
     if uncertainty.standard_error:
         by_t = _by_t(case, uncertainty, against)["p_value"]
         if (p_value < alpha) != (by_t < alpha):
-            flips, other = (format_p(p, threshold=alpha) for p in (p_value, by_t))
+            flips, other = (words.format_p(p, threshold=alpha) for p in (p_value, by_t))
             notes += (
                 f"warning: {name!r}: p is {flips} by sign flips, which take differences from {against:g} as symmetric, "
                 f"but {other} by t corrected for skewness, as the interval",
@@ -431,7 +419,7 @@ class Unpaired(SciPyNames, Brief):
         method: "exact" or "montecarlo".
         reason: why this method was used.
         exceed: number of resamples at least as extreme; None if exact.
-        standard_error: of delta: $\sqrt{s_a^2 + s_b^2}$ by the jackknife. None where a system has one unit.
+        standard_error: of delta: $\sqrt{s_a^2 + s_b^2}$ by the  None where a system has one unit.
         interval: of delta, by squaring and adding the distances between scores and the ends of their intervals. None
             where a score has none.
         rank_sum: the Wilcoxon-Mann-Whitney test; None unless there is one number per unit, whose mean is the score.
@@ -520,8 +508,9 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
     settings = replace(settings, baseline=baseline_of(names, settings))
     base, context = settings.baseline, Context(options.device, options.progress)
     pairs = list(combinations(names, 2)) if base is None else [(name, base) for name in names if name != base]
-    notes = {(a, b): _check_pair(a, b, samples, options) for a, b in pairs}
-    results = [_unpaired_test((a, b), (samples[a], samples[b]), settings, context, notes[a, b]) for a, b in pairs]
+    notes = [_check_pair(a, b, samples, options) for a, b in pairs]
+    results = [_unpaired_test(pair, samples, settings, context) for pair in pairs]
+    results = [replace(row, notes=(*said, *row.notes)) for row, said in zip(results, notes, strict=True)]
     return StudyRows(with_adjusted_p(results, settings.correction), "unpaired", "pairs", _unpaired_lines)
 
 
@@ -549,12 +538,9 @@ def _check_pair(a: str, b: str, samples: dict[str, EvaluationRecord], options: U
 
 
 def _unpaired_test(
-    names: tuple[str, str],
-    samples: tuple[EvaluationRecord, EvaluationRecord],
-    settings: Settings,
-    context: Context,
-    notes: tuple[str, ...],
+    names: tuple[str, str], of: Mapping[str, EvaluationRecord], settings: Settings, context: Context
 ) -> Unpaired:
+    samples = [of[name] for name in names]
     nearer = (origins(sample) for sample in samples)  # where numbers are large, both are measured from one
     offset = next((float(origin.offsets[0]) for origin in nearer if origin is not None), 0.0)
     binary = are_binary(samples)
@@ -567,7 +553,8 @@ def _unpaired_test(
         test = two_sample_test(case, first, context)
     (of_a, in_a), (of_b, in_b) = ((score.standard_error, score.interval) for _, score in uncertainties)
     error = math.hypot(of_a or 0.0, of_b or 0.0) if min(first, second) > 1 else None
-    about = [note for of in zip(names, samples, (first, second), (in_a, in_b), strict=True) for note in notes_of(*of)]
+    about = zip(names, samples, (first, second), (in_a, in_b), strict=True)
+    notes = tuple(note for each in about for note in notes_of(*each))
     score_a, score_b = case.hypotheses.scores
     columns = (test.column(name) for name in ("p_value", "log10_p", "method", "reason", "exceed"))
     p_value, log10_p, method, reason, exceed = (column.tolist()[0] for column in columns)
@@ -575,7 +562,7 @@ def _unpaired_test(
     return Unpaired(
         *(*names, both.metric.name, first, second, score_a + offset, score_b + offset, score_a - score_b),
         *(p_value, log10_p, ends, p_value, method, reason, exceed, error),
-        *(_difference(score_a, in_a, score_b, in_b), _ranks(case, first), (*notes, *about), settings),
+        *(_difference(score_a, in_a, score_b, in_b), _ranks(case, first), notes, settings),
     )
 
 
@@ -607,6 +594,7 @@ def _ranks(case: SumsProblem, first: int) -> ClassicalTest | None:
     return rank_sum(a, b, case.settings.alternative, rounding=0 if case.units.exact else 2)
 
 
+Results = Sequence[Unpaired] | Sequence[OneSample]
 _MOST_NOTES = 6
 _TESTS = {
     "binomial": "binomial: exact, for answers right or wrong; two-sided, scores at least as far from the number",
@@ -622,25 +610,26 @@ _UNPAIRED = (
 
 def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
     settings, systems = results[0].settings, dict[str, tuple[int, float]]()
-    spec = number_spec([number for row in results for number in (row.score_a, row.score_b, row.delta)])
+    spec = words.number_spec([number for row in results for number in (row.score_a, row.score_b, row.delta)])
     for row in results:
         systems |= {row.a: (row.units_a, row.score_a), row.b: (row.units_b, row.score_b)}
-    scores = [(name, f"{units:,}", format_number(score, spec)) for name, (units, score) in systems.items()]
+    scores = [(name, f"{units:,}", words.format_number(score, spec)) for name, (units, score) in systems.items()]
     ranks, alpha = [row.rank_sum for row in results], settings.alpha
+    interval = f"{words.percent(settings.level)} interval"
     columns = {
         "a": [row.a for row in results],
         "b": [row.b for row in results],
         "delta": [format(row.delta, f"+{spec}") for row in results],
-        f"{percent(settings.level)} interval": [format_interval(row.interval, f"+{spec}") for row in results],
+        interval: [words.format_interval(row.interval, f"+{spec}") for row in results],
         **_p_columns(results),
-        "rank-sum p": [DASH if each is None else format_p(each.p_value, threshold=alpha) for each in ranks],
+        "rank-sum p": [words.DASH if each is None else words.format_p(each.p_value, threshold=alpha) for each in ranks],
     }
     methods = dict.fromkeys(each.assumes.rsplit("; ", 1)[1] for each in ranks if each is not None)
     return _text(
         results,
         "unpaired",
-        f"{metric_title(results[0].metric)}, systems on different instances: unpaired tests, "
-        f"{ALTERNATIVES[settings.alternative]}",
+        f"{words.metric_title(results[0].metric)}, systems on different instances: unpaired tests, "
+        f"{words.ALTERNATIVES[settings.alternative]}",
         [table_text(("system", "n", "score"), scores, (0,)), columns_text(columns, (0, 1))],
         [
             *wrapped(f"p: permutation of instances between the systems ({_methods(results)})"),
@@ -652,25 +641,25 @@ def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
 
 def _one_sample_lines(results: Sequence[OneSample]) -> list[str]:
     first, settings = results[0], results[0].settings
-    spec = number_spec([number for row in results for number in (row.score, row.against, row.delta)])
+    spec = words.number_spec([number for row in results for number in (row.score, row.against, row.delta)])
     columns = {
         "system": [row.system for row in results],
         "n": [f"{row.units:,}" for row in results],
-        "score": [format_number(row.score, spec) for row in results],
-        "std. error": [format_number(row.standard_error, spec) for row in results],
-        f"{percent(settings.level)} interval": [format_interval(row.interval, spec) for row in results],
+        "score": [words.format_number(row.score, spec) for row in results],
+        "std. error": [words.format_number(row.standard_error, spec) for row in results],
+        f"{words.percent(settings.level)} interval": [words.format_interval(row.interval, spec) for row in results],
     }
     if first.against is None:
-        title = f"{metric_title(first.metric)}: scores, without a test"
+        title = f"{words.metric_title(first.metric)}: scores, without a test"
         return _text(results, "one-sample", title, [columns_text(columns, (0,))], [])
     del columns["std. error"]
-    columns |= {"delta": [format_number(row.delta, f"+{spec}") for row in results], **_p_columns(results)}
+    columns |= {"delta": [words.format_number(row.delta, f"+{spec}") for row in results], **_p_columns(results)}
     columns["test"] = [row.test for row in results]
     tests = {row.test: [each for each in results if each.test == row.test] for row in results}
     text = _text(
         results,
         "one-sample",
-        f"{metric_title(first.metric)} against {first.against:g}, {ALTERNATIVES[settings.alternative]}",
+        f"{words.metric_title(first.metric)} against {first.against:g}, {words.ALTERNATIVES[settings.alternative]}",
         [columns_text(columns, (0,))],
         [
             *(line for test in tests for line in wrapped(_TESTS[test].format(_methods(tests[test])))),
@@ -680,13 +669,7 @@ def _one_sample_lines(results: Sequence[OneSample]) -> list[str]:
     return [*text[:-1], f"{text[-1]}|against:{first.against!r}"]
 
 
-def _text(
-    results: Sequence[Unpaired] | Sequence[OneSample],
-    test: str,
-    title: str,
-    tables: Sequence[Sequence[str]],
-    explained: Sequence[str],
-) -> list[str]:
+def _text(results: Results, test: str, title: str, tables: Sequence[list[str]], explained: list[str]) -> list[str]:
     """Warnings, the title, tables, what they mean, the notes and the signature."""
     settings, tabled = results[0].settings, [line for table in tables for line in (*table, "")]
     drawn = {"n": settings.resamples, "seed": settings.seed} if any(row.exceed is not None for row in results) else {}
@@ -706,24 +689,24 @@ def _text(
 def _p_columns(results: Sequence[Any]) -> dict[str, list[str]]:
     """p, and adjusted p where there are several results."""
     alpha = results[0].settings.alpha
-    columns = {"p": [format_p(row.p_value, log10_p=row.log10_p, threshold=alpha) for row in results]}
+    columns = {"p": [words.format_p(row.p_value, log10_p=row.log10_p, threshold=alpha) for row in results]}
     if len(results) > 1:
-        columns[adjusted_p(results)] = [format_p(row.p_adjusted, threshold=alpha) for row in results]
+        columns[adjusted_p(results)] = [words.format_p(row.p_adjusted, threshold=alpha) for row in results]
     return columns
 
 
-def _methods(results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
+def _methods(results: Results) -> str:
     """How p was computed, and the largest sampling error."""
-    text = ", ".join(METHODS.get(method, method) for method in dict.fromkeys(row.method for row in results))
+    text = ", ".join(words.METHODS.get(method, method) for method in dict.fromkeys(row.method for row in results))
     drawn = [(row.p_value or 0.0, row.p_interval) for row in results if row.exceed is not None and row.p_interval]
     if not drawn:
         return text
     widest = max(max(ends.high - p, p - ends.low) for p, ends in drawn)
-    return f"{text}, with a {percent(results[0].settings.level)} interval of p ±{format_p(widest)}"
+    return f"{text}, with a {words.percent(results[0].settings.level)} interval of p ±{words.format_p(widest)}"
 
 
-def _notes(results: Sequence[Unpaired] | Sequence[OneSample], *, warnings: bool = False) -> list[str]:
-    notes = list(dict.fromkeys(note for row in results for note in row.notes if is_warning(note) == warnings))
+def _notes(results: Results, *, warnings: bool = False) -> list[str]:
+    notes = list(dict.fromkeys(note for row in results for note in row.notes if words.is_warning(note) == warnings))
     if more := len(notes[_MOST_NOTES:]):
         notes[_MOST_NOTES:] = [f"{'warning: ' if warnings else ''}{more} more like these; --format json has them all"]
     return [line for note in notes for line in wrapped(note if warnings else f"note: {note}")]
