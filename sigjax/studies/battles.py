@@ -64,9 +64,7 @@ class BattlesOptions:
         FileOptions, "cluster", doc="Column of users or prompts, whose battles depend on each other.", more=""
     )
     ties: Literal["davidson", "half"] = option(
-        "davidson",
-        "How ties count: by Davidson's model, or as half a win of each (Bradley-Terry).",
-        group="Main options",
+        "davidson", "How ties count: by Davidson's model, or as half a win (Bradley-Terry).", group="Main options"
     )
     only: Sequence[str] | None = same(FileOptions, "only", doc="Take the battles among these systems alone.", more="")
     where: str | None = same(FileOptions, "where")
@@ -228,10 +226,8 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
     reading = Options(**values(options, FileOptions))
     table, own, notes = shaped(_table(data, reading), reading)
     if not (columns := battle_columns(table, counts=True)):
-        raise InputError(
-            f"{table.file}: is no table of battles; expected the columns model_a, model_b and winner, or model_a, "
-            f"model_b, wins, losses and ties; got {listing(table.columns)}"
-        )
+        expected = "the columns model_a, model_b and winner, or model_a, model_b, wins, losses and ties"
+        raise InputError(f"{table.file}: is no table of battles; expected {expected}; got {listing(table.columns)}")
     if (cluster := options.cluster) is not None and cluster not in table.columns:
         near = suggest(cluster, table.columns, "columns")
         raise InputError(f"{table.file}: {Hint('cluster')}: no column {quote(cluster)}; {near}")

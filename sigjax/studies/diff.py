@@ -304,11 +304,7 @@ class DiffOptions:
     """The options of `diff`."""
 
     margin: float | None = option(
-        None,
-        "Largest loss of score that does not matter; fix it beforehand.",
-        "Without a margin nothing is tested.",
-        above=0,
-        group="Main options",
+        None, "Largest loss that does not matter, fixed beforehand; without it, no test.", above=0, group="Main options"
     )
     confidence_level: float = same(
         Settings, "confidence_level", doc="Confidence level of the limits of changes.", above=0.5, group="Main options"
@@ -316,12 +312,7 @@ class DiffOptions:
     metric: Sequence[str] = option((), "Compare only the scores by these metrics.", group="Main options")
     only: Sequence[str] | None = same(TableOptions, "only", more="")
     flips: int = option(
-        3,
-        "Of so many systems, those that changed most, also show the instances that changed them.",
-        "Where both sides have the same instances, by a metric of sums.",
-        least=0,
-        most=2**31,
-        group="Main options",
+        3, "Of so many systems that changed most, also show what changed them.", most=2**31, group="Main options"
     )
 
 
@@ -535,12 +526,11 @@ def _details(diff: Diff) -> list[Block]:
     """What the limits mean, and what else changed."""
     parts, level = list[Block](), percent(diff.level)
     if diff.margin is not None and not diff.same_data:
-        parts.append(
-            f"limits of new - old: {level} confidence each. Worse: both beyond the margin; no worse: both within it."
-            if len(diff.changes) == 1
-            else f"limits of new - old: on the side of a loss each holds with {level} confidence, on the other side "
-            "all hold together. No worse: the first lies within the margin; worse: the second lies beyond it."
-        )
+        hold = f"on the side of a loss each holds with {level} confidence, on the other side all hold together"
+        verdicts = "No worse: the first lies within the margin; worse: the second lies beyond it."
+        if len(diff.changes) == 1:
+            hold, verdicts = f"{level} confidence each", "Worse: both beyond the margin; no worse: both within it."
+        parts.append(f"limits of new - old: {hold}. {verdicts}")
         if not diff.paired:
             so = "So the limits are those of independent results; on the same instances they are wider than need be."
             parts.append(f"Not paired: {diff.unpaired_reason}. {so}")
@@ -569,20 +559,17 @@ def _value(value: Any) -> str:
 def _decision_lines(diff: Diff) -> list[Block]:
     """The pairs that are decided differently."""
     if not diff.decisions:
-        return [f"Decisions that changed: none of {count(diff.num_decisions, 'pair')}."] if diff.num_decisions else []
+        return [f"Decisions that changed: none of {count(diff.num_decisions, 'pair')}."] * (diff.num_decisions > 0)
     shown = diff.decisions[:_MOST_DECISIONS]
     names = ["a", "b", *(name for name in ("metric", "test") if len({getattr(one, name) for one in shown}) > 1)]
     columns = {name: [getattr(one, name) for one in shown] for name in names}
     for when in ("old", "new"):
         columns[when] = [{one.a: "a", one.b: "b", None: "none"}[getattr(one, when)] for one in shown]
         columns[f"{when} p"] = [format_p(getattr(one, f"{when}_p")) for one in shown]
-    more = len(diff.decisions) - len(shown)
-    return [
-        f"Decisions that changed, {len(diff.decisions):,} of {count(diff.num_decisions, 'pair')}:",
-        Table.of(columns, names=tuple(range(len(names))), optional=("old p", "new p")),
-        "a: a is significantly better; b: b is; none: neither. p is adjusted."
-        + f" JSON has {more:,} more." * (more > 0),
-    ]
+    heading = f"Decisions that changed, {len(diff.decisions):,} of {count(diff.num_decisions, 'pair')}:"
+    table = Table.of(columns, names=tuple(range(len(names))), optional=("old p", "new p"))
+    more = f" JSON has {len(diff.decisions) - len(shown):,} more." * (len(diff.decisions) > len(shown))
+    return [heading, table, f"a: a is significantly better; b: b is; none: neither. p is adjusted.{more}"]
 
 
 _ROUNDING = {"rel_tol": 1e-9, "abs_tol": 1e-12}

@@ -160,10 +160,7 @@ class EquivalenceOptions:
         "equivalence", "Equivalence; or non-inferiority: the first system is not worse by the margin."
     )
     method: Literal["auto", "bootstrap"] = option(
-        "auto",
-        "Tests: auto, or bootstrap tests for every metric.",
-        'With "auto", those of the intervals that `compare` gives by default, and bootstrap tests for a '
-        "`SampleMetric`. Bootstrap tests find equivalence too often with fewer than 30 units.",
+        "auto", "Tests: auto, or bootstrap tests for every metric, as auto has them for a `SampleMetric`."
     )
     resamples: int = same(Settings, "resamples", doc="Number of bootstrap resamples.", more="")
     confidence_level: float = same(

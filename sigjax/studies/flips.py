@@ -441,9 +441,8 @@ class Slices(BlockResult, Study):
             small = words.first_of([f"{name} ({size:,})" for name, size in self.small.items()], _SHOWN_PAIRS)
             notes.append(f"Too small, and left out: {small}.")
         notes += [f"No test of whether delta is the same: {self.no_interaction}."] if self.no_interaction else []
-        notes += (
-            [f"JSON has {words.count(len(pairs) - _SHOWN_PAIRS, 'more pair')}."] if len(pairs) > _SHOWN_PAIRS else []
-        )
+        if len(pairs) > _SHOWN_PAIRS:
+            notes.append(f"JSON has {words.count(len(pairs) - _SHOWN_PAIRS, 'more pair')}.")
         return blocks, [*notes, self.signature]
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:

@@ -489,10 +489,7 @@ class MonitorOptions(ReadingOptions):
         Settings, "confidence_level", doc="Decisions have an error rate of 1 - level.", more="", group="Main options"
     )
     correction: MonitorCorrection = option(
-        "ebh",
-        "The error rate: of false discoveries (ebh), of any (holm), of each pair (none).",
-        "Under any dependence of the pairs, and whenever one looks.",
-        group="Main options",
+        "ebh", "The error rate: of false discoveries (ebh), of any (holm), of each pair (none).", group="Main options"
     )
     baseline: str | None = same(Settings, "baseline")
     largest: int | None = option(

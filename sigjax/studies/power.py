@@ -54,13 +54,7 @@ class PowerOptions(trials.StudyOptions, ReadingOptions):
         Settings, "confidence_level", doc="Differences with p up to 1 - level are significant.", group="Test"
     )
     pairs: int = option(
-        1,
-        "Pairs that `compare` will adjust p for: 66 for all pairs of 12 systems.",
-        "p up to (1 - confidence_level) / pairs is then significant, which Bonferroni, Holm and Hochberg reject at "
-        "least.",
-        least=1,
-        most=10_000_000,
-        group="Test",
+        1, "Pairs that `compare` will adjust p for: 66 for all pairs of 12 systems.", least=1, most=10_000_000
     )
     target: float = option(0.8, "The power that detectable differences are for.", above=0, below=1)
     difference: float | None = option(
@@ -266,9 +260,9 @@ def power(data: Any, options: PowerOptions) -> Power:
 
     Power is that for one true difference, the pilot's delta: each repetition draws this number of instances from the
     pilot data, with replacement (from each stratum its share), and tests them; power is the share of repetitions with
-    $p \le (1 - confidence\_level) / pairs$. The pilot's delta is an estimate, so power at the pilot's own size says
-    nothing beyond its p: if p is 0.05, it is about one half (Hoenig and Heisey 2001). Choose the number of instances by
-    the smallest difference that matters.
+    $p \le (1 - confidence\_level) / pairs$, which Bonferroni, Holm and Hochberg reject at least. The pilot's delta is
+    an estimate, so power at the pilot's own size says nothing beyond its p: if p is 0.05, it is about one half (Hoenig
+    and Heisey 2001). Choose the number of instances by the smallest difference that matters.
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
