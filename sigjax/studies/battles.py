@@ -2,7 +2,7 @@ r"""Scores of systems from battles of two: Bradley and Terry's model, Davidson's
 
 A battle of i and j, $x = \theta_i - \theta_j$ apart, is won, tied or lost by i with chances in the proportion
 $e^{x/2} : \nu : e^{-x/2}$; $\nu = 0$ without ties (Bradley and Terry). The log-likelihood is concave in $\theta$ and
-$\log \nu$. Battles are counted for each pair of systems first. Scores add up to 0.
+$\log \nu$. Scores add up to 0.
 
 Standard errors are those of the sandwich $H^{-1} (\sum_u g_u g_u') H^{-1}$, times U / (U - 1) for U units u, battles or
 clusters of them, where H is the information and g the gradient of a unit: they hold, for the scores that describe the

@@ -160,11 +160,9 @@ class Diff(BlockResult):
             decisions = f"; {len(self.decisions):,} of {count(self.num_decisions, 'decision')}"
             return f"{scores}{decisions if self.num_decisions else ''}."
         margin, sure = f"{self.margin:g}", f"({percent(self.level)} confidence)"
-        several = len({one.metric for one in changes}) > 1
-        names = [f"{one.name} ({metric_title(one.metric)})" if several else one.name for one in changes]
-        named = {verdict: [] for verdict in _ALERTS}
-        for one, name in zip(changes, names, strict=True):
-            named[one.verdict].append(name)
+        several, named = len({one.metric for one in changes}) > 1, {verdict: [] for verdict in _ALERTS}
+        for one in changes:
+            named[one.verdict].append(one.name + f" ({metric_title(one.metric)})" * several)
         if worse := named["worse"]:
             return f"Worse: {first_of(worse, _MOST_NAMED)} by more than {margin} {sure}."
         if unsure := named["cannot tell"]:
@@ -200,11 +198,11 @@ def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
     before, after = ({(one.name, one.metric): one for one in report.systems} for report in (old, new))
     same = old.data == new.data and all(before[key].score == after[key].score for key in before.keys() & after.keys())
     compared = {}
-    for key in (key for key in before if key in after):
-        _check_direction(key[1], *(key[1] in report.lower_is_better for report in (old, new)))
-        a, b = before[key], after[key]
-        limits = None if same else partial(_unpaired, (a, old), (b, new))
-        compared[key] = a.score, b.score, b.score - a.score, limits, None
+    for key, a in before.items():
+        if (b := after.get(key)) is not None:
+            _check_direction(key[1], *(key[1] in report.lower_is_better for report in (old, new)))
+            limits = None if same else partial(_unpaired, (a, old), (b, new))
+            compared[key] = a.score, b.score, b.score - a.score, limits, None
     return compared, same
 
 
@@ -418,7 +416,6 @@ def _is_chosen(key: Key, options: DiffOptions) -> bool:
 
 
 def _changes(compared: Compared, lower_is_better: Collection[str], options: DiffOptions) -> tuple[Change, ...]:
-    """All changes, with limits and verdicts where there is a margin."""
     alpha, many, margin, changes = 1.0 - options.confidence_level, len(compared), options.margin, []
     for (name, metric), (old, new, change, limits_at, _) in compared.items():
         limits, verdict, lower = None, None, metric in lower_is_better
@@ -434,7 +431,6 @@ def _changes(compared: Compared, lower_is_better: Collection[str], options: Diff
 
 
 def _flips(compared: Compared, options: DiffOptions) -> tuple[Flips, ...]:
-    """The instances that changed the systems that changed most."""
     changed = sorted(compared.items(), key=lambda item: -abs(item[1][2]))
     pairs = [
         replace(pair, systems=(f"{name} (new)", f"{name} (old)"))
@@ -452,10 +448,9 @@ def _flips(compared: Compared, options: DiffOptions) -> tuple[Flips, ...]:
 def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, Any]:
     """The fields of a `Diff` that only reports have; of pairs that hold one of the chosen systems."""
     decided = [_decisions(report) for report in (old, new)]
-    chosen, metrics = options.only or [one.name for one in old.systems], options.metric
-    shared = [key for key in decided[0] if key in decided[1] and (key[0] in chosen or key[1] in chosen)]
-    both = [key for key in shared if key[2] in (metrics or key)]
-    sides = ((key, decided[0][key], decided[1][key]) for key in both)
+    chosen, metrics = {*(options.only or [one.name for one in old.systems])}, options.metric
+    sides = [(key, before, decided[1][key]) for key, before in decided[0].items() if key in decided[1]]
+    sides = [each for each in sides if chosen & {*each[0][:2]} and each[0][2] in (metrics or each[0])]
     changed = [ChangedDecision(*key, a[0], b[0], a[1], b[1], a[2], b[2]) for key, a, b in sides if a[0] != b[0]]
     top: list[dict[str, tuple[str, ...]]] = [{}, {}]
     for groups, report in zip(top, (old, new), strict=True):
@@ -465,7 +460,7 @@ def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, 
     settings = [report.settings_dict() for report in (old, new)]
     return {
         "decisions": tuple(changed),
-        "num_decisions": len(both),
+        "num_decisions": len(sides),
         "top_groups": {} if options.only else _changed(*top),
         "settings": _changed({name: value for name, value in settings[0].items() if name != "data"}, settings[1]),
         "versions": _changed(old.versions, new.versions),
@@ -523,7 +518,6 @@ def _scores(diff: Diff) -> list[Block]:
 
 
 def _details(diff: Diff) -> list[Block]:
-    """What the limits mean, and what else changed."""
     parts, level = list[Block](), percent(diff.level)
     if diff.margin is not None and not diff.same_data:
         hold = f"on the side of a loss each holds with {level} confidence, on the other side all hold together"
@@ -557,7 +551,6 @@ def _value(value: Any) -> str:
 
 
 def _decision_lines(diff: Diff) -> list[Block]:
-    """The pairs that are decided differently."""
     if not diff.decisions:
         return [f"Decisions that changed: none of {count(diff.num_decisions, 'pair')}."] * (diff.num_decisions > 0)
     shown = diff.decisions[:_MOST_DECISIONS]

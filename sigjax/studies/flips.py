@@ -452,7 +452,6 @@ class Slices(BlockResult, Study):
         return ((len(rows) * row_height(len(rows)), partial(self._draw, rows)) for rows in pairs)
 
     def _draw(self, rows: Sequence[SliceDelta], axes: Axes) -> None:
-        """Deltas with intervals, all instances on top; a filled point is significant."""
         axes.axvline(0.0, color=GREY, linewidth=0.6, zorder=0)
         intervals(axes, range(len(rows)), [one.interval for one in rows], color=BLUES[1])
         for fill, name in ((BLUE, "significant difference"), ("white", "no significant difference")):
@@ -475,9 +474,9 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
     $\sum_g w_g (\delta_g - \bar\delta)^2$, $\bar\delta = \sum_g w_g \delta_g / \sum_g w_g$; $1 / w_g$ is the variance
     of $\delta_g$ by the delta method: for the mean of $n_g$ differences $(Q_g + s^2) / n_g^2$, with their sum of
     squares $Q_g$ about their mean and the variance $s^2$ of all, which keeps it above 0. The test is exact where units
-    of all slices have one distribution, and holds for many units where only delta is the same (equal weights rejected
-    in 28% of cases in place of 5%). All assignments of labels are listed where they are few; else
-    p = (exceed + 1) / (permutations + 1). Ties, and permutations on which the metric is not finite, count as extreme.
+    of all slices have one distribution, and holds for many units where only delta is the same. All assignments of
+    labels are listed where they are few; else p = (exceed + 1) / (permutations + 1). Ties, and permutations on which
+    the metric is not finite, count as extreme.
 
     Args:
         data: what `compare` takes, of one metric; of an `Evaluation` the slices are its strata, which `by` names.
@@ -560,7 +559,6 @@ def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOpt
 def _interactions(
     evaluation: EvaluationRecord, pairs: Sequence[tuple[str, str]], options: SlicesOptions
 ) -> list[Interaction]:
-    """The test of interaction of all pairs, on the same permutations."""
     names = list(evaluation.systems)
     a, b = ([names.index(name) for name in side] for side in zip(*pairs, strict=True))
     if (nearer := origins(evaluation)) is not None:

@@ -57,10 +57,8 @@ def check_resamples(resamples: int, alpha: float) -> None:
     """
     least = math.ceil(round(1.0 / alpha, 6)) - 1
     if resamples < least:
-        raise InputError(
-            f"resamples must be at least {least:,}, so that a Monte Carlo p-value can be up to {alpha:g}, "
-            f"got {resamples:,}"
-        )
+        why = f"so that a Monte Carlo p-value can be up to {alpha:g}"
+        raise InputError(f"resamples must be at least {least:,}, {why}, got {resamples:,}")
 
 
 def normal_power(effect: float, standard_error: float, alpha: float, alternative: Alternative) -> float:

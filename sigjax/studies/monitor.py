@@ -436,10 +436,7 @@ class Monitor(StudyResult):
 
     @classmethod
     def from_json(cls, source: str | os.PathLike[str]) -> Monitor:
-        """The monitor that `to_json` wrote: it goes on as if it had never been away.
-
-        Args:
-            source: the path of the file, or the JSON itself, which begins with `{`.
+        """The monitor that `to_json` wrote, from the path of its file or from the JSON itself; it goes on as before.
 
         Raises:
             InputError: it is something else, or damaged.
@@ -653,6 +650,7 @@ class Stopping(StudyResult):
 
     def _lines(self) -> list[str]:
         found = f"it finds {self.kept or 0.0:.0%} of the {words.count(self.found, 'difference')} of the full test"
+        which, share = "the first" if self.correction == "none" else "any", self.false_stops / self.orders
         lines = [
             f"the monitor needs {self.needed:.0%} of the results",
             found if self.found else "the full test finds no difference",
@@ -665,14 +663,9 @@ class Stopping(StudyResult):
             lines.append(f"saved: {self.saved:,.2f} of {self.cost:,.2f}")
         if self.at_settling is not None:
             lines.append(f"a pair that is settled is settled after {self.at_settling:.0%} of the instances (mean)")
-        which, share = "the first" if self.correction == "none" else "any", self.false_stops / self.orders
         ends = words.format_interval(self.false_interval, ".3f")
-        return [
-            *lines,
-            f"false stops: with swapped outputs, {which} pair is settled in {share:.3f}",
-            f"of the orders, 95% interval {ends}; meant: at most {self.alpha:.3g}",
-            *("", self.signature),
-        ]
+        lines.append(f"false stops: with swapped outputs, {which} pair is settled in {share:.3f}")
+        return [*lines, f"of the orders, 95% interval {ends}; meant: at most {self.alpha:.3g}", "", self.signature]
 
 
 @takes(StoppingOptions)

@@ -17,7 +17,7 @@ import numpy as np
 
 from sigjax.comparison.options import ReadingOptions
 from sigjax.metrics.ratios import mean_score
-from sigjax.records import EvaluationRecord, InputError, Interval, Settings
+from sigjax.records import InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
 from sigjax.report.words import count, format_interval, number_spec, percent
@@ -159,22 +159,13 @@ def rank(data: Any, options: RankOptions) -> Ranking:
     order = np.argsort(-right, kind="stable")
     right = right[order].astype(np.int32)
     better, worse, clusters, to_next, threshold = _decided(answers[order], right, options)
-    low, high = wilson_interval(right.astype(np.float64), answers.shape[1], options.confidence_level)
-    scores, number = (right / answers.shape[1]).tolist(), len(names)
+    ends = np.transpose(wilson_interval(right.astype(np.float64), answers.shape[1], options.confidence_level)).tolist()
+    scores, number, rest = (right / answers.shape[1]).tolist(), len(names), len(names) - 1
+    ordered, to_next = [names[at] for at in order.tolist()], [*to_next, (None, None, None)]
+    rows = zip(ordered, scores, ends, better, worse, clusters, to_next, strict=True)
     systems = tuple(
-        Place(
-            names[at],
-            scores[i],
-            Interval(float(low[i]), float(high[i])),
-            (1 + worse[i], number - better[i]),
-            clusters[i],
-            worse[i] == 0,
-            better[i],
-            worse[i],
-            number - 1 - better[i] - worse[i],
-            *(to_next[i] if i < number - 1 else (None, None, None)),
-        )
-        for i, at in enumerate(order.tolist())
+        Place(name, score, Interval(*own), (1 + lost, number - won), group, not lost, won, lost, rest - won - lost, *to)
+        for name, score, own, won, lost, group, to in rows
     )
     return Ranking(
         systems=systems,
@@ -199,25 +190,19 @@ def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, st
         answers = np.stack([np.asarray(each) for each in arrays.values()]).view(np.uint8)
     else:
         evaluation = by_one_metric(data, options)
-        names, metric = list(evaluation.systems), evaluation.metric.name
-        answers = _right_or_wrong(evaluation)
+        for name in ("clusters", "strata", "runs", "present"):
+            if getattr(evaluation, name) is not None:
+                raise InputError(f"rank takes one answer per system and instance, without {name}; see compare")
+        names, metric, values = list(evaluation.systems), evaluation.metric.name, evaluation.stats
+        is_share = getattr(evaluation.metric, "score", None) is mean_score and (values[..., 1:] == 1).all()
+        if not (is_share and ((values[..., 0] == 0) | (values[..., 0] == 1)).all()):
+            raise InputError(f"rank takes answers right (1) or wrong (0), and {metric} is no share of them")
+        answers = values[..., 0].astype(np.uint8)
     if len(names) < 2 or answers.ndim != 2 or not answers.shape[1]:
         raise InputError(f"rank takes two systems or more and one instance or more, got {answers.shape}")
     if answers.shape[1] >= _MOST_INSTANCES:
         raise InputError(f"rank takes fewer than {_MOST_INSTANCES:,} instances, got {answers.shape[1]:,}")
     return names, answers, metric
-
-
-def _right_or_wrong(evaluation: EvaluationRecord) -> np.ndarray:
-    """The answers `[system, instance]` (uint8) of an evaluation."""
-    for name in ("clusters", "strata", "runs", "present"):
-        if getattr(evaluation, name) is not None:
-            raise InputError(f"rank takes one answer per system and instance, without {name}; see compare")
-    values = evaluation.stats
-    is_share = getattr(evaluation.metric, "score", None) is mean_score and (values[..., 1:] == 1).all()
-    if not (is_share and ((values[..., 0] == 0) | (values[..., 0] == 1)).all()):
-        raise InputError(f"rank takes answers right (1) or wrong (0), and {evaluation.metric.name} is no share of them")
-    return values[..., 0].astype(np.uint8)
 
 
 def _tiles(

@@ -169,7 +169,6 @@ def _is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float | Non
 
 
 def _distance(case: SumsProblem, against: float) -> float:
-    """The score of the only system minus a number."""
     if not (case.unshifted and case.recentred):
         return case.hypotheses.scores[0] - against
     (score,), (offset,) = case.unshifted.hypotheses.scores, case.recentred.offsets
@@ -579,7 +578,6 @@ def _both(names: tuple[str, str], samples: Sequence[EvaluationRecord]) -> Evalua
 
 
 def _difference(a: float, of_a: Interval | None, b: float, of_b: Interval | None) -> Interval | None:
-    """The interval of the difference of two independent scores."""
     if of_a is None or of_b is None:
         return None
     below, above = math.hypot(a - of_a.low, of_b.high - b), math.hypot(of_a.high - a, b - of_b.low)
@@ -687,7 +685,6 @@ def _text(results: Results, test: str, title: str, tables: Sequence[list[str]], 
 
 
 def _p_columns(results: Sequence[Any]) -> dict[str, list[str]]:
-    """p, and adjusted p where there are several results."""
     alpha = results[0].settings.alpha
     columns = {"p": [words.format_p(row.p_value, log10_p=row.log10_p, threshold=alpha) for row in results]}
     if len(results) > 1:

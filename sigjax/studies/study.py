@@ -73,11 +73,7 @@ class StudyResult(Brief):
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """All of it as JSON, of the schema `sigjax-KIND/1`, such as `sigjax-audit/1`.
 
-        Args:
-            path: as in all these methods: the file to write, whose path is then returned instead of the text.
-
-        Raises:
-            InputError: the file cannot be written.
+        As in all these methods, `path` is a file to write, whose path is then returned instead of the text.
         """
         return text_or_file(json_lines(f"sigjax-{self._schema}/1", self._fields()), path)
 
@@ -125,12 +121,7 @@ class BlockResult(StudyResult):
         return self.to_text()
 
     def to_text(self, *, width: int | None = None, color: bool = False) -> str:
-        """The result as text.
-
-        Args:
-            width: columns of a line; those of the terminal when left out.
-            color: whether the headline is bold.
-        """
+        """The result as text in lines of `width` columns (those of the terminal when left out); `color`: in bold."""
 
         def draw(page: Page) -> None:
             page.sentence(self.headline, style=BOLD)
