@@ -207,7 +207,6 @@ def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
 
 
 def _check_paired(old: Report, new: Report) -> None:
-    """Refuse reports that the paired test does not suit."""
     for side, report in (("old", old), ("new", new)):
         if not report.evaluations:
             advice = f"write it anew with {Hint('keep', 'scores')}"
@@ -225,25 +224,25 @@ def _check_direction(metric: str, *lower_is_better: bool) -> None:
 
 def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], tail: float) -> Interval | None:
     """Limits of new - old from the arms of both intervals, as if the results were independent."""
-    if old[0].interval is None or new[0].interval is None:
+    before, after = old[0].interval, new[0].interval
+    if before is None or after is None:
         return None
-    (old_below, old_above), (new_below, new_above) = (_arms(*each, tail) for each in (old, new))
+    (old_below, old_above), (new_below, new_above) = _arms(*old, before, tail), _arms(*new, after, tail)
     change = new[0].score - old[0].score
     return Interval(change - math.hypot(new_below, old_above), change + math.hypot(new_above, old_below))
 
 
-def _arms(system: SystemScore, report: Report, tail: float) -> tuple[float, float]:
+def _arms(system: SystemScore, report: Report, interval: Interval, tail: float) -> tuple[float, float]:
     """How far the limits of a score that each err with this probability lie below and above it.
 
     Wilson's are computed anew. Others grow like the quantiles of Student's t or the normal distribution, whichever is
     wider. What ends at a bound of the metric does not shrink: without the bound it would end farther away.
     """
     units = next((each.units for each in report.measured if each.metric == system.metric), report.num_units)
-    level, interval = report.settings.level, system.interval
     if system.interval_kind == "wilson":
         low, high = wilson_interval(np.array(round(system.score * units)), units, 1.0 - 2.0 * tail)
         return system.score - float(low), float(high) - system.score
-    normal, degrees = NormalDist(), max(units - 1, 1)
+    normal, degrees, level = NormalDist(), max(units - 1, 1), report.settings.level
     by_normal = normal.inv_cdf(1.0 - tail) / normal.inv_cdf((1.0 + level) / 2.0)
     wider = max(by_normal, t_quantile(1.0 - 2.0 * tail, degrees) / t_quantile(level, degrees))
     below, above = (max(wider, 1.0) if end in _BOUNDS else wider for end in interval)
@@ -400,7 +399,6 @@ def _side(given: Any, name: str) -> Report | list[EvaluationRecord]:
 
 
 def _chosen(compared: Compared, options: DiffOptions) -> Compared:
-    """The scores of the systems and metrics of the options, which must be on both sides."""
     for index, (what, names) in enumerate((("system", options.only), ("metric", options.metric))):
         known = list(dict.fromkeys(key[index] for key in compared))
         for name in names or ():
@@ -681,7 +679,6 @@ def _contents(evaluations: Sequence[EvaluationRecord]) -> dict[str, list[str]]:
 
 
 def _differences(there: Report, here: Report) -> Iterator[str]:
-    """What differs by more than rounding, in words."""
     if (len(there.systems), len(there)) != (len(here.systems), len(here)):
         yield f"{len(there.systems)} systems and {len(there)} pairs there, {len(here.systems)} and {len(here)} here"
         return

@@ -49,7 +49,7 @@ _ALL_EQUAL = "the interval has zero width: all units differ alike, which says no
 
 
 def _interval_level(settings: Settings) -> float:
-    """The level 1 - 2 alpha of the intervals that agree with both tests at alpha."""
+    """1 - 2 alpha: the level of the intervals that agree with both tests at alpha."""
     return round(2.0 * settings.level - 1.0, 12)
 
 
@@ -78,10 +78,9 @@ def _closed_tests(case: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
 
 
 def _bootstrap_tests(case: Problem, margin: float, context: Context) -> tuple[str, list[Tests]]:
-    """The bootstrap tests of all pairs, and their name.
+    """The bootstrap tests; the basic interval lies within the margins if and only if both reject.
 
-    The interval that lies within the margins if and only if both tests reject is the basic one (Davison and Hinkley
-    1997, section 5.2).
+    Reference: Davison and Hinkley (1997), "Bootstrap methods and their application", section 5.2.
     """
     settings, tests = case.settings, []
     shape, levels = (len(case.hypotheses.scores), settings.fixed_resamples), quantile_levels(_interval_level(settings))

@@ -86,7 +86,6 @@ class WithoutTop:
 
     Attributes:
         removed: how many are left out; 0 is the comparison of all.
-        delta: score of a minus score of b on the others.
         interval: of delta; None where there is none.
         p_value: of the permutation test.
     """

@@ -181,7 +181,7 @@ def rank(data: Any, options: RankOptions) -> Ranking:
 
 
 def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, str]:
-    """The names of the systems, their answers `[system, instance]` (uint8), and the name of the metric."""
+    """The systems, their answers `[system, instance]` (uint8), and the metric."""
     arrays = cast("Mapping[Any, Any]", data if isinstance(data, Mapping) else {})
     if arrays and all(isinstance(each, np.ndarray) and each.dtype == bool for each in arrays.values()):
         if len({each.shape for each in arrays.values()}) > 1:

@@ -114,7 +114,6 @@ def _single(name: str, given: Any, options: ReadingOptions) -> EvaluationRecord:
 
 
 def _alone(evaluation: EvaluationRecord, name: str) -> EvaluationRecord:
-    """One system, with the instances that it has."""
     alone = select(evaluation, [name])
     present = np.ones(alone.num_instances, bool) if alone.present is None else alone.present[0]
     if not present.any():
@@ -201,7 +200,6 @@ def _binomial(case: SumsProblem, number: Fraction) -> dict[str, Any]:
 
 
 def _sign_flip(sample: EvaluationRecord, number: Fraction, case: SumsProblem, device: Device) -> dict[str, Any]:
-    """The permutation test against a system that has the number on every instance."""
     counts, group = np.unique(sample.stats[0, :, 1], return_inverse=True)
     sums = np.array([float(number * Fraction(count)) for count in counts.tolist()])[group]
     constant = np.stack([sums, sample.stats[0, :, 1]], axis=1)

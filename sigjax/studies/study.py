@@ -59,7 +59,6 @@ class StudyResult(Brief):
     def _lines(self) -> list[str]: ...
 
     def _fields(self) -> dict[str, Any]:
-        """The fields of the JSON."""
         return asdict(self)  # pyright: ignore[reportArgumentType]
 
     def __str__(self) -> str:
@@ -86,7 +85,6 @@ class StudyResult(Brief):
         return rows_to_dataframe(self._rows(), library, columns, _USUAL)
 
     def _rows(self) -> list[dict[str, Any]]:
-        """The rows of the data frame, with all columns."""
         return [{key: value for key, value in asdict(row).items() if key != "settings"} for row in self._records()]
 
     def _records(self) -> Sequence[Any]:
