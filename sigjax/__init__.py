@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from sigjax.studies.classical import ClassicalTests as ClassicalTests
     from sigjax.studies.classical import classical_tests as classical_tests
     from sigjax.studies.diff import Diff as Diff
+    from sigjax.studies.diff import Verification as Verification
     from sigjax.studies.diff import diff as diff
+    from sigjax.studies.diff import verify as verify
     from sigjax.studies.equivalence import Equivalence as Equivalence
     from sigjax.studies.equivalence import equivalence as equivalence
     from sigjax.studies.equivalence import equivalence_test as equivalence_test
@@ -41,8 +43,6 @@ if TYPE_CHECKING:
     from sigjax.studies.samples import Unpaired as Unpaired
     from sigjax.studies.samples import one_sample as one_sample
     from sigjax.studies.samples import unpaired as unpaired
-    from sigjax.studies.verify import Verification as Verification
-    from sigjax.studies.verify import verify as verify
 
 _PUBLIC = {
     "sigjax.comparison.compare": ("compare", "permutation_test", "bootstrap_test"),

@@ -10,10 +10,9 @@ from sigjax.records import InputError
 from sigjax.records.display import visible
 from sigjax.records.options import option, values
 from sigjax.report.report import Report
-from sigjax.studies.diff import DiffOptions
+from sigjax.studies.diff import DiffOptions, VerifyOptions, metrics_of
 from sigjax.studies.diff import diff as run_diff
-from sigjax.studies.verify import VerifyOptions, metrics_of
-from sigjax.studies.verify import verify as run_verify
+from sigjax.studies.diff import verify as run_verify
 
 DIFFERENT = 3
 """The exit code of `verify` where something differs."""

@@ -1,15 +1,9 @@
 """Other questions than `compare`: experiments made of many comparisons, classical tests, and systems one by one.
 
-A study calls `compare` and the rooms below it; it adds no resampling of its own. `trials` makes experiments from data
-and tests them; `audit` and `power` count what the tests say. `equivalence` has its own tests. `gains` tests all pairs
-of systems on test sets of several sizes. `diff` compares two reports, or two evaluations; `flips` names the instances
-that decide between two systems, and `slices` compares in parts of the instances; `verify` compares a report and its
-data. `samples` takes systems one by one: against a number, or on different instances. `classical` runs the `tests` that
-have names, and `association` compares labels. Each file has the study with its record, text and figure; what these
-share is in `study`, and formulas in `formulas`.
-
-`STUDIES` has a record of each study: commands, their help and the public names are made of it. Naming a study imports
-no file of this room.
+A study calls `compare` and the rooms below it; it adds no resampling of its own. Each file has a study or two with
+their records, text and figure; what these share is in `study`, experiments made of data in `trials`, formulas in
+`formulas`. `STUDIES` has a record of each study: commands, their help and the public names are made of it. Naming a
+study imports no file of this room.
 """
 
 from __future__ import annotations
@@ -26,36 +20,30 @@ if TYPE_CHECKING:
     from sigjax.studies.battles import battles as battles
     from sigjax.studies.classical import classical_tests as classical_tests
     from sigjax.studies.diff import diff as diff
+    from sigjax.studies.diff import verify as verify
     from sigjax.studies.equivalence import equivalence as equivalence
     from sigjax.studies.equivalence import equivalence_test as equivalence_test
     from sigjax.studies.flips import flips as flips
+    from sigjax.studies.flips import slices as slices
     from sigjax.studies.gains import gains as gains
     from sigjax.studies.monitor import monitor as monitor
+    from sigjax.studies.monitor import stopping as stopping
     from sigjax.studies.power import power as power
     from sigjax.studies.rank import rank as rank
     from sigjax.studies.rl import rl as rl
     from sigjax.studies.samples import one_sample as one_sample
     from sigjax.studies.samples import unpaired as unpaired
-    from sigjax.studies.slices import slices as slices
-    from sigjax.studies.stopping import stopping as stopping
-    from sigjax.studies.verify import verify as verify
 
 
 @dataclass(frozen=True, slots=True)
 class StudySpec:
-    """A study: its names, its help, and where it is.
+    """A study: the name of its command, the first line (`title`) and the rest (`more`) of its help, and where it is.
 
     Attributes:
-        name: that of its command.
-        title: the first line of the command's help.
-        more: the rest of it.
         module: the file of this room.
         functions: the public functions; the first one is the command's.
-        result: the class of its results.
-        options: the record of the command's options.
         takes: what the command reads: the evaluations of the files, one per metric; systems one by one, of which one is
-            enough or which have instances of their own; two files of labels; reports; or a table of
-            battles.
+            enough or which have instances of their own; two files of labels; reports; or a table of battles.
         files: the help of its files; the usual one when left out.
         alone: whether it is a name of sigjax, beside `sigjax.studies.NAME`.
         research: whether its command is `sigjax research NAME`.
@@ -154,6 +142,7 @@ _ALL = (
     _study(
         "slices",
         "The same comparison in every slice (`--by FIELD`), and does the difference change from slice to slice?",
+        module="flips",
         alone=False,
     ),
     _study(
@@ -198,6 +187,7 @@ _ALL = (
     _study(
         "verify",
         "Is a report that of these files? The same data, and, when compared again, the same numbers.",
+        module="diff",
         result="Verification",
         takes="reports",
     ),
@@ -212,6 +202,7 @@ _ALL = (
         "stopping",
         "How much of this evaluation would `sigjax monitor` have saved? Replays it in random orders.",
         "And on outputs swapped at random, where each stop is a false one.",
+        module="monitor",
         alone=False,
         research=True,
     ),

@@ -2,7 +2,7 @@ r"""Scores of systems from battles of two: Bradley and Terry's model, Davidson's
 
 A battle of i and j, $x = \theta_i - \theta_j$ apart, is won, tied or lost by i with chances in the proportion
 $e^{x/2} : \nu : e^{-x/2}$; $\nu = 0$ without ties (Bradley and Terry). The log-likelihood is concave in $\theta$ and
-$\log \nu$. Battles are counted for each pair of systems first. Scores add up to 0.
+$\log \nu$. Scores add up to 0.
 
 Standard errors are those of the sandwich $H^{-1} (\sum_u g_u g_u') H^{-1}$, times U / (U - 1) for U units u, battles or
 clusters of them, where H is the information and g the gradient of a unit: they hold, for the scores that describe the
@@ -42,7 +42,7 @@ from sigjax.report.text import table_lines
 from sigjax.report.words import count, first_of, format_interval, format_ranks, number_spec, percent
 from sigjax.resample.units import codes
 from sigjax.studies.equivalence import EquivalencePairsOptions
-from sigjax.studies.study import Study, study_signature
+from sigjax.studies.study import Study, more_in_json, study_signature
 from sigjax.testing.jackknife import joint_level, normal_maxima
 from sigjax.testing.p_values import t_quantile, t_tail
 
@@ -64,9 +64,7 @@ class BattlesOptions:
         FileOptions, "cluster", doc="Column of users or prompts, whose battles depend on each other.", more=""
     )
     ties: Literal["davidson", "half"] = option(
-        "davidson",
-        "How ties count: by Davidson's model, or as half a win of each (Bradley-Terry).",
-        group="Main options",
+        "davidson", "How ties count: by Davidson's model, or as half a win (Bradley-Terry).", group="Main options"
     )
     only: Sequence[str] | None = same(FileOptions, "only", doc="Take the battles among these systems alone.", more="")
     where: str | None = same(FileOptions, "where")
@@ -86,15 +84,11 @@ class BattleSystem:
     """A system, scored by its battles.
 
     Attributes:
-        system: its name.
         score: its log odds of winning against an average system, ties aside; all scores add up to 0.
-        standard_error: of the score, by the sandwich.
         interval: of the score, by itself.
         elo: the score on Elo's scale, 1000 + 400 / log(10) times the score.
         rank_interval: the ranks that no joint interval excludes, see `rank_intervals`.
-        battles: number of its battles.
-        wins: number of those that it won.
-        ties: number of those that were tied.
+        wins: number of the battles that it won.
     """
 
     system: str
@@ -116,7 +110,6 @@ class BattlePair:
         a: the system with the higher score.
         b: the other.
         delta: the score of a less that of b: the log odds that a wins, ties aside.
-        standard_error: of delta.
         interval: of delta; those of all pairs hold together.
         p_value: two-sided, of delta = 0 (Wald's test with the sandwich).
         p_adjusted: the same, adjusted for all pairs.
@@ -138,13 +131,9 @@ class Battles(Study):
     Attributes:
         systems: best first.
         pairs: all pairs of systems, in this order.
-        num_battles: number of battles.
-        num_ties: number of those that were tied.
         tie_parameter: nu, how likely a tie of two equal systems is against one's win; None where no ties are modelled.
         num_units: number of clusters, or of battles.
         notes: what was left out.
-        options: those of the study.
-        signature: one line that reproduces the numbers.
     """
 
     rows = "systems"
@@ -160,7 +149,6 @@ class Battles(Study):
     signature: str
 
     def _lines(self) -> list[str]:
-        """Which systems may be the best, and a table of the first ones."""
         level, shown = percent(self.options.confidence_level), self.systems[:_SHOWN]
         others = sum(each.rank_interval[0] == 1 for each in self.systems) - 1
         more = f", or {'one of ' * (others > 1)}{count(others, 'other')}," * (others > 0)
@@ -180,8 +168,7 @@ class Battles(Study):
             "adj. p, to next": [to_next.get(each.system, "") for each in shown],
         }
         lines += table_lines(Table.of(columns, names=(1,)), 20)
-        if len(self.systems) > _SHOWN:
-            lines += ["", f"and {count(len(self.systems) - _SHOWN, 'more system')}: in JSON (-o FILE.json) all stand"]
+        lines += more_in_json(len(self.systems) - _SHOWN, "system")
         title = CORRECTIONS[self.options.correction].title
         model = "Bradley-Terry" if self.tie_parameter is None else f"Davidson, nu = {self.tie_parameter:.3g}"
         return [
@@ -194,7 +181,6 @@ class Battles(Study):
         ]
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        """Scores, and ranks."""
         height = row_height(len(self.systems)) * len(self.systems)
         yield height, self._draw_scores
         yield height, self._draw_ranks
@@ -240,10 +226,8 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
     reading = Options(**values(options, FileOptions))
     table, own, notes = shaped(_table(data, reading), reading)
     if not (columns := battle_columns(table, counts=True)):
-        raise InputError(
-            f"{table.file}: is no table of battles; expected the columns model_a, model_b and winner, or model_a, "
-            f"model_b, wins, losses and ties; got {listing(table.columns)}"
-        )
+        expected = "the columns model_a, model_b and winner, or model_a, model_b, wins, losses and ties"
+        raise InputError(f"{table.file}: is no table of battles; expected {expected}; got {listing(table.columns)}")
     if (cluster := options.cluster) is not None and cluster not in table.columns:
         near = suggest(cluster, table.columns, "columns")
         raise InputError(f"{table.file}: {Hint('cluster')}: no column {quote(cluster)}; {near}")
@@ -255,11 +239,12 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
     turned = np.where((a > b)[:, None], outcomes[:, ::-1], outcomes)
     first, second = np.divmod(keys, number)
     counts = np.stack([np.bincount(index, column) for column in turned.T], axis=1)
+    num_battles = int(counts.sum())
     _check_finite(systems, first, second, counts, options)
     halved = counts if options.ties == "davidson" else counts @ [[1.0, 0.0, 0.0], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0]]
     fitted, inverse = _fitted(first, second, halved, number)
     if cluster is None:
-        num_units, spread = int(counts.sum()), _squares(_gradients(first, second, fitted)[0], counts)
+        num_units, spread = num_battles, _squares(_gradients(first, second, fitted)[0], counts)
     else:
         units = codes(tuple(table.names[cluster][rows].tolist()))
         num_units, spread = int(units.max()) + 1, _squares(_gradients(a, b, fitted)[0], outcomes, units)
@@ -287,7 +272,6 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
     columns = scores, errors, scores - of_one, scores + of_one, 1000.0 + ELO * scores
     of_pairs = deltas, of_deltas, deltas - reach, deltas + reach, p_values, adjust(p_values, options.correction)
     of_systems = np.stack(columns, 1).tolist(), rank_intervals(beats), results[order].astype(int).tolist()
-    num_battles = int(counts.sum())
     return Battles(
         tuple(
             BattleSystem(name, score, error, Interval(low, high), elo, ranks, sum(fought), *fought[:2])

@@ -1,29 +1,48 @@
-"""What changed between two reports, or two saved evaluations, and whether the new systems are worse by a margin."""
+"""What changed between two reports, or two saved evaluations, and whether the new systems are worse by a margin.
+
+And `verify`: is a report that of some data? The same data, and, when these are compared again, the same numbers.
+"""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain, islice
 from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
 
+from sigjax.comparison.compare import compare
+from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
 from sigjax.formats import read_metrics
 from sigjax.readers.options import TableOptions, listing
-from sigjax.records import EvaluationRecord, InputError, Interval, Metric, Settings, SystemScore
-from sigjax.records.options import check, option, same, takes
+from sigjax.records import (
+    Comparison,
+    Device,
+    EvaluationRecord,
+    Hint,
+    InputError,
+    Interval,
+    Metric,
+    Settings,
+    SystemScore,
+)
+from sigjax.records.options import check, option, same, takes, values
+from sigjax.report.data import PAIR_KEYS, SYSTEM_KEYS
 from sigjax.report.report import Report
 from sigjax.report.sections import Table
 from sigjax.report.words import DASH, count, first_of, format_interval, format_p, metric_title, number_spec, percent
 from sigjax.run.backend import host_scope
+from sigjax.run.context import with_progress
+from sigjax.run.shards import data_hash, difference
 from sigjax.studies.equivalence import equivalence
 from sigjax.studies.flips import Flips, FlipsOptions, flips_of, instance_names
-from sigjax.studies.study import Block, BlockResult
+from sigjax.studies.study import Block, BlockResult, StudyResult
 from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import t_quantile
 from sigjax.testing.problem import problem_of
@@ -37,7 +56,6 @@ class Change:
 
     Attributes:
         name: name of the system.
-        metric: name of the metric.
         old: the old score.
         new: the new score.
         change: new - old.
@@ -63,10 +81,6 @@ class ChangedDecision:
     """A pair of systems on which the reports decide differently.
 
     Attributes:
-        a: name of the first system.
-        b: name of the second.
-        metric: name of the metric.
-        test: "permutation" or "bootstrap".
         old: the system that was significantly better; None where neither was.
         new: the system that is significantly better now; None where neither is.
         old_delta: score of a minus that of b in the old report.
@@ -142,17 +156,13 @@ class Diff(BlockResult):
         if self.same_data and (self.margin is not None or not self.decisions):  # then none is removed
             return f"{'Nothing changed' if self.margin is None else 'No worse'}: all results are the same."
         if self.margin is None:
-            total = count(self.num_decisions, "decision")
-            decisions = f"; {len(self.decisions):,} of {total}" if self.num_decisions else ""
-            return (
-                f"{sum(one.change != 0.0 for one in changes):,} of {count(len(changes), 'score')} changed{decisions}."
-            )
+            scores = f"{sum(one.change != 0.0 for one in changes):,} of {count(len(changes), 'score')} changed"
+            decisions = f"; {len(self.decisions):,} of {count(self.num_decisions, 'decision')}"
+            return f"{scores}{decisions if self.num_decisions else ''}."
         margin, sure = f"{self.margin:g}", f"({percent(self.level)} confidence)"
-        several = len({one.metric for one in changes}) > 1
-        names = [f"{one.name} ({metric_title(one.metric)})" if several else one.name for one in changes]
-        named = {verdict: [] for verdict in _ALERTS}
-        for one, name in zip(changes, names, strict=True):
-            named[one.verdict].append(name)
+        several, named = len({one.metric for one in changes}) > 1, {verdict: [] for verdict in _ALERTS}
+        for one in changes:
+            named[one.verdict].append(one.name + f" ({metric_title(one.metric)})" * several)
         if worse := named["worse"]:
             return f"Worse: {first_of(worse, _MOST_NAMED)} by more than {margin} {sure}."
         if unsure := named["cannot tell"]:
@@ -165,7 +175,6 @@ class Diff(BlockResult):
         return f"No worse: {all_of} worse by {margin} {sure}."
 
     def _blocks(self) -> tuple[list[Block], list[Block]]:
-        """The scores; what the limits mean, and what else changed."""
         return _scores(self), _details(self)
 
     def brief(self) -> dict[str, Any]:
@@ -180,8 +189,6 @@ LimitsAt = Callable[[float], Interval | None]
 """One-sided error probability -> limits of new - old, each of which errs with it; None where there are none."""
 _BOUNDS = (-1.0, 0.0, 1.0, 100.0)
 """Where intervals of metrics end."""
-
-
 Compared = dict[Key, tuple[float, float, float, LimitsAt | None, EvaluationRecord | None]]
 """Old score, new score, new - old, its limits (None: all results are the same), and both sides as two systems."""
 
@@ -191,27 +198,23 @@ def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
     before, after = ({(one.name, one.metric): one for one in report.systems} for report in (old, new))
     same = old.data == new.data and all(before[key].score == after[key].score for key in before.keys() & after.keys())
     compared = {}
-    for key in (key for key in before if key in after):
-        _check_direction(key[1], *(key[1] in report.lower_is_better for report in (old, new)))
-        a, b = before[key], after[key]
-        limits = None if same else partial(_unpaired, (a, old), (b, new))
-        compared[key] = a.score, b.score, b.score - a.score, limits, None
+    for key, a in before.items():
+        if (b := after.get(key)) is not None:
+            _check_direction(key[1], *(key[1] in report.lower_is_better for report in (old, new)))
+            limits = None if same else partial(_unpaired, (a, old), (b, new))
+            compared[key] = a.score, b.score, b.score - a.score, limits, None
     return compared, same
 
 
-def _paired_reports(old: Report, new: Report) -> tuple[Compared, bool] | str:
-    """As `_of_evaluations` for the statistics that both reports hold; or why there is no pairing."""
+def _check_paired(old: Report, new: Report) -> None:
     for side, report in (("old", old), ("new", new)):
         if not report.evaluations:
-            return f"the {side} report holds no scores of instances; write it anew with --keep scores"
+            advice = f"write it anew with {Hint('keep', 'scores')}"
+            raise InputError(f"the {side} report holds no scores of instances; {advice}")
         if report.settings.design != "together":
-            return f"the paired test knows no design {report.settings.design}"
+            raise InputError(f"the paired test knows no design {report.settings.design}")
         if report.evaluations[0].unit == "response":
-            return "responses are no sample of instances"
-    try:
-        return _of_evaluations(old.evaluations, new.evaluations)
-    except InputError as error:
-        return error.flags
+            raise InputError("responses are no sample of instances")
 
 
 def _check_direction(metric: str, *lower_is_better: bool) -> None:
@@ -221,31 +224,29 @@ def _check_direction(metric: str, *lower_is_better: bool) -> None:
 
 def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], tail: float) -> Interval | None:
     """Limits of new - old from the arms of both intervals, as if the results were independent."""
-    arms, change = [_arms(one, report, tail) for one, report in (old, new)], new[0].score - old[0].score
-    if arms[0] is None or arms[1] is None:
+    before, after = old[0].interval, new[0].interval
+    if before is None or after is None:
         return None
-    (old_below, old_above), (new_below, new_above) = arms[0], arms[1]
+    (old_below, old_above), (new_below, new_above) = _arms(*old, before, tail), _arms(*new, after, tail)
+    change = new[0].score - old[0].score
     return Interval(change - math.hypot(new_below, old_above), change + math.hypot(new_above, old_below))
 
 
-def _arms(system: SystemScore, report: Report, tail: float) -> tuple[float, float] | None:
+def _arms(system: SystemScore, report: Report, interval: Interval, tail: float) -> tuple[float, float]:
     """How far the limits of a score that each err with this probability lie below and above it.
 
     Wilson's are computed anew. Others grow like the quantiles of Student's t or the normal distribution, whichever is
     wider. What ends at a bound of the metric does not shrink: without the bound it would end farther away.
     """
-    if system.interval is None:
-        return None
     units = next((each.units for each in report.measured if each.metric == system.metric), report.num_units)
-    level = report.settings.level
     if system.interval_kind == "wilson":
         low, high = wilson_interval(np.array(round(system.score * units)), units, 1.0 - 2.0 * tail)
         return system.score - float(low), float(high) - system.score
-    normal, degrees = NormalDist(), max(units - 1, 1)
+    normal, degrees, level = NormalDist(), max(units - 1, 1), report.settings.level
     by_normal = normal.inv_cdf(1.0 - tail) / normal.inv_cdf((1.0 + level) / 2.0)
     wider = max(by_normal, t_quantile(1.0 - 2.0 * tail, degrees) / t_quantile(level, degrees))
-    below, above = (max(wider, 1.0) if end in _BOUNDS else wider for end in system.interval)
-    return below * max(system.score - system.interval.low, 0.0), above * max(system.interval.high - system.score, 0.0)
+    below, above = (max(wider, 1.0) if end in _BOUNDS else wider for end in interval)
+    return below * max(system.score - interval.low, 0.0), above * max(interval.high - system.score, 0.0)
 
 
 def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRecord]) -> tuple[Compared, bool]:
@@ -275,10 +276,9 @@ def _aligned(old: EvaluationRecord, new: EvaluationRecord) -> EvaluationRecord:
     index = {key: position for position, key in enumerate(keys[1])}
     for side, other, only in ((keys[0], index.keys(), "old"), (keys[1], set(keys[0]), "new")):
         if lacking := [key for key in side if key not in other]:
-            raise InputError(
-                f"{len(lacking):,} of {len(side):,} instances are only on the {only} side (the first is "
-                f"{lacking[0]!r}); the paired test needs the same instances on both"
-            )
+            where = f"{len(lacking):,} of {len(side):,} instances are only on the {only} side"
+            first = f"the first is {lacking[0]!r}"
+            raise InputError(f"{where} ({first}); the paired test needs the same instances on both")
     order = [index[key] for key in keys[0]]
     for what in ("clusters", "strata"):
         before, after = getattr(old, what), getattr(new, what)
@@ -301,11 +301,7 @@ class DiffOptions:
     """The options of `diff`."""
 
     margin: float | None = option(
-        None,
-        "Largest loss of score that does not matter; fix it beforehand.",
-        "Without a margin nothing is tested.",
-        above=0,
-        group="Main options",
+        None, "Largest loss that does not matter, fixed beforehand; without it, no test.", above=0, group="Main options"
     )
     confidence_level: float = same(
         Settings, "confidence_level", doc="Confidence level of the limits of changes.", above=0.5, group="Main options"
@@ -313,12 +309,7 @@ class DiffOptions:
     metric: Sequence[str] = option((), "Compare only the scores by these metrics.", group="Main options")
     only: Sequence[str] | None = same(TableOptions, "only", more="")
     flips: int = option(
-        3,
-        "Of so many systems, those that changed most, also show the instances that changed them.",
-        "Where both sides have the same instances, by a metric of sums.",
-        least=0,
-        most=2**31,
-        group="Main options",
+        3, "Of so many systems that changed most, also show what changed them.", most=2**31, group="Main options"
     )
 
 
@@ -333,10 +324,9 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
     worse with at most that. A score that is missing on the new side leaves the verdict at "cannot tell".
 
     On the same instances (of the same ids, or without ids as many in the same order, with the same clusters and
-    strata) the limits are those of the paired test of `equivalence_test`, where both sides hold results of instances.
-    Else they are those of independent results: with arms $l, u$ of the intervals of both scores,
-    $d - \sqrt{l_{new}^2 + u_{old}^2}$ and $d + \sqrt{u_{new}^2 + l_{old}^2}$. On the same instances these are wider
-    than need be. Where all results are the same, nothing is worse.
+    strata) the limits are those of `equivalence_test`, where both sides hold results of instances. Else they are those
+    of independent results, which are wider: with arms $l, u$ of the intervals of both scores, $d - \sqrt{l_{new}^2 +
+    u_{old}^2}$ and $d + \sqrt{u_{new}^2 + l_{old}^2}$. Where all results are the same, nothing is worse.
 
     Args:
         old: a `Report`, or the path of its JSON; or an `Evaluation`, several by metric, or the path of an .npz file.
@@ -363,11 +353,12 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
         keys = [[(one.name, one.metric) for one in report.systems] for report in (before, after)]
         lower = dict.fromkeys([*before.lower_is_better, *after.lower_is_better])
         (compared, same), of_reports = _of_reports(before, after), _report_fields(before, after, options)
-        paired = (compared, same) if same else _paired_reports(before, after)
-        if isinstance(paired, str):
-            unpaired_reason = paired
-        else:
-            compared, same = paired
+        if not same:
+            try:
+                _check_paired(before, after)
+                compared, same = _of_evaluations(before.evaluations, after.evaluations)
+            except InputError as error:
+                unpaired_reason = error.flags
     elif isinstance(before, list) and isinstance(after, list):
         keys = [[(name, each.metric.name) for each in side for name in each.systems] for side in (before, after)]
         lower = [each.metric.name for each in before if not each.metric.higher_is_better]
@@ -375,11 +366,9 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
     else:
         raise InputError("old is a report and new is not, or the other way round; give two reports, or two evaluations")
     compared = _chosen(compared, options)
-    removed, added = (
-        tuple(key for key in side if key not in other and _is_chosen(key, options))
-        for side, other in (keys, keys[::-1])
-    )
+    old_keys, new_keys = ([key for key in side if _is_chosen(key, options)] for side in keys)
     changes = _changes(compared, lower, options)
+    removed = tuple(key for key in old_keys if key not in new_keys)
     verdicts = {None if options.margin is None else "cannot tell"} if removed else set[str | None]()
     verdicts |= {one.verdict for one in changes}
     return Diff(
@@ -391,7 +380,7 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
         same_data=same and set(keys[0]) == set(keys[1]),
         changes=changes,
         flips=_flips(compared, options),
-        added=added,
+        added=tuple(key for key in new_keys if key not in old_keys),
         removed=removed,
         lower_is_better=tuple(lower),
         **of_reports,
@@ -410,7 +399,6 @@ def _side(given: Any, name: str) -> Report | list[EvaluationRecord]:
 
 
 def _chosen(compared: Compared, options: DiffOptions) -> Compared:
-    """The scores of the systems and metrics of the options, which must be on both sides."""
     for index, (what, names) in enumerate((("system", options.only), ("metric", options.metric))):
         known = list(dict.fromkeys(key[index] for key in compared))
         for name in names or ():
@@ -426,7 +414,6 @@ def _is_chosen(key: Key, options: DiffOptions) -> bool:
 
 
 def _changes(compared: Compared, lower_is_better: Collection[str], options: DiffOptions) -> tuple[Change, ...]:
-    """All changes, with limits and verdicts where there is a margin."""
     alpha, many, margin, changes = 1.0 - options.confidence_level, len(compared), options.margin, []
     for (name, metric), (old, new, change, limits_at, _) in compared.items():
         limits, verdict, lower = None, None, metric in lower_is_better
@@ -442,7 +429,6 @@ def _changes(compared: Compared, lower_is_better: Collection[str], options: Diff
 
 
 def _flips(compared: Compared, options: DiffOptions) -> tuple[Flips, ...]:
-    """The instances that changed the systems that changed most."""
     changed = sorted(compared.items(), key=lambda item: -abs(item[1][2]))
     pairs = [
         replace(pair, systems=(f"{name} (new)", f"{name} (old)"))
@@ -460,10 +446,9 @@ def _flips(compared: Compared, options: DiffOptions) -> tuple[Flips, ...]:
 def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, Any]:
     """The fields of a `Diff` that only reports have; of pairs that hold one of the chosen systems."""
     decided = [_decisions(report) for report in (old, new)]
-    chosen, metrics = options.only or [one.name for one in old.systems], options.metric
-    shared = [key for key in decided[0] if key in decided[1] and (key[0] in chosen or key[1] in chosen)]
-    both = [key for key in shared if key[2] in (metrics or key)]
-    sides = ((key, decided[0][key], decided[1][key]) for key in both)
+    chosen, metrics = {*(options.only or [one.name for one in old.systems])}, options.metric
+    sides = [(key, before, decided[1][key]) for key, before in decided[0].items() if key in decided[1]]
+    sides = [each for each in sides if chosen & {*each[0][:2]} and each[0][2] in (metrics or each[0])]
     changed = [ChangedDecision(*key, a[0], b[0], a[1], b[1], a[2], b[2]) for key, a, b in sides if a[0] != b[0]]
     top: list[dict[str, tuple[str, ...]]] = [{}, {}]
     for groups, report in zip(top, (old, new), strict=True):
@@ -473,7 +458,7 @@ def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, 
     settings = [report.settings_dict() for report in (old, new)]
     return {
         "decisions": tuple(changed),
-        "num_decisions": len(both),
+        "num_decisions": len(sides),
         "top_groups": {} if options.only else _changed(*top),
         "settings": _changed({name: value for name, value in settings[0].items() if name != "data"}, settings[1]),
         "versions": _changed(old.versions, new.versions),
@@ -531,20 +516,16 @@ def _scores(diff: Diff) -> list[Block]:
 
 
 def _details(diff: Diff) -> list[Block]:
-    """What the limits mean, and what else changed."""
     parts, level = list[Block](), percent(diff.level)
     if diff.margin is not None and not diff.same_data:
-        parts.append(
-            f"limits of new - old: {level} confidence each. Worse: both beyond the margin; no worse: both within it."
-            if len(diff.changes) == 1
-            else f"limits of new - old: on the side of a loss each holds with {level} confidence, on the other side "
-            "all hold together. No worse: the first lies within the margin; worse: the second lies beyond it."
-        )
+        hold = f"on the side of a loss each holds with {level} confidence, on the other side all hold together"
+        verdicts = "No worse: the first lies within the margin; worse: the second lies beyond it."
+        if len(diff.changes) == 1:
+            hold, verdicts = f"{level} confidence each", "Worse: both beyond the margin; no worse: both within it."
+        parts.append(f"limits of new - old: {hold}. {verdicts}")
         if not diff.paired:
-            independent = (
-                "the limits are those of independent results; on the same instances they are wider than need be"
-            )
-            parts.append(f"Not paired: {diff.unpaired_reason}. So {independent}.")
+            so = "So the limits are those of independent results; on the same instances they are wider than need be."
+            parts.append(f"Not paired: {diff.unpaired_reason}. {so}")
         parts += [f"{DASH}: {_NO_LIMITS[diff.paired]}."] if any(one.limits is None for one in diff.changes) else []
     for one in diff.flips:
         parts += [f"{metric_title(one.metric)}, what changed {one.a.removesuffix(' (new)')}:", one.headline]
@@ -568,19 +549,151 @@ def _value(value: Any) -> str:
 
 
 def _decision_lines(diff: Diff) -> list[Block]:
-    """The pairs that are decided differently."""
     if not diff.decisions:
-        return [f"Decisions that changed: none of {count(diff.num_decisions, 'pair')}."] if diff.num_decisions else []
+        return [f"Decisions that changed: none of {count(diff.num_decisions, 'pair')}."] * (diff.num_decisions > 0)
     shown = diff.decisions[:_MOST_DECISIONS]
     names = ["a", "b", *(name for name in ("metric", "test") if len({getattr(one, name) for one in shown}) > 1)]
     columns = {name: [getattr(one, name) for one in shown] for name in names}
     for when in ("old", "new"):
         columns[when] = [{one.a: "a", one.b: "b", None: "none"}[getattr(one, when)] for one in shown]
         columns[f"{when} p"] = [format_p(getattr(one, f"{when}_p")) for one in shown]
-    more = len(diff.decisions) - len(shown)
-    return [
-        f"Decisions that changed, {len(diff.decisions):,} of {count(diff.num_decisions, 'pair')}:",
-        Table.of(columns, names=tuple(range(len(names))), optional=("old p", "new p")),
-        "a: a is significantly better; b: b is; none: neither. p is adjusted."
-        + f" JSON has {more:,} more." * (more > 0),
-    ]
+    heading = f"Decisions that changed, {len(diff.decisions):,} of {count(diff.num_decisions, 'pair')}:"
+    table = Table.of(columns, names=tuple(range(len(names))), optional=("old p", "new p"))
+    more = f" JSON has {len(diff.decisions) - len(shown):,} more." * (len(diff.decisions) > len(shown))
+    return [heading, table, f"a: a is significantly better; b: b is; none: neither. p is adjusted.{more}"]
+
+
+_ROUNDING = {"rel_tol": 1e-9, "abs_tol": 1e-12}
+"""Versions of libraries and processors round functions such as exp differently."""
+
+
+@dataclass(frozen=True, repr=False)
+class Verification(StudyResult):
+    """Whether a report is that of some data.
+
+    Attributes:
+        text: the answer in one line.
+        same_data: whether the data are the same.
+        differences: what differs, in words; of numbers the first difference. Empty where everything is the same.
+    """
+
+    _first = ("text",)
+
+    text: str
+    same_data: bool = True
+    differences: tuple[str, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        """Whether data and numbers are the same, up to rounding."""
+        return not self.differences
+
+    def _lines(self) -> list[str]:
+        return [self.text]
+
+    def _fields(self) -> dict[str, Any]:
+        return {"same": self.same} | super()._fields()
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions(ReadingOptions):
+    """The options of `verify`."""
+
+    device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress")
+
+
+@takes(VerifyOptions)
+@with_progress
+def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
+    """Is a report that of these data? The same data, and, when compared again, the same numbers.
+
+    Give the options that say how data are read; the metrics and all settings are those of the report.
+
+    Args:
+        report: a `Report`, or the path of its JSON.
+        data: what `compare` took.
+        options: see `VerifyOptions`.
+
+    Raises:
+        InputError: the report or the data cannot be read.
+
+    Example:
+        >>> answers = {"A": [1, 1, 1, 0, 1, 1], "B": [0, 1, 0, 0, 0, 1]}
+        >>> report = compare(answers, metric="accuracy")
+        >>> print(verify(report, answers).text)
+        the same data, and the same numbers to the last bit
+        >>> print(verify(report, answers | {"B": [0, 1, 0, 0, 0, 0]}).text[:35])
+        other data: numbers differ: 'B on i
+    """
+    report = report if isinstance(report, Report) else Report.from_json(report)
+    evaluations = evaluations_of(data, options, metrics=[options.metric] if options.metric else metrics_of(report))
+    again = partial(compare, evaluations, **values(report.settings, device=options.device, progress=options.progress))
+    if data_hash(evaluations) != report.data:
+        differences = tuple(_other_data(report, evaluations, again))
+        return Verification(f"other data: {'; '.join(differences)}", same_data=False, differences=differences)
+    if (here := again()) == report:
+        return Verification("the same data, and the same numbers to the last bit")
+    differs = next(_differences(report, here), None)
+    if differs is None:
+        return Verification("the same data, and the same numbers up to rounding (1e-9)")
+    return Verification(f"the same data, but other numbers: {differs}", differences=(differs,))
+
+
+def metrics_of(report: Report) -> list[str]:
+    """The metrics by which the data of a report are read; of a suite those of its tasks."""
+    of_tasks = [one.title.rpartition(": ")[2] for one in report.measured if one.title == one.metric]
+    return list(dict.fromkeys(of_tasks or [system.metric for system in report.systems]))
+
+
+def _other_data(report: Report, evaluations: Sequence[EvaluationRecord], again: Callable[[], Report]) -> Iterator[str]:
+    """Which of names, ids, clusters, other labels and numbers differ, in words, each once."""
+    if not report.evaluations:
+        with suppress(InputError):  # the settings may not suit other data
+            yield from islice(_differences(report, again()), 1)
+        yield "the report holds no scores of instances, so that ids, clusters and strata cannot be compared"
+        return
+    there, here = _contents(report.evaluations), _contents(evaluations)
+    differences = [difference({what: there[what]}, {what: here[what]}) for what in there]
+    yield from filter(None, differences if any(differences) else ["the same numbers are held in another way"])
+
+
+def _contents(evaluations: Sequence[EvaluationRecord]) -> dict[str, list[str]]:
+    """What evaluations hold, in words; only the names and ids are in their order."""
+    ids = [each.ids or [f"instance {number}" for number in range(1, each.num_instances + 1)] for each in evaluations]
+    contents = {
+        "metrics": [each.metric.name for each in evaluations],
+        "names": list(dict.fromkeys(name for each in evaluations for name in each.systems)),
+        "ids": list(chain(*ids)),
+    }
+    for kind in ("clusters", "strata", "runs"):
+        labels = (zip(own, getattr(each, kind) or (), strict=False) for own, each in zip(ids, evaluations, strict=True))
+        contents[kind] = sorted(f"{one} in {label}" for one, label in chain(*labels))
+    contents["numbers"] = sorted(
+        f"{name} on {one} by {each.metric.name}: {numbers}"
+        for own, each in zip(ids, evaluations, strict=True)
+        for name, rows in zip(each.systems, each.stats.tolist(), strict=True)
+        for one, numbers in zip(own, rows, strict=True)
+    )
+    return contents
+
+
+def _differences(there: Report, here: Report) -> Iterator[str]:
+    if (len(there.systems), len(there)) != (len(here.systems), len(here)):
+        yield f"{len(there.systems)} systems and {len(there)} pairs there, {len(here.systems)} and {len(here)} here"
+        return
+    for old, new in chain(zip(there.systems, here.systems, strict=True), zip(there, here, strict=True)):
+        keys, name = SYSTEM_KEYS, f"{getattr(old, 'name', '')!r} by {old.metric}"
+        if isinstance(old, Comparison):
+            keys, name = PAIR_KEYS, f"{old.a!r} and {old.b!r} by {old.metric} ({old.test})"
+        for key in keys:
+            if not _is_equal(before := getattr(old, key), after := getattr(new, key)):
+                yield f"{key} of {name} is {before} there and {after} here"
+
+
+def _is_equal(old: Any, new: Any) -> bool:
+    if isinstance(old, tuple) and isinstance(new, tuple):
+        return all(map(_is_equal, old, new))
+    if isinstance(old, float) and isinstance(new, float):
+        return math.isclose(old, new, **_ROUNDING)
+    return old == new

@@ -1,7 +1,4 @@
-"""Equivalence: are two systems alike up to a margin, or is one not worse than the other by more than that?
-
-Two one-sided tests (TOST): each pair against a difference of minus the margin, and of the margin.
-"""
+"""Equivalence: are two systems alike up to a margin, or is one not worse than the other by more than that?"""
 
 from __future__ import annotations
 
@@ -24,8 +21,7 @@ from sigjax.resample.tally import extreme
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
 from sigjax.studies.formulas import proportion_interval
-from sigjax.studies.study import StudyRows, adjusted_p, signature_line, table_text, with_adjusted_p
-from sigjax.testing.hypotheses import Pair
+from sigjax.studies.study import StudyRows, adjusted_p, columns_text, signature_line, with_adjusted_p
 from sigjax.testing.intervals import in_closed_form, interval_names
 from sigjax.testing.jackknife import (
     degrees_of_freedom,
@@ -52,89 +48,55 @@ _TITLES = {
 _ALL_EQUAL = "the interval has zero width: all units differ alike, which says nothing about other units; p is 1"
 
 
-def interval_level(settings: Settings) -> float:
-    """The level 1 - 2 alpha of the intervals that agree with both tests at alpha."""
+def _interval_level(settings: Settings) -> float:
+    """1 - 2 alpha: the level of the intervals that agree with both tests at alpha."""
     return round(2.0 * settings.level - 1.0, 12)
 
 
 def _closed_tests(case: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
-    """The tests of all pairs without resamples, and their name."""
-    _, spreads = jackknife_intervals(
-        replace(case, settings=replace(case.settings, confidence_level=interval_level(case.settings)))
-    )
+    """The tests whose intervals `jackknife_intervals` gives: Tango's for answers right or wrong, else t."""
+    at_level = replace(case.settings, confidence_level=_interval_level(case.settings))
+    spreads, method = jackknife_intervals(replace(case, settings=at_level))[1], interval_names(case).pairs or ""
     errors = np.array([each.standard_error or 0.0 for each in spreads])
     skewed, tests = pair_skewness(influences(case.centred), case.hypotheses.members, errors).tolist(), []
+    degrees = degrees_of_freedom(case.units.sizes, case.units.strata)
     for pair, (_, interval), error, g in zip(case.hypotheses.pairs, spreads, errors.tolist(), skewed, strict=True):
         if interval is None:
             raise InputError("equivalence needs a stratum of at least two units; leave the strata out")
-        tests.append((*_closed_tails(case, pair, error, g, margin), interval, error, None))
-    return interval_names(case).pairs or "", tests
-
-
-def _closed_tails(case: SumsProblem, pair: Pair, error: float, skewness: float, margin: float) -> tuple[float, float]:
-    """p-values of the tests whose intervals `jackknife_intervals` gives: Tango's for answers right or wrong, else t.
-
-    A standard error of 0 means that all units differ alike, which says nothing of other units: p is 1.
-    """
-    delta = case.hypotheses.delta(pair)
-    if interval_names(case).pairs == "tango":
-        a, b = case.units.values[list(pair), :, 0]
-        only_a, only_b = int((a > b).sum()), int((b > a).sum())
-        return tango_tail(only_a, only_b, len(a), -margin), tango_tail(only_b, only_a, len(a), -margin)
-    if error == 0.0:
-        return 1.0, 1.0
-    degrees = degrees_of_freedom(case.units.sizes, case.units.strata)
-    of_delta = delta, error, skewness
-    return (
-        skewed_tail(*of_delta, -margin, degrees, "greater", nearer=False),
-        skewed_tail(*of_delta, margin, degrees, "less", nearer=False),
-    )
+        if method == "tango":
+            a, b = case.units.values[list(pair), :, 0]
+            only_a, only_b = int((a > b).sum()), int((b > a).sum())
+            tails = tango_tail(only_a, only_b, len(a), -margin), tango_tail(only_b, only_a, len(a), -margin)
+        elif error == 0.0:  # all units differ alike, which says nothing of other units
+            tails = 1.0, 1.0
+        else:
+            of_delta = case.hypotheses.delta(pair), error, g
+            lower = skewed_tail(*of_delta, -margin, degrees, "greater", nearer=False)
+            tails = lower, skewed_tail(*of_delta, margin, degrees, "less", nearer=False)
+        tests.append((*tails, interval, error, None))
+    return method, tests
 
 
 def _bootstrap_tests(case: Problem, margin: float, context: Context) -> tuple[str, list[Tests]]:
-    """The bootstrap tests of all pairs, and their name."""
+    """The bootstrap tests; the basic interval lies within the margins if and only if both reject.
+
+    Reference: Davison and Hinkley (1997), "Bootstrap methods and their application", section 5.2.
+    """
     settings, tests = case.settings, []
-    shape = len(case.hypotheses.scores), settings.fixed_resamples
+    shape, levels = (len(case.hypotheses.scores), settings.fixed_resamples), quantile_levels(_interval_level(settings))
     with case.sized(context, 0, draws=True).run("bootstrap", shape[1], settings.seed) as run:
         replicates = kept_replicates(case.replicates, shape[0], run)
     of_pairs = (column.tolist() for column in case.hypotheses.observed(case.hypotheses.members))
     for (a, b), delta, tolerance in zip(case.hypotheses.pairs, *of_pairs, strict=True):
-        deltas = replicates[a] - replicates[b]
-        exceed = margin_exceed(deltas, delta, margin, tolerance)
+        deltas, slack = replicates[a] - replicates[b], np.float64(tolerance)
+        above = extreme(deltas - delta, np.float64(delta + margin), slack, "greater")
+        below = extreme(deltas - delta, np.float64(delta - margin), slack, "less")
+        exceed = int(np.count_nonzero(above)), int(np.count_nonzero(below))
         lower, upper = (float(montecarlo_p(count, settings.fixed_resamples)) for count in exceed)
-        interval = dual_interval(deltas, delta, interval_level(settings))
-        tests.append((lower, upper, interval, float(standard_errors(deltas[None])[0]), exceed))
+        (low,), (high,) = (ends.tolist() for ends in quantiles(deltas[None].copy(), levels))
+        interval, error = Basic.turned(Interval(low, high), delta), float(standard_errors(deltas[None])[0])
+        tests.append((lower, upper, interval, error, exceed))
     return "bootstrap", tests
-
-
-def margin_exceed(replicates: np.ndarray, delta: float, margin: float, tolerance: float) -> tuple[int, int]:
-    r"""Count resamples at least as extreme as delta under delta = -margin, and under delta = margin.
-
-    The null distribution of the bootstrap test, that of $\delta^* - \delta$, is moved to each margin: the counts are of
-    $\delta^* - \delta - m \ge \delta$ and $\delta^* - \delta + m \le \delta$. Ties count. `replicates` `[resample]` are
-    bootstrap deltas; differences smaller than `tolerance` are ties.
-
-    >>> margin_exceed(np.array([-0.4, -0.1, 0.1, 0.3]), 0.0, 0.3, 1e-12)
-    (1, 1)
-    >>> margin_exceed(np.array([-0.4, -0.1, 0.1, 0.3]), 0.1, 0.2, 1e-12)
-    (0, 2)
-    """
-    null, slack = replicates - delta, np.float64(tolerance)
-    above = extreme(null, np.float64(delta + margin), slack, "greater")
-    below = extreme(null, np.float64(delta - margin), slack, "less")
-    return int(np.count_nonzero(above)), int(np.count_nonzero(below))
-
-
-def dual_interval(replicates: np.ndarray, delta: float, level: float) -> Interval:
-    """The interval that lies within the margins if and only if both tests reject at (1 - level) / 2: the basic one.
-
-    Reference: Davison and Hinkley (1997), "Bootstrap methods and their application", section 5.2.
-
-    >>> dual_interval(np.arange(101.0), 40.0, 0.5)
-    Interval(low=5.0, high=55.0)
-    """
-    (low,), (high,) = (ends.tolist() for ends in quantiles(replicates[None].copy(), quantile_levels(level)))
-    return Basic.turned(Interval(low, high), delta)
 
 
 @dataclass(frozen=True, repr=False)
@@ -142,21 +104,14 @@ class Equivalence(SciPyNames, Brief):
     """One pair of systems, one metric, one claim.
 
     Attributes:
-        a: name of the first system.
-        b: name of the second.
-        metric: name of the metric.
         claim: "equivalence": |score_a - score_b| < margin for infinitely many instances; or "non-inferiority": a is
             not worse than b by the margin or more.
         margin: on the scale of the metric.
-        score_a: score of a.
-        score_b: score of b.
-        delta: score_a - score_b.
         p_lower: p-value against delta <= -margin.
         p_upper: p-value against delta >= margin.
         p_value: of the claim: the larger of the two for equivalence; for non-inferiority p_lower, or p_upper where
             lower scores are better.
-        p_interval: Clopper-Pearson interval, at the level, for the p-value of infinitely many resamples; None without
-            resamples.
+        p_interval: Clopper-Pearson interval, at the level, of p for infinitely many resamples; None without resamples.
         p_adjusted: p_value adjusted for all pairs of the same metric.
         holds: whether the claim is shown: p_adjusted < 1 - level.
         interval: of delta, at the level 1 - 2 alpha where the level is 1 - alpha. Equivalence holds (before adjustment)
@@ -204,10 +159,7 @@ class EquivalenceOptions:
         "equivalence", "Equivalence; or non-inferiority: the first system is not worse by the margin."
     )
     method: Literal["auto", "bootstrap"] = option(
-        "auto",
-        "Tests: auto, or bootstrap tests for every metric.",
-        'With "auto", those of the intervals that `compare` gives by default, and bootstrap tests for a '
-        "`SampleMetric`. Bootstrap tests find equivalence too often with fewer than 30 units.",
+        "auto", "Tests: auto, or bootstrap tests for every metric, as auto has them for a `SampleMetric`."
     )
     resamples: int = same(Settings, "resamples", doc="Number of bootstrap resamples.", more="")
     confidence_level: float = same(
@@ -304,7 +256,7 @@ def _of_metric(evaluation: EvaluationRecord, settings: Settings, options: Equiva
             method, tests = _closed_tests(case, margin)
         else:
             method, tests = _bootstrap_tests(case, margin, Context(options.device, options.progress))
-    level, scores, records = interval_level(settings), case.observed_scores, []
+    level, scores, records = _interval_level(settings), case.observed_scores, []
     for pair, (lower, upper, interval, error, exceeds) in zip(case.hypotheses.pairs, tests, strict=True):
         above = upper > lower if options.claim == "equivalence" else not case.metric.higher_is_better
         p_value, exceed = (upper if above else lower), None if exceeds is None else exceeds[above]
@@ -321,24 +273,21 @@ def _of_metric(evaluation: EvaluationRecord, settings: Settings, options: Equiva
 
 
 def _lines(results: Sequence[Equivalence]) -> list[str]:
-    """Claims and whether they are shown."""
     first, settings = results[0], results[0].settings
     spec = number_spec([number for row in results for number in (row.score_a, row.score_b, row.delta, row.margin)])
     inside = f"|delta| < {first.margin:g}"
     claim = inside if first.claim == "equivalence" else f"a is not worse than b by {first.margin:g}"
-    interval = f"{percent(first.interval_level)} interval"
-    header = ("a", "b", "metric", "delta", interval, "p (lower)", "p (upper)", adjusted_p(results), "holds")
-    rows = [
-        (
-            row.a,
-            row.b,
-            metric_title(row.metric),
-            format(row.delta, f"+{spec}"),
-            format_interval(row.interval, f"+{spec}"),
-        )
-        + (format_p(row.p_lower), format_p(row.p_upper), format_p(row.p_adjusted), "yes" if row.holds else "not shown")
-        for row in results
-    ]
+    columns = {
+        "a": [row.a for row in results],
+        "b": [row.b for row in results],
+        "metric": [metric_title(row.metric) for row in results],
+        "delta": [format(row.delta, f"+{spec}") for row in results],
+        f"{percent(first.interval_level)} interval": [format_interval(row.interval, f"+{spec}") for row in results],
+        "p (lower)": [format_p(row.p_lower) for row in results],
+        "p (upper)": [format_p(row.p_upper) for row in results],
+        adjusted_p(results): [format_p(row.p_adjusted) for row in results],
+        "holds": ["yes" if row.holds else "not shown" for row in results],
+    }
     methods = list(dict.fromkeys(row.method for row in results))
     drawn = {"n": settings.resamples, "seed": settings.seed, "null": "shift", "ties": "ge"}
     signature = signature_line(
@@ -355,7 +304,7 @@ def _lines(results: Sequence[Equivalence]) -> list[str]:
     return [
         f"{first.claim} test ({', '.join(_TITLES[method] for method in methods)}): {claim}",
         "",
-        *table_text(header, rows, (0, 1, 2)),
+        *columns_text(columns, (0, 1, 2)),
         "",
         f"holds: {adjusted_p(results)} < {settings.alpha:g}; not shown does not mean that there is a difference",
         *(["p (lower), p (upper) and intervals are each for its pair alone"] if len(results) > 1 else []),

@@ -29,10 +29,9 @@ def paired_proportion(right: np.ndarray, members: np.ndarray, level: float) -> I
 
     It takes the number of independent pairs that would have the variance of the share, $\frac{S}{S - 1} \left(\sum_k
     (\sum_{i \ni k} e_i)^2 - \sum_i e_i^2\right) / n^2$ for n pairs i of S systems k, with $e_i$ = 1 or 0 minus the
-    share: pairs depend on each other if they share a system. But it takes no more than n, and where all pairs are
-    right, or none is, one per two systems. In simulations with 12 to 60 systems, intervals of 95% hold the share in 92
-    to 96% of cases; those that assume independent pairs in 66 to 86%. `right` is `[pair]`, and `members` `[pair, 2]`
-    are the systems, by name or position.
+    share; but no more than n, and where all pairs are right, or none is, one per two systems. In simulations with 12 to
+    60 systems, intervals of 95% hold the share in 92 to 96% of cases; those that assume independent pairs in 66 to 86%.
+    `right` is `[pair]`, and `members` `[pair, 2]` are the systems, by name or position.
 
     Reference: Aronow, Samii and Assenova (2015), "Cluster-robust variance estimation for dyadic data".
 
@@ -58,10 +57,8 @@ def check_resamples(resamples: int, alpha: float) -> None:
     """
     least = math.ceil(round(1.0 / alpha, 6)) - 1
     if resamples < least:
-        raise InputError(
-            f"resamples must be at least {least:,}, so that a Monte Carlo p-value can be up to {alpha:g}, "
-            f"got {resamples:,}"
-        )
+        why = f"so that a Monte Carlo p-value can be up to {alpha:g}"
+        raise InputError(f"resamples must be at least {least:,}, {why}, got {resamples:,}")
 
 
 def normal_power(effect: float, standard_error: float, alpha: float, alternative: Alternative) -> float:
@@ -117,10 +114,9 @@ def instances_needed(
 def simulated_effect(errors: np.ndarray, alpha: float, power: float, alternative: Alternative) -> float:
     r"""`detectable_effect` from simulated errors $\delta_r - \delta$ `[trial]` instead of the normal distribution.
 
-    An effect shifts their distribution. A test detects it if delta is above the $1 - \alpha$ quantile of the errors (of
-    their sizes, two-sided). A share `power` of the trials is above it if the effect is that quantile minus the $1 -
-    power$ quantile of the errors. As in the normal approximation, the spread is taken as known; a test estimates it,
-    and needs a little more with few units. Errors have the sign that makes the effect positive.
+    A test detects an effect if delta is above the $1 - \alpha$ quantile of the errors (of their sizes, two-sided); a
+    share `power` of the trials is, if the effect is that quantile minus the $1 - power$ quantile. As in the normal
+    approximation, the spread is taken as known. Errors have the sign that makes the effect positive.
 
     >>> simulated_effect(np.arange(-50.0, 51.0), 0.1, 0.8, "greater")
     70.0
@@ -133,13 +129,11 @@ def uniformity(p_values: np.ndarray) -> tuple[float, float, float]:
     r"""Distances between v and the share F(v) of p-values `[trial]` that are at most v (Kolmogorov, one-sided).
 
     They are the excess, the largest F(v) - v or 0; an upper bound on the probability of such an excess if the test is
-    valid; and the deficit, the largest v - F(v) or 0.
-
-    A valid test has $P(p \le v) \le v$ for all v. An exact permutation test attains equality at the values that its p
-    can have, and at no other, so distances are taken at the p-values that occur. Sampling smears these values; p-values
-    that can have few values then show a deficit, never an excess. The probability of an excess is at most that for
-    uniform p-values, which Smirnov's formula gives exactly (Conover 1972: for discrete distributions it is lower). Of
-    n uniform p-values either distance is about $0.63 / \sqrt n$.
+    valid; and the deficit, the largest v - F(v) or 0. A valid test has $P(p \le v) \le v$ for all v; an exact
+    permutation test attains equality at the values that its p can have, so distances are taken at the p-values that
+    occur. The probability of an excess is at most that for uniform p-values, which Smirnov's formula gives exactly
+    (Conover 1972: for discrete distributions it is lower). Of n uniform p-values either distance is about $0.63 /
+    \sqrt n$.
 
     >>> uniformity(np.array([0.25, 0.5, 0.75, 1.0]))[::2]
     (0.0, 0.0)

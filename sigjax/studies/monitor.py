@@ -1,5 +1,7 @@
 r"""Monitor: a comparison that may be looked at after every instance, and stops as soon as it is decided.
 
+And `stopping`: how much of an evaluation would a monitor have saved? It replays saved results in random orders.
+
 **The test.** Under the null hypothesis of swaps, the sign of a difference $d_i$ of two systems on a unit (an instance,
 or the sum over a cluster) is a fair coin, given its size and all that came before. So for any $\theta_i$ made of sizes
 and earlier signs alone, $\prod_i \exp(\theta_i d_i) / \cosh(\theta_i d_i)$ is a martingale with mean 1 (de la Pena
@@ -25,24 +27,29 @@ import math
 import os
 import zlib
 from collections import Counter, namedtuple
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, combinations, groupby, product
 from typing import Any, Literal
 
 import numpy as np
 
+import sigjax.report.words as words
+import sigjax.resample.draws as draws
 from sigjax.comparison.checks import baseline_of
-from sigjax.comparison.options import ReadingOptions, evaluations_of
+from sigjax.comparison.compare import compare
+from sigjax.comparison.options import ReadingOptions
 from sigjax.metrics.ratios import ACCURACY, mean_score
 from sigjax.readers.options import listing
-from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Note, Settings
+from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Settings
 from sigjax.records.options import check, option, same, takes
 from sigjax.records.settings import PValueCorrection, adjust
-from sigjax.report.words import count, first_of, format_interval, format_p, number_spec, percent
+from sigjax.run.context import progress_bar
 from sigjax.run.files import read_text
-from sigjax.studies.study import StudyResult, signature_line, table_text, wrapped
-from sigjax.studies.trials import select
+from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
+from sigjax.studies.study import StudyResult, columns_text, more_in_json, signature_line, study_signature, wrapped
+from sigjax.studies.trials import StudyOptions, by_one_metric, select
 from sigjax.testing.p_values import special
 
 MonitorCorrection = Literal["ebh", "holm", "none"]
@@ -173,7 +180,6 @@ class Monitor(StudyResult):
     Attributes:
         unit: "instance" (with all its runs) or "cluster".
         waiting: names of units that `monitor` has not counted, as some system that is needed lacks results.
-        dropped: number of results that its `missing="drop"` left out.
 
     Raises:
         InputError: fewer than two systems, two of one name, or an option outside its domain.
@@ -227,7 +233,7 @@ class Monitor(StudyResult):
         self._columns = np.zeros((15 + len(self._effects), len(self._members)))  # parts of it:
         self._state, self._bounded, self._evidence = _State(*self._columns[:7]), self._columns[7:12], self._columns[12:]
         self._ids, self._clusters, self.unit = dict[str, str](), dict[str, None](), "instance"
-        self.waiting, self.dropped = tuple[str, ...](), 0  # units, which some system lacks, and results
+        self.waiting = tuple[str, ...]()  # units, which some system lacks
         # of intervals, which hold together where no finding at all may be false
         self._log_level = math.log(2.0 / alpha * (len(self._members) if correction == "holm" else 1))
 
@@ -382,63 +388,55 @@ class Monitor(StudyResult):
         pairs, needed = self.pairs, self.needed
         settled, size = sum(each.settled_at is not None for each in pairs), max(each.units for each in pairs)
         verb, most = "is" if settled == 1 else "are", "" if self.largest is None else f" of at most {self.largest:,}"
-        said = f"{settled:,} of {count(len(pairs), 'pair')} {verb} settled after {count(size, self.unit)}{most}"
+        said = f"{settled:,} of {words.count(len(pairs), 'pair')} {verb} settled"
         rate = f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks"
-        lines = [f"{'go on' if needed else 'stop'}: {said}", rate]
+        lines = [f"{'go on' if needed else 'stop'}: {said} after {words.count(size, self.unit)}{most}", rate]
         if needed and (free := [name for name in self.systems if name not in needed]):
-            lines.append(f"{count(len(free), 'system')} may stop: {first_of(free, 4)}")
+            lines.append(f"{words.count(len(free), 'system')} may stop: {words.first_of(free, 4)}")
         number = len(self.waiting)
         if self.largest is not None and size + number > self.largest:
-            given = count(size + number, self.unit)
+            given = words.count(size + number, self.unit)
             lines.append(f"warning: {given} of at most {self.largest:,}; the largest number is that of all")
         if needed and number:
-            waits = f"{count(number, self.unit)} {'waits' if number == 1 else 'wait'} for results of some system"
+            waits = f"{words.count(number, self.unit)} {'waits' if number == 1 else 'wait'} for results of some system"
             ends = self.largest is not None and size + number >= self.largest
             must = f": complete {'it' if number == 1 else 'them'}, no other {self.unit}s are left" if ends else ""
             lines += wrapped(f"{waits}, such as {self.waiting[0]!r}{must}")
-        if needed and self.dropped:
-            lines.append(f"{count(self.dropped, 'result')} dropped, of instances that some system lacks")
         shown = sorted(pairs, key=lambda each: each.settled_at or math.inf)[:_SHOWN]
-        spec, bounded = number_spec([each.delta for each in shown]), pairs[0].interval is not None
-        rows = [
-            (
-                f"{each.a} - {each.b}",
-                f"{each.delta:+{spec}}",
-                *([format_interval(each.interval, f"+{spec}")] if bounded else []),
-                format_p(each.p_adjusted, threshold=self.alpha),
-                "open" if each.settled_at is None else f"{each.settled_at:,}",
-                each.better or ("" if each.settled_at is None else "unclear"),
-            )
-            for each in shown
-        ]
-        joint = " (joint)" if self.correction == "holm" else ""
-        heading = [f"{percent(1.0 - self.alpha)} interval{joint}, any time"] if bounded else []
-        at = "settled at cluster" if self.unit == "cluster" else "settled at"
-        table = table_text(("pair", "delta", *heading, "adj. p", at, "better"), rows, (0, 4 + bounded))
-        lines += ["", *map(str.rstrip, table)]
+        spec, level = words.number_spec([each.delta for each in shown]), words.percent(1.0 - self.alpha)
+        columns = {
+            "pair": [f"{each.a} - {each.b}" for each in shown],
+            "delta": [f"{each.delta:+{spec}}" for each in shown],
+        }
+        if pairs[0].interval is not None:
+            heading = f"{level} interval{' (joint)' * (self.correction == 'holm')}, any time"
+            columns[heading] = [words.format_interval(each.interval, f"+{spec}") for each in shown]
+        at, unclear = f"settled at{' cluster' * (self.unit == 'cluster')}", {True: "unclear", False: ""}
+        columns |= {
+            "adj. p": [words.format_p(each.p_adjusted, threshold=self.alpha) for each in shown],
+            at: ["open" if each.settled_at is None else f"{each.settled_at:,}" for each in shown],
+            "better": [each.better or unclear[each.settled_at is not None] for each in shown],
+        }
+        lines += ["", *map(str.rstrip, columns_text(columns, (0, len(columns) - 1)))]
         if self.bounds is not None and self._clusters:
             what = "clusters" if self.unit == "cluster" else "runs of instances"
             lines += ["", f"no intervals: there are none for sums over {what}"]
         if any(each.settled_at and each.better is None for each in shown):
             lines += ["", "unclear: they differ; the direction is unclear, as delta rests on few units"]
-        if more := len(pairs) - len(shown):
-            lines += ["", f"and {count(more, 'more pair')}: in JSON (-o FILE.json) all stand"]
+        lines += more_in_json(len(pairs) - len(shown), "pair")
         made = {name: getattr(self, name) for name in _MADE[1:5]} | {"binary": self.binary or None}
         return [*lines, "", signature_line(study="monitor", **made)]
 
     def _fields(self) -> dict[str, Any]:
         """What the JSON has: what is known, and all that `from_json` needs to go on."""
         held = {"ids": self._ids, "clusters": list(self._clusters), "columns": self._columns.tolist()}
-        known = {name: getattr(self, name) for name in ("needed", "stop", "unit", "waiting", "dropped")}
+        known = {name: getattr(self, name) for name in ("needed", "stop", "unit", "waiting")}
         known["pairs"] = self._rows()
         return {"made": {name: getattr(self, name) for name in _MADE}, **known, "state": held}
 
     @classmethod
     def from_json(cls, source: str | os.PathLike[str]) -> Monitor:
-        """The monitor that `to_json` wrote: it goes on as if it had never been away.
-
-        Args:
-            source: the path of the file, or the JSON itself, which begins with `{`.
+        """The monitor that `to_json` wrote, from the path of its file or from the JSON itself; it goes on as before.
 
         Raises:
             InputError: it is something else, or damaged.
@@ -452,7 +450,7 @@ class Monitor(StudyResult):
             if held["schema"] != "sigjax-monitor/1" or not np.isfinite(columns).all():
                 raise ValueError
             monitor._columns[:] = columns.reshape(monitor._columns.shape)
-            monitor.unit, monitor.waiting, monitor.dropped = held["unit"], tuple(held["waiting"]), held["dropped"]
+            monitor.unit, monitor.waiting = held["unit"], tuple(held["waiting"])
             monitor._ids, monitor._clusters = dict(state["ids"]), dict.fromkeys(state["clusters"])
         except InputError:
             raise
@@ -488,10 +486,7 @@ class MonitorOptions(ReadingOptions):
         Settings, "confidence_level", doc="Decisions have an error rate of 1 - level.", more="", group="Main options"
     )
     correction: MonitorCorrection = option(
-        "ebh",
-        "The error rate: of false discoveries (ebh), of any (holm), of each pair (none).",
-        "Under any dependence of the pairs, and whenever one looks.",
-        group="Main options",
+        "ebh", "The error rate: of false discoveries (ebh), of any (holm), of each pair (none).", group="Main options"
     )
     baseline: str | None = same(Settings, "baseline")
     largest: int | None = option(
@@ -550,15 +545,14 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
     names = evaluation.ids or tuple(map(str, range(1, evaluation.num_instances + 1)))
     names = [*map("\t".join, zip(names, evaluation.runs, strict=True))] if evaluation.runs else names
     present = np.ones(values.shape, bool) if evaluation.present is None else evaluation.present
-    at, shown = {name: i for i, name in enumerate(names)}, np.where(present, values, np.nan)
-    for bits, some in groupby(seen._ids, key=lambda name: seen._ids[name].partition(":")[0]):
-        given = [k for k in range(len(values)) if int(bits, 16) >> k & 1]
-        counted = list(some)
-        held = [name for name in counted if name in at]
-        now = dict(zip(held, _digests(given, shown[:, [at[name] for name in held]]), strict=True))
-        if changed := [name for name in counted if now.get(name) != seen._ids[name]]:
-            what = "with other scores than these files have" if changed[0] in at else "which these files lack"
-            what = f"{changed[0]!r} was counted, {what}; what was counted must stay: restore it, or give another file"
+    shown, now = np.where(present, values, np.nan), dict[str, dict[str, str]]()
+    for name, digest in seen._ids.items():
+        if (bits := digest.partition(":")[0]) not in now:  # the digests of all names, of the systems that were counted
+            given = [k for k in range(len(values)) if int(bits, 16) >> k & 1]
+            now[bits] = dict(zip(names, _digests(given, shown), strict=True))
+        if now[bits].get(name) != digest:
+            what = "with other scores than these files have" if name in now[bits] else "which these files lack"
+            what = f"{name!r} was counted, {what}; what was counted must stay: restore it, or give another file"
             raise InputError(f"{os.fspath(kept or '')}: {what}")
     of_units = dict[str, list[int]]()
     for i, name in enumerate(names):
@@ -574,7 +568,6 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         else:
             waiting += some
     seen.unit, seen.waiting = "cluster" if evaluation.clusters else "instance", tuple(waiting)
-    seen.dropped = sum(int(note.values.get("dropped", 0)) for note in evaluation.notes if isinstance(note, Note))
     if kept is not None:
         seen.to_json(kept)
     return seen
@@ -590,9 +583,7 @@ def mean_scores(
     data: Any, options: ReadingOptions, what: str, missing: Missing = "pairwise"
 ) -> tuple[EvaluationRecord, np.ndarray, Sequence[str] | None]:
     """One evaluation by a mean over instances, the scores `[system, instance]`, and labels of units, if there are."""
-    evaluation, *others = evaluations_of(data, options, selects=True, missing=missing)
-    if others:
-        raise InputError(f"{what} takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
+    evaluation = by_one_metric(data, options, selects=True, missing=missing)
     if options.only is not None:
         evaluation = select(evaluation, options.only)
     stats, present = evaluation.stats, slice(None) if evaluation.present is None else evaluation.present
@@ -601,3 +592,150 @@ def mean_scores(
         raise InputError(f"{what} takes a mean of one score per instance, and {evaluation.metric.name} is none")
     units = evaluation.clusters or (evaluation.ids if evaluation.runs else None)
     return evaluation, stats[..., 0].astype(np.float64), units
+
+
+_FIRST_ROW = 2**41 + 2**38
+"""Order r has the random words of resample 2^41 + 2^38 + 2 r, its swaps those of the next one: no test reaches them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoppingOptions(ReadingOptions):
+    """The options of `stopping`."""
+
+    only: Sequence[str] | None = option(None, "Names of the systems; all when left out.", group="Main options")
+    confidence_level: float = same(MonitorOptions, "confidence_level")
+    correction: MonitorCorrection = same(MonitorOptions, "correction")
+    baseline: str | None = same(Settings, "baseline")
+    orders: int = option(100, "Random orders.", least=1, most=100_000, group="Main options")
+    cost: float | None = option(
+        None, "Cost of one system on one instance, in any currency.", above=0, group="Main options"
+    )
+    seed: int = same(StudyOptions, "seed")
+    progress: bool = same(StudyOptions, "progress")
+
+
+@dataclass(frozen=True, repr=False)
+class Stopping(StudyResult):
+    """What a monitor would have saved and found, over random orders.
+
+    Attributes:
+        num_units: number of units: clusters, where there are some.
+        needed: mean share of the results (of a system on an instance) until the monitor stops each system.
+        at_settling: mean share of the units after which pairs are settled; None where none ever is.
+        found: number of pairs in which the permutation test on all instances finds a difference.
+        kept: mean share of these that the monitor settles; None where there are none.
+        false_stops: number of orders, with the outputs of all systems swapped at random, in which any pair is settled;
+            where nothing is adjusted for, the first pair.
+        false_interval: Clopper-Pearson interval (95%) of their share, which is meant to be alpha at most.
+        cost: of all results; None where that of one is not given.
+        saved: the mean part of it that is saved.
+    """
+
+    systems: tuple[str, ...]
+    metric: str
+    num_instances: int
+    num_units: int
+    orders: int
+    needed: float
+    at_settling: float | None
+    found: int
+    kept: float | None
+    false_stops: int
+    false_interval: Interval
+    cost: float | None
+    saved: float | None
+    alpha: float
+    correction: MonitorCorrection
+    signature: str
+
+    def _lines(self) -> list[str]:
+        found = f"it finds {self.kept or 0.0:.0%} of the {words.count(self.found, 'difference')} of the full test"
+        which, share = "the first" if self.correction == "none" else "any", self.false_stops / self.orders
+        lines = [
+            f"the monitor needs {self.needed:.0%} of the results",
+            found if self.found else "the full test finds no difference",
+            f"{words.metric_title(self.metric)} on {words.count(self.num_instances, 'instance')}, "
+            f"{words.count(len(self.systems), 'system')}; means over {words.count(self.orders, 'random order')}",
+            f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}",
+            "",
+        ]
+        if self.saved is not None:
+            lines.append(f"saved: {self.saved:,.2f} of {self.cost:,.2f}")
+        if self.at_settling is not None:
+            lines.append(f"a pair that is settled is settled after {self.at_settling:.0%} of the instances (mean)")
+        ends = words.format_interval(self.false_interval, ".3f")
+        lines.append(f"false stops: with swapped outputs, {which} pair is settled in {share:.3f}")
+        return [*lines, f"of the orders, 95% interval {ends}; meant: at most {self.alpha:.3g}", "", self.signature]
+
+
+@takes(StoppingOptions)
+def stopping(data: Any, options: StoppingOptions) -> Stopping:
+    """Replay an evaluation in random orders: what would `monitor` have found, and how many results would it need?
+
+    Each order is replayed twice: as it is, where a system stops when all its pairs are settled; and with the outputs of
+    all systems swapped at random on each unit, so that all are equal, and each stop is a false one.
+
+    Args:
+        data: what `compare` takes, of a metric that is a mean over instances.
+        options: see `StoppingOptions`.
+
+    Raises:
+        InputError: a metric that is no mean, or several metrics.
+
+    Example:
+        >>> answers = {"A": [1] * 90 + [0] * 10, "B": [1] * 10 + [0] * 90, "C": [1] * 12 + [0] * 88}
+        >>> study = stopping(answers, metric="accuracy", orders=20, progress=False)
+        >>> study.found, study.kept, study.at_settling < 0.2
+        (2, 1.0, True)
+    """
+    check(options)
+    evaluation, values, labels = mean_scores(data, options, "stopping", missing="error")
+    evaluation.check_complete()
+    codes = np.arange(values.shape[1]) if labels is None else np.unique(labels, return_inverse=True)[1]
+    sizes = np.bincount(codes)
+    units, number = np.stack([np.bincount(codes, scores) for scores in values]), len(sizes)
+    rates = {"baseline": options.baseline, "confidence_level": options.confidence_level, "seed": options.seed}
+    alpha = Settings(confidence_level=options.confidence_level).alpha
+    made = {"alpha": alpha, "correction": options.correction, "baseline": options.baseline, "largest": number}
+    made |= {"binary": evaluation.metric.name == ACCURACY.name and labels is None}
+    new: Callable[[], Monitor] = partial(Monitor, evaluation.systems, **made)
+    full = compare(evaluation, correction=OF_INVERSE[options.correction][0], interval="none", progress=False, **rates)
+    finds = {frozenset((each.a, each.b)) for each in full if words.is_significant(each)}
+    names = [(each.a, each.b) for each in new().pairs]
+    times, used, false_stops = np.empty((options.orders, len(names))), 0, 0
+    with progress_bar("orders", options.orders, visible=options.progress) as advance:
+        for r in range(options.orders):
+            keys = draws.row_keys(options.seed, _FIRST_ROW + 2 * r + np.arange(2))
+            order = np.argsort(draws.words(keys[:1], number + number % 2)[0, :number])
+            replay = new()
+            replay.update(units[:, order])
+            times[r] = [each.settled_at or np.inf for each in replay.pairs]
+            for name in evaluation.systems:  # until its last pair is settled
+                until = max(time for time, pair in zip(times[r], names, strict=True) if name in pair)
+                used += int(sizes[order[: int(min(until, number))]].sum())
+            chance = draws.words(keys[1:], units.size + units.size % 2)[0, : units.size].reshape(units.shape)
+            swapped = np.take_along_axis(units, np.argsort(chance, axis=0), axis=0)
+            stops = new().update(swapped[:, order])
+            false_stops += names[0] in stops if options.correction == "none" else bool(stops)
+            advance(r + 1)
+    settled, significant = np.isfinite(times), np.array([frozenset(pair) in finds for pair in names])
+    needed, found = used / (options.orders * values.size), int(significant.sum())
+    cost = None if options.cost is None else options.cost * values.size
+    return Stopping(
+        systems=evaluation.systems,
+        metric=evaluation.metric.name,
+        num_instances=values.shape[1],
+        num_units=number,
+        orders=options.orders,
+        needed=needed,
+        at_settling=float(times[settled].mean() / number) if settled.any() else None,
+        found=found,
+        kept=float(settled[:, significant].mean()) if found else None,
+        false_stops=false_stops,
+        false_interval=proportion_interval(false_stops, options.orders, PROPORTION_LEVEL),
+        cost=cost,
+        saved=None if cost is None else (1.0 - needed) * cost,
+        alpha=alpha,
+        correction=options.correction,
+        signature=study_signature("stopping", options, metric=evaluation.metric.name, units=number),
+    )

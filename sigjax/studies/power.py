@@ -54,13 +54,7 @@ class PowerOptions(trials.StudyOptions, ReadingOptions):
         Settings, "confidence_level", doc="Differences with p up to 1 - level are significant.", group="Test"
     )
     pairs: int = option(
-        1,
-        "Pairs that `compare` will adjust p for: 66 for all pairs of 12 systems.",
-        "p up to (1 - confidence_level) / pairs is then significant, which Bonferroni, Holm and Hochberg reject at "
-        "least.",
-        least=1,
-        most=10_000_000,
-        group="Test",
+        1, "Pairs that `compare` will adjust p for: 66 for all pairs of 12 systems.", least=1, most=10_000_000
     )
     target: float = option(0.8, "The power that detectable differences are for.", above=0, below=1)
     difference: float | None = option(
@@ -75,7 +69,6 @@ class PilotDelta:
     """Delta in the pilot data.
 
     Attributes:
-        metric: name of the metric.
         delta: score of the first system minus that of the second: the true difference that the power supposes.
         standard_error: bootstrap standard error of delta (ddof = 1).
     """
@@ -90,8 +83,6 @@ class PowerAt:
     """Power of one test at one number of instances.
 
     Attributes:
-        metric: name of the metric.
-        test: "permutation" or "bootstrap".
         instances: number of instances (of units, where there are clusters or runs).
         rejected: number of repetitions with p <= alpha.
         power: their share.
@@ -124,13 +115,12 @@ class Mix:
     """Instances that detect a difference with the target power, by the normal approximation, if each has so many runs.
 
     Attributes:
-        metric: name of the metric.
         difference: the true difference.
         runs: runs of each system on each instance.
-        instances: instances that are needed.
         cost: of these instances, with the runs of both systems.
         cheapest: whether no other number of runs costs less, up to twice that of the pilot. Beyond, all would rest on
             how little instances vary, which pilots do not tell well.
+        below_0: whether the variance of delta between instances was estimated below 0, and taken as 0.
     """
 
     metric: str
@@ -139,6 +129,7 @@ class Mix:
     instances: int
     cost: float
     cheapest: bool
+    below_0: bool
 
 
 @dataclass(frozen=True, repr=False)
@@ -152,10 +143,8 @@ class Power(Study):
         target: the power that detectable differences are for.
         pairs: number of pairs that p is adjusted for.
         repetitions: number of samples drawn from the pilot for each number of instances.
-        num_instances: number of instances of the pilot.
-        num_units: number of its units (instances, or clusters where there are some).
+        num_units: number of units of the pilot (instances, or clusters where there are some).
         settings: of the tests.
-        signature: one line that reproduces the numbers.
         mixes: metric by metric, of samples (repeated runs without clusters), by number of runs.
     """
 
@@ -174,7 +163,6 @@ class Power(Study):
     mixes: tuple[Mix, ...] = ()
 
     def _lines(self) -> list[str]:
-        """Power and detectable differences, one table per metric and test."""
         a, b = self.systems
         adjusted = f"{self.settings.alpha:g} over {count(self.pairs, 'pair')}; Holm rejects no fewer"
         alone = "for one pair; adjusted for more pairs, less is detectable: --pairs"
@@ -199,22 +187,21 @@ class Power(Study):
         return [*lines, self.signature]
 
     def _cheapest(self, mixes: Sequence[Mix], spec: str) -> list[str]:
-        """The cheapest mix of instances and runs of one metric, and others; nothing where there are none."""
         if not mixes:
             return []
         best = next(mix for mix in mixes if mix.cheapest)
         mix = f"{count(best.instances, 'instance')} with {count(best.runs, 'run')} of each system"
         what = f"cheapest mix for a difference of {best.difference:{spec}} and power {percent(self.target)}:"
         rows = [(f"{each.runs}", f"{each.instances:,}", f"{each.cost:,.6g}") for each in mixes]
-        return ["", what, f"{mix}, cost {best.cost:,.6g}", "", *table_text(("runs", "instances", "cost"), rows), ""]
+        table = table_text(("runs", "instances", "cost"), rows)
+        zero = ["", "the variance of instances was estimated below 0, and is taken as 0"] * best.below_0
+        return ["", what, f"{mix}, cost {best.cost:,.6g}", "", *table, *zero, ""]
 
     @property
     def _alpha(self) -> float:
-        """The level of the test of one pair."""
         return self.settings.alpha / self.pairs
 
     def _table(self, metric: str, test: Test, spec: str) -> list[str]:
-        """The points of one metric and test."""
         header = ("detectable", "simulated", "standard error", "simulated", "power", "interval", "normal", "method")
         rows = []
         for at in self._points(metric, test):
@@ -228,13 +215,11 @@ class Power(Study):
         return [at for at in self.points if (at.metric, at.test) == (metric, test)]
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        """Of each metric: detectable deltas, and power, against the number of instances."""
         for pilot in self.pilots:
             yield PANEL, partial(self._draw_detectable, pilot)
             yield PANEL, partial(self._draw_power, pilot)
 
     def _draw_power(self, pilot: PilotDelta, axes: Axes) -> None:
-        """The power of each test, with its interval."""
         for test, marker in zip(self.settings.tests, "os", strict=False):
             points, color = self._points(pilot.metric, test), COLORS[test]
             sizes = [at.instances for at in points]
@@ -247,7 +232,6 @@ class Power(Study):
         set_words(axes, title, f"number of {unit_of(self)}s", "power")
 
     def _draw_detectable(self, pilot: PilotDelta, axes: Axes) -> None:
-        """The delta that tests find with the power asked for."""
         points = self._points(pilot.metric, self.settings.tests[0])
         shown = [(at.instances, at.simulated_detectable) for at in points if at.simulated_detectable is not None]
         axes.plot(*np.array(shown).reshape(-1, 2).T, "s", color="black", markersize=3.5, label="simulated")
@@ -271,14 +255,14 @@ class Power(Study):
 def power(data: Any, options: PowerOptions) -> Power:
     r"""Find the smallest difference that tests detect with other numbers of instances, and their power.
 
-    The detectable difference depends on the pilot's standard error, not on its delta. The standard error is taken as
-    known; with few instances a test needs a little more.
+    The detectable difference depends on the pilot's standard error alone, which is taken as known; with few instances a
+    test needs a little more.
 
     Power is that for one true difference, the pilot's delta: each repetition draws this number of instances from the
     pilot data, with replacement (from each stratum its share), and tests them; power is the share of repetitions with
-    $p \le (1 - confidence\_level) / pairs$. The pilot's delta is an estimate, so power at the pilot's own size says
-    nothing beyond its p: if p is 0.05, it is about one half (Hoenig and Heisey 2001). Choose the number of instances by
-    the smallest difference that matters.
+    $p \le (1 - confidence\_level) / pairs$, which Bonferroni, Holm and Hochberg reject at least. The pilot's delta is
+    an estimate, so power at the pilot's own size says nothing beyond its p: if p is 0.05, it is about one half (Hoenig
+    and Heisey 2001). Choose the number of instances by the smallest difference that matters.
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
@@ -356,7 +340,8 @@ def _mixes(evaluation: EvaluationRecord, pilot: PilotDelta, alpha: float, option
     costs = instances * (options.instance_cost + 2.0 * options.run_cost * runs)
     best = int(np.argmin(costs))
     for i in sorted({best, len(runs) - 1, *(number - 1 for number in _SHOWN_RUNS if number < len(runs))}):
-        yield Mix(pilot.metric, difference, i + 1, int(instances[i]), float(costs[i]), i == best)
+        about = i == best, found.instances_of_delta < 0.0
+        yield Mix(pilot.metric, difference, i + 1, int(instances[i]), float(costs[i]), *about)
 
 
 def _points(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions) -> list[PowerAt]:

@@ -11,19 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
-from sigjax.comparison.options import ReadingOptions, evaluations_of
+from sigjax.comparison.options import ReadingOptions
 from sigjax.metrics.ratios import mean_score
-from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings
+from sigjax.records import InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
 from sigjax.report.words import count, format_interval, number_spec, percent
 from sigjax.run.context import gib
 from sigjax.studies.equivalence import EquivalencePairsOptions
-from sigjax.studies.study import StudyResult, study_signature, table_text
+from sigjax.studies.study import StudyResult, columns_text, more_in_json, study_signature
+from sigjax.studies.trials import by_one_metric
 from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import sign_ps
 
@@ -49,7 +50,6 @@ class Place:
     """A system on a leaderboard.
 
     Attributes:
-        system: its name.
         score: its share of right answers.
         interval: Wilson's score interval of the share.
         rank_interval: 1 + the number of systems that are significantly better, to the last rank but for those that are
@@ -84,14 +84,9 @@ class Ranking(StudyResult):
 
     Attributes:
         systems: best first; those with one score in the order of the data.
-        metric: name of the metric.
-        num_instances: number of instances.
-        num_pairs: number of pairs that were tested.
-        num_significant: number of pairs that differ significantly.
         threshold: the largest p-value, unadjusted, that is significant; None where none is.
         correction: how p is adjusted for all pairs.
         confidence_level: that of intervals; decisions are made at 1 minus it.
-        signature: one line that reproduces the numbers.
     """
 
     rows = "systems"
@@ -107,7 +102,6 @@ class Ranking(StudyResult):
     signature: str
 
     def _lines(self) -> list[str]:
-        """The sentence, and a table of the first systems."""
         alpha, shown = 1.0 - self.confidence_level, self.systems[:_SHOWN]
         spec = number_spec([each.score for each in self.systems])
         top = sum(each.in_top_group for each in self.systems)
@@ -119,23 +113,18 @@ class Ranking(StudyResult):
             f"permutation test, two-sided, p adjusted by {title} over all pairs, at {alpha:.3g}",
             "",
         ]
-        rows = [
-            (
-                "{}–{}".format(*each.rank_interval),
-                each.system,
-                f"{each.score:{spec}}",
-                format_interval(each.interval, spec),
-                *(f"{number:,}" for number in (each.better, each.undecided, each.worse)),
-                "" if each.p_adjusted is None else f"{each.p_adjusted:.3g}",
-                "best" if each.in_top_group else str(each.cluster),
-            )
-            for each in shown
-        ]
-        interval = f"{percent(self.confidence_level)} interval"
-        header = ("rank", "system", "score", interval, "beats", "undecided", "beaten by", "adj. p to next", "group")
-        lines += table_text(header, rows, (1,))
-        if more := len(self.systems) - len(shown):
-            lines += ["", f"and {count(more, 'more system')}: in JSON (-o FILE.json) all stand"]
+        columns = {
+            "rank": ["{}–{}".format(*each.rank_interval) for each in shown],
+            "system": [each.system for each in shown],
+            "score": [f"{each.score:{spec}}" for each in shown],
+            f"{percent(self.confidence_level)} interval": [format_interval(each.interval, spec) for each in shown],
+            "beats": [f"{each.better:,}" for each in shown],
+            "undecided": [f"{each.undecided:,}" for each in shown],
+            "beaten by": [f"{each.worse:,}" for each in shown],
+            "adj. p to next": ["" if each.p_adjusted is None else f"{each.p_adjusted:.3g}" for each in shown],
+            "group": ["best" if each.in_top_group else str(each.cluster) for each in shown],
+        }
+        lines += [*columns_text(columns, (1,)), *more_in_json(len(self.systems) - len(shown), "system")]
         return [*lines, "", "one pair: sigjax compare, with the same files and --only A B", self.signature]
 
 
@@ -168,25 +157,15 @@ def rank(data: Any, options: RankOptions) -> Ranking:
     names, answers, metric = _answers(data, options)
     right = np.count_nonzero(answers, axis=1)
     order = np.argsort(-right, kind="stable")
-    board = _Board(answers[order], right[order].astype(np.int32))
-    decisions = _decided(board, options)
-    low, high = wilson_interval(board.right.astype(np.float64), answers.shape[1], options.confidence_level)
-    scores, number = (board.right / answers.shape[1]).tolist(), len(names)
-    better, worse = decisions.better.tolist(), decisions.worse.tolist()
+    right = right[order].astype(np.int32)
+    better, worse, clusters, to_next, threshold = _decided(answers[order], right, options)
+    ends = np.transpose(wilson_interval(right.astype(np.float64), answers.shape[1], options.confidence_level)).tolist()
+    scores, number, rest = (right / answers.shape[1]).tolist(), len(names), len(names) - 1
+    ordered, to_next = [names[at] for at in order.tolist()], [*to_next, (None, None, None)]
+    rows = zip(ordered, scores, ends, better, worse, clusters, to_next, strict=True)
     systems = tuple(
-        Place(
-            names[at],
-            scores[i],
-            Interval(float(low[i]), float(high[i])),
-            (1 + worse[i], number - better[i]),
-            int(decisions.cluster[i]),
-            worse[i] == 0,
-            better[i],
-            worse[i],
-            number - 1 - better[i] - worse[i],
-            *(decisions.to_next[i] if i < number - 1 else (None, None, None)),
-        )
-        for i, at in enumerate(order.tolist())
+        Place(name, score, Interval(*own), (1 + lost, number - won), group, not lost, won, lost, rest - won - lost, *to)
+        for name, score, own, won, lost, group, to in rows
     )
     return Ranking(
         systems=systems,
@@ -194,7 +173,7 @@ def rank(data: Any, options: RankOptions) -> Ranking:
         num_instances=answers.shape[1],
         num_pairs=number * (number - 1) // 2,
         num_significant=sum(better),
-        threshold=decisions.threshold,
+        threshold=threshold,
         correction=options.correction,
         confidence_level=options.confidence_level,
         signature=study_signature("rank", options, metric=metric, systems=number, instances=answers.shape[1]),
@@ -202,7 +181,7 @@ def rank(data: Any, options: RankOptions) -> Ranking:
 
 
 def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, str]:
-    """The names of the systems, their answers `[system, instance]` (uint8), and the name of the metric."""
+    """The systems, their answers `[system, instance]` (uint8), and the metric."""
     arrays = cast("Mapping[Any, Any]", data if isinstance(data, Mapping) else {})
     if arrays and all(isinstance(each, np.ndarray) and each.dtype == bool for each in arrays.values()):
         if len({each.shape for each in arrays.values()}) > 1:
@@ -210,11 +189,15 @@ def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, st
         names, metric = list(map(str, arrays)), "accuracy" if options.metric is None else str(options.metric)
         answers = np.stack([np.asarray(each) for each in arrays.values()]).view(np.uint8)
     else:
-        (evaluation, *others) = evaluations_of(data, options)
-        if others:
-            raise InputError(f"rank takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
-        names, metric = list(evaluation.systems), evaluation.metric.name
-        answers = _right_or_wrong(evaluation)
+        evaluation = by_one_metric(data, options)
+        for name in ("clusters", "strata", "runs", "present"):
+            if getattr(evaluation, name) is not None:
+                raise InputError(f"rank takes one answer per system and instance, without {name}; see compare")
+        names, metric, values = list(evaluation.systems), evaluation.metric.name, evaluation.stats
+        is_share = getattr(evaluation.metric, "score", None) is mean_score and (values[..., 1:] == 1).all()
+        if not (is_share and ((values[..., 0] == 0) | (values[..., 0] == 1)).all()):
+            raise InputError(f"rank takes answers right (1) or wrong (0), and {metric} is no share of them")
+        answers = values[..., 0].astype(np.uint8)
     if len(names) < 2 or answers.ndim != 2 or not answers.shape[1]:
         raise InputError(f"rank takes two systems or more and one instance or more, got {answers.shape}")
     if answers.shape[1] >= _MOST_INSTANCES:
@@ -222,61 +205,34 @@ def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, st
     return names, answers, metric
 
 
-def _right_or_wrong(evaluation: EvaluationRecord) -> np.ndarray:
-    """The answers `[system, instance]` (uint8) of an evaluation."""
-    for name in ("clusters", "strata", "runs", "present"):
-        if getattr(evaluation, name) is not None:
-            raise InputError(f"rank takes one answer per system and instance, without {name}; see compare")
-    values = evaluation.stats
-    is_share = getattr(evaluation.metric, "score", None) is mean_score and (values[..., 1:] == 1).all()
-    if not (is_share and ((values[..., 0] == 0) | (values[..., 0] == 1)).all()):
-        raise InputError(f"rank takes answers right (1) or wrong (0), and {evaluation.metric.name} is no share of them")
-    return values[..., 0].astype(np.uint8)
+def _tiles(
+    answers: np.ndarray, right: np.ndarray
+) -> Iterator[tuple[slice, slice, np.ndarray, np.ndarray, np.ndarray | None]]:
+    """Pairs of systems tile by tile: both slices, m and k `[first, second]`, and which count where not all do."""
+    parts = [slice(start, start + _TILE) for start in range(0, len(right), _TILE)]
+    for i, first in enumerate(parts):
+        left = answers[first].astype(np.float32)
+        for second in parts[i:]:
+            both = (left @ answers[second].T.astype(np.float32)).astype(np.int32)
+            ones = right[first][:, None], right[second][None, :]
+            above = np.triu(np.ones(both.shape, bool), 1) if first == second else None
+            yield first, second, ones[0] + ones[1] - 2 * both, ones[0] - ones[1], above
 
 
-class _Board(NamedTuple):
-    """Answers, best system first."""
+def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tuple[Any, ...]:
+    """The tests of all pairs in two passes: counts of each (m, k), and the decisions.
 
-    answers: np.ndarray
-    """[system, instance] uint8."""
-    right: np.ndarray
-    """[system] int32: how many are 1."""
-
-    def tiles(self) -> Iterator[tuple[slice, slice, np.ndarray, np.ndarray, np.ndarray | None]]:
-        """Pairs of systems tile by tile: both slices, m and k `[first, second]`, and which count where not all do."""
-        parts = [slice(start, start + _TILE) for start in range(0, len(self.right), _TILE)]
-        for i, first in enumerate(parts):
-            left = self.answers[first].astype(np.float32)
-            for second in parts[i:]:
-                both = (left @ self.answers[second].T.astype(np.float32)).astype(np.int32)
-                ones = self.right[first][:, None], self.right[second][None, :]
-                above = np.triu(np.ones(both.shape, bool), 1) if first == second else None
-                yield first, second, ones[0] + ones[1] - 2 * both, ones[0] - ones[1], above
-
-
-class _Decisions(NamedTuple):
-    """What the tests of all pairs say of each system."""
-
-    better: np.ndarray
-    """[system] number of systems that it is significantly better than."""
-    worse: np.ndarray
-    """[system] number of systems that are significantly better."""
-    cluster: np.ndarray
-    """[system] from 1."""
-    to_next: list[tuple[float, float, float]]
-    """[system but the last]: delta to the next one, p, and adjusted p."""
-    threshold: float | None
-
-
-def _decided(board: _Board, options: RankOptions) -> _Decisions:
-    """Two passes over all pairs: counts of each (m, k), and the decisions."""
-    number, num_instances = board.answers.shape
-    width = int(board.right[0] - board.right[-1]) // 2 + 1
+    Of answers `[system, instance]` with so many right `[system]`, best system first: for each system the number of
+    those that it is better than, of those that are better, its cluster from 1, and (but for the last) delta to the next
+    one, p and adjusted p; and the largest p that is significant.
+    """
+    number, num_instances = answers.shape
+    width = int(right[0] - right[-1]) // 2 + 1
     if (num_instances + 1) * width > _MOST_CELLS:
         needs = f"{gib((num_instances + 1, width)) / 2.0:,.1f} GiB"
         raise InputError(f"rank would take {needs} for the counts of so many instances; split them")
     counts = np.zeros((num_instances + 1) * width, np.int32)
-    for _, _, m, k, above in board.tiles():
+    for _, _, m, k, above in _tiles(answers, right):
         cells = m * width + k // 2  # m and k are both even, or both odd
         np.add.at(counts, cells.ravel() if above is None else cells[above], 1)
     cells = np.flatnonzero(counts)
@@ -287,7 +243,7 @@ def _decided(board: _Board, options: RankOptions) -> _Decisions:
     least = np.full(num_instances + 1, num_instances + 1, np.int32)
     np.minimum.at(least, m[significant], k[significant].astype(np.int32))
     better, worse, last = np.zeros(number, np.int64), np.zeros(number, np.int64), np.arange(number)
-    for first, second, differ, ahead, above in board.tiles():
+    for first, second, differ, ahead, above in _tiles(answers, right):
         wins = ahead >= least[differ]
         if above is not None:
             wins &= above
@@ -299,9 +255,9 @@ def _decided(board: _Board, options: RankOptions) -> _Decisions:
         last[first] = np.where(some, np.maximum(last[first], second.start + until), last[first])
     begins = np.maximum.accumulate(last)[:-1] < np.arange(1, number)
     chunks = [slice(start, start + _TILE) for start in range(0, number - 1, _TILE)]
-    pairs = (np.count_nonzero(board.answers[:-1][at] != board.answers[1:][at], axis=1) for at in chunks)
-    next_m, next_k = np.concatenate(list(pairs)), -np.diff(board.right)
+    pairs = (np.count_nonzero(answers[:-1][at] != answers[1:][at], axis=1) for at in chunks)
+    next_m, next_k = np.concatenate(list(pairs)), -np.diff(right)
     at = np.searchsorted(cells, next_m * width + next_k // 2)
     to_next = zip((next_k / num_instances).tolist(), p[at].tolist(), adjusted[at].tolist(), strict=True)
     threshold = float(p[significant].max()) if significant.any() else None
-    return _Decisions(better, worse, np.cumsum([1, *begins]), list(to_next), threshold)
+    return better.tolist(), worse.tolist(), np.cumsum([1, *begins]).tolist(), list(to_next), threshold

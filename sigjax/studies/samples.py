@@ -1,8 +1,4 @@
-"""Systems one by one, each with the instances that it has: against a number, or on different instances.
-
-Is the accuracy of a system above 0.5, its mean rating above 3, its win rate not 1/2 (`one_sample`)? Do systems differ
-that were tested on different instances (`unpaired`)?
-"""
+"""Systems one by one, each with the instances that it has: against a number, or on different instances."""
 
 from __future__ import annotations
 
@@ -16,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+import sigjax.report.words as words
 from sigjax.comparison.checks import baseline_of, check_units, named_errors
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions, ReadingOptions, are_paths, evaluations_of, is_array, refuse_others
@@ -36,27 +33,22 @@ from sigjax.records import (
 from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.records.settings import PValueCorrection
-from sigjax.report.words import (
-    ALTERNATIVES,
-    DASH,
-    METHODS,
-    count,
-    format_interval,
-    format_number,
-    format_p,
-    is_warning,
-    metric_title,
-    number_spec,
-    percent,
-)
 from sigjax.resample.units import make_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.formulas import proportion_interval
-from sigjax.studies.study import StudyRows, adjusted_p, signature_line, table_text, with_adjusted_p, wrapped
+from sigjax.studies.study import (
+    StudyRows,
+    adjusted_p,
+    columns_text,
+    signature_line,
+    table_text,
+    with_adjusted_p,
+    wrapped,
+)
 from sigjax.studies.tests import ClassicalTest, rank_sum
-from sigjax.studies.trials import on_instances
+from sigjax.studies.trials import by_one_metric, on_instances, select
 from sigjax.testing.jackknife import (
     degrees_of_freedom,
     influences,
@@ -74,14 +66,10 @@ from sigjax.testing.uncertainty import Uncertainty
 def samples_of(
     data: Any, options: ReadingOptions, *, what: str, missing: Missing = "error"
 ) -> dict[str, EvaluationRecord]:
-    """The evaluation of each system alone, by name.
+    """The evaluation of each system alone, by name; `what` is the test, for messages.
 
     Data are what `compare` takes; or of systems one by one, which may have other instances, a list of paths or a dict:
-    name of each system -> path, `Evaluation`, numbers, or numbers by id. `what` is the test, for messages.
-
-    >>> samples = samples_of({"A": [1, 2, 3], "B": [4, 5]}, ReadingOptions(), what="a test")
-    >>> [(name, one.stats[0, :, 0].tolist()) for name, one in samples.items()]
-    [('A', [1, 2, 3]), ('B', [4, 5])]
+    name of each system -> path, `Evaluation`, numbers, or numbers by id.
     """
     if not isinstance(data, Mapping) and are_paths(data) and len(data) > 1:
         data = name_systems(list(map(os.fspath, data)))[0]
@@ -90,15 +78,25 @@ def samples_of(
         names = select_systems(what, list(named), Options(only=options.only, single=True)) if named else ()
         samples = {name: _single(name, named[name], alone) for name in names}
     else:
-        evaluation, *others = evaluations_of(data, options, single=True, missing=missing)
-        if others:
-            raise InputError(f"{what} takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
+        evaluation = by_one_metric(data, options, single=True, missing=missing)
         if evaluation.ids is None and len(evaluation.systems) > 1:  # joined by position
             evaluation = replace(evaluation, ids=tuple(map(str, range(1, evaluation.num_instances + 1))))
-        samples = {name: _alone(evaluation, index) for index, name in enumerate(evaluation.systems)}
+        samples = {name: _alone(evaluation, name) for name in evaluation.systems}
     if not samples:
         raise InputError(f"{what}: there is no system")
-    _check(list(samples.values()), what)
+    first = next(iter(samples.values())).metric
+    for sample in samples.values():
+        metric = sample.metric
+        if isinstance(metric, SampleMetric):
+            got = f"and {metric.name!r} is not a function of sums"
+            raise InputError(f"{what} takes a metric of sums, such as mean, {got}")
+        if (metric.name, metric.stat_names) != (first.name, first.stat_names):
+            raise InputError(f"{what} takes one metric, got {first.name!r} and {metric.name!r}")
+        if sample.unit == "response":
+            advice = f"read without {Hint('unit', 'response')}"
+            raise InputError(f"{what} takes instances, and these are responses; {advice}")
+        if sample.weights is not None:
+            raise InputError(f"{what} takes one task, and this is a suite of several")
     return samples
 
 
@@ -112,41 +110,16 @@ def _single(name: str, given: Any, options: ReadingOptions) -> EvaluationRecord:
     given, *_ = evaluations_of(given if saved else {name: given}, options, single=True)
     if len(given.systems) > 1:
         raise InputError(f"{name}: expected one system, got {len(given.systems)} ({', '.join(given.systems[:4])})")
-    return _alone(given, 0)
+    return _alone(given, given.systems[0])
 
 
-def _alone(evaluation: EvaluationRecord, index: int) -> EvaluationRecord:
-    """One system, with the instances that it has."""
-    rows = np.arange(evaluation.num_instances)
-    if evaluation.present is not None:
-        rows = np.flatnonzero(evaluation.present[index])
-    if not rows.size:
-        raise InputError(f"system {evaluation.systems[index]!r} has no instance; leave it out ({Hint('only')})")
-    return on_instances(
-        evaluation,
-        rows,
-        systems=(evaluation.systems[index],),
-        stats=evaluation.stats[index : index + 1, rows],
-        present=None,
-        notes=tuple(note for note in evaluation.notes if getattr(note, "code", "") != "pairwise"),
-    )
-
-
-def _check(samples: Sequence[EvaluationRecord], what: str) -> None:
-    first = samples[0].metric
-    for sample in samples:
-        metric = sample.metric
-        if isinstance(metric, SampleMetric):
-            raise InputError(
-                f"{what} takes a metric of sums, such as mean, and {metric.name!r} is not a function of sums"
-            )
-        if (metric.name, metric.stat_names) != (first.name, first.stat_names):
-            raise InputError(f"{what} takes one metric, got {first.name!r} and {metric.name!r}")
-        if sample.unit == "response":
-            advice = f"read without {Hint('unit', 'response')}"
-            raise InputError(f"{what} takes instances, and these are responses; {advice}")
-        if sample.weights is not None:
-            raise InputError(f"{what} takes one task, and this is a suite of several")
+def _alone(evaluation: EvaluationRecord, name: str) -> EvaluationRecord:
+    alone = select(evaluation, [name])
+    present = np.ones(alone.num_instances, bool) if alone.present is None else alone.present[0]
+    if not present.any():
+        raise InputError(f"system {name!r} has no instance; leave it out ({Hint('only')})")
+    notes = tuple(note for note in evaluation.notes if getattr(note, "code", "") != "pairwise")
+    return on_instances(alone, present, present=None, notes=notes)
 
 
 def notes_of(name: str, sample: EvaluationRecord, num_units: int, interval: Interval | None) -> tuple[str, ...]:
@@ -154,18 +127,14 @@ def notes_of(name: str, sample: EvaluationRecord, num_units: int, interval: Inte
     notes = sample.notes
     if num_units != sample.num_instances:
         what = "runs" if sample.clusters is None else "instances"
-        notes += (f"{name!r}: {count(num_units, 'unit')} of {sample.num_instances:,} {what}, taken whole",)
+        notes += (f"{name!r}: {words.count(num_units, 'unit')} of {sample.num_instances:,} {what}, taken whole",)
     if interval is not None and interval.low == interval.high:
         notes += (f"{name!r}: an interval of zero width: all units are alike, which says nothing of other units",)
     return notes
 
 
 def are_binary(samples: Iterable[EvaluationRecord]) -> bool:
-    """Whether all numbers of all systems are 0 or 1: beside other ratings, those of a system may all be 1.
-
-    >>> are_binary(samples_of({"A": [1, 1], "B": [4, 2]}, ReadingOptions(), what="a test").values())
-    False
-    """
+    """Whether all numbers of all systems are 0 or 1: beside other ratings, those of a system may all be 1."""
     return all(bool(np.isin(sample.stats[0, :, 0], (0, 1)).all()) for sample in samples)
 
 
@@ -173,9 +142,6 @@ def uncertainty_of(sample: EvaluationRecord, settings: Settings, *, binary: bool
     """The units of a system with its score, and the standard error and default interval of that.
 
     `binary`: whether 0 and 1 are answers right or wrong.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
     """
     case = problem_of(sample, settings, np.zeros((0, 2), np.int32))
     assert isinstance(case, SumsProblem)
@@ -191,19 +157,17 @@ _ROUNDING = Fraction(1, 10**15)
 """Of a number such as 1/3, written as a double: 4 and 6 of 15 are as far from it."""
 
 
-def is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float | None) -> bool:
+def _is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float | None) -> bool:
     """Whether 0 and 1 are answers right or wrong, and not ratings that happen to be these."""
     if against is None:
         return are_binary(samples)
     if samples[0].metric.name == ACCURACY.name and not 0 < against < 1:
-        raise InputError(
-            f"{Hint('against')} must be above 0 and below 1 for answers right or wrong, got {float(against):g}"
-        )
+        expected = "must be above 0 and below 1 for answers right or wrong"
+        raise InputError(f"{Hint('against')} {expected}, got {float(against):g}")
     return are_binary(samples) and 0 < against < 1
 
 
-def distance(case: SumsProblem, against: float) -> float:
-    """The score of the only system minus a number."""
+def _distance(case: SumsProblem, against: float) -> float:
     if not (case.unshifted and case.recentred):
         return case.hypotheses.scores[0] - against
     (score,), (offset,) = case.unshifted.hypotheses.scores, case.recentred.offsets
@@ -212,10 +176,9 @@ def distance(case: SumsProblem, against: float) -> float:
 
 def _are_proportions(sample: EvaluationRecord, *, binary: bool) -> bool:
     """Whether each unit has some of so many answers right."""
-    numbers = sample.stats[0]
-    if not binary and (numbers[:, 1] == 1).all():
-        return False
-    return numbers.dtype.kind == "i" and bool(((numbers[:, 0] >= 0) & (numbers[:, 0] <= numbers[:, 1])).all())
+    right, answers = sample.stats[0, :, :2].T
+    are_shares = sample.stats.dtype.kind == "i" and bool(((right >= 0) & (right <= answers)).all())
+    return are_shares and (binary or bool((answers != 1).any()))
 
 
 def _binomial(case: SumsProblem, number: Fraction) -> dict[str, Any]:
@@ -237,7 +200,6 @@ def _binomial(case: SumsProblem, number: Fraction) -> dict[str, Any]:
 
 
 def _sign_flip(sample: EvaluationRecord, number: Fraction, case: SumsProblem, device: Device) -> dict[str, Any]:
-    """The permutation test against a system that has the number on every instance."""
     counts, group = np.unique(sample.stats[0, :, 1], return_inverse=True)
     sums = np.array([float(number * Fraction(count)) for count in counts.tolist()])[group]
     constant = np.stack([sums, sample.stats[0, :, 1]], axis=1)
@@ -246,7 +208,7 @@ def _sign_flip(sample: EvaluationRecord, number: Fraction, case: SumsProblem, de
     how = values(case.settings, CompareOptions, test="permutation", interval="none", correction="none", baseline=None)
     (flips,) = report = compare(both, device=device, **how)
     fields = {name: getattr(flips, name) for name in ("method", "p_value", "p_interval", "exceed")}
-    notes = tuple(note for note in report.notes if is_warning(note))
+    notes = tuple(note for note in report.notes if words.is_warning(note))
     return fields | {"test": "sign-flip", "log_p": flips.log10_p * math.log(10.0), "notes": notes}
 
 
@@ -260,7 +222,7 @@ def _doubts(
     if uncertainty.standard_error:
         by_t = _by_t(case, uncertainty, against)["p_value"]
         if (p_value < alpha) != (by_t < alpha):
-            flips, other = (format_p(p, threshold=alpha) for p in (p_value, by_t))
+            flips, other = (words.format_p(p, threshold=alpha) for p in (p_value, by_t))
             notes += (
                 f"warning: {name!r}: p is {flips} by sign flips, which take differences from {against:g} as symmetric, "
                 f"but {other} by t corrected for skewness, as the interval",
@@ -279,12 +241,9 @@ def _by_t(case: SumsProblem, uncertainty: Uncertainty, against: float) -> dict[s
         return {"test": "t", "method": "t", "log_p": 0.0, "p_value": 1.0, "notes": notes}
     moves = influences(case.unshifted or case)[0]
     skewed, side = float(skewness(moves, np.array(error))), case.settings.alternative
-    p_value = skewed_tail(distance(case, against), error, skewed, 0.0, degrees, side, nearer=True)
+    p_value = skewed_tail(_distance(case, against), error, skewed, 0.0, degrees, side, nearer=True)
     log_p = math.log(p_value) if p_value > 0.0 else -math.inf
     return {"test": "t", "method": "t", "log_p": log_p, "p_value": p_value}
-
-
-_WHAT = "a test against a number"
 
 
 @dataclass(frozen=True, repr=False)
@@ -292,13 +251,9 @@ class OneSample(SciPyNames, Brief):
     """One system against a number, by one metric.
 
     Attributes:
-        system: name of the system.
-        metric: name of the metric.
         against: the number; None where there is none. Then there is no delta and no test, and all of p is None.
         units: number of units (instances, or clusters where there are some).
-        score: score of the system.
         delta: score - against.
-        p_value: of the test.
         log10_p: its base-10 logarithm; right also where `p_value` is below the smallest double, except for t.
         p_interval: bounds of p where it is sampled, or not known more closely; else None.
         p_adjusted: p_value adjusted for all systems.
@@ -333,7 +288,22 @@ class OneSample(SciPyNames, Brief):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneSampleOptions(ReadingOptions):
+class SamplesOptions(ReadingOptions):
+    """The options of both tests."""
+
+    alternative: Alternative = same(Settings, "alternative", doc="Which differences count as extreme.", more="")
+    method: Literal["auto", "exact", "montecarlo"] = same(
+        Settings, "method", doc="Exact (no sampling), Monte Carlo, or auto: exact if that takes seconds.", more=""
+    )
+    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
+    seed: int = same(Settings, "seed")
+    correction: PValueCorrection = same(EquivalencePairsOptions, "correction")
+    confidence_level: float = same(Settings, "confidence_level")
+    device: Device = same(CompareOptions, "device")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneSampleOptions(SamplesOptions):
     """The options of tests against a number."""
 
     against: float | None = option(
@@ -341,19 +311,6 @@ class OneSampleOptions(ReadingOptions):
         "The number to test against, on the scale of the metric; default: no test, only score and interval.",
         group="Main options",
     )
-    alternative: Alternative = same(
-        Settings, "alternative", doc="Which differences (score minus number) count as extreme.", more=""
-    )
-    method: Literal["auto", "exact", "montecarlo"] = same(
-        Settings, "method", doc="Of sign flips: exact (no sampling), Monte Carlo, or auto.", more=""
-    )
-    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
-    seed: int = same(Settings, "seed")
-    correction: PValueCorrection = same(
-        EquivalencePairsOptions, "correction", doc="How p is adjusted for several systems."
-    )
-    confidence_level: float = same(Settings, "confidence_level")
-    device: Device = same(CompareOptions, "device")
 
 
 @takes(OneSampleOptions)
@@ -366,14 +323,12 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
       probability. Two-sided counts scores at least as far from it, $|\hat p^* - c| \ge |\hat p - c|$ (SciPy and R those
       no more likely: the same at 1/2). Not where another system has other numbers, or the number is not between 0
       and 1: ratings may all be 1.
-    - `sign-flip`: means of other numbers. The number stands as a system that has it on every instance, and the
-      permutation test of the two flips the signs of $x_i - c$, of clusters those of their sums: exact where $x_i$ is
-      symmetric about c under the null hypothesis, nearly so for many units. Of few skewed numbers p is often too small;
-      a note says where t would decide otherwise. Also shares of right answers of clusters,
-      repeated runs or tokens, against 1/2, where right and wrong may change places.
-    - `t`: such shares against any other number, which are not symmetric about it, and metrics that are no mean, of
-      which the number has no statistics to exchange (F1, BLEU): Student's t by the jackknife, corrected for skewness,
-      the test whose intervals `interval` gives.
+    - `sign-flip`: means of other numbers, and shares of right answers of clusters, runs or tokens against 1/2. The
+      permutation test against a system that has the number on every instance flips the signs of $x_i - c$, of clusters
+      those of their sums: exact where $x_i$ is symmetric about c under the null hypothesis, nearly so for many units.
+      Of few skewed numbers p is often too small; a note says where t would decide otherwise.
+    - `t`: such shares against any other number, and metrics that are no mean (F1, BLEU): Student's t by the jackknife,
+      corrected for skewness, the test whose intervals `interval` gives.
 
     Args:
         data: an array `[instance]` or `[instance, input]`; a dict of one per system (or id -> number); or what
@@ -384,8 +339,8 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
         InputError: a metric that is no function of sums; a number that is not finite, or for accuracies not between 0
             and 1; an option outside its domain; no exact test for method="exact".
 
-    Reference: Fisher (1935), "The design of experiments", section 21; Hall (1992), "On the removal of skewness
-    by transformation".
+    Reference: Fisher (1935), "The design of experiments", section 21; Hall (1992), "On the removal of skewness by
+    transformation".
 
     Example:
         >>> (one,) = one_sample([1, 1, 1, 0, 1, 1, 1, 1], against=0.5, metric="accuracy")
@@ -400,8 +355,8 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
     """
     check(options)
     settings = Settings(**values(options, Settings))
-    samples = samples_of({"a": data} if is_array(data) else data, options, what=_WHAT)
-    binary = is_right_or_wrong([*samples.values()], options.against)
+    samples = samples_of({"a": data} if is_array(data) else data, options, what="a test against a number")
+    binary = _is_right_or_wrong([*samples.values()], options.against)
     with host_scope():
         results = [_test(name, sample, settings, options, binary=binary) for name, sample in samples.items()]
     results = results if options.against is None else with_adjusted_p(results, settings.correction)
@@ -434,7 +389,7 @@ def _test(
         against=against,
         units=units,
         score=case.observed_scores[0],
-        delta=None if against is None else distance(case, against),
+        delta=None if against is None else _distance(case, against),
         log10_p=None if against is None else fields.pop("log_p") / math.log(10.0) + 0.0,
         p_adjusted=fields["p_value"],
         standard_error=uncertainty.standard_error if units > 1 else None,
@@ -452,13 +407,7 @@ class Unpaired(SciPyNames, Brief):
     r"""One pair of systems on different instances, by one metric.
 
     Attributes:
-        a: name of the first system.
-        b: name of the second.
-        metric: name of the metric.
         units_a: number of units (instances, or clusters where there are some) of a.
-        units_b: those of b.
-        score_a: score of a.
-        score_b: score of b.
         delta: score_a - score_b.
         p_value: of the permutation test.
         log10_p: its base-10 logarithm; right also where `p_value` is below the smallest double.
@@ -467,7 +416,7 @@ class Unpaired(SciPyNames, Brief):
         method: "exact" or "montecarlo".
         reason: why this method was used.
         exceed: number of resamples at least as extreme; None if exact.
-        standard_error: of delta: $\sqrt{s_a^2 + s_b^2}$ by the jackknife. None where a system has one unit.
+        standard_error: of delta: $\sqrt{s_a^2 + s_b^2}$ by the  None where a system has one unit.
         interval: of delta, by squaring and adding the distances between scores and the ends of their intervals. None
             where a score has none.
         rank_sum: the Wilcoxon-Mann-Whitney test; None unless there is one number per unit, whose mean is the score.
@@ -500,7 +449,7 @@ class Unpaired(SciPyNames, Brief):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnpairedOptions(ReadingOptions):
+class UnpairedOptions(SamplesOptions):
     """The options of unpaired tests."""
 
     overlap: bool = option(
@@ -509,16 +458,7 @@ class UnpairedOptions(ReadingOptions):
         "p is then usually too large. Where both have the same instances, `compare` has more power.",
         group="Main options",
     )
-    alternative: Alternative = same(Settings, "alternative")
-    method: Literal["auto", "exact", "montecarlo"] = same(
-        Settings, "method", doc="Exact (no sampling), Monte Carlo, or auto: exact if that takes seconds.", more=""
-    )
-    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
-    seed: int = same(Settings, "seed")
     baseline: str | None = same(Settings, "baseline")
-    correction: PValueCorrection = same(EquivalencePairsOptions, "correction")
-    confidence_level: float = same(Settings, "confidence_level")
-    device: Device = same(CompareOptions, "device")
     progress: bool = same(CompareOptions, "progress")
 
 
@@ -529,14 +469,12 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
 
     Under the null hypothesis the instances of both systems are one sample: of all $n_a + n_b$, every set of $n_a$ is as
     likely to be the first system's. p is the probability that the scores of such a set and of the others differ as much
-    as observed, $|\delta^*| \ge |\delta|$, ties included; sampled, it is (exceed + 1) / (resamples + 1). The sizes may
-    differ, clusters are exchanged whole, and the metric may be any of sums. For answers right or wrong, one-sided it is
-    Fisher's exact test; two-sided it counts tables with as large a difference, and SciPy and R those with no larger a
-    probability. What both systems would find hard or easy alike is not taken out, so `compare`, on the same instances,
-    has more power. Both sets are taken as random samples of one population of instances. The test asks
-    whether results have one distribution: with unequal sizes a small p may come from unequal variance, too. The
-    rank-sum test beside it is exact where counting ranks (ties share them) takes seconds; two-sided it is twice the
-    smaller tail.
+    as observed, $|\delta^*| \ge |\delta|$, ties included; sampled, it is (exceed + 1) / (resamples + 1). Clusters are
+    exchanged whole, and the metric may be any of sums. For answers right or wrong, one-sided it is Fisher's exact test;
+    two-sided it counts tables with as large a difference, and SciPy and R those with no larger a probability. The test
+    asks whether results have one distribution: with unequal sizes a small p may come from unequal variance, too. What
+    is hard for both systems is not taken out, so `compare`, on the same instances, has more power. The rank-sum test
+    beside it is exact where counting ranks (ties share them) takes seconds; two-sided it is twice the smaller tail.
 
     Args:
         data: one file per system, as a list or a dict; a dict of one array per system, `[instance]` or
@@ -567,8 +505,9 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
     settings = replace(settings, baseline=baseline_of(names, settings))
     base, context = settings.baseline, Context(options.device, options.progress)
     pairs = list(combinations(names, 2)) if base is None else [(name, base) for name in names if name != base]
-    notes = {(a, b): _check_pair(a, b, samples, options) for a, b in pairs}
-    results = [_unpaired_test((a, b), (samples[a], samples[b]), settings, context, notes[a, b]) for a, b in pairs]
+    notes = [_check_pair(a, b, samples, options) for a, b in pairs]
+    results = [_unpaired_test(pair, samples, settings, context) for pair in pairs]
+    results = [replace(row, notes=(*said, *row.notes)) for row, said in zip(results, notes, strict=True)]
     return StudyRows(with_adjusted_p(results, settings.correction), "unpaired", "pairs", _unpaired_lines)
 
 
@@ -580,30 +519,25 @@ def _check_pair(a: str, b: str, samples: dict[str, EvaluationRecord], options: U
     for labels, what in (("ids", "instances"), ("clusters", "clusters")):
         of_a, of_b = getattr(first, labels), getattr(second, labels)
         shared = len(set(of_a or ()) & set(of_b or ()))
-        if not shared:
-            continue
-        if not options.overlap:
+        common = f"{a!r} and {b!r} have {shared:,} {what} in common"
+        if shared and not options.overlap:
             raise InputError(
-                f"systems {a!r} and {b!r} have {shared:,} {what} in common, so their results depend on each other: "
-                f"compare them on these, which has more power (`sigjax compare` with {Hint('missing', 'drop')}); or if "
-                f"{labels} only look alike, give {Hint('overlap')}"
+                f"systems {common}, so their results depend on each other: compare them on these, which has more power "
+                f"(`sigjax compare` with {Hint('missing', 'drop')}); or if {labels} only look alike, give "
+                f"{Hint('overlap')}"
             )
-        return (f"warning: {a!r} and {b!r} have {shared:,} {what} in common, taken for different ones",)
+        if shared:
+            return (f"warning: {common}, taken for different ones",)
     if first.ids is None and second.ids is None and first.num_instances == second.num_instances:
-        return (
-            f"{a!r} and {b!r} have as many instances without ids: if these are the same in the same order, "
-            "`sigjax compare` has more power",
-        )
+        alike = "if these are the same in the same order, `sigjax compare` has more power"
+        return (f"{a!r} and {b!r} have as many instances without ids: {alike}",)
     return ()
 
 
 def _unpaired_test(
-    names: tuple[str, str],
-    samples: tuple[EvaluationRecord, EvaluationRecord],
-    settings: Settings,
-    context: Context,
-    notes: tuple[str, ...],
+    names: tuple[str, str], of: Mapping[str, EvaluationRecord], settings: Settings, context: Context
 ) -> Unpaired:
+    samples = [of[name] for name in names]
     nearer = (origins(sample) for sample in samples)  # where numbers are large, both are measured from one
     offset = next((float(origin.offsets[0]) for origin in nearer if origin is not None), 0.0)
     binary = are_binary(samples)
@@ -616,16 +550,16 @@ def _unpaired_test(
         test = two_sample_test(case, first, context)
     (of_a, in_a), (of_b, in_b) = ((score.standard_error, score.interval) for _, score in uncertainties)
     error = math.hypot(of_a or 0.0, of_b or 0.0) if min(first, second) > 1 else None
-    about = [note for of in zip(names, samples, (first, second), (in_a, in_b), strict=True) for note in notes_of(*of)]
+    about = zip(names, samples, (first, second), (in_a, in_b), strict=True)
+    notes = tuple(note for each in about for note in notes_of(*each))
     score_a, score_b = case.hypotheses.scores
-    names_of_columns = ("p_value", "log10_p", "method", "reason", "exceed")
-    p_value, log10_p, method, reason, exceed = (test.column(name).tolist()[0] for name in names_of_columns)
-    resamples = settings.fixed_resamples
-    ends = None if exceed is None else proportion_interval(exceed, resamples, settings.level)
+    columns = (test.column(name) for name in ("p_value", "log10_p", "method", "reason", "exceed"))
+    p_value, log10_p, method, reason, exceed = (column.tolist()[0] for column in columns)
+    ends = None if exceed is None else proportion_interval(exceed, settings.fixed_resamples, settings.level)
     return Unpaired(
         *(*names, both.metric.name, first, second, score_a + offset, score_b + offset, score_a - score_b),
-        *(p_value, log10_p, ends, p_value, method, reason, exceed),
-        *(error, _difference(score_a, in_a, score_b, in_b), _ranks(case, first), (*notes, *about), settings),
+        *(p_value, log10_p, ends, p_value, method, reason, exceed, error),
+        *(_difference(score_a, in_a, score_b, in_b), _ranks(case, first), notes, settings),
     )
 
 
@@ -642,7 +576,6 @@ def _both(names: tuple[str, str], samples: Sequence[EvaluationRecord]) -> Evalua
 
 
 def _difference(a: float, of_a: Interval | None, b: float, of_b: Interval | None) -> Interval | None:
-    """The interval of a difference, from those of two independent scores."""
     if of_a is None or of_b is None:
         return None
     below, above = math.hypot(a - of_a.low, of_b.high - b), math.hypot(of_a.high - a, b - of_b.low)
@@ -657,6 +590,7 @@ def _ranks(case: SumsProblem, first: int) -> ClassicalTest | None:
     return rank_sum(a, b, case.settings.alternative, rounding=0 if case.units.exact else 2)
 
 
+Results = Sequence[Unpaired] | Sequence[OneSample]
 _MOST_NOTES = 6
 _TESTS = {
     "binomial": "binomial: exact, for answers right or wrong; two-sided, scores at least as far from the number",
@@ -671,28 +605,28 @@ _UNPAIRED = (
 
 
 def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
-    """The pairs, and what the tests are."""
-    first, settings = results[0], results[0].settings
-    spec = number_spec([number for row in results for number in (row.score_a, row.score_b, row.delta)])
-    systems = {}
+    settings, systems = results[0].settings, dict[str, tuple[int, float]]()
+    spec = words.number_spec([number for row in results for number in (row.score_a, row.score_b, row.delta)])
     for row in results:
         systems |= {row.a: (row.units_a, row.score_a), row.b: (row.units_b, row.score_b)}
-    scores = [(name, f"{units:,}", format_number(score, spec)) for name, (units, score) in systems.items()]
-    p = dict.fromkeys(("p", adjusted_p(results)))
-    header = ("a", "b", "delta", f"{percent(settings.level)} interval", *p, "rank-sum p")
-    rows = []
-    for row in results:
-        interval, ranks = format_interval(row.interval, f"+{spec}"), row.rank_sum
-        p_of_ranks = DASH if ranks is None else format_p(ranks.p_value, threshold=settings.alpha)
-        p_values = _p_values(row, len(results))
-        rows.append((row.a, row.b, format(row.delta, f"+{spec}"), interval, *p_values, p_of_ranks))
-    methods = dict.fromkeys(row.rank_sum.assumes.rsplit("; ", 1)[1] for row in results if row.rank_sum is not None)
+    scores = [(name, f"{units:,}", words.format_number(score, spec)) for name, (units, score) in systems.items()]
+    ranks, alpha = [row.rank_sum for row in results], settings.alpha
+    interval = f"{words.percent(settings.level)} interval"
+    columns = {
+        "a": [row.a for row in results],
+        "b": [row.b for row in results],
+        "delta": [format(row.delta, f"+{spec}") for row in results],
+        interval: [words.format_interval(row.interval, f"+{spec}") for row in results],
+        **_p_columns(results),
+        "rank-sum p": [words.DASH if each is None else words.format_p(each.p_value, threshold=alpha) for each in ranks],
+    }
+    methods = dict.fromkeys(each.assumes.rsplit("; ", 1)[1] for each in ranks if each is not None)
     return _text(
         results,
         "unpaired",
-        f"{metric_title(first.metric)}, systems on different instances: unpaired tests, "
-        f"{ALTERNATIVES[settings.alternative]}",
-        [table_text(("system", "n", "score"), scores, (0,)), table_text(header, rows, (0, 1))],
+        f"{words.metric_title(results[0].metric)}, systems on different instances: unpaired tests, "
+        f"{words.ALTERNATIVES[settings.alternative]}",
+        [table_text(("system", "n", "score"), scores, (0,)), columns_text(columns, (0, 1))],
         [
             *wrapped(f"p: permutation of instances between the systems ({_methods(results)})"),
             f"rank-sum: Wilcoxon-Mann-Whitney ({', '.join(methods) or 'of one number per instance only'})",
@@ -702,32 +636,27 @@ def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
 
 
 def _one_sample_lines(results: Sequence[OneSample]) -> list[str]:
-    """The systems, and what the tests are."""
     first, settings = results[0], results[0].settings
+    spec = words.number_spec([number for row in results for number in (row.score, row.against, row.delta)])
+    columns = {
+        "system": [row.system for row in results],
+        "n": [f"{row.units:,}" for row in results],
+        "score": [words.format_number(row.score, spec) for row in results],
+        "std. error": [words.format_number(row.standard_error, spec) for row in results],
+        f"{words.percent(settings.level)} interval": [words.format_interval(row.interval, spec) for row in results],
+    }
     if first.against is None:
-        spec = number_spec([row.score for row in results])
-        rows = [
-            (row.system, f"{row.units:,}", format_number(row.score, spec), format_number(row.standard_error, spec))
-            + (format_interval(row.interval, spec),)
-            for row in results
-        ]
-        header = ("system", "n", "score", "std. error", f"{percent(settings.level)} interval")
-        title = f"{metric_title(first.metric)}: scores, without a test"
-        return _text(results, "one-sample", title, [table_text(header, rows, (0,))], [])
-    spec = number_spec([number for row in results for number in (row.score, row.against, row.delta or 0.0)])
+        title = f"{words.metric_title(first.metric)}: scores, without a test"
+        return _text(results, "one-sample", title, [columns_text(columns, (0,))], [])
+    del columns["std. error"]
+    columns |= {"delta": [words.format_number(row.delta, f"+{spec}") for row in results], **_p_columns(results)}
+    columns["test"] = [row.test for row in results]
     tests = {row.test: [each for each in results if each.test == row.test] for row in results}
-    p = dict.fromkeys(("p", adjusted_p(results)))
-    header = ("system", "n", "score", f"{percent(settings.level)} interval", "delta", *p, "test")
-    rows = [
-        (row.system, f"{row.units:,}", format_number(row.score, spec), format_interval(row.interval, spec))
-        + (format_number(row.delta, f"+{spec}"), *_p_values(row, len(results)), row.test)
-        for row in results
-    ]
     text = _text(
         results,
         "one-sample",
-        f"{metric_title(first.metric)} against {first.against:g}, {ALTERNATIVES[settings.alternative]}",
-        [table_text(header, rows, (0,))],
+        f"{words.metric_title(first.metric)} against {first.against:g}, {words.ALTERNATIVES[settings.alternative]}",
+        [columns_text(columns, (0,))],
         [
             *(line for test in tests for line in wrapped(_TESTS[test].format(_methods(tests[test])))),
             f"{first.against:g} is taken for certain: it has no error of its own",
@@ -736,13 +665,7 @@ def _one_sample_lines(results: Sequence[OneSample]) -> list[str]:
     return [*text[:-1], f"{text[-1]}|against:{first.against!r}"]
 
 
-def _text(
-    results: Sequence[Unpaired] | Sequence[OneSample],
-    test: str,
-    title: str,
-    tables: Sequence[Sequence[str]],
-    explained: Sequence[str],
-) -> list[str]:
+def _text(results: Results, test: str, title: str, tables: Sequence[list[str]], explained: list[str]) -> list[str]:
     """Warnings, the title, tables, what they mean, the notes and the signature."""
     settings, tabled = results[0].settings, [line for table in tables for line in (*table, "")]
     drawn = {"n": settings.resamples, "seed": settings.seed} if any(row.exceed is not None for row in results) else {}
@@ -759,26 +682,26 @@ def _text(
     return [*_notes(results, warnings=True), title, "", *tabled, *explained, *_notes(results), signature]
 
 
-def _p_values(row: Unpaired | OneSample, num_rows: int) -> tuple[str, ...]:
-    alpha = row.settings.alpha
-    if row.p_value is None or row.p_adjusted is None:
-        return ()
-    p = format_p(row.p_value, log10_p=row.log10_p, threshold=alpha)
-    return (p,) if num_rows == 1 else (p, format_p(row.p_adjusted, threshold=alpha))
+def _p_columns(results: Sequence[Any]) -> dict[str, list[str]]:
+    alpha = results[0].settings.alpha
+    columns = {"p": [words.format_p(row.p_value, log10_p=row.log10_p, threshold=alpha) for row in results]}
+    if len(results) > 1:
+        columns[adjusted_p(results)] = [words.format_p(row.p_adjusted, threshold=alpha) for row in results]
+    return columns
 
 
-def _methods(results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
+def _methods(results: Results) -> str:
     """How p was computed, and the largest sampling error."""
-    text = ", ".join(METHODS.get(method, method) for method in dict.fromkeys(row.method for row in results))
+    text = ", ".join(words.METHODS.get(method, method) for method in dict.fromkeys(row.method for row in results))
     drawn = [(row.p_value or 0.0, row.p_interval) for row in results if row.exceed is not None and row.p_interval]
     if not drawn:
         return text
     widest = max(max(ends.high - p, p - ends.low) for p, ends in drawn)
-    return f"{text}, with a {percent(results[0].settings.level)} interval of p ±{format_p(widest)}"
+    return f"{text}, with a {words.percent(results[0].settings.level)} interval of p ±{words.format_p(widest)}"
 
 
-def _notes(results: Sequence[Unpaired] | Sequence[OneSample], *, warnings: bool = False) -> list[str]:
-    notes = list(dict.fromkeys(note for row in results for note in row.notes if is_warning(note) == warnings))
+def _notes(results: Results, *, warnings: bool = False) -> list[str]:
+    notes = list(dict.fromkeys(note for row in results for note in row.notes if words.is_warning(note) == warnings))
     if more := len(notes[_MOST_NOTES:]):
         notes[_MOST_NOTES:] = [f"{'warning: ' if warnings else ''}{more} more like these; --format json has them all"]
     return [line for note in notes for line in wrapped(note if warnings else f"note: {note}")]

@@ -32,14 +32,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NAME = 32
-"""Columns for a name."""
-WIDTH = 80
-"""Columns of a text."""
+NAME, WIDTH = 32, 80
+"""Columns for a name, and of a text."""
 COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
-_SHORT = {"resamples": "n", "alternative": "alt", "confidence_level": "level"}
 PANEL = 2.0
 """Inches of the inside of a panel from top to bottom."""
+_SHORT = {"resamples": "n", "alternative": "alt", "confidence_level": "level"}
 _USUAL = frozenset(
     "a b id part slice system winner loser name other null metric test by claim margin against alpha instances size "
     "low high score old new delta change gain interval_low interval_high limits_low limits_high rate power detectable "
@@ -50,22 +48,17 @@ _USUAL = frozenset(
 
 
 class StudyResult(Brief):
-    """The base of results that have a text, JSON and a data frame.
-
-    Attributes:
-        rows: the field whose records are the rows of the data frame; empty where there is one row.
-    """
+    """The base of results that have a text, JSON and a data frame."""
 
     rows: ClassVar[str] = ""
+    """The field whose records are the rows of the data frame; empty where there is one row."""
     exit_code = 0
     """That of the command."""
 
     @abstractmethod
-    def _lines(self) -> list[str]:
-        """The lines of the text."""
+    def _lines(self) -> list[str]: ...
 
     def _fields(self) -> dict[str, Any]:
-        """The fields of the JSON."""
         return asdict(self)  # pyright: ignore[reportArgumentType]
 
     def __str__(self) -> str:
@@ -79,11 +72,7 @@ class StudyResult(Brief):
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """All of it as JSON, of the schema `sigjax-KIND/1`, such as `sigjax-audit/1`.
 
-        Args:
-            path: as in all these methods: the file to write, whose path is then returned instead of the text.
-
-        Raises:
-            InputError: the file cannot be written.
+        As in all these methods, `path` is a file to write, whose path is then returned instead of the text.
         """
         return text_or_file(json_lines(f"sigjax-{self._schema}/1", self._fields()), path)
 
@@ -92,19 +81,10 @@ class StudyResult(Brief):
         return type(self).__name__.lower()
 
     def to_dataframe(self, library: Library | None = None, *, columns: Literal["usual", "all"] = "usual") -> Any:
-        """A data frame with one row per result, such as a pair or a number of instances.
-
-        Args:
-            library: as in `Report.to_dataframe`: pandas where it is installed.
-            columns: "usual" or "all".
-
-        Raises:
-            InputError: no such library is installed.
-        """
+        """A data frame with one row per result, such as a pair or a number of instances; see `Report.to_dataframe`."""
         return rows_to_dataframe(self._rows(), library, columns, _USUAL)
 
     def _rows(self) -> list[dict[str, Any]]:
-        """The rows of the data frame, with all columns."""
         return [{key: value for key, value in asdict(row).items() if key != "settings"} for row in self._records()]
 
     def _records(self) -> Sequence[Any]:
@@ -139,12 +119,7 @@ class BlockResult(StudyResult):
         return self.to_text()
 
     def to_text(self, *, width: int | None = None, color: bool = False) -> str:
-        """The result as text.
-
-        Args:
-            width: columns of a line; those of the terminal when left out.
-            color: whether the headline is bold.
-        """
+        """The result as text in lines of `width` columns (those of the terminal when left out); `color`: in bold."""
 
         def draw(page: Page) -> None:
             page.sentence(self.headline, style=BOLD)
@@ -272,6 +247,16 @@ def study_signature(study: str, options: object, *, metric: str, **more: object)
 def table_text(header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = ()) -> list[str]:
     """The lines of a table, whose columns of names are cut."""
     return table_lines(Table(tuple(header), list(map(tuple, rows)), names), NAME)
+
+
+def columns_text(columns: Mapping[str, Sequence[str]], names: tuple[int, ...] = ()) -> list[str]:
+    """The same of columns by their headers."""
+    return table_lines(Table.of(columns, names=names), NAME)
+
+
+def more_in_json(number: int, noun: str) -> list[str]:
+    """What is said of so many results that a table does not show; nothing of none."""
+    return ["", f"and {count(number, f'more {noun}')}: in JSON (-o FILE.json) all stand"] if number > 0 else []
 
 
 def wrapped(text: str) -> list[str]:

@@ -48,9 +48,9 @@ class Pilot:
     units: Units
 
 
-def by_one_metric(data: Any, options: ReadingOptions) -> EvaluationRecord:
+def by_one_metric(data: Any, options: ReadingOptions, **reading: Any) -> EvaluationRecord:
     """The evaluation of data that have one metric; see `evaluations_of`."""
-    evaluations = evaluations_of(data, options)
+    evaluations = evaluations_of(data, options, **reading)
     if len(evaluations) != 1:
         raise InputError(f"this study takes one metric, got {len(evaluations)}; name one ({Hint('metric')})")
     return evaluations[0]

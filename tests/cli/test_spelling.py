@@ -23,9 +23,9 @@ from sigjax.records import Settings
 from sigjax.records.display import OTHER_NAMES, meant
 from sigjax.records.options import COMMAND, LISTS, Hint, check, types_of
 from sigjax.studies.battles import BattlesOptions
+from sigjax.studies.flips import SlicesOptions
 from sigjax.studies.gains import GainsOptions
 from sigjax.studies.samples import OneSampleOptions, UnpairedOptions
-from sigjax.studies.slices import SlicesOptions
 
 ROOT = pathlib.Path(sigjax.__file__).parent
 RECORDS = (Output, Division, BattlesOptions, GainsOptions, OneSampleOptions, UnpairedOptions, SlicesOptions)

@@ -238,6 +238,18 @@ def test_without_a_cost_of_instances_one_run_is_cheapest():
     assert json.loads(study.to_json())["mixes"][0]["cost"] == 2.0 * study.mixes[0].instances
 
 
+def test_a_variance_of_instances_below_0_is_taken_as_0_and_the_text_says_so():
+    """Runs of an instance that are less alike than those of others: once right and once wrong, by turns."""
+    a, b = np.tile([[1, 0], [0, 1]], (20, 1)), np.tile([[0, 0], [1, 0], [0, 1], [0, 0]], (10, 1))
+    ids, runs = np.indices(a.shape).reshape(2, -1)
+    data = Evaluation.from_arrays({"A": a.ravel(), "B": b.ravel()}, ids=ids, runs=runs, metric="accuracy")
+    for given, below in ((data, True), (runs_pilot(1), False)):
+        study = sigjax.power(given, instances=[40], repetitions=2, resamples=99, difference=0.3)
+        assert (run_variances(given).instances_of_delta < 0) == below
+        assert {mix.below_0 for mix in study.mixes} == {below}
+        assert ("the variance of instances was estimated below 0, and is taken as 0" in str(study)) == below
+
+
 def test_a_mix_is_for_repeated_runs():
     answers = {"A": [1, 0, 1, 1] * 5, "B": [0, 0, 1, 1] * 5}
     how = {"instances": [20], "repetitions": 2, "resamples": 99}
