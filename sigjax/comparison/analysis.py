@@ -172,11 +172,7 @@ class Draft:
 def analyse(
     evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context, *, of_suite: bool = False
 ) -> list[Draft]:
-    """Test the pairs of all evaluations, which may be the tasks of a suite, adjust their p-values and rank the systems.
-
-    Raises:
-        InputError: no exact test for a pair, a score that is not finite, or too few units for the bootstrap.
-    """
+    """Test the pairs of all evaluations, or of the tasks of a suite, adjust their p-values and rank the systems."""
     subsets, problems = list[list[Subset]](), list[Problem | None]()
     for evaluation in evaluations:
         with named_errors([evaluation], settings):
@@ -204,9 +200,6 @@ def analyse(
 
 def complete_subsets(evaluation: EvaluationRecord, settings: Settings) -> list[Subset]:
     """The subsets of an evaluation, those with pairs first, in the order of the pairs.
-
-    Raises:
-        InputError: no two systems have an instance in common.
 
     Example:
         >>> from sigjax import Evaluation
@@ -434,12 +427,6 @@ def run_tests(
         drawn: bootstrap scores `[system, resample]`, where they have been drawn with those of other metrics.
         others: `[other, 2]` bounds of the p-values of other metrics that are adjusted together with these.
         joint: how many deltas, those of other problems included, have intervals that hold together.
-
-    Raises:
-        NotExact: an exact method was asked for and cannot be had.
-        NotFinite: the metric gave NaN or infinity.
-        NotTraceable: the device cannot run the metric.
-        InputError: there is no such device, or the memory is too small.
     """
     settings = problem.settings
     pairs_by: dict[Test, Comparisons] = {}

@@ -29,9 +29,6 @@ def bootstrap_ranks(
 
     `drawn` are the bootstrap scores `[system, resample]` where they are at hand, which are overwritten; else `pieces`
     draws them, for a part of a run, piece by piece.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
     """
     settings, hypotheses = case.settings, case.hypotheses
     tally = run.checkpoint.tally()

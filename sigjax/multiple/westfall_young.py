@@ -79,13 +79,7 @@ class StepDown:
 
 
 def maxt(cases: Sequence[SumsProblem], context: Context) -> StepDown:
-    """Step-down maxT over all pairs of one metric (on the device), or of several (sums on the device).
-
-    Raises:
-        NotFinite: a metric gave NaN or infinity.
-        NotTraceable: the device cannot run the metric.
-        InputError: a delta that single units do not change.
-    """
+    """Step-down maxT over all pairs of one metric (on the device), or of several (sums on the device)."""
     first, settings, num_pairs = cases[0], cases[0].settings, len(cases[0].hypotheses.members)
     resamples, seed = settings.fixed_resamples, settings.seed
     if len(cases) == 1:

@@ -132,10 +132,6 @@ def sampled_bootstrap(
     `pieces` gives the scores of all systems on the same resamples, piece by piece, for a part of the run. The pairs at
     the positions `tested` are sampled for this `reason`. `uncertain`: whether standard errors and intervals are asked
     for, of which those of `joint_pairs` deltas, those of other problems included, hold together.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-        InputError: the memory is too small for the replicates that intervals are made of.
     """
     settings, hypotheses = case.settings, case.hypotheses
     deltas = Deltas(hypotheses.members[tested], hypotheses.deltas[tested], hypotheses.rounding[tested])

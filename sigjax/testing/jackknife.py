@@ -101,9 +101,6 @@ _RIDGE = 1e-12
 def influences(case: SumsData) -> np.ndarray:
     """The influence of each unit on the score of each system, `[system, unit]`; 0 for the only unit of a stratum.
 
-    Raises:
-        NotFinite: the metric gave NaN or infinity where a unit was left out.
-
     >>> from sigjax import Evaluation
     >>> from sigjax.metrics import METRICS
     >>> from sigjax.testing.hypotheses import Hypotheses
@@ -371,9 +368,6 @@ def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> tuple[Sequence[Un
     """Standard error and interval of each system's score, and of each pair's delta.
 
     Intervals of `joint_pairs` deltas hold together.
-
-    Raises:
-        NotFinite: the slope of the metric is infinite at the sums of a system.
     """
     hypotheses, level = case.hypotheses, case.settings.level
     of_systems, of_pairs = two_way_errors(case.units, case.metric.score, hypotheses.pairs)
@@ -496,9 +490,6 @@ def jackknife_intervals(
     Intervals of `joint_pairs` deltas, those of other problems included, hold together by Bonferroni's inequality; for
     "simultaneous" those of all scores do, and those of all deltas. Without `proportions`, numbers that are all 0 or 1
     are not taken for answers right or wrong.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity where a unit was left out.
     """
     hypotheses, settings, proportions = case.hypotheses, case.settings, proportions and right_or_wrong(case)
     moves, errors = np.zeros((0, 0)), _errors_of_proportions(case) if proportions else None

@@ -56,9 +56,6 @@ def exact_tests(problem: SumsData, pairs: Sequence[Pair], context: Context) -> l
     """The exact test of each of some pairs, or why there is none; a test whose error turns out too large says so.
 
     JAX computes characteristic functions and their FFTs on a GPU; without one, NumPy does.
-
-    Raises:
-        NotExact: an exact method was asked for, and some pair has no exact test or all take too long.
     """
     plans, names, num_bytes = plan_exact(problem, pairs), problem.metric.stat_names, problem.settings.memory * 2**30
 
@@ -107,11 +104,7 @@ def _require(problem: SumsData, results: Mapping[Pair, object]) -> None:
 
 
 def plan_exact(problem: SumsData, pairs: Sequence[Pair]) -> dict[Pair, Plan | NotEligible]:
-    """How to test each pair exactly, or why not; the budget is for all of them.
-
-    Raises:
-        NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
-    """
+    """How to test each pair exactly, or why not; the budget is for all of them."""
     units, settings = problem.units, problem.settings
     if settings.method == "montecarlo":
         return dict.fromkeys(pairs, NotEligible("as asked"))
@@ -139,11 +132,7 @@ def free_seconds(settings: Settings) -> float:
 
 
 def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, OverBudget]:
-    """The pairs beyond the budget, which pays for the cheapest exact tests first; costs are nominal seconds.
-
-    Raises:
-        NotExact: an exact method was asked for, and all take too long.
-    """
+    """The pairs beyond the budget, which pays for the cheapest exact tests first; costs are nominal seconds."""
     budget = exact_budget(settings)
     refused: dict[Pair, OverBudget] = {}
     free, spent = free_seconds(settings), 0.0
@@ -208,12 +197,7 @@ class Exchange:
 
 
 def exchanged_tests(problem: SumsData, context: Context) -> list[ExactResult]:
-    """The exact test of each pair of design crossed or models, or why there is none.
-
-    Raises:
-        NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
-        NotFinite: the metric gave NaN or infinity.
-    """
+    """The exact test of each pair of design crossed or models, or why there is none."""
     plans = {pair: _plan_exchange(problem, pair) for pair in problem.hypotheses.pairs}
     _require(problem, plans)
     costs = {pair: plan.seconds for pair, plan in plans.items() if isinstance(plan, Exchange)}
@@ -228,11 +212,7 @@ def exchanged_tests(problem: SumsData, context: Context) -> list[ExactResult]:
 
 
 def exchanged_deltas(problem: SumsData, pair: Pair, seconds: float) -> tuple[np.ndarray, np.ndarray] | None:
-    """All deltas that exchanges can give, and their chances, each `[value]`; None if it takes longer (nominal).
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-    """
+    """All deltas that exchanges can give, and their chances, each `[value]`; None if it takes longer (nominal)."""
     plan = _plan_exchange(problem, pair)
     if isinstance(plan, NotEligible) or plan.seconds > seconds:
         return None
@@ -458,9 +438,6 @@ def add_up(
     """Counts `[pair]` over this shard of the resamples from `start` to `end`, going on from the checkpoint.
 
     `pieces` yields the first resample of a piece and its counts `[pair]`, for a part of the run.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
     """
     checkpoint = run.checkpoint.at(f"from {start}")
     tally, stop = checkpoint.begin(range(start, end), counts=np.zeros(num_pairs, np.int64))
@@ -490,10 +467,6 @@ def two_sample_test(case: SumsData, first: int, context: Context) -> Comparisons
 
     `case` is of both systems on the units of both, those of the first system before the others; a system has nothing on
     the units of the other.
-
-    Raises:
-        NotExact: an exact test was asked for, and there is none.
-        NotFinite: the metric gave NaN or infinity.
     """
     units = case.units.values.sum(axis=0)
     exact = NotEligible("as asked") if case.settings.method == "montecarlo" else _exact_unpaired(case, units, first)

@@ -119,12 +119,7 @@ def drawn(deltas: np.ndarray) -> DeltaDistribution:
 
 
 def problem_of(evaluation: EvaluationRecord, settings: Settings, members: np.ndarray | None = None) -> Problem:
-    """What is asked of the units of an evaluation, with the observed scores; of all pairs, or of `members` `[pair, 2]`.
-
-    Raises:
-        InputError: the metric does not work on the data.
-        NotFinite: a score is NaN or infinite.
-    """
+    """What is asked of the units of an evaluation, with the observed scores: of all pairs, or `members` `[pair, 2]`."""
     members = pairs_of(evaluation, settings) if members is None else members
     make = ColumnsProblem.of_evaluation if isinstance(evaluation.metric, SampleMetric) else SumsProblem.of_evaluation
     return make(evaluation, settings, members)
@@ -418,19 +413,11 @@ class ColumnsProblem(PairedProblem):
 
     @cached_property
     def plan(self) -> SamplePlan:
-        """How the function is called.
-
-        Raises:
-            NotExact: an exact method was asked for, and a pair has no exact test.
-        """
+        """How the function is called."""
         return self.planned(draws=self.bootstraps)
 
     def planned(self, *, draws: bool) -> SamplePlan:
-        """Plan the permutation test, and the calls of the function; `draws` are bootstrap resamples.
-
-        Raises:
-            NotExact: an exact method was asked for, and a pair has no exact test.
-        """
+        """Plan the permutation test, and the calls of the function; `draws` are bootstrap resamples."""
         settings, permuted = self.settings, "permutation" in self.settings.tests
         coins = {pair: self._differing(pair) for pair in self.hypotheses.pairs if permuted}
         sampled = {pair: why for pair, units in coins.items() if (why := self._why_sampled(pair, len(units)))}
@@ -444,11 +431,7 @@ class ColumnsProblem(PairedProblem):
         return SamplePlan(function, coins, sampled, calls * a_call)
 
     def exact_permutation(self, context: Context) -> tuple[Comparisons, Sequence[ExactP | NotEligible]]:
-        """As `SumsProblem` has it; reasons say what is exchanged.
-
-        Raises:
-            NotFinite: the metric gave NaN or infinity.
-        """
+        """As `SumsProblem` has it; reasons say what is exchanged."""
         exchanged, sampled = what_is_exchanged(self.metric), self.plan.sampled
         results: list[ExactP | NotEligible] = []
         with context.progress_bar("exact tests", len(self.hypotheses.pairs)) as advance:

@@ -75,10 +75,6 @@ def summarize(
     its targets. The result is `[pair]` int64: for each pair `tested`, how many replicates speak against the observed
     delta; standard errors and intervals of the targets; and the replicates themselves, where all of them were kept in
     this run.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-        InputError: the memory is too small for the replicates that intervals are made of.
     """
     tally, none = run.checkpoint.tally(), math.nan
     if tally is not None and "spreads" in tally.arrays:
@@ -114,11 +110,7 @@ def summarize(
 
 
 def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> np.ndarray:
-    """Replicates `[row, resample]` of this shard of a run, going on from the checkpoint.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-    """
+    """Replicates `[row, resample]` of this shard of a run, going on from the checkpoint."""
     checkpoint = run.checkpoint
     tally, stop = checkpoint.begin(range(run.resamples), values=np.empty((num_rows, 0)))
     values, first = tally.arrays["values"], tally.start
@@ -278,11 +270,7 @@ _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 
 class Bca(Percentile):
-    """BCa intervals.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity where a unit was left out.
-    """
+    """BCa intervals."""
 
     def __init__(self, case: PairedProblem, targets: Targets) -> None:
         super().__init__(case, targets)
@@ -302,11 +290,7 @@ class Bca(Percentile):
 
 
 def accelerations(case: PairedProblem, members: np.ndarray) -> list[float]:
-    """The acceleration of each target, from `members` `[target, 2]` as in `Targets`.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity where a unit was left out.
-    """
+    """The acceleration of each target, from `members` `[target, 2]` as in `Targets`."""
     observed, strata = np.abs([*case.hypotheses.scores, 0.0]), case.units.strata
     rounding = _ROUNDING * (observed[members[:, 0]] + observed[members[:, 1]])
 
