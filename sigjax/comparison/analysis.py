@@ -20,7 +20,6 @@ import numpy as np
 
 from sigjax.comparison.checks import check_units, named_errors
 from sigjax.exact.lattice import NotEligible
-from sigjax.exact.null import ExactP
 from sigjax.metrics import origins
 from sigjax.multiple.adjustment import adjusted_pairs, count_until_decided, known_bounds, most_resamples
 from sigjax.multiple.ranks import bootstrap_ranks, significance_ranks
@@ -55,9 +54,6 @@ from sigjax.testing.permutation import exact_budget
 from sigjax.testing.problem import Problem, SumsProblem, pairs_of, problem_of
 from sigjax.testing.uncertainty import Pieces, Uncertainties, Uncertainty
 
-CostIfExact = tuple[float, float] | None
-"""Nominal seconds and GiB with which sampled tests would be exact; None where nothing makes them so."""
-
 
 @dataclass(frozen=True, eq=False)
 class Subset:
@@ -70,7 +66,6 @@ class Subset:
         pairs: `[pair]` index of each among all pairs.
         scored: indices among these systems of those that have no other instances.
         settings: with the budget of this subset.
-        weight: its pairs as a fraction of all pairs.
         instances: which instances, a bit each; None where it is the whole evaluation.
         number: its index among the subsets.
     """
@@ -81,7 +76,6 @@ class Subset:
     pairs: np.ndarray
     scored: list[int]
     settings: Settings
-    weight: float = 1.0
     instances: bytes | None = None
     number: int = 0
 
@@ -108,7 +102,6 @@ class SubsetResults:
         num_units: number of what is resampled.
         degrees: degrees of freedom of intervals by t.
         lone: strata with one unit.
-        costs_if_exact: as in `TestResults`; the seconds are for all subsets, in proportion to their pairs.
         draws: whether numbers rest on random resamples.
         is_ranked: whether there are bootstrap ranks.
         problem: None where the subset is not the whole evaluation.
@@ -123,7 +116,6 @@ class SubsetResults:
     num_units: int
     degrees: float
     lone: list[str]
-    costs_if_exact: list[CostIfExact]
     draws: bool
     is_ranked: bool
     problem: Problem | None
@@ -162,11 +154,6 @@ class Draft:
     def draws(self) -> bool:
         """Whether any number rests on random resamples."""
         return CORRECTIONS[self.settings.correction].is_resampled or any(subset.draws for subset in self.subsets)
-
-    @property
-    def costs(self) -> list[CostIfExact]:
-        """What would make the permutation tests exact of each subset that has sampled some."""
-        return [cost for subset in self.subsets for cost in subset.costs_if_exact]
 
 
 def analyse(
@@ -231,7 +218,7 @@ def complete_subsets(evaluation: EvaluationRecord, settings: Settings) -> list[S
         indices, weight = np.searchsorted(systems, complete).tolist(), len(rows) / len(members)
         limited = replace(settings, budget=exact_budget(settings) * weight) if weight < 1.0 else settings
         limited = limited if weight else replace(settings, test=())  # one without pairs tests nothing
-        subsets.append(Subset(evaluation, systems, at, rows, indices, limited, weight, instances, number))
+        subsets.append(Subset(evaluation, systems, at, rows, indices, limited, instances, number))
     return subsets
 
 
@@ -335,7 +322,6 @@ def _test(
         num_units=num_units,
         degrees=degrees,
         lone=lone_strata(evaluation) if draws and num_units > 1 else [],
-        costs_if_exact=[cost and (cost[0] / subset.weight, cost[1]) for cost in results.costs_if_exact],
         draws=results.draws,
         is_ranked=results.ranks is not None or num_units == 1,
         problem=whole,
@@ -399,7 +385,6 @@ class TestResults:
         intervals: their methods.
         ranks: the interval of the rank of each system on bootstrap resamples, where these are asked for and fit into
             memory.
-        costs_if_exact: what would make all permutation tests exact, where some are sampled: one entry, or none.
         draws: whether any of these rest on random resamples.
     """
 
@@ -408,7 +393,6 @@ class TestResults:
     pairs: Sequence[Uncertainty]
     intervals: Names = Names(None, None)
     ranks: list[tuple[int, int]] | None = None
-    costs_if_exact: tuple[CostIfExact, ...] = ()
     draws: bool = False
 
 
@@ -430,10 +414,9 @@ def run_tests(
     """
     settings = problem.settings
     pairs_by: dict[Test, Comparisons] = {}
-    exact: Sequence[ExactP | NotEligible] = ()
     num_swapped = 0
     if "permutation" in settings.tests:
-        pairs_by["permutation"], exact = problem.exact_permutation(context)
+        pairs_by["permutation"] = problem.exact_permutation(context)
         num_swapped = int((~pairs_by["permutation"].column("p_value").where_present).sum())
     systems: Sequence[Uncertainty] = [Uncertainty()] * len(problem.hypotheses.scores)
     pairs: Sequence[Uncertainty] = [Uncertainty()] * len(problem.hypotheses.members)
@@ -480,19 +463,8 @@ def run_tests(
     if problem.unshifted and problem.recentred:
         alone = run_tests(problem.unshifted, context.at("alone")).systems
         systems = [each.moved(offset) for each, offset in zip(alone, problem.recentred.offsets, strict=True)]
-    costs = (_cost_if_exact(exact),) if num_swapped else ()
     draws = num_swapped > 0 or why_sampled is not None or ranks is not None
-    return TestResults(pairs_by, systems, pairs, interval_names(problem, joint), ranks, costs, draws)
-
-
-def _cost_if_exact(exact: Sequence[ExactP | NotEligible]) -> CostIfExact:
-    """What would make all of these exact."""
-    costs = [each.cost for each in exact if isinstance(each, NotEligible)]
-    known = np.array([cost for cost in costs if cost])
-    if not costs or len(known) < len(costs):
-        return None
-    seconds, gib = known.max(axis=0).tolist()
-    return seconds, gib
+    return TestResults(pairs_by, systems, pairs, interval_names(problem, joint), ranks, draws)
 
 
 def _without_sampling(

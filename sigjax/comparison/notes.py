@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from sigjax.comparison.analysis import CostIfExact, Draft, SubsetResults, run_variances
+from sigjax.comparison.analysis import Draft, SubsetResults, run_variances
 from sigjax.multiple.adjustment import most_resamples
 from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Note, Settings, Test
 from sigjax.records.settings import adjust
@@ -20,7 +20,6 @@ from sigjax.report.words import first_of
 from sigjax.run.context import gib, memory_for
 from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.p_values import special
-from sigjax.testing.permutation import exact_budget
 from sigjax.testing.problem import in_common
 from sigjax.testing.uncertainty import Uncertainties
 
@@ -217,7 +216,7 @@ def _reach(draft: Draft) -> list[str]:
         by_test: Mapping[Test, Comparisons] = family[0].pairs
         if len(family) > 1:
             by_test = {test: Comparisons.joined([each.pairs[test] for each in family]) for test in settings.tests}
-        notes += out_of_reach(by_test, of_what, settings, [cost for each in family for cost in each.costs])
+        notes += out_of_reach(by_test, of_what, settings)
     num_hypotheses = sum(len(subset.pairs) for each in families[0] for subset in each.subsets)
     for family in families if draft.of_suite else families[:1]:
         num_units = min(subset.num_units for each in family for subset in each.subsets if subset.deltas)
@@ -230,13 +229,8 @@ def _reach(draft: Draft) -> list[str]:
     return notes
 
 
-def out_of_reach(
-    family: Mapping[Test, Comparisons], of_what: str, settings: Settings, costs: Sequence[CostIfExact] = (None,)
-) -> list[str]:
-    """A note for each test whose Monte Carlo p-values cannot become significant, however small, in one family.
-
-    `costs` is what would make the permutation tests of the family exact.
-    """
+def out_of_reach(family: Mapping[Test, Comparisons], of_what: str, settings: Settings) -> list[str]:
+    """A note for each test whose Monte Carlo p-values cannot become significant, however small, in one family."""
     notes: list[str] = []
     if CORRECTIONS[settings.correction].is_resampled:
         return notes  # an adjusted p-value is as small as a p-value, however many pairs there are
@@ -249,11 +243,9 @@ def out_of_reach(
         if drawn < needed:
             sampled = int(is_sampled.sum())
             of_all = "" if sampled == len(pairs) else f" of {len(pairs):,}"
-            exact = _made_exact(costs, settings) if test == "permutation" else ""
-            use = f"{exact}, which makes all exact, or --resamples {needed}" if exact else f"--resamples {needed}"
             notes.append(
                 f"warning: {sampled:,}{of_all} {of_what} cannot become significant at {settings.alpha:.3g} in the "
-                f"{test} test with {drawn:,} resamples; use {use}"
+                f"{test} test with {drawn:,} resamples; use --resamples {needed}"
             )
     return notes
 
@@ -300,42 +292,6 @@ def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -
     adjusted = f", adjusted at least {of_all:.3g}" if of_all > least else ""
     few = f"{what} are too few for a decision at {settings.alpha:.3g}"
     return [f"warning: permutation test: {few}: p is at least {least:.3g}{adjusted}"]
-
-
-def _mixed_floors(draft: Draft) -> list[str]:
-    """Whether p-values of sampled pairs end at a floor that exact ones are below, and what makes all exact."""
-    if not draft.costs:
-        return []
-    p, log10_p, exceed = draft.pairs["permutation"].columns("p_value", "log10_p", "exceed")
-    is_sampled = draft.pairs["permutation"].has_method("montecarlo")
-    lowest, exact = p.values[is_sampled & (exceed.values == 0)], log10_p.values[~is_sampled]
-    if not (len(lowest) and len(exact) and exact.min() < math.log10(lowest.min())):
-        return []
-    least = 10.0 ** (exact.min() % 1.0), math.floor(exact.min())
-    what = f"p of {len(lowest):,} sampled pair{'' if len(lowest) == 1 else 's'} is the least there can be"
-    note = f"{draft.metric}: {what}, {lowest.min():.2g}"
-    note += f", beside exact p down to {least[0]:.1f}e{least[1]}"
-    options = _made_exact(draft.costs, draft.settings)
-    return [f"{note}; {options} makes all exact" if options else note]
-
-
-def _made_exact(costs: Sequence[CostIfExact], settings: Settings) -> str:
-    """The options with which all tests are exact; "" where none do."""
-    if not all(costs):
-        return ""
-    seconds, gib = np.max([each or (0.0, 0.0) for each in costs], axis=0).tolist()
-    options = ("memory", gib, settings.memory), ("budget", 1.05 * seconds, exact_budget(settings))
-    return " ".join(f"--{name} {_upward(need):g}" for name, need, given in options if need > given)
-
-
-def _upward(number: float) -> float:
-    """The least number of two digits that is no smaller.
-
-    >>> _upward(12.1), _upward(0.0123)
-    (13.0, 0.013)
-    """
-    unit = 10.0 ** (math.floor(math.log10(number)) - 1)
-    return float(f"{math.ceil(number / unit * (1.0 - 1e-12)) * unit:.6g}")
 
 
 def _stops(draft: Draft) -> list[str]:
@@ -466,7 +422,6 @@ NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
     _without_bootstrap_ranks,
     _reach,
     _stops,
-    _mixed_floors,
     _intervals,
     _contradictions,
 )

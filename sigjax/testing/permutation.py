@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sigjax.exact.choices import chosen_sums, exchange_distribution, find_choices, find_patterns, sample_distribution
-from sigjax.exact.lattice import Lattice, NotEligible, OverBudget
+from sigjax.exact.lattice import Lattice, NotEligible
 from sigjax.exact.null import Criterion, Delta, ExactP, chances_p
 from sigjax.exact.plans import SMALLEST_DP, ExactResult, Plan, gib_of, plan_pairs, planned_ps
 from sigjax.metrics.ratios import mean_score
@@ -112,10 +112,7 @@ def plan_exact(problem: SumsData, pairs: Sequence[Pair]) -> dict[Pair, Plan | No
     plans = plan_pairs(units.values, pairs, names, settings.method, rounded=not units.exact, num_bytes=num_bytes)
     _require(problem, plans)
     costs = {pair: plan.seconds for pair, plan in plans.items() if isinstance(plan, Plan)}
-    refused = {pair: plan for pair, plan in plans.items() if isinstance(plan, OverBudget)}
-    total = sum(costs.values()) + sum(plan.seconds for plan in refused.values())
-    refused |= over_budget(costs, settings)
-    return plans | {pair: replace(plan, seconds=total) for pair, plan in refused.items()}
+    return plans | over_budget(costs, settings)
 
 
 def exact_budget(settings: Settings) -> float:
@@ -131,10 +128,10 @@ def free_seconds(settings: Settings) -> float:
     return 0.0 if limited else RESAMPLE_SECONDS * settings.fixed_resamples
 
 
-def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, OverBudget]:
+def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, NotEligible]:
     """The pairs beyond the budget, which pays for the cheapest exact tests first; costs are nominal seconds."""
     budget = exact_budget(settings)
-    refused: dict[Pair, OverBudget] = {}
+    refused: dict[Pair, NotEligible] = {}
     free, spent = free_seconds(settings), 0.0
     for pair in sorted(costs, key=lambda pair: costs[pair]):
         spent += costs[pair] if costs[pair] > free else 0.0
@@ -145,7 +142,7 @@ def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, Over
             raise NotExact(pair, f"{tests} about {sum(costs.values()):,.3g} s, over the budget of {budget:g} s")
         others = "" if costs[pair] > budget else " with those of cheaper pairs"
         reason = f"an exact test takes about {costs[pair]:,.2g} s,{others} over the budget of {budget:g} s"
-        refused[pair] = OverBudget(reason, sum(costs.values()), 0.0)
+        refused[pair] = NotEligible(reason)
     return refused
 
 

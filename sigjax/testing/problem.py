@@ -231,21 +231,19 @@ class SumsProblem(SumsData):
             return False
         return self.settings.method == "montecarlo" or isinstance(self.bootstrap_plan, NotEligible)
 
-    def exact_permutation(self, context: Context) -> tuple[Comparisons, Sequence[ExactP | NotEligible]]:
-        """The columns of the exact tests of all pairs, and the tests, some of which say why there is none."""
+    def exact_permutation(self, context: Context) -> Comparisons:
+        """The columns of the exact tests of all pairs; where there is none, the reason says why."""
         if self.exchanges != "units":
-            exchanged = exchanged_tests(self, context)
-            return exact_columns(exchanged), exchanged
+            return exact_columns(exchanged_tests(self, context))
         if self.studentizes:
             if self.settings.method not in ("auto", "montecarlo"):
                 raise NotExact(self.hypotheses.pair(0), STUDENTIZED)
-            none = [NotEligible(STUDENTIZED)] * len(self.hypotheses.members)
-            return exact_columns(none), none
-        if (signs := sign_tests(self, self.equivalent)) is not None:
-            return signs.at(self.equivalent.which), ()
-        first = self.hypotheses.members[self.equivalent.first].tolist()
-        results = exact_tests(self, [(a, b) for a, b in first], context)
-        return exact_columns(results).at(self.equivalent.which), results
+            return exact_columns([NotEligible(STUDENTIZED)] * len(self.hypotheses.members))
+        tested = sign_tests(self, self.equivalent)
+        if tested is None:
+            first = self.hypotheses.members[self.equivalent.first].tolist()
+            tested = exact_columns(exact_tests(self, [(a, b) for a, b in first], context))
+        return tested.at(self.equivalent.which)
 
     def closed_intervals(self, joint_pairs: int = 1) -> tuple[Sequence[Uncertainty], Sequence[Uncertainty]] | None:
         """Standard errors and intervals of all scores and of all deltas where they need no resamples.
@@ -430,7 +428,7 @@ class ColumnsProblem(PairedProblem):
         coins = {pair: units for pair, units in coins.items() if pair not in sampled}
         return SamplePlan(function, coins, sampled, calls * a_call)
 
-    def exact_permutation(self, context: Context) -> tuple[Comparisons, Sequence[ExactP | NotEligible]]:
+    def exact_permutation(self, context: Context) -> Comparisons:
         """As `SumsProblem` has it; reasons say what is exchanged."""
         exchanged, sampled = what_is_exchanged(self.metric), self.plan.sampled
         results: list[ExactP | NotEligible] = []
@@ -440,7 +438,7 @@ class ColumnsProblem(PairedProblem):
                 result = replace(why, reason=why.reason + exchanged) if why else self._exact(pair, exchanged)
                 results.append(result)
                 advance(len(results))
-        return exact_columns(results), results
+        return exact_columns(results)
 
     def closed_intervals(self, joint_pairs: int = 1) -> None:
         """As `SumsProblem` has it: there are none."""
