@@ -57,17 +57,11 @@ from sigjax.testing.uncertainty import Pieces, Uncertainties, Uncertainty
 
 @dataclass(frozen=True, eq=False)
 class Subset:
-    """The pairs and systems that are on the same instances.
+    """The pairs and systems of an evaluation that are on the same instances, a bit each; None where these are all.
 
-    Attributes:
-        whole: the evaluation.
-        systems: indices of its systems, all of which have the instances.
-        members: `[pair, 2]` indices among these systems; where there is no pair, that of the first with itself.
-        pairs: `[pair]` index of each among all pairs.
-        scored: indices among these systems of those that have no other instances.
-        settings: with the budget of this subset.
-        instances: which instances, a bit each; None where it is the whole evaluation.
-        number: its index among the subsets.
+    `members` `[pair, 2]` are indices among its `systems` (the first with itself where there is no pair), and `pairs`
+    `[pair]` indices among all pairs. The `scored` ones of its systems have no other instances. The settings have the
+    budget of the subset.
     """
 
     whole: EvaluationRecord
@@ -92,19 +86,10 @@ class Subset:
 class SubsetResults:
     """Named results of the tests of one subset of the instances, without its statistics.
 
-    Attributes:
-        pairs: `[pair]` the index of each pair among those of the evaluation.
-        pairs_by: for each test, its columns of the pairs.
-        systems: scores and their uncertainty, without what decisions say of them.
-        order_scores: of these systems: scores for their order, which those on their own scale may be too large to show.
-        deltas: how the delta of each pair varies.
-        intervals: their methods.
-        num_units: number of what is resampled.
-        degrees: degrees of freedom of intervals by t.
-        lone: strata with one unit.
-        draws: whether numbers rest on random resamples.
-        is_ranked: whether there are bootstrap ranks.
-        problem: None where the subset is not the whole evaluation.
+    `pairs` `[pair]` are the indices of the pairs of the evaluation, `pairs_by` each test's columns of them and `deltas`
+    how their deltas vary. `order_scores` give the order of the systems, which scores on their own scale may be too
+    large to show. `degrees` are the degrees of freedom of intervals by t, and `lone` the strata with one unit. `draws`:
+    numbers rest on random resamples. There is no `problem` where the subset is not the whole evaluation.
     """
 
     pairs: np.ndarray
@@ -125,15 +110,8 @@ class SubsetResults:
 class Draft:
     """All that a report says of one metric, before its notes, which are made of the drafts.
 
-    Attributes:
-        evaluation: what was compared.
-        settings: of the report.
-        pairs: the comparisons by each test, adjusted.
-        systems: best first.
-        num_units: number of what is resampled.
-        subsets: of the instances that pairs have in common.
-        report: the drafts of all metrics of the report.
-        of_suite: whether these are tasks of a suite.
+    `pairs` are the comparisons by each test, adjusted; systems come best first. `report` has the drafts of all metrics
+    of the report, which may be tasks of a suite (`of_suite`).
     """
 
     evaluation: EvaluationRecord
@@ -188,13 +166,12 @@ def analyse(
 def complete_subsets(evaluation: EvaluationRecord, settings: Settings) -> list[Subset]:
     """The subsets of an evaluation, those with pairs first, in the order of the pairs.
 
-    Example:
-        >>> from sigjax import Evaluation
-        >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"x": 0, "y": 1}, "C": {"y": 1}}
-        >>> for subset in complete_subsets(Evaluation.from_arrays(numbers, missing="pairwise"), Settings()):
-        ...     print(subset.evaluation.ids, subset.evaluation.systems, subset.members.tolist(), subset.scored)
-        ('x', 'y') ('A', 'B') [[0, 1]] [0, 1]
-        ('y',) ('A', 'B', 'C') [[0, 2], [1, 2]] [2]
+    >>> from sigjax import Evaluation
+    >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"x": 0, "y": 1}, "C": {"y": 1}}
+    >>> for subset in complete_subsets(Evaluation.from_arrays(numbers, missing="pairwise"), Settings()):
+    ...     print(subset.evaluation.ids, subset.evaluation.systems, subset.members.tolist(), subset.scored)
+    ('x', 'y') ('A', 'B') [[0, 1]] [0, 1]
+    ('y',) ('A', 'B', 'C') [[0, 2], [1, 2]] [2]
     """
     members = pairs_of(evaluation, settings)
     if evaluation.present is None:
@@ -288,7 +265,6 @@ def _test(
         if "bootstrap" in subset.settings.tests:
             check_units(num_units, "the bootstrap test", f"; use {Hint('test', 'permutation')}")
         results = run_tests(problem, context, drawn, others, joint)
-    results = replace(results, pairs=Uncertainties.of(results.pairs))  # once, as there may be millions
     hypotheses = problem.hypotheses
     of_systems, of_pairs = np.full(len(scores), np.nan), np.full(len(hypotheses.members), np.nan)
     is_of_sums = isinstance(problem, SumsProblem)
@@ -341,8 +317,8 @@ def _with_names(
     """The columns of each test with those that are the same for all; `settings` are those of the report."""
     if not results.pairs_by:
         return {}
-    spread = Uncertainties.of(results.pairs)
-    names, members, deltas = evaluation.systems, problem.hypotheses.members, problem.hypotheses.deltas
+    names, spread, members = evaluation.systems, results.pairs, problem.hypotheses.members
+    deltas = problem.hypotheses.deltas
     (a, b), count, interval = members.T, len(members), Column.unless_nan(spread.ends)
     columns = {
         "a": Column(a, None, names),
@@ -359,10 +335,10 @@ def _with_names(
         "joint_pairs": Column(np.full(count, joint), interval.present),
         "settings": Column.constant(settings, count),
     }
-    named: dict[Test, Comparisons] = {}
-    for test, pairs in results.pairs_by.items():
-        named[test] = pairs.with_columns({**columns, "test": Column.constant(test, count)})
-    return named
+    return {
+        test: pairs.with_columns({**columns, "test": Column.constant(test, count)})
+        for test, pairs in results.pairs_by.items()
+    }
 
 
 def lone_strata(evaluation: EvaluationRecord) -> list[str]:
@@ -378,22 +354,17 @@ def lone_strata(evaluation: EvaluationRecord) -> list[str]:
 class TestResults:
     """Results of the tests of one problem.
 
-    Attributes:
-        pairs_by: for each test, its columns of all pairs, in the order of the pairs.
-        systems: how the score of each system varies.
-        pairs: how the delta of each pair varies, in the order of the pairs.
-        intervals: their methods.
-        ranks: the interval of the rank of each system on bootstrap resamples, where these are asked for and fit into
-            memory.
-        draws: whether any of these rest on random resamples.
+    `pairs_by` has each test's columns of the pairs; `systems` and `pairs` are how scores and deltas vary. `ranks` are
+    intervals on bootstrap resamples, where these are asked for and fit into memory. `draws`: numbers rest on random
+    resamples.
     """
 
     pairs_by: dict[Test, Comparisons]
     systems: Sequence[Uncertainty]
-    pairs: Sequence[Uncertainty]
-    intervals: Names = Names(None, None)
-    ranks: list[tuple[int, int]] | None = None
-    draws: bool = False
+    pairs: Uncertainties
+    intervals: Names
+    ranks: list[tuple[int, int]] | None
+    draws: bool
 
 
 def run_tests(
@@ -405,12 +376,9 @@ def run_tests(
 ) -> TestResults:
     """Run the tests that the settings ask for.
 
-    Args:
-        problem: what is tested.
-        context: how to run.
-        drawn: bootstrap scores `[system, resample]`, where they have been drawn with those of other metrics.
-        others: `[other, 2]` bounds of the p-values of other metrics that are adjusted together with these.
-        joint: how many deltas, those of other problems included, have intervals that hold together.
+    `drawn` are bootstrap scores `[system, resample]`, where they have been drawn with those of other metrics, and
+    `others` `[other, 2]` bounds of the p-values of other metrics that are adjusted together with these. Intervals of
+    `joint` deltas, those of other problems included, hold together.
     """
     settings = problem.settings
     pairs_by: dict[Test, Comparisons] = {}
@@ -464,7 +432,7 @@ def run_tests(
         alone = run_tests(problem.unshifted, context.at("alone")).systems
         systems = [each.moved(offset) for each, offset in zip(alone, problem.recentred.offsets, strict=True)]
     draws = num_swapped > 0 or why_sampled is not None or ranks is not None
-    return TestResults(pairs_by, systems, pairs, interval_names(problem, joint), ranks, draws)
+    return TestResults(pairs_by, systems, Uncertainties.of(pairs), interval_names(problem, joint), ranks, draws)
 
 
 def _without_sampling(
@@ -581,12 +549,11 @@ def unclustered_errors(
     Instances are the units then, or ids with all their runs; where the design draws runs within units (nested), the
     variance between the runs of an id is added, and where runs are trained models both errors are two-way errors.
 
-    Example:
-        >>> from sigjax import Evaluation
-        >>> values = {"A": [1, 1, 0, 0], "B": [0, 0, 0, 1]}
-        >>> clustered = Evaluation.from_arrays(values, clusters=["x", "x", "y", "y"])
-        >>> unclustered_errors(clustered, np.array([[0, 1]]), "together")[0].round(6)
-        array([0.25    , 0.216506])
+    >>> from sigjax import Evaluation
+    >>> values = {"A": [1, 1, 0, 0], "B": [0, 0, 0, 1]}
+    >>> clustered = Evaluation.from_arrays(values, clusters=["x", "x", "y", "y"])
+    >>> unclustered_errors(clustered, np.array([[0, 1]]), "together")[0].round(6)
+    array([0.25    , 0.216506])
     """
     if (nearer := origins(evaluation)) is not None:
         return _errors(nearer.scores, members, design)[0], _errors(nearer.deltas, members, design)[1]

@@ -54,7 +54,7 @@ are valid at any time.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -73,7 +73,7 @@ CONFIDENCE = 0.995
 """Certainty about the p-value at the cap from which it may be reported early; the p-value is divided by it."""
 MOST_RESAMPLES = 10**9
 """Numbers of resamples beyond this are not proposed."""
-_MANTISSAS = (1, 2, 3, 5)
+_PROPOSED = (*(m * 10**power for power in range(9) for m in (1, 2, 3, 5)), 10**9)
 _LARGER_PARTS = 8
 """Resamples are counted in parts of two sizes only, because each is a program to compile."""
 
@@ -204,7 +204,7 @@ def _resamples_needed(
     from scipy.special import betaincinv
 
     tail = ERROR / (2.0 * int(sampled.sum()))
-    for proposed in _proposed(resamples):
+    for proposed in (number for number in _PROPOSED if resamples < number <= MOST_RESAMPLES):
         low, high = estimate.copy(), estimate.copy()
         hits = estimate[moving] * proposed
         low[moving] = betaincinv(hits, proposed - hits + 1.0, tail)
@@ -214,14 +214,6 @@ def _resamples_needed(
         if not waiting.any():
             break
     return needed
-
-
-def _proposed(above: int) -> Iterator[int]:
-    """Numbers of resamples to propose, ascending."""
-    power = 10 ** (len(str(above)) - 1)
-    while power <= MOST_RESAMPLES:
-        yield from (number for m in _MANTISSAS if above < (number := m * power) <= MOST_RESAMPLES)
-        power *= 10
 
 
 def agree(low: np.ndarray, high: np.ndarray, adjusted: Adjusted, alpha: float) -> np.ndarray:
