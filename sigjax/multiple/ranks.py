@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import string
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -125,31 +125,22 @@ def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
 
 def letter_groups(differs: np.ndarray) -> list[list[int]]:
     """The indices of the systems of each group that has a letter, see `compact_letters`; better systems first."""
-    equivalent = [sum(1 << other for other in np.flatnonzero(~row).tolist()) | 1 << i for i, row in enumerate(differs)]
-    return sorted(_needed([_members(clique) for clique in _cliques(equivalent)]))
-
-
-def _cliques(equivalent: list[int]) -> Iterator[int]:
-    """Maximal cliques that together hold every pair of equivalent systems, and every system; one bit per system."""
-    missing = [others >> best << best for best, others in enumerate(equivalent)]
-    for best in range(len(equivalent)):
-        while missing[best]:
+    alike = ~differs.astype(bool) | np.eye(len(differs), dtype=bool)
+    missing, cliques = np.triu(alike), list[list[int]]()
+    for best in range(len(alike)):
+        while missing[best].any():
             # A system and itself are a pair too, which is last, so that only a system unlike all others is alone.
-            worst = missing[best].bit_length() - 1
-            clique = 1 << best | 1 << worst
-            candidates = equivalent[best] & equivalent[worst] & ~clique
-            while candidates:
-                lowest = candidates & -candidates
-                clique |= lowest
-                candidates &= equivalent[lowest.bit_length() - 1] & ~lowest
-            for member in _members(clique):
-                missing[member] &= ~clique
-            yield clique
-
-
-def _members(clique: int) -> list[int]:
-    """The indices of the bits that are set."""
-    return [index for index, bit in enumerate(reversed(f"{clique:b}")) if bit == "1"]
+            members = {best, int(np.flatnonzero(missing[best])[-1])}
+            candidates = alike[list(members)].all(axis=0)
+            candidates[list(members)] = False
+            while candidates.any():
+                member = int(candidates.argmax())
+                members.add(member)
+                candidates &= alike[member]
+                candidates[member] = False
+            cliques.append(sorted(members))
+            missing[np.ix_(cliques[-1], cliques[-1])] = False
+    return sorted(_needed(cliques))
 
 
 def _needed(cliques: list[list[int]]) -> list[list[int]]:

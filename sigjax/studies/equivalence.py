@@ -31,8 +31,9 @@ from sigjax.testing.jackknife import (
     degrees_of_freedom,
     influences,
     jackknife_intervals,
-    pair_skewness,
+    of_pairs,
     skewed_tail,
+    skewness,
     tango_tail,
 )
 from sigjax.testing.p_values import montecarlo_p
@@ -63,7 +64,7 @@ def _closed_tests(case: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
         replace(case, settings=replace(case.settings, confidence_level=interval_level(case.settings)))
     )
     errors = np.array([each.standard_error or 0.0 for each in spreads])
-    skewed, tests = pair_skewness(influences(case.centred), case.hypotheses.members, errors).tolist(), []
+    skewed, tests = of_pairs(skewness, influences(case.centred), case.hypotheses.members, errors).tolist(), []
     for pair, (_, interval), error, g in zip(case.hypotheses.pairs, spreads, errors.tolist(), skewed, strict=True):
         if interval is None:
             raise InputError("equivalence needs a stratum of at least two units; leave the strata out")

@@ -75,7 +75,7 @@ Lydersen and Laake (2014), "Recommended tests and confidence intervals for paire
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -133,23 +133,17 @@ def system_errors(moves: np.ndarray, rounding: np.ndarray) -> np.ndarray:
     return np.where(np.abs(moves).max(axis=1) > rounding, norms(moves), 0.0)
 
 
-def pair_errors(moves: np.ndarray, members: np.ndarray, rounding: np.ndarray) -> np.ndarray:
-    """The same of deltas `[pair]`, from influences on scores `[system, unit]`."""
-    return np.concatenate(
-        [np.zeros(0), *(system_errors(apart, rounding[part]) for part, apart in _of_pairs(moves, members))]
-    )
+def of_pairs(
+    function: Callable[[np.ndarray, np.ndarray], np.ndarray], moves: np.ndarray, members: np.ndarray, known: np.ndarray
+) -> np.ndarray:
+    """The function of influences on deltas `[pair, unit]` and of what is `known` `[pair]` of them, for all pairs.
 
-
-def pair_skewness(moves: np.ndarray, members: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """The skewness g of deltas with standard errors `[pair]`, from influences on scores `[system, unit]`."""
-    return np.concatenate([np.zeros(0), *(skewness(apart, errors[part]) for part, apart in _of_pairs(moves, members))])
-
-
-def _of_pairs(moves: np.ndarray, members: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """The influences on deltas `[pair, unit]`, of so many pairs at a time as are held at once."""
+    `moves` `[system, unit]` are influences on scores; so many pairs at a time are held at once.
+    """
     step = max(1, _NUMBERS // moves.shape[1])
-    for part in (slice(start, start + step) for start in range(0, len(members), step)):
-        yield part, moves[members[part, 0]] - moves[members[part, 1]]
+    parts = [slice(start, start + step) for start in range(0, len(members), step)]
+    found = (function(moves[members[part, 0]] - moves[members[part, 1]], known[part]) for part in parts)
+    return np.concatenate([np.zeros(0), *found])
 
 
 def degrees_of_freedom(sizes: np.ndarray, strata: np.ndarray) -> float:
@@ -320,18 +314,13 @@ def delta_method_errors(
 
     >>> values = np.array([[[1.0], [2], [3], [6]], [[1], [1], [2], [8]]])
     >>> strata, mean = np.zeros(4, int), lambda sums: sums[..., 0] / 4
-    >>> of_systems, of_pairs = delta_method_errors(values, strata, mean, [(0, 1)])
-    >>> of_systems.round(6), of_pairs.round(6)
+    >>> systems, deltas = delta_method_errors(values, strata, mean, [(0, 1)])
+    >>> systems.round(6), deltas.round(6)
     (array([0.935414, 1.457738]), array([0.612372]))
     """
-    apart, largest = two_way_influences(values, strata, score)
-    a, b = np.array(pairs, np.int64).reshape(-1, 2).T
-    step = max(1, _BLOCK // apart.shape[1])
-    of_pairs = [
-        _errors(apart[a[i : i + step]] - apart[b[i : i + step]], (largest[a] + largest[b])[i : i + step])
-        for i in range(0, len(a), step)
-    ]
-    return _errors(apart, largest), np.concatenate([*of_pairs, np.zeros(0)])
+    moves, largest = two_way_influences(values, strata, score)
+    members = np.array(pairs, np.int64).reshape(-1, 2)
+    return _errors(moves, largest), of_pairs(_errors, moves, members, largest[members].sum(axis=1))
 
 
 def two_way_influences(values: np.ndarray, strata: np.ndarray, score: Score) -> tuple[np.ndarray, np.ndarray]:
@@ -354,9 +343,9 @@ def two_way_influences(values: np.ndarray, strata: np.ndarray, score: Score) -> 
     return found, norms(bounds)
 
 
-def _errors(two_way_influences: np.ndarray, largest: np.ndarray) -> np.ndarray:
+def _errors(moves: np.ndarray, largest: np.ndarray) -> np.ndarray:
     """The 2-norms `[row]`, 0 where they are rounding."""
-    errors = norms(two_way_influences)
+    errors = norms(moves)
     return np.where(errors > math.sqrt(NO_VARIANCE) * largest, errors, 0.0)
 
 
@@ -460,8 +449,6 @@ _CACHED = 2**12
 """Intervals whose ends are sought together."""
 _TANGO_WIDTH = 1e-14
 """How near their ends are known, of differences from -1 to 1."""
-_BLOCK = 2**18
-"""Influences of pairs that are held together."""
 
 
 def right_or_wrong(case: SumsData) -> bool:
@@ -499,7 +486,7 @@ def jackknife_intervals(
         known = case.centred.hypotheses
         errors = (
             system_errors(moves, 2.0 * np.array(known.tolerances)),
-            pair_errors(moves, known.members, known.rounding),
+            of_pairs(system_errors, moves, known.members, known.rounding),
         )
     levels = settings.level, bonferroni_level(settings.level, joint_pairs)
     if settings.interval == "simultaneous":
@@ -576,7 +563,7 @@ def _by_t(
     ends = np.maximum(scores - errors[0] * low, np.minimum(lowest, scores))
     systems = Uncertainties(errors[0], ends, np.minimum(scores - errors[0] * high, np.maximum(highest, scores)))
     deltas, largest = hypotheses.deltas, highest - lowest
-    skewed = pair_skewness(moves, hypotheses.members, errors[1])
+    skewed = of_pairs(skewness, moves, hypotheses.members, errors[1])
     low, high = skewed_ends(skewed, t_quantile(levels[1], degrees), nearer=False)
     low, high = deltas - errors[1] * low, deltas - errors[1] * high
     return systems, Uncertainties(errors[1], np.maximum(low, -largest), np.minimum(high, largest))

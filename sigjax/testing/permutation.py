@@ -242,8 +242,7 @@ def _exchanged(problem: SumsData, pair: Pair, plan: Exchange | NotEligible) -> E
 def _plan_patterns(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
     """All exchanges of outputs within units."""
     outputs = _outputs(problem, pair)
-    values, sizes = outputs.values, outputs.sizes
-    patterns = find_patterns(values[0], values[1], sizes)
+    patterns = find_patterns(*outputs.values, outputs.sizes)
     if isinstance(patterns, NotEligible):
         return patterns
     if not patterns.varying.size:
@@ -263,13 +262,13 @@ def _plan_patterns(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
 def _plan_choices(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
     """All exchanges of whole runs."""
     outputs = _outputs(problem, pair)
-    values, sizes = outputs.values, outputs.sizes
-    choices = find_choices(int(sizes[0]), 2 * int(sizes[0]), values.shape[2])
+    num_runs = int(outputs.sizes[0])
+    choices = find_choices(num_runs, 2 * num_runs, outputs.values.shape[2])
     if isinstance(choices, NotEligible):
         return choices
 
     def deltas() -> tuple[np.ndarray, np.ndarray, float]:
-        of_both = np.concatenate(whole_runs(_outputs(problem, pair)).values)
+        of_both = np.concatenate(whole_runs(outputs).values)
         of_a = chosen_sums(of_both, len(of_both) // 2).astype(np.float64)
         return _deltas_of(problem, pair, of_a), np.full(choices.number, 1.0 / choices.number), 0.0
 
@@ -474,15 +473,6 @@ def two_sample_test(case: SumsData, first: int, context: Context) -> Comparisons
     return _montecarlo(case, units, first, context, exact.reason)
 
 
-def _deltas(case: SumsData, sums: np.ndarray) -> np.ndarray:
-    """Differences of scores `[row]` where the first system has the sums `[row, stat]`."""
-    both = case.units.totals.sum(axis=0)
-    with np.errstate(all="ignore"):
-        found = case.scores(sums) - case.scores(both - sums)
-    check_finite(found[None], [(0, 1)])
-    return found
-
-
 def _exact_unpaired(case: SumsData, units: np.ndarray, first: int) -> ExactP | NotEligible:
     """The exact test of units `[unit, stat]`: by the distribution of one statistic, else by all choices of units."""
     varying = np.flatnonzero((units != units[0]).any(axis=0))
@@ -492,7 +482,7 @@ def _exact_unpaired(case: SumsData, units: np.ndarray, first: int) -> ExactP | N
     if not isinstance(of_sum, NotEligible):
         sums = np.tile(first * units[0].astype(np.float64), (len(of_sum.sums), 1))
         sums[:, varying[0]] = of_sum.sums
-        found = of_sum.tail(_criterion(case, [(0, 1)]).met(_deltas(case, sums)[None])[0])
+        found = of_sum.tail(_criterion(case, [(0, 1)]).met(_deltas_of(case, (0, 1), sums)[None])[0])
         if found is None:
             return NotEligible("the p-value is too small for sums of probabilities")
         return found._replace(reason=f"one statistic differs ({case.metric.stat_names[varying[0]]})")
@@ -501,7 +491,7 @@ def _exact_unpaired(case: SumsData, units: np.ndarray, first: int) -> ExactP | N
         return of_sum if of_sum.reason else plan
     if plan.num_bytes > case.settings.memory * 2**30:
         return NotEligible(f"an exact test takes more than {case.settings.memory:,.3g} GiB")
-    deltas = _deltas(case, chosen_sums(units, first).astype(np.float64))
+    deltas = _deltas_of(case, (0, 1), chosen_sums(units, first).astype(np.float64))
     p_value = int(_criterion(case, [(0, 1)]).met(deltas[None]).sum()) / plan.number
     return ExactP(p_value, math.log10(p_value), 0.0, reason=f"all {plan.number:,} choices of units")
 
@@ -512,16 +502,13 @@ def _montecarlo(case: SumsData, units: np.ndarray, first: int, context: Context,
     What is chosen is the smaller sample, from sorted units: neither the order of the systems nor that of their units
     changes the two-sided p.
     """
-    resamples, criterion, fewer = (
-        case.settings.fixed_resamples,
-        _criterion(case, [(0, 1)]),
-        min(first, len(units) - first),
-    )
+    resamples, fewer = case.settings.fixed_resamples, min(first, len(units) - first)
+    criterion = _criterion(case, [(0, 1)])
     both, sorted_units = case.units.totals.sum(axis=0), units[np.lexsort(units.T)]
     problem = ScaledProjection(choice(fewer, sorted_units), None)
     with context.sized(_SECONDS * resamples * len(units)).run("choices of units", resamples, case.settings.seed) as run:
         sums = (swapped_sums(problem, piece).T for piece in run.blocks(units.shape[1]))
-        deltas = (_deltas(case, of_fewer if fewer == first else both - of_fewer) for of_fewer in sums)
+        deltas = (_deltas_of(case, (0, 1), of_fewer if fewer == first else both - of_fewer) for of_fewer in sums)
         exceed = sum(int(criterion.met(of_piece[None]).sum()) for of_piece in deltas)
     counts = np.array([exceed])
     p_values = np.asarray(montecarlo_p(counts, resamples))
