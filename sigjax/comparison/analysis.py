@@ -52,7 +52,7 @@ from sigjax.testing.jackknife import (
 from sigjax.testing.p_values import completed, exact_columns, montecarlo_p, sampled_columns
 from sigjax.testing.permutation import exact_budget
 from sigjax.testing.problem import Problem, SumsProblem, pairs_of, problem_of
-from sigjax.testing.uncertainty import Pieces, Uncertainties, Uncertainty
+from sigjax.testing.uncertainty import Pieces, ScoresAndDeltas, Uncertainties, Uncertainty
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class SubsetResults:
     pairs_by: dict[Test, Comparisons]
     systems: list[SystemScore]
     order_scores: list[float]
-    deltas: Sequence[Uncertainty]
+    deltas: Uncertainties
     intervals: Names
     num_units: int
     degrees: float
@@ -293,7 +293,7 @@ def _test(
         pairs=subset.pairs,
         systems=systems,
         order_scores=[order_scores[system] for system in subset.scored],
-        deltas=results.pairs if len(subset.pairs) else [],
+        deltas=results.pairs[: len(subset.pairs)],
         intervals=results.intervals,
         num_units=num_units,
         degrees=degrees,
@@ -386,8 +386,8 @@ def run_tests(
     if "permutation" in settings.tests:
         pairs_by["permutation"] = problem.exact_permutation(context)
         num_swapped = int((~pairs_by["permutation"].column("p_value").where_present).sum())
-    systems: Sequence[Uncertainty] = [Uncertainty()] * len(problem.hypotheses.scores)
-    pairs: Sequence[Uncertainty] = [Uncertainty()] * len(problem.hypotheses.members)
+    systems: Sequence[Uncertainty] = Uncertainties.none(len(problem.hypotheses.scores))
+    pairs = Uncertainties.none(len(problem.hypotheses.members))
     why_sampled, tested = None, None
     if problem.bootstraps and INTERVALS[settings.interval].needs != "runs":
         with context.progress_bar("exact bootstrap"):
@@ -432,12 +432,12 @@ def run_tests(
         alone = run_tests(problem.unshifted, context.at("alone")).systems
         systems = [each.moved(offset) for each, offset in zip(alone, problem.recentred.offsets, strict=True)]
     draws = num_swapped > 0 or why_sampled is not None or ranks is not None
-    return TestResults(pairs_by, systems, Uncertainties.of(pairs), interval_names(problem, joint), ranks, draws)
+    return TestResults(pairs_by, systems, pairs, interval_names(problem, joint), ranks, draws)
 
 
 def _without_sampling(
     problem: Problem,
-) -> tuple[NotEligible | None, Comparisons | None, tuple[Sequence[Uncertainty], Sequence[Uncertainty]] | None]:
+) -> tuple[NotEligible | None, Comparisons | None, ScoresAndDeltas | None]:
     """The bootstrap without sampling: why the rest of it samples, its test, and how scores and deltas vary."""
     settings, interval = problem.settings, INTERVALS[problem.settings.interval]
     if settings.method == "montecarlo":

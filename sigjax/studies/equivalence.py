@@ -134,8 +134,8 @@ def dual_interval(replicates: np.ndarray, delta: float, level: float) -> Interva
     >>> dual_interval(np.arange(101.0), 40.0, 0.5)
     Interval(low=5.0, high=55.0)
     """
-    (low,), (high,) = (ends.tolist() for ends in quantiles(replicates[None].copy(), quantile_levels(level)))
-    return Basic.turned(Interval(low, high), delta)
+    ends = np.concatenate(quantiles(replicates[None].copy(), quantile_levels(level)))
+    return Interval(*Basic.turned(ends, delta).tolist())
 
 
 @dataclass(frozen=True, repr=False)

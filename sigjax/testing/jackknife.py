@@ -80,12 +80,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sigjax.metrics.ratios import mean_score
-from sigjax.records import Alternative, Interval, Score
+from sigjax.records import Alternative, Score
 from sigjax.resample.draws import row_keys, words
 from sigjax.resample.units import Units, norms, total, variance
 from sigjax.testing.hypotheses import Pair, SumsData, check_finite
 from sigjax.testing.p_values import normal_quantile, special, t_quantile, t_tail
-from sigjax.testing.uncertainty import Uncertainties, Uncertainty
+from sigjax.testing.uncertainty import ScoresAndDeltas, Uncertainties
 
 _NUMBERS = 2**21
 """Influences of pairs, or statistics without one unit at a time, that are held at once."""
@@ -353,7 +353,7 @@ _Error = tuple[float, float]
 """A standard error and its degrees of freedom."""
 
 
-def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> tuple[Sequence[Uncertainty], Sequence[Uncertainty]]:
+def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> ScoresAndDeltas:
     """Standard error and interval of each system's score, and of each pair's delta.
 
     Intervals of `joint_pairs` deltas hold together.
@@ -361,14 +361,17 @@ def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> tuple[Sequence[Un
     hypotheses, level = case.hypotheses, case.settings.level
     of_systems, of_pairs = two_way_errors(case.units, case.metric.score, hypotheses.pairs)
     check_finite(np.array([error[:1] for error in of_systems]))
-    systems, pairs = (
-        [_t_uncertainty(score, *error, at) for score, error in zip(observed, errors, strict=True)]
-        for observed, errors, at in (
-            (hypotheses.scores, of_systems, level),
-            (hypotheses.deltas.tolist(), of_pairs, bonferroni_level(level, joint_pairs)),
-        )
+
+    def around(observed: np.ndarray, found: list[_Error], level: float) -> Uncertainties:
+        """The t intervals around the observed numbers."""
+        errors = np.array([error for error, _ in found])
+        widths = np.array([error * t_quantile(level, freedom) if error else error for error, freedom in found])
+        return Uncertainties(errors, observed - widths, observed + widths)
+
+    return (
+        around(np.array(hypotheses.scores), of_systems, level),
+        around(hypotheses.deltas, of_pairs, bonferroni_level(level, joint_pairs)),
     )
-    return systems, pairs
 
 
 @np.errstate(all="ignore")
@@ -435,12 +438,6 @@ def _stratum_means(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
     return np.stack([total(part) / part.shape[-1] for part in parts], axis=-1)[..., strata]
 
 
-def _t_uncertainty(observed: float, error: float, freedom: float, level: float) -> Uncertainty:
-    """The t interval around the observed score."""
-    width = error * t_quantile(level, freedom) if error else error
-    return Uncertainty(error, Interval(observed - width, observed + width))
-
-
 _FEW_UNITS = 10
 """With fewer, or fewer than systems, correlations of deltas are too uncertain to be used."""
 _Both = tuple[np.ndarray, np.ndarray]
@@ -469,9 +466,7 @@ def bonferroni_level(level: float, count: float) -> float:
     return level if count <= 1 else 1.0 - (1.0 - level) / count
 
 
-def jackknife_intervals(
-    case: SumsData, joint_pairs: int = 1, *, proportions: bool = True
-) -> tuple[Sequence[Uncertainty], Sequence[Uncertainty]]:
+def jackknife_intervals(case: SumsData, joint_pairs: int = 1, *, proportions: bool = True) -> ScoresAndDeltas:
     """Standard errors and intervals of all scores, and of all deltas, in the order of the pairs.
 
     Intervals of `joint_pairs` deltas, those of other problems included, hold together by Bonferroni's inequality; for
@@ -519,9 +514,7 @@ def _joint_level(
     return max(found, settings.level)  # draws may put it just below
 
 
-def _of_proportions(
-    case: SumsData, errors: _Both, levels: tuple[float, ...]
-) -> tuple[Sequence[Uncertainty], Sequence[Uncertainty]]:
+def _of_proportions(case: SumsData, errors: _Both, levels: tuple[float, ...]) -> ScoresAndDeltas:
     """Wilson's intervals of all scores and Tango's of all deltas."""
     num_units, (only_a, only_b, which) = case.units.values.shape[1], _only(case)
     pairs = (ends[which] for ends in tango_interval(only_a, only_b, num_units, levels[1]))
@@ -547,9 +540,7 @@ def _errors_of_proportions(case: SumsData) -> _Both:
     return np.sqrt(right * (num_units - right) / scale), of_pairs[which]
 
 
-def _by_t(
-    case: SumsData, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]
-) -> tuple[Sequence[Uncertainty], Sequence[Uncertainty]]:
+def _by_t(case: SumsData, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]) -> ScoresAndDeltas:
     """Intervals by t of all scores and deltas, corrected for skewness and cut at the bounds of the metric.
 
     There are none where no stratum has two units.

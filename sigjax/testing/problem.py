@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -79,7 +79,7 @@ from sigjax.testing.permutation import (
     swap_problem,
 )
 from sigjax.testing.tilted import beyond_floor
-from sigjax.testing.uncertainty import Pieces, Uncertainty
+from sigjax.testing.uncertainty import Pieces, ScoresAndDeltas
 
 _FEW_COLUMNS = 6
 """Up to this many columns are added up as masks are drawn."""
@@ -245,7 +245,7 @@ class SumsProblem(SumsData):
             tested = exact_columns(exact_tests(self, [(a, b) for a, b in first], context))
         return tested.at(self.equivalent.which)
 
-    def closed_intervals(self, joint_pairs: int = 1) -> tuple[Sequence[Uncertainty], Sequence[Uncertainty]] | None:
+    def closed_intervals(self, joint_pairs: int = 1) -> ScoresAndDeltas | None:
         """Standard errors and intervals of all scores and of all deltas where they need no resamples.
 
         Intervals of `joint_pairs` deltas, those of other problems included, hold together.
