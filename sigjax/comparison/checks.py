@@ -146,16 +146,15 @@ def _check_sample(metric: str, settings: Settings) -> None:
 
 def _check_responses(evaluation: EvaluationRecord, settings: Settings) -> None:
     """Refuse options that draw responses or group them."""
-    if "bootstrap" in settings.tests:
-        raise InputError(
-            "the bootstrap draws instances, but these are responses, which are no sample of anything: read the files "
-            "without unit response, or use the permutation test"
-        )
-    if settings.leaderboard:
-        raise InputError(
-            "the leaderboard draws instances, but these are responses, which are no sample of anything: leave it out, "
-            "or read the files without unit response"
-        )
+    for is_asked, what, instead in (
+        ("bootstrap" in settings.tests, "the bootstrap", "use the permutation test"),
+        (settings.leaderboard, "the leaderboard", "leave it out"),
+    ):
+        if is_asked:
+            raise InputError(
+                f"{what} draws instances, but these are responses, which are no sample of anything: {instead}, or read "
+                "the files without unit response"
+            )
     for labels in ("clusters", "strata", "runs"):
         if getattr(evaluation, labels) is not None:
             raise InputError(f"responses are swapped one by one; leave out {labels}, or read without unit response")

@@ -265,7 +265,8 @@ def count_until_decided(
     # The bounds of other metrics may miss too: each has its fraction of the error.
     others = np.zeros((0, 2)) if others is None else others
     num_bounds = num_pairs + int((others[:, 0] < others[:, 1]).sum())
-    rest = np.concatenate([np.stack([exact, exact], axis=1), others])
+    least_rest, most_rest = np.concatenate([np.stack([exact, exact], axis=1), others]).T
+    adjusted = partial(adjust, correction=settings.correction)
     exceed, resamples = np.zeros((2, num_pairs), np.int64)
     low, high = np.zeros(num_pairs), np.ones(num_pairs)
     running = np.arange(num_pairs)
@@ -277,7 +278,8 @@ def count_until_decided(
         # All intervals hold at once, so that what they share does: a pair that is decided stays so.
         least, most = bounds(exceed[running], look, num_bounds, LOOKS)
         low[running], high[running] = np.maximum(low[running], least), np.minimum(high[running], most)
-        running = running[~_agree_sampled(low, high, rest, settings)[running]]
+        agreed = agree(np.append(low, least_rest), np.append(high, most_rest), adjusted, settings.alpha)
+        running = running[~agreed[running]]
         if not running.size:
             break
     p_values = np.empty(num_pairs)
@@ -287,12 +289,6 @@ def count_until_decided(
     # A p-value close to 1 can be just above its bounds. Within them, it leads to the decision that they settle.
     ends = np.stack([np.minimum(low, p_values), np.maximum(high, p_values)], axis=1)
     return sampled_columns(exceed, p_values, resamples, reasons, ends)
-
-
-def _agree_sampled(low: np.ndarray, high: np.ndarray, rest: np.ndarray, settings: Settings) -> np.ndarray:
-    """`agree` for the sampled pairs, `[pair]`, among p-values with the bounds `rest` `[other, 2]`."""
-    low_of_all, high_of_all = np.concatenate([low, rest[:, 0]]), np.concatenate([high, rest[:, 1]])
-    return agree(low_of_all, high_of_all, partial(adjust, correction=settings.correction), settings.alpha)[: len(low)]
 
 
 def valid_p(exceed: np.ndarray, resamples: int, looks: Sequence[int]) -> np.ndarray:

@@ -82,11 +82,6 @@ def replicate_pieces(case: SumsData, run: Run) -> Pieces:
     return ((start, scores) for start, (scores,) in replicates(*_projected([case], run), run))
 
 
-def has_portable_scores(case: SumsData) -> bool:
-    """Whether compiled scores are NumPy's: a compiler may merge the division by divisors with the metric's own."""
-    return case.metric.portable and case.units.divisors is None
-
-
 def _arithmetic(projection: Projection) -> tuple[object, ...]:
     return type(projection), projection.matrix.dtype if isinstance(projection, DrawsProduct) else None
 
@@ -107,7 +102,9 @@ def _projected(cases: Sequence[SumsData], run: Run) -> tuple[Projection, list[Sc
     start = 0
     for each in cases:
         stats = slice(start, start := start + each.units.values.shape[2])
-        indices, on_host = ColumnIndices(column[:, stats], offset[:, stats]), not has_portable_scores(each)
+        # A compiler may merge the division by divisors with the metric's own: such scores are left to NumPy.
+        on_host = not each.metric.portable or each.units.divisors is not None
+        indices = ColumnIndices(column[:, stats], offset[:, stats])
         metrics.append(Scored(indices, each.units.divisors, each.metric.score, on_host))
     return projection, metrics
 

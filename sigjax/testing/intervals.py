@@ -43,16 +43,14 @@ class IntervalMethod:
 
     Attributes:
         name: as it is asked for, or, of those that `auto` chooses among, as reports say it.
-        words: as the methods paragraph names it, with what it cites.
-        about: whom it is for, for the page of help; none where it cannot be asked for.
-        needs: what it is made from; metrics that are not sums, and design nested, have replicates in place of the
-            jackknife.
-        of_replicates: how replicates give intervals, where they do.
-        closed: intervals of all scores and all deltas without resamples; so many deltas hold together.
-        fits_correction: whether intervals of deltas hold together where the correction bounds the family-wise error.
-        of_sums: whether it is only for metrics of sums.
-        whole: whether it takes whole instances, so that runs cannot be drawn within (design nested).
-        samples: whether it needs resamples also where the distribution of all resamples is known.
+        words: for the methods paragraph, with what it cites.
+        about: for the page of help; none where it cannot be asked for.
+        needs: of metrics that are not sums, and in design nested, replicates replace the jackknife.
+        closed: without resamples, where so many deltas hold together.
+        fits_correction: intervals of deltas hold together where the correction bounds the family-wise error.
+        of_sums: only for metrics of sums.
+        whole: takes whole instances, so that runs cannot be drawn within (design nested).
+        samples: needs resamples also where the distribution of all resamples is known.
         missing: why a score or a delta may have no such interval.
         note: what every report says of it.
     """

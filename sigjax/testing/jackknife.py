@@ -13,28 +13,25 @@ equal size, and far fewer where a few clusters hold most of the instances. Strat
 **Interval.** Student's t with Hall's transformation, $g = \sum_i u_i^3 / s^3$ in place of the skewness of
 $\hat\theta$: all $\theta$ with $|x + g x^2 / 3 + g^2 x^3 / 27 + g / 6| \le t$, $x = (\hat\theta - \theta) / s$.
 On the side of the long tail the end is kept between t s and 2 t s from $\hat\theta$, on the other, of a score, between
-t s / 2 and t s, so that an interval is at most 1.5 times as long as that of t. The cubic has slope 0 at $x = -3 / g$:
-its inverse is infinitely steep where |g| t is near 1, and one end of nine numbers could be 4.1 t s away. At a level of
-95%, bounds are met where the skewness of the units themselves, $g \sqrt n$, is above 1.2 of 9 units, 2.4 of 30 and 4.5
-of 100. `closed` cuts intervals at the bounds of the metric, which no score exceeds.
+t s / 2 and t s: the cubic has slope 0 at $x = -3 / g$, so its inverse is infinitely steep where |g| t is near 1, and
+one end of nine numbers could be 4.1 t s away. At 95%, bounds are met where the skewness of the units themselves,
+$g \sqrt n$, is above 1.2 of 9 units, 2.4 of 30 and 4.5 of 100. Intervals are cut at the bounds of the metric.
 
-Of a delta, the end on the other side stays t s away. Much of what makes an instance hard cancels in a delta, so that
-differences are often symmetric, with heavy tails, or few of them are not 0: g is noise then, and follows the outlier
-that has moved $\hat\delta$, too. Taking the other end nearer misses such deltas in 7 to 10% with 10 to 50 units, and of
-50 units of which 3 differ in 20%, where t misses 3 to 5%. Moved outwards only, intervals never miss more often than
-those of t, and of differences like lognormal numbers 10, 7 and 5% in place of 16, 12 and 9% (10, 30 and 100 units).
+Of a delta, the end on the other side stays t s away. Differences of two systems are often symmetric, with heavy tails,
+or few of them are not 0: g is noise then, and follows the outlier that has moved $\hat\delta$, too. Taking the other
+end nearer misses such deltas in 7 to 10% with 10 to 50 units, and of 50 units of which 3 differ in 20%, where t misses
+3 to 5%. Moved outwards only, intervals never miss more often than those of t, and of lognormal differences 10, 7 and 5%
+in place of 16, 12 and 9% (10, 30 and 100 units).
 
-**Level at which all intervals hold together.** Scores and deltas are jointly normal, nearly, with covariances
-$\sum_i u_{ki} u_{li}$ of systems k and l. Draws of such normal variables, which all pairs share, give the quantile c
-of the largest $|Z|$ at the level asked for; each interval is then of the level $P(|Z| \le c)$ of one of them, narrower
-than Bonferroni's by some 3%. Covariances are taken as known, so intervals are too narrow with fewer than ten units, or
-fewer than systems (with 25 systems of ten normal numbers some delta was missed in 9%): `closed` uses Bonferroni's level
-there, at which intervals hold together if each of them holds.
-
-References: Wolter (2007), "Introduction to variance estimation", chapter 4; Bell and McCaffrey (2002), "Bias reduction
-in standard errors for linear regression with multi-stage samples"; Pustejovsky and Tipton (2018), "Small-sample methods
-for cluster-robust variance estimation"; Hall (1992), "On the removal of skewness by transformation"; Hothorn, Bretz and
-Westfall (2008), "Simultaneous inference in general parametric models".
+**Level at which all intervals hold together.** Scores and deltas are jointly normal, nearly, with covariances $\sum_i
+u_{ki} u_{li}$ of systems k and l. Draws of such normal variables, which all pairs share, give the quantile c of the
+largest $|Z|$ at the level asked for; each interval is then of the level $P(|Z| \le c)$ of one of them, narrower than
+Bonferroni's by some 3%. Covariances are taken as known, so intervals would be too narrow with fewer than ten units, or
+fewer than systems (with 25 systems of ten normal numbers some delta was missed in 9%): there, Bonferroni's level is
+used. References: Wolter (2007), "Introduction to variance estimation", chapter 4; Bell and McCaffrey (2002), "Bias
+reduction in standard errors for linear regression with multi-stage samples"; Pustejovsky and Tipton (2018),
+"Small-sample methods for cluster-robust variance estimation"; Hall (1992), "On the removal of skewness by
+transformation"; Hothorn, Bretz and Westfall (2008), "Simultaneous inference in general parametric models".
 
 **Delta method.** Standard errors for new units, or for new units and new runs ("two-way"). For units, $\sqrt{\sum_h
 \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$, where g is the gradient of the score at the sums, by central differences
@@ -52,21 +49,16 @@ x[u, .] and column sums x[., r], and sums of squares about the means,
 V_units and V_runs both contain the rest, so it is subtracted once: the estimate by the method of moments of a linear
 mixed model with crossed random effects. For a delta, x[u, .] are differences, since both systems saw the same units,
 while V_runs and V_rest are those of system a plus those of system b, whose runs are taken to be independent. V_units is
-a sum over strata, each with its own mean and number of units.
-
-The interval is score +- t sqrt(V), where t has the degrees of freedom of Satterthwaite (1946), V^2 / sum_k V_k^2 / f_k
-over the parts: U - 1 for the units, R - 1 for the runs of each system, and (U - 1) (R - 1) for each rest; but at least
-the smaller of U - 1 and R - 1, which subtracting V_rest may fall short of where units are few.
-
-A two-way bootstrap (Owen 2007) would hold its level less well: with R runs its variance is (R - 1) / R times too small,
-and it has no t. References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach and Miller
-(2011), "Robust inference with multiway clustering".
+a sum over strata, each with its own mean and number of units. The interval is score +- t sqrt(V), where t has the
+degrees of freedom of Satterthwaite (1946), V^2 / sum_k V_k^2 / f_k over the parts: U - 1 for the units, R - 1 for the
+runs of each system, and (U - 1) (R - 1) for each rest; but at least the smaller of U - 1 and R - 1, which subtracting
+V_rest may fall short of where units are few. A two-way bootstrap (Owen 2007) has a variance that is (R - 1) / R times
+too small, and no t. References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach and
+Miller (2011), "Robust inference with multiway clustering".
 
 **Proportions**, of answers right or wrong, have score intervals. A bootstrap of 20 right answers out of 20 never draws
 a wrong one, so all its intervals are [1, 1]. A score test takes the variance that the proportion in question would
-have, not the observed one, and has no such end: Wilson's interval of a score and Tango's of a delta invert it. Units
-that are all alike have a standard error of 0 and an interval by t of zero width, which says nothing of other units.
-
+have, not the observed one, and has no such end: Wilson's interval of a score and Tango's of a delta invert it.
 References: Wilson (1927), "Probable inference, the law of succession, and statistical inference"; Tango (1998),
 "Equivalence test and confidence interval for the difference in proportions for the paired-sample design"; Fagerland,
 Lydersen and Laake (2014), "Recommended tests and confidence intervals for paired binomial proportions".

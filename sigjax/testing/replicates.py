@@ -359,16 +359,10 @@ Variables = list[tuple[int, int, float]]
 class Studentized(Percentile):
     """Studentized intervals; their targets are the scores and deltas, then the t of each. All replicates are kept.
 
-    Attributes:
-        own: the scores and deltas.
-        columns: `[column, unit]` int64: their sums give scores and standard errors.
-        totals: `[system, stat]` int32: columns of the statistics.
-        centred: for each statistic of each system that varies, its columns of each stratum, less about its mean there.
-        products: columns of the products of two of them.
-        coarse: `[stat]`: steps of the statistic to a step of those, so that their products have sums that a double
-            holds.
-        sizes: `[stratum]` units.
-        steps: `[system, stat]`: steps of the differences.
+    The sums of `columns` `[column, unit]` int64 give scores and standard errors: `totals` `[system, stat]` are those of
+    the statistics, `centred` those of each stratum less about its mean there, of each statistic that varies, and
+    `products` those of the products of two of them. A step of `centred` is so `coarse` `[stat]` that products have sums
+    that a double holds. Slopes are by differences of `steps` `[system, stat]`.
     """
 
     def __init__(self, case: PairedProblem, targets: Targets) -> None:
