@@ -21,9 +21,8 @@ import numpy as np
 from sigjax.comparison.checks import check_units, named_errors
 from sigjax.exact.lattice import NotEligible
 from sigjax.metrics import origins
-from sigjax.multiple.adjustment import adjusted_pairs, count_until_decided, known_bounds, most_resamples
+from sigjax.multiple.adjustment import adjusted_pairs, count_until_decided, known_bounds, maxt, most_resamples
 from sigjax.multiple.ranks import bootstrap_ranks, significance_ranks
-from sigjax.multiple.westfall_young import maxt
 from sigjax.records import (
     CORRECTIONS,
     Column,
@@ -598,15 +597,11 @@ def _within(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
 class RunVariances:
     """Where the variance of scores comes from, by a one-way analysis of variance of runs within instances.
 
-    All are means over systems, or over pairs of them, whose runs are taken to be independent.
-
-    Attributes:
-        instances: variance of the instances in one run of a score, after that of the runs; it can be below 0.
-        runs: variance of the runs of an instance.
-        instances_of_delta: as `instances`, of a difference of two systems; `runs` is twice as large there.
-        icc: ICC(1), the correlation of two runs of an instance (Shrout and Fleiss 1979).
-        runs_in_score: share of the runs in the variance of a score, of all its instances and runs.
-        runs_in_delta: the same of a delta.
+    All are means over systems, or over pairs of them, whose runs are taken to be independent: the variance of the
+    `instances` in one run of a score (after that of the runs; it can be below 0), and in one of a delta, where `runs`,
+    the variance of the runs of an instance, is twice as large; `icc`, the correlation of two runs of an instance
+    (Shrout and Fleiss 1979); and shares of the runs in the variance of a score and of a delta, of all instances and
+    runs.
     """
 
     instances: float
