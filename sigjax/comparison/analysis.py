@@ -492,9 +492,6 @@ def _adjust(
             with named_errors([evaluations[number] for number in family], settings):
                 steps = maxt(of_sums, at)
         for test in settings.tests:
-            if len(family) == 1:
-                tables[family[0]][test] = adjusted_pairs(tables[family[0]][test], settings, steps)
-                continue
             pairs = adjusted_pairs(Comparisons.joined([tables[number][test] for number in family]), settings, steps)
             start = 0
             for number in family:

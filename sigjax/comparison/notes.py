@@ -305,9 +305,7 @@ def _reach(draft: Draft) -> list[str]:
     families = [list(drafts)] if settings.family == "report" else [[each] for each in drafts]
     of_what = "pairs of all metrics" if len(families[0]) > 1 else "pairs"
     for family in families:
-        by_test: Mapping[Test, Comparisons] = family[0].pairs
-        if len(family) > 1:
-            by_test = {test: Comparisons.joined([each.pairs[test] for each in family]) for test in settings.tests}
+        by_test = {test: Comparisons.joined([each.pairs[test] for each in family]) for test in settings.tests}
         notes += out_of_reach(by_test, of_what, settings)
     num_hypotheses = sum(len(subset.pairs) for each in families[0] for subset in each.subsets)
     for family in families if draft.of_suite else families[:1]:
@@ -498,7 +496,7 @@ def _counted(subsets: Sequence[SubsetResults], holds: Callable[[Uncertainties], 
     """Of how many systems and pairs something holds, in words."""
     counts = {
         "system": sum(int(holds(Uncertainties.of(each.systems)).sum()) for each in subsets),
-        "pair": sum(int(holds(Uncertainties.of(each.deltas)).sum()) for each in subsets),
+        "pair": sum(int(holds(each.deltas).sum()) for each in subsets),
     }
     return " and ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n)
 

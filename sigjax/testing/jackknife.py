@@ -94,14 +94,10 @@ def influences(case: SumsData) -> np.ndarray:
     """The influence of each unit on the score of each system, `[system, unit]`; 0 for the only unit of a stratum.
 
     >>> from sigjax import Evaluation
-    >>> from sigjax.metrics import METRICS
-    >>> from sigjax.testing.hypotheses import Hypotheses
     >>> from sigjax.records import Settings
-    >>> from sigjax.resample.units import make_units
-    >>> units = make_units(Evaluation.from_arrays({"A": [1, 2, 3, 6], "B": [1, 1, 1, 1]}))
-    >>> hypotheses = Hypotheses(np.array([[0, 1]]), (3.0, 1.0), (1e-15, 1e-15))
-    >>> case = SumsData(units, METRICS["mean"], hypotheses, Settings())
-    >>> influences(case).round(4)
+    >>> from sigjax.testing.problem import problem_of
+    >>> evaluation = Evaluation.from_arrays({"A": [1, 2, 3, 6], "B": [1, 1, 1, 1]})
+    >>> influences(problem_of(evaluation, Settings())).round(4)
     array([[-0.5774, -0.2887,  0.    ,  0.866 ],
            [ 0.    ,  0.    ,  0.    ,  0.    ]])
     """
@@ -157,14 +153,12 @@ def degrees_of_freedom(sizes: np.ndarray, strata: np.ndarray) -> float:
     scale = np.sqrt((count - 1.0) / count) / (1.0 - share)
     variance = sizes**2
     u, v, d = scale * share, scale * variance, scale**2 * variance
-
-    def add_up(numbers: np.ndarray) -> np.ndarray:
-        return np.bincount(strata, numbers)
-
-    whole, uu, uv, vv = add_up(variance), add_up(u * u), add_up(u * v), add_up(v * v)
+    whole, uu, uv, vv = (np.bincount(strata, each) for each in (variance, u * u, u * v, v * v))
     rest = whole[strata] * u * u - 2.0 * u * v
-    trace = total(add_up(d + rest))
-    square = add_up(d * d + 2.0 * d * rest) + 2.0 * (uu * vv + uv**2) + whole**2 * uu**2 - 4.0 * whole * uu * uv
+    trace = total(np.bincount(strata, d + rest))
+    square = (
+        np.bincount(strata, d * d + 2.0 * d * rest) + 2.0 * (uu * vv + uv**2) + whole**2 * uu**2 - 4.0 * whole * uu * uv
+    )
     return float(trace**2 / total(square))
 
 
@@ -179,11 +173,16 @@ def skewed_ends(skewness: np.ndarray, quantile: float, *, nearer: bool) -> tuple
     >>> [each.round(3) for each in skewed_ends(np.array([0.0, 0.3, 0.8]), 2.26, nearer=False)]
     [array([2.26, 2.26, 2.26]), array([-2.26 , -3.254, -4.52 ])]
     """
-    low, high = (
-        _bounded(_untransformed(end, skewness), end, farther=end * skewness < 0.0, nearer=nearer)
-        for end in (quantile, -quantile)
-    )
-    return low, high
+    is_small = np.abs(skewness) < 1e-9
+    third = np.where(is_small, 1.0, skewness) / 3.0
+
+    def end(t: float) -> np.ndarray:
+        """The x with x + g x^2 / 3 + g^2 x^3 / 27 + g / 6 = t, between t and twice, or half, of it."""
+        x = (np.cbrt(1.0 + 3.0 * third * (t - skewness / 6.0)) - 1.0) / third
+        bound = np.where(t * skewness < 0.0, t * _STRETCH, t / _STRETCH if nearer else t)
+        return np.clip(np.where(is_small, t, x), np.minimum(t, bound), np.maximum(t, bound))
+
+    return end(quantile), end(-quantile)
 
 
 def skewed_tail(
@@ -210,19 +209,6 @@ def skewed_tail(
     inner = _STRETCH if nearer else 1.0
     bound = x * inner if x * skewness > 0.0 else x / _STRETCH  # the value is nearer than an end, or farther
     return t_tail(sorted((x, cubic, bound))[1], degrees, alternative)
-
-
-def _bounded(value: np.ndarray, unskewed: float, *, farther: np.ndarray, nearer: bool) -> np.ndarray:
-    """The value, kept between that without skewness and twice (`farther`) or, if `nearer`, half of it."""
-    bound = np.where(farther, unskewed * _STRETCH, unskewed / _STRETCH if nearer else unskewed)
-    return np.clip(value, np.minimum(unskewed, bound), np.maximum(unskewed, bound))
-
-
-def _untransformed(value: float, skewness: np.ndarray) -> np.ndarray:
-    """The x with x + g x^2 / 3 + g^2 x^3 / 27 + g / 6 = value."""
-    third = np.where(np.abs(skewness) < 1e-9, 1.0, skewness) / 3.0
-    x = (np.cbrt(1.0 + 3.0 * third * (value - skewness / 6.0)) - 1.0) / third
-    return np.where(np.abs(skewness) < 1e-9, value, x)
 
 
 def skewness(moves: np.ndarray, errors: np.ndarray) -> np.ndarray:
@@ -496,14 +482,12 @@ def _joint_level(
     settings, num_units = case.settings, len(case.units.strata)
     if num_units < max(_FEW_UNITS, len(moves)) and not proportions:
         return bonferroni_level(settings.level, int(varies.sum()))
-    others = int((~varies).sum()) if proportions else 0
-    maxima = np.zeros(1)
+    others, maxima = int((~varies).sum()) if proportions else 0, np.zeros(1)
+    if varies.sum() + others <= 1:
+        return settings.level
     if varies.any():
-        if varies.sum() == 1 and not others:
-            return settings.level
         maxima = normal_maxima(moves, targets[varies], settings.fixed_resamples, settings.seed)
-    found = joint_level(maxima, settings.level, others) if varies.any() or others else settings.level
-    return max(found, settings.level)  # draws may put it just below
+    return max(joint_level(maxima, settings.level, others), settings.level)  # draws may put it just below
 
 
 def _of_proportions(case: SumsData, errors: _Both, levels: tuple[float, ...]) -> ScoresAndDeltas:

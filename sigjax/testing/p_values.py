@@ -283,8 +283,7 @@ def sign_ps(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The exact sign tests of whole numbers `[row]` of positive and of negative differences; p is 1 without any.
 
-    Returns:
-        The p-values `[row]`, their decimal logarithms, and bounds on their relative errors: 0 up to 50 differences.
+    That is p-values `[row]`, their decimal logarithms, and bounds on their relative errors: 0 up to 50 differences.
 
     >>> sign_ps(np.array([3, 2, 3, 0]), np.array([0, 2, 4, 0]), "two-sided")[0]
     array([0.25, 1.  , 1.  , 1.  ])

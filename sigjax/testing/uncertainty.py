@@ -55,8 +55,6 @@ class Uncertainties(Sequence[Uncertainty]):
     @classmethod
     def of(cls, each: Sequence[Any]) -> Uncertainties:
         """Of records that have `standard_error` and `interval`."""
-        if isinstance(each, cls):
-            return each
         none = math.nan
         errors = (none if one.standard_error is None else one.standard_error for one in each)
         ends = np.array([one.interval or (none, none) for one in each], np.float64).reshape(-1, 2)
