@@ -305,8 +305,10 @@ def _reach(draft: Draft) -> list[str]:
     families = [list(drafts)] if settings.family == "report" else [[each] for each in drafts]
     of_what = "pairs of all metrics" if len(families[0]) > 1 else "pairs"
     for family in families:
-        by_test = {test: Comparisons.joined([each.pairs[test] for each in family]) for test in settings.tests}
-        notes += out_of_reach(by_test, of_what, settings)
+        joined: dict[Test, Comparisons] = {}
+        for test in settings.tests:
+            joined[test] = Comparisons.joined([each.pairs[test] for each in family])
+        notes += out_of_reach(joined, of_what, settings)
     num_hypotheses = sum(len(subset.pairs) for each in families[0] for subset in each.subsets)
     for family in families if draft.of_suite else families[:1]:
         num_units = min(subset.num_units for each in family for subset in each.subsets if subset.deltas)

@@ -131,7 +131,7 @@ def letter_groups(differs: np.ndarray) -> list[list[int]]:
         while missing[best].any():
             # A system and itself are a pair too, which is last, so that only a system unlike all others is alone.
             members = {best, int(np.flatnonzero(missing[best])[-1])}
-            candidates = alike[list(members)].all(axis=0)
+            candidates: np.ndarray = alike[list(members)].all(axis=0)
             candidates[list(members)] = False
             while candidates.any():
                 member = int(candidates.argmax())

@@ -242,7 +242,7 @@ def _exchanged(problem: SumsData, pair: Pair, plan: Exchange | NotEligible) -> E
 def _plan_patterns(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
     """All exchanges of outputs within units."""
     outputs = _outputs(problem, pair)
-    patterns = find_patterns(*outputs.values, outputs.sizes)
+    patterns = find_patterns(outputs.values[0], outputs.values[1], outputs.sizes)
     if isinstance(patterns, NotEligible):
         return patterns
     if not patterns.varying.size:
