@@ -562,9 +562,7 @@ def _errors(evaluation: EvaluationRecord, members: np.ndarray, design: Design) -
     assert isinstance(metric, Metric)
     if design == "models":
         alone = make_units(replace(evaluation, clusters=None), design)
-        of_systems, of_pairs = (
-            np.array([error for error, _ in errors]) for errors in two_way_errors(alone, metric.score, pairs)
-        )
+        of_systems, of_pairs = (found[:, 0] for found in two_way_errors(alone, metric.score, pairs))
     else:
         of_systems, of_pairs = delta_method_errors(*_sums(replace(evaluation, clusters=None)), metric.score, pairs)
     if design == "nested":

@@ -327,10 +327,6 @@ def _errors(moves: np.ndarray, largest: np.ndarray) -> np.ndarray:
     return np.where(errors > math.sqrt(NO_VARIANCE) * largest, errors, 0.0)
 
 
-_Error = tuple[float, float]
-"""A standard error and its degrees of freedom."""
-
-
 def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> ScoresAndDeltas:
     """Standard error and interval of each system's score, and of each pair's delta.
 
@@ -338,13 +334,12 @@ def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> ScoresAndDeltas:
     """
     hypotheses, level = case.hypotheses, case.settings.level
     of_systems, of_pairs = two_way_errors(case.units, case.metric.score, hypotheses.pairs)
-    check_finite(np.array([error[:1] for error in of_systems]))
+    check_finite(of_systems[:, :1])
 
-    def around(observed: np.ndarray, found: list[_Error], level: float) -> Uncertainties:
+    def around(observed: np.ndarray, found: np.ndarray, level: float) -> Uncertainties:
         """The t intervals around the observed numbers."""
-        errors = np.array([error for error, _ in found])
-        widths = np.array([error * t_quantile(level, freedom) if error else error for error, freedom in found])
-        return Uncertainties(errors, observed - widths, observed + widths)
+        widths = np.array([error * t_quantile(level, freedom) if error else 0.0 for error, freedom in found.tolist()])
+        return Uncertainties(found[:, 0], observed - widths, observed + widths)
 
     return (
         around(np.array(hypotheses.scores), of_systems, level),
@@ -353,8 +348,8 @@ def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> ScoresAndDeltas:
 
 
 @np.errstate(all="ignore")
-def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[list[_Error], list[_Error]]:
-    """The errors of the scores of all systems, and of the deltas of pairs; every unit has every run.
+def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> _Both:
+    """Standard errors and their degrees of freedom, `[system, 2]` and `[pair, 2]`; every unit has every run.
 
     An error is not finite where the slope of the score is not. A standard error of 0 has infinitely many degrees.
 
@@ -362,9 +357,9 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[l
     >>> from sigjax.resample.units import make_units
     >>> arrays = {"A": [3, 5, 1, 3], "B": [0, 0, 0, 4]}
     >>> evaluation = Evaluation.from_arrays(arrays, ids=["x", "x", "y", "y"], runs=[1, 2, 1, 2])
-    >>> of_systems, of_pairs = two_way_errors(make_units(evaluation, "models"), evaluation.metric.score, [(0, 1)])
-    >>> [(round(error, 6), round(freedom, 6)) for error, freedom in (*of_systems, *of_pairs)]
-    [(1.414214, 2.0), (1.0, 1.0), (2.236068, 1.315789)]
+    >>> both = two_way_errors(make_units(evaluation, "models"), evaluation.metric.score, [(0, 1)])
+    >>> np.concatenate(both).round(6).tolist()
+    [[1.414214, 2.0], [1.0, 1.0], [2.236068, 1.315789]]
     """
     assert units.outputs is not None
     num_runs, strata = int(units.outputs.sizes[0]), units.strata
@@ -375,7 +370,7 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[l
     of_units, (of_runs, of_rest) = total(table), _of_runs(table, strata)
     freedom = len(strata) - len(np.unique(strata))
 
-    def error(influence: np.ndarray, systems: list[int]) -> _Error:
+    def error(influence: np.ndarray, systems: list[int]) -> tuple[float, float]:
         runs, rest = of_runs[systems], of_rest[systems]  # and V_units
         own = float(total(np.square(influence - _stratum_means(influence, strata)) * sample_factors(strata)))
         square = max(own + runs.sum() - rest.sum(), own, runs.sum())
@@ -386,10 +381,8 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[l
         fewest = min(num_runs - 1, less)  # of a part by itself; below it, only because the rest was taken off
         return math.sqrt(square) * scale, max(float(square**2 / spread), float(fewest))
 
-    return (
-        [error(of_system, [system]) for system, of_system in enumerate(of_units)],
-        [error(of_units[a] - of_units[b], [a, b]) for a, b in pairs],
-    )
+    of_systems = np.array([error(of_system, [system]) for system, of_system in enumerate(of_units)])
+    return of_systems, np.array([error(of_units[a] - of_units[b], [a, b]) for a, b in pairs]).reshape(-1, 2)
 
 
 def _of_runs(table: np.ndarray, strata: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
