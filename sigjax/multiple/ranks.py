@@ -176,11 +176,9 @@ def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
     $[1 + \#\{\text{significantly better}\},\; n - \#\{\text{significantly worse}\}]$. As no interval can miss before
     some decision is wrong, all intervals hold together with the probability that no decision is: at least the level,
     where the correction bounds the familywise error (also that of a significant difference in the wrong direction) and
-    the tests keep their level. Quantiles of bootstrap ranks have no such property: where systems are nearly equal they
-    are too narrow. `beats` is that of `significance_clusters`.
-
-    Reference: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across
-    neighbourhoods and academic achievement across countries", section 3.
+    the tests keep their level. Quantiles of bootstrap ranks are too narrow where systems are nearly equal. `beats` is
+    that of `significance_clusters`. Reference: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with
+    applications to mobility across neighbourhoods and academic achievement across countries", section 3.
 
     >>> rank_intervals(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
     ((1, 2), (1, 3), (2, 3))
@@ -190,13 +188,11 @@ def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
 
 
 def top_group(beats: np.ndarray) -> tuple[bool, ...]:
-    """Whether each system `[system]` may be the best: no system is significantly better.
+    """Whether each system `[system]` may be the best: no system is significantly better, its rank interval begins at 1.
 
-    These are the systems whose rank interval begins at 1. A truly best system is left out only by a wrong decision, so
-    the group holds all of them with the probability that no decision is wrong: at least the level, where the correction
-    bounds the familywise error, for any number of units for which the tests keep their level. No system of the group is
-    significantly worse than the one with the best score. It is empty only where each system is significantly worse than
-    some other, which takes pairs on different instances. `beats` is that of `significance_clusters`.
+    A truly best system is left out only by a wrong decision: the group holds all of them with the probability that no
+    decision is wrong (see `rank_intervals`). It is empty only where each system is significantly worse than some other,
+    which takes pairs on different instances. `beats` is that of `significance_clusters`.
 
     >>> top_group(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
     (True, True, False)

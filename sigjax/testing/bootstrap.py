@@ -140,7 +140,7 @@ def sampled_bootstrap(
     settings, hypotheses = case.settings, case.hypotheses
     deltas = Deltas(hypotheses.members[tested], hypotheses.deltas[tested], hypotheses.rounding[tested])
     method = INTERVALS[settings.interval]
-    targets = targets_of(hypotheses, systems=uncertain, pairs=uncertain)
+    targets = targets_of(hypotheses, needed=uncertain)
     by = (method.of_replicates if uncertain else Percentile)(case, targets)
     if uncertain and method.fits_correction and joint_pairs > 1:
         by = JointDeltas(case, targets, joint_pairs)

@@ -88,12 +88,11 @@ class Targets(NamedTuple):
     num_systems: int
 
 
-def targets_of(hypotheses: Hypotheses, *, systems: bool = True, pairs: bool = True) -> Targets:
-    """All systems and pairs of a hypotheses, or only some of them."""
+def targets_of(hypotheses: Hypotheses, *, needed: bool) -> Targets:
+    """All systems and pairs, where they are needed."""
     num_systems = len(hypotheses.scores)
     scores = np.stack([np.arange(num_systems), np.full(num_systems, num_systems)], axis=1)
-    members = np.concatenate([scores[: None if systems else 0], hypotheses.members[: None if pairs else 0]])
-    members = members.astype(np.int32)
+    members = np.concatenate([scores, hypotheses.members]).astype(np.int32)[: None if needed else 0]
     return Targets(members, *hypotheses.observed(members), num_systems)
 
 
