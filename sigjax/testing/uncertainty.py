@@ -88,7 +88,7 @@ class Targets(NamedTuple):
     num_systems: int
 
 
-def targets_of(hypotheses: Hypotheses, *, needed: bool) -> Targets:
+def targets_of(hypotheses: Hypotheses, *, needed: bool = True) -> Targets:
     """All systems and pairs, where they are needed."""
     num_systems = len(hypotheses.scores)
     scores = np.stack([np.arange(num_systems), np.full(num_systems, num_systems)], axis=1)
