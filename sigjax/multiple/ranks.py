@@ -130,9 +130,9 @@ def letter_groups(differs: np.ndarray) -> list[list[int]]:
     for best in range(len(alike)):
         while missing[best].any():
             # A system and itself are a pair too, which is last, so that only a system unlike all others is alone.
-            members = {best, int(np.flatnonzero(missing[best])[-1])}
-            candidates: np.ndarray = alike[list(members)].all(axis=0)
-            candidates[list(members)] = False
+            worst = int(np.flatnonzero(missing[best])[-1])
+            members, candidates = {best, worst}, alike[best] & alike[worst]
+            candidates[[best, worst]] = False
             while candidates.any():
                 member = int(candidates.argmax())
                 members.add(member)
