@@ -129,7 +129,7 @@ def beside_the_product(systems: int, instances: int, repeats: int) -> tuple[list
 
     def exact() -> np.ndarray:
         problem = SumsProblem.of_evaluation(evaluation, settings, pairs_of(evaluation, settings))
-        return problem.exact_permutation(Context("numpy"))[0].column("p_value").values
+        return problem.exact_permutation(Context("numpy")).column("p_value").values
 
     def whole() -> sigjax.Report:
         return sigjax.compare(evaluation, memory=4.0, progress=False)

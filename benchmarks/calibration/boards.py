@@ -29,8 +29,9 @@ from sigjax.testing.jackknife import (
     jackknife_intervals,
     joint_level,
     normal_maxima,
-    pair_skewness,
+    of_pairs,
     skewed_ends,
+    skewness,
 )
 from sigjax.testing.p_values import t_quantile
 from sigjax.testing.problem import SumsProblem
@@ -160,7 +161,7 @@ def crowded(num_systems: int, units: int, *, groups: int) -> Iterator[Share]:
         pairs = jackknife_intervals(case)[1]
         moves, errors = influences(case), np.array([one.standard_error for one in pairs])
         level = joint_level(normal_maxima(moves, members, RESAMPLES, trial), LEVEL)
-        ends = skewed_ends(pair_skewness(moves, members, errors), t_quantile(level, units - 1.0), nearer=False)
+        ends = skewed_ends(of_pairs(skewness, moves, members, errors), t_quantile(level, units - 1.0), nearer=False)
         low, high = (case.hypotheses.deltas - errors * end for end in ends)
         held = all(one.interval is not None and one.interval.low <= 0.0 <= one.interval.high for one in pairs)
         missed += np.array([((low > 0.0) | (high < 0.0)).any(), not held])

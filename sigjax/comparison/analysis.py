@@ -20,11 +20,9 @@ import numpy as np
 
 from sigjax.comparison.checks import check_units, named_errors
 from sigjax.exact.lattice import NotEligible
-from sigjax.exact.null import ExactP
 from sigjax.metrics import origins
-from sigjax.multiple.adjustment import adjusted_pairs, count_until_decided, known_bounds, most_resamples
+from sigjax.multiple.adjustment import adjusted_pairs, count_until_decided, known_bounds, maxt, most_resamples
 from sigjax.multiple.ranks import bootstrap_ranks, significance_ranks
-from sigjax.multiple.westfall_young import maxt
 from sigjax.records import (
     CORRECTIONS,
     Column,
@@ -53,26 +51,16 @@ from sigjax.testing.jackknife import (
 from sigjax.testing.p_values import completed, exact_columns, montecarlo_p, sampled_columns
 from sigjax.testing.permutation import exact_budget
 from sigjax.testing.problem import Problem, SumsProblem, pairs_of, problem_of
-from sigjax.testing.uncertainty import Pieces, Uncertainties, Uncertainty
-
-CostIfExact = tuple[float, float] | None
-"""Nominal seconds and GiB with which sampled tests would be exact; None where nothing makes them so."""
+from sigjax.testing.uncertainty import Pieces, ScoresAndDeltas, Uncertainties, Uncertainty
 
 
 @dataclass(frozen=True, eq=False)
 class Subset:
-    """The pairs and systems that are on the same instances.
+    """The pairs and systems of an evaluation that are on the same instances, a bit each; None where these are all.
 
-    Attributes:
-        whole: the evaluation.
-        systems: indices of its systems, all of which have the instances.
-        members: `[pair, 2]` indices among these systems; where there is no pair, that of the first with itself.
-        pairs: `[pair]` index of each among all pairs.
-        scored: indices among these systems of those that have no other instances.
-        settings: with the budget of this subset.
-        weight: its pairs as a fraction of all pairs.
-        instances: which instances, a bit each; None where it is the whole evaluation.
-        number: its index among the subsets.
+    `members` `[pair, 2]` are indices among its `systems` (the first with itself where there is no pair), and `pairs`
+    `[pair]` indices among all pairs. The `scored` ones of its systems have no other instances. The settings have the
+    budget of the subset.
     """
 
     whole: EvaluationRecord
@@ -81,7 +69,6 @@ class Subset:
     pairs: np.ndarray
     scored: list[int]
     settings: Settings
-    weight: float = 1.0
     instances: bytes | None = None
     number: int = 0
 
@@ -98,32 +85,21 @@ class Subset:
 class SubsetResults:
     """Named results of the tests of one subset of the instances, without its statistics.
 
-    Attributes:
-        pairs: `[pair]` the index of each pair among those of the evaluation.
-        pairs_by: for each test, its columns of the pairs.
-        systems: scores and their uncertainty, without what decisions say of them.
-        order_scores: of these systems: scores for their order, which those on their own scale may be too large to show.
-        deltas: how the delta of each pair varies.
-        intervals: their methods.
-        num_units: number of what is resampled.
-        degrees: degrees of freedom of intervals by t.
-        lone: strata with one unit.
-        costs_if_exact: as in `TestResults`; the seconds are for all subsets, in proportion to their pairs.
-        draws: whether numbers rest on random resamples.
-        is_ranked: whether there are bootstrap ranks.
-        problem: None where the subset is not the whole evaluation.
+    `pairs` `[pair]` are the indices of the pairs of the evaluation, `pairs_by` each test's columns of them and `deltas`
+    how their deltas vary. `order_scores` give the order of the systems, which scores on their own scale may be too
+    large to show. `degrees` are the degrees of freedom of intervals by t, and `lone` the strata with one unit. `draws`:
+    numbers rest on random resamples. There is no `problem` where the subset is not the whole evaluation.
     """
 
     pairs: np.ndarray
     pairs_by: dict[Test, Comparisons]
     systems: list[SystemScore]
     order_scores: list[float]
-    deltas: Sequence[Uncertainty]
+    deltas: Uncertainties
     intervals: Names
     num_units: int
     degrees: float
     lone: list[str]
-    costs_if_exact: list[CostIfExact]
     draws: bool
     is_ranked: bool
     problem: Problem | None
@@ -133,15 +109,8 @@ class SubsetResults:
 class Draft:
     """All that a report says of one metric, before its notes, which are made of the drafts.
 
-    Attributes:
-        evaluation: what was compared.
-        settings: of the report.
-        pairs: the comparisons by each test, adjusted.
-        systems: best first.
-        num_units: number of what is resampled.
-        subsets: of the instances that pairs have in common.
-        report: the drafts of all metrics of the report.
-        of_suite: whether these are tasks of a suite.
+    `pairs` are the comparisons by each test, adjusted; systems come best first. `report` has the drafts of all metrics
+    of the report, which may be tasks of a suite (`of_suite`).
     """
 
     evaluation: EvaluationRecord
@@ -163,20 +132,11 @@ class Draft:
         """Whether any number rests on random resamples."""
         return CORRECTIONS[self.settings.correction].is_resampled or any(subset.draws for subset in self.subsets)
 
-    @property
-    def costs(self) -> list[CostIfExact]:
-        """What would make the permutation tests exact of each subset that has sampled some."""
-        return [cost for subset in self.subsets for cost in subset.costs_if_exact]
-
 
 def analyse(
     evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context, *, of_suite: bool = False
 ) -> list[Draft]:
-    """Test the pairs of all evaluations, which may be the tasks of a suite, adjust their p-values and rank the systems.
-
-    Raises:
-        InputError: no exact test for a pair, a score that is not finite, or too few units for the bootstrap.
-    """
+    """Test the pairs of all evaluations, or of the tasks of a suite, adjust their p-values and rank the systems."""
     subsets, problems = list[list[Subset]](), list[Problem | None]()
     for evaluation in evaluations:
         with named_errors([evaluation], settings):
@@ -205,16 +165,12 @@ def analyse(
 def complete_subsets(evaluation: EvaluationRecord, settings: Settings) -> list[Subset]:
     """The subsets of an evaluation, those with pairs first, in the order of the pairs.
 
-    Raises:
-        InputError: no two systems have an instance in common.
-
-    Example:
-        >>> from sigjax import Evaluation
-        >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"x": 0, "y": 1}, "C": {"y": 1}}
-        >>> for subset in complete_subsets(Evaluation.from_arrays(numbers, missing="pairwise"), Settings()):
-        ...     print(subset.evaluation.ids, subset.evaluation.systems, subset.members.tolist(), subset.scored)
-        ('x', 'y') ('A', 'B') [[0, 1]] [0, 1]
-        ('y',) ('A', 'B', 'C') [[0, 2], [1, 2]] [2]
+    >>> from sigjax import Evaluation
+    >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"x": 0, "y": 1}, "C": {"y": 1}}
+    >>> for subset in complete_subsets(Evaluation.from_arrays(numbers, missing="pairwise"), Settings()):
+    ...     print(subset.evaluation.ids, subset.evaluation.systems, subset.members.tolist(), subset.scored)
+    ('x', 'y') ('A', 'B') [[0, 1]] [0, 1]
+    ('y',) ('A', 'B', 'C') [[0, 2], [1, 2]] [2]
     """
     members = pairs_of(evaluation, settings)
     if evaluation.present is None:
@@ -238,7 +194,7 @@ def complete_subsets(evaluation: EvaluationRecord, settings: Settings) -> list[S
         indices, weight = np.searchsorted(systems, complete).tolist(), len(rows) / len(members)
         limited = replace(settings, budget=exact_budget(settings) * weight) if weight < 1.0 else settings
         limited = limited if weight else replace(settings, test=())  # one without pairs tests nothing
-        subsets.append(Subset(evaluation, systems, at, rows, indices, limited, weight, instances, number))
+        subsets.append(Subset(evaluation, systems, at, rows, indices, limited, instances, number))
     return subsets
 
 
@@ -308,7 +264,6 @@ def _test(
         if "bootstrap" in subset.settings.tests:
             check_units(num_units, "the bootstrap test", f"; use {Hint('test', 'permutation')}")
         results = run_tests(problem, context, drawn, others, joint)
-    results = replace(results, pairs=Uncertainties.of(results.pairs))  # once, as there may be millions
     hypotheses = problem.hypotheses
     of_systems, of_pairs = np.full(len(scores), np.nan), np.full(len(hypotheses.members), np.nan)
     is_of_sums = isinstance(problem, SumsProblem)
@@ -337,12 +292,11 @@ def _test(
         pairs=subset.pairs,
         systems=systems,
         order_scores=[order_scores[system] for system in subset.scored],
-        deltas=results.pairs if len(subset.pairs) else [],
+        deltas=results.pairs[: len(subset.pairs)],
         intervals=results.intervals,
         num_units=num_units,
         degrees=degrees,
         lone=lone_strata(evaluation) if draws and num_units > 1 else [],
-        costs_if_exact=[cost and (cost[0] / subset.weight, cost[1]) for cost in results.costs_if_exact],
         draws=results.draws,
         is_ranked=results.ranks is not None or num_units == 1,
         problem=whole,
@@ -362,8 +316,8 @@ def _with_names(
     """The columns of each test with those that are the same for all; `settings` are those of the report."""
     if not results.pairs_by:
         return {}
-    spread = Uncertainties.of(results.pairs)
-    names, members, deltas = evaluation.systems, problem.hypotheses.members, problem.hypotheses.deltas
+    names, spread, members = evaluation.systems, results.pairs, problem.hypotheses.members
+    deltas = problem.hypotheses.deltas
     (a, b), count, interval = members.T, len(members), Column.unless_nan(spread.ends)
     columns = {
         "a": Column(a, None, names),
@@ -380,10 +334,10 @@ def _with_names(
         "joint_pairs": Column(np.full(count, joint), interval.present),
         "settings": Column.constant(settings, count),
     }
-    named: dict[Test, Comparisons] = {}
-    for test, pairs in results.pairs_by.items():
-        named[test] = pairs.with_columns({**columns, "test": Column.constant(test, count)})
-    return named
+    return {
+        test: pairs.with_columns({**columns, "test": Column.constant(test, count)})
+        for test, pairs in results.pairs_by.items()
+    }
 
 
 def lone_strata(evaluation: EvaluationRecord) -> list[str]:
@@ -399,24 +353,17 @@ def lone_strata(evaluation: EvaluationRecord) -> list[str]:
 class TestResults:
     """Results of the tests of one problem.
 
-    Attributes:
-        pairs_by: for each test, its columns of all pairs, in the order of the pairs.
-        systems: how the score of each system varies.
-        pairs: how the delta of each pair varies, in the order of the pairs.
-        intervals: their methods.
-        ranks: the interval of the rank of each system on bootstrap resamples, where these are asked for and fit into
-            memory.
-        costs_if_exact: what would make all permutation tests exact, where some are sampled: one entry, or none.
-        draws: whether any of these rest on random resamples.
+    `pairs_by` has each test's columns of the pairs; `systems` and `pairs` are how scores and deltas vary. `ranks` are
+    intervals on bootstrap resamples, where these are asked for and fit into memory. `draws`: numbers rest on random
+    resamples.
     """
 
     pairs_by: dict[Test, Comparisons]
     systems: Sequence[Uncertainty]
-    pairs: Sequence[Uncertainty]
-    intervals: Names = Names(None, None)
-    ranks: list[tuple[int, int]] | None = None
-    costs_if_exact: tuple[CostIfExact, ...] = ()
-    draws: bool = False
+    pairs: Uncertainties
+    intervals: Names
+    ranks: list[tuple[int, int]] | None
+    draws: bool
 
 
 def run_tests(
@@ -428,28 +375,18 @@ def run_tests(
 ) -> TestResults:
     """Run the tests that the settings ask for.
 
-    Args:
-        problem: what is tested.
-        context: how to run.
-        drawn: bootstrap scores `[system, resample]`, where they have been drawn with those of other metrics.
-        others: `[other, 2]` bounds of the p-values of other metrics that are adjusted together with these.
-        joint: how many deltas, those of other problems included, have intervals that hold together.
-
-    Raises:
-        NotExact: an exact method was asked for and cannot be had.
-        NotFinite: the metric gave NaN or infinity.
-        NotTraceable: the device cannot run the metric.
-        InputError: there is no such device, or the memory is too small.
+    `drawn` are bootstrap scores `[system, resample]`, where they have been drawn with those of other metrics, and
+    `others` `[other, 2]` bounds of the p-values of other metrics that are adjusted together with these. Intervals of
+    `joint` deltas, those of other problems included, hold together.
     """
     settings = problem.settings
     pairs_by: dict[Test, Comparisons] = {}
-    exact: Sequence[ExactP | NotEligible] = ()
     num_swapped = 0
     if "permutation" in settings.tests:
-        pairs_by["permutation"], exact = problem.exact_permutation(context)
+        pairs_by["permutation"] = problem.exact_permutation(context)
         num_swapped = int((~pairs_by["permutation"].column("p_value").where_present).sum())
-    systems: Sequence[Uncertainty] = [Uncertainty()] * len(problem.hypotheses.scores)
-    pairs: Sequence[Uncertainty] = [Uncertainty()] * len(problem.hypotheses.members)
+    systems: Sequence[Uncertainty] = Uncertainties.none(len(problem.hypotheses.scores))
+    pairs = Uncertainties.none(len(problem.hypotheses.members))
     why_sampled, tested = None, None
     if problem.bootstraps and INTERVALS[settings.interval].needs != "runs":
         with context.progress_bar("exact bootstrap"):
@@ -493,24 +430,13 @@ def run_tests(
     if problem.unshifted and problem.recentred:
         alone = run_tests(problem.unshifted, context.at("alone")).systems
         systems = [each.moved(offset) for each, offset in zip(alone, problem.recentred.offsets, strict=True)]
-    costs = (_cost_if_exact(exact),) if num_swapped else ()
     draws = num_swapped > 0 or why_sampled is not None or ranks is not None
-    return TestResults(pairs_by, systems, pairs, interval_names(problem, joint), ranks, costs, draws)
-
-
-def _cost_if_exact(exact: Sequence[ExactP | NotEligible]) -> CostIfExact:
-    """What would make all of these exact."""
-    costs = [each.cost for each in exact if isinstance(each, NotEligible)]
-    known = np.array([cost for cost in costs if cost])
-    if not costs or len(known) < len(costs):
-        return None
-    seconds, gib = known.max(axis=0).tolist()
-    return seconds, gib
+    return TestResults(pairs_by, systems, pairs, interval_names(problem, joint), ranks, draws)
 
 
 def _without_sampling(
     problem: Problem,
-) -> tuple[NotEligible | None, Comparisons | None, tuple[Sequence[Uncertainty], Sequence[Uncertainty]] | None]:
+) -> tuple[NotEligible | None, Comparisons | None, ScoresAndDeltas | None]:
     """The bootstrap without sampling: why the rest of it samples, its test, and how scores and deltas vary."""
     settings, interval = problem.settings, INTERVALS[problem.settings.interval]
     if settings.method == "montecarlo":
@@ -566,9 +492,6 @@ def _adjust(
             with named_errors([evaluations[number] for number in family], settings):
                 steps = maxt(of_sums, at)
         for test in settings.tests:
-            if len(family) == 1:
-                tables[family[0]][test] = adjusted_pairs(tables[family[0]][test], settings, steps)
-                continue
             pairs = adjusted_pairs(Comparisons.joined([tables[number][test] for number in family]), settings, steps)
             start = 0
             for number in family:
@@ -622,12 +545,11 @@ def unclustered_errors(
     Instances are the units then, or ids with all their runs; where the design draws runs within units (nested), the
     variance between the runs of an id is added, and where runs are trained models both errors are two-way errors.
 
-    Example:
-        >>> from sigjax import Evaluation
-        >>> values = {"A": [1, 1, 0, 0], "B": [0, 0, 0, 1]}
-        >>> clustered = Evaluation.from_arrays(values, clusters=["x", "x", "y", "y"])
-        >>> unclustered_errors(clustered, np.array([[0, 1]]), "together")[0].round(6)
-        array([0.25    , 0.216506])
+    >>> from sigjax import Evaluation
+    >>> values = {"A": [1, 1, 0, 0], "B": [0, 0, 0, 1]}
+    >>> clustered = Evaluation.from_arrays(values, clusters=["x", "x", "y", "y"])
+    >>> unclustered_errors(clustered, np.array([[0, 1]]), "together")[0].round(6)
+    array([0.25    , 0.216506])
     """
     if (nearer := origins(evaluation)) is not None:
         return _errors(nearer.scores, members, design)[0], _errors(nearer.deltas, members, design)[1]
@@ -640,9 +562,7 @@ def _errors(evaluation: EvaluationRecord, members: np.ndarray, design: Design) -
     assert isinstance(metric, Metric)
     if design == "models":
         alone = make_units(replace(evaluation, clusters=None), design)
-        of_systems, of_pairs = (
-            np.array([error for error, _ in errors]) for errors in two_way_errors(alone, metric.score, pairs)
-        )
+        of_systems, of_pairs = (found[:, 0] for found in two_way_errors(alone, metric.score, pairs))
     else:
         of_systems, of_pairs = delta_method_errors(*_sums(replace(evaluation, clusters=None)), metric.score, pairs)
     if design == "nested":
@@ -672,15 +592,11 @@ def _within(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
 class RunVariances:
     """Where the variance of scores comes from, by a one-way analysis of variance of runs within instances.
 
-    All are means over systems, or over pairs of them, whose runs are taken to be independent.
-
-    Attributes:
-        instances: variance of the instances in one run of a score, after that of the runs; it can be below 0.
-        runs: variance of the runs of an instance.
-        instances_of_delta: as `instances`, of a difference of two systems; `runs` is twice as large there.
-        icc: ICC(1), the correlation of two runs of an instance (Shrout and Fleiss 1979).
-        runs_in_score: share of the runs in the variance of a score, of all its instances and runs.
-        runs_in_delta: the same of a delta.
+    All are means over systems, or over pairs of them, whose runs are taken to be independent: the variance of the
+    `instances` in one run of a score (after that of the runs; it can be below 0), and in one of a delta, where `runs`,
+    the variance of the runs of an instance, is twice as large; `icc`, the correlation of two runs of an instance
+    (Shrout and Fleiss 1979); and shares of the runs in the variance of a score and of a delta, of all instances and
+    runs.
     """
 
     instances: float

@@ -1,6 +1,6 @@
 """The front doors: data -> `Report`, and in the manner of SciPy two arrays -> the comparison of one pair.
 
-`compare` reads the data, settles the options, tests every metric (see `families`) and makes a report. On request the
+`compare` reads the data, settles the options, tests every metric (see `analysis`) and makes a report. On request the
 report gives the distribution of the delta of a pair, under the null hypothesis or on bootstrap resamples: exact where
 that is quick, else of the first resamples of the report's seed, as many as NumPy draws in about a second.
 """

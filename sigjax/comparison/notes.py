@@ -1,26 +1,29 @@
 """Notes: what readers of the numbers should know, one sentence each.
 
 A note is made by a rule, a function of the finished draft of a metric, with its words in it. `NOTES` has the rules in
-the order in which reports show what they say.
+the order in which reports show what they say. Those of judges are from the labelled instances of `ppi`; what is drawn
+at random are units (instances or clusters of them), with the labels of all systems on them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import combinations
 
 import numpy as np
 
-from sigjax.comparison.analysis import CostIfExact, Draft, SubsetResults, run_variances
+from sigjax.comparison.analysis import Draft, SubsetResults, run_variances
+from sigjax.metrics import METRICS
 from sigjax.multiple.adjustment import most_resamples
 from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Note, Settings, Test
 from sigjax.records.settings import adjust
 from sigjax.report.words import first_of
+from sigjax.resample.units import units_of_instances
 from sigjax.run.context import gib, memory_for
 from sigjax.testing.intervals import INTERVALS
-from sigjax.testing.p_values import special
-from sigjax.testing.permutation import exact_budget
+from sigjax.testing.p_values import special, t_quantile, t_tail
 from sigjax.testing.problem import in_common
 from sigjax.testing.uncertainty import Uncertainties
 
@@ -122,17 +125,105 @@ def _apart(evaluation: EvaluationRecord, common: np.ndarray, baseline: str | Non
     names = [pair for pair in names if baseline is None or baseline in pair]
     if not names:
         return []
-    shown = [f"{a} - {b}" for a, b in names[:_NAMED]] + [f"and {len(names) - _NAMED:,} more"] * (len(names) > _NAMED)
-    return [f"warning: not compared, since they have no instance in common: {', '.join(shown)}"]
+    shown = first_of([f"{a} - {b}" for a, b in names], _NAMED)
+    return [f"warning: not compared, since they have no instance in common: {shown}"]
 
 
-def _judges(draft: Draft) -> Iterable[str]:
-    """How well the judge of `ppi` agrees with people, and whether it errs alike on all systems."""
-    if draft.metric != "ppi":
-        return ()
-    from sigjax.comparison.judges import judge_notes
+def _judges(draft: Draft) -> Iterator[str]:
+    """How well the judge of `ppi` agrees with people; a warning where it errs differently on some systems."""
+    evaluation, settings = draft.evaluation, draft.settings
+    if draft.metric != "ppi" or evaluation.metric.stat_names != METRICS["ppi"].stat_names:
+        return
+    if estimates := agreement(evaluation, settings.level):
+        what = ", ".join(f"{name} {value:.3f} [{low:.3f}, {high:.3f}]" for name, value, low, high in estimates)
+        over = f"over {int(evaluation.stats[..., 0].sum()):,} labels of all systems"
+        what = f"{what} (with {settings.level:.0%} intervals, {over})"
+        yield Note(f"agreement of the judge with people: {what}", about=draft.metric)
+    errors = list(error_differences(evaluation))
+    adjusted = adjust(np.array([p for *_, p in errors]), "holm").tolist() if errors else ()
+    differ = sorted((p, k) for k, p in enumerate(adjusted) if p < settings.alpha)
+    if differ:
+        named = [f"{errors[k][2]:+.3g} for {errors[k][0]} - {errors[k][1]} (adjusted p {p:.2g})" for p, k in differ]
+        yield (
+            f"warning: {draft.metric}: the judge errs differently on these systems, so comparing its scores alone is "
+            f"biased, by: {first_of(named, _NAMED)}; {draft.metric} corrects for it (t test of judge - human, Holm)"
+        )
 
-    return judge_notes(draft)
+
+def agreement(evaluation: EvaluationRecord, level: float) -> list[tuple[str, float, float, float]]:
+    """The agreement of judge and people over all labels: (name, value, low, high); none where it is undefined.
+
+    Of labels 0 and 1 accuracy and Cohen's kappa, else Pearson's r. Intervals are t by the delete-one jackknife of the
+    labelled units, and end at -1 or 0, and 1. Reference: Efron and Tibshirani (1993), "An introduction to the
+    bootstrap", chapter 11.
+
+    >>> from sigjax import Evaluation
+    >>> labels = {"A": [[1, 1], [0, 0], [1, 0], [0, 0]], "B": [[1, 1], [1, 1], [0, 0], [0, 1]]}
+    >>> [(name, value) for name, value, *_ in agreement(Evaluation.from_arrays(labels, metric="ppi"), 0.95)]
+    [('accuracy', 0.75), ('kappa', 0.5)]
+    """
+    labelled, human, judge, unit = _labels(evaluation)
+    is_label = bool(np.isin([human[labelled], judge[labelled]], (0, 1)).all())
+    if not is_label:  # sums of squares cancel less
+        human, judge = (np.where(labelled, each - each[labelled].mean(), 0.0) for each in (human, judge))
+    terms = labelled, human, judge, human * judge, human**2, judge**2
+    sums = np.stack([np.bincount(unit, each.sum(axis=0)) for each in terms])
+    sums = sums[:, sums[0] > 0]
+    number, total = sums.shape[1], sums.sum(axis=1, keepdims=True)
+    estimates = []
+    for name, values in _measures(np.concatenate([total, total - sums], axis=1), is_label=is_label).items():
+        if number >= 3 and np.isfinite(values).all():
+            error = np.sqrt((number - 1) / number * np.square(values[1:] - values[1:].mean()).sum())
+            value, reach = float(values[0]), t_quantile(level, number - 1.0) * float(error)
+            least = 0.0 if name == "accuracy" else -1.0
+            estimates.append((name, value, max(value - reach, least), min(value + reach, 1.0)))
+    return estimates
+
+
+@np.errstate(all="ignore")
+def _measures(sums: np.ndarray, *, is_label: bool) -> dict[str, np.ndarray]:
+    """Measures of agreement `[row]` of sums `[6, row]`: labels, human, judge, their product and squares."""
+    number, human, judge, product, of_human, of_judge = sums
+    if is_label:
+        accuracy = 1.0 - (human + judge - 2.0 * product) / number
+        chance = human / number * (judge / number) + (1.0 - human / number) * (1.0 - judge / number)
+        return {"accuracy": accuracy, "kappa": (accuracy - chance) / (1.0 - chance)}
+    squares = (of_human - human**2 / number) * (of_judge - judge**2 / number)
+    return {"Pearson's r": (product - human * judge / number) / np.sqrt(squares)}
+
+
+def error_differences(evaluation: EvaluationRecord) -> Iterator[tuple[str, str, float, float]]:
+    """Of pairs of systems with common labels, (a, b, mean difference, p) of the judge's error, judge - human.
+
+    On instances that are labelled for both; p is two-sided, of the paired t test, or of its form for clusters (residual
+    sums of the clusters, with as many degrees of freedom as there are clusters less one); 1 where all is rounding.
+
+    >>> from sigjax import Evaluation
+    >>> labels = {"A": [[1, 0.5], [0, 0.2], [1, 0.9]], "B": [[1, 1], [1, 1], [0, 0.1]]}
+    >>> [(a, b, apart, p)] = error_differences(Evaluation.from_arrays(labels, metric="ppi"))
+    >>> a, b, round(apart, 4), round(p, 4)
+    ('A', 'B', -0.1667, 0.4975)
+    """
+    labelled, human, judge, unit = _labels(evaluation)
+    rounding = 1e-12 * np.maximum(np.abs(human), np.abs(judge)).max(axis=1)
+    for a, b in combinations(range(len(labelled)), 2):
+        both = labelled[a] & labelled[b]
+        counts = np.bincount(unit, both)
+        if (number := np.count_nonzero(counts)) < 3:
+            continue
+        apart = np.where(both, judge[a] - human[a] - judge[b] + human[b], 0.0)
+        mean = float(apart.sum() / counts.sum())
+        residual = np.bincount(unit, apart) - mean * counts
+        error = float(np.sqrt(number / (number - 1) * np.square(residual).sum()) / counts.sum())
+        least = float(max(rounding[a], rounding[b]))
+        p = t_tail(mean / max(error, least), number - 1.0, "two-sided") if max(error, abs(mean)) > least else 1.0
+        yield evaluation.systems[a], evaluation.systems[b], mean, p
+
+
+def _labels(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Which instances are labelled, labels and the judge's scores, 0 elsewhere, `[system, instance]`; and the units."""
+    labelled, human, judge = np.moveaxis(evaluation.stats, -1, 0)[[0, 2, 3]].astype(float)
+    return labelled > 0, human, judge, units_of_instances(replace(evaluation, present=None))[0]
 
 
 def _repeated_runs(draft: Draft) -> list[str]:
@@ -214,10 +305,10 @@ def _reach(draft: Draft) -> list[str]:
     families = [list(drafts)] if settings.family == "report" else [[each] for each in drafts]
     of_what = "pairs of all metrics" if len(families[0]) > 1 else "pairs"
     for family in families:
-        by_test: Mapping[Test, Comparisons] = family[0].pairs
-        if len(family) > 1:
-            by_test = {test: Comparisons.joined([each.pairs[test] for each in family]) for test in settings.tests}
-        notes += out_of_reach(by_test, of_what, settings, [cost for each in family for cost in each.costs])
+        joined: dict[Test, Comparisons] = {}
+        for test in settings.tests:
+            joined[test] = Comparisons.joined([each.pairs[test] for each in family])
+        notes += out_of_reach(joined, of_what, settings)
     num_hypotheses = sum(len(subset.pairs) for each in families[0] for subset in each.subsets)
     for family in families if draft.of_suite else families[:1]:
         num_units = min(subset.num_units for each in family for subset in each.subsets if subset.deltas)
@@ -230,13 +321,8 @@ def _reach(draft: Draft) -> list[str]:
     return notes
 
 
-def out_of_reach(
-    family: Mapping[Test, Comparisons], of_what: str, settings: Settings, costs: Sequence[CostIfExact] = (None,)
-) -> list[str]:
-    """A note for each test whose Monte Carlo p-values cannot become significant, however small, in one family.
-
-    `costs` is what would make the permutation tests of the family exact.
-    """
+def out_of_reach(family: Mapping[Test, Comparisons], of_what: str, settings: Settings) -> list[str]:
+    """A note for each test whose Monte Carlo p-values cannot become significant, however small, in one family."""
     notes: list[str] = []
     if CORRECTIONS[settings.correction].is_resampled:
         return notes  # an adjusted p-value is as small as a p-value, however many pairs there are
@@ -249,11 +335,9 @@ def out_of_reach(
         if drawn < needed:
             sampled = int(is_sampled.sum())
             of_all = "" if sampled == len(pairs) else f" of {len(pairs):,}"
-            exact = _made_exact(costs, settings) if test == "permutation" else ""
-            use = f"{exact}, which makes all exact, or --resamples {needed}" if exact else f"--resamples {needed}"
             notes.append(
                 f"warning: {sampled:,}{of_all} {of_what} cannot become significant at {settings.alpha:.3g} in the "
-                f"{test} test with {drawn:,} resamples; use {use}"
+                f"{test} test with {drawn:,} resamples; use --resamples {needed}"
             )
     return notes
 
@@ -302,42 +386,6 @@ def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -
     return [f"warning: permutation test: {few}: p is at least {least:.3g}{adjusted}"]
 
 
-def _mixed_floors(draft: Draft) -> list[str]:
-    """Whether p-values of sampled pairs end at a floor that exact ones are below, and what makes all exact."""
-    if not draft.costs:
-        return []
-    p, log10_p, exceed = draft.pairs["permutation"].columns("p_value", "log10_p", "exceed")
-    is_sampled = draft.pairs["permutation"].has_method("montecarlo")
-    lowest, exact = p.values[is_sampled & (exceed.values == 0)], log10_p.values[~is_sampled]
-    if not (len(lowest) and len(exact) and exact.min() < math.log10(lowest.min())):
-        return []
-    least = 10.0 ** (exact.min() % 1.0), math.floor(exact.min())
-    what = f"p of {len(lowest):,} sampled pair{'' if len(lowest) == 1 else 's'} is the least there can be"
-    note = f"{draft.metric}: {what}, {lowest.min():.2g}"
-    note += f", beside exact p down to {least[0]:.1f}e{least[1]}"
-    options = _made_exact(draft.costs, draft.settings)
-    return [f"{note}; {options} makes all exact" if options else note]
-
-
-def _made_exact(costs: Sequence[CostIfExact], settings: Settings) -> str:
-    """The options with which all tests are exact; "" where none do."""
-    if not all(costs):
-        return ""
-    seconds, gib = np.max([each or (0.0, 0.0) for each in costs], axis=0).tolist()
-    options = ("memory", gib, settings.memory), ("budget", 1.05 * seconds, exact_budget(settings))
-    return " ".join(f"--{name} {_upward(need):g}" for name, need, given in options if need > given)
-
-
-def _upward(number: float) -> float:
-    """The least number of two digits that is no smaller.
-
-    >>> _upward(12.1), _upward(0.0123)
-    (13.0, 0.013)
-    """
-    unit = 10.0 ** (math.floor(math.log10(number)) - 1)
-    return float(f"{math.ceil(number / unit * (1.0 - 1e-12)) * unit:.6g}")
-
-
 def _stops(draft: Draft) -> list[str]:
     """Of tests that stop by themselves, where pairs stopped, and which are undecided."""
     if draft.settings.resamples != "auto":
@@ -352,10 +400,14 @@ def _stops(draft: Draft) -> list[str]:
         notes.append(Note(f"resamples at which sampled pairs stopped: {where}", about=metric))
     waiting = sampled.at(np.flatnonzero(~sampled.column("decided").mapped(bool)))
     if len(waiting):
-        names = [f"{one.a} - {one.b}" for one in waiting[:_NAMED]]
-        names += [f"and {len(waiting) - _NAMED:,} more"] if len(waiting) > _NAMED else []
-        notes.append(Note(f"undecided at {ends[-1][0]:,} resamples: {', '.join(names)}", about=metric))
+        notes.append(Note(f"undecided at {ends[-1][0]:,} resamples: {_first_pairs(waiting)}", about=metric))
     return notes
+
+
+def _first_pairs(pairs: Comparisons) -> str:
+    """The names of the first pairs, and how many more there are."""
+    names = [f"{one.a} - {one.b}" for one in pairs[:_NAMED]]
+    return ", ".join(names + [f"and {len(pairs) - _NAMED:,} more"] * (len(pairs) > _NAMED))
 
 
 def _intervals(draft: Draft) -> list[str]:
@@ -381,11 +433,9 @@ def _contradictions(draft: Draft) -> list[str]:
         rows = np.flatnonzero((above | below) & agrees & (p_adjusted >= settings.alpha))
         if not rows.size:
             continue
-        names = [f"{one.a} - {one.b}" for one in pairs.at(rows[:_NAMED])]
-        names += [f"and {len(rows) - _NAMED:,} more"] if len(rows) > _NAMED else []
         by = f" by the {test} test" if len(draft.pairs) > 1 else ""
         adjusted = "adjusted p" if len(pairs) > 1 and settings.correction != "none" else "p"
-        what = f"interval without 0, but {adjusted}{by} not below {settings.alpha:.3g}: {', '.join(names)}"
+        what = f"interval without 0, but {adjusted}{by} not below {settings.alpha:.3g}: {_first_pairs(pairs.at(rows))}"
         notes.append(
             Note(f"{what}; test and interval are different approximations, decisions go by p", about=draft.metric)
         )
@@ -448,7 +498,7 @@ def _counted(subsets: Sequence[SubsetResults], holds: Callable[[Uncertainties], 
     """Of how many systems and pairs something holds, in words."""
     counts = {
         "system": sum(int(holds(Uncertainties.of(each.systems)).sum()) for each in subsets),
-        "pair": sum(int(holds(Uncertainties.of(each.deltas)).sum()) for each in subsets),
+        "pair": sum(int(holds(each.deltas).sum()) for each in subsets),
     }
     return " and ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n)
 
@@ -466,7 +516,6 @@ NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
     _without_bootstrap_ranks,
     _reach,
     _stops,
-    _mixed_floors,
     _intervals,
     _contradictions,
 )

@@ -64,26 +64,6 @@ class NotEligible:
 
     reason: str
 
-    @property
-    def cost(self) -> tuple[float, float] | None:
-        """Nominal seconds and GiB with which there would be one; None where nothing makes it so."""
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class OverBudget(NotEligible):
-    """An exact test that takes too much time or memory."""
-
-    seconds: float
-    """Nominal, of all exact tests, this one too."""
-    gib: float
-    """0 where the memory is enough."""
-
-    @property
-    def cost(self) -> tuple[float, float]:
-        """As above."""
-        return self.seconds, self.gib
-
 
 _TOO_LARGE = NotEligible("the differences of the statistics are too large for an exact test")
 

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 
 from sigjax.exact.distributions import dp_cost, dp_null, grid_lengths, tree_cost, tree_error, tree_null, windows
-from sigjax.exact.lattice import Lattice, NotEligible, OverBudget, pair_lattices
+from sigjax.exact.lattice import Lattice, NotEligible, pair_lattices
 from sigjax.exact.null import (
     BOUNDS_WIDTH,
     MOST_COINS,
@@ -150,10 +150,9 @@ def _plan_axis(lattice: Lattice, *, rounded: bool, num_bytes: float) -> Plan | N
     return min(fitting, key=lambda plan: plan.seconds)
 
 
-def _too_large(plan: Plan, num_bytes: float) -> OverBudget:
+def _too_large(plan: Plan, num_bytes: float) -> NotEligible:
     """The reason, with the memory needed."""
-    reason = f"an exact test takes about {gib_of(plan.num_bytes)} GiB, more than {gib_of(num_bytes)}"
-    return OverBudget(reason, plan.seconds, plan.num_bytes / 2**30)
+    return NotEligible(f"an exact test takes about {gib_of(plan.num_bytes)} GiB, more than {gib_of(num_bytes)}")
 
 
 def gib_of(num_bytes: float) -> str:

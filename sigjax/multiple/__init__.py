@@ -1,4 +1,4 @@
 """Many pairs at once: Westfall-Young adjustments, which pairs are decided, and the ranks that decisions leave.
 
-Read `adjustment` first, then `westfall_young` and `ranks`. Corrections of p-values alone are in `records.settings`.
+Read `adjustment` first, then `ranks`. Corrections of p-values alone are in `records.settings`.
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import string
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -29,9 +29,6 @@ def bootstrap_ranks(
 
     `drawn` are the bootstrap scores `[system, resample]` where they are at hand, which are overwritten; else `pieces`
     draws them, for a part of a run, piece by piece.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
     """
     settings, hypotheses = case.settings, case.hypotheses
     tally = run.checkpoint.tally()
@@ -128,31 +125,22 @@ def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
 
 def letter_groups(differs: np.ndarray) -> list[list[int]]:
     """The indices of the systems of each group that has a letter, see `compact_letters`; better systems first."""
-    equivalent = [sum(1 << other for other in np.flatnonzero(~row).tolist()) | 1 << i for i, row in enumerate(differs)]
-    return sorted(_needed([_members(clique) for clique in _cliques(equivalent)]))
-
-
-def _cliques(equivalent: list[int]) -> Iterator[int]:
-    """Maximal cliques that together hold every pair of equivalent systems, and every system; one bit per system."""
-    missing = [others >> best << best for best, others in enumerate(equivalent)]
-    for best in range(len(equivalent)):
-        while missing[best]:
+    alike = ~differs.astype(bool) | np.eye(len(differs), dtype=bool)
+    missing, cliques = np.triu(alike), list[list[int]]()
+    for best in range(len(alike)):
+        while missing[best].any():
             # A system and itself are a pair too, which is last, so that only a system unlike all others is alone.
-            worst = missing[best].bit_length() - 1
-            clique = 1 << best | 1 << worst
-            candidates = equivalent[best] & equivalent[worst] & ~clique
-            while candidates:
-                lowest = candidates & -candidates
-                clique |= lowest
-                candidates &= equivalent[lowest.bit_length() - 1] & ~lowest
-            for member in _members(clique):
-                missing[member] &= ~clique
-            yield clique
-
-
-def _members(clique: int) -> list[int]:
-    """The indices of the bits that are set."""
-    return [index for index, bit in enumerate(reversed(f"{clique:b}")) if bit == "1"]
+            worst = int(np.flatnonzero(missing[best])[-1])
+            members, candidates = {best, worst}, alike[best] & alike[worst]
+            candidates[[best, worst]] = False
+            while candidates.any():
+                member = int(candidates.argmax())
+                members.add(member)
+                candidates &= alike[member]
+                candidates[member] = False
+            cliques.append(sorted(members))
+            missing[np.ix_(cliques[-1], cliques[-1])] = False
+    return sorted(_needed(cliques))
 
 
 def _needed(cliques: list[list[int]]) -> list[list[int]]:
@@ -188,11 +176,9 @@ def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
     $[1 + \#\{\text{significantly better}\},\; n - \#\{\text{significantly worse}\}]$. As no interval can miss before
     some decision is wrong, all intervals hold together with the probability that no decision is: at least the level,
     where the correction bounds the familywise error (also that of a significant difference in the wrong direction) and
-    the tests keep their level. Quantiles of bootstrap ranks have no such property: where systems are nearly equal they
-    are too narrow. `beats` is that of `significance_clusters`.
-
-    Reference: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across
-    neighbourhoods and academic achievement across countries", section 3.
+    the tests keep their level. Quantiles of bootstrap ranks are too narrow where systems are nearly equal. `beats` is
+    that of `significance_clusters`. Reference: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with
+    applications to mobility across neighbourhoods and academic achievement across countries", section 3.
 
     >>> rank_intervals(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
     ((1, 2), (1, 3), (2, 3))
@@ -202,13 +188,11 @@ def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
 
 
 def top_group(beats: np.ndarray) -> tuple[bool, ...]:
-    """Whether each system `[system]` may be the best: no system is significantly better.
+    """Whether each system `[system]` may be the best: no system is significantly better, its rank interval begins at 1.
 
-    These are the systems whose rank interval begins at 1. A truly best system is left out only by a wrong decision, so
-    the group holds all of them with the probability that no decision is wrong: at least the level, where the correction
-    bounds the familywise error, for any number of units for which the tests keep their level. No system of the group is
-    significantly worse than the one with the best score. It is empty only where each system is significantly worse than
-    some other, which takes pairs on different instances. `beats` is that of `significance_clusters`.
+    A truly best system is left out only by a wrong decision: the group holds all of them with the probability that no
+    decision is wrong (see `rank_intervals`). It is empty only where each system is significantly worse than some other,
+    which takes pairs on different instances. `beats` is that of `significance_clusters`.
 
     >>> top_group(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
     (True, True, False)

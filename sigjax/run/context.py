@@ -1,4 +1,4 @@
-"""The execution context of a report: its device, progress bars and checkpoint; and the host, with its threads and memory.
+"""The execution context of a report: device, progress bars and checkpoint; and the host, its threads and memory.
 
 A `Context` is made at the door and handed down to the tests. Each test asks it for a `Run`: a range of resamples under
 a seed, on a backend. Threads serve work that releases the interpreter lock, as NumPy and compiled programs do. They

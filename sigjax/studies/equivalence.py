@@ -27,8 +27,9 @@ from sigjax.testing.jackknife import (
     degrees_of_freedom,
     influences,
     jackknife_intervals,
-    pair_skewness,
+    of_pairs,
     skewed_tail,
+    skewness,
     tango_tail,
 )
 from sigjax.testing.p_values import montecarlo_p
@@ -58,7 +59,7 @@ def _closed_tests(case: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
     at_level = replace(case.settings, confidence_level=_interval_level(case.settings))
     spreads, method = jackknife_intervals(replace(case, settings=at_level))[1], interval_names(case).pairs or ""
     errors = np.array([each.standard_error or 0.0 for each in spreads])
-    skewed, tests = pair_skewness(influences(case.centred), case.hypotheses.members, errors).tolist(), []
+    skewed, tests = of_pairs(skewness, influences(case.centred), case.hypotheses.members, errors).tolist(), []
     degrees = degrees_of_freedom(case.units.sizes, case.units.strata)
     for pair, (_, interval), error, g in zip(case.hypotheses.pairs, spreads, errors.tolist(), skewed, strict=True):
         if interval is None:
@@ -86,15 +87,15 @@ def _bootstrap_tests(case: Problem, margin: float, context: Context) -> tuple[st
     shape, levels = (len(case.hypotheses.scores), settings.fixed_resamples), quantile_levels(_interval_level(settings))
     with case.sized(context, 0, draws=True).run("bootstrap", shape[1], settings.seed) as run:
         replicates = kept_replicates(case.replicates, shape[0], run)
-    of_pairs = (column.tolist() for column in case.hypotheses.observed(case.hypotheses.members))
-    for (a, b), delta, tolerance in zip(case.hypotheses.pairs, *of_pairs, strict=True):
+    observed = (column.tolist() for column in case.hypotheses.observed(case.hypotheses.members))
+    for (a, b), delta, tolerance in zip(case.hypotheses.pairs, *observed, strict=True):
         deltas, slack = replicates[a] - replicates[b], np.float64(tolerance)
         above = extreme(deltas - delta, np.float64(delta + margin), slack, "greater")
         below = extreme(deltas - delta, np.float64(delta - margin), slack, "less")
         exceed = int(np.count_nonzero(above)), int(np.count_nonzero(below))
         lower, upper = (float(montecarlo_p(count, settings.fixed_resamples)) for count in exceed)
-        (low,), (high,) = (ends.tolist() for ends in quantiles(deltas[None].copy(), levels))
-        interval, error = Basic.turned(Interval(low, high), delta), float(standard_errors(deltas[None])[0])
+        ends = Basic.turned(np.concatenate(quantiles(deltas[None].copy(), levels)), delta).tolist()
+        interval, error = Interval(*ends), float(standard_errors(deltas[None])[0])
         tests.append((lower, upper, interval, error, exceed))
     return "bootstrap", tests
 

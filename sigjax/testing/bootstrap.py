@@ -29,7 +29,7 @@ from sigjax.exact.bootstrap import (
 )
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
-from sigjax.records import Column, Comparisons, Interval
+from sigjax.records import Column, Comparisons
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import Scored, replicates
 from sigjax.resample.projection import (
@@ -48,7 +48,14 @@ from sigjax.testing.hypotheses import EquivalentPairs, Pair, PairedProblem, Sums
 from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.p_values import montecarlo_p, sampled_columns
 from sigjax.testing.replicates import JointDeltas, accelerations, bca_levels, summarize
-from sigjax.testing.uncertainty import Percentile, Pieces, Uncertainty, quantile_levels, targets_of
+from sigjax.testing.uncertainty import (
+    Percentile,
+    Pieces,
+    ScoresAndDeltas,
+    Uncertainties,
+    quantile_levels,
+    targets_of,
+)
 
 
 def draw_all(cases: Sequence[SumsData], run: Run) -> dict[str, np.ndarray]:
@@ -75,11 +82,6 @@ def replicate_pieces(case: SumsData, run: Run) -> Pieces:
     return ((start, scores) for start, (scores,) in replicates(*_projected([case], run), run))
 
 
-def has_portable_scores(case: SumsData) -> bool:
-    """Whether compiled scores are NumPy's: a compiler may merge the division by divisors with the metric's own."""
-    return case.metric.portable and case.units.divisors is None
-
-
 def _arithmetic(projection: Projection) -> tuple[object, ...]:
     return type(projection), projection.matrix.dtype if isinstance(projection, DrawsProduct) else None
 
@@ -100,7 +102,9 @@ def _projected(cases: Sequence[SumsData], run: Run) -> tuple[Projection, list[Sc
     start = 0
     for each in cases:
         stats = slice(start, start := start + each.units.values.shape[2])
-        indices, on_host = ColumnIndices(column[:, stats], offset[:, stats]), not has_portable_scores(each)
+        # A compiler may merge the division by divisors with the metric's own: such scores are left to NumPy.
+        on_host = not each.metric.portable or each.units.divisors is not None
+        indices = ColumnIndices(column[:, stats], offset[:, stats])
         metrics.append(Scored(indices, each.units.divisors, each.metric.score, on_host))
     return projection, metrics
 
@@ -110,8 +114,8 @@ class Sampled(NamedTuple):
 
     tested: Comparisons
     """The columns of the pairs that were tested."""
-    systems: list[Uncertainty]
-    pairs: list[Uncertainty]
+    systems: Uncertainties
+    pairs: Uncertainties
     """These and those of systems are empty where they were not asked for."""
     replicates: np.ndarray | None
     """Scores `[system, resample]`, where all of them were kept."""
@@ -132,24 +136,20 @@ def sampled_bootstrap(
     `pieces` gives the scores of all systems on the same resamples, piece by piece, for a part of the run. The pairs at
     the positions `tested` are sampled for this `reason`. `uncertain`: whether standard errors and intervals are asked
     for, of which those of `joint_pairs` deltas, those of other problems included, hold together.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-        InputError: the memory is too small for the replicates that intervals are made of.
     """
     settings, hypotheses = case.settings, case.hypotheses
     deltas = Deltas(hypotheses.members[tested], hypotheses.deltas[tested], hypotheses.rounding[tested])
     method = INTERVALS[settings.interval]
-    targets = targets_of(hypotheses, systems=uncertain, pairs=uncertain)
+    targets = targets_of(hypotheses, needed=uncertain)
     by = (method.of_replicates if uncertain else Percentile)(case, targets)
     if uncertain and method.fits_correction and joint_pairs > 1:
         by = JointDeltas(case, targets, joint_pairs)
-    exceed, uncertainties, values = summarize(by.pieces(pieces), deltas, by, run, settings)
+    exceed, spreads, values = summarize(by.pieces(pieces), deltas, by, run, settings)
     p_values, reasons = np.asarray(montecarlo_p(exceed, run.resamples)), Column.constant(reason, len(exceed))
     columns = sampled_columns(exceed, p_values, run.resamples, reasons)
-    finished, num_systems = by.finished(uncertainties), len(hypotheses.scores)
+    spread, num_systems = Uncertainties(*by.finished(spreads).T), len(hypotheses.scores)
     scores = None if values is None else values[:num_systems]
-    return Sampled(columns, finished[:num_systems], finished[num_systems:], scores)
+    return Sampled(columns, spread[:num_systems], spread[num_systems:], scores)
 
 
 _BYTES = 100.0
@@ -231,7 +231,7 @@ def _linear_score(case: SumsData) -> tuple[int, float] | NotEligible:
     return stat, slope
 
 
-def linear_intervals(case: SumsData, plan: BootstrapPlan) -> tuple[list[Uncertainty], list[Uncertainty]]:
+def linear_intervals(case: SumsData, plan: BootstrapPlan) -> ScoresAndDeltas:
     """Uncertainty of each system's score, and of each pair's delta, as infinitely many resamples give it."""
     pairs, none = list(plan.pairs), len(plan.systems)
     lattices = [*plan.systems, *plan.pairs.values()]
@@ -239,21 +239,21 @@ def linear_intervals(case: SumsData, plan: BootstrapPlan) -> tuple[list[Uncertai
     if case.settings.interval == "bca":
         targets = np.array([*((system, none) for system in range(none)), *pairs], np.int32)
         # In the direction of the sum, which the score may turn around.
-        turned = (np.sign(plan.slope) * np.array(accelerations(case, targets))).tolist()
-    found: list[Uncertainty] = []
-    known: dict[tuple[object, ...], Uncertainty] = {}
+        turned = (np.sign(plan.slope) * accelerations(case, targets)).tolist()
+    found, known = list[np.ndarray](), dict[tuple[object, ...], np.ndarray]()
     for index, (lattice, acceleration) in enumerate(zip(lattices, turned, strict=True)):
         origin, key = np.zeros(0 if index < none else 1), (index < none, acceleration, *_key(lattice))
         if key not in known:
             known[key] = _uncertainty(case, plan, lattice, origin, acceleration)
         found.append(known[key])
-    return found[:none], [found[none + problem] for problem in plan.which.tolist()]
+    spreads = np.array(found)
+    return Uncertainties(*spreads[:none].T), Uncertainties(*spreads[none + plan.which].T)
 
 
 def _uncertainty(
     case: SumsData, plan: BootstrapPlan, lattice: DrawLattice, origin: np.ndarray, acceleration: float
-) -> Uncertainty:
-    """That of score(sum), or of score(sum) - score(origin) for a difference of sums."""
+) -> np.ndarray:
+    """Standard error and ends `[3]` of score(sum), or of score(sum) - score(origin) for a difference of sums."""
     level, kind = case.settings.level, case.settings.interval
     of_sum = sum_distribution(lattice)
     levels = quantile_levels(level)
@@ -262,8 +262,8 @@ def _uncertainty(
     ends = np.array([*(quantile(of_sum, each) for each in levels), lattice.total], np.float64)
     found = scores_at(case, plan.stat, np.concatenate([ends, origin]))
     *ends, observed = (found[:3] - (found[3] if origin.size else 0.0)).tolist()
-    interval = INTERVALS[kind].of_replicates.turned(Interval(*sorted(ends)), observed)
-    return Uncertainty(abs(plan.slope) * standard_error(lattice), interval)
+    ends = INTERVALS[kind].of_replicates.turned(np.sort(ends), observed)
+    return np.append(abs(plan.slope) * standard_error(lattice), ends)
 
 
 def bootstrap_outcomes(case: SumsData, plan: BootstrapPlan) -> list[ExactP | NotEligible]:

@@ -54,11 +54,7 @@ class Hypotheses:
 
     @classmethod
     def of(cls, members: np.ndarray, scores: np.ndarray, tolerances: np.ndarray) -> Hypotheses:
-        """These pairs, with observed scores and tolerances `[system]`.
-
-        Raises:
-            NotFinite: a score is NaN or infinite.
-        """
+        """These pairs, with observed scores and tolerances `[system]`."""
         check_finite(scores)
         return cls(members, tuple(scores.tolist()), tuple(tolerances.tolist()))
 
@@ -129,11 +125,7 @@ class PairedProblem(ABC):
 
     @abstractmethod
     def jackknife_scores(self) -> np.ndarray:
-        """Scores of all systems without one unit at a time, `[system, unit]`.
-
-        Raises:
-            NotFinite: the metric gave NaN or infinity.
-        """
+        """Scores of all systems without one unit at a time, `[system, unit]`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,11 +155,7 @@ class SumsData(PairedProblem):
 
     @classmethod
     def of(cls, units: Units, metric: Metric, members: np.ndarray, settings: Settings) -> Self:
-        """The problem of these pairs `[pair, 2]`.
-
-        Raises:
-            NotFinite: a score is NaN or infinite.
-        """
+        """The problem of these pairs `[pair, 2]`."""
         return cls(units, metric, Hypotheses.of(members, *observed_scores(units, metric)), settings)
 
     @property
@@ -211,9 +199,10 @@ class NotExact(ValueError):
 
 
 class NotFinite(ValueError):
-    """The metric gave NaN or infinity on resamples of the system or systems at these positions.
+    """The metric gave NaN or infinity, on the data or on resamples, for the system or systems at these positions.
 
-    Where several metrics are tested together, `metric` is the position of that one.
+    Where several metrics are tested together, `metric` is the position of that one. Whatever computes scores may raise
+    this; `comparison.checks` puts it in words.
     """
 
     def __init__(self, systems: tuple[int, ...], metric: int = 0) -> None:
@@ -225,9 +214,6 @@ def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None
     """Refuse scores `[row, ...]` that are NaN or infinite; or bool: rows that hold such scores are False.
 
     Row k is of the systems `members[k]`, by default of system k; `metric` is as in `NotFinite`.
-
-    Raises:
-        NotFinite: some are.
     """
     finite = scores if scores.dtype == bool else np.isfinite(scores)
     wrong = np.flatnonzero(~finite.all(axis=tuple(range(1, finite.ndim))))
@@ -237,11 +223,7 @@ def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None
 
 
 def check_digits(problem: SumsData, systems: Sequence[str]) -> None:
-    """Refuse differences that drown in rounding: of scores that agree in too many digits, or of rounded numbers.
-
-    Raises:
-        InputError: naming two systems.
-    """
+    """Refuse differences that drown in rounding: of scores that agree in too many digits, or of rounded numbers."""
     units, (scores, _) = problem.units, observed_scores(problem.units, problem.metric)
     sizes = np.abs(units.values).sum(axis=1, dtype=np.float64)
     if units.exact and sizes.max() < _FEW_STEPS:
@@ -348,21 +330,6 @@ def _first_of_each(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         first[rows] = rows[starts][np.cumsum(starts) - 1]
     is_first = first == np.arange(len(keys))
     return np.flatnonzero(is_first), (np.cumsum(is_first, dtype=np.int32) - 1)[first]
-
-
-def num_problems(ones: np.ndarray) -> int:
-    """How many different problems all pairs of systems have, from `ones_of` their statistics.
-
-    Example:
-        >>> num_problems(np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0]], np.float32))
-        2
-    """
-    totals, num_units = ones.sum(axis=1).astype(np.int64), ones.shape[1]
-    met = np.zeros((num_units + 1, num_units + 1), bool)
-    for first, row in enumerate(ones[:-1]):
-        shared = (ones[first + 1 :] @ row).astype(np.int64)
-        met[totals[first] - shared, totals[first + 1 :] - shared] = True
-    return int(met.sum())
 
 
 def ones_of(values: np.ndarray) -> np.ndarray | None:

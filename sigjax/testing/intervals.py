@@ -25,7 +25,7 @@ asked for by name, leave each interval for its pair alone. Those of scores are e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -34,7 +34,7 @@ from sigjax.records.settings import DesignMethod, IntervalName
 from sigjax.testing.hypotheses import PairedProblem, SumsData
 from sigjax.testing.jackknife import jackknife_intervals, right_or_wrong, two_way_intervals
 from sigjax.testing.replicates import Bca, Simultaneous, Studentized
-from sigjax.testing.uncertainty import Basic, Percentile, Uncertainty
+from sigjax.testing.uncertainty import Basic, Percentile, ScoresAndDeltas
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +43,14 @@ class IntervalMethod:
 
     Attributes:
         name: as it is asked for, or, of those that `auto` chooses among, as reports say it.
-        words: as the methods paragraph names it, with what it cites.
-        about: whom it is for, for the page of help; none where it cannot be asked for.
-        needs: what it is made from; metrics that are not sums, and design nested, have replicates in place of the
-            jackknife.
-        of_replicates: how replicates give intervals, where they do.
-        closed: intervals of all scores and all deltas without resamples; so many deltas hold together.
-        fits_correction: whether intervals of deltas hold together where the correction bounds the family-wise error.
-        of_sums: whether it is only for metrics of sums.
-        whole: whether it takes whole instances, so that runs cannot be drawn within (design nested).
-        samples: whether it needs resamples also where the distribution of all resamples is known.
+        words: for the methods paragraph, with what it cites.
+        about: for the page of help; none where it cannot be asked for.
+        needs: of metrics that are not sums, and in design nested, replicates replace the jackknife.
+        closed: without resamples, where so many deltas hold together.
+        fits_correction: intervals of deltas hold together where the correction bounds the family-wise error.
+        of_sums: only for metrics of sums.
+        whole: takes whole instances, so that runs cannot be drawn within (design nested).
+        samples: needs resamples also where the distribution of all resamples is known.
         missing: why a score or a delta may have no such interval.
         note: what every report says of it.
     """
@@ -62,7 +60,7 @@ class IntervalMethod:
     about: str = ""
     needs: Literal["replicates", "jackknife", "runs", "nothing"] = "replicates"
     of_replicates: type[Percentile] = Percentile
-    closed: Callable[[SumsData, int], tuple[Sequence[Uncertainty], Sequence[Uncertainty]]] | None = None
+    closed: Callable[[SumsData, int], ScoresAndDeltas] | None = None
     fits_correction: bool = False
     of_sums: bool = False
     whole: bool = False
@@ -79,10 +77,6 @@ class IntervalMethod:
         if design.draws is not None and self.needs == "runs":
             return f"interval {self.name} is for runs that are trained models; use it with design models"
         return None
-
-    def in_closed_form(self, metric: Metric | SampleMetric, design: DesignMethod) -> bool:
-        """Whether standard errors and intervals are those of the jackknife, without resamples."""
-        return self.needs == "jackknife" and isinstance(metric, Metric) and design.draws == "units"
 
 
 _ONE_UNIT = "no stratum has two units"
@@ -179,7 +173,8 @@ class Names(NamedTuple):
 
 def in_closed_form(metric: Metric | SampleMetric, settings: Settings) -> bool:
     """Whether standard errors and intervals are those of the jackknife, without resamples."""
-    return INTERVALS[settings.interval].in_closed_form(metric, DESIGNS[settings.design])
+    of_sums = isinstance(metric, Metric) and DESIGNS[settings.design].draws == "units"
+    return of_sums and INTERVALS[settings.interval].needs == "jackknife"
 
 
 def draws_intervals(metric: Metric | SampleMetric, settings: Settings) -> bool:

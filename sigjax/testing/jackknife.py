@@ -13,28 +13,25 @@ equal size, and far fewer where a few clusters hold most of the instances. Strat
 **Interval.** Student's t with Hall's transformation, $g = \sum_i u_i^3 / s^3$ in place of the skewness of
 $\hat\theta$: all $\theta$ with $|x + g x^2 / 3 + g^2 x^3 / 27 + g / 6| \le t$, $x = (\hat\theta - \theta) / s$.
 On the side of the long tail the end is kept between t s and 2 t s from $\hat\theta$, on the other, of a score, between
-t s / 2 and t s, so that an interval is at most 1.5 times as long as that of t. The cubic has slope 0 at $x = -3 / g$:
-its inverse is infinitely steep where |g| t is near 1, and one end of nine numbers could be 4.1 t s away. At a level of
-95%, bounds are met where the skewness of the units themselves, $g \sqrt n$, is above 1.2 of 9 units, 2.4 of 30 and 4.5
-of 100. `closed` cuts intervals at the bounds of the metric, which no score exceeds.
+t s / 2 and t s: the cubic has slope 0 at $x = -3 / g$, so its inverse is infinitely steep where |g| t is near 1, and
+one end of nine numbers could be 4.1 t s away. At 95%, bounds are met where the skewness of the units themselves,
+$g \sqrt n$, is above 1.2 of 9 units, 2.4 of 30 and 4.5 of 100. Intervals are cut at the bounds of the metric.
 
-Of a delta, the end on the other side stays t s away. Much of what makes an instance hard cancels in a delta, so that
-differences are often symmetric, with heavy tails, or few of them are not 0: g is noise then, and follows the outlier
-that has moved $\hat\delta$, too. Taking the other end nearer misses such deltas in 7 to 10% with 10 to 50 units, and of
-50 units of which 3 differ in 20%, where t misses 3 to 5%. Moved outwards only, intervals never miss more often than
-those of t, and of differences like lognormal numbers 10, 7 and 5% in place of 16, 12 and 9% (10, 30 and 100 units).
+Of a delta, the end on the other side stays t s away. Differences of two systems are often symmetric, with heavy tails,
+or few of them are not 0: g is noise then, and follows the outlier that has moved $\hat\delta$, too. Taking the other
+end nearer misses such deltas in 7 to 10% with 10 to 50 units, and of 50 units of which 3 differ in 20%, where t misses
+3 to 5%. Moved outwards only, intervals never miss more often than those of t, and of lognormal differences 10, 7 and 5%
+in place of 16, 12 and 9% (10, 30 and 100 units).
 
-**Level at which all intervals hold together.** Scores and deltas are jointly normal, nearly, with covariances
-$\sum_i u_{ki} u_{li}$ of systems k and l. Draws of such normal variables, which all pairs share, give the quantile c
-of the largest $|Z|$ at the level asked for; each interval is then of the level $P(|Z| \le c)$ of one of them, narrower
-than Bonferroni's by some 3%. Covariances are taken as known, so intervals are too narrow with fewer than ten units, or
-fewer than systems (with 25 systems of ten normal numbers some delta was missed in 9%): `closed` uses Bonferroni's level
-there, at which intervals hold together if each of them holds.
-
-References: Wolter (2007), "Introduction to variance estimation", chapter 4; Bell and McCaffrey (2002), "Bias reduction
-in standard errors for linear regression with multi-stage samples"; Pustejovsky and Tipton (2018), "Small-sample methods
-for cluster-robust variance estimation"; Hall (1992), "On the removal of skewness by transformation"; Hothorn, Bretz and
-Westfall (2008), "Simultaneous inference in general parametric models".
+**Level at which all intervals hold together.** Scores and deltas are jointly normal, nearly, with covariances $\sum_i
+u_{ki} u_{li}$ of systems k and l. Draws of such normal variables, which all pairs share, give the quantile c of the
+largest $|Z|$ at the level asked for; each interval is then of the level $P(|Z| \le c)$ of one of them, narrower than
+Bonferroni's by some 3%. Covariances are taken as known, so intervals would be too narrow with fewer than ten units, or
+fewer than systems (with 25 systems of ten normal numbers some delta was missed in 9%): there, Bonferroni's level is
+used. References: Wolter (2007), "Introduction to variance estimation", chapter 4; Bell and McCaffrey (2002), "Bias
+reduction in standard errors for linear regression with multi-stage samples"; Pustejovsky and Tipton (2018),
+"Small-sample methods for cluster-robust variance estimation"; Hall (1992), "On the removal of skewness by
+transformation"; Hothorn, Bretz and Westfall (2008), "Simultaneous inference in general parametric models".
 
 **Delta method.** Standard errors for new units, or for new units and new runs ("two-way"). For units, $\sqrt{\sum_h
 \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$, where g is the gradient of the score at the sums, by central differences
@@ -52,21 +49,16 @@ x[u, .] and column sums x[., r], and sums of squares about the means,
 V_units and V_runs both contain the rest, so it is subtracted once: the estimate by the method of moments of a linear
 mixed model with crossed random effects. For a delta, x[u, .] are differences, since both systems saw the same units,
 while V_runs and V_rest are those of system a plus those of system b, whose runs are taken to be independent. V_units is
-a sum over strata, each with its own mean and number of units.
-
-The interval is score +- t sqrt(V), where t has the degrees of freedom of Satterthwaite (1946), V^2 / sum_k V_k^2 / f_k
-over the parts: U - 1 for the units, R - 1 for the runs of each system, and (U - 1) (R - 1) for each rest; but at least
-the smaller of U - 1 and R - 1, which subtracting V_rest may fall short of where units are few.
-
-A two-way bootstrap (Owen 2007) would hold its level less well: with R runs its variance is (R - 1) / R times too small,
-and it has no t. References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach and Miller
-(2011), "Robust inference with multiway clustering".
+a sum over strata, each with its own mean and number of units. The interval is score +- t sqrt(V), where t has the
+degrees of freedom of Satterthwaite (1946), V^2 / sum_k V_k^2 / f_k over the parts: U - 1 for the units, R - 1 for the
+runs of each system, and (U - 1) (R - 1) for each rest; but at least the smaller of U - 1 and R - 1, which subtracting
+V_rest may fall short of where units are few. A two-way bootstrap (Owen 2007) has a variance that is (R - 1) / R times
+too small, and no t. References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach and
+Miller (2011), "Robust inference with multiway clustering".
 
 **Proportions**, of answers right or wrong, have score intervals. A bootstrap of 20 right answers out of 20 never draws
 a wrong one, so all its intervals are [1, 1]. A score test takes the variance that the proportion in question would
-have, not the observed one, and has no such end: Wilson's interval of a score and Tango's of a delta invert it. Units
-that are all alike have a standard error of 0 and an interval by t of zero width, which says nothing of other units.
-
+have, not the observed one, and has no such end: Wilson's interval of a score and Tango's of a delta invert it.
 References: Wilson (1927), "Probable inference, the law of succession, and statistical inference"; Tango (1998),
 "Equivalence test and confidence interval for the difference in proportions for the paired-sample design"; Fagerland,
 Lydersen and Laake (2014), "Recommended tests and confidence intervals for paired binomial proportions".
@@ -75,17 +67,17 @@ Lydersen and Laake (2014), "Recommended tests and confidence intervals for paire
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from sigjax.metrics.ratios import mean_score
-from sigjax.records import Alternative, Interval, Score
+from sigjax.records import Alternative, Score
 from sigjax.resample.draws import row_keys, words
 from sigjax.resample.units import Units, norms, total, variance
 from sigjax.testing.hypotheses import Pair, SumsData, check_finite
 from sigjax.testing.p_values import normal_quantile, special, t_quantile, t_tail
-from sigjax.testing.uncertainty import Uncertainties, Uncertainty
+from sigjax.testing.uncertainty import ScoresAndDeltas, Uncertainties
 
 _NUMBERS = 2**21
 """Influences of pairs, or statistics without one unit at a time, that are held at once."""
@@ -101,18 +93,11 @@ _RIDGE = 1e-12
 def influences(case: SumsData) -> np.ndarray:
     """The influence of each unit on the score of each system, `[system, unit]`; 0 for the only unit of a stratum.
 
-    Raises:
-        NotFinite: the metric gave NaN or infinity where a unit was left out.
-
     >>> from sigjax import Evaluation
-    >>> from sigjax.metrics import METRICS
-    >>> from sigjax.testing.hypotheses import Hypotheses
     >>> from sigjax.records import Settings
-    >>> from sigjax.resample.units import make_units
-    >>> units = make_units(Evaluation.from_arrays({"A": [1, 2, 3, 6], "B": [1, 1, 1, 1]}))
-    >>> hypotheses = Hypotheses(np.array([[0, 1]]), (3.0, 1.0), (1e-15, 1e-15))
-    >>> case = SumsData(units, METRICS["mean"], hypotheses, Settings())
-    >>> influences(case).round(4)
+    >>> from sigjax.testing.problem import problem_of
+    >>> evaluation = Evaluation.from_arrays({"A": [1, 2, 3, 6], "B": [1, 1, 1, 1]})
+    >>> influences(problem_of(evaluation, Settings())).round(4)
     array([[-0.5774, -0.2887,  0.    ,  0.866 ],
            [ 0.    ,  0.    ,  0.    ,  0.    ]])
     """
@@ -136,23 +121,17 @@ def system_errors(moves: np.ndarray, rounding: np.ndarray) -> np.ndarray:
     return np.where(np.abs(moves).max(axis=1) > rounding, norms(moves), 0.0)
 
 
-def pair_errors(moves: np.ndarray, members: np.ndarray, rounding: np.ndarray) -> np.ndarray:
-    """The same of deltas `[pair]`, from influences on scores `[system, unit]`."""
-    return np.concatenate(
-        [np.zeros(0), *(system_errors(apart, rounding[part]) for part, apart in _of_pairs(moves, members))]
-    )
+def of_pairs(
+    function: Callable[[np.ndarray, np.ndarray], np.ndarray], moves: np.ndarray, members: np.ndarray, known: np.ndarray
+) -> np.ndarray:
+    """The function of influences on deltas `[pair, unit]` and of what is `known` `[pair]` of them, for all pairs.
 
-
-def pair_skewness(moves: np.ndarray, members: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """The skewness g of deltas with standard errors `[pair]`, from influences on scores `[system, unit]`."""
-    return np.concatenate([np.zeros(0), *(skewness(apart, errors[part]) for part, apart in _of_pairs(moves, members))])
-
-
-def _of_pairs(moves: np.ndarray, members: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """The influences on deltas `[pair, unit]`, of so many pairs at a time as are held at once."""
+    `moves` `[system, unit]` are influences on scores; so many pairs at a time are held at once.
+    """
     step = max(1, _NUMBERS // moves.shape[1])
-    for part in (slice(start, start + step) for start in range(0, len(members), step)):
-        yield part, moves[members[part, 0]] - moves[members[part, 1]]
+    parts = [slice(start, start + step) for start in range(0, len(members), step)]
+    found = (function(moves[members[part, 0]] - moves[members[part, 1]], known[part]) for part in parts)
+    return np.concatenate([np.zeros(0), *found])
 
 
 def degrees_of_freedom(sizes: np.ndarray, strata: np.ndarray) -> float:
@@ -174,14 +153,12 @@ def degrees_of_freedom(sizes: np.ndarray, strata: np.ndarray) -> float:
     scale = np.sqrt((count - 1.0) / count) / (1.0 - share)
     variance = sizes**2
     u, v, d = scale * share, scale * variance, scale**2 * variance
-
-    def add_up(numbers: np.ndarray) -> np.ndarray:
-        return np.bincount(strata, numbers)
-
-    whole, uu, uv, vv = add_up(variance), add_up(u * u), add_up(u * v), add_up(v * v)
+    whole, uu, uv, vv = (np.bincount(strata, each) for each in (variance, u * u, u * v, v * v))
     rest = whole[strata] * u * u - 2.0 * u * v
-    trace = total(add_up(d + rest))
-    square = add_up(d * d + 2.0 * d * rest) + 2.0 * (uu * vv + uv**2) + whole**2 * uu**2 - 4.0 * whole * uu * uv
+    trace = total(np.bincount(strata, d + rest))
+    square = (
+        np.bincount(strata, d * d + 2.0 * d * rest) + 2.0 * (uu * vv + uv**2) + whole**2 * uu**2 - 4.0 * whole * uu * uv
+    )
     return float(trace**2 / total(square))
 
 
@@ -196,11 +173,16 @@ def skewed_ends(skewness: np.ndarray, quantile: float, *, nearer: bool) -> tuple
     >>> [each.round(3) for each in skewed_ends(np.array([0.0, 0.3, 0.8]), 2.26, nearer=False)]
     [array([2.26, 2.26, 2.26]), array([-2.26 , -3.254, -4.52 ])]
     """
-    low, high = (
-        _bounded(_untransformed(end, skewness), end, farther=end * skewness < 0.0, nearer=nearer)
-        for end in (quantile, -quantile)
-    )
-    return low, high
+    is_small = np.abs(skewness) < 1e-9
+    third = np.where(is_small, 1.0, skewness) / 3.0
+
+    def end(t: float) -> np.ndarray:
+        """The x with x + g x^2 / 3 + g^2 x^3 / 27 + g / 6 = t, between t and twice, or half, of it."""
+        x = (np.cbrt(1.0 + 3.0 * third * (t - skewness / 6.0)) - 1.0) / third
+        bound = np.where(t * skewness < 0.0, t * _STRETCH, t / _STRETCH if nearer else t)
+        return np.clip(np.where(is_small, t, x), np.minimum(t, bound), np.maximum(t, bound))
+
+    return end(quantile), end(-quantile)
 
 
 def skewed_tail(
@@ -227,19 +209,6 @@ def skewed_tail(
     inner = _STRETCH if nearer else 1.0
     bound = x * inner if x * skewness > 0.0 else x / _STRETCH  # the value is nearer than an end, or farther
     return t_tail(sorted((x, cubic, bound))[1], degrees, alternative)
-
-
-def _bounded(value: np.ndarray, unskewed: float, *, farther: np.ndarray, nearer: bool) -> np.ndarray:
-    """The value, kept between that without skewness and twice (`farther`) or, if `nearer`, half of it."""
-    bound = np.where(farther, unskewed * _STRETCH, unskewed / _STRETCH if nearer else unskewed)
-    return np.clip(value, np.minimum(unskewed, bound), np.maximum(unskewed, bound))
-
-
-def _untransformed(value: float, skewness: np.ndarray) -> np.ndarray:
-    """The x with x + g x^2 / 3 + g^2 x^3 / 27 + g / 6 = value."""
-    third = np.where(np.abs(skewness) < 1e-9, 1.0, skewness) / 3.0
-    x = (np.cbrt(1.0 + 3.0 * third * (value - skewness / 6.0)) - 1.0) / third
-    return np.where(np.abs(skewness) < 1e-9, value, x)
 
 
 def skewness(moves: np.ndarray, errors: np.ndarray) -> np.ndarray:
@@ -323,18 +292,13 @@ def delta_method_errors(
 
     >>> values = np.array([[[1.0], [2], [3], [6]], [[1], [1], [2], [8]]])
     >>> strata, mean = np.zeros(4, int), lambda sums: sums[..., 0] / 4
-    >>> of_systems, of_pairs = delta_method_errors(values, strata, mean, [(0, 1)])
-    >>> of_systems.round(6), of_pairs.round(6)
+    >>> systems, deltas = delta_method_errors(values, strata, mean, [(0, 1)])
+    >>> systems.round(6), deltas.round(6)
     (array([0.935414, 1.457738]), array([0.612372]))
     """
-    apart, largest = two_way_influences(values, strata, score)
-    a, b = np.array(pairs, np.int64).reshape(-1, 2).T
-    step = max(1, _BLOCK // apart.shape[1])
-    of_pairs = [
-        _errors(apart[a[i : i + step]] - apart[b[i : i + step]], (largest[a] + largest[b])[i : i + step])
-        for i in range(0, len(a), step)
-    ]
-    return _errors(apart, largest), np.concatenate([*of_pairs, np.zeros(0)])
+    moves, largest = two_way_influences(values, strata, score)
+    members = np.array(pairs, np.int64).reshape(-1, 2)
+    return _errors(moves, largest), of_pairs(_errors, moves, members, largest[members].sum(axis=1))
 
 
 def two_way_influences(values: np.ndarray, strata: np.ndarray, score: Score) -> tuple[np.ndarray, np.ndarray]:
@@ -357,40 +321,35 @@ def two_way_influences(values: np.ndarray, strata: np.ndarray, score: Score) -> 
     return found, norms(bounds)
 
 
-def _errors(two_way_influences: np.ndarray, largest: np.ndarray) -> np.ndarray:
+def _errors(moves: np.ndarray, largest: np.ndarray) -> np.ndarray:
     """The 2-norms `[row]`, 0 where they are rounding."""
-    errors = norms(two_way_influences)
+    errors = norms(moves)
     return np.where(errors > math.sqrt(NO_VARIANCE) * largest, errors, 0.0)
 
 
-_Error = tuple[float, float]
-"""A standard error and its degrees of freedom."""
-
-
-def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> tuple[Sequence[Uncertainty], Sequence[Uncertainty]]:
+def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> ScoresAndDeltas:
     """Standard error and interval of each system's score, and of each pair's delta.
 
     Intervals of `joint_pairs` deltas hold together.
-
-    Raises:
-        NotFinite: the slope of the metric is infinite at the sums of a system.
     """
     hypotheses, level = case.hypotheses, case.settings.level
     of_systems, of_pairs = two_way_errors(case.units, case.metric.score, hypotheses.pairs)
-    check_finite(np.array([error[:1] for error in of_systems]))
-    systems, pairs = (
-        [_t_uncertainty(score, *error, at) for score, error in zip(observed, errors, strict=True)]
-        for observed, errors, at in (
-            (hypotheses.scores, of_systems, level),
-            (hypotheses.deltas.tolist(), of_pairs, bonferroni_level(level, joint_pairs)),
-        )
+    check_finite(of_systems[:, :1])
+
+    def around(observed: np.ndarray, found: np.ndarray, level: float) -> Uncertainties:
+        """The t intervals around the observed numbers."""
+        widths = np.array([error * t_quantile(level, freedom) if error else 0.0 for error, freedom in found.tolist()])
+        return Uncertainties(found[:, 0], observed - widths, observed + widths)
+
+    return (
+        around(np.array(hypotheses.scores), of_systems, level),
+        around(hypotheses.deltas, of_pairs, bonferroni_level(level, joint_pairs)),
     )
-    return systems, pairs
 
 
 @np.errstate(all="ignore")
-def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[list[_Error], list[_Error]]:
-    """The errors of the scores of all systems, and of the deltas of pairs; every unit has every run.
+def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> _Both:
+    """Standard errors and their degrees of freedom, `[system, 2]` and `[pair, 2]`; every unit has every run.
 
     An error is not finite where the slope of the score is not. A standard error of 0 has infinitely many degrees.
 
@@ -398,9 +357,9 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[l
     >>> from sigjax.resample.units import make_units
     >>> arrays = {"A": [3, 5, 1, 3], "B": [0, 0, 0, 4]}
     >>> evaluation = Evaluation.from_arrays(arrays, ids=["x", "x", "y", "y"], runs=[1, 2, 1, 2])
-    >>> of_systems, of_pairs = two_way_errors(make_units(evaluation, "models"), evaluation.metric.score, [(0, 1)])
-    >>> [(round(error, 6), round(freedom, 6)) for error, freedom in (*of_systems, *of_pairs)]
-    [(1.414214, 2.0), (1.0, 1.0), (2.236068, 1.315789)]
+    >>> both = two_way_errors(make_units(evaluation, "models"), evaluation.metric.score, [(0, 1)])
+    >>> np.concatenate(both).round(6).tolist()
+    [[1.414214, 2.0], [1.0, 1.0], [2.236068, 1.315789]]
     """
     assert units.outputs is not None
     num_runs, strata = int(units.outputs.sizes[0]), units.strata
@@ -411,7 +370,7 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[l
     of_units, (of_runs, of_rest) = total(table), _of_runs(table, strata)
     freedom = len(strata) - len(np.unique(strata))
 
-    def error(influence: np.ndarray, systems: list[int]) -> _Error:
+    def error(influence: np.ndarray, systems: list[int]) -> tuple[float, float]:
         runs, rest = of_runs[systems], of_rest[systems]  # and V_units
         own = float(total(np.square(influence - _stratum_means(influence, strata)) * sample_factors(strata)))
         square = max(own + runs.sum() - rest.sum(), own, runs.sum())
@@ -422,10 +381,8 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[l
         fewest = min(num_runs - 1, less)  # of a part by itself; below it, only because the rest was taken off
         return math.sqrt(square) * scale, max(float(square**2 / spread), float(fewest))
 
-    return (
-        [error(of_system, [system]) for system, of_system in enumerate(of_units)],
-        [error(of_units[a] - of_units[b], [a, b]) for a, b in pairs],
-    )
+    of_systems = np.array([error(of_system, [system]) for system, of_system in enumerate(of_units)])
+    return of_systems, np.array([error(of_units[a] - of_units[b], [a, b]) for a, b in pairs]).reshape(-1, 2)
 
 
 def _of_runs(table: np.ndarray, strata: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -452,12 +409,6 @@ def _stratum_means(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
     return np.stack([total(part) / part.shape[-1] for part in parts], axis=-1)[..., strata]
 
 
-def _t_uncertainty(observed: float, error: float, freedom: float, level: float) -> Uncertainty:
-    """The t interval around the observed score."""
-    width = error * t_quantile(level, freedom) if error else error
-    return Uncertainty(error, Interval(observed - width, observed + width))
-
-
 _FEW_UNITS = 10
 """With fewer, or fewer than systems, correlations of deltas are too uncertain to be used."""
 _Both = tuple[np.ndarray, np.ndarray]
@@ -466,8 +417,6 @@ _CACHED = 2**12
 """Intervals whose ends are sought together."""
 _TANGO_WIDTH = 1e-14
 """How near their ends are known, of differences from -1 to 1."""
-_BLOCK = 2**18
-"""Influences of pairs that are held together."""
 
 
 def right_or_wrong(case: SumsData) -> bool:
@@ -488,17 +437,12 @@ def bonferroni_level(level: float, count: float) -> float:
     return level if count <= 1 else 1.0 - (1.0 - level) / count
 
 
-def jackknife_intervals(
-    case: SumsData, joint_pairs: int = 1, *, proportions: bool = True
-) -> tuple[Sequence[Uncertainty], Sequence[Uncertainty]]:
+def jackknife_intervals(case: SumsData, joint_pairs: int = 1, *, proportions: bool = True) -> ScoresAndDeltas:
     """Standard errors and intervals of all scores, and of all deltas, in the order of the pairs.
 
     Intervals of `joint_pairs` deltas, those of other problems included, hold together by Bonferroni's inequality; for
     "simultaneous" those of all scores do, and those of all deltas. Without `proportions`, numbers that are all 0 or 1
     are not taken for answers right or wrong.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity where a unit was left out.
     """
     hypotheses, settings, proportions = case.hypotheses, case.settings, proportions and right_or_wrong(case)
     moves, errors = np.zeros((0, 0)), _errors_of_proportions(case) if proportions else None
@@ -508,7 +452,7 @@ def jackknife_intervals(
         known = case.centred.hypotheses
         errors = (
             system_errors(moves, 2.0 * np.array(known.tolerances)),
-            pair_errors(moves, known.members, known.rounding),
+            of_pairs(system_errors, moves, known.members, known.rounding),
         )
     levels = settings.level, bonferroni_level(settings.level, joint_pairs)
     if settings.interval == "simultaneous":
@@ -531,19 +475,15 @@ def _joint_level(
     settings, num_units = case.settings, len(case.units.strata)
     if num_units < max(_FEW_UNITS, len(moves)) and not proportions:
         return bonferroni_level(settings.level, int(varies.sum()))
-    others = int((~varies).sum()) if proportions else 0
-    maxima = np.zeros(1)
+    others, maxima = int((~varies).sum()) if proportions else 0, np.zeros(1)
+    if varies.sum() + others <= 1:
+        return settings.level
     if varies.any():
-        if varies.sum() == 1 and not others:
-            return settings.level
         maxima = normal_maxima(moves, targets[varies], settings.fixed_resamples, settings.seed)
-    found = joint_level(maxima, settings.level, others) if varies.any() or others else settings.level
-    return max(found, settings.level)  # draws may put it just below
+    return max(joint_level(maxima, settings.level, others), settings.level)  # draws may put it just below
 
 
-def _of_proportions(
-    case: SumsData, errors: _Both, levels: tuple[float, ...]
-) -> tuple[Sequence[Uncertainty], Sequence[Uncertainty]]:
+def _of_proportions(case: SumsData, errors: _Both, levels: tuple[float, ...]) -> ScoresAndDeltas:
     """Wilson's intervals of all scores and Tango's of all deltas."""
     num_units, (only_a, only_b, which) = case.units.values.shape[1], _only(case)
     pairs = (ends[which] for ends in tango_interval(only_a, only_b, num_units, levels[1]))
@@ -569,9 +509,7 @@ def _errors_of_proportions(case: SumsData) -> _Both:
     return np.sqrt(right * (num_units - right) / scale), of_pairs[which]
 
 
-def _by_t(
-    case: SumsData, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]
-) -> tuple[Sequence[Uncertainty], Sequence[Uncertainty]]:
+def _by_t(case: SumsData, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]) -> ScoresAndDeltas:
     """Intervals by t of all scores and deltas, corrected for skewness and cut at the bounds of the metric.
 
     There are none where no stratum has two units.
@@ -585,7 +523,7 @@ def _by_t(
     ends = np.maximum(scores - errors[0] * low, np.minimum(lowest, scores))
     systems = Uncertainties(errors[0], ends, np.minimum(scores - errors[0] * high, np.maximum(highest, scores)))
     deltas, largest = hypotheses.deltas, highest - lowest
-    skewed = pair_skewness(moves, hypotheses.members, errors[1])
+    skewed = of_pairs(skewness, moves, hypotheses.members, errors[1])
     low, high = skewed_ends(skewed, t_quantile(levels[1], degrees), nearer=False)
     low, high = deltas - errors[1] * low, deltas - errors[1] * high
     return systems, Uncertainties(errors[1], np.maximum(low, -largest), np.minimum(high, largest))

@@ -252,13 +252,11 @@ def _terms(k: np.ndarray, rest: np.ndarray, odds: np.ndarray) -> np.ndarray:
 
 def _log_scale(k: np.ndarray, trials: float) -> np.ndarray:
     """Logarithm of the largest binomial probability of k successes, which it has at the proportion k / trials."""
-    return np.array([_log_peak(int(each), int(trials)) for each in k.tolist()])
-
-
-def _log_peak(k: int, trials: int) -> float:
-    rest = trials - k
-    stirling = _stirling_error(trials) - _stirling_error(k) - _stirling_error(rest)
-    return stirling + 0.5 * math.log(trials / (2.0 * math.pi * k * rest))
+    n, found = int(trials), list[float]()
+    for successes in map(int, k.tolist()):
+        stirling = _stirling_error(n) - _stirling_error(successes) - _stirling_error(n - successes)
+        found.append(stirling + 0.5 * math.log(n / (2.0 * math.pi * successes * (n - successes))))
+    return np.array(found)
 
 
 def _stirling_error(n: int) -> float:
@@ -285,8 +283,7 @@ def sign_ps(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The exact sign tests of whole numbers `[row]` of positive and of negative differences; p is 1 without any.
 
-    Returns:
-        The p-values `[row]`, their decimal logarithms, and bounds on their relative errors: 0 up to 50 differences.
+    That is p-values `[row]`, their decimal logarithms, and bounds on their relative errors: 0 up to 50 differences.
 
     >>> sign_ps(np.array([3, 2, 3, 0]), np.array([0, 2, 4, 0]), "two-sided")[0]
     array([0.25, 1.  , 1.  , 1.  ])

@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sigjax.exact.choices import chosen_sums, exchange_distribution, find_choices, find_patterns, sample_distribution
-from sigjax.exact.lattice import Lattice, NotEligible, OverBudget
+from sigjax.exact.lattice import Lattice, NotEligible
 from sigjax.exact.null import Criterion, Delta, ExactP, chances_p
 from sigjax.exact.plans import SMALLEST_DP, ExactResult, Plan, gib_of, plan_pairs, planned_ps
 from sigjax.metrics.ratios import mean_score
@@ -56,9 +56,6 @@ def exact_tests(problem: SumsData, pairs: Sequence[Pair], context: Context) -> l
     """The exact test of each of some pairs, or why there is none; a test whose error turns out too large says so.
 
     JAX computes characteristic functions and their FFTs on a GPU; without one, NumPy does.
-
-    Raises:
-        NotExact: an exact method was asked for, and some pair has no exact test or all take too long.
     """
     plans, names, num_bytes = plan_exact(problem, pairs), problem.metric.stat_names, problem.settings.memory * 2**30
 
@@ -107,11 +104,7 @@ def _require(problem: SumsData, results: Mapping[Pair, object]) -> None:
 
 
 def plan_exact(problem: SumsData, pairs: Sequence[Pair]) -> dict[Pair, Plan | NotEligible]:
-    """How to test each pair exactly, or why not; the budget is for all of them.
-
-    Raises:
-        NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
-    """
+    """How to test each pair exactly, or why not; the budget is for all of them."""
     units, settings = problem.units, problem.settings
     if settings.method == "montecarlo":
         return dict.fromkeys(pairs, NotEligible("as asked"))
@@ -119,10 +112,7 @@ def plan_exact(problem: SumsData, pairs: Sequence[Pair]) -> dict[Pair, Plan | No
     plans = plan_pairs(units.values, pairs, names, settings.method, rounded=not units.exact, num_bytes=num_bytes)
     _require(problem, plans)
     costs = {pair: plan.seconds for pair, plan in plans.items() if isinstance(plan, Plan)}
-    refused = {pair: plan for pair, plan in plans.items() if isinstance(plan, OverBudget)}
-    total = sum(costs.values()) + sum(plan.seconds for plan in refused.values())
-    refused |= over_budget(costs, settings)
-    return plans | {pair: replace(plan, seconds=total) for pair, plan in refused.items()}
+    return plans | over_budget(costs, settings)
 
 
 def exact_budget(settings: Settings) -> float:
@@ -138,14 +128,10 @@ def free_seconds(settings: Settings) -> float:
     return 0.0 if limited else RESAMPLE_SECONDS * settings.fixed_resamples
 
 
-def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, OverBudget]:
-    """The pairs beyond the budget, which pays for the cheapest exact tests first; costs are nominal seconds.
-
-    Raises:
-        NotExact: an exact method was asked for, and all take too long.
-    """
+def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, NotEligible]:
+    """The pairs beyond the budget, which pays for the cheapest exact tests first; costs are nominal seconds."""
     budget = exact_budget(settings)
-    refused: dict[Pair, OverBudget] = {}
+    refused: dict[Pair, NotEligible] = {}
     free, spent = free_seconds(settings), 0.0
     for pair in sorted(costs, key=lambda pair: costs[pair]):
         spent += costs[pair] if costs[pair] > free else 0.0
@@ -156,7 +142,7 @@ def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, Over
             raise NotExact(pair, f"{tests} about {sum(costs.values()):,.3g} s, over the budget of {budget:g} s")
         others = "" if costs[pair] > budget else " with those of cheaper pairs"
         reason = f"an exact test takes about {costs[pair]:,.2g} s,{others} over the budget of {budget:g} s"
-        refused[pair] = OverBudget(reason, sum(costs.values()), 0.0)
+        refused[pair] = NotEligible(reason)
     return refused
 
 
@@ -208,12 +194,7 @@ class Exchange:
 
 
 def exchanged_tests(problem: SumsData, context: Context) -> list[ExactResult]:
-    """The exact test of each pair of design crossed or models, or why there is none.
-
-    Raises:
-        NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
-        NotFinite: the metric gave NaN or infinity.
-    """
+    """The exact test of each pair of design crossed or models, or why there is none."""
     plans = {pair: _plan_exchange(problem, pair) for pair in problem.hypotheses.pairs}
     _require(problem, plans)
     costs = {pair: plan.seconds for pair, plan in plans.items() if isinstance(plan, Exchange)}
@@ -228,11 +209,7 @@ def exchanged_tests(problem: SumsData, context: Context) -> list[ExactResult]:
 
 
 def exchanged_deltas(problem: SumsData, pair: Pair, seconds: float) -> tuple[np.ndarray, np.ndarray] | None:
-    """All deltas that exchanges can give, and their chances, each `[value]`; None if it takes longer (nominal).
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-    """
+    """All deltas that exchanges can give, and their chances, each `[value]`; None if it takes longer (nominal)."""
     plan = _plan_exchange(problem, pair)
     if isinstance(plan, NotEligible) or plan.seconds > seconds:
         return None
@@ -265,8 +242,7 @@ def _exchanged(problem: SumsData, pair: Pair, plan: Exchange | NotEligible) -> E
 def _plan_patterns(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
     """All exchanges of outputs within units."""
     outputs = _outputs(problem, pair)
-    values, sizes = outputs.values, outputs.sizes
-    patterns = find_patterns(values[0], values[1], sizes)
+    patterns = find_patterns(outputs.values[0], outputs.values[1], outputs.sizes)
     if isinstance(patterns, NotEligible):
         return patterns
     if not patterns.varying.size:
@@ -286,13 +262,13 @@ def _plan_patterns(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
 def _plan_choices(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
     """All exchanges of whole runs."""
     outputs = _outputs(problem, pair)
-    values, sizes = outputs.values, outputs.sizes
-    choices = find_choices(int(sizes[0]), 2 * int(sizes[0]), values.shape[2])
+    num_runs = int(outputs.sizes[0])
+    choices = find_choices(num_runs, 2 * num_runs, outputs.values.shape[2])
     if isinstance(choices, NotEligible):
         return choices
 
     def deltas() -> tuple[np.ndarray, np.ndarray, float]:
-        of_both = np.concatenate(whole_runs(_outputs(problem, pair)).values)
+        of_both = np.concatenate(whole_runs(outputs).values)
         of_a = chosen_sums(of_both, len(of_both) // 2).astype(np.float64)
         return _deltas_of(problem, pair, of_a), np.full(choices.number, 1.0 / choices.number), 0.0
 
@@ -458,9 +434,6 @@ def add_up(
     """Counts `[pair]` over this shard of the resamples from `start` to `end`, going on from the checkpoint.
 
     `pieces` yields the first resample of a piece and its counts `[pair]`, for a part of the run.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
     """
     checkpoint = run.checkpoint.at(f"from {start}")
     tally, stop = checkpoint.begin(range(start, end), counts=np.zeros(num_pairs, np.int64))
@@ -490,10 +463,6 @@ def two_sample_test(case: SumsData, first: int, context: Context) -> Comparisons
 
     `case` is of both systems on the units of both, those of the first system before the others; a system has nothing on
     the units of the other.
-
-    Raises:
-        NotExact: an exact test was asked for, and there is none.
-        NotFinite: the metric gave NaN or infinity.
     """
     units = case.units.values.sum(axis=0)
     exact = NotEligible("as asked") if case.settings.method == "montecarlo" else _exact_unpaired(case, units, first)
@@ -502,15 +471,6 @@ def two_sample_test(case: SumsData, first: int, context: Context) -> Comparisons
     if case.settings.method == "exact":
         raise NotExact((0, 1), exact.reason)
     return _montecarlo(case, units, first, context, exact.reason)
-
-
-def _deltas(case: SumsData, sums: np.ndarray) -> np.ndarray:
-    """Differences of scores `[row]` where the first system has the sums `[row, stat]`."""
-    both = case.units.totals.sum(axis=0)
-    with np.errstate(all="ignore"):
-        found = case.scores(sums) - case.scores(both - sums)
-    check_finite(found[None], [(0, 1)])
-    return found
 
 
 def _exact_unpaired(case: SumsData, units: np.ndarray, first: int) -> ExactP | NotEligible:
@@ -522,7 +482,7 @@ def _exact_unpaired(case: SumsData, units: np.ndarray, first: int) -> ExactP | N
     if not isinstance(of_sum, NotEligible):
         sums = np.tile(first * units[0].astype(np.float64), (len(of_sum.sums), 1))
         sums[:, varying[0]] = of_sum.sums
-        found = of_sum.tail(_criterion(case, [(0, 1)]).met(_deltas(case, sums)[None])[0])
+        found = of_sum.tail(_criterion(case, [(0, 1)]).met(_deltas_of(case, (0, 1), sums)[None])[0])
         if found is None:
             return NotEligible("the p-value is too small for sums of probabilities")
         return found._replace(reason=f"one statistic differs ({case.metric.stat_names[varying[0]]})")
@@ -531,7 +491,7 @@ def _exact_unpaired(case: SumsData, units: np.ndarray, first: int) -> ExactP | N
         return of_sum if of_sum.reason else plan
     if plan.num_bytes > case.settings.memory * 2**30:
         return NotEligible(f"an exact test takes more than {case.settings.memory:,.3g} GiB")
-    deltas = _deltas(case, chosen_sums(units, first).astype(np.float64))
+    deltas = _deltas_of(case, (0, 1), chosen_sums(units, first).astype(np.float64))
     p_value = int(_criterion(case, [(0, 1)]).met(deltas[None]).sum()) / plan.number
     return ExactP(p_value, math.log10(p_value), 0.0, reason=f"all {plan.number:,} choices of units")
 
@@ -542,16 +502,13 @@ def _montecarlo(case: SumsData, units: np.ndarray, first: int, context: Context,
     What is chosen is the smaller sample, from sorted units: neither the order of the systems nor that of their units
     changes the two-sided p.
     """
-    resamples, criterion, fewer = (
-        case.settings.fixed_resamples,
-        _criterion(case, [(0, 1)]),
-        min(first, len(units) - first),
-    )
+    resamples, fewer = case.settings.fixed_resamples, min(first, len(units) - first)
+    criterion = _criterion(case, [(0, 1)])
     both, sorted_units = case.units.totals.sum(axis=0), units[np.lexsort(units.T)]
     problem = ScaledProjection(choice(fewer, sorted_units), None)
     with context.sized(_SECONDS * resamples * len(units)).run("choices of units", resamples, case.settings.seed) as run:
         sums = (swapped_sums(problem, piece).T for piece in run.blocks(units.shape[1]))
-        deltas = (_deltas(case, of_fewer if fewer == first else both - of_fewer) for of_fewer in sums)
+        deltas = (_deltas_of(case, (0, 1), of_fewer if fewer == first else both - of_fewer) for of_fewer in sums)
         exceed = sum(int(criterion.met(of_piece[None]).sum()) for of_piece in deltas)
     counts = np.array([exceed])
     p_values = np.asarray(montecarlo_p(counts, resamples))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -79,7 +79,7 @@ from sigjax.testing.permutation import (
     swap_problem,
 )
 from sigjax.testing.tilted import beyond_floor
-from sigjax.testing.uncertainty import Pieces, Uncertainty
+from sigjax.testing.uncertainty import Pieces, ScoresAndDeltas
 
 _FEW_COLUMNS = 6
 """Up to this many columns are added up as masks are drawn."""
@@ -119,12 +119,7 @@ def drawn(deltas: np.ndarray) -> DeltaDistribution:
 
 
 def problem_of(evaluation: EvaluationRecord, settings: Settings, members: np.ndarray | None = None) -> Problem:
-    """What is asked of the units of an evaluation, with the observed scores; of all pairs, or of `members` `[pair, 2]`.
-
-    Raises:
-        InputError: the metric does not work on the data.
-        NotFinite: a score is NaN or infinite.
-    """
+    """What is asked of the units of an evaluation, with the observed scores: of all pairs, or `members` `[pair, 2]`."""
     members = pairs_of(evaluation, settings) if members is None else members
     make = ColumnsProblem.of_evaluation if isinstance(evaluation.metric, SampleMetric) else SumsProblem.of_evaluation
     return make(evaluation, settings, members)
@@ -236,23 +231,21 @@ class SumsProblem(SumsData):
             return False
         return self.settings.method == "montecarlo" or isinstance(self.bootstrap_plan, NotEligible)
 
-    def exact_permutation(self, context: Context) -> tuple[Comparisons, Sequence[ExactP | NotEligible]]:
-        """The columns of the exact tests of all pairs, and the tests, some of which say why there is none."""
+    def exact_permutation(self, context: Context) -> Comparisons:
+        """The columns of the exact tests of all pairs; where there is none, the reason says why."""
         if self.exchanges != "units":
-            exchanged = exchanged_tests(self, context)
-            return exact_columns(exchanged), exchanged
+            return exact_columns(exchanged_tests(self, context))
         if self.studentizes:
             if self.settings.method not in ("auto", "montecarlo"):
                 raise NotExact(self.hypotheses.pair(0), STUDENTIZED)
-            none = [NotEligible(STUDENTIZED)] * len(self.hypotheses.members)
-            return exact_columns(none), none
-        if (signs := sign_tests(self, self.equivalent)) is not None:
-            return signs.at(self.equivalent.which), ()
-        first = self.hypotheses.members[self.equivalent.first].tolist()
-        results = exact_tests(self, [(a, b) for a, b in first], context)
-        return exact_columns(results).at(self.equivalent.which), results
+            return exact_columns([NotEligible(STUDENTIZED)] * len(self.hypotheses.members))
+        tested = sign_tests(self, self.equivalent)
+        if tested is None:
+            first = self.hypotheses.members[self.equivalent.first].tolist()
+            tested = exact_columns(exact_tests(self, [(a, b) for a, b in first], context))
+        return tested.at(self.equivalent.which)
 
-    def closed_intervals(self, joint_pairs: int = 1) -> tuple[Sequence[Uncertainty], Sequence[Uncertainty]] | None:
+    def closed_intervals(self, joint_pairs: int = 1) -> ScoresAndDeltas | None:
         """Standard errors and intervals of all scores and of all deltas where they need no resamples.
 
         Intervals of `joint_pairs` deltas, those of other problems included, hold together.
@@ -418,19 +411,11 @@ class ColumnsProblem(PairedProblem):
 
     @cached_property
     def plan(self) -> SamplePlan:
-        """How the function is called.
-
-        Raises:
-            NotExact: an exact method was asked for, and a pair has no exact test.
-        """
+        """How the function is called."""
         return self.planned(draws=self.bootstraps)
 
     def planned(self, *, draws: bool) -> SamplePlan:
-        """Plan the permutation test, and the calls of the function; `draws` are bootstrap resamples.
-
-        Raises:
-            NotExact: an exact method was asked for, and a pair has no exact test.
-        """
+        """Plan the permutation test, and the calls of the function; `draws` are bootstrap resamples."""
         settings, permuted = self.settings, "permutation" in self.settings.tests
         coins = {pair: self._differing(pair) for pair in self.hypotheses.pairs if permuted}
         sampled = {pair: why for pair, units in coins.items() if (why := self._why_sampled(pair, len(units)))}
@@ -443,12 +428,8 @@ class ColumnsProblem(PairedProblem):
         coins = {pair: units for pair, units in coins.items() if pair not in sampled}
         return SamplePlan(function, coins, sampled, calls * a_call)
 
-    def exact_permutation(self, context: Context) -> tuple[Comparisons, Sequence[ExactP | NotEligible]]:
-        """As `SumsProblem` has it; reasons say what is exchanged.
-
-        Raises:
-            NotFinite: the metric gave NaN or infinity.
-        """
+    def exact_permutation(self, context: Context) -> Comparisons:
+        """As `SumsProblem` has it; reasons say what is exchanged."""
         exchanged, sampled = what_is_exchanged(self.metric), self.plan.sampled
         results: list[ExactP | NotEligible] = []
         with context.progress_bar("exact tests", len(self.hypotheses.pairs)) as advance:
@@ -457,7 +438,7 @@ class ColumnsProblem(PairedProblem):
                 result = replace(why, reason=why.reason + exchanged) if why else self._exact(pair, exchanged)
                 results.append(result)
                 advance(len(results))
-        return exact_columns(results), results
+        return exact_columns(results)
 
     def closed_intervals(self, joint_pairs: int = 1) -> None:
         """As `SumsProblem` has it: there are none."""

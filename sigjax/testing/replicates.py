@@ -24,11 +24,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations_with_replacement, starmap
 from operator import itemgetter
-from typing import TypeVar
 
 import numpy as np
 
-from sigjax.records import Alternative, Hint, InputError, Interval, Settings, Variant
+from sigjax.records import Alternative, Hint, InputError, Settings, Variant
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import Scored, replicates
 from sigjax.resample.projection import ColumnIndices, draws_projection
@@ -44,11 +43,9 @@ from sigjax.testing.uncertainty import (
     Percentile,
     Pieces,
     Targets,
-    Uncertainty,
     quantile_levels,
     quantiles,
     standard_errors,
-    with_ends,
 )
 
 _PIECE = 2**13
@@ -62,38 +59,30 @@ _COLUMNS = 2**11
 _CACHED = 2**16
 """Differences that are processed together."""
 
-Found = TypeVar("Found")
-
 
 def summarize(
     pieces: Callable[[Run], Pieces], tested: Deltas, by: Percentile, run: Run, settings: Settings
-) -> tuple[np.ndarray, list[Uncertainty], np.ndarray | None]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """What replicates say, from the checkpoint on; all are kept where they fit, else only counted.
 
     Of a shard, which is a part, replicates and counts are kept, and no results computed of them. `pieces` gives
     replicates `[row, resample]`, piece by piece, for a part of the run; `by` makes the standard errors and intervals of
     its targets. The result is `[pair]` int64: for each pair `tested`, how many replicates speak against the observed
-    delta; standard errors and intervals of the targets; and the replicates themselves, where all of them were kept in
-    this run.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-        InputError: the memory is too small for the replicates that intervals are made of.
+    delta; `[target, 3]`, standard errors and intervals of the targets; and the replicates themselves, where all of them
+    were kept in this run.
     """
-    tally, none = run.checkpoint.tally(), math.nan
+    tally = run.checkpoint.tally()
     if tally is not None and "spreads" in tally.arrays:
-        numbers = tally.arrays["spreads"].tolist()
-        known = [Uncertainty(error, None if low != low else Interval(low, high)) for error, low, high in numbers]
-        return tally.arrays["exceed"], known, None
-    needed, values = gib((by.num_rows, run.resamples)), None
-    uncertainties: list[Uncertainty] = []
+        return tally.arrays["exceed"], tally.arrays["spreads"], None
+    needed, values, spreads = gib((by.num_rows, run.resamples)), None, np.full((len(by.targets.members), 3), np.nan)
     if run.resamples < _ALWAYS_KEPT or fits(needed, settings):
         values = kept_replicates(pieces, by.num_rows, run)
         if run.checkpoint.is_part:
-            return np.zeros(len(tested.delta), np.int64), [Uncertainty()] * len(by.targets.members), values
-        uncertainties = by.with_all(of_targets(by.uncertainties, values, by.targets.members), values)
+            return np.zeros(len(tested.delta), np.int64), spreads, values
+        if len(spreads):
+            spreads = by.with_all(of_targets(by.uncertainties, values, by.targets.members), values)
         exceed = _count_against(values, tested, settings, run.backend)
-    elif len(by.targets.members):
+    elif len(spreads):
         raise InputError(
             f"intervals by the bootstrap keep {run.resamples:,} replicates of {by.num_rows:,} scores; give "
             f"{Hint('memory', f'{memory_for(needed):g}')} (GiB) or more, fewer resamples, or {Hint('interval', 'none')}"
@@ -107,18 +96,13 @@ def summarize(
 
         exceed = add_up(counted, len(tested.delta), 0, run.resamples, run)
         if run.checkpoint.is_part:
-            return exceed, [], None
-    numbers = [(error, *(interval or (none, none))) for error, interval in uncertainties]
-    run.checkpoint.finish(0, run.resamples, exceed=exceed, spreads=np.array(numbers, np.float64).reshape(-1, 3))
-    return exceed, uncertainties, values
+            return exceed, spreads, None
+    run.checkpoint.finish(0, run.resamples, exceed=exceed, spreads=spreads)
+    return exceed, spreads, values
 
 
 def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> np.ndarray:
-    """Replicates `[row, resample]` of this shard of a run, going on from the checkpoint.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-    """
+    """Replicates `[row, resample]` of this shard of a run, going on from the checkpoint."""
     checkpoint = run.checkpoint
     tally, stop = checkpoint.begin(range(run.resamples), values=np.empty((num_rows, 0)))
     values, first = tally.arrays["values"], tally.start
@@ -135,8 +119,8 @@ def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) ->
 
 
 def of_targets(
-    function: Callable[[np.ndarray, slice], list[Found]], values: np.ndarray, members: np.ndarray
-) -> list[Found]:
+    function: Callable[[np.ndarray, slice], np.ndarray], values: np.ndarray, members: np.ndarray
+) -> np.ndarray:
     """The function of the replicates `[target, resample]` of some targets and of their block, for all of them.
 
     Replicates are new arrays, of as many targets as stay in the cache: differences of two rows of `values`, or one row
@@ -145,13 +129,13 @@ def of_targets(
     num_rows = max(1, _CACHED // values.shape[1])
     blocks = [slice(start, min(start + num_rows, len(members))) for start in range(0, len(members), num_rows)]
 
-    def of_block(block: slice) -> list[Found]:
+    def of_block(block: slice) -> np.ndarray:
         rows = np.empty((block.stop - block.start, values.shape[1]), values.dtype)
         for row, (a, b) in zip(rows, members[block].tolist(), strict=True):
             np.subtract(values[a], values[b] if b < len(values) else values.dtype.type(0), out=row)
         return function(rows, block)
 
-    return [found for part in in_threads(of_block, blocks) for found in part]
+    return np.concatenate(in_threads(of_block, blocks))
 
 
 def bootstrap_exceed(
@@ -203,18 +187,18 @@ class Simultaneous(Percentile):
     Westfall and Young (1993), "Resampling-based multiple testing"; Davison and Hinkley (1997), section 5.2.
     """
 
-    def uncertainties(self, rows: np.ndarray, block: slice) -> list[Uncertainty]:
+    def uncertainties(self, rows: np.ndarray, block: slice) -> np.ndarray:
         """Standard errors alone."""
         del block
-        return [Uncertainty(error) for error in standard_errors(rows).tolist()]
+        return np.stack([standard_errors(rows), *np.full((2, len(rows)), np.nan)], axis=1)
 
-    def with_all(self, uncertainties: list[Uncertainty], values: np.ndarray) -> list[Uncertainty]:
+    def with_all(self, found: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Intervals, from the standard errors and all replicates `[system, resample]` of the scores."""
-        errors = np.array([spread.standard_error for spread in uncertainties])
+        errors = found[:, 0]
         observed, factors = self.targets.observed, np.zeros(len(errors))
         for maxima, group in zip(self._largest_deviations(values, errors), self._groups(), strict=True):
             factors[group] = np.quantile(maxima, self.level)
-        return with_ends(errors, observed - factors * errors, observed + factors * errors)
+        return np.stack([errors, observed - factors * errors, observed + factors * errors], axis=1)
 
     def _largest_deviations(self, values: np.ndarray, errors: np.ndarray) -> np.ndarray:
         r"""$\max_j |\theta^*_j - \hat\theta_j| / s_j$ `[group, resample]` over the systems, then over the pairs."""
@@ -241,13 +225,8 @@ class Simultaneous(Percentile):
 class JointDeltas(Simultaneous):
     """Percentile intervals of scores, each by itself, and simultaneous ones of deltas.
 
-    Of a family of m pairs, those of these k pairs hold together at the level 1 - alpha k / m, so that by Bonferroni's
-    inequality those of all do at 1 - alpha.
-
-    Args:
-        case: what is compared.
-        targets: all systems and pairs.
-        joint_pairs: m.
+    Of a family of m pairs (`joint_pairs`), those of these k pairs hold together at the level 1 - alpha k / m, so that
+    by Bonferroni's inequality those of all do at 1 - alpha. The targets are all systems and pairs.
     """
 
     def __init__(self, case: PairedProblem, targets: Targets, joint_pairs: int) -> None:
@@ -255,19 +234,17 @@ class JointDeltas(Simultaneous):
         self.level_of_scores, num_pairs = self.level, len(targets.members) - targets.num_systems
         self.level = bonferroni_level(self.level, max(joint_pairs, num_pairs) / num_pairs)
 
-    def uncertainties(self, rows: np.ndarray, block: slice) -> list[Uncertainty]:
+    def uncertainties(self, rows: np.ndarray, block: slice) -> np.ndarray:
         """Standard errors, those of scores with their intervals."""
-        of_scores = rows[: max(0, self.targets.num_systems - block.start)]
-        deltas = super().uncertainties(rows[len(of_scores) :], block) if len(of_scores) < len(rows) else []
-        if not len(of_scores):
-            return deltas
-        errors = standard_errors(of_scores)  # quantiles lose the order, and sums their last digits
-        return with_ends(errors, *quantiles(of_scores, quantile_levels(self.level_of_scores))) + deltas
+        found = super().uncertainties(rows, block)
+        if len(of_scores := rows[: max(0, self.targets.num_systems - block.start)]):
+            found[: len(of_scores), 1:] = np.stack(quantiles(of_scores, quantile_levels(self.level_of_scores)), axis=1)
+        return found
 
-    def with_all(self, uncertainties: list[Uncertainty], values: np.ndarray) -> list[Uncertainty]:
+    def with_all(self, found: np.ndarray, values: np.ndarray) -> np.ndarray:
         """The same with intervals of deltas."""
         num_systems = self.targets.num_systems
-        return uncertainties[:num_systems] + super().with_all(uncertainties, values)[num_systems:]
+        return np.concatenate([found[:num_systems], super().with_all(found, values)[num_systems:]])
 
     def _groups(self) -> tuple[slice, ...]:
         return (super()._groups()[1],)
@@ -278,40 +255,34 @@ _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 
 class Bca(Percentile):
-    """BCa intervals.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity where a unit was left out.
-    """
+    """BCa intervals."""
 
     def __init__(self, case: PairedProblem, targets: Targets) -> None:
         super().__init__(case, targets)
         self.accelerations = accelerations(case, targets.members)
 
-    def uncertainties(self, rows: np.ndarray, block: slice) -> list[Uncertainty]:
+    def uncertainties(self, rows: np.ndarray, block: slice) -> np.ndarray:
         """Standard errors, and intervals except where all replicates are on one side of the observed score."""
         observed, tolerance = self.targets.observed[block], self.targets.tolerance[block]
         below = map(fraction_below, rows, observed.tolist(), tolerance.tolist())
         each = zip(below, self.accelerations[block], strict=True)
         levels = [bca_levels(share, acceleration, self.level) for share, acceleration in each]
-        found: list[Uncertainty] = []
-        for row, error, ends in zip(rows, standard_errors(rows).tolist(), levels, strict=True):
-            interval = ends and Interval(*(float(each[0]) for each in quantiles(row[None], ends)))
-            found.append(Uncertainty(error, interval))
+        found = np.full((len(rows), 3), np.nan)
+        found[:, 0] = standard_errors(rows)
+        for spread, row, ends in zip(found, rows, levels, strict=True):
+            if ends:
+                spread[1:] = np.concatenate(quantiles(row[None], ends))
         return found
 
 
-def accelerations(case: PairedProblem, members: np.ndarray) -> list[float]:
-    """The acceleration of each target, from `members` `[target, 2]` as in `Targets`.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity where a unit was left out.
-    """
+def accelerations(case: PairedProblem, members: np.ndarray) -> np.ndarray:
+    """The acceleration of each target, from `members` `[target, 2]` as in `Targets`."""
     observed, strata = np.abs([*case.hypotheses.scores, 0.0]), case.units.strata
     rounding = _ROUNDING * (observed[members[:, 0]] + observed[members[:, 1]])
 
-    def of_rows(rows: np.ndarray, block: slice) -> list[float]:
-        return [acceleration(row, strata, least) for row, least in zip(rows, rounding[block].tolist(), strict=True)]
+    def of_rows(rows: np.ndarray, block: slice) -> np.ndarray:
+        each = zip(rows, rounding[block].tolist(), strict=True)
+        return np.array([acceleration(row, strata, least) for row, least in each])
 
     return of_targets(of_rows, case.jackknife_scores(), members)
 
@@ -388,16 +359,10 @@ Variables = list[tuple[int, int, float]]
 class Studentized(Percentile):
     """Studentized intervals; their targets are the scores and deltas, then the t of each. All replicates are kept.
 
-    Attributes:
-        own: the scores and deltas.
-        columns: `[column, unit]` int64: their sums give scores and standard errors.
-        totals: `[system, stat]` int32: columns of the statistics.
-        centred: for each statistic of each system that varies, its columns of each stratum, less about its mean there.
-        products: columns of the products of two of them.
-        coarse: `[stat]`: steps of the statistic to a step of those, so that their products have sums that a double
-            holds.
-        sizes: `[stratum]` units.
-        steps: `[system, stat]`: steps of the differences.
+    The sums of `columns` `[column, unit]` int64 give scores and standard errors: `totals` `[system, stat]` are those of
+    the statistics, `centred` those of each stratum less about its mean there, of each statistic that varies, and
+    `products` those of the products of two of them. A step of `centred` is so `coarse` `[stat]` that products have sums
+    that a double holds. Slopes are by differences of `steps` `[system, stat]`.
     """
 
     def __init__(self, case: PairedProblem, targets: Targets) -> None:
@@ -437,16 +402,11 @@ class Studentized(Percentile):
         self.steps = STEP * np.maximum(np.abs(values).sum(axis=1, dtype=np.float64), 1.0)
         self.columns = np.stack([column for _, column in kept.values()])
 
-    def finished(self, uncertainties: list[Uncertainty]) -> list[Uncertainty]:
+    def finished(self, found: np.ndarray) -> np.ndarray:
         r"""Bootstrap standard errors with intervals $[\hat\theta - t_{high} s, \hat\theta - t_{low} s]$."""
-        own, of_t = uncertainties[: len(self.own.members)], uncertainties[len(self.own.members) :]
-        observed, errors = self.own.observed.tolist(), self.standard_errors().tolist()
-        found: list[Uncertainty] = []
-        for each, t, score, error in zip(own, of_t, observed, errors, strict=True):
-            low, high = t.interval or (math.nan, math.nan)
-            ends = Interval(score - high * error, score - low * error)
-            found.append(each._replace(interval=ends if max(abs(low), abs(high)) < _LARGEST else None))
-        return found
+        errors, t = found[: len(self.own.members), :1], found[len(self.own.members) :, 1:]
+        ends = self.own.observed[:, None] - t[:, ::-1] * self.standard_errors()[:, None]
+        return np.concatenate([errors, np.where(np.abs(t).max(axis=1, keepdims=True) < _LARGEST, ends, np.nan)], axis=1)
 
     def standard_errors(self) -> np.ndarray:
         r"""Standard errors by the delta method `[target]`: $\sqrt{\sum_h \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$.

@@ -186,15 +186,9 @@ class Orbit:
         Faint swaps count with weights that are too large: those that Q would give if it were of their tilt alone.
         """
         observed, oriented = self.apart.sum(axis=0), self.apart * path.signs[:, None]
-        least_delta, log_tilts = (
-            abs(float(self.deltas(observed))) - tolerance,
-            math.log(len(path.thetas) * len(self.paths)),
-        )
-        faint, width, found = (
-            float(self.log_weights(observed)) - log_tilts - _FAINT,
-            len(path.thetas) + 1,
-            list[np.ndarray](),
-        )
+        least_delta = abs(float(self.deltas(observed))) - tolerance
+        log_tilts, width = math.log(len(path.thetas) * len(self.paths)), len(path.thetas) + 1
+        faint, found = float(self.log_weights(observed)) - log_tilts - _FAINT, list[np.ndarray]()
         rows = max(1, _CHUNK // max(width, len(self.units)))
         with np.errstate(divide="ignore"):
             scale = 0.5 / np.abs(path.effects)

@@ -38,10 +38,7 @@ class Uncertainty(NamedTuple):
 class Uncertainties(Sequence[Uncertainty]):
     """Those of many scores or deltas as columns, which take a tenth of the memory and of the time of records.
 
-    Args:
-        errors: standard errors `[target]`; NaN where there is none.
-        low: low ends of intervals `[target]`; NaN where there is none.
-        high: high ends.
+    They are made of standard errors and of ends of intervals, each `[target]`; NaN where there is none.
 
     >>> list(Uncertainties(np.array([0.5]), np.array([0.0]), np.array([1.0])))
     [Uncertainty(standard_error=0.5, interval=Interval(low=0.0, high=1.0))]
@@ -51,10 +48,13 @@ class Uncertainties(Sequence[Uncertainty]):
         self.errors, self.ends = errors, np.stack([low, high], axis=1)
 
     @classmethod
+    def none(cls, count: int) -> Uncertainties:
+        """So many that nothing is known of."""
+        return cls(*np.full((3, count), np.nan))
+
+    @classmethod
     def of(cls, each: Sequence[Any]) -> Uncertainties:
         """Of records that have `standard_error` and `interval`."""
-        if isinstance(each, cls):
-            return each
         none = math.nan
         errors = (none if one.standard_error is None else one.standard_error for one in each)
         ends = np.array([one.interval or (none, none) for one in each], np.float64).reshape(-1, 2)
@@ -72,6 +72,10 @@ class Uncertainties(Sequence[Uncertainty]):
         return Uncertainty(None if math.isnan(error) else error, None if math.isnan(low) else Interval(low, high))
 
 
+ScoresAndDeltas = tuple[Uncertainties, Uncertainties]
+"""Those of all scores, and those of all deltas in the order of the pairs."""
+
+
 class Targets(NamedTuple):
     """Scores and deltas whose intervals are needed: those of all systems, then those of all pairs."""
 
@@ -84,29 +88,24 @@ class Targets(NamedTuple):
     num_systems: int
 
 
-def targets_of(hypotheses: Hypotheses, *, systems: bool = True, pairs: bool = True) -> Targets:
-    """All systems and pairs of a hypotheses, or only some of them."""
+def targets_of(hypotheses: Hypotheses, *, needed: bool = True) -> Targets:
+    """All systems and pairs, where they are needed."""
     num_systems = len(hypotheses.scores)
     scores = np.stack([np.arange(num_systems), np.full(num_systems, num_systems)], axis=1)
-    members = np.concatenate([scores[: None if systems else 0], hypotheses.members[: None if pairs else 0]])
-    members = members.astype(np.int32)
+    members = np.concatenate([scores, hypotheses.members]).astype(np.int32)[: None if needed else 0]
     return Targets(members, *hypotheses.observed(members), num_systems)
 
 
 class Percentile:
     """Percentile intervals of targets from replicates; the other kinds are subclasses that change parts of this.
 
-    Override `turned` for what follows from standard error and percentile interval (`Basic`), `uncertainties` for other
-    quantiles (`Bca`), `with_all` for what needs all pairs at once (`Simultaneous`), `pieces` and `finished` for what
-    needs more than scores (`Studentized`). The exact bootstrap calls `turned`; a kind whose quantiles it does not know
-    needs `samples=True` in the registry.
+    Standard errors and ends of intervals are arrays `[target, 3]`, with NaN where there is none. Override `turned` for
+    what follows from percentile intervals (`Basic`), `uncertainties` for other quantiles (`Bca`), `with_all` for what
+    needs all pairs at once (`Simultaneous`), `pieces` and `finished` for what needs more than scores (`Studentized`).
+    The exact bootstrap calls `turned`; a kind whose quantiles it does not know needs `samples=True` in the registry.
 
     Quantiles interpolate linearly between order statistics, as `numpy.quantile` and
     `scipy.stats.bootstrap(method="percentile")` do. Reference: Efron and Tibshirani (1993), chapter 13.
-
-    Args:
-        case: what is compared.
-        targets: what the intervals are of.
     """
 
     def __init__(self, case: PairedProblem, targets: Targets) -> None:
@@ -116,26 +115,26 @@ class Percentile:
         """Replicates `[row, resample]` from which `targets` are taken, by default the scores of all systems."""
         return pieces
 
-    def uncertainties(self, rows: np.ndarray, block: slice) -> list[Uncertainty]:
+    def uncertainties(self, rows: np.ndarray, block: slice) -> np.ndarray:
         """Those of a block of targets, from their replicates `[target, resample]`, which it may reorder."""
         del block
-        return with_ends(standard_errors(rows), *quantiles(rows, quantile_levels(self.level)))
+        errors = standard_errors(rows)  # quantiles lose the order, and sums their last digits
+        return np.stack([errors, *quantiles(rows, quantile_levels(self.level))], axis=1)
 
-    def with_all(self, uncertainties: list[Uncertainty], values: np.ndarray) -> list[Uncertainty]:
+    def with_all(self, found: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Those of all targets, once they and all replicates `[row, resample]` are known."""
         del values
-        return uncertainties
+        return found
 
-    def finished(self, uncertainties: list[Uncertainty]) -> list[Uncertainty]:
+    def finished(self, found: np.ndarray) -> np.ndarray:
         """Those of scores and deltas, from those of all targets."""
-        each = zip(uncertainties, self.targets.observed.tolist(), strict=True)
-        return [Uncertainty(error, interval and self.turned(interval, score)) for (error, interval), score in each]
+        return np.concatenate([found[:, :1], self.turned(found[:, 1:], self.targets.observed[:, None])], axis=1)
 
     @staticmethod
-    def turned(interval: Interval, observed: float) -> Interval:
-        """The interval of this kind, from the percentile interval and the score; by exact distributions, too."""
+    def turned(ends: np.ndarray, observed: np.ndarray | float) -> np.ndarray:
+        """The ends `[..., 2]` of this kind, from those of percentile intervals; by exact distributions, too."""
         del observed
-        return interval
+        return ends
 
 
 class Basic(Percentile):
@@ -146,19 +145,13 @@ class Basic(Percentile):
     """
 
     @staticmethod
-    def turned(interval: Interval, observed: float) -> Interval:
-        """The percentile interval turned around the observed score.
+    def turned(ends: np.ndarray, observed: np.ndarray | float) -> np.ndarray:
+        """Percentile intervals turned around the observed scores.
 
-        >>> Basic.turned(Interval(0.25, 1.0), 0.5)
-        Interval(low=0.0, high=0.75)
+        >>> Basic.turned(np.array([0.25, 1.0]), 0.5)
+        array([0.  , 0.75])
         """
-        return Interval(2.0 * observed - interval.high, 2.0 * observed - interval.low)
-
-
-def with_ends(errors: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[Uncertainty]:
-    """Uncertainties with these standard errors and ends of intervals, each `[target]`."""
-    each = zip(errors.tolist(), low.tolist(), high.tolist(), strict=True)
-    return [Uncertainty(error, Interval(*ends)) for error, *ends in each]
+        return 2.0 * observed - ends[..., ::-1]
 
 
 def quantile_levels(level: float) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, InputError, compare, read
-from sigjax.comparison.judges import agreement, error_differences
+from sigjax.comparison.notes import agreement, error_differences
 from sigjax.metrics import METRICS
 from sigjax.metrics.judges import ppi_lambda
 

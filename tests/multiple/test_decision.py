@@ -13,8 +13,7 @@ from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
 from sigjax.exact.null import ExactP
-from sigjax.multiple.adjustment import ERROR, MOST_RESAMPLES, adjusted_pairs
-from sigjax.multiple.westfall_young import StepDown
+from sigjax.multiple.adjustment import ERROR, MOST_RESAMPLES, StepDown, adjusted_pairs
 from sigjax.records import CORRECTIONS, Column, Comparisons, Metric, Settings
 from sigjax.records.settings import adjust
 from sigjax.testing.p_values import exact_columns, sampled_columns

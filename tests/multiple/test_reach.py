@@ -14,69 +14,10 @@ from sigjax.exact.null import ExactP
 from sigjax.records import Column, Comparisons, Settings
 from sigjax.report.methods import to_sentences
 from sigjax.testing.p_values import exact_columns, sampled_columns
-from sigjax.testing.problem import SumsProblem
-
-
-def counts() -> dict[str, dict[str, list[int]]]:
-    """A and B differ in one statistic, C from both in two, on 300 instances."""
-    rng = np.random.default_rng(0)
-    best = rng.integers(3, 7, 300)
-    fewer, fewest = (np.maximum(best - (rng.random(300) < share), 0) for share in (0.45, 0.6))
-    predicted = {"A": best * 0 + 7, "B": best * 0 + 7, "C": fewest + rng.integers(0, 5, 300)}
-    right = {"A": best, "B": fewer, "C": fewest}
-    return {
-        name: {
-            f"i{i}": [tp, own, 6]
-            for i, (tp, own) in enumerate(zip(right[name].tolist(), predicted[name].tolist(), strict=True))
-        }
-        for name in "ABC"
-    }
-
-
-@pytest.fixture
-def at_floor(monkeypatch):
-    """Nothing is drawn by importance sampling, as where that is over the budget."""
-    monkeypatch.setattr(SumsProblem, "beyond_floor", lambda self, sampled, rows, context: sampled)
-
-
-@pytest.mark.parametrize("lacking", [0, 30])
-@pytest.mark.parametrize(
-    ("given", "named"),
-    [
-        ({"budget": 0.002}, ["budget"]),
-        ({"memory": 1e-4}, ["memory"]),
-        ({"memory": 1e-4, "budget": 0.002}, ["memory", "budget"]),
-    ],
-)
-@pytest.mark.usefixtures("at_floor")
-def test_the_named_option_makes_all_pairs_exact(given, named, lacking):
-    data = counts()
-    data["C"] = dict(list(data["C"].items())[lacking:])
-    evaluation = Evaluation.from_arrays(data, metric="fscore", missing="pairwise")
-    (note,) = (each for each in run(evaluation, **given).notes if "sampled pair" in each)
-    said = (
-        r"fscore: p of 1 sampled pair is the least there can be, 0\.001, beside exact p down to \d\.\de-\d+; (.*) makes"
-    )
-    options = {name: float(value) for name, value in re.findall(r"--(\w+) (\S+)", re.match(said, note)[1])}
-    assert list(options) == named
-    assert {one.method for one in run(evaluation, **given)} == {"exact", "montecarlo"}
-    exact = run(evaluation, **given | options)
-    assert {one.method for one in exact} == {"exact"}
-    assert not [each for each in exact.notes if "sampled" in each]
 
 
 def run(evaluation, **options):
     return compare(evaluation, device="numpy", resamples=1000, progress=False, **options)
-
-
-@pytest.mark.usefixtures("at_floor")
-def test_no_option_is_named_where_none_makes_all_exact():
-    rng = np.random.default_rng(1)
-    values = {"A": rng.normal(2.0, 1.0, 200), "B": rng.normal(1.0, 1.0, 200), "C": rng.normal(10.0, 1.0, 200)}
-    table = {name: np.stack([own, np.ones(200)], 1) for name, own in values.items()}
-    table["C"][:, 1] = rng.normal(2.0, 0.1, 200)  # two statistics differ, and are reals
-    (note,) = (each for each in run(Evaluation.from_arrays(table, metric="ratio")).notes if "sampled" in each)
-    assert re.search(r"beside exact p down to \d\.\de-\d+$", note)
 
 
 @pytest.mark.parametrize("options", [{}, {"alternative": "greater"}, {"method": "exact", "mid_p": True}])
