@@ -36,7 +36,6 @@ from sigjax.readers.join import Sources, Tasks
 from sigjax.readers.json_files import (
     Item,
     Object,
-    as_object,
     item_at,
     load_entries,
     load_item,
@@ -48,7 +47,7 @@ from sigjax.readers.json_files import (
     type_of,
 )
 from sigjax.readers.options import Options, listing, quote
-from sigjax.readers.table import is_text, parse_number
+from sigjax.readers.table import parse_number
 from sigjax.records import Hint, InputError, Line
 from sigjax.run.files import (
     ZIP_MAGIC,
@@ -187,7 +186,6 @@ MTEB = Log(results=_mteb)
 _LONG = frozenset("arguments resps filtered_resps".split())
 _NOT_METRICS = _LONG | frozenset("doc_id doc target filter metrics doc_hash prompt_hash target_hash".split())
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.jsonl(\.gz)?")
-_MEANS = re.compile(r"results_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.json(\.gz)?")
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.parquet(\.gz)?")
 
 
@@ -204,9 +202,11 @@ def _lm_eval(file: str, options: Options) -> Iterator[SystemLog]:
     ]
     named = _SAMPLES.fullmatch(PurePath(file).name)
     task = named["task"] if named else ""
+    means = str(PurePath(file).with_name(f"results_{named['date']}.json")) if named else ""
+    published = partial(_lm_eval_published, file, means, task, chosen or "none") if os.path.isfile(means) else None
     lacks = unfiltered and options.filter not in (None, "none")
     notes = (f"there is no filter {options.filter}: took the only results",) if lacks else ()
-    yield SystemLog(file, rows, notes=notes, published=partial(_lm_eval_published, file, chosen or "none"), task=task)
+    yield SystemLog(file, rows, notes=notes, facts={"task": task}, task=task, published=published)
 
 
 def _lm_eval_scores(line: Item) -> Scores:
@@ -226,59 +226,19 @@ def _lm_eval_value(line: Item, name: str) -> float | InputError:
     return line.number(name)
 
 
-def _lm_eval_published(samples: str, filter: str, score: str, mean: float) -> tuple[list[str], bool]:
+def _lm_eval_published(
+    samples: str, file: str, task: str, filter: str, score: str, mean: float
+) -> tuple[list[str], bool]:
     """A note where results_{date}.json beside the samples has another mean, and whether lower is better there."""
-    path = PurePath(samples)
-    named = _SAMPLES.fullmatch(path.name)
-    file = str(path.with_name(f"results_{named['date']}.json")) if named else ""
-    if named is None or not os.path.isfile(file):
-        return [], False
     try:
-        results = load_item(file).fields
+        results = load_item(file)
+        published = results.item("results", {}).item(task, {}).get(f"{score},{filter}")
+        lower_is_better = results.item("higher_is_better", {}).item(task, {}).get(score) is False
     except InputError as error:
         return [f"not checked against the published results: {error.flags}"], False
-    published = _below(results, "results", named["task"], f"{score},{filter}")
-    lower_is_better = _below(results, "higher_is_better", named["task"], score) is False
     if not isinstance(published, int | float) or abs(mean - published) <= TOLERANCE * max(1.0, abs(published)):
         return [], lower_is_better
     return [f"{samples}: the mean of {score} is {mean:.6g}, but {published:.6g} in {file}"], lower_is_better
-
-
-def _below(value: object, *names: str) -> object:
-    """What an object holds below names, or None."""
-    for name in names:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
-
-
-def gather_samples(files: Sequence[str]) -> tuple[str, ...]:
-    """Files as a pattern for folders of lm-eval gives them: folders for samples of several tasks, and no means."""
-    runs = {(os.path.dirname(file), found["date"]) for file, found in _named(_SAMPLES, files)}
-    means = {file: (os.path.dirname(file), found["date"]) for file, found in _named(_MEANS, files)}
-    for file, run in means.items():
-        if run not in runs and b'"results"' in read_head(file)[1]:
-            raise InputError(
-                f"{file}: holds the means of lm-evaluation-harness, not the scores of instances; give the files "
-                "samples_*.jsonl beside it, which lm_eval writes with --log_samples"
-            )
-    return _as_folders([file for file in files if means.get(file) not in runs])
-
-
-def _as_folders(files: Sequence[str]) -> tuple[str, ...]:
-    """Files with folders in place of all samples in them, if these are of several tasks: they are of one system."""
-    tasks: dict[str, dict[str, str]] = {}
-    for file, found in _named(_SAMPLES, files):
-        tasks.setdefault(os.path.dirname(file), {})[found["task"]] = file
-    whole: dict[str, str] = {}
-    for folder, own in tasks.items():
-        if folder and 1 < len(own) == len(files_inside(folder, FORMATS["lm-eval"].folder)):
-            whole |= dict.fromkeys(own.values(), "") | {next(iter(own.values())): folder}
-    return tuple(filter(None, (whole.get(file, file) for file in files)))
-
-
-def _named(pattern: re.Pattern[str], files: Sequence[str]) -> list[tuple[str, re.Match[str]]]:
-    """The files whose names match."""
-    return [(file, found) for file in files if (found := pattern.fullmatch(PurePath(file).name))]
 
 
 LM_EVAL = Log(results=_lm_eval, content="document (doc_hash)")
@@ -319,8 +279,6 @@ EVERY_EVAL = Log(results=_every_eval, content="content (sample_hash)")
 
 
 _DOC, _METRIC = ("doc", "__doc__"), ("metric", "__metric__")
-_PART = ()
-"""Stands for a metric that is a list or an object, which is not decoded."""
 
 
 def _lighteval(file: str, _: Options) -> Iterator[SystemLog]:
@@ -334,31 +292,17 @@ def _lighteval(file: str, _: Options) -> Iterator[SystemLog]:
     yield SystemLog(
         file,
         [
-            Row(_lighteval_scores(item_at(where, metric)), id, labels=doc, content=doc.get("query"))
+            Row(item_at(where, metric).numbers(), id, labels=doc, content=doc.get("query"))
             for doc, metric, where, id in zip(docs, metrics, places, ids, strict=True)
         ],
         task=named["task"] if (named := _DETAILS.fullmatch(PurePath(file).name)) else "",
     )
 
 
-def _lighteval_scores(metrics: Item) -> Scores:
-    """The metrics of a document; those that it lacks are null."""
-    found: dict[str, float | InputError] = {}
-    for name, value in metrics.fields.items():
-        if isinstance(value, int | float):
-            found[name] = metrics.number(name)
-        elif value is not None:
-            found[name] = InputError(
-                f"{metrics.field(name)}: expected a number for each document, got a part of a metric of the corpus"
-            )
-    return found
-
-
-def _details(file: str, data: bytes) -> tuple[list[Any], list[Any]]:
-    """The documents and the metrics, as objects `[row]` of the fields with one value; other metrics are `_PART`."""
+def _details(file: str, data: bytes) -> list[list[Any]]:
+    """The documents and the metrics, as objects `[row]` of the fields with one value; others are of the corpus."""
     from pyarrow import types  # pyright: ignore[reportMissingImports]
 
-    parts: list[str] = []
     names: list[str] = []
 
     def choose(schema: Any) -> list[str]:
@@ -369,15 +313,13 @@ def _details(file: str, data: bytes) -> tuple[list[Any], list[Any]]:
                 f"columns: {listing(schema.names)}"
             )
         fields = [(name, field) for name in names for field in schema.field(name).type]
-        parts[:] = [field.name for name, field in fields if name == names[1] and types.is_nested(field.type)]
         return [f"{name}.{field.name}" for name, field in fields if not types.is_nested(field.type)]
 
     table = parquet_table(file, data, choose)
     lacking = [name for name in names if name not in table.column_names]
     if lacking:
         raise InputError(f"{file}, column {quote(lacking[0])}: holds no values of single documents")
-    docs, metrics = (table.column(name).to_pylist() for name in names)
-    return docs, [dict.fromkeys(parts, _PART) | metric if metric is not None else None for metric in metrics]
+    return [table.column(name).to_pylist() for name in names]
 
 
 LIGHTEVAL = Log(results=_lighteval, content="query")
@@ -433,46 +375,31 @@ def _inspect_scores(sample: Item) -> dict[str, float | InputError]:
     {'a': 1.0, 'b/tone': 3.0}
     """
     found: dict[str, float | InputError] = {}
-    for scorer, score in sample.item("scores", {}).fields.items():
-        try:
-            text(scorer)
-            value = as_object(score).get("value")
-            for key, part in value.items() if isinstance(value, dict) else ((None, value),):
-                as_number = _inspect_value(part, sample, scorer)
-                if as_number is not None:
-                    found[scorer if key is None else f"{scorer}/{key}"] = as_number
-        except InputError as error:
-            raise InputError(f"{_where(sample, scorer)}: {error.neutral}") from None
+    scores = sample.item("scores", {})
+    for scorer in scores.fields:
+        value = scores.item(scorer).get("value")
+        for key, part in value.items() if isinstance(value, dict) else ((None, value),):
+            try:
+                as_number = _inspect_value(part)
+            except InputError as error:
+                as_number = InputError(f"{sample.where}, score {quote(scorer)}: {error.neutral}")
+            if as_number is not None:
+                found[scorer if key is None else f"{scorer}/{key}"] = as_number
     return found
 
 
-def _inspect_value(value: object, sample: Item, scorer: str) -> float | InputError | None:
-    """A value as a number; None where the sample was left unscored."""
-    if isinstance(value, str):
-        return _inspect_word(value.strip().lower(), sample, scorer)
-    if isinstance(value, list | dict):
-        return InputError(f"{_where(sample, scorer)}: expected one value, got several in one; {_REMEDY}")
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+def _inspect_value(value: object) -> float | None:
+    """A grade, a word or a numeral as a number; None where the sample was left unscored."""
+    word = value.strip().lower() if isinstance(value, str) else ""
+    if value is None or word.strip("+-") == "nan" or (isinstance(value, float) and math.isnan(value)):
         return None
-    return number(value)
-
-
-def _inspect_word(word: str, sample: Item, scorer: str) -> float | InputError | None:
-    """A grade or a numeral as a number; None where it is NaN."""
     if word in _WORDS:
         return _WORDS[word]
-    if word.strip("+-") == "nan":
-        return None
-    try:
-        if is_text(word):
-            raise InputError(f"expected C, I, P, N, yes, no or a number, got the text {quote(word)}; {_REMEDY}")
-        return parse_number(word, hint=_REMEDY, missing=_REMEDY)
-    except InputError as error:
-        return InputError(f"{_where(sample, scorer)}: {error.neutral}")
-
-
-def _where(sample: Item, scorer: str) -> str:
-    return f"{sample.where}, score {quote(scorer)}"
+    if isinstance(value, list | dict):
+        raise InputError(f"expected one value, got several in one; {_REMEDY}")
+    if isinstance(value, str):
+        return parse_number(word, hint=f"write C, I, P, N, yes or no, or {_REMEDY}", missing=_REMEDY)
+    return number(value)
 
 
 def _load_log(file: str, data: bytes) -> Item:

@@ -10,9 +10,8 @@ one by one whatever the `unit`; "response" also says that they are no sample.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -176,14 +175,29 @@ _OBJECT = re.compile(rf"\s*\{{\s*{_PAIR},\s*{_PAIR}(?:[,}}]|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
-class _Labels:
+class ById:
+    """What a file says of each instance, by id."""
+
     file: str
-    labels: Mapping[str, str]
-    """id -> label, in the order of the file."""
+    values: Mapping[str, str]
+    """id -> label or words, in the order of the file."""
     lines: Mapping[str, int]
-    """id -> line; empty for an object."""
-    fields: Mapping[str, Sequence[str]]
-    """name -> [row] the other columns; empty where the file has no names."""
+    """id -> line; empty for an object of JSON."""
+    fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """name -> [row] what else it says."""
+
+    def where(self, id: str) -> str:
+        """Where an id stands, for a message."""
+        return f"{Line(self.file, self.lines[id])}" if id in self.lines else self.file
+
+    def check_known(self, gold: "ById") -> None:
+        """Refuse ids that the gold file does not have."""
+        if stray := [id for id in self.values if id not in gold.values]:
+            more = f" (and {len(stray) - 1} others)" if len(stray) > 1 else ""
+            raise InputError(
+                f"{self.where(stray[0])}: id {quote(stray[0])} is not in {gold.file}, which begins with "
+                f"{quote(next(iter(gold.values)))}; leave it out{more}"
+            )
 
 
 def _split(file: str, content: str) -> Iterator[tuple[int, list[str]]]:
@@ -231,7 +245,7 @@ def _roles(file: str, names: Sequence[str], *, gold: bool) -> tuple[int, int]:
     return id, label
 
 
-def _read_labels(file: str, *, gold: bool) -> _Labels:
+def _read_labels(file: str, *, gold: bool) -> ById:
     content = read_text(file)
     if content.lstrip().startswith("{"):
         return _of_object(file, content, gold=gold)
@@ -255,10 +269,10 @@ def _read_labels(file: str, *, gold: bool) -> _Labels:
     if not named:
         _check_first(file, lines[0], found)
     others = [j for j in range(width) if j not in (id, label)]
-    return _Labels(file, found, at, {rows[0][j]: [row[j] for row in rows[1:]] for j in others})
+    return ById(file, found, at, {rows[0][j]: [row[j] for row in rows[1:]] for j in others})
 
 
-def _of_object(file: str, content: str, *, gold: bool) -> _Labels:
+def _of_object(file: str, content: str, *, gold: bool) -> ById:
     """The labels of an object; null is none given."""
     found, labels = item_at(file, parse_json(file, content)), dict[str, str]()
     for id, value in found.fields.items():
@@ -268,7 +282,7 @@ def _of_object(file: str, content: str, *, gold: bool) -> _Labels:
             labels[id] = str(value).lower() if isinstance(value, bool) else found.text(id).strip()
     if not labels:
         raise InputError(f"{file}: has no labels; expected an object of id -> label")
-    return _Labels(file, labels, {}, {})
+    return ById(file, labels, {})
 
 
 def _check_first(file: str, line: int, labels: Mapping[str, str]) -> None:
@@ -286,38 +300,22 @@ def read_id_labels(sources: Sources, options: Options) -> Reading:
     """Gold labels and those of each system, joined by id."""
     gold = _read_labels(sources.gold(), gold=True)
     systems = {name: _read_labels(file, gold=False) for name, file in sources.chosen(options).items()}
+    known = dict.fromkeys(gold.values.values())
     for own in systems.values():
-        _check(own, gold)
+        own.check_known(gold)
+        used = dict.fromkeys(own.values.values())
+        if known.keys().isdisjoint(used):
+            raise InputError(
+                f"{own.file}: none of its labels ({listing(used, 3)}) is among those of {gold.file} "
+                f"({listing(known, 3)}); expected the same spelling"
+            )
     return partial(
         evaluate_labels,
-        list(gold.labels.values()),
-        {name: (own.file, [own.labels.get(id) for id in gold.labels]) for name, own in systems.items()},
-        ids=list(gold.labels),
+        list(gold.values.values()),
+        {name: (own.file, [own.values.get(id) for id in gold.values]) for name, own in systems.items()},
+        ids=list(gold.values),
         fields=gold.fields,
     )
-
-
-def _check(system: _Labels, gold: _Labels) -> None:
-    """Refuse ids that are not in the gold file, and labels that are all unknown."""
-    stray = [id for id in system.labels if id not in gold.labels]
-    if len(stray) == len(system.labels):
-        raise InputError(
-            f"{system.file}: has none of the ids of {gold.file}, such as {quote(next(iter(gold.labels)))}; "
-            f"its first is {quote(stray[0])}; do they belong together?"
-        )
-    if stray:
-        place = f"{Line(system.file, system.lines[stray[0]])}" if system.lines else system.file
-        raise InputError(
-            f"{place}: id {quote(stray[0])} is not in {gold.file}; leave it out"
-            + (f" (and {len(stray) - 1} others)" if len(stray) > 1 else "")
-        )
-    known, used = set(gold.labels.values()), Counter(system.labels.values())
-    unknown = [label for label in used if label not in known]
-    if len(unknown) == len(used):
-        raise InputError(
-            f"{system.file}: none of its labels ({listing(unknown, 3)}) is among those of {gold.file} "
-            f"({listing(dict.fromkeys(gold.labels.values()), 3)}); expected the same spelling"
-        )
 
 
 def looks_like_id_labels(name: str, head: bytes) -> bool:

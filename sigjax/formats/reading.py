@@ -142,6 +142,11 @@ def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[tab
         read_text(first)  # says what is wrong with an empty file or a folder
     if outputs and table.looks_tabular(name, head):
         return InputError(f"{first}: {_TABLE}")
+    if _MEANS.fullmatch(PurePath(name).name) and b'"results"' in head:
+        return InputError(
+            f"{first}: holds the means of lm-evaluation-harness, not the scores of instances; give its folder, which "
+            "has samples_*.jsonl, too, if lm_eval ran with --log_samples"
+        )
     if len(files) > 1 and not outputs and not os.path.isdir(first):
         gold, systems = split_gold(files)
         formats = likely_formats([gold], systems) if systems else []
@@ -192,6 +197,7 @@ def _not_served(format: table.Format, metric: object) -> str:
     )
 
 
+_MEANS = re.compile(r"results_\d{4}-\d\d-\d\dt[\d.:-]+\.json")
 _GOLD_NAME = re.compile(r"(?:^|[^a-z])(?:gold|golds|ref[a-d]?|refs|references?|truth|qrels)(?:[^a-z]|$)")
 _NO_SYSTEM = re.compile(r"(source|src|input|published|scores)([^a-z].*)?")
 
@@ -305,12 +311,12 @@ def sources_of(paths: Sequence[Path], input: Sequence[Path] | Mapping[str, Path]
     for path in paths:
         if not isinstance(path, str | os.PathLike | bytes):
             raise InputError(f"expected the paths of files, got {type(path).__name__}; a data frame is given alone")
-    files = tuple(table.gathered(_unfolded(tuple(os.fsdecode(path) for path in paths))))
+    files = _unfolded(tuple(os.fsdecode(path) for path in paths))
     if isinstance(input, Mapping):
         outputs = {str(name): os.fsdecode(path) for name, path in input.items()}
         sources = Sources(files, outputs, frozenset(outputs))
     else:
-        sources = Sources(files, *name_systems(table.gathered([os.fsdecode(path) for path in input])))
+        sources = Sources(files, *name_systems([os.fsdecode(path) for path in input]))
     if not (sources.files or sources.systems):
         raise InputError("no file is given; expected a table, one file per system, or gold files and systems")
     return sources

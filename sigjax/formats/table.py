@@ -109,8 +109,6 @@ class Format:
             have, or none where it may have any; `Options.parameters` has what was given.
         folder: pattern of the files in a folder that stands for a system.
         tasks: whether a system may have several files, one per task, so that its folder may hold them all.
-        gathers: a regular expression of names of files, and a "module:function" of all files, which is called where one
-            has such a name, and puts folders in place of files that a shell made of a pattern.
         certain: whether files that look like this are nothing else, and are refused rather than taken for plain text
             where the metric does not fit.
         names: regular expression of the names of its files, without the folder and in lower case.
@@ -132,7 +130,6 @@ class Format:
     offers: str = ""
     folder: str = ""
     tasks: bool = False
-    gathers: tuple[str, str] = ("", "")
     certain: bool = True
     names: str = ".*"
     begins: tuple[bytes, ...] = (b"",)
@@ -178,13 +175,6 @@ class Format:
         given = parameterized(metric)[2] if self.metrics and not self.offers and isinstance(metric, str) else {}
         if others := [name for name in given if name not in self.options]:
             raise InputError(f"metric {metric!r}: {others[0]} means nothing for the format {self.name}; leave it out")
-
-    def gathered(self, files: Sequence[str]) -> Sequence[str]:
-        """The files, with folders in place of those that are all of a system."""
-        pattern, function = self.gathers
-        if not function or not any(re.fullmatch(pattern, PurePath(file).name) for file in files):
-            return files
-        return self._function(function)(files)
 
     @property
     def parser(self) -> Callable[..., DataTable] | None:
@@ -425,7 +415,6 @@ _TABLE = (
         options=_FILTER,
         folder="samples_*.jsonl",
         tasks=True,
-        gathers=(r"(samples|results)_.*", "harnesses:gather_samples"),
         names=rf"{_NO_ENDING}|.*\.jsonl?",
     ),
     _log("inspect", "logs of Inspect (inspect_ai)", "INSPECT", b"{", ZIP_MAGIC, folder="*.eval", tasks=True),
@@ -658,13 +647,6 @@ def fits(format: Format, name: str, head: bytes, files: Sequence[str], outputs: 
             raise
         _warn(format.name, format.package, error)
         return False
-
-
-def gathered(files: Sequence[str]) -> Sequence[str]:
-    """The files, with folders in place of those that are all of a system; see `Format.gathers`."""
-    for format in all_formats().values():
-        files = format.gathered(files)
-    return files
 
 
 def _warn(name: str, package: str, error: Exception) -> None:

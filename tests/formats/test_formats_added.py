@@ -20,7 +20,7 @@ BROKEN = Format("crash", "a look that fails", "systems", "nowhere:read", lambda 
 LOST = Format("lost", "a reader that is not there", "systems", "nowhere:read", looks_like(rb"^LOST"))
 FOLDED = Format(
     "folded", "votes of a jury, by town", "systems", "jury_files.reader:read_towns", looks_like(rb"^VOTES\\n"),
-    ("accuracy",), folder="*.votes", tasks=True, gathers=(r".*\\.votes", "jury_files.reader:gather"),
+    ("accuracy",), folder="*.votes", tasks=True,
 )
 TSV = Format("tsv", "tables of a jury", "file", "jury_files.reader:read_votes", looks_like())
 """
@@ -41,10 +41,6 @@ def read_votes(sources, options):
             raise InputError(f"{file}: expected votes, yes or no")
         sheets.append(Sheet(name, file, {"value": np.array([vote == "yes" for vote in votes], float)}))
     return join_sheets(sheets, options)
-
-
-def gather(files):
-    return list(dict.fromkeys(os.path.dirname(file) for file in files))
 
 
 def read_towns(sources, options):
@@ -120,14 +116,14 @@ def test_a_report_says_which_package_read_the_files(install, files):
     assert not any("package" in each for each in sigjax.read(files["t.tsv"]).notes)
 
 
-def test_a_format_gathers_files_into_folders(install, tmp_path):
+def test_a_format_has_several_tasks_in_folders(install, tmp_path):
     towns = {"a": ("yes\nno", "no\nno\nyes"), "b": ("no\nno", "yes\nno\nyes")}
     files = [tmp_path / system / f"{town}.votes" for system in towns for town in ("graz", "linz")]
     for file, votes in zip(files, [each for own in towns.values() for each in own], strict=True):
         file.parent.mkdir(exist_ok=True)
         file.write_text(f"VOTES\n{votes}\n")
     install("jury", {"folded": "jury_files:FOLDED"})
-    report = sigjax.compare(read_metrics(*files), device="numpy")
+    report = sigjax.compare(read_metrics(tmp_path / "a", tmp_path / "b"), device="numpy")
     assert {each.name for each in report.systems} == {"a", "b"}
     assert {"graz.votes: accuracy", "linz.votes: accuracy"} <= {pair.metric for pair in report}
     assert [note for note in report.notes if "package" in note] == [

@@ -208,38 +208,38 @@ def lm_eval_folders(write, tasks):
 
 
 @pytest.mark.parametrize("tasks", [["arc"], ["arc", "hellaswag"]])
-@pytest.mark.parametrize("turned", [False, True])
-def test_lm_eval_results_and_samples_may_be_given_together(write, tasks, turned):
-    """As a pattern for a folder gives them; several tasks of a folder are those of one system."""
+def test_lm_eval_folders_with_their_results(write, tasks):
+    """Several tasks of a folder are those of one system."""
     folders = lm_eval_folders(write, tasks)
-    files = [file for own in folders.values() for file in (own[::-1] if turned else own)]
     (expected,) = {
         str(each.systems) + str(numbers(each)) for each in read_metrics(*(own[1] for own in folders.values()))
     }
-    for each in (
-        read_metrics(*files),
-        read_metrics(input=files),
-        read_metrics(*map(os.path.dirname, files[:: len(tasks) + 1])),
-    ):
-        assert str(each[-1].systems) + str(numbers(each[-1])) == expected
-        assert len(each) == (1 if len(tasks) == 1 else 3)  # and the suite
-    diagnosis = sigjax.doctor(*files)
-    assert (diagnosis.format, diagnosis.refusal, diagnosis.gold) == ("lm-eval", None, ())
+    found = read_metrics(*(os.path.dirname(own[0]) for own in folders.values()))
+    assert str(found[-1].systems) + str(numbers(found[-1])) == expected
+    assert len(found) == (1 if len(tasks) == 1 else 3)  # and the suite
 
 
-def test_lm_eval_results_without_their_samples_are_refused(write):
-    folders = lm_eval_folders(write, ["arc"])
-    for files in (
-        [own[0] for own in folders.values()],
-        [folders["x"][1], folders["y"][0]],
-        [*folders["x"], folders["y"][1], write("y/results_2026-01-03T00-00-00.1.json", '{"results": {}}')],
-    ):
+def test_lm_eval_results_and_samples_given_together_are_refused(write):
+    """As a pattern for all files of folders gives them."""
+    folders = lm_eval_folders(write, ["arc", "hellaswag"])
+    for files in ([own[0] for own in folders.values()], [file for own in folders.values() for file in own]):
         said = sigjax.doctor(*files).refusal
-        assert "holds the means of lm-evaluation-harness, not the scores of instances; give the files samples" in said
-        with pytest.raises(InputError, match="which lm_eval writes with --log_samples"):
+        assert "holds the means of lm-evaluation-harness, not the scores of instances; give its folder" in said
+        with pytest.raises(InputError, match="if lm_eval ran with --log_samples"):
             read(*files)
+    with pytest.raises(InputError, match="x/results.*json, line 1.*: not readable as JSON"):
+        read(*folders["x"][::-1])
     table = write("results_2026-01-03T00-00-00.1.json", '[{"id": 1, "A": 1, "B": 0}, {"id": 2, "A": 1, "B": 0}]')
     assert read(table).systems == ("A", "B")
+
+
+def test_lm_eval_samples_of_different_tasks_are_never_compared_silently(write):
+    folders = lm_eval_folders(write, ["arc", "hellaswag"])
+    mixed = [folders["x"][1], folders["y"][2]]
+    assert "the systems differ in the task: 'arc', 'hellaswag'" in read(*mixed).notes
+    mixed[1].write_text(logs.lm_eval(B).replace('"h', '"other'))
+    with pytest.raises(InputError, match="has another document .doc_hash. than of"):
+        read(*folders["x"][1:], *mixed[1:])
 
 
 @pytest.mark.parametrize("value", [[1.5, 3], {"x": 1}, "text"])
@@ -284,7 +284,7 @@ def test_inspect_parts_of_a_value(write):
     assert numbers(read(*paths, metric="judge/tone")) == {"a": [3, 4], "b": [3, 4]}
     assert numbers(read(*paths, metric="judge/fact")) == {"a": [1, 0], "b": [1, 0]}
     with pytest.raises(
-        InputError, match=r"a.json, sample 1, score 'judge': expected C, I, P, N, .* got the text 'because'"
+        InputError, match=r"a.json, sample 1, score 'judge': expected a number, got 'because'; write C, I, P, N, yes"
     ):
         read(*paths, metric="judge/why")
     with pytest.raises(InputError, match="needs value: which of 'judge/tone', 'judge/fact'"):
