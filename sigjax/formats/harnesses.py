@@ -275,7 +275,7 @@ def _evaluations(lines: Sequence[Item]) -> list[str]:
     return [result if counts[name] > 1 and isinstance(result, str) else name for name, result in pairs]
 
 
-EVERY_EVAL = Log(results=_every_eval, content="content (sample_hash)")
+EEE = Log(results=_every_eval, content="content (sample_hash)")
 
 
 _DOC, _METRIC = ("doc", "__doc__"), ("metric", "__metric__")
@@ -538,39 +538,29 @@ DEEPEVAL = Log(
 
 
 def _evalplus(file: str) -> tuple[Item, Iterator[Item]]:
-    """The samples of each task: a list of objects since version 0.2.2, and before lists of statuses beside others."""
+    """The samples of each task, as version 0.2.2 and newer ones write them."""
     whole = load_item(file)
-
-    def samples() -> Iterator[Item]:
-        for task, held in whole.item("eval").fields.items():
-            where = (whole.at, task)
-            if isinstance(held, list):
-                for i, sample in enumerate(held, start=1):
-                    own = item_at((where, "sample", i), sample)
-                    yield Item(own.at, {"task": task, "base": own.value("base_status"), "plus": own.get("plus_status")})
-                continue
-            own = item_at(where, held)
-            base, plus = own.value("base"), own.get("plus")
-            for i, status in enumerate(base if isinstance(base, list) else [base]):
-                extra = plus[i] if isinstance(plus, list) and i < len(plus) else None
-                firsts = [each[0] if isinstance(each, list) and each else each for each in (status, extra)]
-                yield Item((where, "sample", i + 1), dict(zip(("task", "base", "plus"), (task, *firsts), strict=True)))
-
-    return whole, samples()
+    tasks = whole.item("eval")
+    samples = ((task, sample) for task in tasks.fields for sample in tasks.items(task, f"{quote(task)}, sample"))
+    return whole, (Item(sample.at, sample.fields | {"task": task}) for task, sample in samples)
 
 
 def _evalplus_scores(sample: Item) -> dict[str, float]:
     """Whether a sample passes the tests of HumanEval or MBPP (base), and those of EvalPlus besides (plus)."""
-    passed = {}
-    for name in ("base", "plus"):
-        if (status := sample.get(name)) is not None:
-            if not isinstance(status, str) or status not in _EVALPLUS:
-                raise InputError(f"{sample.field(name)}: expected one of {', '.join(_EVALPLUS)}, got {status!r}")
-            passed[name] = _EVALPLUS[status]
-    return {name: float(all(passed.values()) if name == "plus" else own) for name, own in passed.items()}
+    passed = {"base": _passes(sample, "base_status")}
+    if sample.get("plus_status") is None:
+        return passed
+    return passed | {"plus": min(passed["base"], _passes(sample, "plus_status"))}
 
 
-_EVALPLUS = {"pass": 1.0, "success": 1.0, "fail": 0.0, "failed": 0.0, "timeout": 0.0}
+def _passes(sample: Item, field: str) -> float:
+    status = sample.text(field)
+    if status not in _EVALPLUS:
+        raise InputError(f"{sample.field(field)}: expected one of {', '.join(_EVALPLUS)}, got {quote(status)}")
+    return _EVALPLUS[status]
+
+
+_EVALPLUS = {"pass": 1.0, "fail": 0.0, "timeout": 0.0}
 EVALPLUS = Log(
     load=_evalplus,
     scores=_evalplus_scores,
@@ -619,7 +609,7 @@ def _tau_scores(trial: Item) -> dict[str, float]:
     return {"reward": reward, "success": float(abs(reward - 1) <= 1e-6)}
 
 
-TAU = Log(
+TAU_BENCH = Log(
     load=_tau,
     scores=_tau_scores,
     id="task_id",

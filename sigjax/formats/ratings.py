@@ -11,10 +11,9 @@ translation".
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any
 
 from sigjax.formats.logs import Log, Row, SystemLog, choose, grouped
 from sigjax.readers.options import Options, listing, quote
@@ -146,7 +145,7 @@ def _appraise(file: str, options: Options) -> list[SystemLog]:
     left_out = Counter(each.why_not for each in ratings if each.why_not)
     kept = [each for each in ratings if not each.why_not]
     notes = [f"left out {number} ratings of {reason}" for reason, number in left_out.items()]
-    items = {document: _items(own) for document, own in _grouped(kept, "document").items()}
+    items = {document: _items(own) for document, own in grouped(kept, attrgetter("document")).items()}
     if _in_batches(items):
         kept, note = _by_position(kept, items)
         notes.append(note)
@@ -157,21 +156,13 @@ def _appraise(file: str, options: Options) -> list[SystemLog]:
         last[each.system, each.document, each.item, each.annotator] = each
     if again := len(kept) - len(last):
         notes.append(f"{again} ratings were given again by the same annotator: the last one counts")
-    by_system = {system: _grouped(own, "document", "item") for system, own in _grouped(last.values(), "system").items()}
-    several = sum(len(own) > 1 for segments in by_system.values() for own in segments.values())
-    if several:
+    translations = grouped(last.values(), attrgetter("system", "document", "item"))
+    if several := sum(len(own) > 1 for own in translations.values()):
         notes.append(f"{several} translations have several annotators: took the mean of their scores")
-    return [
-        SystemLog(
-            file, [_appraise_row(document, item, own) for (document, item), own in each.items()], name, tuple(notes)
-        )
-        for name, each in by_system.items()
-    ]
-
-
-def _grouped(ratings: Iterable[_Rating], name: str, *more: str) -> dict[Any, list[_Rating]]:
-    """The ratings of each value of a field, or of several."""
-    return grouped(ratings, attrgetter(name, *more))
+    rows: dict[str, list[Row]] = {}
+    for (system, document, item), own in translations.items():
+        rows.setdefault(system, []).append(_appraise_row(document, item, own))
+    return [SystemLog(file, own, system, tuple(notes)) for system, own in rows.items()]
 
 
 _Items = dict[tuple[str, str], list[str]]
@@ -181,7 +172,7 @@ _Items = dict[tuple[str, str], list[str]]
 def _items(ratings: Sequence[_Rating]) -> _Items:
     return {
         key: sorted({each.item for each in own}, key=lambda item: (len(item), item))
-        for key, own in _grouped(ratings, "system", "annotator").items()
+        for key, own in grouped(ratings, attrgetter("system", "annotator")).items()
     }
 
 

@@ -105,7 +105,7 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[table.F
         if os.path.isdir(first):
             return bool(format.folder and files_inside(first, format.folder))
         scored = alone or not format.parts or _is_scored(name, head)
-        return scored and table.fits(format, name, head, files, outputs)
+        return scored and format.fits(name, head) and format.confirmed(files, outputs)
 
     looking = filter(is_likely, formats_taking(files, outputs))
     likely = next(looking, None)

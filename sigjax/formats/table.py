@@ -291,7 +291,6 @@ _OBJECTS = re.compile(rb'\s*\[\s*\{\s*"[^"\n]*"\s*:')
 _NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
 _NUMBERS = re.compile(rf"\s*{_NUMBER}([ \t]+{_NUMBER})*\s*")
 _NUMBER_WORD = re.compile(rb"[-+.\d]*")
-_EVERY_EVAL = looks_like(rb'\A(?=.*"schema_version")(?=.*"model_id")(?=.*"evaluation_name")(?=.*"sample_id")')
 _INSPECT = re.compile(rb'\s*\{\s*("version"\s*:\s*\d+\s*,\s*)?"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
 _NAME = rb'"(?:[^"\\]|\\.)*"\s*:\s*'
 """The name of a field of an object, and the colon after it."""
@@ -315,7 +314,7 @@ _LOOKS: dict[str, Looks] = {
     ),
     "inspect": lambda name, head: (name.endswith(".eval") and head.startswith(ZIP_MAGIC)) or bool(_INSPECT.match(head)),
     "helm": looks_like(rb'^\s*\[\s*\{\s*"instance_id"\s*:', rb'"stats"'),
-    "eee": _EVERY_EVAL,
+    "eee": looks_like(rb'\A(?=.*"schema_version")(?=.*"model_id")(?=.*"evaluation_name")(?=.*"sample_id")'),
     "lighteval": looks_like(rb"^PAR1"),
     "alpaca-eval": _looks_alpaca_eval,
     "terminal-bench": looks_like(rb'"results"\s*:\s*\[\s*\{[^{}]{0,999}?"(trial_name|task_id)"', rb'"is_resolved"'),
@@ -393,9 +392,15 @@ def _format(takes: Takes, name: str, title: str, reader: str, metrics: tuple[str
     return Format(name, title, takes, reader, _LOOKS[name], metrics, **more)
 
 
-def _log(name: str, title: str, log: str, *begins: bytes, **more: Any) -> Format:
+def _log(name: str, title: str, *begins: bytes, **more: Any) -> Format:
     """A log of an evaluation of language models: one file per system."""
-    return _format("systems", name, title, f"harnesses:{log}.read", begins=begins or (b"{",), **more)
+    log = f"harnesses:{name.replace('-', '_').upper()}.read"
+    return _format("systems", name, title, log, begins=begins or (b"{",), **more)
+
+
+def _transcripts(name: str, title: str) -> Format:
+    functions = {"recognizes": f"texts:looks_like_{name}", "confirms": f"texts:are_{name}"}
+    return _format("gold", name, title, f"texts:read_{name}", _TRANSCRIPTS, options=_TEXT_OPTIONS, **functions)
 
 
 def _table(name: str, title: str, reader: str, names: str, **more: Any) -> Format:
@@ -408,37 +413,19 @@ _gold, _systems, _file = (partial(_format, takes) for takes in ("gold", "systems
 _PLAIN, _FRAMES = "sigjax.readers.plain:read_", "sigjax.readers.frames:read_"
 _TABLE = (
     # Logs of evaluations of language models
-    _log(
-        "lm-eval",
-        "samples of lm-evaluation-harness",
-        "LM_EVAL",
-        options=_FILTER,
-        folder="samples_*.jsonl",
-        tasks=True,
-        names=rf"{_NO_ENDING}|.*\.jsonl?",
-    ),
-    _log("inspect", "logs of Inspect (inspect_ai)", "INSPECT", b"{", ZIP_MAGIC, folder="*.eval", tasks=True),
-    _log("helm", "per_instance_stats.json of HELM", "HELM", b"[", options=_FILTER, folder="per_instance_stats.json"),
-    _log("eee", "instances of Every Eval Ever", "EVERY_EVAL", folder="*_samples.jsonl"),
-    _log(
-        "lighteval",
-        "details of lighteval, parquet",
-        "LIGHTEVAL",
-        b"",
-        folder="details_*.parquet",
-        tasks=True,
-        names="details_.*",
-    ),
-    _log(
-        "alpaca-eval", "annotations.json of AlpacaEval", "ALPACA_EVAL", b"[", options=_FILTER, folder="annotations.json"
-    ),
-    _log("terminal-bench", "results.json of terminal-bench", "TERMINAL_BENCH", folder="*/results.json", tasks=True),
-    _log("tau-bench", "results of tau-bench or tau2-bench", "TAU", b"{", b"["),
-    _log("promptfoo", "JSON of promptfoo eval -o", "PROMPTFOO"),
-    _log("deepeval", "test runs of DeepEval", "DEEPEVAL"),
-    _log("evalplus", "eval_results.json of EvalPlus", "EVALPLUS"),
-    _log("mteb", "results of MTEB, folders with model_meta.json", "MTEB", options=_FILTER, folder="*/model_meta.json"),
-    _log("swebench", "reports, leaderboards.json or details of SWE-bench", "SWEBENCH", options=_FILTER),
+    _log("lm-eval", "samples of lm-evaluation-harness", options=_FILTER, folder="samples_*.jsonl", tasks=True),
+    _log("inspect", "logs of Inspect (inspect_ai)", b"{", ZIP_MAGIC, folder="*.eval", tasks=True),
+    _log("helm", "per_instance_stats.json of HELM", b"[", options=_FILTER, folder="per_instance_stats.json"),
+    _log("eee", "instances of Every Eval Ever", folder="*_samples.jsonl"),
+    _log("lighteval", "details of lighteval, parquet", b"", folder="details_*.parquet", tasks=True, names="details_.*"),
+    _log("alpaca-eval", "annotations.json of AlpacaEval", b"[", options=_FILTER, folder="annotations.json"),
+    _log("terminal-bench", "results.json of terminal-bench", folder="*/results.json", tasks=True),
+    _log("tau-bench", "results of tau-bench or tau2-bench", b"{", b"["),
+    _log("promptfoo", "JSON of promptfoo eval -o"),
+    _log("deepeval", "test runs of DeepEval"),
+    _log("evalplus", "eval_results.json of EvalPlus"),
+    _log("mteb", "results of MTEB, folders with model_meta.json", options=_FILTER, folder="*/model_meta.json"),
+    _log("swebench", "reports, leaderboards.json or details of SWE-bench", options=_FILTER),
     # Other files of one system each
     _systems(
         "trec-eval",
@@ -530,24 +517,8 @@ _TABLE = (
         recognizes="texts:looks_timed",
         confirms="texts:are_timed",
     ),
-    _gold(
-        "kaldi",
-        "transcripts with ids, as Kaldi's text",
-        "texts:read_kaldi",
-        _TRANSCRIPTS,
-        options=_TEXT_OPTIONS,
-        recognizes="texts:looks_like_kaldi",
-        confirms="texts:are_kaldi",
-    ),
-    _gold(
-        "trn",
-        "transcripts with ids, as sclite's trn",
-        "texts:read_trn",
-        _TRANSCRIPTS,
-        options=_TEXT_OPTIONS,
-        recognizes="texts:looks_like_trn",
-        confirms="texts:are_trn",
-    ),
+    _transcripts("kaldi", "transcripts with ids, as Kaldi's text"),
+    _transcripts("trn", "transcripts with ids, as sclite's trn"),
     _gold(
         "id-labels",
         "ids and class labels, one per line or as a JSON object",
@@ -634,25 +605,10 @@ def added_formats() -> dict[str, Format]:
                 raise InputError("another package adds one of that name; keep one of them")
             added[point.name] = replace(_loaded(point), package=package)
         except Exception as error:  # whatever the modules of another package raise
-            _warn(point.name, package, error)
+            said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+            message = f"format {point.name} of {package} is left out: {' '.join(said.split())[:200]}"
+            warnings.warn(message, RuntimeWarning, stacklevel=2)
     return added
-
-
-def fits(format: Format, name: str, head: bytes, files: Sequence[str], outputs: Sequence[str]) -> bool:
-    """Whether files look like a format; where the code of another package fails, a warning, and no."""
-    try:
-        return format.fits(name, head) and format.confirmed(files, outputs)
-    except Exception as error:
-        if not format.package or isinstance(error, InputError):
-            raise
-        _warn(format.name, format.package, error)
-        return False
-
-
-def _warn(name: str, package: str, error: Exception) -> None:
-    said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-    message = f"format {name} of {package} is left out: {' '.join(said.split())[:200]}"
-    warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
 def _loaded(point: EntryPoint) -> Format:

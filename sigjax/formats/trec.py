@@ -256,43 +256,46 @@ _ALL = "all"
 def _trec_eval(file: str, _: Options) -> Iterator[SystemLog]:
     """Measures of topics, without those of all topics together."""
     content = read_text(file)
-    parse = _parse_measured_json if content.lstrip().startswith("{") else _parse_measured_lines
-    found = parse(file, content)
-    scores = {
-        topic: {measure: value for measure, value in own.items() if not _NOT_MEANS.fullmatch(measure)}
-        for topic, own in found.items()
-        if topic != _ALL
-    }
-    if not any(scores.values()):
-        raise InputError(f"{file}: has no values of single topics; run trec_eval with -q")
-    yield SystemLog(file, [Row(own, topic, labels={"topic": topic}) for topic, own in scores.items()])
-
-
-def _parse_measured_json(file: str, content: str) -> dict[str, dict[str, float]]:
-    topics = item_at(file, parse_json(file, content))
-    return {id: {name: own.number(name) for name in own.fields} for id in topics.fields for own in [topics.item(id)]}
-
-
-def _parse_measured_lines(file: str, text: str) -> dict[str, dict[str, float]]:
-    """One line per measure and topic."""
+    parse = _measured_json if content.lstrip().startswith("{") else _measured_lines
     scores: dict[str, dict[str, float]] = {}
-    lines = text.split("\n")
-    topic_first = _topic_first(lines)
-    for line, content in enumerate(lines, start=1):
-        if not content.strip():
-            continue
-        where = f"{Line(file, line)}"
-        measure, topic, value = _eval_fields(where, content)
-        if topic_first:
-            measure, topic = topic, measure
+    for where, topic, measure, value in parse(file, content):
         if topic == _ALL or _NOT_MEANS.fullmatch(measure):
             continue
         own = scores.setdefault(topic, {})
         if measure in own:
             raise InputError(f"{where}: {quote(measure)} of topic {quote(topic)} occurs twice; leave one out")
-        with naming(f"{where}, {quote(measure)}"):
-            own[measure] = parse_number(value)
-    return scores
+        with naming(where):
+            own[measure] = value()
+    if not scores:
+        raise InputError(f"{file}: has no values of single topics; run trec_eval with -q")
+    yield SystemLog(file, [Row(own, topic, labels={"topic": topic}) for topic, own in scores.items()])
+
+
+_Measured = Iterator[tuple[str, str, str, Callable[[], float]]]
+"""Where a value stands, its topic, its measure, and the value, which may be no number."""
+
+
+def _measured_json(file: str, content: str) -> _Measured:
+    topics = item_at(file, parse_json(file, content))
+    for topic in topics.fields:
+        own = topics.item(topic)
+        yield from ((own.field(name), topic, name, partial(number, value)) for name, value in own.fields.items())
+
+
+def _measured_lines(file: str, content: str) -> _Measured:
+    """One line per measure and topic."""
+    lines = content.split("\n")
+    topic_first = _topic_first(lines)
+    for line, row in enumerate(lines, start=1):
+        fields = [field.strip() for field in row.split("\t")]
+        fields = fields if len(fields) == 3 else row.split()
+        if not any(fields):
+            continue
+        if len(fields) != 3 or not all(fields):
+            expected = "measure, topic and value with tabs between"
+            raise InputError(f"{Line(file, line)}: expected {expected}, got {quote(row)}")
+        topic, measure = fields[:2] if topic_first else fields[1::-1]
+        yield f"{Line(file, line)}", topic, measure, partial(parse_number, fields[2])
 
 
 def _topic_first(lines: Sequence[str]) -> bool:
@@ -311,15 +314,6 @@ def looks_measured(name: str, head: bytes) -> bool:
     if _MEASURED_JSON.match(head):
         return any(map(parse_measure, _MEASURED_NAME.findall(head.decode("utf-8", "replace"))))
     return _topic_first([line.decode("utf-8", "replace") for line in head_lines(head)])
-
-
-def _eval_fields(where: str, content: str) -> Sequence[str]:
-    fields = [field.strip() for field in content.split("\t")]
-    if len(fields) != 3:
-        fields = content.split()
-    if len(fields) != 3 or not all(fields):
-        raise InputError(f"{where}: expected measure, topic and value with tabs between, got {quote(content)}")
-    return fields
 
 
 def _spelled(options: Options, measures: Sequence[str]) -> Options:

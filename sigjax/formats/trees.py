@@ -492,11 +492,8 @@ def read_trees(sources: Sources, options: Options) -> Reading:
 
 def _count_lines(system: LineBrackets, gold: LineBrackets, num_lines: int) -> dict[str, np.ndarray]:
     counted = {"tp": system & gold, "predicted": system, "gold": gold}
-    counts = {name: np.zeros(num_lines) for name in counted}
-    for name, brackets in counted.items():
-        for (line, *_), count in brackets.items():
-            counts[name][line] += count
-    return counts
+    rows = {name: np.array([line for line, *_ in brackets.elements()], int) for name, brackets in counted.items()}
+    return {name: np.bincount(own, minlength=num_lines).astype(float) for name, own in rows.items()}
 
 
 _HEADER = re.compile(r"\s*ID\s+Len\.\s+Stat\.\s+Recal\s+Prec\.")

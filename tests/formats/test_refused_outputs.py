@@ -74,7 +74,7 @@ BAD = {
     "trec_eval": {
         "aggregate": ("map                   \tall\t0.5\n", r"a: has no values of single topics; run trec_eval with"),
         "fields": (EVAL + "map \t8\n", r"a, line 5: expected measure, topic and value with tabs .* got 'map \\t8'"),
-        "number": (EVAL + "map \t8\thigh\n", r"a, line 5, 'map': expected a number, got 'high'"),
+        "number": (EVAL + "map \t8\thigh\n", r"a, line 5: expected a number, got 'high'"),
         "twice": (EVAL + EVAL, r"a, line 6: 'map' of topic '7' occurs twice"),
         "text": ("Results:\n" + EVAL, r"a, line 1: expected measure, topic and value"),
     },
