@@ -495,16 +495,15 @@ def split_blanks(line: str) -> list[str]:
 
 def read_pairs(sources: Sources, options: Options) -> Reading:
     """Gold and guess are the last two columns of each file."""
-    gold, systems = None, {}
-    for name, file in sources.chosen(options).items():
-        own = systems[name] = parse_columns(file, read_text(file))
-        words = own.words if own.num_columns > 2 else [""] * len(own.gold)  # in other files gold tags come first
-        truth = replace(own, words=words, tags=own.gold)
-        gold = gold or truth
+    systems = {name: parse_columns(file, read_text(file)) for name, file in sources.chosen(options).items()}
+    # Where there are two columns, there are no words: gold tags come first.
+    words = [own.words if own.num_columns > 2 else [""] * len(own.gold) for own in systems.values()]
+    truths = [replace(own, words=its, tags=own.gold) for own, its in zip(systems.values(), words, strict=True)]
+    gold = truths[0]
+    for truth in truths:
         check_words(gold, truth)
         _check_sentences(gold, truth)
         _check_same(gold, truth, "tags", "gold tag", "the gold tags in the last but one column of every file")
-    assert gold is not None
     _check_guesses(gold, systems.values())
     return partial(evaluate_tags, gold, systems)
 

@@ -1,11 +1,9 @@
 """Logs of programs that evaluate language models and agents: harnesses, benchmarks of agents, tests of prompts.
 
-Most are one JSON value, one JSON line or row of Parquet per instance, which a `Log` declares: lm-evaluation-harness,
-HELM, lighteval, Every Eval Ever, AlpacaEval, MTEB, terminal-bench, tau-bench, promptfoo, DeepEval, EvalPlus. Inspect's
-.eval is a zip archive, of which only the members that are needed are unpacked, into memory and within bounds.
-
-Each sample of Inspect holds one value per scorer; the epochs of a sample are its runs, as are several trials of a task.
-Where the log was reduced by another rule than the mean (pass@k, a majority), the reduced values are the scores.
+Each has a `Log`. Inspect's .eval is a zip archive, of which only the members that are needed are unpacked, into memory
+and within bounds. Each of its samples holds one value per scorer; the epochs of a sample are its runs, as are several
+trials of a task. Where the log was reduced by another rule than the mean (pass@k, a majority), the reduced values are
+the scores.
 
 SWE-bench has reports of its harness, boards of its web site, and the results of its repository of experiments. A report
 or `per_instance_details.json` says which instances there were. `results.json` of the experiments lists those that are
@@ -70,9 +68,11 @@ def _helm(file: str, options: Options) -> Iterator[SystemLog]:
     notes = ()
     if any(row.labels["perturbation"] != "none" for row in rows):
         notes = ("perturbed instances count as instances; --cluster instance keeps each with its original",)
-    model, scenario, run = _run_spec(file)
-    task = re.sub(r"(?<=[:,])model=[^,]*,?", "", run).rstrip(":,")
-    yield SystemLog(file, rows, model, notes, {"scenario": scenario}, task=task)
+    path = str(PurePath(file).with_name("run_spec.json"))
+    spec = load_item(path) if os.path.isfile(path) else Item(path, {})
+    task = re.sub(r"(?<=[:,])model=[^,]*,?", "", spec.name("name?")).rstrip(":,")
+    facts = {"scenario": str(spec.get("scenario_spec") or "")}
+    yield SystemLog(file, rows, spec.name("adapter_spec.model?"), notes, facts, task=task)
 
 
 def _helm_row(entry: Item) -> Row:
@@ -99,14 +99,6 @@ def _helm_scores(entry: Item) -> tuple[str, dict[str, float | InputError]]:
         elif count > 0:
             scores[name] = entry_stat.number("sum") / count
     return split, scores
-
-
-def _run_spec(file: str) -> tuple[str, str | None, str]:
-    """The model, the scenario and the run that run_spec.json beside the file names."""
-    path = str(PurePath(file).with_name("run_spec.json"))
-    spec = load_item(path) if os.path.isfile(path) else Item(path, {})
-    scenario, name = spec.get("scenario_spec"), spec.get("name")
-    return spec.name("adapter_spec.model?"), scenario and str(scenario), name if isinstance(name, str) else ""
 
 
 HELM = Log(results=_helm)
@@ -348,8 +340,7 @@ def _inspect_results(file: str, _: Options) -> Iterator[SystemLog]:
         raise InputError(f"{file}: holds no samples, only their aggregate; expected a log written with its samples")
     notes = () if status == "success" else (f"{file}: the run has the status {status}",)
     notes += (f"took the values reduced over epochs by {others}",) if others else ()
-    task = about.get("task")
-    task = task if isinstance(task, str) else ""
+    task = about.name("task?")
     facts = {"task": task, "reduction over epochs": others or "mean"}
     yield SystemLog(file, rows, about.name("model?"), notes, facts, task=task)
 

@@ -249,6 +249,19 @@ def _read_labels(file: str, *, gold: bool) -> ById:
     content = read_text(file)
     if content.lstrip().startswith("{"):
         return _of_object(file, content, gold=gold)
+    found, title = _parse(file, content, gold=gold)
+    first, *others = found.values
+    alone = found.values[first] not in (found.values[id] for id in others)
+    if title is None and others and alone and not _DIGIT.search(first) and all(map(_DIGIT.search, others)):
+        raise InputError(
+            f"{found.where(first)}: is {quote(first)}, {quote(found.values[first])} an instance? it seems to name "
+            "columns: call them id and label, or leave the line out"
+        )
+    return found
+
+
+def _parse(file: str, content: str, *, gold: bool) -> tuple[ById, str | None]:
+    """Labels by id, and the name of their column; None where the file has no names."""
     lines, rows = zip(*_split(file, content), strict=True)
     width, named = len(rows[0]), _has_names(rows)
     if width != 2 and not named:
@@ -266,10 +279,8 @@ def _read_labels(file: str, *, gold: bool) -> ById:
         found[row[id]], at[row[id]] = row[label], line
     if not found:
         raise InputError(f"{file}: has names of columns but no rows; expected one per instance")
-    if not named:
-        _check_first(file, lines[0], found)
-    others = [j for j in range(width) if j not in (id, label)]
-    return ById(file, found, at, {rows[0][j]: [row[j] for row in rows[1:]] for j in others})
+    others = {rows[0][j]: [row[j] for row in rows[1:]] for j in range(width) if j not in (id, label)}
+    return ById(file, found, at, others), rows[0][label] if named else None
 
 
 def _of_object(file: str, content: str, *, gold: bool) -> ById:
@@ -283,17 +294,6 @@ def _of_object(file: str, content: str, *, gold: bool) -> ById:
     if not labels:
         raise InputError(f"{file}: has no labels; expected an object of id -> label")
     return ById(file, labels, {})
-
-
-def _check_first(file: str, line: int, labels: Mapping[str, str]) -> None:
-    """Refuse a first line that seems to name columns in words of its own: it would count as an instance."""
-    first, *others = labels
-    alone = labels[first] not in (labels[id] for id in others)
-    if others and alone and not _DIGIT.search(first) and all(map(_DIGIT.search, others)):
-        raise InputError(
-            f"{Line(file, line)}: is {quote(first)}, {quote(labels[first])} an instance? it seems to name columns: "
-            "call them id and label, or leave the line out"
-        )
 
 
 def read_id_labels(sources: Sources, options: Options) -> Reading:
@@ -324,22 +324,15 @@ def looks_like_id_labels(name: str, head: bytes) -> bool:
     if not content.strip() or content.lstrip().startswith(("{", "[", "(", "#")):
         return _OBJECT.match(content) is not None and re.search(r"\}\s*\{", content) is None
     try:
-        rows = [row for _, row in _split(name, content)]
-        named = _has_names(rows)
-        id, label = _roles(name, rows[0], gold=True) if named else (0, 1)
+        found, title = _parse(name, content, gold=True)
     except InputError:
         return False
-    width, given = len(rows[0]), rows[named:]
-    if {len(row) for row in rows} != {width} or not given or (width != 2 and not named):
-        return False
-    ids, labels = ([row[j] for row in given] for j in (id, label))
-    if len(set(ids)) < len(ids) or not all(map(str.strip, (*ids, *labels))):
-        return False
+    labels = list(found.values.values())
     whole = all(map(_WHOLE.fullmatch, labels))
     if not whole and not any(map(is_text, labels)):
         return False
     # A column of another name may be a system: numbers are then results.
-    if named and (rows[0][label].lower() not in _LABELS if whole else rows[0][label].lower() in _SCORES):
+    if title is not None and (title.lower() not in _LABELS if whole else title.lower() in _SCORES):
         return False
     several_words = any(" " in each for each in labels)
     repeated = len(set(labels)) < len(labels)

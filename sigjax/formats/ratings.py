@@ -17,7 +17,7 @@ from operator import attrgetter
 
 from sigjax.formats.logs import Log, Row, SystemLog, choose, grouped
 from sigjax.readers.options import Options, listing, quote
-from sigjax.readers.plain import csv_records
+from sigjax.readers.plain import csv_records, parse_delimited
 from sigjax.readers.table import parse_number
 from sigjax.records import InputError, Line
 from sigjax.run.files import naming, read_text
@@ -35,29 +35,20 @@ _ATTENTION = "hotw"
 
 
 def _mqm(file: str, _: Options) -> Iterator[SystemLog]:
-    header, *rows = read_text(file).rstrip("\n").split("\n")
-    names = [name.strip().lower() for name in header.split("\t")]
-    lacking = [name for name in _NEEDED if name not in names]
-    segment = next((name for name in _SEGMENTS if name in names), None)
+    table = parse_delimited(file, read_text(file), dialect="tsv")
+    columns = {name.lower(): list(map(str.strip, column)) for name, column in table.columns.items()}
+    lacking = [name for name in _NEEDED if name not in columns]
+    segment = next((name for name in _SEGMENTS if name in columns), None)
     if lacking or segment is None:
-        raise InputError(f"{file}, line 1: no column {quote((lacking or ['seg_id'])[0])}; columns: {listing(names)}")
-    columns = [names.index(name) for name in ("system", segment, "rater", "category", "severity")]
-    document = names.index("doc") if "doc" in names else None
+        raise InputError(f"{file}, line 1: no column {quote((lacking or ['seg_id'])[0])}; columns: {listing(columns)}")
     tenths: dict[str, dict[tuple[str, str], dict[str, int]]] = {}
-    for line, row in enumerate(rows, start=2):
-        cells = row.split("\t")
-        if len(cells) != len(names):
-            if not row.strip():
-                continue
-            raise InputError(f"{Line(file, line)}: expected {len(names)} fields as in the header, got {len(cells)}")
-        system, number, rater, category, severity = (cells[j].strip() for j in columns)
-        within = "" if document is None else cells[document].strip()
-        if not (system and number and rater) or (document is not None and not within):
+    used = [columns[name] for name in ("doc", segment, "system", "rater", "category", "severity") if name in columns]
+    for line, *key, category, severity in zip(table.lines, *used, strict=True):
+        if not all(key):
             raise InputError(f"{Line(file, line)}: expected a system, a segment and a rater, got an empty field")
-        raters = tenths.setdefault(system, {}).setdefault((within, number), {})
+        document, number, system, rater = ("", *key)[-4:]
+        raters = tenths.setdefault(system, {}).setdefault((document, number), {})
         raters[rater] = raters.get(rater, 0) + _weight(f"{Line(file, line)}", category, severity)
-    if not tenths:
-        raise InputError(f"{file}: has a header but no rows; expected one per error")
     for system, segments in tenths.items():
         rows = [_row(*key, raters) for key, raters in segments.items()]
         yield SystemLog(file, rows, system, published=lambda score, _: ([], score == _SCORE))  # lower is better

@@ -66,8 +66,6 @@ def choose_formats(
 
     def chosen(metric: object) -> table.Format:
         serving = next((each for each in formats if each.serves(metric)), None)
-        if serving is None and not likely.certain and outputs and table.looks_tabular(*read_head(first)):
-            raise InputError(f"{first}: {_TABLE}")
         if serving is None:
             raise InputError(
                 f"{first}: {_not_served(likely, metric)}; another format is named with {Hint('reader', 'NAME')}"

@@ -213,11 +213,11 @@ def read_answers(sources: Sources, options: Options) -> Reading:
             raise InputError(f"{file}: answers none of the questions of {sources.gold()}, such as {quote(ids[0])}")
         if stray := len(answers.keys() - questions.keys()):
             notes.append(f"{name}: {stray} of {len(answers)} answers are to questions that the gold file does not have")
-        scores = np.full((2, len(ids)), np.nan)
-        for i, id in enumerate(ids):
-            if id in answers:
-                scores[:, i] = score_answer(answer_words(answers[id]), words[id], may_be_none=version_2)
-        sheets.append(Sheet(name, file, dict(zip(("exact_match", "f1"), scores, strict=True)), labels, ids))
+        given = {id: answer_words(answer) for id, answer in answers.items()}
+        none = np.nan, np.nan
+        scores = [score_answer(given[id], words[id], may_be_none=version_2) if id in given else none for id in ids]
+        columns = dict(zip(("exact_match", "f1"), np.array(scores).T, strict=True))
+        sheets.append(Sheet(name, file, columns, labels, ids))
     return join_sheets(sheets, options, scores=True, notes=tuple(notes))
 
 

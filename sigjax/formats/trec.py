@@ -8,7 +8,7 @@ keep as JSON.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -209,31 +209,19 @@ def _parse_lines(file: str, content: str, expected: _TopicFile) -> Judgments:
 
 def _parse_json(file: str, content: str, expected: _TopicFile) -> Judgments:
     found: dict[str, dict[str, float]] = {}
-    for topic, documents in item_at(file, parse_json(file, content)).fields.items():
-        where = f"{file}, topic {quote(topic)}"
-        numbers = item_at(where, documents).fields
-        _check_names(numbers, where)
-        found[topic] = {document: _json_number(value, where, document, expected) for document, value in numbers.items()}
-    _check_names(found, file)
+    topics = item_at(file, parse_json(file, content))
+    for topic in topics.fields:
+        own, found[topic] = topics.item(topic), {}
+        with naming(own.where):
+            text(topic)
+        for document, value in own.fields.items():
+            try:
+                if "\0" in topic + text(document):
+                    raise InputError("a name holds a NUL character, which no C library takes; repair it")
+                found[topic][document] = _checked(number(value), expected)
+            except InputError as error:
+                raise InputError(f"{own.field(document)}, {expected.field}: {error.neutral}") from None
     return found
-
-
-def _json_number(value: object, where: str, document: str, expected: _TopicFile) -> float:
-    try:
-        if isinstance(value, bool):
-            raise InputError("expected a number, got true or false")
-        return _checked(number(value), expected)
-    except InputError as error:
-        raise InputError(f"{where}, document {quote(document)}, {expected.field}: {error.neutral}") from None
-
-
-def _check_names(names: Iterable[str], where: str) -> None:
-    """Refuse names that a C library cannot take."""
-    for name in names:
-        if "\0" in name:
-            raise InputError(f"{where}: the name {quote(name)} holds a NUL character; repair it")
-        with naming(where):
-            text(name)
 
 
 def _checked(value: float, expected: _TopicFile) -> float:
@@ -263,7 +251,7 @@ def _trec_eval(file: str, _: Options) -> Iterator[SystemLog]:
             continue
         own = scores.setdefault(topic, {})
         if measure in own:
-            raise InputError(f"{where}: {quote(measure)} of topic {quote(topic)} occurs twice; leave one out")
+            raise InputError(f"{where}: occurs twice for topic {quote(topic)}; leave one out")
         with naming(where):
             own[measure] = value()
     if not scores:
@@ -295,7 +283,7 @@ def _measured_lines(file: str, content: str) -> _Measured:
             expected = "measure, topic and value with tabs between"
             raise InputError(f"{Line(file, line)}: expected {expected}, got {quote(row)}")
         topic, measure = fields[:2] if topic_first else fields[1::-1]
-        yield f"{Line(file, line)}", topic, measure, partial(parse_number, fields[2])
+        yield f"{Line(file, line)}, {quote(measure)}", topic, measure, partial(parse_number, fields[2])
 
 
 def _topic_first(lines: Sequence[str]) -> bool:

@@ -98,9 +98,9 @@ def test_several_annotators(write):
     assert read("g", input=files, filter="1").stats[0].tolist() == [[1, 1, 1], [1, 1, 1], [0, 0, 0]]
     agreeing = write("h", TWO.replace(NOOP, edit(1, 2, "y")))
     assert read(agreeing, input=files).stats.tolist() == read("g", input=files, filter="1").stats.tolist()
-    with pytest.raises(InputError, match="g: .*filter.*: no annotator 7; annotators: '0', '1'"):
+    with pytest.raises(InputError, match="g: .*filter.*: no annotator '7'; annotators: '0', '1'"):
         read("g", input=files, filter="7")
-    with pytest.raises(InputError, match="expected the number of an annotator, as M2 ends its lines, got 'first'"):
+    with pytest.raises(InputError, match="no annotator 'first'; annotators: '0', '1'"):
         read("g", input=files, filter="first")
     with pytest.raises(InputError, match="g, line 5: annotator 1 has no edit of this sentence, not even noop"):
         read(write("g", TWO.replace(edit(1, 2, "y", annotator=1) + "\n", "")), input=files, filter="1")
