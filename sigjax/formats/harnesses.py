@@ -27,7 +27,7 @@ from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
-from sigjax.formats.logs import TOLERANCE, Log, Row, Scores, SystemLog, choose, grouped, inside
+from sigjax.formats.logs import TOLERANCE, Log, Row, Scores, SystemLog, choose, grouped
 from sigjax.formats.table import FORMATS
 from sigjax.readers.frames import parquet_table, refusing_damage
 from sigjax.readers.join import Sources, Tasks
@@ -565,9 +565,15 @@ EVALPLUS = Log(
     ),
 )
 
-# results.json of `tb run`, one per run.
+
+def _terminal_bench(file: str) -> tuple[Item, Iterator[Item]]:
+    """The trials of results.json of `tb run`, one file per run."""
+    whole = load_item(file)
+    return whole, whole.items("results", "trial")
+
+
 TERMINAL_BENCH = Log(
-    load=inside("results", "trial"),
+    load=_terminal_bench,
     scores=lambda trial: {"resolved": 0.0 if trial.get("is_resolved") is None else trial.number("is_resolved")},
     id="task_id",
     trial="#",

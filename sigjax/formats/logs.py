@@ -190,16 +190,6 @@ class Log:
         return sheets[0].numbers, evaluate
 
 
-def inside(name: str, word: str) -> Callable[[str], tuple[Item, Iterator[Item]]]:
-    """The records in a list of a file's object, each of which a message calls by a word and its number."""
-
-    def load(file: str) -> tuple[Item, Iterator[Item]]:
-        whole = load_item(file)
-        return whole, whole.items(name, word)
-
-    return load
-
-
 def choose(file: str, names: Iterable[str], chosen: str | None, what: str) -> str:
     """Which of several kinds of results to take: the only one, or the one that `--filter` names."""
     known = list(dict.fromkeys(names))

@@ -396,11 +396,12 @@ def read_as(format: table.Format, sources: Sources, options: Options) -> table.B
     if format.package:
         notes += (f"read as {format.name} by the package {format.package}",)
 
-    def with_notes(options: Options) -> dict[str, EvaluationRecord | None]:
-        by_task = reading(options).items()
-        return {task: record and replace(record, notes=(*record.notes, *notes)) for task, record in by_task}
+    def evaluate(options: Options) -> dict[str, EvaluationRecord | None]:
+        found = reading(options)
+        by_task = {"": found} if isinstance(found, EvaluationRecord) else found
+        return {task: record and replace(record, notes=(*record.notes, *notes)) for task, record in by_task.items()}
 
-    return with_notes if notes else reading
+    return evaluate
 
 
 _PARTICULAR = (

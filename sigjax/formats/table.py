@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sigjax.metrics import CLASS_METRICS, TEXT_METRICS, parameterized
 from sigjax.metrics.ratios import FBETA
-from sigjax.readers.join import Sources
+from sigjax.readers.join import Sources, Tasks
 from sigjax.readers.options import Options, quote
 from sigjax.readers.table import DataTable, is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError
@@ -182,15 +182,9 @@ class Format:
         reader = self._function(self.reader)
         return reader.args[0] if getattr(getattr(reader, "func", None), "__name__", "") == "read_tables" else None
 
-    def read(self, sources: Sources, options: Options) -> ByTask:
+    def read(self, sources: Sources, options: Options) -> Tasks:
         """What files of this format hold."""
-        reading = self._function(self.reader)(sources, options)
-
-        def evaluate(options: Options) -> dict[str, EvaluationRecord | None]:
-            evaluated = reading(options)
-            return {"": evaluated} if isinstance(evaluated, EvaluationRecord) else evaluated
-
-        return evaluate
+        return self._function(self.reader)(sources, options)
 
 
 def looks_tabular(name: str, head: bytes) -> bool:
