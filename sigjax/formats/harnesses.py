@@ -444,11 +444,9 @@ _ERROR = 2
 def _promptfoo(file: str) -> tuple[Item, Iterator[Item]]:
     """Tests with their system, a column of promptfoo's table: a provider, and its prompt where there are several.
 
-    One that is repeated has the same content, and the first number as id.
+    The format is version 3 or newer. A test that is repeated has the same content, and the first number as id.
     """
     outer = load_item(file)
-    if not isinstance(outer.get("results"), dict) or not isinstance(outer.item("results").get("results"), list):
-        raise InputError(f"{file}: expected results.results, as promptfoo writes them since version 3 of its format")
     tests = list(outer.item("results").items("results", "result"))
     tests.sort(key=lambda test: (int(test.number("promptIdx")), test.number("testIdx")))
     columns = grouped(tests, lambda test: int(test.number("promptIdx"))).values()
@@ -560,9 +558,6 @@ EVALPLUS = Log(
     facts={"hash of the data": "/hash?"},
     must_agree={"hash of the data": "compare results on the same version of the data"},
     main="plus",
-    adapt=lambda options, names: (
-        options if "plus" in names or options.metric != "plus" else replace(options, metric="base")
-    ),
 )
 
 

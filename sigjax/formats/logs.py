@@ -173,7 +173,7 @@ class Log:
         refusals: Mapping[object, InputError] = ChainMap(*unusable)
 
         def evaluate(options: Options) -> EvaluationRecord:
-            if options.metric == "mean" and options.counts is None:
+            if options.metric == "mean" and options.counts is None and self.main in sheets[0].numbers:
                 options = replace(options, metric=self.main)
             if options.counts is None and isinstance(options.metric, str) and trial_metric(options.metric):
                 passed = next((name for name in (_SUCCESS, self.main) if name in sheets[0].numbers), None)

@@ -121,17 +121,15 @@ def topic_scorer(measure: Measure, judged: Judgments) -> Callable[[Judgments], d
 class _TopicFile(NamedTuple):
     """A kind of file with a number for each topic and document, and what it may be."""
 
-    title: str
     layout: str
-    place: int
     field: str
     largest: float
     whole: bool
 
 
 # The library's time grows with the square of the largest judgment; its scores are in single precision.
-_QRELS = _TopicFile("a judgment", "topic iteration document relevance", 3, "relevance", 1000, whole=True)
-_RUN = _TopicFile("a run", "topic Q0 document rank score tag", 4, "score", 3e38, whole=False)
+_QRELS = _TopicFile("topic iteration document relevance", "relevance", 1000, whole=True)
+_RUN = _TopicFile("topic Q0 document rank score tag", "score", 3e38, whole=False)
 
 
 def read_runs(sources: Sources, options: Options) -> Reading:
@@ -179,13 +177,14 @@ def _read_numbers(file: str, expected: _TopicFile) -> Judgments:
     content = read_text(file)
     found = (_parse_json if content.lstrip().startswith("{") else _parse_lines)(file, content, expected)
     if not found:
-        raise InputError(f"{file}: has no topics; expected {expected.title} of some")
+        raise InputError(f"{file}: has no topics; expected some")
     return found
 
 
 def _parse_lines(file: str, content: str, expected: _TopicFile) -> Judgments:
     found: dict[str, dict[str, float]] = {}
-    num_fields, index = len(expected.layout.split()), expected.place
+    names = expected.layout.split()
+    num_fields, index = len(names), names.index(expected.field)
     for line, row in enumerate(content.split("\n"), start=1):
         fields = row.split()
         if len(fields) != num_fields:

@@ -74,7 +74,7 @@ def test_tau2_names_its_agents_and_refuses_other_domains(write):
         (logs.promptfoo(B, provider="q", success="yes"), "field 'success': expected a number, got the text 'yes'"),
         (logs.promptfoo(B, provider={}), "no field 'label'|no field 'id'|expected"),
         (logs.promptfoo(B, testIdx=None), "field 'testIdx': expected a number, got null"),
-        ('{"results": {"version": 2, "table": {}}}', "expected results.results, as promptfoo writes them"),
+        ('{"results": {"version": 2, "table": {}}}', "field 'results': no field 'results'; "),
     ],
 )
 def test_damaged_promptfoo(write, content, message):

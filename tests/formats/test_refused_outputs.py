@@ -63,7 +63,7 @@ BAD = {
         "JSON list": ('{"7": [1, 2]}', r"a, field '7': expected an object, got a list"),
         "JSON text": ('{"7": {"d1": "1"}}', r"a, field '7', field 'd1', score: expected a number, got the text '1'"),
         "JSON deep value": (f'{{"7": {{"d1": {"[" * 900}{"]" * 900}}}}}', r"score: expected a number, got a list"),
-        "JSON empty": ("{}", r"a: has no topics; expected a run of some"),
+        "JSON empty": ("{}", r"a: has no topics; expected some"),
     },
     "judgments": {
         "fields": ("7 0 d1\n", r"qrels, line 1: expected 4 fields \(topic iteration document relevance\), got 3"),
