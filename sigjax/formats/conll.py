@@ -8,10 +8,9 @@ conlleval's files have gold and guess in one; others are gold files, and tagged 
 
 HIPE (entities in historical newspapers): one token per line, one column per kind of tag, named by the first line. Lines
 that begin with "#" and have nothing in other columns are comments, of which `# hipe2022:document_id = NAME` starts a
-document; `EndOfSentence` in the column MISC ends a sentence, and so do empty lines. Systems may leave out comments and
-MISC: documents and sentences are those of the gold file, and tokens are aligned by position. As in the campaign's
-scorer, the case of types does not count, "_" and "-" are O, and entities may cross the ends of sentences, but not of
-documents. That scorer takes tokens by position, however they are written; here they must be the gold ones.
+document; `EndOfSentence` in the column MISC ends a sentence, and so do empty lines. Documents and sentences are those
+of the gold file, whose tokens systems must have. As in the campaign's scorer, the case of types does not count, "_" and
+"-" are O, and entities may cross the ends of sentences, but not of documents.
 
 Spans are entities and chunks. One rule reads IOB1, IOB2, IOE1, IOE2, BIOES, BILOU and BMES, as conlleval does: a token
 is outside, or in a span of its type. A span starts where the token before is outside, of another type or in another

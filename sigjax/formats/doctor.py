@@ -282,9 +282,7 @@ def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
         format, refusal = _format_of(sources, metric, reader_for(sources, reader, options.records))
         options = replace(options, parameters={} if reader is None else named_format(reader)[1])
     except InputError as error:
-        if reader is not None:
-            return Diagnosis(refusal=error.neutral)
-        for proposed in _proposed(error, options):
+        for proposed in _proposed(error, options) if reader is None else ():
             diagnosis = _diagnosis(paths, replace(given, **proposed))
             if diagnosis.systems:
                 return replace(diagnosis, options=proposed | dict(diagnosis.options))

@@ -198,7 +198,7 @@ def _lm_eval(file: str, options: Options) -> Iterator[SystemLog]:
     published = partial(_lm_eval_published, file, means, task, chosen or "none") if os.path.isfile(means) else None
     lacks = unfiltered and options.filter not in (None, "none")
     notes = (f"there is no filter {options.filter}: took the only results",) if lacks else ()
-    yield SystemLog(file, rows, notes=notes, facts={"task": task}, task=task, published=published)
+    yield SystemLog(file, rows, notes=notes, task=task, published=published)
 
 
 def _lm_eval_scores(line: Item) -> Scores:
@@ -340,9 +340,8 @@ def _inspect_results(file: str, _: Options) -> Iterator[SystemLog]:
         raise InputError(f"{file}: holds no samples, only their aggregate; expected a log written with its samples")
     notes = () if status == "success" else (f"{file}: the run has the status {status}",)
     notes += (f"took the values reduced over epochs by {others}",) if others else ()
-    task = about.name("task?")
-    facts = {"task": task, "reduction over epochs": others or "mean"}
-    yield SystemLog(file, rows, about.name("model?"), notes, facts, task=task)
+    facts = {"reduction over epochs": others or "mean"}
+    yield SystemLog(file, rows, about.name("model?"), notes, facts, about.name("task?"))
 
 
 def _reduced_rows(reductions: Sequence[Item], *, several: bool) -> list[Row]:
@@ -587,9 +586,7 @@ def _tau(file: str) -> tuple[Item, Iterator[Item]]:
     if isinstance(loaded, list):
         return Item(file, {}), load_entries(file)
     whole = item_at(file, loaded)
-    name = "simulations" if whole.get("simulations") else "simulation_index"
-    if not whole.get(name):
-        raise InputError(f"{whole.field('simulations')}: is empty; expected trials")
+    name = "simulation_index" if not whole.get("simulations") and whole.get("simulation_index") else "simulations"
     return whole, whole.items(name, "simulation")
 
 
@@ -630,10 +627,7 @@ def _swebench(file: str, options: Options) -> list[SystemLog]:
             f"{file}: {Hint('filter')} names a board of leaderboards.json; a report has none; leave it out"
         )
     if "submitted_ids" in found.fields:
-        return [_swebench_report(file, found, found.texts("submitted_ids"), found.texts("resolved_ids"))]
-    if "generated" in found.fields:  # results.json of the first harness, which lists all predictions
-        submitted = found.texts("generated") + found.texts(_WITHOUT[0])
-        return [_swebench_report(file, found, submitted, found.texts(_RESOLVED))]
+        return [_swebench_report(file, found)]
     if isinstance(found.get(_RESOLVED), list):
         raise InputError(
             f"{file}: lists the instances that are resolved, but not the others; give a list of all first "
@@ -644,7 +638,8 @@ def _swebench(file: str, options: Options) -> list[SystemLog]:
     return [SystemLog(file, _issues(found))]
 
 
-def _swebench_report(file: str, report: Item, submitted: Sequence[str], resolved: Sequence[str]) -> SystemLog:
+def _swebench_report(file: str, report: Item) -> SystemLog:
+    submitted, resolved = report.texts("submitted_ids"), report.texts("resolved_ids")
     stray = set(resolved).difference(submitted)
     if stray:
         raise InputError(f"{file}: {quote(min(stray))} is resolved, but not among the submitted ids; repair the report")

@@ -62,7 +62,7 @@ class SystemLog:
     """The system by the log's own name, such as a model; empty where the log names none."""
     notes: tuple[str, ...] = ()
     facts: Mapping[str, str | None] = field(default_factory=dict)
-    """What the systems should have in common, such as {"task": "arc"}."""
+    """What the systems should have in common beside the task, such as {"annotator": "gpt4"}."""
     task: str = ""
     """What the system was tested on, by the log's own name; empty where the log names no task."""
     lacking: tuple[int, int, str] = (0, 0, "")
@@ -339,8 +339,9 @@ def _names(results: Sequence[SystemLog], sources: Sources) -> list[str]:
 def _differences(results: Sequence[SystemLog], must_agree: Mapping[str, str]) -> tuple[str, ...]:
     """Notes on facts in which the systems differ; those in `must_agree` are refused."""
     notes = ()
-    for fact in dict.fromkeys(fact for result in results for fact in result.facts):
-        values = dict.fromkeys(value for result in results if (value := result.facts.get(fact)))
+    facts = [{"task": result.task, **result.facts} for result in results]
+    for fact in dict.fromkeys(fact for own in facts for fact in own):
+        values = dict.fromkeys(value for own in facts if (value := own.get(fact)))
         if len(values) < 2:
             continue
         difference = f"the systems differ in the {fact}: {listing(values)}"

@@ -114,9 +114,8 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[table.F
 
 def _is_scored(name: str, head: bytes) -> bool:
     """Whether a file that may be a table of one system is one: by its name, or since its lines end in numbers."""
-    if name.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet")) or head.startswith((b"PAR1", b"[", b"{")):
-        return True
-    if is_spreadsheet(name, head):
+    named = name.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet"))
+    if named or head.startswith((b"PAR1", b"[", b"{")) or is_spreadsheet(name, head):
         return True
     last = [
         re.split(rb"[\t,; ]", line.strip(b"\r "))[-1].decode("utf-8", "replace") for line in table.head_lines(head)[1:]
@@ -435,11 +434,10 @@ def gold_note(sources: Sources) -> str:
         if os.path.isfile(one) and os.path.isfile(other) and cmp(one, other, shallow=False):
             same = "is" if os.path.samefile(one, other) else "is the same as"
             return f"warning: {note}, but {quote(PurePath(other).name)} of the systems {same} it: leave one of them out"
-    if not any(_GOLD_NAME.search(name.lower()) for name in gold):
-        for name in systems:
-            if _GOLD_NAME.search(name.lower()):
-                turned = f"although {quote(name)} of the systems is named like one: gold files stand before -i"
-                return f"warning: {note}, {turned}"
+    named = [name for name in systems if _GOLD_NAME.search(name.lower())]
+    if named and not any(_GOLD_NAME.search(name.lower()) for name in gold):
+        turned = f"although {quote(named[0])} of the systems is named like one: gold files stand before -i"
+        return f"warning: {note}, {turned}"
     return note
 
 

@@ -1,7 +1,6 @@
 """Texts: outputs with references, by line or by id; answers to questions as in SQuAD; and scores of segments.
 
-Scores of segments are those of comet-score --to_json, and the .seg.score files of mt-metrics-eval, all systems in one
-file. Segments are known by their position, so every system needs a score for each.
+Scores of segments (comet-score --to_json, .seg.score of mt-metrics-eval) are joined by position.
 
 Gold answers are a file of SQuAD (1.1 or 2.0), or an object of id -> answers; predictions are an object of id -> answer.
 Exact match and F1 are those of SQuAD's scripts: answers are compared in lower case, without punctuation (of ASCII) and
@@ -14,9 +13,9 @@ An utterance without words is an empty transcript. For `wer-sclite`, words are a
 all words count, also sclite's `(optional)` ones, `<unk>` and `[noise]`, case does, too, and alternatives `{a / b}` of
 trn are refused. Where all ids have - or _, what stands before the first is the speaker.
 
-Ids look like words of plain texts. So files are taken for transcripts only where systems have most ids of the gold file
-and no others, and these are long and of one length, or of one pattern of letters, digits and marks; or where the gold
-file is `text` or `NAME.trn`. What is only nearly so, such as ten numbers or more, is refused with both answers.
+Ids look like words of plain texts. So files are transcripts only where systems have most ids of the gold file and no
+others, and these are long and of one length, or of one pattern of letters, digits and marks; or where the gold file is
+`text` or `NAME.trn`. What is only nearly so, such as ten numbers or more, is refused with both answers.
 
 sclite's stm has the segments of the reference with times, and ctm the words of a system. A word belongs to the first
 segment of its channel that ends after the middle of the word, and to the last one if none does, as for sclite. Case

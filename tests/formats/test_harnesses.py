@@ -63,7 +63,7 @@ def test_tau2_names_its_agents_and_refuses_other_domains(write):
     with pytest.raises(InputError, match="'claude' lacks 1 of 2"):
         read(a, lacking)
     assert "1 of 4 simulations have no reward" in " ".join(read(a, lacking, missing="drop").notes)
-    with pytest.raises(InputError, match="field 'simulations': is empty; expected trials"):
+    with pytest.raises(InputError, match="e.json: holds no scores of single instances"):
         read(a, write("e.json", logs.tau2([])))
 
 
@@ -453,14 +453,13 @@ def test_without_a_list_of_all_the_answer_to_type_is_said(write, experiments):
     assert not FORMATS["swebench-results"].confirmed(["all.txt"], [str(write("hyp.txt", "a__b-1\n"))])
 
 
-def test_results_of_the_first_harness_list_all_predictions(write):
+def test_results_of_the_first_harness_need_a_list_of_all(write):
     for name, values in (("a", LISTED), ("b", OTHERS)):
-        listed = json.loads(swebench_results(values))
-        generated = [id for id in swebench_ids(4).split() if id not in listed["no_generation"]]
-        write(f"{name}.json", json.dumps(listed | {"generated": generated, "applied": []}))
-    evaluation = read("a.json", "b.json")
-    assert list(outcomes(evaluation)["a"].values()) == [1, 0, 1, 0]
-    assert evaluation.num_instances == 4
+        write(f"{name}.json", json.dumps(json.loads(swebench_results(values)) | {"generated": [], "applied": []}))
+    with pytest.raises(InputError, match="lists the instances that are resolved, but not the others; give a list"):
+        read("a.json", "b.json")
+    write("all.txt", swebench_ids(4))
+    assert list(outcomes(read("all.txt", input=["a.json", "b.json"]))["a"].values()) == [1, 0, 1, 0]
 
 
 def test_details_of_instances(write):
