@@ -279,7 +279,7 @@ def read_tagged(
     gold = parse(sources.gold(), options)
     systems = {name: parse(file, options) for name, file in sources.chosen(options).items()}
     for tokens in systems.values():
-        for check in (check_words, *checks):
+        for check in (_check_words, *checks):
             check(gold, tokens)
     return partial(evaluate_tags, gold, systems)
 
@@ -370,30 +370,25 @@ def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> np
     return tag_table(list(codes))
 
 
-def check_words(gold: Tokens, other: Tokens) -> None:
-    """Refuse other tokens than those of `gold`."""
-    _check_same(gold, other, "words", "token", "the same tokens in the same order")
-    if len(other.words) != len(gold.words):
-        raise InputError(
-            f"{other.file}: has {len(other.words)} tokens, but {gold.file} has {len(gold.words)}; expected the same "
-            "tokens in the same order"
-        )
+def _check_words(gold: Tokens, other: Tokens) -> None:
+    check_same("token", (other.file, other.lines, other.words), (gold.file, gold.lines, gold.words))
 
 
-def _check_same(gold: Tokens, other: Tokens, column: str, what: str, expected: str) -> None:
-    given, right = getattr(other, column), getattr(gold, column)
-    i = first_difference(given, right)
-    if i is not None:
-        raise InputError(
-            f"{other.line_of(i)}: {what} {quote(given[i])}, but {quote(right[i])} on line {gold.lines[i]} of "
-            f"{gold.file}; expected {expected}"
-        )
+Parts = tuple[str, Sequence[int], Sequence[str]]
+"""A file, and the lines and texts of its tokens, or other parts."""
 
 
-def first_difference(left: Sequence[str], right: Sequence[str]) -> int | None:
-    """Index of the first difference within the shorter sequence."""
-    return (
-        None if left == right else next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), None)
+def check_same(what: str, own: Parts, gold: Parts) -> None:
+    """Refuse other parts than those of the gold file."""
+    (file, lines, parts), (gold_file, gold_lines, expected) = own, gold
+    if parts == expected:
+        return
+    i = next((i for i, (one, other) in enumerate(zip(parts, expected, strict=False)) if one != other), None)
+    if i is None:
+        raise InputError(f"{file}: has {len(parts)} {what}s, but {gold_file} has {len(expected)}; expected the same")
+    raise InputError(
+        f"{Line(file, lines[i])}: {what} {quote(parts[i])}, but {quote(expected[i])} on line {gold_lines[i]} of "
+        f"{gold_file}; expected the same {what}s in the same order"
     )
 
 
@@ -500,9 +495,9 @@ def read_pairs(sources: Sources, options: Options) -> Reading:
     truths = [replace(own, words=its, tags=own.gold) for own, its in zip(systems.values(), words, strict=True)]
     gold = truths[0]
     for truth in truths:
-        check_words(gold, truth)
+        _check_words(gold, truth)
         _check_sentences(gold, truth)
-        _check_same(gold, truth, "tags", "gold tag", "the gold tags in the last but one column of every file")
+        check_same("gold tag", (truth.file, truth.lines, truth.tags), (gold.file, gold.lines, gold.tags))
     _check_guesses(gold, systems.values())
     return partial(evaluate_tags, gold, systems)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sigjax.formats.conll import Parts, check_same
 from sigjax.formats.logs import Log, Row, SystemLog, choose
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
 from sigjax.readers.options import Options, listing, quote
@@ -104,21 +105,13 @@ def read_edits(sources: Sources, options: Options) -> Reading:
     sheets = []
     for name, path in sources.chosen(options).items():
         own = _read_sentences(path)
-        _check_same(path, own, file, sentences)
+        check_same("sentence", _parts(path, own), _parts(file, sentences))
         sheets.append(Sheet(name, path, _count(gold, _edits(path, own, None)), lines=[each.line for each in own]))
     return join_sheets(sheets, options)
 
 
-def _check_same(file: str, system: Sequence[_Sentence], gold_file: str, gold: Sequence[_Sentence]) -> None:
-    """Refuse other sentences than those of the gold standard: spans would be of other words."""
-    for one, other in zip(system, gold, strict=False):
-        if one.text != other.text:
-            raise InputError(
-                f"{Line(file, one.line)}: expected the sentence {quote(other.text)} of {gold_file}, line {other.line}, "
-                f"got {quote(one.text)}"
-            )
-    if len(system) != len(gold):
-        raise InputError(f"{file}: has {len(system)} sentences, but {gold_file} has {len(gold)}; expected the same")
+def _parts(file: str, sentences: Sequence[_Sentence]) -> Parts:
+    return file, [each.line for each in sentences], [each.text for each in sentences]
 
 
 # What `errant_compare -v` prints: the counts of each sentence by each annotator, and which it chose.

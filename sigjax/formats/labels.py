@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from sigjax.formats.conll import first_difference, head_tokens, split_blanks
+from sigjax.formats.conll import check_same, head_tokens, split_blanks
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets, read_lines
 from sigjax.readers.json_files import item_at, parse_json, text
 from sigjax.readers.options import Options, listing, quote
@@ -95,16 +95,15 @@ def _split_commas(line: str) -> list[str]:
 
 def read_timbl(sources: Sources, _: Options) -> Reading:
     """Gold and predicted labels, both in the file of each system."""
-    systems = dict[str, tuple[str, list[str]]]()
-    first, features, gold = "", list[str](), list[str]()
-    for name, file in sources.systems.items():
-        own_features, own_gold, predicted = parse_instances(file, read_text(file))
-        if not systems:
-            first, features, gold = file, own_features, own_gold
-        _check_same(file, own_features, first, features)
-        systems[name] = file, predicted
-    _check_header(first, gold, [predicted for _, predicted in systems.values()])
-    return partial(evaluate_labels, gold, systems)
+    files = sources.systems
+    parsed = {name: parse_instances(file, read_text(file)) for name, file in files.items()}
+    instances = {name: (files[name], range(1, len(own) + 1), own) for name, (own, _, _) in parsed.items()}
+    first = next(iter(files))
+    for own in instances.values():
+        check_same("instance", own, instances[first])
+    gold = parsed[first][1]
+    _check_header(files[first], gold, [predicted for _, _, predicted in parsed.values()])
+    return partial(evaluate_labels, gold, {name: (files[name], own) for name, (_, _, own) in parsed.items()})
 
 
 def _check_header(file: str, gold: Sequence[str], predicted: Sequence[Sequence[str]]) -> None:
@@ -116,17 +115,6 @@ def _check_header(file: str, gold: Sequence[str], predicted: Sequence[Sequence[s
         raise InputError(
             f"{file}, line 1: seems to hold names of columns, since no other line has the labels "
             f"{listing(sorted(names))}; leave it out"
-        )
-
-
-def _check_same(file: str, features: Sequence[str], first: str, expected: Sequence[str]) -> None:
-    if len(features) != len(expected):
-        raise InputError(f"{file}: has {len(features)} instances, but {first} has {len(expected)}; expected the same")
-    i = first_difference(features, expected)
-    if i is not None:
-        raise InputError(
-            f"{Line(file, i + 1)}: differs from {first} before the last field; expected the same features "
-            "and gold labels in the same order"
         )
 
 

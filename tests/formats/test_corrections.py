@@ -112,7 +112,7 @@ def test_several_annotators(write):
         ("a b\nc d\n", "a, line 1: expected 'S WORDS', got 'a b'; errant_parallel writes M2 from texts"),
         ("S a b\nA 0 1|||R\n", r"a, line 2: expected an edit, 'A 1 2\|\|\|TYPE.* got 'A 0 1\|\|\|R'"),
         ("S a b\nA x 1|||R|||x|||REQUIRED|||-NONE-|||0\n", "a, line 2: expected an edit"),
-        ("S a b\n\nS c  d\n", "a, line 3: expected the sentence 'c d' of .*g, line 4, got 'c  d'"),
+        ("S a b\n\nS c  d\n", "a, line 3: sentence 'c  d', but 'c d' on line 4 of .*g"),
         ("S a b\n", "a: has 1 sentences, but .*g has 2; expected the same"),
         (m2(("a b",), ("c d", NOOP, edit(0, 1, "x", annotator=1))), "a, line 3: the annotators '0', '1' differ"),
     ],
