@@ -276,19 +276,14 @@ _DOC, _METRIC = ("doc", "__doc__"), ("metric", "__metric__")
 def _lighteval(file: str, _: Options) -> Iterator[SystemLog]:
     with refusing_damage(file):
         docs, metrics = _details(file, read_bytes(file))
-    places = [(file, "row", i) for i in range(1, len(docs) + 1)]
-    docs = [item_at(where, doc).fields for doc, where in zip(docs, places, strict=True)]
-    ids = [str(doc.get("id") or "") for doc in docs]
-    if not all(ids) or len(set(ids)) < len(ids):
-        ids = [str(i) for i in range(1, len(docs) + 1)]
-    yield SystemLog(
-        file,
-        [
-            Row(item_at(where, metric).numbers(), id, labels=doc, content=doc.get("query"))
-            for doc, metric, where, id in zip(docs, metrics, places, ids, strict=True)
-        ],
-        task=named["task"] if (named := _DETAILS.fullmatch(PurePath(file).name)) else "",
-    )
+    rows = list[Row]()
+    for i, (doc, metric) in enumerate(zip(docs, metrics, strict=True), start=1):
+        doc, scores = item_at((file, "row", i), doc).fields, item_at((file, "row", i), metric).numbers()
+        rows.append(Row(scores, str(doc.get("id") or ""), labels=doc, content=doc.get("query")))
+    if len({row.id for row in rows if row.id}) < len(rows):
+        rows = [replace(row, id=str(i)) for i, row in enumerate(rows, start=1)]
+    named = _DETAILS.fullmatch(PurePath(file).name)
+    yield SystemLog(file, rows, task=named["task"] if named else "")
 
 
 def _details(file: str, data: bytes) -> list[list[Any]]:

@@ -50,7 +50,9 @@ def _mqm(file: str, _: Options) -> Iterator[SystemLog]:
         raters = tenths.setdefault(system, {}).setdefault((document, number), {})
         raters[rater] = raters.get(rater, 0) + _weight(f"{Line(file, line)}", category, severity)
     for system, segments in tenths.items():
-        rows = [_row(*key, raters) for key, raters in segments.items()]
+        # Raters are averaged.
+        scores = {key: sum(raters.values()) / (10 * len(raters)) for key, raters in segments.items()}
+        rows = [_segment(*key, {_SCORE: score}) for key, score in scores.items()]
         yield SystemLog(file, rows, system, published=lambda score, _: ([], score == _SCORE))  # lower is better
 
 
@@ -68,11 +70,10 @@ def _weight(where: str, category: str, severity: str) -> int:
     return next(found, _TENTHS[kind])
 
 
-def _row(document: str, number: str, raters: dict[str, int]) -> Row:
-    """The score of a segment, the mean over its raters."""
-    labels = {"document": document} if document else None
-    id = f"{document}: {number}" if document else number
-    return Row({_SCORE: sum(raters.values()) / (10 * len(raters))}, id, labels=labels)
+def _segment(document: str, number: str, scores: dict[str, float], **labels: str) -> Row:
+    """A segment by its number, and its document where there is one."""
+    labels |= {"document": document} if document else {}
+    return Row(scores, f"{document}: {number}" if document else number, labels=labels)
 
 
 MQM = Log(results=_mqm)
@@ -152,7 +153,9 @@ def _appraise(file: str, options: Options) -> list[SystemLog]:
         notes.append(f"{several} translations have several annotators: took the mean of their scores")
     rows: dict[str, list[Row]] = {}
     for (system, document, item), own in translations.items():
-        rows.setdefault(system, []).append(_appraise_row(document, item, own))
+        score = {_APPRAISE_SCORE: sum(each.score for each in own) / len(own)}
+        annotators = "+".join(sorted(each.annotator for each in own))
+        rows.setdefault(system, []).append(_segment(document, item, score, annotator=annotators))
     return [SystemLog(file, own, system, tuple(notes)) for system, own in rows.items()]
 
 
@@ -196,14 +199,6 @@ def _by_position(ratings: Sequence[_Rating], items: Mapping[str, _Items]) -> tup
     said = "item numbers are those of batches, so segments are joined by their place in the document"
     parts = len(items) - len(whole)
     return placed, said + f"; left out {parts} documents that some annotator rated in part" * bool(parts)
-
-
-def _appraise_row(document: str, item: str, ratings: Sequence[_Rating]) -> Row:
-    labels = {"annotator": "+".join(sorted(each.annotator for each in ratings))}
-    if document:
-        labels["document"] = document
-    score = sum(each.score for each in ratings) / len(ratings)
-    return Row({_APPRAISE_SCORE: score}, f"{document}: {item}" if document else item, labels=labels)
 
 
 APPRAISE = Log(results=_appraise)

@@ -334,8 +334,12 @@ def _unfolded(files: tuple[str, ...]) -> tuple[str, ...]:
 
 def formats_of(sources: Sources, reader: str | None, metrics: Sequence[object]) -> list[table.Format]:
     """The format of the files for each metric."""
-    files = [given_name(file)[1] for file in sources.files]
-    return choose_formats(files, tuple(sources.systems.values()), reader=reader, metrics=metrics)
+    return choose_formats(*files_of(sources), reader=reader, metrics=metrics)
+
+
+def files_of(sources: Sources) -> tuple[Sequence[str], Sequence[str]]:
+    """The files before -i and after it."""
+    return [given_name(file)[1] for file in sources.files], tuple(sources.systems.values())
 
 
 def _files_of(path: str, format: table.Format) -> tuple[str, ...]:
