@@ -392,6 +392,11 @@ def _log(name: str, title: str, *begins: bytes, **more: Any) -> Format:
     return _format("systems", name, title, log, begins=begins or (b"{",), **more)
 
 
+def _tagged(takes: Takes, name: str, about: str, reader: str, metrics: tuple[str, ...] = _TAGS, **more: Any) -> Format:
+    title = f"tagged tokens, {about}"
+    return _format(takes, name, title, f"conll:read_{reader}", metrics, options=_TAG_OPTIONS, **more)
+
+
 def _transcripts(name: str, title: str) -> Format:
     functions = {"recognizes": f"texts:looks_like_{name}", "confirms": f"texts:are_{name}"}
     return _format("gold", name, title, f"texts:read_{name}", _TRANSCRIPTS, options=_TEXT_OPTIONS, **functions)
@@ -435,14 +440,7 @@ _TABLE = (
         ("f0.5", *_F1[1:], "fscore"),
         begins=(b"--", b"=="),
     ),
-    _systems(
-        "conll",
-        "tagged tokens, gold and guess as the last columns",
-        "conll:read_pairs",
-        _TAGS,
-        options=_TAG_OPTIONS,
-        recognizes="conll:looks_pairs",
-    ),
+    _tagged("systems", "conll", "gold and guess as the last columns", "pairs", recognizes="conll:looks_pairs"),
     _systems(
         "numbers",
         "one number per line, or the 2 or 4 of smartschat/art",
@@ -478,14 +476,7 @@ _TABLE = (
         begins=(b"S",),
     ),
     _gold("hipe", "tagged tokens of HIPE", "conll:read_hipe", _TAGS, options=_TAG_OPTIONS | {"filter"}),
-    _gold(
-        "mbt",
-        "tagged tokens, <utt> after a sentence",
-        "conll:read_gold",
-        ("accuracy", *_F1),
-        options=_TAG_OPTIONS,
-        certain=False,
-    ),
+    _tagged("gold", "mbt", "<utt> after a sentence", "gold", ("accuracy", *_F1), certain=False),
     _gold(
         "conllu",
         "dependency trees, CoNLL-U",
@@ -493,15 +484,7 @@ _TABLE = (
         ("las", "uas", "upos", "xpos", "ufeats", "alltags", "lemmas", "clas", "mlas", "blex"),
     ),
     _gold("trees", "phrase structure trees, one per line", "trees:read_trees", _F1, options=_UNIT),
-    _gold(
-        "conll-gold",
-        "tagged tokens, the tag as the last column",
-        "conll:read_gold",
-        _TAGS,
-        options=_TAG_OPTIONS,
-        recognizes="conll:looks_gold",
-        certain=False,
-    ),
+    _tagged("gold", "conll-gold", "the tag as the last column", "gold", recognizes="conll:looks_gold", certain=False),
     _gold("terms", "term lists", "labels:read_terms", _F1, options=_UNIT),
     _gold(
         "stm",
