@@ -63,7 +63,8 @@ def read_texts(sources: Sources, options: Options) -> Reading:
                 "in the same order"
             )
     gold, outputs = texts[: len(sources.files)], texts[len(sources.files) :]
-    labels = option_labels(options, partial(file_labels, first, known=(), num_instances=len(gold[0])))
+    known = partial(file_labels, first, known=(), num_instances=len(gold[0]))
+    labels: Mapping[str, Any] = option_labels(options, known)
 
     def evaluate(options: Options) -> EvaluationRecord:
         metric = _metric_name(options)
@@ -215,8 +216,8 @@ def read_answers(sources: Sources, options: Options) -> Reading:
         given = {id: answer_words(answer) for id, answer in answers.items()}
         none = np.nan, np.nan
         scores = [score_answer(given[id], words[id], may_be_none=version_2) if id in given else none for id in ids]
-        columns = dict(zip(("exact_match", "f1"), np.array(scores).T, strict=True))
-        sheets.append(Sheet(name, file, columns, labels, ids))
+        exact, f1 = np.array(scores).T
+        sheets.append(Sheet(name, file, {"exact_match": exact, "f1": f1}, labels, ids))
     return join_sheets(sheets, options, scores=True, notes=tuple(notes))
 
 
