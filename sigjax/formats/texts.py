@@ -64,7 +64,7 @@ def read_texts(sources: Sources, options: Options) -> Reading:
             )
     gold, outputs = texts[: len(sources.files)], texts[len(sources.files) :]
     known = partial(file_labels, first, known=(), num_instances=len(gold[0]))
-    labels: Mapping[str, Any] = option_labels(options, known)
+    labels: dict[str, Any] = {**option_labels(options, known)}
 
     def evaluate(options: Options) -> EvaluationRecord:
         metric = _metric_name(options)
