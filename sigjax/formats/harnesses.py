@@ -188,7 +188,7 @@ def _lm_eval(file: str, options: Options) -> Iterator[SystemLog]:
     asked = None if unfiltered else options.filter
     chosen = choose(file, filters, asked, "filter") if filters or options.filter else None
     rows = [
-        Row(_lm_eval_scores(line), line.text("doc_id"), labels=line.get("doc"), content=line.get("doc_hash"))
+        Row(_lm_eval_scores(line), line.text("doc_id"), None, line.get("doc"), line.get("doc_hash") or line.get("doc"))
         for line in lines
         if chosen is None or line.get("filter") == chosen
     ]
@@ -233,7 +233,7 @@ def _lm_eval_published(
     return [f"{samples}: the mean of {score} is {mean:.6g}, but {published:.6g} in {file}"], lower_is_better
 
 
-LM_EVAL = Log(results=_lm_eval, content="document (doc_hash)")
+LM_EVAL = Log(results=_lm_eval, content="document (doc_hash, or doc)")
 
 # Every Eval Ever: the instance schema of that project, with one line per instance and evaluation.
 

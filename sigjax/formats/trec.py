@@ -217,6 +217,8 @@ def _parse_json(file: str, content: str, expected: _TopicFile) -> Judgments:
             try:
                 if "\0" in topic + text(document):
                     raise InputError("a name holds a NUL character, which no C library takes; repair it")
+                if isinstance(value, bool):
+                    raise InputError("expected a number, got true or false")
                 found[topic][document] = _checked(number(value), expected)
             except InputError as error:
                 raise InputError(f"{own.field(document)}, {expected.field}: {error.neutral}") from None
