@@ -8,10 +8,9 @@ conlleval's files have gold and guess in one; others are gold files, and tagged 
 
 HIPE (entities in historical newspapers): one token per line, one column per kind of tag, named by the first line. Lines
 that begin with "#" and have nothing in other columns are comments, of which `# hipe2022:document_id = NAME` starts a
-document; `EndOfSentence` in the column MISC ends a sentence, and so do empty lines. Systems may leave out comments and
-MISC: documents and sentences are those of the gold file, and tokens are aligned by position. As in the campaign's
-scorer, the case of types does not count, "_" and "-" are O, and entities may cross the ends of sentences, but not of
-documents. That scorer takes tokens by position, however they are written; here they must be the gold ones.
+document; `EndOfSentence` in the column MISC ends a sentence, and so do empty lines. Documents and sentences are those
+of the gold file, whose tokens systems must have. As in the campaign's scorer, the case of types does not count, "_" and
+"-" are O, and entities may cross the ends of sentences, but not of documents.
 
 Spans are entities and chunks. One rule reads IOB1, IOB2, IOE1, IOE2, BIOES, BILOU and BMES, as conlleval does: a token
 is outside, or in a span of its type. A span starts where the token before is outside, of another type or in another
@@ -46,7 +45,7 @@ from sigjax.metrics import TOKEN_ACCURACY, parameterized
 from sigjax.readers.join import Reading, Sheet, Sources, count_responses, join_sheets, matching_lines, read_lines
 from sigjax.readers.options import Options, chosen_metric, quote, suggest
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Match
-from sigjax.run.files import read_text
+from sigjax.run.files import naming, read_text
 
 OUTSIDE = frozenset(("O", "_", "-"))
 _TAG = re.compile(r"([BIESLUM])(?:-(.*))?", re.DOTALL)
@@ -154,25 +153,33 @@ def _overlapping(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple
 _WIDTHS = (2, 3)
 _MOST_DIFFERENT = 0.01
 """Share of lines whose word may differ from the gold file's."""
+_LARGEST_TABLE = 2**22
+"""Parts of one side times those of the other; more are no parts of a word, or of multiword tokens that overlap."""
 
 
-def common_length(left: Sequence[str], right: Sequence[str]) -> int:
-    """Length of a longest common subsequence, in the time of `len(right)` sums of `len(left)` bits.
+def common_subsequence(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
+    """Index pairs of a longest common subsequence; of several, the one that leaves out early items of `left` first.
 
-    Reference: Hyyrö (2004), "Bit-parallel LCS-length computation revisited".
-
-    >>> common_length(["un", "disc", "ount", "ed"], ["un", "discount", "ed"])
-    2
+    >>> common_subsequence(["in", "dem", "a"], ["dem", "in", "a"])
+    [(1, 0), (2, 2)]
     """
-    bits: dict[str, int] = {}
-    for i, item in enumerate(left):
-        bits[item] = bits.get(item, 0) | 1 << i
-    everything = (1 << len(left)) - 1
-    row = everything
-    for item in right:
-        matched = row & bits.get(item, 0)
-        row = ((row + matched) | (row - matched)) & everything
-    return len(left) - row.bit_count()
+    if len(left) * len(right) > _LARGEST_TABLE:
+        raise InputError(f"{len(left)} and {len(right)} parts of one word or stretch of text are too many to align")
+    rest = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for i in reversed(range(len(left))):
+        for j in reversed(range(len(right))):
+            equal = left[i] == right[j]
+            rest[i][j] = rest[i + 1][j + 1] + 1 if equal else max(rest[i + 1][j], rest[i][j + 1])
+    pairs, i, j = [], 0, 0
+    while i < len(left) and j < len(right):
+        if left[i] == right[j]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif rest[i][j] == rest[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return pairs
 
 
 def read_segmentations(sources: Sources, options: Options) -> Reading:
@@ -185,7 +192,8 @@ def read_segmentations(sources: Sources, options: Options) -> Reading:
         own_words, own, *_ = _segmentation_columns(path, matching_lines(path, gold=file, count=len(words)))
         if note := _check_segmented_words(path, own_words, file, words):
             notes.append(f"{name}: {note}")
-        sheets.append(Sheet(name, path, _count_morphemes(gold, own), labels=labels))
+        with naming(path):
+            sheets.append(Sheet(name, path, _count_morphemes(gold, own), labels=labels))
     return join_sheets(sheets, options, notes=tuple(notes))
 
 
@@ -196,7 +204,7 @@ def _count_morphemes(gold: Sequence[str], system: Sequence[str]) -> dict[str, np
     for i, (right, other) in enumerate(zip(gold, system, strict=True)):
         if right != other:
             # An empty segmentation is one empty morpheme, as in evaluate.py.
-            correct[i] = common_length(*(each.replace(" @@", " ").split(" ") for each in (right, other)))
+            correct[i] = len(common_subsequence(*(each.replace(" @@", " ").split(" ") for each in (right, other))))
     exact = (correct == sizes[0]) & (correct == sizes[1])
     return {"tp": correct, "predicted": sizes[1], "gold": sizes[0], "value": exact.astype(np.float64)}
 
@@ -205,15 +213,9 @@ def _segmentation_columns(file: str, lines: list[str]) -> list[list[str]]:
     """The columns of a file: words, segmentations and, where line 1 has three fields, categories."""
     width = lines[0].count("\t") + 1
     for i, line in enumerate(lines):
-        if width not in _WIDTHS or line.startswith("\t"):
-            example = "'undone<TAB>un @@done'"
-            raise InputError(
-                f"{Line(file, i + 1)}: expected a word, a tab and morphemes as in {example}, got {quote(line)}"
-            )
-        if line.count("\t") != width - 1:
-            raise InputError(
-                f"{Line(file, i + 1)}: expected {width} fields between tabs as in line 1, got {quote(line)}"
-            )
+        if width not in _WIDTHS or line.startswith("\t") or line.count("\t") != width - 1:
+            expected = f"{width if i else '2 or 3'} fields: a word, a tab and morphemes as in 'undone<TAB>un @@done'"
+            raise InputError(f"{Line(file, i + 1)}: expected {expected}, got {quote(line)}")
     cells = "\t".join(lines).split("\t")
     return [cells[k::width] for k in range(width)]
 
@@ -277,7 +279,7 @@ def read_tagged(
     gold = parse(sources.gold(), options)
     systems = {name: parse(file, options) for name, file in sources.chosen(options).items()}
     for tokens in systems.values():
-        for check in (check_words, *checks):
+        for check in (_check_words, *checks):
             check(gold, tokens)
     return partial(evaluate_tags, gold, systems)
 
@@ -368,25 +370,25 @@ def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> np
     return tag_table(list(codes))
 
 
-def check_words(gold: Tokens, other: Tokens) -> None:
-    """Refuse other tokens than those of `gold`."""
-    first = first_difference(other.words, gold.words)
-    if first is not None:
-        raise InputError(
-            f"{other.line_of(first)}: token {quote(other.words[first])}, but {quote(gold.words[first])} on line "
-            f"{gold.lines[first]} of {gold.file}; expected the same tokens in the same order"
-        )
-    if len(other.words) != len(gold.words):
-        raise InputError(
-            f"{other.file}: has {len(other.words)} tokens, but {gold.file} has {len(gold.words)}; expected the same "
-            "tokens in the same order"
-        )
+def _check_words(gold: Tokens, other: Tokens) -> None:
+    check_same("token", (other.file, other.lines, other.words), (gold.file, gold.lines, gold.words))
 
 
-def first_difference(left: Sequence[str], right: Sequence[str]) -> int | None:
-    """Index of the first difference within the shorter sequence."""
-    return (
-        None if left == right else next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), None)
+Parts = tuple[str, Sequence[int], Sequence[str]]
+"""A file, and the lines and texts of its tokens, or other parts."""
+
+
+def check_same(what: str, own: Parts, gold: Parts) -> None:
+    """Refuse other parts than those of the gold file."""
+    (file, lines, parts), (gold_file, gold_lines, expected) = own, gold
+    if parts == expected:
+        return
+    i = next((i for i, (one, other) in enumerate(zip(parts, expected, strict=False)) if one != other), None)
+    if i is None:
+        raise InputError(f"{file}: has {len(parts)} {what}s, but {gold_file} has {len(expected)}; expected the same")
+    raise InputError(
+        f"{Line(file, lines[i])}: {what} {quote(parts[i])}, but {quote(expected[i])} on line {gold_lines[i]} of "
+        f"{gold_file}; expected the same {what}s in the same order"
     )
 
 
@@ -487,15 +489,15 @@ def split_blanks(line: str) -> list[str]:
 
 def read_pairs(sources: Sources, options: Options) -> Reading:
     """Gold and guess are the last two columns of each file."""
-    gold, systems = None, {}
-    for name, file in sources.chosen(options).items():
-        own = systems[name] = parse_columns(file, read_text(file))
-        words = own.words if own.num_columns > 2 else [""] * len(own.gold)  # in other files gold tags come first
-        truth = replace(own, words=words, tags=own.gold)
-        gold = gold or truth
-        for check in (check_words, _check_sentences, _check_tags):
-            check(gold, truth)
-    assert gold is not None
+    systems = {name: parse_columns(file, read_text(file)) for name, file in sources.chosen(options).items()}
+    # Where there are two columns, there are no words: gold tags come first.
+    words = [own.words if own.num_columns > 2 else [""] * len(own.gold) for own in systems.values()]
+    truths = [replace(own, words=its, tags=own.gold) for own, its in zip(systems.values(), words, strict=True)]
+    gold = truths[0]
+    for truth in truths:
+        _check_words(gold, truth)
+        _check_sentences(gold, truth)
+        check_same("gold tag", (truth.file, truth.lines, truth.tags), (gold.file, gold.lines, gold.tags))
     _check_guesses(gold, systems.values())
     return partial(evaluate_tags, gold, systems)
 
@@ -508,15 +510,6 @@ def _check_sentences(gold: Tokens, other: Tokens) -> None:
         raise InputError(
             f"{other.line_of(first)}: a sentence {does} here, but in {gold.file} it {expected} (line "
             f"{gold.lines[first]}); expected empty lines at the same places"
-        )
-
-
-def _check_tags(gold: Tokens, other: Tokens) -> None:
-    first = first_difference(other.tags, gold.tags)
-    if first is not None:
-        raise InputError(
-            f"{other.line_of(first)}: gold tag {quote(other.tags[first])}, but {quote(gold.tags[first])} on line "
-            f"{gold.lines[first]} of {gold.file}; expected the gold tags in the last but one column of every file"
         )
 
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.formats.logs import Log, Row, SystemLog
+from sigjax.formats.conll import Parts, check_same
+from sigjax.formats.logs import Log, Row, SystemLog, choose
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
 from sigjax.readers.options import Options, listing, quote
 from sigjax.records import Hint, InputError, Line
@@ -32,7 +33,7 @@ _HINT = "errant_parallel writes M2 from texts"
 class _Sentence:
     text: str
     line: int
-    edits: dict[int, Edits]
+    edits: dict[str, Edits]
     """Annotator -> edits."""
 
 
@@ -51,7 +52,7 @@ def _read_sentences(file: str) -> list[_Sentence]:
     return sentences
 
 
-def _fields(where: str, row: str) -> tuple[int, int, str, str, int]:
+def _fields(where: str, row: str) -> tuple[int, int, str, str, str]:
     """Start, end, type, correction and annotator of an edit."""
     span, *others = row.removeprefix("A ").split("|||")
     numbers = [*span.split(), others[-1].strip() if others else ""]
@@ -59,18 +60,17 @@ def _fields(where: str, row: str) -> tuple[int, int, str, str, int]:
         expected = "an edit, 'A 1 2|||TYPE|||correction|||REQUIRED|||-NONE-|||0'"
         raise InputError(f"{where}: expected {expected}, got {quote(row)}; {_HINT}")
     start, end, annotator = map(int, numbers)
-    return start, end, others[0], others[1], annotator
+    return start, end, others[0], others[1], str(annotator)
 
 
-def _edits(file: str, sentences: Sequence[_Sentence], chosen: int | None) -> list[Edits]:
+def _edits(file: str, sentences: Sequence[_Sentence], chosen: str | None) -> list[Edits]:
     """The edits `[sentence]` of the one annotator, or of the chosen one."""
-    if chosen is not None and not any(chosen in each.edits for each in sentences):
-        known = sorted({annotator for each in sentences for annotator in each.edits})
-        raise InputError(f"{file}: {Hint('filter')}: no annotator {chosen}; annotators: {listing(map(str, known))}")
+    if chosen is not None:
+        choose(file, (annotator for each in sentences for annotator in each.edits), chosen, "annotator")
     return [_chosen_edits(file, each, chosen) for each in sentences]
 
 
-def _chosen_edits(file: str, sentence: _Sentence, chosen: int | None) -> Edits:
+def _chosen_edits(file: str, sentence: _Sentence, chosen: str | None) -> Edits:
     known = sentence.edits
     if chosen is not None and known:
         if chosen not in known:
@@ -82,9 +82,9 @@ def _chosen_edits(file: str, sentence: _Sentence, chosen: int | None) -> Edits:
     first, *others = known.values() or [Counter()]
     if any(other != first for other in others):
         raise InputError(
-            f"{Line(file, sentence.line)}: the annotators {listing(map(str, sorted(known)))} differ, and ERRANT's "
-            f"choice for a sentence depends on the others; give what errant_compare prints with -v for each system "
-            f"({Hint('reader', 'errant')}), or say which to take, such as {Hint('filter', str(min(known)))}"
+            f"{Line(file, sentence.line)}: the annotators {listing(sorted(known))} differ, and ERRANT's choice for a "
+            "sentence depends on the others; give what errant_compare prints with -v for each system "
+            f"({Hint('reader', 'errant')}), or say which to take, such as {Hint('filter', min(known))}"
         )
     return first
 
@@ -99,35 +99,19 @@ def _count(gold: Sequence[Edits], system: Sequence[Edits]) -> dict[str, np.ndarr
 
 def read_edits(sources: Sources, options: Options) -> Reading:
     """The counts of right, wrong and missing edits of each sentence."""
-    file, chosen = sources.gold(), _annotator(options.filter)
+    file = sources.gold()
     sentences = _read_sentences(file)
-    gold = _edits(file, sentences, chosen)
+    gold = _edits(file, sentences, options.filter)
     sheets = []
     for name, path in sources.chosen(options).items():
         own = _read_sentences(path)
-        _check_same(path, own, file, sentences)
+        check_same("sentence", _parts(path, own), _parts(file, sentences))
         sheets.append(Sheet(name, path, _count(gold, _edits(path, own, None)), lines=[each.line for each in own]))
     return join_sheets(sheets, options)
 
 
-def _annotator(name: str | None) -> int | None:
-    if name is not None and not re.fullmatch(r"\d{1,9}", name):
-        raise InputError(
-            f"{Hint('filter')}: expected the number of an annotator, as M2 ends its lines, got {quote(name)}"
-        )
-    return None if name is None else int(name)
-
-
-def _check_same(file: str, system: Sequence[_Sentence], gold_file: str, gold: Sequence[_Sentence]) -> None:
-    """Refuse other sentences than those of the gold standard: spans would be of other words."""
-    for one, other in zip(system, gold, strict=False):
-        if one.text != other.text:
-            raise InputError(
-                f"{Line(file, one.line)}: expected the sentence {quote(other.text)} of {gold_file}, line {other.line}, "
-                f"got {quote(one.text)}"
-            )
-    if len(system) != len(gold):
-        raise InputError(f"{file}: has {len(system)} sentences, but {gold_file} has {len(gold)}; expected the same")
+def _parts(file: str, sentences: Sequence[_Sentence]) -> Parts:
+    return file, [each.line for each in sentences], [each.text for each in sentences]
 
 
 # What `errant_compare -v` prints: the counts of each sentence by each annotator, and which it chose.

@@ -15,8 +15,8 @@ from operator import attrgetter
 from typing import Any
 
 from sigjax.formats.reading import (
-    choose_formats,
-    given_name,
+    files_of,
+    formats_of,
     likely_formats,
     read_as,
     reader_for,
@@ -282,9 +282,7 @@ def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
         format, refusal = _format_of(sources, metric, reader_for(sources, reader, options.records))
         options = replace(options, parameters={} if reader is None else named_format(reader)[1])
     except InputError as error:
-        if reader is not None:
-            return Diagnosis(refusal=error.neutral)
-        for proposed in _proposed(error, options):
+        for proposed in _proposed(error, options) if reader is None else ():
             diagnosis = _diagnosis(paths, replace(given, **proposed))
             if diagnosis.systems:
                 return replace(diagnosis, options=proposed | dict(diagnosis.options))
@@ -296,21 +294,15 @@ def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
     return replace(diagnosis, gold=gold, format=format.name, title=format.title, why=_why(format, sources, reader))
 
 
-def _files(sources: Sources) -> tuple[Sequence[str], Sequence[str]]:
-    """The files before -i and after it."""
-    return [given_name(file)[1] for file in sources.files], tuple(sources.systems.values())
-
-
 def _format_of(sources: Sources, metric: Any, reader: str | None) -> tuple[Format, InputError | None]:
     """The format of files, and why it does not give the metric."""
-    files, outputs = _files(sources)
     try:
-        return choose_formats(files, outputs, reader=reader, metrics=[metric])[0], None
+        return formats_of(sources, reader, [metric])[0], None
     except InputError as error:
-        likely = [] if reader is not None else likely_formats(files, outputs)
+        likely = [] if reader is not None else likely_formats(*files_of(sources))
         if not likely:
             raise
-        (format,) = choose_formats(files, outputs, reader=None, metrics=likely[0].metrics[:1] or [None])
+        (format,) = formats_of(sources, None, likely[0].metrics[:1] or [None])
         return format, None if metric is None else error
 
 
@@ -318,7 +310,7 @@ def _why(format: Format, sources: Sources, reader: str | None) -> str:
     """What a format is recognized by."""
     if reader is not None:
         return f"named by {Hint('reader')}"
-    first = next(chain(*_files(sources)))
+    first = next(chain(*files_of(sources)))
     by_name = os.path.isdir(first) or format.fits(first.lower().removesuffix(".gz"), b"")
     return f"recognized by its {'name' if by_name else 'first lines'}"
 

@@ -1,11 +1,9 @@
 """Logs of programs that evaluate language models and agents: harnesses, benchmarks of agents, tests of prompts.
 
-Most are one JSON value, one JSON line or row of Parquet per instance, which a `Log` declares: lm-evaluation-harness,
-HELM, lighteval, Every Eval Ever, AlpacaEval, MTEB, terminal-bench, tau-bench, promptfoo, DeepEval, EvalPlus. Inspect's
-.eval is a zip archive, of which only the members that are needed are unpacked, into memory and within bounds.
-
-Each sample of Inspect holds one value per scorer; the epochs of a sample are its runs, as are several trials of a task.
-Where the log was reduced by another rule than the mean (pass@k, a majority), the reduced values are the scores.
+Each has a `Log`. Inspect's .eval is a zip archive, of which only the members that are needed are unpacked, into memory
+and within bounds. Each of its samples holds one value per scorer; the epochs of a sample are its runs, as are several
+trials of a task. Where the log was reduced by another rule than the mean (pass@k, a majority), the reduced values are
+the scores.
 
 SWE-bench has reports of its harness, boards of its web site, and the results of its repository of experiments. A report
 or `per_instance_details.json` says which instances there were. `results.json` of the experiments lists those that are
@@ -29,14 +27,13 @@ from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
-from sigjax.formats.logs import TOLERANCE, Log, Row, Scores, SystemLog, choose, grouped, inside
+from sigjax.formats.logs import TOLERANCE, Log, Row, Scores, SystemLog, choose, grouped
 from sigjax.formats.table import FORMATS
 from sigjax.readers.frames import parquet_table, refusing_damage
 from sigjax.readers.join import Sources, Tasks
 from sigjax.readers.json_files import (
     Item,
     Object,
-    as_object,
     item_at,
     load_entries,
     load_item,
@@ -48,7 +45,7 @@ from sigjax.readers.json_files import (
     type_of,
 )
 from sigjax.readers.options import Options, listing, quote
-from sigjax.readers.table import is_text, parse_number
+from sigjax.readers.table import parse_number
 from sigjax.records import Hint, InputError, Line
 from sigjax.run.files import (
     ZIP_MAGIC,
@@ -71,9 +68,11 @@ def _helm(file: str, options: Options) -> Iterator[SystemLog]:
     notes = ()
     if any(row.labels["perturbation"] != "none" for row in rows):
         notes = ("perturbed instances count as instances; --cluster instance keeps each with its original",)
-    model, scenario, run = _run_spec(file)
-    task = re.sub(r"(?<=[:,])model=[^,]*,?", "", run).rstrip(":,")
-    yield SystemLog(file, rows, model, notes, {"scenario": scenario}, task=task)
+    path = str(PurePath(file).with_name("run_spec.json"))
+    spec = load_item(path) if os.path.isfile(path) else Item(path, {})
+    task = re.sub(r"(?<=[:,])model=[^,]*,?", "", spec.name("name?")).rstrip(":,")
+    facts = {"scenario": str(spec.get("scenario_spec") or "")}
+    yield SystemLog(file, rows, spec.name("adapter_spec.model?"), notes, facts, task=task)
 
 
 def _helm_row(entry: Item) -> Row:
@@ -100,14 +99,6 @@ def _helm_scores(entry: Item) -> tuple[str, dict[str, float | InputError]]:
         elif count > 0:
             scores[name] = entry_stat.number("sum") / count
     return split, scores
-
-
-def _run_spec(file: str) -> tuple[str, str | None, str]:
-    """The model, the scenario and the run that run_spec.json beside the file names."""
-    path = str(PurePath(file).with_name("run_spec.json"))
-    spec = load_item(path) if os.path.isfile(path) else Item(path, {})
-    scenario, name = spec.get("scenario_spec"), spec.get("name")
-    return spec.name("adapter_spec.model?"), scenario and str(scenario), name if isinstance(name, str) else ""
 
 
 HELM = Log(results=_helm)
@@ -187,7 +178,6 @@ MTEB = Log(results=_mteb)
 _LONG = frozenset("arguments resps filtered_resps".split())
 _NOT_METRICS = _LONG | frozenset("doc_id doc target filter metrics doc_hash prompt_hash target_hash".split())
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.jsonl(\.gz)?")
-_MEANS = re.compile(r"results_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.json(\.gz)?")
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.parquet(\.gz)?")
 
 
@@ -198,15 +188,17 @@ def _lm_eval(file: str, options: Options) -> Iterator[SystemLog]:
     asked = None if unfiltered else options.filter
     chosen = choose(file, filters, asked, "filter") if filters or options.filter else None
     rows = [
-        Row(_lm_eval_scores(line), line.text("doc_id"), labels=line.get("doc"), content=line.get("doc_hash"))
+        Row(_lm_eval_scores(line), line.text("doc_id"), None, line.get("doc"), line.get("doc_hash") or line.get("doc"))
         for line in lines
         if chosen is None or line.get("filter") == chosen
     ]
     named = _SAMPLES.fullmatch(PurePath(file).name)
     task = named["task"] if named else ""
+    means = str(PurePath(file).with_name(f"results_{named['date']}.json")) if named else ""
+    published = partial(_lm_eval_published, file, means, task, chosen or "none") if os.path.isfile(means) else None
     lacks = unfiltered and options.filter not in (None, "none")
     notes = (f"there is no filter {options.filter}: took the only results",) if lacks else ()
-    yield SystemLog(file, rows, notes=notes, published=partial(_lm_eval_published, file, chosen or "none"), task=task)
+    yield SystemLog(file, rows, notes=notes, task=task, published=published)
 
 
 def _lm_eval_scores(line: Item) -> Scores:
@@ -226,62 +218,22 @@ def _lm_eval_value(line: Item, name: str) -> float | InputError:
     return line.number(name)
 
 
-def _lm_eval_published(samples: str, filter: str, score: str, mean: float) -> tuple[list[str], bool]:
+def _lm_eval_published(
+    samples: str, file: str, task: str, filter: str, score: str, mean: float
+) -> tuple[list[str], bool]:
     """A note where results_{date}.json beside the samples has another mean, and whether lower is better there."""
-    path = PurePath(samples)
-    named = _SAMPLES.fullmatch(path.name)
-    file = str(path.with_name(f"results_{named['date']}.json")) if named else ""
-    if named is None or not os.path.isfile(file):
-        return [], False
     try:
-        results = load_item(file).fields
+        results = load_item(file)
+        published = results.item("results", {}).item(task, {}).get(f"{score},{filter}")
+        lower_is_better = results.item("higher_is_better", {}).item(task, {}).get(score) is False
     except InputError as error:
         return [f"not checked against the published results: {error.flags}"], False
-    published = _below(results, "results", named["task"], f"{score},{filter}")
-    lower_is_better = _below(results, "higher_is_better", named["task"], score) is False
     if not isinstance(published, int | float) or abs(mean - published) <= TOLERANCE * max(1.0, abs(published)):
         return [], lower_is_better
     return [f"{samples}: the mean of {score} is {mean:.6g}, but {published:.6g} in {file}"], lower_is_better
 
 
-def _below(value: object, *names: str) -> object:
-    """What an object holds below names, or None."""
-    for name in names:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
-
-
-def gather_samples(files: Sequence[str]) -> tuple[str, ...]:
-    """Files as a pattern for folders of lm-eval gives them: folders for samples of several tasks, and no means."""
-    runs = {(os.path.dirname(file), found["date"]) for file, found in _named(_SAMPLES, files)}
-    means = {file: (os.path.dirname(file), found["date"]) for file, found in _named(_MEANS, files)}
-    for file, run in means.items():
-        if run not in runs and b'"results"' in read_head(file)[1]:
-            raise InputError(
-                f"{file}: holds the means of lm-evaluation-harness, not the scores of instances; give the files "
-                "samples_*.jsonl beside it, which lm_eval writes with --log_samples"
-            )
-    return _as_folders([file for file in files if means.get(file) not in runs])
-
-
-def _as_folders(files: Sequence[str]) -> tuple[str, ...]:
-    """Files with folders in place of all samples in them, if these are of several tasks: they are of one system."""
-    tasks: dict[str, dict[str, str]] = {}
-    for file, found in _named(_SAMPLES, files):
-        tasks.setdefault(os.path.dirname(file), {})[found["task"]] = file
-    whole: dict[str, str] = {}
-    for folder, own in tasks.items():
-        if folder and 1 < len(own) == len(files_inside(folder, FORMATS["lm-eval"].folder)):
-            whole |= dict.fromkeys(own.values(), "") | {next(iter(own.values())): folder}
-    return tuple(filter(None, (whole.get(file, file) for file in files)))
-
-
-def _named(pattern: re.Pattern[str], files: Sequence[str]) -> list[tuple[str, re.Match[str]]]:
-    """The files whose names match."""
-    return [(file, found) for file in files if (found := pattern.fullmatch(PurePath(file).name))]
-
-
-LM_EVAL = Log(results=_lm_eval, content="document (doc_hash)")
+LM_EVAL = Log(results=_lm_eval, content="document (doc_hash, or doc)")
 
 # Every Eval Ever: the instance schema of that project, with one line per instance and evaluation.
 
@@ -315,50 +267,29 @@ def _evaluations(lines: Sequence[Item]) -> list[str]:
     return [result if counts[name] > 1 and isinstance(result, str) else name for name, result in pairs]
 
 
-EVERY_EVAL = Log(results=_every_eval, content="content (sample_hash)")
+EEE = Log(results=_every_eval, content="content (sample_hash)")
 
 
 _DOC, _METRIC = ("doc", "__doc__"), ("metric", "__metric__")
-_PART = ()
-"""Stands for a metric that is a list or an object, which is not decoded."""
 
 
 def _lighteval(file: str, _: Options) -> Iterator[SystemLog]:
     with refusing_damage(file):
         docs, metrics = _details(file, read_bytes(file))
-    places = [(file, "row", i) for i in range(1, len(docs) + 1)]
-    docs = [item_at(where, doc).fields for doc, where in zip(docs, places, strict=True)]
-    ids = [str(doc.get("id") or "") for doc in docs]
-    if not all(ids) or len(set(ids)) < len(ids):
-        ids = [str(i) for i in range(1, len(docs) + 1)]
-    yield SystemLog(
-        file,
-        [
-            Row(_lighteval_scores(item_at(where, metric)), id, labels=doc, content=doc.get("query"))
-            for doc, metric, where, id in zip(docs, metrics, places, ids, strict=True)
-        ],
-        task=named["task"] if (named := _DETAILS.fullmatch(PurePath(file).name)) else "",
-    )
+    rows = list[Row]()
+    for i, (doc, metric) in enumerate(zip(docs, metrics, strict=True), start=1):
+        doc, scores = item_at((file, "row", i), doc).fields, item_at((file, "row", i), metric).numbers()
+        rows.append(Row(scores, str(doc.get("id") or ""), labels=doc, content=doc.get("query")))
+    if len({row.id for row in rows if row.id}) < len(rows):
+        rows = [replace(row, id=str(i)) for i, row in enumerate(rows, start=1)]
+    named = _DETAILS.fullmatch(PurePath(file).name)
+    yield SystemLog(file, rows, task=named["task"] if named else "")
 
 
-def _lighteval_scores(metrics: Item) -> Scores:
-    """The metrics of a document; those that it lacks are null."""
-    found: dict[str, float | InputError] = {}
-    for name, value in metrics.fields.items():
-        if isinstance(value, int | float):
-            found[name] = metrics.number(name)
-        elif value is not None:
-            found[name] = InputError(
-                f"{metrics.field(name)}: expected a number for each document, got a part of a metric of the corpus"
-            )
-    return found
-
-
-def _details(file: str, data: bytes) -> tuple[list[Any], list[Any]]:
-    """The documents and the metrics, as objects `[row]` of the fields with one value; other metrics are `_PART`."""
+def _details(file: str, data: bytes) -> list[list[Any]]:
+    """The documents and the metrics, as objects `[row]` of the fields with one value; others are of the corpus."""
     from pyarrow import types  # pyright: ignore[reportMissingImports]
 
-    parts: list[str] = []
     names: list[str] = []
 
     def choose(schema: Any) -> list[str]:
@@ -369,15 +300,13 @@ def _details(file: str, data: bytes) -> tuple[list[Any], list[Any]]:
                 f"columns: {listing(schema.names)}"
             )
         fields = [(name, field) for name in names for field in schema.field(name).type]
-        parts[:] = [field.name for name, field in fields if name == names[1] and types.is_nested(field.type)]
         return [f"{name}.{field.name}" for name, field in fields if not types.is_nested(field.type)]
 
     table = parquet_table(file, data, choose)
     lacking = [name for name in names if name not in table.column_names]
     if lacking:
         raise InputError(f"{file}, column {quote(lacking[0])}: holds no values of single documents")
-    docs, metrics = (table.column(name).to_pylist() for name in names)
-    return docs, [dict.fromkeys(parts, _PART) | metric if metric is not None else None for metric in metrics]
+    return [table.column(name).to_pylist() for name in names]
 
 
 LIGHTEVAL = Log(results=_lighteval, content="query")
@@ -406,10 +335,8 @@ def _inspect_results(file: str, _: Options) -> Iterator[SystemLog]:
         raise InputError(f"{file}: holds no samples, only their aggregate; expected a log written with its samples")
     notes = () if status == "success" else (f"{file}: the run has the status {status}",)
     notes += (f"took the values reduced over epochs by {others}",) if others else ()
-    task = about.get("task")
-    task = task if isinstance(task, str) else ""
-    facts = {"task": task, "reduction over epochs": others or "mean"}
-    yield SystemLog(file, rows, about.name("model?"), notes, facts, task=task)
+    facts = {"reduction over epochs": others or "mean"}
+    yield SystemLog(file, rows, about.name("model?"), notes, facts, about.name("task?"))
 
 
 def _reduced_rows(reductions: Sequence[Item], *, several: bool) -> list[Row]:
@@ -433,46 +360,31 @@ def _inspect_scores(sample: Item) -> dict[str, float | InputError]:
     {'a': 1.0, 'b/tone': 3.0}
     """
     found: dict[str, float | InputError] = {}
-    for scorer, score in sample.item("scores", {}).fields.items():
-        try:
-            text(scorer)
-            value = as_object(score).get("value")
-            for key, part in value.items() if isinstance(value, dict) else ((None, value),):
-                as_number = _inspect_value(part, sample, scorer)
-                if as_number is not None:
-                    found[scorer if key is None else f"{scorer}/{key}"] = as_number
-        except InputError as error:
-            raise InputError(f"{_where(sample, scorer)}: {error.neutral}") from None
+    scores = sample.item("scores", {})
+    for scorer in scores.fields:
+        value = scores.item(scorer).get("value")
+        for key, part in value.items() if isinstance(value, dict) else ((None, value),):
+            try:
+                as_number = _inspect_value(part)
+            except InputError as error:
+                as_number = InputError(f"{sample.where}, score {quote(scorer)}: {error.neutral}")
+            if as_number is not None:
+                found[scorer if key is None else f"{scorer}/{key}"] = as_number
     return found
 
 
-def _inspect_value(value: object, sample: Item, scorer: str) -> float | InputError | None:
-    """A value as a number; None where the sample was left unscored."""
-    if isinstance(value, str):
-        return _inspect_word(value.strip().lower(), sample, scorer)
-    if isinstance(value, list | dict):
-        return InputError(f"{_where(sample, scorer)}: expected one value, got several in one; {_REMEDY}")
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+def _inspect_value(value: object) -> float | None:
+    """A grade, a word or a numeral as a number; None where the sample was left unscored."""
+    word = value.strip().lower() if isinstance(value, str) else ""
+    if value is None or word.strip("+-") == "nan" or (isinstance(value, float) and math.isnan(value)):
         return None
-    return number(value)
-
-
-def _inspect_word(word: str, sample: Item, scorer: str) -> float | InputError | None:
-    """A grade or a numeral as a number; None where it is NaN."""
     if word in _WORDS:
         return _WORDS[word]
-    if word.strip("+-") == "nan":
-        return None
-    try:
-        if is_text(word):
-            raise InputError(f"expected C, I, P, N, yes, no or a number, got the text {quote(word)}; {_REMEDY}")
-        return parse_number(word, hint=_REMEDY, missing=_REMEDY)
-    except InputError as error:
-        return InputError(f"{_where(sample, scorer)}: {error.neutral}")
-
-
-def _where(sample: Item, scorer: str) -> str:
-    return f"{sample.where}, score {quote(scorer)}"
+    if isinstance(value, list | dict):
+        raise InputError(f"expected one value, got several in one; {_REMEDY}")
+    if isinstance(value, str):
+        return parse_number(word, hint=f"write C, I, P, N, yes or no, or {_REMEDY}", missing=_REMEDY)
+    return number(value)
 
 
 def _load_log(file: str, data: bytes) -> Item:
@@ -526,11 +438,9 @@ _ERROR = 2
 def _promptfoo(file: str) -> tuple[Item, Iterator[Item]]:
     """Tests with their system, a column of promptfoo's table: a provider, and its prompt where there are several.
 
-    One that is repeated has the same content, and the first number as id.
+    The format is version 3 or newer. A test that is repeated has the same content, and the first number as id.
     """
     outer = load_item(file)
-    if not isinstance(outer.get("results"), dict) or not isinstance(outer.item("results").get("results"), list):
-        raise InputError(f"{file}: expected results.results, as promptfoo writes them since version 3 of its format")
     tests = list(outer.item("results").items("results", "result"))
     tests.sort(key=lambda test: (int(test.number("promptIdx")), test.number("testIdx")))
     columns = grouped(tests, lambda test: int(test.number("promptIdx"))).values()
@@ -611,39 +521,29 @@ DEEPEVAL = Log(
 
 
 def _evalplus(file: str) -> tuple[Item, Iterator[Item]]:
-    """The samples of each task: a list of objects since version 0.2.2, and before lists of statuses beside others."""
+    """The samples of each task, as version 0.2.2 and newer ones write them."""
     whole = load_item(file)
-
-    def samples() -> Iterator[Item]:
-        for task, held in whole.item("eval").fields.items():
-            where = (whole.at, task)
-            if isinstance(held, list):
-                for i, sample in enumerate(held, start=1):
-                    own = item_at((where, "sample", i), sample)
-                    yield Item(own.at, {"task": task, "base": own.value("base_status"), "plus": own.get("plus_status")})
-                continue
-            own = item_at(where, held)
-            base, plus = own.value("base"), own.get("plus")
-            for i, status in enumerate(base if isinstance(base, list) else [base]):
-                extra = plus[i] if isinstance(plus, list) and i < len(plus) else None
-                firsts = [each[0] if isinstance(each, list) and each else each for each in (status, extra)]
-                yield Item((where, "sample", i + 1), dict(zip(("task", "base", "plus"), (task, *firsts), strict=True)))
-
-    return whole, samples()
+    tasks = whole.item("eval")
+    samples = ((task, sample) for task in tasks.fields for sample in tasks.items(task, f"{quote(task)}, sample"))
+    return whole, (Item(sample.at, sample.fields | {"task": task}) for task, sample in samples)
 
 
 def _evalplus_scores(sample: Item) -> dict[str, float]:
     """Whether a sample passes the tests of HumanEval or MBPP (base), and those of EvalPlus besides (plus)."""
-    passed = {}
-    for name in ("base", "plus"):
-        if (status := sample.get(name)) is not None:
-            if not isinstance(status, str) or status not in _EVALPLUS:
-                raise InputError(f"{sample.field(name)}: expected one of {', '.join(_EVALPLUS)}, got {status!r}")
-            passed[name] = _EVALPLUS[status]
-    return {name: float(all(passed.values()) if name == "plus" else own) for name, own in passed.items()}
+    passed = {"base": _passes(sample, "base_status")}
+    if sample.get("plus_status") is None:
+        return passed
+    return passed | {"plus": min(passed["base"], _passes(sample, "plus_status"))}
 
 
-_EVALPLUS = {"pass": 1.0, "success": 1.0, "fail": 0.0, "failed": 0.0, "timeout": 0.0}
+def _passes(sample: Item, field: str) -> float:
+    status = sample.text(field)
+    if status not in _EVALPLUS:
+        raise InputError(f"{sample.field(field)}: expected one of {', '.join(_EVALPLUS)}, got {quote(status)}")
+    return _EVALPLUS[status]
+
+
+_EVALPLUS = {"pass": 1.0, "fail": 0.0, "timeout": 0.0}
 EVALPLUS = Log(
     load=_evalplus,
     scores=_evalplus_scores,
@@ -652,14 +552,17 @@ EVALPLUS = Log(
     facts={"hash of the data": "/hash?"},
     must_agree={"hash of the data": "compare results on the same version of the data"},
     main="plus",
-    adapt=lambda options, names: (
-        options if "plus" in names or options.metric != "plus" else replace(options, metric="base")
-    ),
 )
 
-# results.json of `tb run`, one per run.
+
+def _terminal_bench(file: str) -> tuple[Item, Iterator[Item]]:
+    """The trials of results.json of `tb run`, one file per run."""
+    whole = load_item(file)
+    return whole, whole.items("results", "trial")
+
+
 TERMINAL_BENCH = Log(
-    load=inside("results", "trial"),
+    load=_terminal_bench,
     scores=lambda trial: {"resolved": 0.0 if trial.get("is_resolved") is None else trial.number("is_resolved")},
     id="task_id",
     trial="#",
@@ -678,9 +581,7 @@ def _tau(file: str) -> tuple[Item, Iterator[Item]]:
     if isinstance(loaded, list):
         return Item(file, {}), load_entries(file)
     whole = item_at(file, loaded)
-    name = "simulations" if whole.get("simulations") else "simulation_index"
-    if not whole.get(name):
-        raise InputError(f"{whole.field('simulations')}: is empty; expected trials")
+    name = "simulation_index" if not whole.get("simulations") and whole.get("simulation_index") else "simulations"
     return whole, whole.items(name, "simulation")
 
 
@@ -692,7 +593,7 @@ def _tau_scores(trial: Item) -> dict[str, float]:
     return {"reward": reward, "success": float(abs(reward - 1) <= 1e-6)}
 
 
-TAU = Log(
+TAU_BENCH = Log(
     load=_tau,
     scores=_tau_scores,
     id="task_id",
@@ -721,10 +622,7 @@ def _swebench(file: str, options: Options) -> list[SystemLog]:
             f"{file}: {Hint('filter')} names a board of leaderboards.json; a report has none; leave it out"
         )
     if "submitted_ids" in found.fields:
-        return [_swebench_report(file, found, found.texts("submitted_ids"), found.texts("resolved_ids"))]
-    if "generated" in found.fields:  # results.json of the first harness, which lists all predictions
-        submitted = found.texts("generated") + found.texts(_WITHOUT[0])
-        return [_swebench_report(file, found, submitted, found.texts(_RESOLVED))]
+        return [_swebench_report(file, found)]
     if isinstance(found.get(_RESOLVED), list):
         raise InputError(
             f"{file}: lists the instances that are resolved, but not the others; give a list of all first "
@@ -735,7 +633,8 @@ def _swebench(file: str, options: Options) -> list[SystemLog]:
     return [SystemLog(file, _issues(found))]
 
 
-def _swebench_report(file: str, report: Item, submitted: Sequence[str], resolved: Sequence[str]) -> SystemLog:
+def _swebench_report(file: str, report: Item) -> SystemLog:
+    submitted, resolved = report.texts("submitted_ids"), report.texts("resolved_ids")
     stray = set(resolved).difference(submitted)
     if stray:
         raise InputError(f"{file}: {quote(min(stray))} is resolved, but not among the submitted ids; repair the report")

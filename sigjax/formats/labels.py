@@ -10,14 +10,13 @@ one by one whatever the `unit`; "response" also says that they are no sample.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
-from sigjax.formats.conll import first_difference, head_tokens, split_blanks
+from sigjax.formats.conll import check_same, head_tokens, split_blanks
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets, read_lines
 from sigjax.readers.json_files import item_at, parse_json, text
 from sigjax.readers.options import Options, listing, quote
@@ -96,16 +95,15 @@ def _split_commas(line: str) -> list[str]:
 
 def read_timbl(sources: Sources, _: Options) -> Reading:
     """Gold and predicted labels, both in the file of each system."""
-    systems = dict[str, tuple[str, list[str]]]()
-    first, features, gold = "", list[str](), list[str]()
-    for name, file in sources.systems.items():
-        own_features, own_gold, predicted = parse_instances(file, read_text(file))
-        if not systems:
-            first, features, gold = file, own_features, own_gold
-        _check_same(file, own_features, first, features)
-        systems[name] = file, predicted
-    _check_header(first, gold, [predicted for _, predicted in systems.values()])
-    return partial(evaluate_labels, gold, systems)
+    files = sources.systems
+    parsed = {name: parse_instances(file, read_text(file)) for name, file in files.items()}
+    instances = {name: (files[name], range(1, len(own) + 1), own) for name, (own, _, _) in parsed.items()}
+    first = next(iter(files))
+    for own in instances.values():
+        check_same("instance", own, instances[first])
+    gold = parsed[first][1]
+    _check_header(files[first], gold, [predicted for _, _, predicted in parsed.values()])
+    return partial(evaluate_labels, gold, {name: (files[name], own) for name, (_, _, own) in parsed.items()})
 
 
 def _check_header(file: str, gold: Sequence[str], predicted: Sequence[Sequence[str]]) -> None:
@@ -117,17 +115,6 @@ def _check_header(file: str, gold: Sequence[str], predicted: Sequence[Sequence[s
         raise InputError(
             f"{file}, line 1: seems to hold names of columns, since no other line has the labels "
             f"{listing(sorted(names))}; leave it out"
-        )
-
-
-def _check_same(file: str, features: Sequence[str], first: str, expected: Sequence[str]) -> None:
-    if len(features) != len(expected):
-        raise InputError(f"{file}: has {len(features)} instances, but {first} has {len(expected)}; expected the same")
-    i = first_difference(features, expected)
-    if i is not None:
-        raise InputError(
-            f"{Line(file, i + 1)}: differs from {first} before the last field; expected the same features "
-            "and gold labels in the same order"
         )
 
 
@@ -176,14 +163,29 @@ _OBJECT = re.compile(rf"\s*\{{\s*{_PAIR},\s*{_PAIR}(?:[,}}]|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
-class _Labels:
+class ById:
+    """What a file says of each instance, by id."""
+
     file: str
-    labels: Mapping[str, str]
-    """id -> label, in the order of the file."""
+    values: Mapping[str, str]
+    """id -> label or words, in the order of the file."""
     lines: Mapping[str, int]
-    """id -> line; empty for an object."""
-    fields: Mapping[str, Sequence[str]]
-    """name -> [row] the other columns; empty where the file has no names."""
+    """id -> line; empty for an object of JSON."""
+    fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """name -> [row] what else it says."""
+
+    def where(self, id: str) -> str:
+        """Where an id stands, for a message."""
+        return f"{Line(self.file, self.lines[id])}" if id in self.lines else self.file
+
+    def check_known(self, gold: "ById") -> None:
+        """Refuse ids that the gold file does not have."""
+        if stray := [id for id in self.values if id not in gold.values]:
+            more = f" (and {len(stray) - 1} others)" if len(stray) > 1 else ""
+            raise InputError(
+                f"{self.where(stray[0])}: id {quote(stray[0])} is not in {gold.file}, which begins with "
+                f"{quote(next(iter(gold.values)))}; leave it out{more}"
+            )
 
 
 def _split(file: str, content: str) -> Iterator[tuple[int, list[str]]]:
@@ -231,10 +233,23 @@ def _roles(file: str, names: Sequence[str], *, gold: bool) -> tuple[int, int]:
     return id, label
 
 
-def _read_labels(file: str, *, gold: bool) -> _Labels:
+def _read_labels(file: str, *, gold: bool) -> ById:
     content = read_text(file)
     if content.lstrip().startswith("{"):
         return _of_object(file, content, gold=gold)
+    found, title = _parse(file, content, gold=gold)
+    first, *others = found.values
+    alone = found.values[first] not in (found.values[id] for id in others)
+    if title is None and others and alone and not _DIGIT.search(first) and all(map(_DIGIT.search, others)):
+        raise InputError(
+            f"{found.where(first)}: is {quote(first)}, {quote(found.values[first])} an instance? it seems to name "
+            "columns: call them id and label, or leave the line out"
+        )
+    return found
+
+
+def _parse(file: str, content: str, *, gold: bool) -> tuple[ById, str | None]:
+    """Labels by id, and the name of their column; None where the file has no names."""
     lines, rows = zip(*_split(file, content), strict=True)
     width, named = len(rows[0]), _has_names(rows)
     if width != 2 and not named:
@@ -252,13 +267,11 @@ def _read_labels(file: str, *, gold: bool) -> _Labels:
         found[row[id]], at[row[id]] = row[label], line
     if not found:
         raise InputError(f"{file}: has names of columns but no rows; expected one per instance")
-    if not named:
-        _check_first(file, lines[0], found)
-    others = [j for j in range(width) if j not in (id, label)]
-    return _Labels(file, found, at, {rows[0][j]: [row[j] for row in rows[1:]] for j in others})
+    others = {rows[0][j]: [row[j] for row in rows[1:]] for j in range(width) if j not in (id, label)}
+    return ById(file, found, at, others), rows[0][label] if named else None
 
 
-def _of_object(file: str, content: str, *, gold: bool) -> _Labels:
+def _of_object(file: str, content: str, *, gold: bool) -> ById:
     """The labels of an object; null is none given."""
     found, labels = item_at(file, parse_json(file, content)), dict[str, str]()
     for id, value in found.fields.items():
@@ -268,56 +281,29 @@ def _of_object(file: str, content: str, *, gold: bool) -> _Labels:
             labels[id] = str(value).lower() if isinstance(value, bool) else found.text(id).strip()
     if not labels:
         raise InputError(f"{file}: has no labels; expected an object of id -> label")
-    return _Labels(file, labels, {}, {})
-
-
-def _check_first(file: str, line: int, labels: Mapping[str, str]) -> None:
-    """Refuse a first line that seems to name columns in words of its own: it would count as an instance."""
-    first, *others = labels
-    alone = labels[first] not in (labels[id] for id in others)
-    if others and alone and not _DIGIT.search(first) and all(map(_DIGIT.search, others)):
-        raise InputError(
-            f"{Line(file, line)}: is {quote(first)}, {quote(labels[first])} an instance? it seems to name columns: "
-            "call them id and label, or leave the line out"
-        )
+    return ById(file, labels, {})
 
 
 def read_id_labels(sources: Sources, options: Options) -> Reading:
     """Gold labels and those of each system, joined by id."""
     gold = _read_labels(sources.gold(), gold=True)
     systems = {name: _read_labels(file, gold=False) for name, file in sources.chosen(options).items()}
+    known = dict.fromkeys(gold.values.values())
     for own in systems.values():
-        _check(own, gold)
+        own.check_known(gold)
+        used = dict.fromkeys(own.values.values())
+        if known.keys().isdisjoint(used):
+            raise InputError(
+                f"{own.file}: none of its labels ({listing(used, 3)}) is among those of {gold.file} "
+                f"({listing(known, 3)}); expected the same spelling"
+            )
     return partial(
         evaluate_labels,
-        list(gold.labels.values()),
-        {name: (own.file, [own.labels.get(id) for id in gold.labels]) for name, own in systems.items()},
-        ids=list(gold.labels),
+        list(gold.values.values()),
+        {name: (own.file, [own.values.get(id) for id in gold.values]) for name, own in systems.items()},
+        ids=list(gold.values),
         fields=gold.fields,
     )
-
-
-def _check(system: _Labels, gold: _Labels) -> None:
-    """Refuse ids that are not in the gold file, and labels that are all unknown."""
-    stray = [id for id in system.labels if id not in gold.labels]
-    if len(stray) == len(system.labels):
-        raise InputError(
-            f"{system.file}: has none of the ids of {gold.file}, such as {quote(next(iter(gold.labels)))}; "
-            f"its first is {quote(stray[0])}; do they belong together?"
-        )
-    if stray:
-        place = f"{Line(system.file, system.lines[stray[0]])}" if system.lines else system.file
-        raise InputError(
-            f"{place}: id {quote(stray[0])} is not in {gold.file}; leave it out"
-            + (f" (and {len(stray) - 1} others)" if len(stray) > 1 else "")
-        )
-    known, used = set(gold.labels.values()), Counter(system.labels.values())
-    unknown = [label for label in used if label not in known]
-    if len(unknown) == len(used):
-        raise InputError(
-            f"{system.file}: none of its labels ({listing(unknown, 3)}) is among those of {gold.file} "
-            f"({listing(dict.fromkeys(gold.labels.values()), 3)}); expected the same spelling"
-        )
 
 
 def looks_like_id_labels(name: str, head: bytes) -> bool:
@@ -326,22 +312,15 @@ def looks_like_id_labels(name: str, head: bytes) -> bool:
     if not content.strip() or content.lstrip().startswith(("{", "[", "(", "#")):
         return _OBJECT.match(content) is not None and re.search(r"\}\s*\{", content) is None
     try:
-        rows = [row for _, row in _split(name, content)]
-        named = _has_names(rows)
-        id, label = _roles(name, rows[0], gold=True) if named else (0, 1)
+        found, title = _parse(name, content, gold=True)
     except InputError:
         return False
-    width, given = len(rows[0]), rows[named:]
-    if {len(row) for row in rows} != {width} or not given or (width != 2 and not named):
-        return False
-    ids, labels = ([row[j] for row in given] for j in (id, label))
-    if len(set(ids)) < len(ids) or not all(map(str.strip, (*ids, *labels))):
-        return False
+    labels = list(found.values.values())
     whole = all(map(_WHOLE.fullmatch, labels))
     if not whole and not any(map(is_text, labels)):
         return False
     # A column of another name may be a system: numbers are then results.
-    if named and (rows[0][label].lower() not in _LABELS if whole else rows[0][label].lower() in _SCORES):
+    if title is not None and (title.lower() not in _LABELS if whole else title.lower() in _SCORES):
         return False
     several_words = any(" " in each for each in labels)
     repeated = len(set(labels)) < len(labels)

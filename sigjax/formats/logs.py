@@ -62,7 +62,7 @@ class SystemLog:
     """The system by the log's own name, such as a model; empty where the log names none."""
     notes: tuple[str, ...] = ()
     facts: Mapping[str, str | None] = field(default_factory=dict)
-    """What the systems should have in common, such as {"task": "arc"}."""
+    """What the systems should have in common beside the task, such as {"annotator": "gpt4"}."""
     task: str = ""
     """What the system was tested on, by the log's own name; empty where the log names no task."""
     lacking: tuple[int, int, str] = (0, 0, "")
@@ -73,28 +73,19 @@ class SystemLog:
 
 @dataclass(frozen=True, kw_only=True)
 class Log:
-    """A format of logs, of which `read` is the reader: declared where a file has one record per instance and trial.
+    """A format of logs, of which `read` is the reader: `results` gives one log per system in a file.
 
-    Fields are those of a record. The system and facts may also be in the whole file, as in `/info.model?`, whose ? says
-    that it may be missing.
+    Where a file has one record per instance and trial, it is declared instead, by `load` (file -> the whole, and its
+    records), `scores` (record -> scores) and fields of a record: those of the instance (`id`), the `trial` (# counts
+    the records of an instance), the `system`, the `facts`, the `labels`, of what all systems must agree on (`same`: the
+    first that a record has counts), and of what `--filter` takes one value of (`filter`). The system and facts may also
+    be in the whole file, as in `/info.model?`, whose ? says that it may be missing. `lacking` says whether a record
+    lacks something, and what, for a note.
 
-    Attributes:
-        results: (file, options) -> one result per system, of a format that is not declared by the next attributes.
-        load: file -> the whole, and its records.
-        scores: record -> scores; those without a value are left out.
-        id: field of the instance.
-        trial: field of the trial; # counts the records of an instance.
-        system: field of the system's name, if the file has one.
-        facts: what the systems should have in common -> its field.
-        labels: field of an object whose plain fields `--cluster` and `--strata` may name.
-        same: fields of what all systems must agree on, of which the first counts that a record has.
-        filter: field of which `--filter` takes one value.
-        lacking: record -> whether something is lacking, and what, for a note.
-        content: what `Row.content`, or `same`, is, for messages.
-        must_agree: fact -> what to do where the systems differ in it; differing in any other fact is noted.
-        main: the score that the format means by the plain mean.
-        adapt: (options, names of the scores) -> options with the metric that the format means by `Options.metric`.
-        files_are_runs: whether several files of a system are its runs on the same instances.
+    For all: `content` is what `Row.content` or `same` is, for messages; `must_agree` what to do where systems differ in
+    a fact (other differences are noted); `main` the score that is meant by the plain mean; `adapt` (options, names of
+    the scores) gives options with the metric that is meant; `files_are_runs` says whether several files of a system are
+    its runs on the same instances.
     """
 
     results: Callable[[str, Options], Iterable[SystemLog]] | None = None
@@ -149,7 +140,9 @@ class Log:
         results = [result for file in files for result in (self.results or self._declared)(file, options)]
         names = _names(results, sources)
         named = [replace(result, system=name) for result, name in zip(results, names, strict=True)]
-        tasks, notes = _by_task(_files_as_runs(named) if self.files_are_runs else named, options)
+        if self.files_are_runs:
+            named = list(map(_as_runs, grouped(named, attrgetter("system")).values()))
+        tasks, notes = _by_task(named, options)
         scores, readings, joined = dict[str, Collection[str]](), dict[str, Reading](), list[Sheet]()
         for name, logs in tasks.items():
             seen: list[Sheet] = []
@@ -180,7 +173,7 @@ class Log:
         refusals: Mapping[object, InputError] = ChainMap(*unusable)
 
         def evaluate(options: Options) -> EvaluationRecord:
-            if options.metric == "mean" and options.counts is None:
+            if options.metric == "mean" and options.counts is None and self.main in sheets[0].numbers:
                 options = replace(options, metric=self.main)
             if options.counts is None and isinstance(options.metric, str) and trial_metric(options.metric):
                 passed = next((name for name in (_SUCCESS, self.main) if name in sheets[0].numbers), None)
@@ -195,16 +188,6 @@ class Log:
             return replace(evaluation, title=f"{task}: {score}" if task and not others else None)
 
         return sheets[0].numbers, evaluate
-
-
-def inside(name: str, word: str) -> Callable[[str], tuple[Item, Iterator[Item]]]:
-    """The records in a list of a file's object, each of which a message calls by a word and its number."""
-
-    def load(file: str) -> tuple[Item, Iterator[Item]]:
-        whole = load_item(file)
-        return whole, whole.items(name, word)
-
-    return load
 
 
 def choose(file: str, names: Iterable[str], chosen: str | None, what: str) -> str:
@@ -252,14 +235,10 @@ def _by_task(logs: Sequence[SystemLog], options: Options) -> tuple[dict[str, lis
     return groups, notes
 
 
-def _files_as_runs(logs: Sequence[SystemLog]) -> list[SystemLog]:
-    """The logs of each system as one, each of whose files is a run, or several."""
-    by_system = grouped(logs, attrgetter("system")).values()
-    return [_as_runs(logs) if len(logs) > 1 else logs[0] for logs in by_system]
-
-
 def _as_runs(logs: Sequence[SystemLog]) -> SystemLog:
-    """The first log with the rows of all."""
+    """The logs of a system as one, each of whose files is a run, or several."""
+    if len(logs) == 1:
+        return logs[0]
     rows = [replace(row, run=f"{i}.{row.run or 1}") for i, log in enumerate(logs, 1) for row in log.rows]
     counts, totals, what = zip(*(log.lacking for log in logs), strict=True)
     notes = tuple(note for log in logs for note in log.notes)
@@ -299,9 +278,8 @@ def _mean_of_runs(sheet: Sheet) -> Sheet:
 
     def mean(column: np.ndarray) -> np.ndarray:
         there = ~np.isnan(column)
-        counts = np.bincount(rows[there], minlength=len(ids))
-        totals = np.bincount(rows[there], column[there], minlength=len(ids))
-        return np.divide(totals, counts, out=np.full(len(ids), np.nan), where=counts > 0)
+        totals, counts = (np.bincount(rows[there], each, len(ids)) for each in (column[there], None))
+        return totals / np.where(counts > 0, counts, np.nan)
 
     return replace(
         sheet,
@@ -361,8 +339,9 @@ def _names(results: Sequence[SystemLog], sources: Sources) -> list[str]:
 def _differences(results: Sequence[SystemLog], must_agree: Mapping[str, str]) -> tuple[str, ...]:
     """Notes on facts in which the systems differ; those in `must_agree` are refused."""
     notes = ()
-    for fact in dict.fromkeys(fact for result in results for fact in result.facts):
-        values = dict.fromkeys(value for result in results if (value := result.facts.get(fact)))
+    facts = [{"task": result.task, **result.facts} for result in results]
+    for fact in dict.fromkeys(fact for own in facts for fact in own):
+        values = dict.fromkeys(value for own in facts if (value := own.get(fact)))
         if len(values) < 2:
             continue
         difference = f"the systems differ in the {fact}: {listing(values)}"

@@ -11,14 +11,13 @@ translation".
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any
 
 from sigjax.formats.logs import Log, Row, SystemLog, choose, grouped
 from sigjax.readers.options import Options, listing, quote
-from sigjax.readers.plain import csv_records
+from sigjax.readers.plain import csv_records, parse_delimited
 from sigjax.readers.table import parse_number
 from sigjax.records import InputError, Line
 from sigjax.run.files import naming, read_text
@@ -36,31 +35,24 @@ _ATTENTION = "hotw"
 
 
 def _mqm(file: str, _: Options) -> Iterator[SystemLog]:
-    header, *rows = read_text(file).rstrip("\n").split("\n")
-    names = [name.strip().lower() for name in header.split("\t")]
-    lacking = [name for name in _NEEDED if name not in names]
-    segment = next((name for name in _SEGMENTS if name in names), None)
+    table = parse_delimited(file, read_text(file), dialect="tsv")
+    columns = {name.lower(): list(map(str.strip, column)) for name, column in table.columns.items()}
+    lacking = [name for name in _NEEDED if name not in columns]
+    segment = next((name for name in _SEGMENTS if name in columns), None)
     if lacking or segment is None:
-        raise InputError(f"{file}, line 1: no column {quote((lacking or ['seg_id'])[0])}; columns: {listing(names)}")
-    columns = [names.index(name) for name in ("system", segment, "rater", "category", "severity")]
-    document = names.index("doc") if "doc" in names else None
+        raise InputError(f"{file}, line 1: no column {quote((lacking or ['seg_id'])[0])}; columns: {listing(columns)}")
     tenths: dict[str, dict[tuple[str, str], dict[str, int]]] = {}
-    for line, row in enumerate(rows, start=2):
-        cells = row.split("\t")
-        if len(cells) != len(names):
-            if not row.strip():
-                continue
-            raise InputError(f"{Line(file, line)}: expected {len(names)} fields as in the header, got {len(cells)}")
-        system, number, rater, category, severity = (cells[j].strip() for j in columns)
-        within = "" if document is None else cells[document].strip()
-        if not (system and number and rater) or (document is not None and not within):
+    used = [columns[name] for name in ("doc", segment, "system", "rater", "category", "severity") if name in columns]
+    for line, *key, category, severity in zip(table.lines, *used, strict=True):
+        if not all(key):
             raise InputError(f"{Line(file, line)}: expected a system, a segment and a rater, got an empty field")
-        raters = tenths.setdefault(system, {}).setdefault((within, number), {})
+        document, number, system, rater = ("", *key)[-4:]
+        raters = tenths.setdefault(system, {}).setdefault((document, number), {})
         raters[rater] = raters.get(rater, 0) + _weight(f"{Line(file, line)}", category, severity)
-    if not tenths:
-        raise InputError(f"{file}: has a header but no rows; expected one per error")
     for system, segments in tenths.items():
-        rows = [_row(*key, raters) for key, raters in segments.items()]
+        # Raters are averaged.
+        scores = {key: sum(raters.values()) / (10 * len(raters)) for key, raters in segments.items()}
+        rows = [_segment(*key, {_SCORE: score}) for key, score in scores.items()]
         yield SystemLog(file, rows, system, published=lambda score, _: ([], score == _SCORE))  # lower is better
 
 
@@ -78,11 +70,10 @@ def _weight(where: str, category: str, severity: str) -> int:
     return next(found, _TENTHS[kind])
 
 
-def _row(document: str, number: str, raters: dict[str, int]) -> Row:
-    """The score of a segment, the mean over its raters."""
-    labels = {"document": document} if document else None
-    id = f"{document}: {number}" if document else number
-    return Row({_SCORE: sum(raters.values()) / (10 * len(raters))}, id, labels=labels)
+def _segment(document: str, number: str, scores: dict[str, float], **labels: str) -> Row:
+    """A segment by its number, and its document where there is one."""
+    labels |= {"document": document} if document else {}
+    return Row(scores, f"{document}: {number}" if document else number, labels=labels)
 
 
 MQM = Log(results=_mqm)
@@ -146,7 +137,7 @@ def _appraise(file: str, options: Options) -> list[SystemLog]:
     left_out = Counter(each.why_not for each in ratings if each.why_not)
     kept = [each for each in ratings if not each.why_not]
     notes = [f"left out {number} ratings of {reason}" for reason, number in left_out.items()]
-    items = {document: _items(own) for document, own in _grouped(kept, "document").items()}
+    items = {document: _items(own) for document, own in grouped(kept, attrgetter("document")).items()}
     if _in_batches(items):
         kept, note = _by_position(kept, items)
         notes.append(note)
@@ -157,21 +148,15 @@ def _appraise(file: str, options: Options) -> list[SystemLog]:
         last[each.system, each.document, each.item, each.annotator] = each
     if again := len(kept) - len(last):
         notes.append(f"{again} ratings were given again by the same annotator: the last one counts")
-    by_system = {system: _grouped(own, "document", "item") for system, own in _grouped(last.values(), "system").items()}
-    several = sum(len(own) > 1 for segments in by_system.values() for own in segments.values())
-    if several:
+    translations = grouped(last.values(), attrgetter("system", "document", "item"))
+    if several := sum(len(own) > 1 for own in translations.values()):
         notes.append(f"{several} translations have several annotators: took the mean of their scores")
-    return [
-        SystemLog(
-            file, [_appraise_row(document, item, own) for (document, item), own in each.items()], name, tuple(notes)
-        )
-        for name, each in by_system.items()
-    ]
-
-
-def _grouped(ratings: Iterable[_Rating], name: str, *more: str) -> dict[Any, list[_Rating]]:
-    """The ratings of each value of a field, or of several."""
-    return grouped(ratings, attrgetter(name, *more))
+    rows: dict[str, list[Row]] = {}
+    for (system, document, item), own in translations.items():
+        score = {_APPRAISE_SCORE: sum(each.score for each in own) / len(own)}
+        annotators = "+".join(sorted(each.annotator for each in own))
+        rows.setdefault(system, []).append(_segment(document, item, score, annotator=annotators))
+    return [SystemLog(file, own, system, tuple(notes)) for system, own in rows.items()]
 
 
 _Items = dict[tuple[str, str], list[str]]
@@ -181,7 +166,7 @@ _Items = dict[tuple[str, str], list[str]]
 def _items(ratings: Sequence[_Rating]) -> _Items:
     return {
         key: sorted({each.item for each in own}, key=lambda item: (len(item), item))
-        for key, own in _grouped(ratings, "system", "annotator").items()
+        for key, own in grouped(ratings, attrgetter("system", "annotator")).items()
     }
 
 
@@ -214,14 +199,6 @@ def _by_position(ratings: Sequence[_Rating], items: Mapping[str, _Items]) -> tup
     said = "item numbers are those of batches, so segments are joined by their place in the document"
     parts = len(items) - len(whole)
     return placed, said + f"; left out {parts} documents that some annotator rated in part" * bool(parts)
-
-
-def _appraise_row(document: str, item: str, ratings: Sequence[_Rating]) -> Row:
-    labels = {"annotator": "+".join(sorted(each.annotator for each in ratings))}
-    if document:
-        labels["document"] = document
-    score = sum(each.score for each in ratings) / len(ratings)
-    return Row({_APPRAISE_SCORE: score}, f"{document}: {item}" if document else item, labels=labels)
 
 
 APPRAISE = Log(results=_appraise)

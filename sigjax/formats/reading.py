@@ -66,8 +66,6 @@ def choose_formats(
 
     def chosen(metric: object) -> table.Format:
         serving = next((each for each in formats if each.serves(metric)), None)
-        if serving is None and not likely.certain and outputs and table.looks_tabular(*read_head(first)):
-            raise InputError(f"{first}: {_TABLE}")
         if serving is None:
             raise InputError(
                 f"{first}: {_not_served(likely, metric)}; another format is named with {Hint('reader', 'NAME')}"
@@ -105,7 +103,7 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[table.F
         if os.path.isdir(first):
             return bool(format.folder and files_inside(first, format.folder))
         scored = alone or not format.parts or _is_scored(name, head)
-        return scored and table.fits(format, name, head, files, outputs)
+        return scored and format.fits(name, head) and format.confirmed(files, outputs)
 
     looking = filter(is_likely, formats_taking(files, outputs))
     likely = next(looking, None)
@@ -116,9 +114,8 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[table.F
 
 def _is_scored(name: str, head: bytes) -> bool:
     """Whether a file that may be a table of one system is one: by its name, or since its lines end in numbers."""
-    if name.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet")) or head.startswith((b"PAR1", b"[", b"{")):
-        return True
-    if is_spreadsheet(name, head):
+    named = name.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet"))
+    if named or head.startswith((b"PAR1", b"[", b"{")) or is_spreadsheet(name, head):
         return True
     last = [
         re.split(rb"[\t,; ]", line.strip(b"\r "))[-1].decode("utf-8", "replace") for line in table.head_lines(head)[1:]
@@ -142,6 +139,11 @@ def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[tab
         read_text(first)  # says what is wrong with an empty file or a folder
     if outputs and table.looks_tabular(name, head):
         return InputError(f"{first}: {_TABLE}")
+    if _MEANS.fullmatch(PurePath(name).name) and b'"results"' in head:
+        return InputError(
+            f"{first}: holds the means of lm-evaluation-harness, not the scores of instances; give its folder, which "
+            "has samples_*.jsonl, too, if lm_eval ran with --log_samples"
+        )
     if len(files) > 1 and not outputs and not os.path.isdir(first):
         gold, systems = split_gold(files)
         formats = likely_formats([gold], systems) if systems else []
@@ -192,6 +194,7 @@ def _not_served(format: table.Format, metric: object) -> str:
     )
 
 
+_MEANS = re.compile(r"results_\d{4}-\d\d-\d\dt[\d.:-]+\.json")
 _GOLD_NAME = re.compile(r"(?:^|[^a-z])(?:gold|golds|ref[a-d]?|refs|references?|truth|qrels)(?:[^a-z]|$)")
 _NO_SYSTEM = re.compile(r"(source|src|input|published|scores)([^a-z].*)?")
 
@@ -305,12 +308,12 @@ def sources_of(paths: Sequence[Path], input: Sequence[Path] | Mapping[str, Path]
     for path in paths:
         if not isinstance(path, str | os.PathLike | bytes):
             raise InputError(f"expected the paths of files, got {type(path).__name__}; a data frame is given alone")
-    files = tuple(table.gathered(_unfolded(tuple(os.fsdecode(path) for path in paths))))
+    files = _unfolded(tuple(os.fsdecode(path) for path in paths))
     if isinstance(input, Mapping):
         outputs = {str(name): os.fsdecode(path) for name, path in input.items()}
         sources = Sources(files, outputs, frozenset(outputs))
     else:
-        sources = Sources(files, *name_systems(table.gathered([os.fsdecode(path) for path in input])))
+        sources = Sources(files, *name_systems([os.fsdecode(path) for path in input]))
     if not (sources.files or sources.systems):
         raise InputError("no file is given; expected a table, one file per system, or gold files and systems")
     return sources
@@ -331,8 +334,12 @@ def _unfolded(files: tuple[str, ...]) -> tuple[str, ...]:
 
 def formats_of(sources: Sources, reader: str | None, metrics: Sequence[object]) -> list[table.Format]:
     """The format of the files for each metric."""
-    files = [given_name(file)[1] for file in sources.files]
-    return choose_formats(files, tuple(sources.systems.values()), reader=reader, metrics=metrics)
+    return choose_formats(*files_of(sources), reader=reader, metrics=metrics)
+
+
+def files_of(sources: Sources) -> tuple[Sequence[str], Sequence[str]]:
+    """The files before -i and after it."""
+    return [given_name(file)[1] for file in sources.files], tuple(sources.systems.values())
 
 
 def _files_of(path: str, format: table.Format) -> tuple[str, ...]:
@@ -392,11 +399,12 @@ def read_as(format: table.Format, sources: Sources, options: Options) -> table.B
     if format.package:
         notes += (f"read as {format.name} by the package {format.package}",)
 
-    def with_notes(options: Options) -> dict[str, EvaluationRecord | None]:
-        by_task = reading(options).items()
-        return {task: record and replace(record, notes=(*record.notes, *notes)) for task, record in by_task}
+    def evaluate(options: Options) -> dict[str, EvaluationRecord | None]:
+        found = reading(options)
+        by_task = {"": found} if isinstance(found, EvaluationRecord) else found
+        return {task: record and replace(record, notes=(*record.notes, *notes)) for task, record in by_task.items()}
 
-    return with_notes if notes else reading
+    return evaluate
 
 
 _PARTICULAR = (
@@ -430,11 +438,10 @@ def gold_note(sources: Sources) -> str:
         if os.path.isfile(one) and os.path.isfile(other) and cmp(one, other, shallow=False):
             same = "is" if os.path.samefile(one, other) else "is the same as"
             return f"warning: {note}, but {quote(PurePath(other).name)} of the systems {same} it: leave one of them out"
-    if not any(_GOLD_NAME.search(name.lower()) for name in gold):
-        for name in systems:
-            if _GOLD_NAME.search(name.lower()):
-                turned = f"although {quote(name)} of the systems is named like one: gold files stand before -i"
-                return f"warning: {note}, {turned}"
+    named = [name for name in systems if _GOLD_NAME.search(name.lower())]
+    if named and not any(_GOLD_NAME.search(name.lower()) for name in gold):
+        turned = f"although {quote(named[0])} of the systems is named like one: gold files stand before -i"
+        return f"warning: {note}, {turned}"
     return note
 
 

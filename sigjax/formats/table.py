@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import PurePath
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from sigjax.metrics import CLASS_METRICS, TEXT_METRICS, parameterized
 from sigjax.metrics.ratios import FBETA
-from sigjax.readers.join import Sources
+from sigjax.readers.join import Sources, Tasks
 from sigjax.readers.options import Options, quote
 from sigjax.readers.table import DataTable, is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError
@@ -109,8 +109,6 @@ class Format:
             have, or none where it may have any; `Options.parameters` has what was given.
         folder: pattern of the files in a folder that stands for a system.
         tasks: whether a system may have several files, one per task, so that its folder may hold them all.
-        gathers: a regular expression of names of files, and a "module:function" of all files, which is called where one
-            has such a name, and puts folders in place of files that a shell made of a pattern.
         certain: whether files that look like this are nothing else, and are refused rather than taken for plain text
             where the metric does not fit.
         names: regular expression of the names of its files, without the folder and in lower case.
@@ -132,7 +130,6 @@ class Format:
     offers: str = ""
     folder: str = ""
     tasks: bool = False
-    gathers: tuple[str, str] = ("", "")
     certain: bool = True
     names: str = ".*"
     begins: tuple[bytes, ...] = (b"",)
@@ -179,28 +176,15 @@ class Format:
         if others := [name for name in given if name not in self.options]:
             raise InputError(f"metric {metric!r}: {others[0]} means nothing for the format {self.name}; leave it out")
 
-    def gathered(self, files: Sequence[str]) -> Sequence[str]:
-        """The files, with folders in place of those that are all of a system."""
-        pattern, function = self.gathers
-        if not function or not any(re.fullmatch(pattern, PurePath(file).name) for file in files):
-            return files
-        return self._function(function)(files)
-
     @property
     def parser(self) -> Callable[..., DataTable] | None:
         """What parses a file, where files of this format are tables of rows and columns."""
         reader = self._function(self.reader)
         return reader.args[0] if getattr(getattr(reader, "func", None), "__name__", "") == "read_tables" else None
 
-    def read(self, sources: Sources, options: Options) -> ByTask:
+    def read(self, sources: Sources, options: Options) -> Tasks:
         """What files of this format hold."""
-        reading = self._function(self.reader)(sources, options)
-
-        def evaluate(options: Options) -> dict[str, EvaluationRecord | None]:
-            evaluated = reading(options)
-            return {"": evaluated} if isinstance(evaluated, EvaluationRecord) else evaluated
-
-        return evaluate
+        return self._function(self.reader)(sources, options)
 
 
 def looks_tabular(name: str, head: bytes) -> bool:
@@ -301,7 +285,6 @@ _OBJECTS = re.compile(rb'\s*\[\s*\{\s*"[^"\n]*"\s*:')
 _NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
 _NUMBERS = re.compile(rf"\s*{_NUMBER}([ \t]+{_NUMBER})*\s*")
 _NUMBER_WORD = re.compile(rb"[-+.\d]*")
-_EVERY_EVAL = looks_like(rb'\A(?=.*"schema_version")(?=.*"model_id")(?=.*"evaluation_name")(?=.*"sample_id")')
 _INSPECT = re.compile(rb'\s*\{\s*("version"\s*:\s*\d+\s*,\s*)?"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
 _NAME = rb'"(?:[^"\\]|\\.)*"\s*:\s*'
 """The name of a field of an object, and the colon after it."""
@@ -325,7 +308,7 @@ _LOOKS: dict[str, Looks] = {
     ),
     "inspect": lambda name, head: (name.endswith(".eval") and head.startswith(ZIP_MAGIC)) or bool(_INSPECT.match(head)),
     "helm": looks_like(rb'^\s*\[\s*\{\s*"instance_id"\s*:', rb'"stats"'),
-    "eee": _EVERY_EVAL,
+    "eee": looks_like(rb'\A(?=.*"schema_version")(?=.*"model_id")(?=.*"evaluation_name")(?=.*"sample_id")'),
     "lighteval": looks_like(rb"^PAR1"),
     "alpaca-eval": _looks_alpaca_eval,
     "terminal-bench": looks_like(rb'"results"\s*:\s*\[\s*\{[^{}]{0,999}?"(trial_name|task_id)"', rb'"is_resolved"'),
@@ -403,9 +386,20 @@ def _format(takes: Takes, name: str, title: str, reader: str, metrics: tuple[str
     return Format(name, title, takes, reader, _LOOKS[name], metrics, **more)
 
 
-def _log(name: str, title: str, log: str, *begins: bytes, **more: Any) -> Format:
+def _log(name: str, title: str, *begins: bytes, **more: Any) -> Format:
     """A log of an evaluation of language models: one file per system."""
-    return _format("systems", name, title, f"harnesses:{log}.read", begins=begins or (b"{",), **more)
+    log = f"harnesses:{name.replace('-', '_').upper()}.read"
+    return _format("systems", name, title, log, begins=begins or (b"{",), **more)
+
+
+def _tagged(takes: Takes, name: str, about: str, reader: str, metrics: tuple[str, ...] = _TAGS, **more: Any) -> Format:
+    title = f"tagged tokens, {about}"
+    return _format(takes, name, title, f"conll:read_{reader}", metrics, options=_TAG_OPTIONS, **more)
+
+
+def _transcripts(name: str, title: str) -> Format:
+    functions = {"recognizes": f"texts:looks_like_{name}", "confirms": f"texts:are_{name}"}
+    return _format("gold", name, title, f"texts:read_{name}", _TRANSCRIPTS, options=_TEXT_OPTIONS, **functions)
 
 
 def _table(name: str, title: str, reader: str, names: str, **more: Any) -> Format:
@@ -418,38 +412,19 @@ _gold, _systems, _file = (partial(_format, takes) for takes in ("gold", "systems
 _PLAIN, _FRAMES = "sigjax.readers.plain:read_", "sigjax.readers.frames:read_"
 _TABLE = (
     # Logs of evaluations of language models
-    _log(
-        "lm-eval",
-        "samples of lm-evaluation-harness",
-        "LM_EVAL",
-        options=_FILTER,
-        folder="samples_*.jsonl",
-        tasks=True,
-        gathers=(r"(samples|results)_.*", "harnesses:gather_samples"),
-        names=rf"{_NO_ENDING}|.*\.jsonl?",
-    ),
-    _log("inspect", "logs of Inspect (inspect_ai)", "INSPECT", b"{", ZIP_MAGIC, folder="*.eval", tasks=True),
-    _log("helm", "per_instance_stats.json of HELM", "HELM", b"[", options=_FILTER, folder="per_instance_stats.json"),
-    _log("eee", "instances of Every Eval Ever", "EVERY_EVAL", folder="*_samples.jsonl"),
-    _log(
-        "lighteval",
-        "details of lighteval, parquet",
-        "LIGHTEVAL",
-        b"",
-        folder="details_*.parquet",
-        tasks=True,
-        names="details_.*",
-    ),
-    _log(
-        "alpaca-eval", "annotations.json of AlpacaEval", "ALPACA_EVAL", b"[", options=_FILTER, folder="annotations.json"
-    ),
-    _log("terminal-bench", "results.json of terminal-bench", "TERMINAL_BENCH", folder="*/results.json", tasks=True),
-    _log("tau-bench", "results of tau-bench or tau2-bench", "TAU", b"{", b"["),
-    _log("promptfoo", "JSON of promptfoo eval -o", "PROMPTFOO"),
-    _log("deepeval", "test runs of DeepEval", "DEEPEVAL"),
-    _log("evalplus", "eval_results.json of EvalPlus", "EVALPLUS"),
-    _log("mteb", "results of MTEB, folders with model_meta.json", "MTEB", options=_FILTER, folder="*/model_meta.json"),
-    _log("swebench", "reports, leaderboards.json or details of SWE-bench", "SWEBENCH", options=_FILTER),
+    _log("lm-eval", "samples of lm-evaluation-harness", options=_FILTER, folder="samples_*.jsonl", tasks=True),
+    _log("inspect", "logs of Inspect (inspect_ai)", b"{", ZIP_MAGIC, folder="*.eval", tasks=True),
+    _log("helm", "per_instance_stats.json of HELM", b"[", options=_FILTER, folder="per_instance_stats.json"),
+    _log("eee", "instances of Every Eval Ever", folder="*_samples.jsonl"),
+    _log("lighteval", "details of lighteval, parquet", b"", folder="details_*.parquet", tasks=True, names="details_.*"),
+    _log("alpaca-eval", "annotations.json of AlpacaEval", b"[", options=_FILTER, folder="annotations.json"),
+    _log("terminal-bench", "results.json of terminal-bench", folder="*/results.json", tasks=True),
+    _log("tau-bench", "results of tau-bench or tau2-bench", b"{", b"["),
+    _log("promptfoo", "JSON of promptfoo eval -o"),
+    _log("deepeval", "test runs of DeepEval"),
+    _log("evalplus", "eval_results.json of EvalPlus"),
+    _log("mteb", "results of MTEB, folders with model_meta.json", options=_FILTER, folder="*/model_meta.json"),
+    _log("swebench", "reports, leaderboards.json or details of SWE-bench", options=_FILTER),
     # Other files of one system each
     _systems(
         "trec-eval",
@@ -465,14 +440,7 @@ _TABLE = (
         ("f0.5", *_F1[1:], "fscore"),
         begins=(b"--", b"=="),
     ),
-    _systems(
-        "conll",
-        "tagged tokens, gold and guess as the last columns",
-        "conll:read_pairs",
-        _TAGS,
-        options=_TAG_OPTIONS,
-        recognizes="conll:looks_pairs",
-    ),
+    _tagged("systems", "conll", "gold and guess as the last columns", "pairs", recognizes="conll:looks_pairs"),
     _systems(
         "numbers",
         "one number per line, or the 2 or 4 of smartschat/art",
@@ -508,14 +476,7 @@ _TABLE = (
         begins=(b"S",),
     ),
     _gold("hipe", "tagged tokens of HIPE", "conll:read_hipe", _TAGS, options=_TAG_OPTIONS | {"filter"}),
-    _gold(
-        "mbt",
-        "tagged tokens, <utt> after a sentence",
-        "conll:read_gold",
-        ("accuracy", *_F1),
-        options=_TAG_OPTIONS,
-        certain=False,
-    ),
+    _tagged("gold", "mbt", "<utt> after a sentence", "gold", ("accuracy", *_F1), certain=False),
     _gold(
         "conllu",
         "dependency trees, CoNLL-U",
@@ -523,15 +484,7 @@ _TABLE = (
         ("las", "uas", "upos", "xpos", "ufeats", "alltags", "lemmas", "clas", "mlas", "blex"),
     ),
     _gold("trees", "phrase structure trees, one per line", "trees:read_trees", _F1, options=_UNIT),
-    _gold(
-        "conll-gold",
-        "tagged tokens, the tag as the last column",
-        "conll:read_gold",
-        _TAGS,
-        options=_TAG_OPTIONS,
-        recognizes="conll:looks_gold",
-        certain=False,
-    ),
+    _tagged("gold", "conll-gold", "the tag as the last column", "gold", recognizes="conll:looks_gold", certain=False),
     _gold("terms", "term lists", "labels:read_terms", _F1, options=_UNIT),
     _gold(
         "stm",
@@ -541,24 +494,8 @@ _TABLE = (
         recognizes="texts:looks_timed",
         confirms="texts:are_timed",
     ),
-    _gold(
-        "kaldi",
-        "transcripts with ids, as Kaldi's text",
-        "texts:read_kaldi",
-        _TRANSCRIPTS,
-        options=_TEXT_OPTIONS,
-        recognizes="texts:looks_like_kaldi",
-        confirms="texts:are_kaldi",
-    ),
-    _gold(
-        "trn",
-        "transcripts with ids, as sclite's trn",
-        "texts:read_trn",
-        _TRANSCRIPTS,
-        options=_TEXT_OPTIONS,
-        recognizes="texts:looks_like_trn",
-        confirms="texts:are_trn",
-    ),
+    _transcripts("kaldi", "transcripts with ids, as Kaldi's text"),
+    _transcripts("trn", "transcripts with ids, as sclite's trn"),
     _gold(
         "id-labels",
         "ids and class labels, one per line or as a JSON object",
@@ -645,32 +582,10 @@ def added_formats() -> dict[str, Format]:
                 raise InputError("another package adds one of that name; keep one of them")
             added[point.name] = replace(_loaded(point), package=package)
         except Exception as error:  # whatever the modules of another package raise
-            _warn(point.name, package, error)
+            said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+            message = f"format {point.name} of {package} is left out: {' '.join(said.split())[:200]}"
+            warnings.warn(message, RuntimeWarning, stacklevel=2)
     return added
-
-
-def fits(format: Format, name: str, head: bytes, files: Sequence[str], outputs: Sequence[str]) -> bool:
-    """Whether files look like a format; where the code of another package fails, a warning, and no."""
-    try:
-        return format.fits(name, head) and format.confirmed(files, outputs)
-    except Exception as error:
-        if not format.package or isinstance(error, InputError):
-            raise
-        _warn(format.name, format.package, error)
-        return False
-
-
-def gathered(files: Sequence[str]) -> Sequence[str]:
-    """The files, with folders in place of those that are all of a system; see `Format.gathers`."""
-    for format in all_formats().values():
-        files = format.gathered(files)
-    return files
-
-
-def _warn(name: str, package: str, error: Exception) -> None:
-    said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-    message = f"format {name} of {package} is left out: {' '.join(said.split())[:200]}"
-    warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
 def _loaded(point: EntryPoint) -> Format:
@@ -680,8 +595,6 @@ def _loaded(point: EntryPoint) -> Format:
         raise InputError(f"{point.value} is {type(found).__name__}; expected a sigjax.formats.Format")
     if found.name != point.name:
         raise InputError(f"its Format is named {found.name!r}; name both alike")
-    if found.takes not in get_args(Takes):
-        raise InputError(f"takes {found.takes!r}; expected one of {', '.join(get_args(Takes))}")
     return found
 
 

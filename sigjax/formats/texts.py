@@ -1,7 +1,6 @@
 """Texts: outputs with references, by line or by id; answers to questions as in SQuAD; and scores of segments.
 
-Scores of segments are those of comet-score --to_json, and the .seg.score files of mt-metrics-eval, all systems in one
-file. Segments are known by their position, so every system needs a score for each.
+Scores of segments (comet-score --to_json, .seg.score of mt-metrics-eval) are joined by position.
 
 Gold answers are a file of SQuAD (1.1 or 2.0), or an object of id -> answers; predictions are an object of id -> answer.
 Exact match and F1 are those of SQuAD's scripts: answers are compared in lower case, without punctuation (of ASCII) and
@@ -14,9 +13,9 @@ An utterance without words is an empty transcript. For `wer-sclite`, words are a
 all words count, also sclite's `(optional)` ones, `<unk>` and `[noise]`, case does, too, and alternatives `{a / b}` of
 trn are refused. Where all ids have - or _, what stands before the first is the speaker.
 
-Ids look like words of plain texts. So files are taken for transcripts only where systems have most ids of the gold file
-and no others, and these are long and of one length, or of one pattern of letters, digits and marks; or where the gold
-file is `text` or `NAME.trn`. What is only nearly so, such as ten numbers or more, is refused with both answers.
+Ids look like words of plain texts. So files are transcripts only where systems have most ids of the gold file and no
+others, and these are long and of one length, or of one pattern of letters, digits and marks; or where the gold file is
+`text` or `NAME.trn`. What is only nearly so, such as ten numbers or more, is refused with both answers.
 
 sclite's stm has the segments of the reference with times, and ctm the words of a system. A word belongs to the first
 segment of its channel that ends after the middle of the word, and to the last one if none does, as for sclite. Case
@@ -27,15 +26,16 @@ IGNORE_TIME_SEGMENT_IN_SCORING is left out with its words. A channel of which a 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from operator import itemgetter
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from sigjax.formats.labels import ById
 from sigjax.formats.logs import Log, Row, SystemLog
 from sigjax.formats.table import head_lines
 from sigjax.metrics import METRICS, TEXT_METRICS
@@ -55,54 +55,33 @@ def read_texts(sources: Sources, options: Options) -> Reading:
     first = sources.files[0]
     chosen = select_systems(first, tuple(sources.systems), options)
     files = [*sources.files, *(sources.systems[name] for name in chosen)]
-    texts = _texts(files)
-    gold, outputs = texts[: len(sources.files)], texts[len(sources.files) :]
-    labels = option_labels(options, partial(file_labels, first, known=(), num_instances=len(gold[0])))
-
-    def evaluate(options: Options) -> EvaluationRecord:
-        check_lengths(metric_name(options), dict(zip(files, texts, strict=True)), unit_name="line")
-        evaluation = count_texts(dict(zip(chosen, outputs, strict=True)), gold, options, **labels)
-        return replace(evaluation, notes=(*evaluation.notes, *_marks(files, texts)))
-
-    return evaluate
-
-
-def _texts(files: Sequence[str]) -> list[list[str]]:
-    """The segments of each file; all files must have the same number."""
     texts = [read_segments(file) for file in files]
     for file, segments in zip(files, texts, strict=True):
         if len(segments) != len(texts[0]):
             raise InputError(
-                f"{file}: has {len(segments)} lines, but {files[0]} has {len(texts[0])}; expected one segment per "
-                "line, in the same order"
+                f"{file}: has {len(segments)} lines, but {first} has {len(texts[0])}; expected one segment per line, "
+                "in the same order"
             )
-    return texts
+    gold, outputs = texts[: len(sources.files)], texts[len(sources.files) :]
+    known = partial(file_labels, first, known=(), num_instances=len(gold[0]))
+    labels: dict[str, Any] = {**option_labels(options, known)}
+
+    def evaluate(options: Options) -> EvaluationRecord:
+        metric = _metric_name(options)
+        check_lengths(metric, dict(zip(files, texts, strict=True)), unit_name="line")
+        systems = dict(zip(chosen, outputs, strict=True))
+        return evaluation_from_texts(systems, gold, metric=metric, progress=options.progress, **labels)
+
+    return evaluate
 
 
-def _marks(files: Sequence[str], texts: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Notes on files that start with a byte order mark, which lowers scores a little, published ones as well."""
-    return tuple(
-        f"{PurePath(file).name} starts with a byte order mark, which is scored as a character, as sacrebleu does"
-        for file, segments in zip(files, texts, strict=True)
-        if segments[0].startswith("\ufeff")
-    )
-
-
-def metric_name(options: Options) -> str:
+def _metric_name(options: Options) -> str:
     """The name of the metric, given by name or as one of our records."""
     metric = options.metric
     name = metric if isinstance(metric, str) else getattr(metric, "name", "")
     if name == metric or (name in TEXT_METRICS and metric == METRICS[name]):
         return name
     raise InputError(f"a format of texts takes no metric of your own; it gives {', '.join(TEXT_METRICS)}")
-
-
-def count_texts(
-    systems: Mapping[str, Sequence[str]], references: Sequence[Any], options: Options, **more: Any
-) -> EvaluationRecord:
-    """The evaluation of texts by the metric, and otherwise as the options say."""
-    metric = metric_name(options)
-    return evaluation_from_texts(systems, references, metric=metric, progress=options.progress, **more)
 
 
 _COMET = "COMET"
@@ -119,8 +98,7 @@ def _comet(file: str, _: Options) -> list[SystemLog]:
         name: [_segment(segment) for segment in found.items(field, f"system {quote(name)}, segment")]
         for name, field in zip(names, found.fields, strict=True)
     }
-    _check_lengths(file, {name: len(rows) for name, rows in systems.items()})
-    return [SystemLog(file, rows, name) for name, rows in systems.items()]
+    return _of_one_length(file, systems)
 
 
 def _segment(segment: Item) -> Row:
@@ -142,19 +120,18 @@ def _segment_scores(file: str, _: Options) -> list[SystemLog]:
             hint = f"write {_MISSING} where it is missing"
             scores = {} if is_missing(score) else {"score": parse_number(score, hint=hint, missing=hint)}
         rows.setdefault(system, []).append(Row(scores))
-    hint = f", {_MISSING} where there is none"
-    _check_lengths(file, {system: len(own) for system, own in rows.items()}, hint)
-    return [SystemLog(file, own, system) for system, own in rows.items()]
+    return _of_one_length(file, rows, f", {_MISSING} where there is none")
 
 
-def _check_lengths(file: str, lengths: Mapping[str, int], hint: str = "") -> None:
-    (first, expected), *others = lengths.items()
-    for system, length in others:
-        if length != expected:
+def _of_one_length(file: str, systems: Mapping[str, Sequence[Row]], hint: str = "") -> list[SystemLog]:
+    (first, expected), *others = systems.items()
+    for system, rows in others:
+        if len(rows) != len(expected):
             raise InputError(
-                f"{file}: system {quote(system)} has {length} scores, {quote(first)} has {expected}; expected one for "
-                f"each segment{hint}"
+                f"{file}: system {quote(system)} has {len(rows)} scores, {quote(first)} has {len(expected)}; expected "
+                f"one for each segment{hint}"
             )
+    return [SystemLog(file, rows, system) for system, rows in systems.items()]
 
 
 COMET = Log(results=_comet, content="source or reference")
@@ -220,7 +197,9 @@ def read_answers(sources: Sources, options: Options) -> Reading:
     """Exact match and F1 of the answer of each system to each question."""
     questions, articles, version_2 = _read_gold(sources.gold())
     ids = list(questions)
-    words = {id: _gold_words(answers, version_2=version_2) for id, answers in questions.items()}
+    words = {id: list(map(answer_words, answers)) for id, answers in questions.items()}
+    if version_2:  # answers without words do not count beside others
+        words = {id: list(filter(None, answers)) or [[]] for id, answers in words.items()}
     labels: dict[str, Any] = {}
     if any(articles.values()):
         labels["article"] = list(articles.values())
@@ -234,18 +213,12 @@ def read_answers(sources: Sources, options: Options) -> Reading:
             raise InputError(f"{file}: answers none of the questions of {sources.gold()}, such as {quote(ids[0])}")
         if stray := len(answers.keys() - questions.keys()):
             notes.append(f"{name}: {stray} of {len(answers)} answers are to questions that the gold file does not have")
-        scores = np.full((2, len(ids)), np.nan)
-        for i, id in enumerate(ids):
-            if id in answers:
-                scores[:, i] = score_answer(answer_words(answers[id]), words[id], may_be_none=version_2)
-        sheets.append(Sheet(name, file, dict(zip(("exact_match", "f1"), scores, strict=True)), labels, ids))
+        given = {id: answer_words(answer) for id, answer in answers.items()}
+        none = np.nan, np.nan
+        scores = [score_answer(given[id], words[id], may_be_none=version_2) if id in given else none for id in ids]
+        exact, f1 = np.array(scores).T
+        sheets.append(Sheet(name, file, {"exact_match": exact, "f1": f1}, labels, ids))
     return join_sheets(sheets, options, scores=True, notes=tuple(notes))
-
-
-def _gold_words(answers: list[str], *, version_2: bool) -> list[list[str]]:
-    """The words of the gold answers; in version 2, answers without any do not count beside others."""
-    words = [answer_words(each) for each in answers]
-    return ([own for own in words if own] or [[]]) if version_2 else words
 
 
 _ALTERNATIVES = re.compile(r"\{[^{}/]*/[^{}]*\}")
@@ -257,19 +230,6 @@ _NO_ID = re.compile(r"[A-Za-z]?\d+(?:[.-]\d+)?[A-Za-z]{0,2}|\d{1,4}[-.]\d\d?[-.]
 _LEAST_ID, _LEAST_PARTS, _LEAST_NUMBERS = 8, 3, 10
 """Length of an id, and its runs of letters, of digits or of marks, from which no word is like it; and how many lines
 begin with numbers, the same in all files, from where these may be ids rather than those of a list."""
-
-
-@dataclass(frozen=True, slots=True)
-class Utterances:
-    """The transcripts of a file, by id."""
-
-    file: str
-    words: Mapping[str, str]
-    """id -> words with one blank between them, in the order of the file."""
-    lines: Mapping[str, int]
-    """id -> its line."""
-    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Name of a field -> its label of each utterance."""
 
 
 Split = Callable[[str], tuple[str, str] | None]
@@ -289,15 +249,15 @@ def _split_trn(line: str) -> tuple[str, str] | None:
     return id, " ".join(words.split())
 
 
-def numbered_lines(text: str, comment: str = "\n") -> Iterator[tuple[int, str]]:
+def _numbered_lines(text: str, comment: str = "\n") -> Iterator[tuple[int, str]]:
     """The lines with content, with their numbers; comments begin with a mark."""
     lines = enumerate(text.split("\n"), start=1)
     return ((number, line) for number, line in lines if line.strip() and not line.startswith(comment))
 
 
-def _read_file(split: Split, file: str) -> Utterances:
+def _read_file(split: Split, file: str) -> ById:
     words, lines = dict[str, str](), dict[str, int]()
-    for number, line in numbered_lines(read_text(file), ";;" if split is _split_trn else "\n"):
+    for number, line in _numbered_lines(read_text(file), ";;" if split is _split_trn else "\n"):
         found = split(line)
         if found is None:
             raise InputError(f"{Line(file, number)}: expected words and then (ID), got {quote(line)}")
@@ -308,75 +268,64 @@ def _read_file(split: Split, file: str) -> Utterances:
             )
         words[id], lines[id] = own, number
     speakers = [found[0] for id in words if (found := _SPEAKER.match(id))]
-    return Utterances(file, words, lines, {"speaker": speakers} if len(speakers) == len(words) else {})
+    return ById(file, words, lines, {"speaker": speakers} if len(speakers) == len(words) else {})
 
 
 def _read(split: Split, sources: Sources, options: Options) -> Reading:
     gold = _read_file(split, sources.gold())
     systems = {name: _read_file(split, file) for name, file in sources.chosen(options).items()}
     for own in systems.values():
-        _check_known(own, gold)
-    return partial(evaluate_utterances, gold, systems, alternatives=split is _split_trn)
+        own.check_known(gold)
+    return partial(_evaluate, gold, systems, alternatives=split is _split_trn)
 
 
 read_kaldi, read_trn = partial(_read, _split_kaldi), partial(_read, _split_trn)
 
 
-def _check_known(system: Utterances, gold: Utterances) -> None:
-    stray = [id for id in system.words if id not in gold.words]
-    if stray:
-        more = f" (and {len(stray) - 1} others)" if len(stray) > 1 else ""
-        raise InputError(
-            f"{Line(system.file, system.lines[stray[0]])}: utterance {quote(stray[0])} is not in {gold.file}, which "
-            f"begins with {quote(next(iter(gold.words)))}; leave the line out{more}"
-        )
-
-
-def _check_words(metric: str, side: Utterances) -> None:
+def _check_words(metric: str, side: ById) -> None:
     """Refuse alternatives where a metric has none, and such as are not closed."""
-    for id, words in side.words.items():
+    for id, words in side.values.items():
         if metric != SCLITE and (several := _ALTERNATIVES.search(words)):
             raise InputError(
-                f"{Line(side.file, side.lines[id])}: alternatives such as {quote(several[0])} are for "
-                f"{Hint('m', SCLITE)}; keep one of them for {metric}"
+                f"{side.where(id)}: alternatives such as {quote(several[0])} are for {Hint('m', SCLITE)}; keep one of "
+                f"them for {metric}"
             )
         closed = [token for token in tokens_of(words) if token in ("{", "}")]
         if metric == SCLITE and closed != re.findall("[{}]", words):
-            where = f"{Line(side.file, side.lines[id])}"
-            raise InputError(f"{where}: expected alternatives as {{ a / b }}, got {quote(words)}")
+            raise InputError(f"{side.where(id)}: expected alternatives as {{ a / b }}, got {quote(words)}")
 
 
-def evaluate_utterances(
-    gold: Utterances, systems: Mapping[str, Utterances], options: Options, *, alternatives: bool = True
+def _evaluate(
+    gold: ById, systems: Mapping[str, ById], options: Options, *, alternatives: bool = True
 ) -> EvaluationRecord:
     """Counts as of plain texts in the order of the gold file; with --missing zero what is missing is empty."""
-    metric, ids = metric_name(options), list(gold.words)
+    metric, ids = _metric_name(options), list(gold.values)
     for own in (gold, *systems.values()) if alternatives else ():
         _check_words(metric, own)
-    texts = {name: [own.words.get(id, "") for id in ids] for name, own in systems.items()}
-    references = list(gold.words.values())
+    texts = {name: [own.values.get(id, "") for id in ids] for name, own in systems.items()}
+    references = list(gold.values.values())
     by_file = {gold.file: references} | {own.file: texts[name] for name, own in systems.items()}
     check_lengths(metric, by_file, unit_name="utterance")
-    counted = count_texts(texts, references, options)
+    counted = evaluation_from_texts(texts, references, metric=metric, progress=options.progress)
     sheets, notes = [], list(counted.notes)
     for stats, (name, own) in zip(counted.stats, systems.items(), strict=True):
-        absent = np.array([id not in own.words for id in ids])
+        absent = np.array([id not in own.values for id in ids])
         if options.missing == "zero" and absent.any():
             notes.append(f"{name}: {np.count_nonzero(absent)} of {len(ids)} utterances are missing, and count as empty")
             absent[:] = False
         columns = zip(counted.metric.inputs, stats.T.astype(float), strict=False)  # ones may follow the inputs
         numbers = {each: np.where(absent, np.nan, own) for each, own in columns}
-        sheets.append(Sheet(name, own.file, numbers, gold.labels, ids))
+        sheets.append(Sheet(name, own.file, numbers, gold.fields, ids))
     evaluation = join_sheets(sheets, options, notes=tuple(notes))(options)
     if counted.transcripts is None or evaluation.present is not None:
         return evaluation
-    kept = {name: tuple(own.words.get(id, "") for id in evaluation.ids or ()) for name, own in systems.items()}
-    return replace(evaluation, transcripts=Transcripts(tuple(gold.words[id] for id in evaluation.ids or ()), kept))
+    kept = {name: tuple(own.values.get(id, "") for id in evaluation.ids or ()) for name, own in systems.items()}
+    return replace(evaluation, transcripts=Transcripts(tuple(gold.values[id] for id in evaluation.ids or ()), kept))
 
 
 def _ids(split: Split, text: str) -> list[str]:
     """The id of each line; "" where it has none."""
-    return [(split(line) or ("", ""))[0] for _, line in numbered_lines(text)]
+    return [(split(line) or ("", ""))[0] for _, line in _numbered_lines(text)]
 
 
 def _pattern(id: str) -> str:
@@ -402,7 +351,7 @@ def _head(head: bytes) -> str:
 
 def looks_like_kaldi(_: str, head: bytes) -> bool:
     """Whether lines begin with ids, and some of them have several words after it: labels are read as such."""
-    lines = [line.split() for _, line in numbered_lines(_head(head))]
+    lines = [line.split() for _, line in _numbered_lines(_head(head))]
     ids, several_words = [line[0] for line in lines], any(len(line) > 2 for line in lines)
     return several_words and b"\t" not in head and (_may_be(ids) or "".join(ids).isdecimal())
 
@@ -457,8 +406,7 @@ Channel = tuple[str, str]
 """File and channel, in lower case."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Segment:
+class _Segment(NamedTuple):
     id: str
     """File, channel, speaker and begin, as the file has them."""
     channel: Channel
@@ -479,13 +427,13 @@ def read_timed(sources: Sources, options: Options) -> Reading:
     segments = _read_stm(sources.gold())
     gold = _utterances(sources.gold(), segments)
     systems = {name: _read_ctm(file, sources.gold(), segments) for name, file in sources.chosen(options).items()}
-    return partial(evaluate_utterances, gold, systems)
+    return partial(_evaluate, gold, systems)
 
 
 def _read_stm(file: str) -> dict[Channel, list[_Segment]]:
     """The segments of each channel in the order of time."""
     segments, lines = dict[Channel, list[_Segment]](), dict[str, int]()
-    for number, line in numbered_lines(read_text(file), ";;"):
+    for number, line in _numbered_lines(read_text(file), ";;"):
         name, channel, speaker, begin, end, words = [*line.split(None, 5), "", "", "", "", ""][:6]
         where = f"{Line(file, number)}"
         first, last = _times(where, line, _STM_LINE, (begin, end))
@@ -506,7 +454,7 @@ def _times(where: str, line: str, expected: str, written: tuple[str, str]) -> tu
     return float(written[0]), float(written[1])
 
 
-def _utterances(file: str, segments: Mapping[Channel, Sequence[_Segment]]) -> Utterances:
+def _utterances(file: str, segments: Mapping[Channel, Sequence[_Segment]]) -> ById:
     """The segments to score, in the order of the file."""
     every = sorted((own for each in segments.values() for own in each), key=lambda segment: segment.line)
     scored = [each for each in every if _IGNORED not in each.words.lower()]
@@ -516,11 +464,10 @@ def _utterances(file: str, segments: Mapping[Channel, Sequence[_Segment]]) -> Ut
         "channel": [" ".join(each.channel) for each in scored],
         "label": [each.label for each in scored],
     }
-    words = {each.id: each.words for each in scored}
-    return Utterances(file, words, {each.id: each.line for each in scored}, fields)
+    return ById(file, {each.id: each.words for each in scored}, {each.id: each.line for each in scored}, fields)
 
 
-def _read_ctm(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment]]) -> Utterances:
+def _read_ctm(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment]]) -> ById:
     """The words of a system in the segments of the reference."""
     found = dict[str, str]()
     for channel, words in _channels(file, gold, segments).items():
@@ -531,7 +478,7 @@ def _read_ctm(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment
             while k < len(words) and (segment is segments[channel][-1] or words[k][1] < segment.end):
                 k += 1
             found[segment.id] = " ".join(word for _, _, word in words[start:k])
-    return Utterances(file, found, {})
+    return ById(file, found, {})
 
 
 def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment]]) -> dict[Channel, list[_Word]]:
@@ -539,7 +486,7 @@ def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment
     channels = dict[Channel, list[_Word]]()
     alternatives: list[list[_Word]] | None = None
     where = file
-    for number, line in numbered_lines(read_text(file), ";"):
+    for number, line in _numbered_lines(read_text(file), ";"):
         where = f"{Line(file, number)}"
         name, channel, begin, duration, word = [*line.split(), "", "", "", "", ""][:5]
         key, mark = (name.lower(), channel.lower()), word.upper()

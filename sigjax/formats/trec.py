@@ -8,7 +8,7 @@ keep as JSON.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -121,17 +121,15 @@ def topic_scorer(measure: Measure, judged: Judgments) -> Callable[[Judgments], d
 class _TopicFile(NamedTuple):
     """A kind of file with a number for each topic and document, and what it may be."""
 
-    title: str
     layout: str
-    place: int
     field: str
     largest: float
     whole: bool
 
 
 # The library's time grows with the square of the largest judgment; its scores are in single precision.
-_QRELS = _TopicFile("a judgment", "topic iteration document relevance", 3, "relevance", 1000, whole=True)
-_RUN = _TopicFile("a run", "topic Q0 document rank score tag", 4, "score", 3e38, whole=False)
+_QRELS = _TopicFile("topic iteration document relevance", "relevance", 1000, whole=True)
+_RUN = _TopicFile("topic Q0 document rank score tag", "score", 3e38, whole=False)
 
 
 def read_runs(sources: Sources, options: Options) -> Reading:
@@ -179,13 +177,14 @@ def _read_numbers(file: str, expected: _TopicFile) -> Judgments:
     content = read_text(file)
     found = (_parse_json if content.lstrip().startswith("{") else _parse_lines)(file, content, expected)
     if not found:
-        raise InputError(f"{file}: has no topics; expected {expected.title} of some")
+        raise InputError(f"{file}: has no topics; expected some")
     return found
 
 
 def _parse_lines(file: str, content: str, expected: _TopicFile) -> Judgments:
     found: dict[str, dict[str, float]] = {}
-    num_fields, index = len(expected.layout.split()), expected.place
+    names = expected.layout.split()
+    num_fields, index = len(names), names.index(expected.field)
     for line, row in enumerate(content.split("\n"), start=1):
         fields = row.split()
         if len(fields) != num_fields:
@@ -209,31 +208,21 @@ def _parse_lines(file: str, content: str, expected: _TopicFile) -> Judgments:
 
 def _parse_json(file: str, content: str, expected: _TopicFile) -> Judgments:
     found: dict[str, dict[str, float]] = {}
-    for topic, documents in item_at(file, parse_json(file, content)).fields.items():
-        where = f"{file}, topic {quote(topic)}"
-        numbers = item_at(where, documents).fields
-        _check_names(numbers, where)
-        found[topic] = {document: _json_number(value, where, document, expected) for document, value in numbers.items()}
-    _check_names(found, file)
+    topics = item_at(file, parse_json(file, content))
+    for topic in topics.fields:
+        own, found[topic] = topics.item(topic), {}
+        with naming(own.where):
+            text(topic)
+        for document, value in own.fields.items():
+            try:
+                if "\0" in topic + text(document):
+                    raise InputError("a name holds a NUL character, which no C library takes; repair it")
+                if isinstance(value, bool):
+                    raise InputError("expected a number, got true or false")
+                found[topic][document] = _checked(number(value), expected)
+            except InputError as error:
+                raise InputError(f"{own.field(document)}, {expected.field}: {error.neutral}") from None
     return found
-
-
-def _json_number(value: object, where: str, document: str, expected: _TopicFile) -> float:
-    try:
-        if isinstance(value, bool):
-            raise InputError("expected a number, got true or false")
-        return _checked(number(value), expected)
-    except InputError as error:
-        raise InputError(f"{where}, document {quote(document)}, {expected.field}: {error.neutral}") from None
-
-
-def _check_names(names: Iterable[str], where: str) -> None:
-    """Refuse names that a C library cannot take."""
-    for name in names:
-        if "\0" in name:
-            raise InputError(f"{where}: the name {quote(name)} holds a NUL character; repair it")
-        with naming(where):
-            text(name)
 
 
 def _checked(value: float, expected: _TopicFile) -> float:
@@ -256,43 +245,46 @@ _ALL = "all"
 def _trec_eval(file: str, _: Options) -> Iterator[SystemLog]:
     """Measures of topics, without those of all topics together."""
     content = read_text(file)
-    parse = _parse_measured_json if content.lstrip().startswith("{") else _parse_measured_lines
-    found = parse(file, content)
-    scores = {
-        topic: {measure: value for measure, value in own.items() if not _NOT_MEANS.fullmatch(measure)}
-        for topic, own in found.items()
-        if topic != _ALL
-    }
-    if not any(scores.values()):
-        raise InputError(f"{file}: has no values of single topics; run trec_eval with -q")
-    yield SystemLog(file, [Row(own, topic, labels={"topic": topic}) for topic, own in scores.items()])
-
-
-def _parse_measured_json(file: str, content: str) -> dict[str, dict[str, float]]:
-    topics = item_at(file, parse_json(file, content))
-    return {id: {name: own.number(name) for name in own.fields} for id in topics.fields for own in [topics.item(id)]}
-
-
-def _parse_measured_lines(file: str, text: str) -> dict[str, dict[str, float]]:
-    """One line per measure and topic."""
+    parse = _measured_json if content.lstrip().startswith("{") else _measured_lines
     scores: dict[str, dict[str, float]] = {}
-    lines = text.split("\n")
-    topic_first = _topic_first(lines)
-    for line, content in enumerate(lines, start=1):
-        if not content.strip():
-            continue
-        where = f"{Line(file, line)}"
-        measure, topic, value = _eval_fields(where, content)
-        if topic_first:
-            measure, topic = topic, measure
+    for where, topic, measure, value in parse(file, content):
         if topic == _ALL or _NOT_MEANS.fullmatch(measure):
             continue
         own = scores.setdefault(topic, {})
         if measure in own:
-            raise InputError(f"{where}: {quote(measure)} of topic {quote(topic)} occurs twice; leave one out")
-        with naming(f"{where}, {quote(measure)}"):
-            own[measure] = parse_number(value)
-    return scores
+            raise InputError(f"{where}: occurs twice for topic {quote(topic)}; leave one out")
+        with naming(where):
+            own[measure] = value()
+    if not scores:
+        raise InputError(f"{file}: has no values of single topics; run trec_eval with -q")
+    yield SystemLog(file, [Row(own, topic, labels={"topic": topic}) for topic, own in scores.items()])
+
+
+_Measured = Iterator[tuple[str, str, str, Callable[[], float]]]
+"""Where a value stands, its topic, its measure, and the value, which may be no number."""
+
+
+def _measured_json(file: str, content: str) -> _Measured:
+    topics = item_at(file, parse_json(file, content))
+    for topic in topics.fields:
+        own = topics.item(topic)
+        yield from ((own.field(name), topic, name, partial(number, value)) for name, value in own.fields.items())
+
+
+def _measured_lines(file: str, content: str) -> _Measured:
+    """One line per measure and topic."""
+    lines = content.split("\n")
+    topic_first = _topic_first(lines)
+    for line, row in enumerate(lines, start=1):
+        fields = [field.strip() for field in row.split("\t")]
+        fields = fields if len(fields) == 3 else row.split()
+        if not any(fields):
+            continue
+        if len(fields) != 3 or not all(fields):
+            expected = "measure, topic and value with tabs between"
+            raise InputError(f"{Line(file, line)}: expected {expected}, got {quote(row)}")
+        topic, measure = fields[:2] if topic_first else fields[1::-1]
+        yield f"{Line(file, line)}, {quote(measure)}", topic, measure, partial(parse_number, fields[2])
 
 
 def _topic_first(lines: Sequence[str]) -> bool:
@@ -311,15 +303,6 @@ def looks_measured(name: str, head: bytes) -> bool:
     if _MEASURED_JSON.match(head):
         return any(map(parse_measure, _MEASURED_NAME.findall(head.decode("utf-8", "replace"))))
     return _topic_first([line.decode("utf-8", "replace") for line in head_lines(head)])
-
-
-def _eval_fields(where: str, content: str) -> Sequence[str]:
-    fields = [field.strip() for field in content.split("\t")]
-    if len(fields) != 3:
-        fields = content.split()
-    if len(fields) != 3 or not all(fields):
-        raise InputError(f"{where}: expected measure, topic and value with tabs between, got {quote(content)}")
-    return fields
 
 
 def _spelled(options: Options, measures: Sequence[str]) -> Options:

@@ -23,12 +23,13 @@ own summary, sentences with a Stat. other than 0 (errors, empty parses) are left
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import SupportsIndex
 
 import numpy as np
 
+from sigjax.formats.conll import common_subsequence
 from sigjax.formats.logs import Log, Row, SystemLog
 from sigjax.readers.join import Reading, Sheet, Sources, count_responses, join_sheets, matching_lines, read_lines
 from sigjax.readers.options import Options, chosen_metric, listing, quote
@@ -56,39 +57,30 @@ _FUNCTIONAL = frozenset("aux cop mark det clf case cc".split())
 
 @dataclass(frozen=True, eq=False)
 class Treebank:
-    """The words and trees of a file."""
+    """The words and trees of a file; all but `file` and `text` are `[word]`.
+
+    `text` has the characters of all tokens, without blanks; `starts` and `ends` say where a word's token stands in it
+    (words of a multiword token share its span). `features` are the universal ones of FEATS, sorted, and `relations`
+    DEPREL up to the colon: one of `content` words, or of `functional` ones that are no root. `heads` are words or
+    `ROOT`; `sentences` count from 0, `lines` from 1.
+    """
 
     file: str
     text: str
-    """The characters of all tokens, without blanks."""
     starts: np.ndarray
-    """[word] where the word's token begins in the text; words of a multiword token share its span."""
     ends: np.ndarray
-    """[word] where it ends."""
     multiword: np.ndarray
-    """[word] whether the word is part of a multiword token."""
     forms: Sequence[str]
-    """[word]"""
     lemmas: np.ndarray
-    """[word] LEMMA."""
     upos: np.ndarray
-    """[word] UPOS."""
     xpos: np.ndarray
-    """[word] XPOS."""
     features: np.ndarray
-    """[word] the universal ones of FEATS, sorted."""
     relations: np.ndarray
-    """[word] DEPREL up to the colon."""
     content: np.ndarray
-    """[word] whether the relation is one of content words."""
     functional: np.ndarray
-    """[word] whether the relation is one of function words, and the word is not the root."""
     heads: np.ndarray
-    """[word] the word that is its head, or `ROOT`."""
     sentences: np.ndarray
-    """[word] the number of its sentence, from 0."""
     lines: np.ndarray
-    """[word] its line in the file, from 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +96,12 @@ class _Rows:
 
     def refuse(self, row: SupportsIndex, reason: str) -> InputError:
         return InputError(f"{Line(self.file, self.lines[row])}: {reason}")
+
+    def check(self, words: np.ndarray, wrong: np.ndarray, reason: Callable[[int], str]) -> None:
+        """Refuse the first of the words that is wrong `[word]`."""
+        if wrong.any():
+            i = int(wrong.argmax())
+            raise self.refuse(words[i], reason(i))
 
 
 def parse_conllu(file: str, data: bytes) -> Treebank:
@@ -184,10 +182,8 @@ def _first_words(rows: _Rows, words: np.ndarray) -> np.ndarray:
     sentences = rows.sentences[words]
     first = np.searchsorted(sentences, sentences)
     expected = np.arange(len(words)) - first + 1
-    wrong = np.flatnonzero(numbers != expected)
-    if wrong.size:
-        i = wrong[0]
-        raise rows.refuse(words[i], f"expected the ID {expected[i]}, got {numbers[i]}; an empty line ends a sentence")
+    reason = "expected the ID {}, got {}; an empty line ends a sentence"
+    rows.check(words, numbers != expected, lambda i: reason.format(expected[i], numbers[i]))
     return first
 
 
@@ -200,14 +196,10 @@ def _covered_words(rows: _Rows, words: np.ndarray, first: np.ndarray, ranges: np
         low, high = map(int, match.groups()) if match else (1, 0)
         following = int(np.searchsorted(words, row))
         beyond = following + high - low
-        if low > high or beyond >= len(words) or sentences[beyond] != rows.sentences[row]:
-            raise rows.refuse(
-                row, f"expected a range of the words that follow, such as 3-4, got {quote(rows.ids[row])}"
-            )
-        if covered[following] or following - first[following] + 1 != low:
-            raise rows.refuse(
-                row, f"the range {quote(rows.ids[row])} must stand before its first word, in no other range"
-            )
+        within = low <= high and beyond < len(words) and sentences[beyond] == rows.sentences[row]
+        if not within or covered[following] or following - first[following] + 1 != low:
+            expected = "a range of the words that follow, such as 3-4, in no other range"
+            raise rows.refuse(row, f"expected {expected}, got {quote(rows.ids[row])}")
         covered[following : beyond + 1] = True
     return covered
 
@@ -227,22 +219,15 @@ def _heads(rows: _Rows, words: np.ndarray, first: np.ndarray) -> np.ndarray:
     heads = _whole_numbers(rows, words, _column(rows, 6, words).tolist(), "HEAD")
     sentences = rows.sentences[words]
     sizes = np.bincount(sentences)[sentences]
-    wrong = np.flatnonzero(heads > sizes)
-    if wrong.size:
-        i = wrong[0]
-        raise rows.refuse(words[i], f"HEAD {heads[i]} is beyond the sentence, which has {sizes[i]} words")
+    beyond = "HEAD {} is beyond the sentence, which has {} words"
+    rows.check(words, heads > sizes, lambda i: beyond.format(heads[i], sizes[i]))
     found = np.where(heads == 0, ROOT, first + heads - 1)
     roots = np.bincount(sentences, weights=found == ROOT)[sentences]
-    wrong = np.flatnonzero(roots != 1)
-    if wrong.size:
-        i = wrong[0]
-        raise rows.refuse(words[i], f"the sentence has {roots[i]:.0f} roots; expected one word with HEAD 0")
+    rows.check(words, roots != 1, lambda i: f"the sentence has {roots[i]:.0f} roots; expected one word with HEAD 0")
     above = np.append(found, ROOT)  # the root's own head is the root
     for _ in range(int(sizes.max()).bit_length()):
         above = above[above]
-    wrong = np.flatnonzero(above != ROOT)
-    if wrong.size:
-        raise rows.refuse(words[wrong[0]], "the heads lead around in a circle; expected a tree")
+    rows.check(words, above[:-1] != ROOT, lambda _: "the heads lead around in a circle; expected a tree")
     return found
 
 
@@ -252,8 +237,6 @@ _EXCERPT = 20
 """Characters of a text that differs, in a message."""
 UNMATCHED = -2
 """Other than `ROOT`, so that no head is right because it is unknown."""
-_LARGEST_TABLE = 2**22
-"""Gold words times system words of one stretch; larger ones are no multiword tokens."""
 
 
 def count_words(gold: Treebank, system: Treebank) -> dict[str, np.ndarray]:
@@ -317,35 +300,14 @@ def match_words(gold: Treebank, system: Treebank) -> np.ndarray:
     matched[plain_system[at_system]] = plain_gold[at_gold]
     for start, end in stretches.tolist():
         own, other = _within(gold, start, end), _within(system, start, end)
-        if len(own) * len(other) > _LARGEST_TABLE:
-            line = system.lines[other[0]]
-            raise InputError(f"{Line(system.file, line)}: {len(other)} words in multiword tokens that overlap")
-        for i, j in common_subsequence([gold.forms[i].lower() for i in own], [system.forms[j].lower() for j in other]):
+        if not (own and other):
+            continue
+        with naming(f"{Line(system.file, system.lines[other[0]])}"):
+            left, right = ([side.forms[i].lower() for i in words] for side, words in ((gold, own), (system, other)))
+            pairs = common_subsequence(left, right)
+        for i, j in pairs:
             matched[other[j]] = own[i]
     return matched
-
-
-def common_subsequence(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
-    """Index pairs of a longest common subsequence; of several, the one that leaves out early items of `left` first.
-
-    >>> common_subsequence(["in", "dem", "a"], ["dem", "in", "a"])
-    [(1, 0), (2, 2)]
-    """
-    rest = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
-    for i in reversed(range(len(left))):
-        for j in reversed(range(len(right))):
-            equal = left[i] == right[j]
-            rest[i][j] = rest[i + 1][j + 1] + 1 if equal else max(rest[i + 1][j], rest[i][j + 1])
-    pairs, i, j = [], 0, 0
-    while i < len(left) and j < len(right):
-        if left[i] == right[j]:
-            pairs.append((i, j))
-            i, j = i + 1, j + 1
-        elif rest[i][j] == rest[i + 1][j]:
-            i += 1
-        else:
-            j += 1
-    return pairs
 
 
 def _stretches(gold: Treebank, system: Treebank) -> np.ndarray:
@@ -530,11 +492,8 @@ def read_trees(sources: Sources, options: Options) -> Reading:
 
 def _count_lines(system: LineBrackets, gold: LineBrackets, num_lines: int) -> dict[str, np.ndarray]:
     counted = {"tp": system & gold, "predicted": system, "gold": gold}
-    counts = {name: np.zeros(num_lines) for name in counted}
-    for name, brackets in counted.items():
-        for (line, *_), count in brackets.items():
-            counts[name][line] += count
-    return counts
+    rows = {name: np.array([line for line, *_ in brackets.elements()], int) for name, brackets in counted.items()}
+    return {name: np.bincount(own, minlength=num_lines).astype(float) for name, own in rows.items()}
 
 
 _HEADER = re.compile(r"\s*ID\s+Len\.\s+Stat\.\s+Recal\s+Prec\.")

@@ -98,9 +98,9 @@ def test_several_annotators(write):
     assert read("g", input=files, filter="1").stats[0].tolist() == [[1, 1, 1], [1, 1, 1], [0, 0, 0]]
     agreeing = write("h", TWO.replace(NOOP, edit(1, 2, "y")))
     assert read(agreeing, input=files).stats.tolist() == read("g", input=files, filter="1").stats.tolist()
-    with pytest.raises(InputError, match="g: .*filter.*: no annotator 7; annotators: '0', '1'"):
+    with pytest.raises(InputError, match="g: .*filter.*: no annotator '7'; annotators: '0', '1'"):
         read("g", input=files, filter="7")
-    with pytest.raises(InputError, match="expected the number of an annotator, as M2 ends its lines, got 'first'"):
+    with pytest.raises(InputError, match="no annotator 'first'; annotators: '0', '1'"):
         read("g", input=files, filter="first")
     with pytest.raises(InputError, match="g, line 5: annotator 1 has no edit of this sentence, not even noop"):
         read(write("g", TWO.replace(edit(1, 2, "y", annotator=1) + "\n", "")), input=files, filter="1")
@@ -112,7 +112,7 @@ def test_several_annotators(write):
         ("a b\nc d\n", "a, line 1: expected 'S WORDS', got 'a b'; errant_parallel writes M2 from texts"),
         ("S a b\nA 0 1|||R\n", r"a, line 2: expected an edit, 'A 1 2\|\|\|TYPE.* got 'A 0 1\|\|\|R'"),
         ("S a b\nA x 1|||R|||x|||REQUIRED|||-NONE-|||0\n", "a, line 2: expected an edit"),
-        ("S a b\n\nS c  d\n", "a, line 3: expected the sentence 'c d' of .*g, line 4, got 'c  d'"),
+        ("S a b\n\nS c  d\n", "a, line 3: sentence 'c  d', but 'c d' on line 4 of .*g"),
         ("S a b\n", "a: has 1 sentences, but .*g has 2; expected the same"),
         (m2(("a b",), ("c d", NOOP, edit(0, 1, "x", annotator=1))), "a, line 3: the annotators '0', '1' differ"),
     ],

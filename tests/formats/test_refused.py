@@ -115,9 +115,12 @@ BAD = {
         (HIPE_HEAD, r"a.tsv: has a header but no tokens"),
     ],
     "segmentation": [
-        (SEGMENTS.replace("\t", " "), r"b, line 1: expected a word, a tab and morphemes as .* got 'undone un @@done'"),
-        (SEGMENTS.replace("cats\tcats", "cats"), r"b, line 3: expected 2 fields between tabs as in line 1, got 'cats'"),
-        (SEGMENTS.replace("cats\tcats", "\tcats"), r"b, line 3: expected a word, a tab .* got '\\tcats'"),
+        (SEGMENTS.replace("\t", " "), r"b, line 1: expected 2 or 3 fields: a word, a tab .* got 'undone un @@done'"),
+        (
+            SEGMENTS.replace("cats\tcats", "cats"),
+            r"b, line 3: expected 2 fields: a word, a tab .*, got 'cats'",
+        ),
+        (SEGMENTS.replace("cats\tcats", "\tcats"), r"b, line 3: expected 2 fields: a word, a tab .* got '\\tcats'"),
         (SEGMENTS.replace("xylem\tx", "xylem\tx\tx\tx"), r"b, line 4: expected 2 fields"),
         (SEGMENTS.partition("xylem")[0], r"b: has 3 lines, but .*gold.tsv has 4; expected one for each gold line"),
         (
@@ -126,7 +129,7 @@ BAD = {
         ),
     ],
     "segmentation gold": [
-        (SEGMENTED.replace("\t100", "", 1), r"g.tsv, line 2: expected 3 fields between tabs as in line 1")
+        (SEGMENTED.replace("\t100", "", 1), r"g.tsv, line 2: expected 3 fields: a word, a tab and morphemes")
     ],
     "terms": [("a\n\0", "b, line 2: .*NUL"), (b"a\n\xe9\n", "b, line 2: expected UTF-8")],
     "labels": [
@@ -135,9 +138,9 @@ BAD = {
         ("a\n" * 10, r"one.pred: counts: no column 'y' of numbers", {"metric": len, "counts": {"x": "y"}}),
     ],
     "timbl": [
-        ("f,=,a\n", r"two.out: has 1 instances, but one.out has 10"),
+        (TIMBL.partition("\n")[0], r"two.out: has 1 instances, but one.out has 10"),
         ("f,=,a,a\n" + "f,=,a\n" * 9, r"two.out, line 2: expected 4 fields as on line 1, got 3"),
-        ("f,=,a,a\n" * 10, r"two.out, line 3: differs from one.out before the last field"),
+        ("f,=,a,a\n" * 10, r"two.out, line 3: instance 'f = a', but 'f = b' on line 3 of one.out"),
         ("f,=,a,\n" * 10, r"two.out, line 1: expected a gold label and a predicted one"),
         ("f\n", r"two.out, line 1: expected features, the gold label and the predicted one, got one field"),
     ],
@@ -183,9 +186,18 @@ BAD = {
         (conllu(ONE, row("2", ".", "2")), r"line 2: the heads lead around in a circle; expected a tree"),
         (conllu(ONE, row("2", ".", "3"), row("3", "x", "2")), r"line 2: the heads lead around in a circle"),
         (conllu(ONE, row("2", "", "1")), r"line 2: expected a FORM, got nothing"),
-        (conllu(row("1-2", "Ja."), ONE), r"line 1: expected a range of the words that follow, such as 3-4, got '1-2'"),
-        (conllu(ONE, row("1-2", "Ja."), TWO, row("3", "x", "1")), r"line 2: the range '1-2' must stand before its"),
-        (conllu(row("1-2", "Ja."), ONE, row("2-2", "."), TWO), r"line 3: the range '2-2' must .* in no other range"),
+        (
+            conllu(row("1-2", "Ja."), ONE),
+            r"line 1: expected a range of the words that follow, .* got '1-2'",
+        ),
+        (
+            conllu(ONE, row("1-2", "Ja."), TWO, row("3", "x", "1")),
+            r"line 2: expected a range of the words that follow, .* got '1-2'",
+        ),
+        (
+            conllu(row("1-2", "Ja."), ONE, row("2-2", "."), TWO),
+            r"line 3: expected a range .* in no other range, got",
+        ),
         (
             conllu(ONE, row("2", "!", "1")),
             r"b.conllu, line 2: the text .* of .*g.conllu, line 2: expected '.', got '!'",

@@ -71,7 +71,7 @@ def test_usual_ids_are_recognized(write, ids):
     ("reader", "content", "message"),
     [
         ("kaldi", "x1 a\nx2 b\nx1 c\n", r"a, line 3: utterance 'x1' is also on line 1; leave one of them out"),
-        ("kaldi", "x1 a\nx4 b\nx5 b\n", r"a, line 2: utterance 'x4' is not in .*/g, .* out \(and 1 others\)"),
+        ("kaldi", "x1 a\nx4 b\nx5 b\n", r"a, line 2: id 'x4' is not in .*/g, .* out \(and 1 others\)"),
         ("trn", "a (x1)\nb\n", r"a, line 2: expected words and then \(ID\), got 'b'"),
         ("trn", "a (x1)\nthe { cat / hat } (x2)\n", r"a, line 2: alternatives such as '{ cat / hat }' are"),
     ],

@@ -81,21 +81,10 @@ def test_one_flipped_digit_in_a_gold_makes_no_sentences(tmp_path, last, gap):
     assert (evaluation.num_instances, evaluation.notes) == (SENTENCES, ("gold standard: gold.wa",))
 
 
-def test_what_may_be_wrong_with_numbers_of_sentences_is_told(tmp_path):
-    sound = naacl(range(1, SENTENCES + 1))
-    for changed, note in (
-        (
-            sound.replace("0047 2", "0147 2"),
-            "line 94: a link of sentence 147 stands between links of 47 and 48; check it",
-        ),
-        (naacl([*range(1, 40), *range(42, 448)]), ": 2 of 447 sentences have no link, such as sentence 41"),
-    ):
-        gold, files = alignments(tmp_path, changed)
-        evaluation = read(gold, input=files)
-        assert note in evaluation.notes[0]
-        assert len(evaluation.notes) == 2
-    shuffled = naacl([*range(1, 448, 2), *range(2, 448, 2)])
-    gold, files = alignments(tmp_path, shuffled)
+def test_sentences_without_links_are_told(tmp_path):
+    gold, files = alignments(tmp_path, naacl([*range(1, 40), *range(42, 448)]))
+    assert ": 2 of 447 sentences have no link, such as sentence 41" in read(gold, input=files).notes[0]
+    gold, files = alignments(tmp_path, naacl([*range(1, 448, 2), *range(2, 448, 2)]))
     assert read(gold, input=files).notes == ("gold standard: gold.wa",)
 
 
