@@ -40,11 +40,11 @@ from sigjax.exact.distributions import (
     grid_lengths,
     grid_values,
     line_probabilities,
-    line_spectrum,
     line_tilts,
     log_moment,
     plane_probabilities,
     rounding,
+    significant_spectrum,
     window_mass,
 )
 from sigjax.exact.lattice import MOST_AXES, Lattice, plane_axes
@@ -135,7 +135,8 @@ def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, 
     edges = [parity + 2 * max(math.ceil((edge - parity) / 2.0), 0) for edge in nudged]
     first = min(edges[0], reach)
     theta = line_tilts(steps, multiplicity, np.array([float(first)]))
-    frequencies, waves = line_spectrum(steps, multiplicity, theta, length, np.array([(first + reach) // 2]))
+    begins = np.array([(first + reach) // 2])
+    (frequencies,), waves = significant_spectrum(lattice.rows, lattice.multiplicity, theta, begins, (length,))
     tilt, moment = 2.0 * float(theta[0]), float(log_moment(theta * steps, multiplicity)[0])
     both = np.where(2 * frequencies % length == 0, 1.0, 2.0)  # a frequency and its mirror image
     size = math.sqrt(float((both * np.abs(waves) ** 2).sum()) / length)
@@ -357,7 +358,7 @@ def sign_distribution(lattice: Lattice) -> tuple[np.ndarray, np.ndarray]:
         return np.concatenate([half, -half]), np.full(2 * len(half), 0.5**lattice.coins)
     lengths, total = grid_lengths(lattice), lattice.multiplicity @ lattice.rows
     first = (total - np.minimum(np.array(lengths), lattice.reach + 1) + 1) // 2
-    chances = plane_probabilities(lattice.rows, lattice.multiplicity, np.zeros(lattice.axes), lengths, first)
+    chances = plane_probabilities(lattice.rows, lattice.multiplicity, np.zeros(lattice.axes), first, lengths)
     noise = float(rounding(lattice.coins, lengths)) * float(np.linalg.norm(chances))
     kept = np.nonzero(chances > noise)
     return 2 * (np.stack(kept, axis=1) + first) - total, chances[kept]
@@ -519,25 +520,15 @@ def settle(mass: SetMass, sets: Sets, coins: Sequence[int] | np.ndarray) -> list
         hit, image = sets[name]
         return mass(hit, image) if needed.all() else mass(hit & needed[:, None], image & needed[:, None])
 
-    return settle_together(masses, coins, mid_p="ties" in sets)
-
-
-def settle_together(
-    masses: Callable[[SetName, np.ndarray], Mass],
-    coins: Sequence[int] | np.ndarray,
-    *,
-    mid_p: bool,
-) -> list[ExactP]:
-    """P-values of pairs; `masses` gives the mass of a set of each pair that is needed `[pair]`."""
     everyone = np.ones(len(coins), bool)
-    log_p, log_error = map(np.asarray, masses("extreme", everyone))
+    log_p, log_error = masses("extreme", everyone)
     if (likely := np.asarray(log_p > math.log(0.5))).any():
         # Close to 1 the complement is the small number, and has more digits.
         rest = masses("rest", likely)
         with np.errstate(divide="ignore"):  # pairs that are not likely
             log_p = np.where(likely, np.log1p(-np.exp(np.minimum(rest.log_p, 0.0))), log_p)
         log_error = np.where(likely, rest.log_error, log_error)
-    if mid_p:
+    if "ties" in sets:
         ties = masses("ties", everyone)
         log_p = log_p + np.log1p(-0.5 * np.exp(ties.log_p - log_p))
         log_error = np.logaddexp(log_error, ties.log_error)
@@ -572,8 +563,6 @@ class Lines(NamedTuple):
     length: int
     outside: np.ndarray
     """[pair]: bound on the mass outside the grid."""
-    platform: str | None = None
-    """Where JAX computes; None for NumPy."""
 
     def at(self, pairs: np.ndarray) -> "Lines":
         """Some of the pairs, on the same grid."""
@@ -581,9 +570,7 @@ class Lines(NamedTuple):
         return Lines(*columns)
 
 
-def line_ps(
-    lattices: Sequence[Lattice], delta: Delta, criterion: Criterion, platform: str | None = None
-) -> list[ExactP]:
+def line_ps(lattices: Sequence[Lattice], delta: Delta, criterion: Criterion) -> list[ExactP]:
     """Exact p-values of pairs with one axis, together on a common grid.
 
     >>> from sigjax.exact.lattice import pair_lattice
@@ -592,7 +579,7 @@ def line_ps(
     >>> line_ps([lattice], lambda values: values, criterion)[0].p_value
     0.125
     """
-    lines = _join_lines(lattices, platform)
+    lines = _join_lines(lattices)
     observed = np.array([abs(int(lattice.observed[0])) for lattice in lattices])
     farthest = np.minimum(lines.reach, observed + 2 * np.ceil(DEVIATIONS * lines.deviation / 2).astype(np.int64))
     values = _line_values(lines, farthest)
@@ -608,7 +595,7 @@ def line_ps(
     return settle(mass, sets_of(delta(values), criterion, valid=valid, mirrored=valid & (values > 0)), lines.coins)
 
 
-def _join_lines(lattices: Sequence[Lattice], platform: str | None = None) -> Lines:
+def _join_lines(lattices: Sequence[Lattice]) -> Lines:
     """Pairs with one axis on a common grid, rows padded to the longest."""
     most = max(len(lattice.rows) for lattice in lattices)
     steps, multiplicity = np.zeros((2, len(lattices), most), np.int64)
@@ -618,9 +605,8 @@ def _join_lines(lattices: Sequence[Lattice], platform: str | None = None) -> Lin
     reach = (steps * multiplicity).sum(axis=1)
     deviation = np.sqrt((multiplicity * steps.astype(np.float64) ** 2).sum(axis=1))
     length = fft_length(int(grid_values(reach, deviation).max()))
-    return Lines(
-        steps, multiplicity, reach, multiplicity.sum(axis=1), deviation, length, window_mass(reach, length), platform
-    )
+    coins, outside = multiplicity.sum(axis=1), window_mass(reach, length)
+    return Lines(steps, multiplicity, reach, coins, deviation, length, outside)
 
 
 def _line_values(lines: Lines, farthest: np.ndarray) -> np.ndarray:
@@ -642,7 +628,7 @@ def _upper_mass(lines: Lines, hit: np.ndarray) -> Mass:
     edge: NDArray[np.int64] = lines.reach % 2 + 2 * start
     theta = line_tilts(lines.steps, lines.multiplicity, edge.astype(np.float64))
     first = (edge + lines.reach) // 2
-    tilted = line_probabilities(lines.steps, lines.multiplicity, theta, lines.length, first, lines.platform)
+    tilted = line_probabilities(lines.steps, lines.multiplicity, theta, lines.length, first)
     # What is beyond reach, or beyond the half of a window, has come round from below the edge.
     last = np.where(lines.length > lines.reach, lines.reach - edge, np.minimum(lines.reach - edge, lines.length)) // 2
     index = start[:, None] + np.arange(lines.length)

@@ -127,16 +127,16 @@ class Backend:
 NUMPY = Backend("numpy")
 
 
-def has_started(*, unsure: bool = False) -> bool:
-    """Whether JAX has started in this process, or in the parent that it was forked from; `unsure` if it cannot tell."""
+def has_started() -> bool:
+    """Whether JAX has started in this process, or in the parent that it was forked from; yes if it cannot tell."""
     bridge = sys.modules.get("jax._src.xla_bridge")
     # JAX has no public function for this.
-    return bridge is not None and bool(getattr(bridge, "_backends", unsure))
+    return bridge is not None and bool(getattr(bridge, "_backends", True))
 
 
 def _after_fork() -> None:
     """Note whether the parent had started JAX: its threads are missing here, and calls would wait for them forever."""
-    _process["forked"] |= has_started(unsure=True)
+    _process["forked"] |= has_started()
 
 
 if hasattr(os, "register_at_fork"):

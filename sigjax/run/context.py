@@ -1,4 +1,4 @@
-"""The execution context of a report: its device, progress bars and checkpoint; and the host, with its threads and memory.
+"""The execution context of a report: its device, progress bars and checkpoint; the host, with its threads and memory.
 
 A `Context` is made at the door and handed down to the tests. Each test asks it for a `Run`: a range of resamples under
 a seed, on a backend. Threads serve work that releases the interpreter lock, as NumPy and compiled programs do. They
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, TypeVar
 import numpy as np
 
 from sigjax.records import Array, Device, Metric, Settings
-from sigjax.run.backend import NUMPY, Backend, choose_backend, devices, has_started, is_traceable, reason_against
+from sigjax.run.backend import NUMPY, Backend, choose_backend, devices, is_traceable
 from sigjax.run.shards import NO_CHECKPOINT, Checkpoint
 from sigjax.version import installed_version, versions
 
@@ -211,13 +211,6 @@ class Context:
         """The same on the backend for so many seconds of NumPy; `on_host` on NumPy, though the device must be there."""
         backend = choose_backend(self.device, numpy_seconds=0.0 if on_host else seconds)
         return replace(self, backend=NUMPY if on_host else backend)
-
-    def gpu(self) -> str | None:
-        """The platform for what only a GPU does faster than NumPy; None without one, or where JAX has not started."""
-        if self.device == "gpu" or (self.device == "auto" and has_started() and not reason_against()):
-            platform = choose_backend(self.device, numpy_seconds=math.inf).platform
-            return platform if platform == "gpu" else None
-        return None
 
     @contextmanager
     def run(
