@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sigjax.comparison.checks import check_units, named_errors
-from sigjax.exact.lattice import NotEligible
+from sigjax.exact.lattice import NotEligible, OverBudget
 from sigjax.exact.null import ExactP
 from sigjax.metrics import origins
 from sigjax.multiple.adjustment import adjusted_pairs, count_until_decided, known_bounds, most_resamples
@@ -500,11 +500,11 @@ def run_tests(
 
 def _cost_if_exact(exact: Sequence[ExactP | NotEligible]) -> CostIfExact:
     """What would make all of these exact."""
-    costs = [each.cost for each in exact if isinstance(each, NotEligible)]
-    known = np.array([cost for cost in costs if cost])
-    if not costs or len(known) < len(costs):
+    refused = [each for each in exact if isinstance(each, NotEligible)]
+    costs = [(each.seconds, each.gib) for each in refused if isinstance(each, OverBudget)]
+    if not refused or len(costs) < len(refused):
         return None
-    seconds, gib = known.max(axis=0).tolist()
+    seconds, gib = np.array(costs).max(axis=0).tolist()
     return seconds, gib
 
 

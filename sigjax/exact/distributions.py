@@ -53,13 +53,9 @@ def log_moment(steps: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
 def line_tilts(steps: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """The theta >= 0 `[pair]` at which the mean of S, the sum of c_v v tanh(theta v), is `mean`, by Newton's method.
 
-    That mean is concave in theta, so the steps never pass the solution. By Jensen's inequality it is at most reach
-    tanh(theta (sum of c_v v^2) / reach), which tells where to start.
-
-    Args:
-        steps: `[pair, row]` positive; rows that are padding have multiplicity 0.
-        multiplicity: `[pair, row]`.
-        mean: `[pair]`, from 0 to the largest value of S.
+    `steps` v and their `multiplicity` c, which is 0 for padding, are `[pair, row]`. That mean is concave in theta, so
+    Newton's steps never pass the solution. By Jensen's inequality it is at most reach tanh(theta (sum of c_v v^2) /
+    reach), which tells where to start.
     """
     smallest = np.where(multiplicity > 0, steps, np.inf).min(axis=1)
     weight = multiplicity * steps.astype(np.float64)
@@ -131,16 +127,12 @@ def windows(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, expon
 
 
 def dp_null(lattice: Lattice) -> np.ndarray:
-    """Probabilities of all values of the random-sign sum S, one unit after another.
+    """P(S = 2k - reach) for every k (float64), one unit after another: `[reach_0 + 1]`, `[..., reach_1 + 1]` or `[]`.
 
         F_n(k) = (F_{n-1}(k) + F_{n-1}(k - d_n)) / 2
 
     Only positive numbers are added, so small probabilities keep their digits until they underflow: with n units, a
-    computed P is off by at most n eps P + n 2^-1022, where eps = 2^-52. It needs `dp_cost` additions and a few arrays
-    of the size of the result.
-
-    Returns:
-        P(S = 2k - reach) for every k (float64), `[reach_0 + 1]` or `[reach_0 + 1, reach_1 + 1]`; `[]` without an axis.
+    computed P is off by at most n eps P + n 2^-1022, where eps = 2^-52.
 
     >>> one = np.ones(1, np.int64)
     >>> dp_null(Lattice(np.array([[1], [2]]), np.array([2, 1]), observed=4 * one, basis=one[:, None]))
@@ -169,14 +161,11 @@ def dp_cost(lattice: Lattice) -> int:
 
 
 def tree_null(lattice: Lattice) -> np.ndarray:
-    """Probabilities of all values of the random-sign sum S, by FFT products of ever larger groups of units.
+    """The same by FFT products of ever larger groups of units.
 
     The error is absolute (`tree_error`): probabilities far below 1e-16 are noise, and those that come out below 0 are
     set to 0. A result of P numbers takes O(P log^2 P) time at most. For N units of size at most G on one axis, P is at
     most GN + 1; units of equal size take the paper's O(GN log GN log N).
-
-    Returns:
-        P(S = 2k - reach) for every k (float64), `[reach_0 + 1]` or `[reach_0 + 1, reach_1 + 1]`; `[]` without an axis.
 
     >>> one = np.ones(1, np.int64)
     >>> tree_null(Lattice(np.array([[1], [2]]), np.array([2, 1]), observed=4 * one, basis=one[:, None])).round(9)
@@ -263,17 +252,12 @@ def characteristic(
     frequencies: np.ndarray,
     lengths: tuple[int, ...],
 ) -> np.ndarray:
-    """The conjugate of E exp(i w.(K - first)) `[..., frequency]`, of one or several sums with as many rows.
+    """The conjugate of E exp(i w.(K - first)) `[..., frequency]`, of one or several sums.
 
-    irfft carries the other sign in its exponent; the probabilities are real, so the conjugate serves.
-
-    Args:
-        rows: `[..., row, axis]` int64.
-        multiplicity: `[..., row]`; 0 for padding.
-        lean: `[..., row]`: theta.v; None where there is no tilt.
-        first: `[..., axis]` int64: the first value of K.
-        frequencies: `[axis, frequency]` float64, in turns per step of K times the length of the axis.
-        lengths: number of values on each axis.
+    irfft carries the other sign in its exponent; the probabilities are real, so the conjugate serves. There are `rows`
+    v `[..., row, axis]` (int64), their `multiplicity` `[..., row]` (0 for padding) and `lean` theta.v (None without a
+    tilt), the `first` value of K `[..., axis]`, `frequencies` `[axis, frequency]` (float64) in turns per step of K
+    times the length of the axis, and the `lengths` of the axes.
     """
     # Angles are fractions of a turn over a common denominator, reduced as whole numbers: no digits are lost.
     whole = math.lcm(*lengths)
@@ -332,7 +316,7 @@ def grid_lengths(lattice: Lattice) -> tuple[int, ...]:
 
 
 def grid_values(reach: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-    """How many values the grid has to hold, for each reach and standard deviation of S."""
+    """Values that the grid has to hold, for each reach and standard deviation of S."""
     return np.minimum(reach, np.ceil(DEVIATIONS * deviation)).astype(np.int64) + 1
 
 
@@ -346,15 +330,8 @@ def line_probabilities(
 ) -> np.ndarray:
     """P_theta(K = first + k) `[pair, k]`, k = 0 ... length - 1, for several pairs with one axis.
 
-    Args:
-        steps: `[pair, row]` int64; rows that are padding have multiplicity 0.
-        multiplicity: `[pair, row]`.
-        theta: `[pair]` tilts.
-        length: values of the grid; K is taken modulo this.
-        first: `[pair]` int64: the first value of K.
-
-    Returns:
-        Probabilities. They carry rounding noise, see `rounding`.
+    `steps` (int64) and their `multiplicity`, which is 0 for padding, are `[pair, row]`, tilts `theta` and `first`
+    (int64) `[pair]`. K is taken modulo `length`; the probabilities carry rounding noise, see `rounding`.
 
     >>> rows, multiplicity = np.array([[1, 2]]), np.array([[2, 1]])
     >>> line_probabilities(rows, multiplicity, np.zeros(1), 6, np.zeros(1, int))[:, :5].round(12)
@@ -373,15 +350,7 @@ def line_probabilities(
 def plane_probabilities(
     rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, first: np.ndarray, lengths: tuple[int, ...]
 ) -> np.ndarray:
-    """P_theta(K = first + k), of shape `lengths`, for one pair with one or two axes and many frequencies.
-
-    Args:
-        rows: `[row, axis]` int64.
-        multiplicity: `[row]`.
-        theta: `[axis]`: the tilt.
-        first: `[axis]` int64: the first value of K.
-        lengths: number of values on each axis.
-    """
+    """The same, of shape `lengths`, for one pair with `rows` `[row, axis]`, and `theta` and `first` `[axis]`."""
     frequencies, held = significant_spectrum(rows, multiplicity, theta, first, lengths)
     # Of the last axis only as much as is needed, which spares the FFT of the first most of its work.
     spectrum = np.zeros((*lengths[:-1], int(frequencies[-1].max()) + 1), np.complex128)
@@ -392,10 +361,9 @@ def plane_probabilities(
 def significant_spectrum(
     rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, first: np.ndarray, lengths: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What `plane_probabilities` are the inverse FFT of: the frequencies that count, and the function there.
+    """What these are the inverse FFT of: the function, where it counts, at frequencies `[axis, frequency]`, ascending.
 
-    Returns:
-        `[axis, frequency]` whole numbers, on the last axis from 0 to length / 2, ascending; and `[frequency]`.
+    Frequencies are whole numbers, on the last axis from 0 to length / 2.
     """
     lean = rows @ theta
     frequencies, lean = _significant(rows, multiplicity, lean, lengths), lean if lean.any() else None
@@ -417,11 +385,7 @@ def rounding(coins: Any, lengths: tuple[int, ...]) -> Any:
 
 @lru_cache(2**12)
 def fft_length(values: int) -> int:
-    """A fast FFT length of at least `values`: even, and a power of two times 1, 9/8, 5/4 or 3/2.
-
-    >>> [fft_length(n) for n in (1, 3, 17, 1000, 1100)]
-    [2, 4, 18, 1024, 1152]
-    """
+    """A fast FFT length of at least `values`: even, and a power of two times 1, 9/8, 5/4 or 3/2."""
     power = 2 ** max(1, (values - 1).bit_length())
     lengths = (9 * power // 16, 5 * power // 8, 3 * power // 4, power)
     return next(length for length in lengths if length >= values and length % 2 == 0)

@@ -89,9 +89,7 @@ def choose_step(lattice: Lattice, edge: float) -> tuple[float, int]:
 def bound_tail(lattice: Lattice, edge: float, step: float) -> TailBounds:
     """Bounds of P(S >= edge), edge > 0, by differences rounded to multiples of a step.
 
-    >>> from sigjax.exact.lattice import pair_lattice
-    >>> values = np.array([[314159], [271828], [141421], [173205]])
-    >>> lattice = pair_lattice(values, np.zeros_like(values), ("value",))
+    >>> lattice = few_units(np.array([[314159], [271828], [141421], [173205]]), np.zeros((4, 1), int))
     >>> low, high = bound_tail(lattice, 600_000.0, choose_step(lattice, 600_000.0)[0])
     >>> low <= math.log(2 / 16) <= high and high - low < BOUNDS_WIDTH
     True
@@ -238,14 +236,11 @@ def _first(holds: Callable[[np.ndarray], np.ndarray], low: float, high: float) -
     while high - low > 0.5:
         points = np.floor(np.linspace(low, high - 1.0, _FAN))
         held = holds(points)
-        if not held.any():
-            low = float(points[-1]) + 1.0
-        else:
-            first = int(held.argmax())
+        first = int(held.argmax()) if held.any() else len(points)
+        if first < len(points):
             high = float(points[first])
-            low = float(points[first - 1]) + 1.0 if first else low
-            if not first:
-                high = low
+        if first > 0:
+            low = float(points[first - 1]) + 1.0
     return low
 
 
@@ -286,9 +281,7 @@ def sign_sums(lattice: Lattice) -> np.ndarray:
 def count_from(lattice: Lattice, edge: int) -> int:
     """How many of the 2^coins sign vectors give S >= edge, on one axis.
 
-    >>> from sigjax.exact.lattice import pair_lattice
-    >>> values = np.array([[3], [5], [9]])
-    >>> count_from(pair_lattice(values, np.zeros_like(values), ("value",)), 7)
+    >>> count_from(few_units(np.array([[3], [5], [9]]), np.zeros((3, 1), int)), 7)
     3
     """
     steps = np.repeat(lattice.rows[:, 0], lattice.multiplicity)
@@ -303,9 +296,9 @@ def count_extreme(lattice: Lattice, edge: int) -> int | None:
 
     None where more than `MOST_EXTREME` sign vectors do.
 
-    >>> from sigjax.exact.lattice import pair_lattice
-    >>> values = np.arange(1, 101)[:, None]
-    >>> count_extreme(pair_lattice(values, np.zeros_like(values), ("value",)), 5050 - 2 * 3)  # none, 1, 2, 1 + 2, 3
+    >>> one = np.ones(1, int)
+    >>> lattice = Lattice(np.arange(1, 101)[:, None], np.ones(100, int), one, one[None])
+    >>> count_extreme(lattice, 5050 - 2 * 3)  # none, 1, 2, 1 + 2, 3
     5
     """
     spare, sums = (int(lattice.reach[0]) - edge) // 2, np.zeros(1, np.int64)
@@ -317,11 +310,6 @@ def count_extreme(lattice: Lattice, edge: int) -> int | None:
             break
         sums = np.concatenate([sums, sums[sums <= spare - step] + step])
     return None if len(sums) > MOST_EXTREME else len(sums) * (spare >= 0)
-
-
-def log_fraction(count: int, coins: int) -> float:
-    """Natural logarithm of count / 2^coins; -inf for none."""
-    return math.log(count) - coins * math.log(2.0) if count else -math.inf
 
 
 def _sums(steps: np.ndarray) -> np.ndarray:
@@ -344,8 +332,7 @@ def sign_distribution(lattice: Lattice) -> tuple[np.ndarray, np.ndarray]:
     By all signs of few units, or the characteristic function on a grid, whichever has fewer values. A grid leaves out
     what lies beyond 9 standard deviations or is as small as rounding errors.
 
-    >>> from sigjax.exact.lattice import pair_lattice
-    >>> lattice = pair_lattice(np.array([[1], [1], [1]]), np.zeros((3, 1), int), ("value",))
+    >>> lattice = Lattice(np.array([[1]]), np.array([3]), np.array([3]), np.array([[1]]))
     >>> values, chances = sign_distribution(lattice)
     >>> values.ravel(), chances.round(12)
     (array([-3, -1,  1,  3]), array([0.125, 0.375, 0.375, 0.125]))
@@ -382,11 +369,10 @@ _MOST_COINS = 50
 
 
 class Mass(NamedTuple):
-    """Natural logarithms of a probability (-inf for an empty set) and of a bound on its error."""
+    """Natural logarithms `[pair]` of a probability (-inf for an empty set) and of a bound on its error."""
 
-    log_p: Any
-    """[pair], or a number for one pair."""
-    log_error: Any
+    log_p: np.ndarray
+    log_error: np.ndarray
 
 
 class Criterion(NamedTuple):
@@ -430,11 +416,7 @@ class ExactP(NamedTuple):
 
 
 def full_p(
-    lattice: Lattice,
-    probabilities: np.ndarray,
-    error: Callable[[float], float],
-    delta: Delta,
-    criterion: Criterion,
+    lattice: Lattice, probabilities: np.ndarray, error: Callable[[float], float], delta: Delta, criterion: Criterion
 ) -> ExactP:
     """Exact p-value from the probabilities of all that S can reach, P(S = 2k - reach), for one or two axes.
 
@@ -573,8 +555,7 @@ class Lines(NamedTuple):
 def line_ps(lattices: Sequence[Lattice], delta: Delta, criterion: Criterion) -> list[ExactP]:
     """Exact p-values of pairs with one axis, together on a common grid.
 
-    >>> from sigjax.exact.lattice import pair_lattice
-    >>> lattice = pair_lattice(np.array([[1], [1], [1]]), np.array([[0], [0], [0]]), ("value",))
+    >>> lattice = Lattice(np.array([[1]]), np.array([3]), np.array([3]), np.array([[1]]))
     >>> criterion = Criterion(np.array([3.0]), np.array([1e-9]), "greater")
     >>> line_ps([lattice], lambda values: values, criterion)[0].p_value
     0.125

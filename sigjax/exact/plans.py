@@ -16,7 +16,16 @@ from typing import Literal
 
 import numpy as np
 
-from sigjax.exact.distributions import dp_cost, dp_null, grid_lengths, tree_cost, tree_error, tree_null, windows
+from sigjax.exact.distributions import (
+    EPSILON,
+    dp_cost,
+    dp_null,
+    grid_lengths,
+    tree_cost,
+    tree_error,
+    tree_null,
+    windows,
+)
 from sigjax.exact.lattice import Lattice, NotEligible, OverBudget, pair_lattices
 from sigjax.exact.null import (
     BOUNDS_WIDTH,
@@ -35,7 +44,6 @@ from sigjax.exact.null import (
     find_edges,
     full_p,
     line_ps,
-    log_fraction,
     signs_p,
     threshold_p,
 )
@@ -51,7 +59,6 @@ _LARGEST_STEP = 2**40
 """Differences beyond this are not exact in the arithmetic of a grid."""
 _TOGETHER = 2**21
 """Largest number of grid values of pairs that are computed together on one axis."""
-_EPSILON = float(np.finfo(np.float64).eps)
 SMALLEST_DP = 1e-280
 """Below this, the dynamic program has lost probabilities to underflow."""
 
@@ -89,13 +96,8 @@ def plan_pairs(
 ) -> dict[Pair, Plan | NotEligible]:
     """The plan of each of some pairs, from the statistics `[system, unit, stat]` (int64) of all systems.
 
-    Args:
-        values: the statistics.
-        pairs: which pairs.
-        stat_names: names of the statistics, for reasons.
-        method: "dp", "tree", or anything else for the fastest.
-        rounded: the statistics are rounded reals, so their lattice means nothing.
-        num_bytes: memory that may be used.
+    `method` is "dp", "tree", or anything else for the fastest; where the statistics are `rounded` reals, their lattice
+    means nothing. `num_bytes` may be used.
     """
     plans: dict[Pair, Plan | NotEligible] = {}
     for (a, b), plan in zip(pairs, pair_lattices(values, pairs, stat_names), strict=True):
@@ -103,7 +105,7 @@ def plan_pairs(
             plan = plan_pair(plan, method, rounded=rounded, num_bytes=num_bytes)
         if method not in ("dp", "tree") and not (isinstance(plan, Plan) and plan.lattice.axes < 2):
             few = few_units(values[a], values[b])
-            signs = few and plan_signs(few)  # where few units differ, all signs may be the cheapest
+            signs = few and _signs(few)  # where few units differ, all signs may be the cheapest
             cheaper = signs and (isinstance(plan, NotEligible) or signs.seconds < plan.seconds)
             plan = signs if signs and cheaper and signs.num_bytes <= num_bytes else plan
         plans[a, b] = plan
@@ -111,14 +113,7 @@ def plan_pairs(
 
 
 def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
-    """The algorithm for a lattice, if one fits into memory.
-
-    Args:
-        lattice: the pair.
-        method: "dp", "tree", or anything else for the fastest.
-        rounded: the statistics are rounded reals, so their lattice means nothing.
-        num_bytes: memory that may be used.
-    """
+    """The algorithm for a lattice, if one fits into memory."""
     if lattice.axes == 0:
         return Plan(lattice, 0.0, 0.0, "no unit differs", lambda *_: ExactP(1.0, 0.0, 0.0))
     if method in ("dp", "tree"):
@@ -198,8 +193,7 @@ def _by_bounds(lattice: Lattice) -> Plan:
     return Plan(lattice, seconds, 250.0 * length, words, test)
 
 
-def plan_signs(lattice: Lattice) -> Plan:
-    """All signs of few units, see `few_units`."""
+def _signs(lattice: Lattice) -> Plan:
     cost = lattice.axes * math.ldexp(0.5, lattice.coins)  # outcomes times statistics
     return Plan(lattice, 5e-4 + 1e-7 * cost, 100.0 * cost, "few units differ{}", signs_p)
 
@@ -215,10 +209,9 @@ def _dynamic_program(lattice: Lattice) -> Plan:
     """Algorithm 3 of Zmigrod et al.; like the next, it holds every value that the sum can reach."""
 
     def test(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactResult:
-        found = full_p(lattice, dp_null(lattice), lambda p: lattice.coins * _EPSILON * p, delta, criterion)
-        return (
-            found if found.p_value >= SMALLEST_DP else NotEligible("the p-value is too small for the dynamic program")
-        )
+        found = full_p(lattice, dp_null(lattice), lambda p: lattice.coins * EPSILON * p, delta, criterion)
+        too_small = NotEligible("the p-value is too small for the dynamic program")
+        return found if found.p_value >= SMALLEST_DP else too_small
 
     seconds, words = 1e-3 + 1.5e-9 * dp_cost(lattice), "dynamic program over units{}"
     return Plan(lattice, seconds, 60.0 * _num_points(lattice), words, test, "dp")
@@ -295,7 +288,7 @@ def _by_count(
         number = count(lattice, int(edge))
         if number is None:  # so many are ties with the observed sum
             return TailBounds(-math.inf, 0.0)
-        log_p = log_fraction(number, lattice.coins)
+        log_p = math.log(number) - lattice.coins * math.log(2.0) if number else -math.inf
         return TailBounds(log_p, log_p)
 
     return _by_tail(lattice, delta, criterion, tail, lattice.coins)
