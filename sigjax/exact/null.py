@@ -434,8 +434,7 @@ def full_p(
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
         masses = (chances * hit).sum(axis=1) + (chances * mirrored).sum(axis=1)
-        with np.errstate(divide="ignore"):
-            return Mass(np.log(masses), np.log(np.array([error(float(each)) for each in masses])))
+        return Mass(np.log(masses), np.log(np.array([error(float(each)) for each in masses])))
 
     return settle(mass, sets_of(delta(*values.T[:, None]), criterion, mirrored=values[:, 0] > 0), [lattice.coins])[0]
 
@@ -447,8 +446,7 @@ def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: C
     """
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
-        with np.errstate(divide="ignore"):
-            log_p = np.log((chances * hit).sum(axis=1))
+        log_p = np.log((chances * hit).sum(axis=1))
         return Mass(log_p, log_p + math.log(error + EPSILON))
 
     return settle(mass, sets_of(delta[None], criterion, mirrored=False), [_MOST_COINS + 1])[0]
@@ -463,9 +461,7 @@ def outcomes_p(delta: np.ndarray, criterion: Criterion, coins: int) -> ExactP:
     """Exact p-value from the differences of scores `[1, outcome]` of all sign vectors whose first sign is +."""
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
-        with np.errstate(divide="ignore"):
-            log_p = np.log((hit.sum(axis=1) + mirrored.sum(axis=1)) / 2.0**coins)
-        return Mass(log_p, np.full(1, -np.inf))
+        return Mass(np.log((hit.sum(axis=1) + mirrored.sum(axis=1)) / 2.0**coins), np.full(1, -np.inf))
 
     return settle(mass, sets_of(delta, criterion), [coins])[0]
 
@@ -479,8 +475,7 @@ def bounded_p(bounds: TailBounds, coins: int | None) -> ExactP:
     return ExactP(ends[1], bounds.log_high / math.log(10.0) + 0.0, width + 0.0, ends)
 
 
-SetName = Literal["extreme", "rest", "ties"]
-Sets = dict[SetName, tuple[np.ndarray, np.ndarray]]
+Sets = dict[Literal["extreme", "rest", "ties"], tuple[np.ndarray, np.ndarray]]
 """Which values `[pair, value]` are extreme, which are not, and for mid-p which tie; and whose mirror images are."""
 
 
@@ -495,23 +490,18 @@ def sets_of(delta: np.ndarray, criterion: Criterion, *, valid: Any = True, mirro
     return sets
 
 
+@np.errstate(divide="ignore")  # empty sets
 def settle(mass: SetMass, sets: Sets, coins: Sequence[int] | np.ndarray) -> list[ExactP]:
     """P-values of pairs on a common grid; `mass` gives the mass of (values hit, values whose mirror image is)."""
-
-    def masses(name: SetName, needed: np.ndarray) -> Mass:
-        hit, image = sets[name]
-        return mass(hit, image) if needed.all() else mass(hit & needed[:, None], image & needed[:, None])
-
-    everyone = np.ones(len(coins), bool)
-    log_p, log_error = masses("extreme", everyone)
+    log_p, log_error = mass(*sets["extreme"])
     if (likely := np.asarray(log_p > math.log(0.5))).any():
         # Close to 1 the complement is the small number, and has more digits.
-        rest = masses("rest", likely)
-        with np.errstate(divide="ignore"):  # pairs that are not likely
-            log_p = np.where(likely, np.log1p(-np.exp(np.minimum(rest.log_p, 0.0))), log_p)
+        hit, image = sets["rest"]
+        rest = mass(hit & likely[:, None], image & likely[:, None])
+        log_p = np.where(likely, np.log1p(-np.exp(np.minimum(rest.log_p, 0.0))), log_p)
         log_error = np.where(likely, rest.log_error, log_error)
     if "ties" in sets:
-        ties = masses("ties", everyone)
+        ties = mass(*sets["ties"])
         log_p = log_p + np.log1p(-0.5 * np.exp(ties.log_p - log_p))
         log_error = np.logaddexp(log_error, ties.log_error)
     with np.errstate(invalid="ignore", over="ignore"):  # -inf where everything underflows, or nearly so
@@ -622,6 +612,5 @@ def _upper_mass(lines: Lines, hit: np.ndarray) -> Mass:
     log_scale = moment - theta * edge
     # The change of measure subtracts two large numbers.
     noise += mass * 4e-16 * (np.abs(moment) + theta * edge)
-    with np.errstate(divide="ignore"):
-        log_p = np.where(mass > 0, np.log(np.maximum(mass, 0.0)) + log_scale, -np.inf)
-        return Mass(log_p, np.log(noise + lines.outside) + log_scale)
+    log_p = np.where(mass > 0, np.log(np.maximum(mass, 0.0)) + log_scale, -np.inf)
+    return Mass(log_p, np.log(noise + lines.outside) + log_scale)

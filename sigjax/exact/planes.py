@@ -253,8 +253,7 @@ def _add_tilts(plane: Plane, tilts: Sequence[Tilted], times: np.ndarray, scale: 
     mass = np.array([tilted.outside for tilted in tilts])
     # What is outside a window also comes round into it. By Cauchy's inequality, within each tilt and over the tilts.
     error = math.sqrt(len(tilts) * squares) + float((np.minimum(bounded, mass * outside) + mass * inside).sum())
-    with np.errstate(divide="ignore"):
-        return float(np.log(max(total, 0.0)) + scale), float(np.log(error) + scale)
+    return float(np.log(max(total, 0.0)) + scale), float(np.log(error) + scale)
 
 
 def _worst(plane: Plane, tilts: Sequence[Tilted], times: np.ndarray) -> np.ndarray:

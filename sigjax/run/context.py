@@ -117,11 +117,7 @@ def on_all_cores(kernel: Callable[..., Array], values: np.ndarray, *items: np.nd
 
 
 def gib(shape: tuple[int, int]) -> float:
-    """GiB of replicates `[row, resample]` of this shape.
-
-    >>> gib((2, 2**26))
-    1.0
-    """
+    """GiB of replicates `[row, resample]` of this shape."""
     return math.prod(shape) * 8 / 2**30
 
 
@@ -145,11 +141,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def installed() -> dict[str, str]:
-    """Versions, devices and extras: name -> text.
-
-    >>> list(installed())
-    ['sigjax', 'python', 'numpy', 'scipy', 'jax', 'jaxlib', 'devices', 'auto', 'gpu', 'extras']
-    """
+    """Versions, devices and extras: name -> text."""
     extras = [f"{extra} ({installed_version(package) or _MISSING})" for extra, package in _EXTRAS.items()]
     packages = versions() | {"jaxlib": installed_version("jaxlib")}
     named = {name: version or _MISSING for name, version in packages.items()}
@@ -216,13 +208,10 @@ class Context:
     def run(
         self, name: str, resamples: int, seed: int, *, compiles: Metric | None = None
     ) -> Generator[Run, None, None]:
-        """A run, with a progress bar.
-
-        `name` is that of the bar, and of the state that is kept; `compiles` is the metric whose score the device has to
-        compile.
+        """A run, with a progress bar; `name` is that of the bar, and of the state that is kept.
 
         Raises:
-            NotTraceable: the device was asked for by name, and cannot run the metric.
+            NotTraceable: the device was asked for by name, and cannot compile the score of the metric.
         """
         own = self.checkpoint.file.shard.of(range(resamples))
         with self.progress_bar(name, len(own), compiles=bool(self.backend.devices)) as advance:
