@@ -162,10 +162,9 @@ def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def exchange_distribution(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, float]:
-    """The distribution of the sums of the first system.
+    """Sums of the first system `[value, axis]` (int64, in fixed point), and their chances `[value]`.
 
-    Returns:
-        Sums `[value, axis]` (int64, in fixed point), their chances `[value]`, and a bound on the relative error of one.
+    And a bound on the relative error of a chance.
 
     >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
     >>> sums, chances, _ = exchange_distribution(patterns)

@@ -519,29 +519,6 @@ def _rounded(log_p: float, error: float, coins: int) -> ExactP:
     return ExactP(p_value, log_p / math.log(10.0) + 0.0, error + EPSILON * (1.0 - log_p))
 
 
-class Lines(NamedTuple):
-    """Several pairs with one axis each, on a common grid."""
-
-    steps: np.ndarray
-    """[pair, row] int64; padding is 0."""
-    multiplicity: np.ndarray
-    """[pair, row]; 0 for padding."""
-    reach: np.ndarray
-    """[pair] int64."""
-    coins: np.ndarray
-    """[pair]."""
-    deviation: np.ndarray
-    """[pair]: the standard deviation of S."""
-    length: int
-    outside: np.ndarray
-    """[pair]: bound on the mass outside the grid."""
-
-    def at(self, pairs: np.ndarray) -> "Lines":
-        """Some of the pairs, on the same grid."""
-        columns: list[Any] = [each[pairs] if isinstance(each, np.ndarray) else each for each in self]
-        return Lines(*columns)
-
-
 def line_ps(lattices: Sequence[Lattice], delta: Delta, criterion: Criterion) -> list[ExactP]:
     """Exact p-values of pairs with one axis, together on a common grid.
 
@@ -550,24 +527,6 @@ def line_ps(lattices: Sequence[Lattice], delta: Delta, criterion: Criterion) -> 
     >>> line_ps([lattice], lambda values: values, criterion)[0].p_value
     0.125
     """
-    lines = _join_lines(lattices)
-    observed = np.array([abs(int(lattice.observed[0])) for lattice in lattices])
-    farthest = np.minimum(lines.reach, observed + 2 * np.ceil(DEVIATIONS * lines.deviation / 2).astype(np.int64))
-    values = _line_values(lines, farthest)
-    valid = np.ones(values.shape, bool)
-    valid[:, 1:] = values[:, 1:] > values[:, :-1]
-
-    def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
-        above, other = _upper_mass(lines, hit), (hit != mirrored).any(axis=1)
-        below = _upper_mass(lines, mirrored & other[:, None]) if other.any() else above
-        below = Mass(*(np.where(other, *both) for both in zip(below, above, strict=True)))
-        return Mass(np.logaddexp(above.log_p, below.log_p), np.logaddexp(above.log_error, below.log_error))
-
-    return settle(mass, sets_of(delta(values), criterion, valid=valid, mirrored=valid & (values > 0)), lines.coins)
-
-
-def _join_lines(lattices: Sequence[Lattice]) -> Lines:
-    """Pairs with one axis on a common grid, rows padded to the longest."""
     most = max(len(lattice.rows) for lattice in lattices)
     steps, multiplicity = np.zeros((2, len(lattices), most), np.int64)
     for pair, lattice in enumerate(lattices):
@@ -575,42 +534,53 @@ def _join_lines(lattices: Sequence[Lattice]) -> Lines:
         multiplicity[pair, : len(lattice.rows)] = lattice.multiplicity
     reach = (steps * multiplicity).sum(axis=1)
     deviation = np.sqrt((multiplicity * steps.astype(np.float64) ** 2).sum(axis=1))
-    length = fft_length(int(grid_values(reach, deviation).max()))
-    coins, outside = multiplicity.sum(axis=1), window_mass(reach, length)
-    return Lines(steps, multiplicity, reach, coins, deviation, length, outside)
-
-
-def _line_values(lines: Lines, farthest: np.ndarray) -> np.ndarray:
-    """Values of S `[pair, value]` from 0 or 1 up to `farthest` `[pair]`, then repeating the last."""
-    lowest = lines.reach % 2
+    lines = steps, multiplicity, fft_length(int(grid_values(reach, deviation).max()))
+    # Values of S `[pair, value]` from 0 or 1 up to the farthest, then repeating it.
+    observed = np.array([abs(int(lattice.observed[0])) for lattice in lattices])
+    farthest = np.minimum(reach, observed + 2 * np.ceil(DEVIATIONS * deviation / 2).astype(np.int64))
+    lowest = reach % 2
     count = int(((farthest - lowest) // 2).max()) + 1
-    return np.minimum(lowest[:, None] + 2 * np.arange(count), farthest[:, None])
+    values = np.minimum(lowest[:, None] + 2 * np.arange(count), farthest[:, None])
+    valid = np.ones(values.shape, bool)
+    valid[:, 1:] = values[:, 1:] > values[:, :-1]
+
+    def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
+        above, other = _upper_mass(*lines, hit), (hit != mirrored).any(axis=1)
+        below = _upper_mass(*lines, mirrored & other[:, None]) if other.any() else above
+        below = Mass(*(np.where(other, *both) for both in zip(below, above, strict=True)))
+        return Mass(np.logaddexp(above.log_p, below.log_p), np.logaddexp(above.log_error, below.log_error))
+
+    sets = sets_of(delta(values), criterion, valid=valid, mirrored=valid & (values > 0))
+    return settle(mass, sets, multiplicity.sum(axis=1))
 
 
-def _upper_mass(lines: Lines, hit: np.ndarray) -> Mass:
-    """Probability of the values `hit` `[pair, value]` among `_line_values`; repetitions are not hit."""
+def _upper_mass(steps: np.ndarray, multiplicity: np.ndarray, length: int, hit: np.ndarray) -> Mass:
+    """Probability of the values `hit` `[pair, value]`, from 0 or 1 on in steps of 2, on a grid of some `length`.
+
+    The `steps` `[pair, row]`, and their `multiplicity`, are padded with 0.
+    """
     some = np.asarray(hit.any(axis=1))
     if not some.all():
         found = np.full((2, len(hit)), -np.inf)
         if some.any():
-            found[:, some] = _upper_mass(lines.at(some), hit[some])
+            found[:, some] = _upper_mass(steps[some], multiplicity[some], length, hit[some])
         return Mass(*found)
-    start = np.asarray(hit.argmax(axis=1))
-    edge: NDArray[np.int64] = lines.reach % 2 + 2 * start
-    theta = line_tilts(lines.steps, lines.multiplicity, edge.astype(np.float64))
-    first = (edge + lines.reach) // 2
-    tilted = line_probabilities(lines.steps, lines.multiplicity, theta, lines.length, first)
+    reach, start = (steps * multiplicity).sum(axis=1), np.asarray(hit.argmax(axis=1))
+    edge: NDArray[np.int64] = reach % 2 + 2 * start
+    theta = line_tilts(steps, multiplicity, edge.astype(np.float64))
+    tilted = line_probabilities(steps, multiplicity, theta, length, (edge + reach) // 2)
     # What is beyond reach, or beyond the half of a window, has come round from below the edge.
-    last = np.where(lines.length > lines.reach, lines.reach - edge, np.minimum(lines.reach - edge, lines.length)) // 2
-    index = start[:, None] + np.arange(lines.length)
+    last = np.where(length > reach, reach - edge, np.minimum(reach - edge, length)) // 2
+    index = start[:, None] + np.arange(length)
     counted = np.take_along_axis(hit, np.minimum(index, hit.shape[1] - 1), axis=1)
-    counted &= (index < hit.shape[1]) & (np.arange(lines.length) <= last[:, None])
-    weight = np.where(counted, np.exp(-2.0 * theta[:, None] * np.arange(lines.length)), 0.0)
+    counted &= (index < hit.shape[1]) & (np.arange(length) <= last[:, None])
+    weight = np.where(counted, np.exp(-2.0 * theta[:, None] * np.arange(length)), 0.0)
     mass = (weight * tilted).sum(axis=1)
-    noise = rounding(lines.coins, (lines.length,)) * np.linalg.norm(tilted, axis=1) * np.linalg.norm(weight, axis=1)
-    moment = log_moment(theta[:, None] * lines.steps, lines.multiplicity)
+    noise = rounding(multiplicity.sum(axis=1), (length,))
+    noise = noise * np.linalg.norm(tilted, axis=1) * np.linalg.norm(weight, axis=1)
+    moment = log_moment(theta[:, None] * steps, multiplicity)
     log_scale = moment - theta * edge
     # The change of measure subtracts two large numbers.
     noise += mass * 4e-16 * (np.abs(moment) + theta * edge)
     log_p = np.where(mass > 0, np.log(np.maximum(mass, 0.0)) + log_scale, -np.inf)
-    return Mass(log_p, np.log(noise + lines.outside) + log_scale)
+    return Mass(log_p, np.log(noise + window_mass(reach, length)) + log_scale)

@@ -360,11 +360,6 @@ class NestedDraws(NamedTuple):
         """Random words of a row."""
         return 2 * self.lanes * len(self.draws.size)
 
-    @property
-    def padded_outputs(self) -> int:
-        """Width of the counts: all slots of all units and at least one padding output."""
-        return padded_units(len(self.draws.size) * len(self.slots) + 1)
-
     def drawn(self, rows: Array) -> Array:
         """The output of each draw, `[row, draw]` int32: each drawn unit has as many draws as the largest has outputs.
 
@@ -627,10 +622,10 @@ def nested_projection(
     columns: np.ndarray, draws: Draws, sizes: np.ndarray, *, compiled: bool, most_bytes: int = 0
 ) -> DrawsProduct:
     """Nested draws of columns `[column, output]` (int64) of units with `sizes` `[unit]` outputs."""
-    count = len(sizes)
+    count, most = len(sizes), len(sizes) * int(sizes.max())
     drawn = nested_draws(draws, sizes, padded_units(count) if compiled else count)
-    most = count * int(sizes.max())
-    return DrawsProduct(drawn, _count_matrix(columns, most_bytes, drawn.padded_outputs, most=most))
+    width = padded_units(len(drawn.draws.size) * len(drawn.slots) + 1)  # with at least one padding output
+    return DrawsProduct(drawn, _count_matrix(columns, most_bytes, width, most=most))
 
 
 def _mask_matrix(columns: np.ndarray, most_bytes: int, padded: int) -> Matrix:
