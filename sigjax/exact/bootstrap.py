@@ -337,26 +337,6 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
     return _as_p(*(tail(lattice, edge) if upper else tail(lattice.mirrored(), -edge)))
 
 
-def cost(lattice: DrawLattice) -> int:
-    """Terms of the characteristic function, rows times grid, of the distribution and of a two-sided test of the data.
-
-    An upper limit: with many units most frequencies drop out early, and one FFT per stratum is the main work, hundreds
-    of times less for many rows.
-
-    >>> cost(draw_lattice(np.repeat([0, 1], 50), np.zeros(100, int)))
-    174
-    """
-    if not lattice.values.size:
-        return 0
-    tilts = [tilt(lattice)]
-    for each in (lattice, lattice.mirrored()):
-        # The edges of the tests are 0 and twice the observed sum, which are as far from it on either side.
-        steps = _steps_to(each, each.total + abs(each.total))
-        if steps <= each.top:
-            tilts.append(tilt_to(each, steps))
-    return len(lattice.values) * sum(grid_length(lattice, each) // 2 + 1 for each in tilts)
-
-
 def _outside(lattice: DrawLattice, low: int, high: int) -> ExactP:
     """P(X* <= low or X* >= high), for low <= high."""
     if low == high:
