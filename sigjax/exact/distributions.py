@@ -284,7 +284,7 @@ def characteristic(
     return size * np.cos(angle) - 1j * (size * np.sin(angle))
 
 
-def centred(number: np.ndarray, whole: int) -> np.ndarray:
+def centred(number: Any, whole: int) -> np.ndarray:
     """Whole numbers (float64, below 2^53) modulo `whole`, between -whole / 2 and whole / 2."""
     return number - whole * np.rint(number / whole)
 

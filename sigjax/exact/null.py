@@ -565,8 +565,9 @@ def _upper_mass(steps: np.ndarray, multiplicity: np.ndarray, length: int, hit: n
         if some.any():
             found[:, some] = _upper_mass(steps[some], multiplicity[some], length, hit[some])
         return Mass(*found)
-    reach, start = (steps * multiplicity).sum(axis=1), np.asarray(hit.argmax(axis=1))
-    edge: NDArray[np.int64] = reach % 2 + 2 * start
+    reach: NDArray[np.int64] = (steps * multiplicity).sum(axis=1)
+    start: NDArray[np.int64] = hit.argmax(axis=1)
+    edge = reach % 2 + 2 * start
     theta = line_tilts(steps, multiplicity, edge.astype(np.float64))
     tilted = line_probabilities(steps, multiplicity, theta, length, (edge + reach) // 2)
     # What is beyond reach, or beyond the half of a window, has come round from below the edge.

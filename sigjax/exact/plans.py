@@ -115,7 +115,7 @@ def plan_pairs(
 def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
     """The algorithm for a lattice, if one fits into memory."""
     if lattice.axes == 0:
-        return Plan(lattice, 0.0, 0.0, "no unit differs", lambda *_: ExactP(1.0, 0.0, 0.0))
+        return Plan(lattice, 0.0, 0.0, "no unit differs", _identical)
     if method in ("dp", "tree"):
         plan = _dynamic_program(lattice) if method == "dp" else _tree(lattice)
         if rounded:
@@ -263,6 +263,10 @@ def _reason(plan: Plan, stat_names: tuple[str, ...]) -> str:
     related = ": linearly related" if varying.size > lattice.axes else ""
     names = ", ".join(stat_names[stat] for stat in varying)
     return plan.words.format(f" ({names}{related})" if names else "")
+
+
+def _identical(*_: object) -> ExactP:
+    return ExactP(1.0, 0.0, 0.0)
 
 
 def _on_lines(plans: Mapping[Pair, Plan], scoring: Scoring) -> Iterator[tuple[Pair, ExactResult]]:

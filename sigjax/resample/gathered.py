@@ -131,7 +131,7 @@ def _pieces(function: Function, scores: Callable[..., Any], resamples: range, wi
     Compiled programs take tiles of one size: the last may have too many rows.
     """
     within = max(_TILE_ELEMENTS // width, min(_FEWEST_ROWS, _LARGEST_TILE // width), 1)
-    size = 2 ** min(within.bit_length() - 1, (len(resamples) - 1).bit_length())
+    size: int = 2 ** min(within.bit_length() - 1, (len(resamples) - 1).bit_length())
 
     def of_tile(start: int) -> tuple[int, np.ndarray]:
         rows = np.arange(start, start + size if function.compiled else min(start + size, shard.stop))

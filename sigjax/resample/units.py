@@ -123,7 +123,7 @@ def units_of_instances(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.nda
     strata[unit] = code
     wrong = np.flatnonzero(strata[unit] != code)
     if wrong.size:
-        label = (clusters or ())[wrong[0]]
+        label = "" if clusters is None else clusters[int(wrong[0])]
         raise InputError(f"cluster {label!r} lies in two strata; expected each cluster within one stratum")
     strata = np.unique(strata, return_inverse=True)[1]
     order = np.argsort(strata, kind="stable")
