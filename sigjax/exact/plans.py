@@ -113,37 +113,25 @@ def plan_pairs(
 
 
 def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
-    """The algorithm for a lattice, if one fits into memory."""
+    """The fastest algorithm that fits into memory; on one axis bounds, where exact values take too long or too much."""
+    named = method in ("dp", "tree")
     if lattice.axes == 0:
         return Plan(lattice, 0.0, 0.0, "no unit differs", _identical)
-    if method in ("dp", "tree"):
-        plan = _dynamic_program(lattice) if method == "dp" else _tree(lattice)
-        if rounded:
-            return NotEligible(f"the statistics are reals, held rounded; {method} takes whole numbers or decimals")
-        return plan if plan.num_bytes <= num_bytes else _too_large(plan, num_bytes)
-    if lattice.axes == 1:
-        return _plan_axis(lattice, rounded=rounded, num_bytes=num_bytes)
-    if rounded:
+    if rounded and named:
+        return NotEligible(f"the statistics are reals, held rounded; {method} takes whole numbers or decimals")
+    if rounded and lattice.axes == 2:
         return NotEligible("two statistics differ and are reals, held rounded; exact tests of two take whole numbers")
-    plan = _plane(lattice)
-    return plan if plan.num_bytes <= num_bytes else _too_large(plan, num_bytes)
-
-
-def _plan_axis(lattice: Lattice, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
-    """The fastest exact algorithm; bounds where all take too long or too much memory."""
-    plans = [*_halves(lattice)] if rounded else [*_halves(lattice), _line(lattice)]
-    quick = [plan for plan in plans if plan.seconds <= _PATIENCE and plan.num_bytes <= num_bytes]
-    if quick:
-        return min(quick, key=lambda plan: plan.seconds)
-    plans += [*_extreme(lattice), _by_bounds(lattice)]
-    fitting = [plan for plan in plans if plan.num_bytes <= num_bytes]
-    if not fitting:
-        return _too_large(min(plans, key=lambda plan: plan.num_bytes), num_bytes)
-    return min(fitting, key=lambda plan: plan.seconds)
-
-
-def _too_large(plan: Plan, num_bytes: float) -> OverBudget:
-    """The reason, with the memory needed."""
+    if named:
+        plans = [_dynamic_program(lattice) if method == "dp" else _tree(lattice)]
+    elif lattice.axes == 2:
+        plans = [_plane(lattice)]
+    else:
+        plans = _halves(lattice) if rounded else [*_halves(lattice), _line(lattice)]
+        if not any(plan.seconds <= _PATIENCE and plan.num_bytes <= num_bytes for plan in plans):
+            plans = [*plans, *_extreme(lattice), _by_bounds(lattice)]
+    if fitting := [plan for plan in plans if plan.num_bytes <= num_bytes]:
+        return min(fitting, key=lambda plan: plan.seconds)
+    plan = min(plans, key=lambda plan: plan.num_bytes)
     reason = f"an exact test takes about {gib_of(plan.num_bytes)} GiB, more than {gib_of(num_bytes)}"
     return OverBudget(reason, plan.seconds, plan.num_bytes / 2**30)
 
