@@ -36,10 +36,9 @@ from chips import CHIPS, Chip
 from hlo import work_of
 from jax.experimental import topologies
 from recorded import Program, programs
-from workloads import NUM_PAIRS, SYSTEMS, f1_workload, translations
+from workloads import SYSTEMS, f1_workload, translations
 
 import sigjax
-from sigjax.exact.distributions import line_probabilities
 from sigjax.run.backend import jax_scope, program, sharding
 
 
@@ -55,7 +54,7 @@ class Case(NamedTuple):
 
 
 def cases() -> list[Case]:
-    """Every kernel that runs on a GPU. Metrics that are not sums are computed on the CPU, whatever the device."""
+    """Every kernel that runs on a GPU. Exact tests, and metrics that are not sums, are computed on the CPU."""
     pair, board = (f1_workload(systems).evaluation for systems in (2, SYSTEMS))
     texts = [each.evaluation for each in translations().values()]
     stats = np.random.default_rng(3).integers(0, 9, (6, 1200, 3)) + [0, 8, 16]
@@ -72,9 +71,6 @@ def cases() -> list[Case]:
     samples = {name: each for name, each in zip("ab", pair.stats, strict=True)}
     options = {"metric": "fscore", "method": "montecarlo", "device": "gpu", "resamples": 2**20}
     unpaired = partial(sigjax.unpaired, samples, **options)
-    nine, grades = f1_workload(9).evaluation, np.arange(1, 6)  # 36 pairs, most of which have windows of one shape
-    group = np.tile(grades, (NUM_PAIRS, 1)), np.full((NUM_PAIRS, 5), 80), np.full(NUM_PAIRS, 0.01)
-    lines = partial(line_probabilities, *group, 640, np.zeros(NUM_PAIRS, np.int64), "gpu")
     return [
         Case("swap, 2 systems", compare(pair, swaps), "_swap_tile"),
         Case(f"swap, {SYSTEMS} systems", compare(board, swaps), "_swap_tile"),
@@ -88,8 +84,6 @@ def cases() -> list[Case]:
         Case("bootstrap, 12 systems, BLEU and chrF", compare(texts, draws), "_scores_tile"),
         Case("bootstrap, nested runs", compare(runs, draws | {"design": "nested"}), "_scores_tile"),
         Case("tally of replicates", compare(board, draws | {"resamples": 2**17}), "count_extreme"),
-        Case(f"exact, one statistic, {NUM_PAIRS} pairs", lines, "_inverted"),
-        Case("exact, F1, 36 pairs", partial(sigjax.compare, nine, method="exact", device="gpu"), "_inverted"),
     ]
 
 

@@ -10,7 +10,6 @@ from unittest.mock import patch
 import jax
 import numpy as np
 
-from sigjax.exact import distributions
 from sigjax.resample import engine
 from sigjax.resample.projection import FusedDraws, FusedSwap
 from sigjax.run import context
@@ -67,7 +66,7 @@ def _on_gpu(record: Callable[..., Any]) -> Iterator[None]:
     """Choose a GPU, and record what is compiled for it."""
     gpu = Backend("gpu", tuple(jax.local_devices(backend="cpu"))[:1])
     with ExitStack() as stack:
-        for module in (engine, replicates, distributions):
+        for module in (engine, replicates):
             stack.enter_context(patch.object(module, "compiled", record))
         stack.enter_context(patch.object(engine, "on_all_devices", lambda devices, data: data))
         stack.enter_context(patch.object(context, "choose_backend", lambda *_, **__: gpu))

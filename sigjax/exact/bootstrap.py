@@ -13,6 +13,7 @@ Davison and Hinkley (1988), "Saddlepoint approximations in resampling methods", 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -181,11 +182,12 @@ def window(lattice: DrawLattice, tilted: Tilt) -> tuple[int, int]:
     return max(0, math.floor(tilted.mean - half)), min(lattice.top, math.ceil(tilted.mean + half))
 
 
-def smooth_length(at_least: int) -> int:
-    """The least number from `at_least` on with no prime factors but 2, 3 and 5: a fast FFT length."""
+def grid_length(lattice: DrawLattice, tilted: Tilt) -> int:
+    """Length of the FFT of a distribution: the least that holds the window, with no prime factors but 2, 3 and 5."""
     import scipy.fft  # pyright: ignore[reportMissingTypeStubs]
 
-    length: Any = scipy.fft.next_fast_len(at_least, real=True)  # pyright: ignore[reportUnknownMemberType]
+    first, last = window(lattice, tilted)
+    length: Any = scipy.fft.next_fast_len(last - first + 1, real=True)  # pyright: ignore[reportUnknownMemberType]
     return length
 
 
@@ -228,9 +230,8 @@ def log_characteristic(
 
 def _by_stratum(lattice: DrawLattice) -> list[tuple[slice, int]]:
     """Rows and number of draws of each stratum."""
-    ends = [*lattice.starts[1:].tolist(), len(lattice.values)]
-    rows = [slice(start, end) for start, end in zip(lattice.starts.tolist(), ends, strict=True)]
-    return list(zip(rows, lattice.sizes.tolist(), strict=True))
+    ends = [*lattice.starts.tolist(), len(lattice.values)]
+    return [(slice(*rows), size) for rows, size in zip(pairwise(ends), lattice.sizes.tolist(), strict=True)]
 
 
 _QUANTILE_TOLERANCE = 1e-12
@@ -253,18 +254,14 @@ def sum_distribution(lattice: DrawLattice, theta: float = 0.0) -> SumDistributio
 
     The absolute error of a probability is a few units of rounding times the square root of the number of units.
 
-    >>> from sigjax.exact.bootstrap import draw_lattice
     >>> first, probabilities, step = sum_distribution(draw_lattice(np.array([1, 3]), np.array([0, 0])))
     >>> first, probabilities.round(12), step
     (2, array([0.25, 0.5 , 0.25]), 2)
     """
     if not lattice.values.size:
         return SumDistribution(lattice.offset, np.ones(1), lattice.scale)
-    tilted = tilt(lattice, theta)
-    first, last = window(lattice, tilted)
-    return SumDistribution(
-        lattice.offset + lattice.scale * first, _probabilities(lattice, tilted, first, last), lattice.scale
-    )
+    first, probabilities = _probabilities(lattice, tilt(lattice, theta))
+    return SumDistribution(lattice.offset + lattice.scale * first, probabilities, lattice.scale)
 
 
 def quantile(of_sum: SumDistribution, q: float) -> int:
@@ -297,7 +294,6 @@ def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
     z = sqrt(-2 log p) standard deviations adds an error of z roots of N, and the exponent its own rounding. Use
     `lattice.mirrored()` and -edge for P(X* <= edge).
 
-    >>> from sigjax.exact.bootstrap import draw_lattice
     >>> coin = draw_lattice(np.repeat([0, 1], 500), np.zeros(1000, int))
     >>> round(tail(coin, 1000)[0] / math.log(2.0), 9)
     -1000.0
@@ -313,10 +309,10 @@ def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
         missing = math.exp(log_rest)
         return math.log1p(-missing), _ROUNDING + error_bound * missing / (1.0 - missing)
     tilted = tilt_to(lattice, steps)
-    first, last = window(lattice, tilted)
-    index = np.arange(first - steps, last - steps + 1)
+    first, probabilities = _probabilities(lattice, tilted)
+    index = np.arange(len(probabilities)) + (first - steps)
     weights = np.where(index >= 0, np.exp(-tilted.theta * np.maximum(index, 0)), 0.0)
-    mass, error = _weighted(lattice, _probabilities(lattice, tilted, first, last), weights)
+    mass, error = _weighted(lattice, probabilities, weights)
     log_p = min(log_moment(lattice, tilted, steps) + math.log(mass), 0.0)
     undoing = math.sqrt(-2.0 * log_p * int(lattice.sizes.sum())) - log_p
     return log_p, error / mass + _ROUNDING * undoing
@@ -325,16 +321,10 @@ def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
 def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternative, variant: Variant) -> ExactP:
     r"""The p-value of the bootstrap test that infinitely many resamples would give; ties count.
 
-    Args:
-        lattice: the distribution of X*, a positive multiple of the bootstrap replicate $\delta^*$.
-        observed_sum: x, the same multiple of the observed $\delta$.
-        alternative: two-sided $|X^* - x| \ge |x|$; greater: the null replicate $\ge x$; less: $\le x$.
-        variant: the null replicate is $X^* - x$ (shift) or $x - X^*$ (flip); the same for two-sided tests.
+    X* is a positive multiple of the bootstrap replicate $\delta^*$, and x, the observed sum, the same multiple of the
+    observed $\delta$. Two-sided: $|X^* - x| \ge |x|$; greater and less: the null replicate, which is $X^* - x$ (shift)
+    or $x - X^*$ (flip), is $\ge x$ or $\le x$.
 
-    Returns:
-        The p-value, in [0, 1], its base-10 logarithm, and a bound on the relative error of the p-value.
-
-    >>> from sigjax.exact.bootstrap import draw_lattice
     >>> lattice = draw_lattice(np.array([-1, 1, 1]), np.zeros(3, int))
     >>> round(bootstrap_p(lattice, 1, "greater", "flip").p_value * 27, 9)
     7.0
@@ -345,33 +335,6 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
     edge = 2 * x if variant == "shift" else 0
     upper = (alternative == "greater") == (variant == "shift")
     return _as_p(*(tail(lattice, edge) if upper else tail(lattice.mirrored(), -edge)))
-
-
-def cost(lattice: DrawLattice) -> int:
-    """Terms of the characteristic function, rows times grid, of the distribution and of a two-sided test of the data.
-
-    An upper limit: with many units most frequencies drop out early, and one FFT per stratum is the main work, hundreds
-    of times less for many rows.
-
-    >>> from sigjax.exact.bootstrap import draw_lattice
-    >>> cost(draw_lattice(np.repeat([0, 1], 50), np.zeros(100, int)))
-    174
-    """
-    if not lattice.values.size:
-        return 0
-    tilts = [tilt(lattice)]
-    for each in (lattice, lattice.mirrored()):
-        # The edges of the tests are 0 and twice the observed sum, which are as far from it on either side.
-        steps = _steps_to(each, each.total + abs(each.total))
-        if steps <= each.top:
-            tilts.append(tilt_to(each, steps))
-    return len(lattice.values) * sum(grid_length(lattice, each) // 2 + 1 for each in tilts)
-
-
-def grid_length(lattice: DrawLattice, tilted: Tilt) -> int:
-    """Length of the FFT of a distribution: the least fast length that holds the window."""
-    first, last = window(lattice, tilted)
-    return smooth_length(last - first + 1)
 
 
 def _outside(lattice: DrawLattice, low: int, high: int) -> ExactP:
@@ -410,9 +373,10 @@ def _steps_to(lattice: DrawLattice, edge: int) -> int:
     return -((lattice.offset - edge) // lattice.scale)
 
 
-def _probabilities(lattice: DrawLattice, tilted: Tilt, first: int, last: int) -> np.ndarray:
-    """P(K = first), ..., P(K = last) under a tilt."""
-    length = smooth_length(last - first + 1)
+def _probabilities(lattice: DrawLattice, tilted: Tilt) -> tuple[int, np.ndarray]:
+    """The first value of K in the window of a tilt, and P(K = first), P(K = first + 1), ... under the tilt."""
+    first, last = window(lattice, tilted)
+    length = grid_length(lattice, tilted)
     frequencies = significant_frequencies(lattice, tilted, length)
     log_size, angle = log_characteristic(lattice, tilted, frequencies, length)
     shift = (int(lattice.sizes @ tilted.centres) - first) % length
@@ -421,4 +385,4 @@ def _probabilities(lattice: DrawLattice, tilted: Tilt, first: int, last: int) ->
     spectrum = np.zeros(length // 2 + 1, np.complex128)
     # irfft carries the other sign in its exponent; the probabilities are real, so the conjugate serves.
     spectrum[frequencies] = size * (np.cos(angle) - 1j * np.sin(angle))
-    return np.fft.irfft(spectrum, length)[: last - first + 1]
+    return first, np.fft.irfft(spectrum, length)[: last - first + 1]

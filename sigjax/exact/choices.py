@@ -64,14 +64,12 @@ def chosen_sums(runs: np.ndarray, size: int) -> np.ndarray:
     >>> chosen_sums(np.array([[1], [2], [10], [20]]), 2).ravel()
     array([ 3, 11, 12, 21, 22, 30])
     """
-    sums = {0: np.zeros((1, runs.shape[1]), runs.dtype)}
+    sums, none = {0: np.zeros((1, runs.shape[1]), runs.dtype)}, np.zeros((0, runs.shape[1]), runs.dtype)
     for index, run in enumerate(runs):
         # Enough must be chosen by now for the remaining runs to complete the choice.
         least, most = max(0, size - (len(runs) - index - 1)), min(size, index + 1)
         sums = {
-            chosen: np.concatenate(
-                [*([sums[chosen]] if chosen in sums else []), *([sums[chosen - 1] + run] if chosen - 1 in sums else [])]
-            )
+            chosen: np.concatenate([sums.get(chosen, none), sums.get(chosen - 1, none) + run])
             for chosen in range(least, most + 1)
         }
     return sums[size]
@@ -162,10 +160,9 @@ def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def exchange_distribution(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, float]:
-    """The distribution of the sums of the first system.
+    """Sums of the first system `[value, axis]` (int64, in fixed point), and their chances `[value]`.
 
-    Returns:
-        Sums `[value, axis]` (int64, in fixed point), their chances `[value]`, and a bound on the relative error of one.
+    And a bound on the relative error of a chance.
 
     >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
     >>> sums, chances, _ = exchange_distribution(patterns)

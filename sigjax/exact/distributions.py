@@ -10,10 +10,7 @@ whose characteristic function is the product over rows v of (1 - pi_v + pi_v e^{
 tilted ones have pi_v = 1 / (1 + exp(-2 theta.v)). One inverse FFT gives the probabilities: the exact test of Zmigrod,
 Vieira and Cotterell (2022), without their recursion over sentences. Most of the work is saved by a bound. Since log(1 -
 x) <= -x, the modulus of the function is at most exp(-sum of c_v pi_v (1 - pi_v) (1 - cos w.v)). That exponent, for all
-frequencies at once, is one matrix product, and the function itself is only computed where it is not negligible. The
-kernels are written once, for NumPy and for JAX: only the frequencies that count come in, as a list for each pair, and
-where each stands in the spectrum comes with them, so that a GPU gathers and does not scatter. For JAX, pairs are padded
-to few sizes, so that few programs are compiled.
+frequencies at once, is one matrix product, and the function itself is only computed where it is not negligible.
 
 **Convolution**: Algorithms 3 and 4 of Zmigrod et al. give the whole distribution of K = (S + reach) / 2. A unit with
 row v adds max(v, 0) to K for one sign and max(-v, 0) for the other, on each axis. `dp_null` (Algorithm 3) adds one unit
@@ -25,17 +22,13 @@ the paper's halving: their product is a power, by squaring.
 """
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sigjax.exact.lattice import Lattice
-from sigjax.records import Array
-from sigjax.run.backend import compiled
-from sigjax.run.loops import expect
 
 _MOST_TILT = 18.0
 """Tilts beyond this make the smallest coin certain in float64."""
@@ -60,13 +53,9 @@ def log_moment(steps: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
 def line_tilts(steps: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """The theta >= 0 `[pair]` at which the mean of S, the sum of c_v v tanh(theta v), is `mean`, by Newton's method.
 
-    That mean is concave in theta, so the steps never pass the solution. By Jensen's inequality it is at most reach
-    tanh(theta (sum of c_v v^2) / reach), which tells where to start.
-
-    Args:
-        steps: `[pair, row]` positive; rows that are padding have multiplicity 0.
-        multiplicity: `[pair, row]`.
-        mean: `[pair]`, from 0 to the largest value of S.
+    `steps` v and their `multiplicity` c, which is 0 for padding, are `[pair, row]`. That mean is concave in theta, so
+    Newton's steps never pass the solution. By Jensen's inequality it is at most reach tanh(theta (sum of c_v v^2) /
+    reach), which tells where to start.
     """
     smallest = np.where(multiplicity > 0, steps, np.inf).min(axis=1)
     weight = multiplicity * steps.astype(np.float64)
@@ -137,21 +126,13 @@ def windows(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, expon
     return widths
 
 
-_SMALLEST_SIZE = 64
-"""Arrays have at least this length, so that small problems share one program."""
-
-
 def dp_null(lattice: Lattice) -> np.ndarray:
-    """Probabilities of all values of the random-sign sum S, one unit after another.
+    """P(S = 2k - reach) for every k (float64), one unit after another: `[reach_0 + 1]`, `[..., reach_1 + 1]` or `[]`.
 
         F_n(k) = (F_{n-1}(k) + F_{n-1}(k - d_n)) / 2
 
     Only positive numbers are added, so small probabilities keep their digits until they underflow: with n units, a
-    computed P is off by at most n eps P + n 2^-1022, where eps = 2^-52. It needs `dp_cost` additions and a few arrays
-    of the size of the result.
-
-    Returns:
-        P(S = 2k - reach) for every k (float64), `[reach_0 + 1]` or `[reach_0 + 1, reach_1 + 1]`; `[]` without an axis.
+    computed P is off by at most n eps P + n 2^-1022, where eps = 2^-52.
 
     >>> one = np.ones(1, np.int64)
     >>> dp_null(Lattice(np.array([[1], [2]]), np.array([2, 1]), observed=4 * one, basis=one[:, None]))
@@ -179,21 +160,12 @@ def dp_cost(lattice: Lattice) -> int:
     return int(lattice.multiplicity.sum()) * math.prod((lattice.reach + 1).tolist())
 
 
-def padded_size(size: int) -> int:
-    """The next of 4, 5, 6 and 7 times a power of two, so that few programs are compiled."""
-    step = 2 ** max(0, size.bit_length() - 3)
-    return max(_SMALLEST_SIZE, -(-size // step) * step)
-
-
 def tree_null(lattice: Lattice) -> np.ndarray:
-    """Probabilities of all values of the random-sign sum S, by FFT products of ever larger groups of units.
+    """The same by FFT products of ever larger groups of units.
 
     The error is absolute (`tree_error`): probabilities far below 1e-16 are noise, and those that come out below 0 are
     set to 0. A result of P numbers takes O(P log^2 P) time at most. For N units of size at most G on one axis, P is at
     most GN + 1; units of equal size take the paper's O(GN log GN log N).
-
-    Returns:
-        P(S = 2k - reach) for every k (float64), `[reach_0 + 1]` or `[reach_0 + 1, reach_1 + 1]`; `[]` without an axis.
 
     >>> one = np.ones(1, np.int64)
     >>> tree_null(Lattice(np.array([[1], [2]]), np.array([2, 1]), observed=4 * one, basis=one[:, None])).round(9)
@@ -268,199 +240,53 @@ def _lengths(rows: np.ndarray, counts: np.ndarray) -> list[int]:
     return [fft_length(int(reach) + 1) for reach in counts @ np.abs(rows)]
 
 
-LARGEST_EXPONENT = 600.0
-"""Of weights, which might overflow."""
 MOST_LEAN = 300.0
 """Coins with a larger lean are certain, and cosh would overflow."""
 
 
-class SignSums(NamedTuple):
-    """Random-sign sums of several pairs, tilted."""
+def characteristic(
+    rows: np.ndarray,
+    multiplicity: np.ndarray,
+    lean: np.ndarray | None,
+    first: np.ndarray,
+    frequencies: np.ndarray,
+    lengths: tuple[int, ...],
+) -> np.ndarray:
+    """The conjugate of E exp(i w.(K - first)) `[..., frequency]`, of one or several sums.
 
-    rows: Array
-    """[pair, row, axis] int64."""
-    multiplicity: Array
-    """[pair, row]; 0 for padding."""
-    lean: Array | None
-    """[pair, row]: theta.v; None where there is no tilt."""
-    first: Array
-    """[pair, axis] int64: the first value of K."""
-
-
-def characteristic(sums: SignSums, frequencies: Array, lengths: tuple[int, ...]) -> Array:
-    """The conjugate of E exp(i w.(K - first)) `[pair, frequency]`.
-
-    irfft carries the other sign in its exponent; the probabilities are real, so the conjugate serves.
-
-    Args:
-        sums: see there.
-        frequencies: `[pair, axis, frequency]` float64, in turns per step of K times the length of the axis.
-        lengths: number of values on each axis.
+    irfft carries the other sign in its exponent; the probabilities are real, so the conjugate serves. There are `rows`
+    v `[..., row, axis]` (int64), their `multiplicity` `[..., row]` (0 for padding) and `lean` theta.v (None without a
+    tilt), the `first` value of K `[..., axis]`, `frequencies` `[axis, frequency]` (float64) in turns per step of K
+    times the length of the axis, and the `lengths` of the axes.
     """
     # Angles are fractions of a turn over a common denominator, reduced as whole numbers: no digits are lost.
-    xp, whole = frequencies.__array_namespace__(), math.lcm(*lengths)
-    scaled = [frequencies[:, axis] * float(whole // length) for axis, length in enumerate(lengths)]
-    turns = [
-        (sums.rows[..., i] % n).astype(xp.float64)[..., None] * each[:, None]
-        for i, (n, each) in enumerate(zip(lengths, scaled, strict=True))
-    ]
-    begins = [
-        (sums.first[:, i] % n).astype(xp.float64)[:, None] * each
-        for i, (n, each) in enumerate(zip(lengths, scaled, strict=True))
-    ]
-    half_turn = centred(sum(turns[1:], turns[0]), whole) * (math.pi / whole)
-    count, tangent = sums.multiplicity[..., None].astype(xp.float64), xp.tan(half_turn)
+    whole = math.lcm(*lengths)
+
+    def turns(steps: np.ndarray) -> np.ndarray:
+        """Of steps `[..., axis]`: `[..., frequency]`."""
+        parts = [
+            (steps[..., axis] % length).astype(np.float64)[..., None] * (each * float(whole // length))
+            for axis, (length, each) in enumerate(zip(lengths, frequencies, strict=True))
+        ]
+        return centred(sum(parts[1:], parts[0]), whole)
+
+    half_turn = turns(rows) * (math.pi / whole)
+    count, tangent = multiplicity[..., None].astype(np.float64), np.tan(half_turn)
     # With x half the angle, 1 - pi + pi e^{2ix} = e^{ix} (cos x + i tanh(theta.v) sin x), and cos x >= 0 here.
     square = tangent * tangent
     square /= 1.0 + square
-    angle = (count * half_turn).sum(axis=-2) - centred(sum(begins[1:], begins[0]), whole) * (2.0 * math.pi / whole)
-    if (lean := sums.lean) is not None:
-        square *= 1.0 / xp.cosh(xp.minimum(abs(lean), MOST_LEAN))[..., None] ** 2
-        angle += (count * xp.arctan(xp.tanh(lean)[..., None] * tangent)).sum(axis=-2)
+    angle = (count * half_turn).sum(axis=-2) - turns(first) * (2.0 * math.pi / whole)
+    if lean is not None:
+        square *= 1.0 / np.cosh(np.minimum(np.abs(lean), MOST_LEAN))[..., None] ** 2
+        angle += (count * np.arctan(np.tanh(lean)[..., None] * tangent)).sum(axis=-2)
     with np.errstate(divide="ignore"):
-        log_size = 0.5 * (count * xp.log1p(-xp.minimum(square, 1.0))).sum(axis=-2)
-    size = xp.exp(log_size)
-    return (size * xp.cos(angle)).astype(xp.complex128) - 1j * (size * xp.sin(angle)).astype(xp.complex128)
+        size = np.exp(0.5 * (count * np.log1p(-np.minimum(square, 1.0))).sum(axis=-2))
+    return size * np.cos(angle) - 1j * (size * np.sin(angle))
 
 
-def spectrum_indices(frequencies: np.ndarray, lengths: tuple[int, ...]) -> np.ndarray:
-    """Which of the `frequencies` `[axis, frequency]` stands where in the half spectrum; their number where none does.
-
-    Of the last axis only as much as is needed, which spares the FFT of the first most of its work.
-    """
-    count = frequencies.shape[1]
-    indices = np.full((*lengths[:-1], int(frequencies[-1].max()) + 1), count, np.int32)
-    indices[tuple(frequencies)] = np.arange(count)
-    return indices
-
-
-def inverse(held: Array, indices: Array, lengths: tuple[int, ...]) -> Array:
-    """Probabilities `[pair, *lengths]` from the function at some frequencies `[pair, frequency]` and their indices."""
-    xp = held.__array_namespace__()
-    held = xp.concatenate([held, xp.zeros_like(held[:, :1])], axis=1)
-    spectrum = xp.take_along_axis(held, indices.reshape(len(indices), -1), axis=1).reshape(indices.shape)
-    return xp.fft.irfft(spectrum if len(lengths) == 1 else xp.fft.ifft(spectrum, axis=1), n=lengths[-1])
-
-
-class WeightedPoints(NamedTuple):
-    """What is to be added up of the probabilities of a pair: times exp(left - right - scale) of each point."""
-
-    times: np.ndarray
-    """[first, second] int8."""
-    left: np.ndarray
-    """[first] float64."""
-    right: np.ndarray
-    """[second] float64."""
-    scale: float
-    begin: tuple[int, ...]
-    """[axis]: where the points begin among the probabilities."""
-
-
-def on_device(
-    sums: Sequence[SignSums],
-    kept: Sequence[np.ndarray],
-    lengths: tuple[int, ...],
-    platform: str,
-    points: Sequence[WeightedPoints] = (),
-) -> np.ndarray:
-    """The same by JAX, from batches of one pair and the frequencies that count `[axis, frequency]` of each.
-
-    With `points` of each pair, what `added_up` says of them.
-    """
-    most = [
-        padded_size(max(sizes))
-        for sizes in zip(
-            *((len(each.rows[0]), part.shape[1]) for each, part in zip(sums, kept, strict=True)), strict=True
-        )
-    ]
-    width = min(padded_size(1 + max(int(part[-1].max()) for part in kept)), lengths[-1] // 2 + 1)
-    axes, number = len(lengths), len(sums)
-    count = padded_size(number) if axes == 1 and number > 1 else padded_size(64 * number) // 64
-    rows, multiplicity = np.zeros((count, most[0], axes), np.int64), np.zeros((count, most[0]), np.int64)
-    lean, first = np.zeros((count, most[0])), np.zeros((count, axes), np.int64)
-    frequencies = np.zeros((count, axes, most[1]))
-    indices = np.full((count, *lengths[:-1], width), most[1], np.int32)
-    for pair, (each, part) in enumerate(zip(sums, kept, strict=True)):
-        own = slice(each.rows.shape[1])
-        rows[pair, own], multiplicity[pair, own], first[pair] = each.rows[0], each.multiplicity[0], each.first[0]
-        lean[pair, own] = 0.0 if each.lean is None else each.lean[0]
-        frequencies[pair, :, : part.shape[1]] = part
-        indices[(pair, *part)] = np.arange(part.shape[1])
-    run = compiled(_inverted, (("lengths", lengths),), platform)
-    padded = _padded(points, count) if points else ()
-    return np.asarray(run(rows, multiplicity, lean, first, frequencies, indices, *padded))[:number]
-
-
-def _padded(points: Sequence[WeightedPoints], count: int) -> tuple[np.ndarray, ...]:
-    """WeightedPoints of so many pairs, as the columns of `WeightedPoints`."""
-    height, width = (padded_size(max(each.times.shape[axis] for each in points)) for axis in range(2))
-    times, left, right = np.zeros((count, height, width), np.int8), np.zeros((count, height)), np.zeros((count, width))
-    scale, begin = np.zeros(count), np.zeros((count, 2), np.int64)
-    for pair, each in enumerate(points):
-        rows, columns = map(slice, each.times.shape)
-        times[pair, rows, columns], left[pair, rows], right[pair, columns] = each[:3]
-        scale[pair], begin[pair] = each.scale, each.begin
-    return times, left, right, scale, begin
-
-
-def _inverted(
-    rows: Array,
-    multiplicity: Array,
-    lean: Array,
-    first: Array,
-    frequencies: Array,
-    indices: Array,
-    *points: Array,
-    lengths: tuple[int, ...],
-) -> Array:
-    """The kernel: probabilities `[pair, *lengths]`, or what points of them add up to."""
-    num_pairs, num_rows, num_axes = rows.shape
-    expect(rows, (None, None, len(lengths)), np.int64)
-    expect(multiplicity, (num_pairs, num_rows), np.int64)
-    expect(lean, (num_pairs, num_rows), np.float64)
-    expect(first, (num_pairs, num_axes), np.int64)
-    expect(frequencies, (num_pairs, num_axes, None), np.float64)
-    expect(indices, (num_pairs, *lengths[:-1], None), np.int32)
-    sums = SignSums(rows, multiplicity, lean, first)
-    probability = inverse(characteristic(sums, frequencies, lengths), indices, lengths)
-    return added_up(probability, *points) if points else probability
-
-
-def added_up(probability: Array, times: Array, left: Array, right: Array, scale: Array, begin: Array) -> Array:
-    """Sums and maxima `[pair, 6]` of weights and probabilities `[pair, *lengths]`, from columns of `WeightedPoints`.
-
-    They are the 2-norm of all probabilities, the sum of weight times probability, that of the squares of weights, the
-    largest weight, and of points that have no probability the largest weight and the sum of weights.
-    """
-    num_pairs, height, width = times.shape
-    expect(times, (len(probability), None, None), np.int8)
-    expect(left, (num_pairs, height), np.float64)
-    expect(right, (num_pairs, width), np.float64)
-    expect(scale, (num_pairs,), np.float64)
-    expect(begin, (num_pairs, 2), np.int64)
-    xp = times.__array_namespace__()
-    weight = xp.exp(xp.minimum(left[:, :, None] - right[:, None] - scale[:, None, None], LARGEST_EXPONENT))
-    weight *= times.astype(xp.float64)
-    row, column = (xp.arange(size) + begin[:, axis, None] for axis, size in enumerate(times.shape[1:]))
-    here = ((row >= 0) & (row < probability.shape[1]))[:, :, None] & ((column >= 0) & (column < probability.shape[2]))[
-        :, None
-    ]
-    at = xp.clip(row, 0, probability.shape[1] - 1)[:, :, None], xp.clip(column, 0, probability.shape[2] - 1)[:, None]
-    held, outside = xp.where(here, weight, 0.0), xp.where(here, 0.0, weight)
-    parts = (
-        xp.sqrt((probability * probability).sum(axis=(1, 2))),
-        (held * probability[(xp.arange(len(times))[:, None, None], *at)]).sum(axis=(1, 2)),
-        (held * held).sum(axis=(1, 2)),
-        held.max(axis=(1, 2)),
-        outside.max(axis=(1, 2)),
-        outside.sum(axis=(1, 2)),
-    )
-    return xp.stack(parts, axis=1)
-
-
-def centred(number: Array, whole: int) -> Array:
+def centred(number: Any, whole: int) -> np.ndarray:
     """Whole numbers (float64, below 2^53) modulo `whole`, between -whole / 2 and whole / 2."""
-    return number - whole * number.__array_namespace__().rint(number / whole)
+    return number - whole * np.rint(number / whole)
 
 
 DEVIATIONS = 9.0
@@ -490,7 +316,7 @@ def grid_lengths(lattice: Lattice) -> tuple[int, ...]:
 
 
 def grid_values(reach: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-    """How many values the grid has to hold, for each reach and standard deviation of S."""
+    """Values that the grid has to hold, for each reach and standard deviation of S."""
     return np.minimum(reach, np.ceil(DEVIATIONS * deviation)).astype(np.int64) + 1
 
 
@@ -500,109 +326,51 @@ def window_mass(reach: np.ndarray, length: int) -> np.ndarray:
 
 
 def line_probabilities(
-    steps: np.ndarray,
-    multiplicity: np.ndarray,
-    theta: np.ndarray,
-    length: int,
-    first: np.ndarray,
-    platform: str | None = None,
+    steps: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, length: int, first: np.ndarray
 ) -> np.ndarray:
     """P_theta(K = first + k) `[pair, k]`, k = 0 ... length - 1, for several pairs with one axis.
 
-    Args:
-        steps: `[pair, row]` int64; rows that are padding have multiplicity 0.
-        multiplicity: `[pair, row]`.
-        theta: `[pair]` tilts.
-        length: values of the grid; K is taken modulo this.
-        first: `[pair]` int64: the first value of K.
-        platform: where JAX computes; None for NumPy.
-
-    Returns:
-        Probabilities. They carry rounding noise, see `rounding`.
+    `steps` (int64) and their `multiplicity`, which is 0 for padding, are `[pair, row]`, tilts `theta` and `first`
+    (int64) `[pair]`. K is taken modulo `length`; the probabilities carry rounding noise, see `rounding`.
 
     >>> rows, multiplicity = np.array([[1, 2]]), np.array([[2, 1]])
     >>> line_probabilities(rows, multiplicity, np.zeros(1), 6, np.zeros(1, int))[:, :5].round(12)
     array([[0.125, 0.25 , 0.25 , 0.25 , 0.125]])
     """
     half = length // 2 + 1
-    if platform is None and steps.size * half <= _DENSE * len(steps):
-        frequencies, lean = np.arange(half, dtype=np.float64)[None, None], theta[:, None] * steps
-        sums = SignSums(steps[:, :, None], multiplicity, lean if theta.any() else None, first[:, None])
-        return np.fft.irfft(characteristic(sums, frequencies, (length,)), length)
-    each = zip(steps[:, :, None], multiplicity, theta[:, None], first[:, None], strict=True)
-    return _probabilities([_sum_of(*one) for one in each], (length,), platform)
+    if steps.size * half <= _DENSE * len(steps):
+        frequencies, lean = np.arange(half, dtype=np.float64)[None], theta[:, None] * steps if theta.any() else None
+        held = characteristic(steps[:, :, None], multiplicity, lean, first[:, None], frequencies, (length,))
+        return np.fft.irfft(held, length)
+    # One by one, they stay in the cache.
+    pairs = zip(steps[:, :, None], multiplicity, theta[:, None], first[:, None], strict=True)
+    return np.stack([plane_probabilities(*of_pair, (length,)) for of_pair in pairs])
 
 
 def plane_probabilities(
-    rows: np.ndarray,
-    multiplicity: np.ndarray,
-    theta: np.ndarray,
-    lengths: tuple[int, ...],
-    first: np.ndarray,
-    platform: str | None = None,
+    rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, first: np.ndarray, lengths: tuple[int, ...]
 ) -> np.ndarray:
-    """P_theta(K = first + k), of shape `lengths`, for one pair with one or two axes and many frequencies.
-
-    Args:
-        rows: `[row, axis]` int64.
-        multiplicity: `[row]`.
-        theta: `[axis]`: the tilt.
-        lengths: number of values on each axis.
-        first: `[axis]` int64: the first value of K.
-        platform: where JAX computes; None for NumPy.
-    """
-    return _probabilities([_sum_of(rows, multiplicity, theta, first)], lengths, platform)[0]
+    """The same, of shape `lengths`, for one pair with `rows` `[row, axis]`, and `theta` and `first` `[axis]`."""
+    frequencies, held = significant_spectrum(rows, multiplicity, theta, first, lengths)
+    # Of the last axis only as much as is needed, which spares the FFT of the first most of its work.
+    spectrum = np.zeros((*lengths[:-1], int(frequencies[-1].max()) + 1), np.complex128)
+    spectrum[tuple(frequencies)] = held
+    return np.fft.irfft(spectrum if len(lengths) == 1 else np.fft.ifft(spectrum, axis=0), lengths[-1])
 
 
-def plane_sums(
-    sums: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]],
-    lengths: tuple[int, ...],
-    points: Sequence[WeightedPoints],
-    platform: str,
-) -> np.ndarray:
-    """What JAX adds up of `points` of the probabilities of several pairs `[pair, 6]`, see `spectrum.added_up`.
-
-    Each of `sums` has the arguments rows, multiplicity, theta and first of `plane_probabilities`.
-    """
-    signs = [_sum_of(*each) for each in sums]
-    return on_device(signs, [_significant(each, lengths) for each in signs], lengths, platform, points)
-
-
-def _sum_of(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, first: np.ndarray) -> SignSums:
-    lean = rows @ theta
-    return SignSums(rows[None], multiplicity[None], lean[None] if lean.any() else None, first[None])
-
-
-def _probabilities(sums: Sequence[SignSums], lengths: tuple[int, ...], platform: str | None) -> np.ndarray:
-    """Of several pairs, each of which is a batch of one; NumPy takes them one by one, and stays in its cache."""
-    kept = [_significant(each, lengths) for each in sums]
-    if platform is not None:
-        return on_device(sums, kept, lengths, platform)
-    found: list[np.ndarray] = []
-    for each, frequencies in zip(sums, kept, strict=True):
-        held = _characteristic(each, frequencies, lengths)
-        found.append(np.asarray(inverse(held, spectrum_indices(frequencies, lengths)[None], lengths)))
-    return np.concatenate(found)
-
-
-def line_spectrum(
-    steps: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, length: int, first: np.ndarray
+def significant_spectrum(
+    rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, first: np.ndarray, lengths: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What `line_probabilities` of one pair, `[1, row]`, are the inverse FFT of: the frequencies that count, ascending.
+    """What these are the inverse FFT of: the function, where it counts, at frequencies `[axis, frequency]`, ascending.
 
-    Returns:
-        `[frequency]` whole numbers from 0 to length / 2, and the function `[frequency]`.
+    Frequencies are whole numbers, on the last axis from 0 to length / 2.
     """
-    sums = _sum_of(steps[0, :, None], multiplicity[0], theta, first)
-    frequencies = _significant(sums, (length,))
-    return frequencies[0], _characteristic(sums, frequencies, (length,))[0]
-
-
-def _characteristic(sums: SignSums, frequencies: np.ndarray, lengths: tuple[int, ...]) -> np.ndarray:
-    """The function `[1, frequency]` of one pair at some frequencies `[axis, frequency]`, block by block."""
-    block = max(1, _BLOCK // sums.rows.shape[1])
-    parts = (frequencies[None, :, start : start + block] for start in range(0, frequencies.shape[1], block))
-    return np.concatenate([characteristic(sums, part.astype(np.float64), lengths) for part in parts], axis=1)
+    lean = rows @ theta
+    frequencies, lean = _significant(rows, multiplicity, lean, lengths), lean if lean.any() else None
+    block = max(1, _BLOCK // len(rows))
+    parts = (frequencies[:, start : start + block] for start in range(0, frequencies.shape[1], block))
+    held = [characteristic(rows, multiplicity, lean, first, part.astype(np.float64), lengths) for part in parts]
+    return frequencies, np.concatenate(held)
 
 
 def rounding(coins: Any, lengths: tuple[int, ...]) -> Any:
@@ -617,29 +385,20 @@ def rounding(coins: Any, lengths: tuple[int, ...]) -> Any:
 
 @lru_cache(2**12)
 def fft_length(values: int) -> int:
-    """A fast FFT length of at least `values`: even, and a power of two times 1, 9/8, 5/4 or 3/2.
-
-    >>> [fft_length(n) for n in (1, 3, 17, 1000, 1100)]
-    [2, 4, 18, 1024, 1152]
-    """
+    """A fast FFT length of at least `values`: even, and a power of two times 1, 9/8, 5/4 or 3/2."""
     power = 2 ** max(1, (values - 1).bit_length())
     lengths = (9 * power // 16, 5 * power // 8, 3 * power // 4, power)
     return next(length for length in lengths if length >= values and length % 2 == 0)
 
 
-Grid = tuple[np.ndarray, np.ndarray]
-"""Frequencies of the first axis and of the second, each with each."""
-
-
-def _significant(sums: SignSums, lengths: tuple[int, ...]) -> np.ndarray:
+def _significant(rows: np.ndarray, multiplicity: np.ndarray, lean: np.ndarray, lengths: tuple[int, ...]) -> np.ndarray:
     """The frequencies `[axis, frequency]`, in the half spectrum, at which the bound on the function is not negligible.
 
     The root of the exponent is the 2-norm of a vector over rows, in proportion to the sines of half the angles, so it
     grows by no more than a known slope from one frequency to the next, and is no less for more rows. So it is first
     computed of some rows and at every few frequencies, and then at those that these leave.
     """
-    (rows,), (multiplicity,), half = sums.rows, sums.multiplicity, lengths[-1] // 2 + 1
-    lean = np.zeros(len(rows)) if sums.lean is None else sums.lean[0]
+    half = lengths[-1] // 2 + 1
     weight = multiplicity / (4.0 * np.cosh(np.minimum(np.abs(lean), MOST_LEAN)) ** 2)
     if len(lengths) == 1:
         return _significant_on_line(rows, weight, lengths[0])[None]
@@ -677,7 +436,7 @@ def _significant_on_line(rows: np.ndarray, weight: np.ndarray, length: int) -> n
     return found[(found >= 0) & (found < half)]
 
 
-def _exponents(rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], frequencies: Grid) -> np.ndarray:
+def _exponents(rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], frequencies: Any) -> np.ndarray:
     """The sum over rows of weight times 1 - cos(w.v), for each frequency of one axis with each of the other.
 
     cos(x + y) = cos x cos y - sin x sin y makes it one matrix product.

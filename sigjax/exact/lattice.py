@@ -121,12 +121,10 @@ def _distinct(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def coordinates(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Write rows `[row, stat]` (int64) in a basis of their lattice; None if it has more than `MOST_AXES`.
+    """Coordinates `[row, axis]` and basis `[axis, stat]` of rows `[row, stat]` = coordinates @ basis, all int64.
 
-    With two axes, rows with large `weights` `[row]` (whole numbers) get the shortest coordinates.
-
-    Returns:
-        `[row, axis]` coordinates and `[axis, stat]` basis (int64): rows = coordinates @ basis.
+    None if the lattice of the rows has more than `MOST_AXES`. With two, rows with large `weights` `[row]` (whole
+    numbers) get the shortest coordinates.
 
     >>> values, basis = coordinates(np.array([[2, 4], [6, 12], [10, 20]]), np.ones(3, int))
     >>> values.tolist(), basis.tolist()

@@ -40,11 +40,11 @@ from sigjax.exact.distributions import (
     grid_lengths,
     grid_values,
     line_probabilities,
-    line_spectrum,
     line_tilts,
     log_moment,
     plane_probabilities,
     rounding,
+    significant_spectrum,
     window_mass,
 )
 from sigjax.exact.lattice import MOST_AXES, Lattice, plane_axes
@@ -89,9 +89,7 @@ def choose_step(lattice: Lattice, edge: float) -> tuple[float, int]:
 def bound_tail(lattice: Lattice, edge: float, step: float) -> TailBounds:
     """Bounds of P(S >= edge), edge > 0, by differences rounded to multiples of a step.
 
-    >>> from sigjax.exact.lattice import pair_lattice
-    >>> values = np.array([[314159], [271828], [141421], [173205]])
-    >>> lattice = pair_lattice(values, np.zeros_like(values), ("value",))
+    >>> lattice = few_units(np.array([[314159], [271828], [141421], [173205]]), np.zeros((4, 1), int))
     >>> low, high = bound_tail(lattice, 600_000.0, choose_step(lattice, 600_000.0)[0])
     >>> low <= math.log(2 / 16) <= high and high - low < BOUNDS_WIDTH
     True
@@ -135,7 +133,8 @@ def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, 
     edges = [parity + 2 * max(math.ceil((edge - parity) / 2.0), 0) for edge in nudged]
     first = min(edges[0], reach)
     theta = line_tilts(steps, multiplicity, np.array([float(first)]))
-    frequencies, waves = line_spectrum(steps, multiplicity, theta, length, np.array([(first + reach) // 2]))
+    begins = np.array([(first + reach) // 2])
+    (frequencies,), waves = significant_spectrum(lattice.rows, lattice.multiplicity, theta, begins, (length,))
     tilt, moment = 2.0 * float(theta[0]), float(log_moment(theta * steps, multiplicity)[0])
     both = np.where(2 * frequencies % length == 0, 1.0, 2.0)  # a frequency and its mirror image
     size = math.sqrt(float((both * np.abs(waves) ** 2).sum()) / length)
@@ -237,14 +236,11 @@ def _first(holds: Callable[[np.ndarray], np.ndarray], low: float, high: float) -
     while high - low > 0.5:
         points = np.floor(np.linspace(low, high - 1.0, _FAN))
         held = holds(points)
-        if not held.any():
-            low = float(points[-1]) + 1.0
-        else:
-            first = int(held.argmax())
+        first = int(held.argmax()) if held.any() else len(points)
+        if first < len(points):
             high = float(points[first])
-            low = float(points[first - 1]) + 1.0 if first else low
-            if not first:
-                high = low
+        if first > 0:
+            low = float(points[first - 1]) + 1.0
     return low
 
 
@@ -285,9 +281,7 @@ def sign_sums(lattice: Lattice) -> np.ndarray:
 def count_from(lattice: Lattice, edge: int) -> int:
     """How many of the 2^coins sign vectors give S >= edge, on one axis.
 
-    >>> from sigjax.exact.lattice import pair_lattice
-    >>> values = np.array([[3], [5], [9]])
-    >>> count_from(pair_lattice(values, np.zeros_like(values), ("value",)), 7)
+    >>> count_from(few_units(np.array([[3], [5], [9]]), np.zeros((3, 1), int)), 7)
     3
     """
     steps = np.repeat(lattice.rows[:, 0], lattice.multiplicity)
@@ -302,9 +296,9 @@ def count_extreme(lattice: Lattice, edge: int) -> int | None:
 
     None where more than `MOST_EXTREME` sign vectors do.
 
-    >>> from sigjax.exact.lattice import pair_lattice
-    >>> values = np.arange(1, 101)[:, None]
-    >>> count_extreme(pair_lattice(values, np.zeros_like(values), ("value",)), 5050 - 2 * 3)  # none, 1, 2, 1 + 2, 3
+    >>> one = np.ones(1, int)
+    >>> lattice = Lattice(np.arange(1, 101)[:, None], np.ones(100, int), one, one[None])
+    >>> count_extreme(lattice, 5050 - 2 * 3)  # none, 1, 2, 1 + 2, 3
     5
     """
     spare, sums = (int(lattice.reach[0]) - edge) // 2, np.zeros(1, np.int64)
@@ -316,11 +310,6 @@ def count_extreme(lattice: Lattice, edge: int) -> int | None:
             break
         sums = np.concatenate([sums, sums[sums <= spare - step] + step])
     return None if len(sums) > MOST_EXTREME else len(sums) * (spare >= 0)
-
-
-def log_fraction(count: int, coins: int) -> float:
-    """Natural logarithm of count / 2^coins; -inf for none."""
-    return math.log(count) - coins * math.log(2.0) if count else -math.inf
 
 
 def _sums(steps: np.ndarray) -> np.ndarray:
@@ -343,8 +332,7 @@ def sign_distribution(lattice: Lattice) -> tuple[np.ndarray, np.ndarray]:
     By all signs of few units, or the characteristic function on a grid, whichever has fewer values. A grid leaves out
     what lies beyond 9 standard deviations or is as small as rounding errors.
 
-    >>> from sigjax.exact.lattice import pair_lattice
-    >>> lattice = pair_lattice(np.array([[1], [1], [1]]), np.zeros((3, 1), int), ("value",))
+    >>> lattice = Lattice(np.array([[1]]), np.array([3]), np.array([3]), np.array([[1]]))
     >>> values, chances = sign_distribution(lattice)
     >>> values.ravel(), chances.round(12)
     (array([-3, -1,  1,  3]), array([0.125, 0.375, 0.375, 0.125]))
@@ -357,7 +345,7 @@ def sign_distribution(lattice: Lattice) -> tuple[np.ndarray, np.ndarray]:
         return np.concatenate([half, -half]), np.full(2 * len(half), 0.5**lattice.coins)
     lengths, total = grid_lengths(lattice), lattice.multiplicity @ lattice.rows
     first = (total - np.minimum(np.array(lengths), lattice.reach + 1) + 1) // 2
-    chances = plane_probabilities(lattice.rows, lattice.multiplicity, np.zeros(lattice.axes), lengths, first)
+    chances = plane_probabilities(lattice.rows, lattice.multiplicity, np.zeros(lattice.axes), first, lengths)
     noise = float(rounding(lattice.coins, lengths)) * float(np.linalg.norm(chances))
     kept = np.nonzero(chances > noise)
     return 2 * (np.stack(kept, axis=1) + first) - total, chances[kept]
@@ -381,11 +369,10 @@ _MOST_COINS = 50
 
 
 class Mass(NamedTuple):
-    """Natural logarithms of a probability (-inf for an empty set) and of a bound on its error."""
+    """Natural logarithms `[pair]` of a probability (-inf for an empty set) and of a bound on its error."""
 
-    log_p: Any
-    """[pair], or a number for one pair."""
-    log_error: Any
+    log_p: np.ndarray
+    log_error: np.ndarray
 
 
 class Criterion(NamedTuple):
@@ -429,11 +416,7 @@ class ExactP(NamedTuple):
 
 
 def full_p(
-    lattice: Lattice,
-    probabilities: np.ndarray,
-    error: Callable[[float], float],
-    delta: Delta,
-    criterion: Criterion,
+    lattice: Lattice, probabilities: np.ndarray, error: Callable[[float], float], delta: Delta, criterion: Criterion
 ) -> ExactP:
     """Exact p-value from the probabilities of all that S can reach, P(S = 2k - reach), for one or two axes.
 
@@ -451,8 +434,7 @@ def full_p(
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
         masses = (chances * hit).sum(axis=1) + (chances * mirrored).sum(axis=1)
-        with np.errstate(divide="ignore"):
-            return Mass(np.log(masses), np.log(np.array([error(float(each)) for each in masses])))
+        return Mass(np.log(masses), np.log(np.array([error(float(each)) for each in masses])))
 
     return settle(mass, sets_of(delta(*values.T[:, None]), criterion, mirrored=values[:, 0] > 0), [lattice.coins])[0]
 
@@ -464,8 +446,7 @@ def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: C
     """
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
-        with np.errstate(divide="ignore"):
-            log_p = np.log((chances * hit).sum(axis=1))
+        log_p = np.log((chances * hit).sum(axis=1))
         return Mass(log_p, log_p + math.log(error + EPSILON))
 
     return settle(mass, sets_of(delta[None], criterion, mirrored=False), [_MOST_COINS + 1])[0]
@@ -480,9 +461,7 @@ def outcomes_p(delta: np.ndarray, criterion: Criterion, coins: int) -> ExactP:
     """Exact p-value from the differences of scores `[1, outcome]` of all sign vectors whose first sign is +."""
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
-        with np.errstate(divide="ignore"):
-            log_p = np.log((hit.sum(axis=1) + mirrored.sum(axis=1)) / 2.0**coins)
-        return Mass(log_p, np.full(1, -np.inf))
+        return Mass(np.log((hit.sum(axis=1) + mirrored.sum(axis=1)) / 2.0**coins), np.full(1, -np.inf))
 
     return settle(mass, sets_of(delta, criterion), [coins])[0]
 
@@ -496,8 +475,7 @@ def bounded_p(bounds: TailBounds, coins: int | None) -> ExactP:
     return ExactP(ends[1], bounds.log_high / math.log(10.0) + 0.0, width + 0.0, ends)
 
 
-SetName = Literal["extreme", "rest", "ties"]
-Sets = dict[SetName, tuple[np.ndarray, np.ndarray]]
+Sets = dict[Literal["extreme", "rest", "ties"], tuple[np.ndarray, np.ndarray]]
 """Which values `[pair, value]` are extreme, which are not, and for mid-p which tie; and whose mirror images are."""
 
 
@@ -512,33 +490,18 @@ def sets_of(delta: np.ndarray, criterion: Criterion, *, valid: Any = True, mirro
     return sets
 
 
+@np.errstate(divide="ignore")  # empty sets
 def settle(mass: SetMass, sets: Sets, coins: Sequence[int] | np.ndarray) -> list[ExactP]:
     """P-values of pairs on a common grid; `mass` gives the mass of (values hit, values whose mirror image is)."""
-
-    def masses(name: SetName, needed: np.ndarray) -> Mass:
-        hit, image = sets[name]
-        return mass(hit, image) if needed.all() else mass(hit & needed[:, None], image & needed[:, None])
-
-    return settle_together(masses, coins, mid_p="ties" in sets)
-
-
-def settle_together(
-    masses: Callable[[SetName, np.ndarray], Mass],
-    coins: Sequence[int] | np.ndarray,
-    *,
-    mid_p: bool,
-) -> list[ExactP]:
-    """P-values of pairs; `masses` gives the mass of a set of each pair that is needed `[pair]`."""
-    everyone = np.ones(len(coins), bool)
-    log_p, log_error = map(np.asarray, masses("extreme", everyone))
+    log_p, log_error = mass(*sets["extreme"])
     if (likely := np.asarray(log_p > math.log(0.5))).any():
         # Close to 1 the complement is the small number, and has more digits.
-        rest = masses("rest", likely)
-        with np.errstate(divide="ignore"):  # pairs that are not likely
-            log_p = np.where(likely, np.log1p(-np.exp(np.minimum(rest.log_p, 0.0))), log_p)
+        hit, image = sets["rest"]
+        rest = mass(hit & likely[:, None], image & likely[:, None])
+        log_p = np.where(likely, np.log1p(-np.exp(np.minimum(rest.log_p, 0.0))), log_p)
         log_error = np.where(likely, rest.log_error, log_error)
-    if mid_p:
-        ties = masses("ties", everyone)
+    if "ties" in sets:
+        ties = mass(*sets["ties"])
         log_p = log_p + np.log1p(-0.5 * np.exp(ties.log_p - log_p))
         log_error = np.logaddexp(log_error, ties.log_error)
     with np.errstate(invalid="ignore", over="ignore"):  # -inf where everything underflows, or nearly so
@@ -556,60 +519,14 @@ def _rounded(log_p: float, error: float, coins: int) -> ExactP:
     return ExactP(p_value, log_p / math.log(10.0) + 0.0, error + EPSILON * (1.0 - log_p))
 
 
-class Lines(NamedTuple):
-    """Several pairs with one axis each, on a common grid."""
-
-    steps: np.ndarray
-    """[pair, row] int64; padding is 0."""
-    multiplicity: np.ndarray
-    """[pair, row]; 0 for padding."""
-    reach: np.ndarray
-    """[pair] int64."""
-    coins: np.ndarray
-    """[pair]."""
-    deviation: np.ndarray
-    """[pair]: the standard deviation of S."""
-    length: int
-    outside: np.ndarray
-    """[pair]: bound on the mass outside the grid."""
-    platform: str | None = None
-    """Where JAX computes; None for NumPy."""
-
-    def at(self, pairs: np.ndarray) -> "Lines":
-        """Some of the pairs, on the same grid."""
-        columns: list[Any] = [each[pairs] if isinstance(each, np.ndarray) else each for each in self]
-        return Lines(*columns)
-
-
-def line_ps(
-    lattices: Sequence[Lattice], delta: Delta, criterion: Criterion, platform: str | None = None
-) -> list[ExactP]:
+def line_ps(lattices: Sequence[Lattice], delta: Delta, criterion: Criterion) -> list[ExactP]:
     """Exact p-values of pairs with one axis, together on a common grid.
 
-    >>> from sigjax.exact.lattice import pair_lattice
-    >>> lattice = pair_lattice(np.array([[1], [1], [1]]), np.array([[0], [0], [0]]), ("value",))
+    >>> lattice = Lattice(np.array([[1]]), np.array([3]), np.array([3]), np.array([[1]]))
     >>> criterion = Criterion(np.array([3.0]), np.array([1e-9]), "greater")
     >>> line_ps([lattice], lambda values: values, criterion)[0].p_value
     0.125
     """
-    lines = _join_lines(lattices, platform)
-    observed = np.array([abs(int(lattice.observed[0])) for lattice in lattices])
-    farthest = np.minimum(lines.reach, observed + 2 * np.ceil(DEVIATIONS * lines.deviation / 2).astype(np.int64))
-    values = _line_values(lines, farthest)
-    valid = np.ones(values.shape, bool)
-    valid[:, 1:] = values[:, 1:] > values[:, :-1]
-
-    def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
-        above, other = _upper_mass(lines, hit), (hit != mirrored).any(axis=1)
-        below = _upper_mass(lines, mirrored & other[:, None]) if other.any() else above
-        below = Mass(*(np.where(other, *both) for both in zip(below, above, strict=True)))
-        return Mass(np.logaddexp(above.log_p, below.log_p), np.logaddexp(above.log_error, below.log_error))
-
-    return settle(mass, sets_of(delta(values), criterion, valid=valid, mirrored=valid & (values > 0)), lines.coins)
-
-
-def _join_lines(lattices: Sequence[Lattice], platform: str | None = None) -> Lines:
-    """Pairs with one axis on a common grid, rows padded to the longest."""
     most = max(len(lattice.rows) for lattice in lattices)
     steps, multiplicity = np.zeros((2, len(lattices), most), np.int64)
     for pair, lattice in enumerate(lattices):
@@ -617,44 +534,54 @@ def _join_lines(lattices: Sequence[Lattice], platform: str | None = None) -> Lin
         multiplicity[pair, : len(lattice.rows)] = lattice.multiplicity
     reach = (steps * multiplicity).sum(axis=1)
     deviation = np.sqrt((multiplicity * steps.astype(np.float64) ** 2).sum(axis=1))
-    length = fft_length(int(grid_values(reach, deviation).max()))
-    return Lines(
-        steps, multiplicity, reach, multiplicity.sum(axis=1), deviation, length, window_mass(reach, length), platform
-    )
-
-
-def _line_values(lines: Lines, farthest: np.ndarray) -> np.ndarray:
-    """Values of S `[pair, value]` from 0 or 1 up to `farthest` `[pair]`, then repeating the last."""
-    lowest = lines.reach % 2
+    lines = steps, multiplicity, fft_length(int(grid_values(reach, deviation).max()))
+    # Values of S `[pair, value]` from 0 or 1 up to the farthest, then repeating it.
+    observed = np.array([abs(int(lattice.observed[0])) for lattice in lattices])
+    farthest = np.minimum(reach, observed + 2 * np.ceil(DEVIATIONS * deviation / 2).astype(np.int64))
+    lowest = reach % 2
     count = int(((farthest - lowest) // 2).max()) + 1
-    return np.minimum(lowest[:, None] + 2 * np.arange(count), farthest[:, None])
+    values = np.minimum(lowest[:, None] + 2 * np.arange(count), farthest[:, None])
+    valid = np.ones(values.shape, bool)
+    valid[:, 1:] = values[:, 1:] > values[:, :-1]
+
+    def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
+        above, other = _upper_mass(*lines, hit), (hit != mirrored).any(axis=1)
+        below = _upper_mass(*lines, mirrored & other[:, None]) if other.any() else above
+        below = Mass(*(np.where(other, *both) for both in zip(below, above, strict=True)))
+        return Mass(np.logaddexp(above.log_p, below.log_p), np.logaddexp(above.log_error, below.log_error))
+
+    sets = sets_of(delta(values), criterion, valid=valid, mirrored=valid & (values > 0))
+    return settle(mass, sets, multiplicity.sum(axis=1))
 
 
-def _upper_mass(lines: Lines, hit: np.ndarray) -> Mass:
-    """Probability of the values `hit` `[pair, value]` among `_line_values`; repetitions are not hit."""
+def _upper_mass(steps: np.ndarray, multiplicity: np.ndarray, length: int, hit: np.ndarray) -> Mass:
+    """Probability of the values `hit` `[pair, value]`, from 0 or 1 on in steps of 2, on a grid of some `length`.
+
+    The `steps` `[pair, row]`, and their `multiplicity`, are padded with 0.
+    """
     some = np.asarray(hit.any(axis=1))
     if not some.all():
         found = np.full((2, len(hit)), -np.inf)
         if some.any():
-            found[:, some] = _upper_mass(lines.at(some), hit[some])
+            found[:, some] = _upper_mass(steps[some], multiplicity[some], length, hit[some])
         return Mass(*found)
-    start = np.asarray(hit.argmax(axis=1))
-    edge: NDArray[np.int64] = lines.reach % 2 + 2 * start
-    theta = line_tilts(lines.steps, lines.multiplicity, edge.astype(np.float64))
-    first = (edge + lines.reach) // 2
-    tilted = line_probabilities(lines.steps, lines.multiplicity, theta, lines.length, first, lines.platform)
+    reach: NDArray[np.int64] = (steps * multiplicity).sum(axis=1)
+    start: NDArray[np.int64] = hit.argmax(axis=1)
+    edge = reach % 2 + 2 * start
+    theta = line_tilts(steps, multiplicity, edge.astype(np.float64))
+    tilted = line_probabilities(steps, multiplicity, theta, length, (edge + reach) // 2)
     # What is beyond reach, or beyond the half of a window, has come round from below the edge.
-    last = np.where(lines.length > lines.reach, lines.reach - edge, np.minimum(lines.reach - edge, lines.length)) // 2
-    index = start[:, None] + np.arange(lines.length)
+    last = np.where(length > reach, reach - edge, np.minimum(reach - edge, length)) // 2
+    index = start[:, None] + np.arange(length)
     counted = np.take_along_axis(hit, np.minimum(index, hit.shape[1] - 1), axis=1)
-    counted &= (index < hit.shape[1]) & (np.arange(lines.length) <= last[:, None])
-    weight = np.where(counted, np.exp(-2.0 * theta[:, None] * np.arange(lines.length)), 0.0)
+    counted &= (index < hit.shape[1]) & (np.arange(length) <= last[:, None])
+    weight = np.where(counted, np.exp(-2.0 * theta[:, None] * np.arange(length)), 0.0)
     mass = (weight * tilted).sum(axis=1)
-    noise = rounding(lines.coins, (lines.length,)) * np.linalg.norm(tilted, axis=1) * np.linalg.norm(weight, axis=1)
-    moment = log_moment(theta[:, None] * lines.steps, lines.multiplicity)
+    noise = rounding(multiplicity.sum(axis=1), (length,))
+    noise = noise * np.linalg.norm(tilted, axis=1) * np.linalg.norm(weight, axis=1)
+    moment = log_moment(theta[:, None] * steps, multiplicity)
     log_scale = moment - theta * edge
     # The change of measure subtracts two large numbers.
     noise += mass * 4e-16 * (np.abs(moment) + theta * edge)
-    with np.errstate(divide="ignore"):
-        log_p = np.where(mass > 0, np.log(np.maximum(mass, 0.0)) + log_scale, -np.inf)
-        return Mass(log_p, np.log(noise + lines.outside) + log_scale)
+    log_p = np.where(mass > 0, np.log(np.maximum(mass, 0.0)) + log_scale, -np.inf)
+    return Mass(log_p, np.log(noise + window_mass(reach, length)) + log_scale)

@@ -1,4 +1,4 @@
-"""Exact p-values of pairs with two axes: one by one in NumPy, many at a time on a GPU.
+"""The exact p-value of a pair with two axes.
 
 The score is evaluated on the points of a box around 0 that holds all but a negligible mass. S is symmetric, so half of
 the plane is enough: a point counts twice where its mirror image is in the set too, and each stands for whichever of
@@ -10,6 +10,7 @@ Chernoff's, P(S = s) <= M(theta) exp(-theta.s), or the mass outside times the la
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,19 +18,16 @@ from numpy.typing import NDArray
 
 from sigjax.exact.distributions import (
     EPSILON,
-    LARGEST_EXPONENT,
-    WeightedPoints,
     covariance,
     fft_length,
     log_moment,
     plane_probabilities,
-    plane_sums,
     plane_tilt,
     rounding,
     windows,
 )
 from sigjax.exact.lattice import Lattice, plane_axes
-from sigjax.exact.null import Criterion, Delta, ExactP, Mass, SetName, Sets, sets_of, settle_together
+from sigjax.exact.null import Criterion, Delta, ExactP, Mass, Sets, sets_of, settle
 
 _SPARE = 30.0
 """The mass outside the box is below exp(-30) = 1e-13 of the p-value."""
@@ -37,14 +35,14 @@ _FAR = 40.0
 """The first box serves p-values above exp(-50)."""
 _BLOCK = 2**15
 """Points of a plane that are scored or added up at a time, to stay in cache."""
-_TOGETHER = 2**24
-"""Points of planes, or of their windows, that a GPU gets at a time: it takes about 20 bytes for each (compiled)."""
 _WINDOW = 41.0
 """The mass outside a window is below exp(-41) = 2e-18 on each side."""
 _ACCURACY = 1e-9
 """Relative error from which one more tilt is worth its time."""
 _MOST_TILTS = 12
 _SEARCHES = 8
+_LARGEST_EXPONENT = 600.0
+"""Of weights, which might overflow."""
 _NEAR = 2.0
 """Rates below this need no tilt: probabilities of one in ten."""
 
@@ -61,8 +59,6 @@ class Plane(NamedTuple):
     """[first, second] bool: whether S can be there."""
     log_outside: float
     """Logarithm of a bound on the mass outside the box."""
-    platform: str | None = None
-    """Where JAX computes; None for NumPy."""
 
 
 class Tilted(NamedTuple):
@@ -76,20 +72,9 @@ class Tilted(NamedTuple):
     begin: tuple[int, int] = (0, 0)
     """Where the plane begins in the window."""
     noise: float = 1.0
-    """Bound on the rounding error of the probabilities in the 2-norm; relative to theirs while there are none."""
+    """Bound on the rounding error of the probabilities in the 2-norm."""
     outside: float = 1.0
     """Bound on the mass outside the window, which also comes round into it."""
-    lengths: tuple[int, ...] = ()
-    """Of the window."""
-    lowest: np.ndarray = np.zeros(2, np.int64)
-    """[axis]: the first value of K in the window."""
-
-    def filled(self, lattice: Lattice, platform: str | None) -> "Tilted":
-        """With the probabilities."""
-        sums = lattice.rows, lattice.multiplicity, self.theta
-        on_grid = plane_probabilities(*sums, self.lengths, self.lowest, platform)
-        noise = min(self.noise * float(np.linalg.norm(on_grid)), 0.5)
-        return self._replace(probability=on_grid, noise=noise)
 
     def held(self, block: Sequence[slice]) -> tuple[tuple[slice, ...], np.ndarray]:
         """The points of a block of the plane that are in the window, and their probabilities."""
@@ -103,54 +88,31 @@ class Tilted(NamedTuple):
         return tuple(here), self.probability[tuple(there)]
 
 
-class WeightedSum(NamedTuple):
-    """What is to be added up: times exp(scale) P(S = s), by one tilt."""
-
-    plane: Plane
-    times: np.ndarray
-    """[first, second]: 0, 1 or 2."""
-    tilted: Tilted
-    """Without probabilities."""
-    scale: float
-
-
-def plane_ps(
-    lattices: Sequence[Lattice], deltas: Sequence[Delta], criteria: Sequence[Criterion], platform: str | None = None
-) -> list[ExactP]:
-    """Exact p-values of pairs with two axes; what they add up is added up together."""
-    exponents = {pair: _first_exponent(lattice) for pair, lattice in enumerate(lattices)}
-    found: dict[int, ExactP] = {}
-    while exponents:
-        planes = {pair: _make_plane(lattices[pair], exponent, platform) for pair, exponent in exponents.items()}
-        sets = {pair: _score(plane, deltas[pair], criteria[pair]) for pair, plane in planes.items()}
-        hit = {pair: (planes[pair], each) for pair, each in sets.items() if each is not None}
-        p_values = dict(zip(hit, _p_values(list(hit.values())), strict=True))
-        larger = {}
-        for pair, exponent in exponents.items():
-            needed = _SPARE - p_values[pair].log10_p * math.log(10.0) if pair in hit else math.inf
-            if pair in hit and planes[pair].log_outside < -needed:
-                found[pair] = p_values[pair]
-            else:
-                larger[pair] = min(2.0 * exponent, needed + 2.0)
-        exponents = larger
-    return [found[pair] for pair in range(len(lattices))]
-
-
-def _first_exponent(lattice: Lattice) -> float:
-    """Of a box that serves the p-value that the observed sum suggests."""
+def plane_p(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactP:
+    """Exact p-value of a pair with two axes."""
+    # The first box serves the p-value that the observed sum suggests.
     theta = plane_tilt(lattice.rows, lattice.multiplicity, lattice.observed.astype(np.float64))
     rate = float(theta @ lattice.observed - log_moment(lattice.rows @ theta, lattice.multiplicity))
-    return _SPARE + min(rate, _FAR) + 10.0
+    exponent = _SPARE + min(rate, _FAR) + 10.0
+    while True:
+        plane = _make_plane(lattice, exponent)
+        sets, needed = _score(plane, delta, criterion), math.inf
+        if sets is not None:
+            (found,) = settle(partial(_mass, plane), sets, [lattice.coins])
+            needed = _SPARE - found.log10_p * math.log(10.0)
+            if plane.log_outside < -needed:
+                return found
+        exponent = min(2.0 * exponent, needed + 2.0)
 
 
-def _make_plane(lattice: Lattice, exponent: float, platform: str | None = None) -> Plane:
+def _make_plane(lattice: Lattice, exponent: float) -> Plane:
     """The box outside which less than exp(-exponent) lies on each side, or all that S can reach."""
     reach = lattice.reach
     widest = windows(lattice.rows, lattice.multiplicity, np.zeros(2), exponent).max(axis=1)
     half = np.minimum(reach, np.ceil(widest).astype(np.int64) // 2 * 2 + reach % 2)
     cut = int((half < reach).sum())
     log_outside = math.log(2.0 * cut) - exponent if cut else -math.inf
-    return Plane(lattice, *plane_axes(lattice, half), log_outside, platform)
+    return Plane(lattice, *plane_axes(lattice, half), log_outside)
 
 
 def _score(plane: Plane, delta: Delta, criterion: Criterion) -> Sets | None:
@@ -177,60 +139,27 @@ def _score(plane: Plane, delta: Delta, criterion: Criterion) -> Sets | None:
     }
 
 
-def _p_values(pairs: Sequence[tuple[Plane, Sets]]) -> list[ExactP]:
-    """P-values of pairs from the points of their boxes."""
-
-    def masses(name: SetName, needed: np.ndarray) -> Mass:
-        indices = np.flatnonzero(needed)
-        requests: list[tuple[Plane, np.ndarray]] = []
-        for index in indices.tolist():
-            hit, image = pairs[index][1][name]
-            requests.append((pairs[index][0], hit.view(np.int8) + image.view(np.int8)))
-        log_p, log_error = np.full((2, len(pairs)), -np.inf)
-        for index, mass in zip(indices, _plane_masses(requests), strict=True):
-            log_p[index], log_error[index] = mass
-        return Mass(log_p, log_error)
-
-    coins = [plane.lattice.coins for plane, _ in pairs]
-    return settle_together(masses, coins, mid_p=any("ties" in sets for _, sets in pairs))
-
-
-def _plane_masses(requests: Sequence[tuple[Plane, np.ndarray]]) -> list[Mass]:
-    """The sum of times P(S = s) over the points of each plane; times `[first, second]` is 0, 1 or 2."""
-    first = {index: _first_tail(*each) for index, each in enumerate(requests) if each[1].any()}
-    estimates = dict(zip(first, _add_up(list(first.values())), strict=True))
-    return [
-        _refined(first[index], estimates[index], int(np.count_nonzero(times)))
-        if index in first
-        else Mass(-math.inf, plane.log_outside)
-        for index, (plane, times) in enumerate(requests)
-    ]
-
-
-def _first_tail(plane: Plane, times: np.ndarray) -> WeightedSum:
-    """By the tilt whose mean is the likeliest point."""
+def _mass(plane: Plane, hit: np.ndarray, mirrored: np.ndarray) -> Mass:
+    """The probability of the points hit and of the mirror images of the others, by as many tilts as its error needs."""
+    times, lattice = hit.view(np.int8) + mirrored.view(np.int8), plane.lattice
+    if not times.any():
+        return Mass(np.array([-math.inf]), np.array([plane.log_outside]))
+    count = int(np.count_nonzero(times))
     theta, start = _likeliest(plane, np.flatnonzero(times))
     scale, (plane, times) = -float(theta @ _at(plane, start)), _ahead(plane, times, theta)
-    tilted = _tilted_at(plane, theta)
-    return WeightedSum(plane, times, tilted, scale + tilted.log_moment)
-
-
-def _refined(tail: WeightedSum, estimate: Mass, count: int) -> Mass:
-    """The mass by as many more tilts as its error needs; `count` points count."""
-    (plane, times, tilted, scale), lattice = tail, tail.plane.lattice
-    tilts = [tilted]
-    while len(tilts) < _MOST_TILTS and not estimate.log_error < estimate.log_p + math.log(_ACCURACY):
-        if len(tilts) == 1:
-            tilts[0] = tilts[0].filled(lattice, plane.platform)
+    tilts = [_tilted_at(plane, theta)]
+    scale += tilts[0].log_moment
+    log_p, log_error = _add_tilts(plane, tilts, times, scale)
+    while len(tilts) < _MOST_TILTS and not log_error < log_p + math.log(_ACCURACY):
         mean = _worst(plane, tilts, times)
         theta = plane_tilt(lattice.rows, lattice.multiplicity, mean)
         # Where Chernoff's bound alone makes the points negligible, their probabilities are not needed.
         moment = float(log_moment(lattice.rows @ theta, lattice.multiplicity))
         most = moment - float(theta @ mean) + math.log(count)
-        negligible = most < estimate.log_p + math.log(0.1 * _ACCURACY)
-        tilts.append(Tilted(theta, moment) if negligible else _tilted_at(plane, theta).filled(lattice, plane.platform))
-        estimate = _add_tilts(plane, tilts, times, scale)
-    return Mass(estimate.log_p, float(np.logaddexp(estimate.log_error, plane.log_outside)))
+        negligible = most < log_p + math.log(0.1 * _ACCURACY)
+        tilts.append(Tilted(theta, moment) if negligible else _tilted_at(plane, theta))
+        log_p, log_error = _add_tilts(plane, tilts, times, scale)
+    return Mass(np.array([log_p]), np.logaddexp([log_error], plane.log_outside))
 
 
 def _ahead(plane: Plane, times: np.ndarray, theta: np.ndarray) -> tuple[Plane, np.ndarray]:
@@ -283,64 +212,35 @@ def _closest(plane: Plane, counted: np.ndarray, mean: np.ndarray, theta: np.ndar
 
 
 def _tilted_at(plane: Plane, theta: np.ndarray) -> Tilted:
-    """A window around the tilted mean, still without probabilities, and Chernoff's bound elsewhere."""
+    """Probabilities in a window around the tilted mean, and Chernoff's bound elsewhere."""
     lattice, lean = plane.lattice, plane.lattice.rows @ theta
     mean, total = (lattice.multiplicity * np.tanh(lean)) @ lattice.rows, lattice.multiplicity @ lattice.rows
     below, above = windows(lattice.rows, lattice.multiplicity, theta, _WINDOW).T
     lowest = np.maximum(np.floor((mean - below + total) / 2).astype(np.int64), (total - lattice.reach) // 2)
     highest = np.minimum(np.ceil((mean + above + total) / 2).astype(np.int64), (total + lattice.reach) // 2)
     lengths = tuple(fft_length(int(count)) for count in highest - lowest + 1)
+    probability = plane_probabilities(lattice.rows, lattice.multiplicity, theta, lowest, lengths)
+    # The change of measure subtracts large numbers.
+    noise = float(rounding(lattice.coins, lengths)) + EPSILON * 2.0 * float(np.abs(theta) @ lattice.reach)
     return Tilted(
         theta,
         float(log_moment(lean, lattice.multiplicity)),
+        probability,
         # Neighbours are one step apart in the plane and on the grid.
         begin=tuple((np.array([plane.first[0], plane.second[0]]) + total) // 2 - lowest),
-        # The change of measure subtracts large numbers.
-        noise=float(rounding(lattice.coins, lengths)) + EPSILON * 2.0 * float(np.abs(theta) @ lattice.reach),
+        noise=min(noise * float(np.linalg.norm(probability)), 0.5),
         outside=2.0 * np.count_nonzero(highest - lowest < lattice.reach) * math.exp(-_WINDOW),
-        lengths=lengths,
-        lowest=lowest,
     )
 
 
-def _add_up(tails: Sequence[WeightedSum]) -> list[Mass]:
-    """The mass of each, but for what is outside the box; on a GPU, those with like windows together."""
-    platform = tails[0].plane.platform if tails else None
-    if platform is None:
-        filled = ((each, each.tilted.filled(each.plane.lattice, None)) for each in tails)
-        return [_add_tilts(each.plane, [tilted], each.times, each.scale) for each, tilted in filled]
-    found: dict[int, Mass] = {}
-    for lengths in {each.tilted.lengths for each in tails}:
-        alike = [index for index, each in enumerate(tails) if each.tilted.lengths == lengths]
-        most = max(math.prod(lengths), *(tails[index].times.size for index in alike))
-        many = max(1, _TOGETHER // most)
-        for start in range(0, len(alike), many):
-            some = alike[start : start + many]
-            found |= zip(some, _by_device([tails[index] for index in some], platform), strict=True)
-    return [found[index] for index in range(len(tails))]
-
-
-def _by_device(tails: Sequence[WeightedSum], platform: str) -> Iterator[Mass]:
-    sums: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
-    points: list[WeightedPoints] = []
-    for plane, times, tilted, scale in tails:
-        sums.append((plane.lattice.rows, plane.lattice.multiplicity, tilted.theta, tilted.lowest))
-        left, right = tilted.log_moment - tilted.theta[0] * plane.first, tilted.theta[1] * plane.second
-        points.append(WeightedPoints(times, left, right, scale, tilted.begin))
-    for each, found in zip(tails, plane_sums(sums, tails[0].tilted.lengths, points, platform), strict=True):
-        (norm, total, squares), of_tilt = found[:3].tolist(), found[3:, None]
-        noise = min(each.tilted.noise * norm, 0.5)
-        yield _mass(total, noise**2 * squares, np.array([each.tilted.outside]), of_tilt, each.scale)
-
-
-def _add_tilts(plane: Plane, tilts: Sequence[Tilted], times: np.ndarray, scale: float) -> Mass:
-    """Add up the points, each by the tilt with the least bound on its error."""
+def _add_tilts(plane: Plane, tilts: Sequence[Tilted], times: np.ndarray, scale: float) -> tuple[float, float]:
+    """Logarithms of the mass and of a bound on its error: each point counts by the tilt with the least bound."""
     total = squares = 0.0
     inside, outside, bounded = np.zeros((3, len(tilts)))  # the largest weights, and the sum of those outside
     for block in _blocks(times):
         best = None if len(tilts) == 1 else _levels(plane, tilts, block).argmin(axis=0)
         for which, tilted in enumerate(tilts):
-            weight = np.exp(np.minimum(_exponent(plane, tilted, block) - scale, LARGEST_EXPONENT))
+            weight = np.exp(np.minimum(_exponent(plane, tilted, block) - scale, _LARGEST_EXPONENT))
             weight *= times[block] if best is None else times[block] * (best == which)
             window, probability = tilted.held(block)
             held = weight[window]
@@ -351,16 +251,9 @@ def _add_tilts(plane: Plane, tilts: Sequence[Tilted], times: np.ndarray, scale: 
                 held[...] = 0.0
             outside[which], bounded[which] = max(outside[which], weight.max()), bounded[which] + weight.sum()
     mass = np.array([tilted.outside for tilted in tilts])
-    # By Cauchy's inequality, within each tilt and once more over the tilts.
-    return _mass(total, len(tilts) * squares, mass, np.stack([inside, outside, bounded]), scale)
-
-
-def _mass(total: float, squares: float, mass: np.ndarray, of_tilts: np.ndarray, scale: float) -> Mass:
-    """The mass, and a bound on its error: rounding, and for each tilt what is outside its window and comes round."""
-    inside, outside, bounded = of_tilts
-    error = math.sqrt(squares) + float((np.minimum(bounded, mass * outside) + mass * inside).sum())
-    with np.errstate(divide="ignore"):
-        return Mass(float(np.log(max(total, 0.0)) + scale), float(np.log(error) + scale))
+    # What is outside a window also comes round into it. By Cauchy's inequality, within each tilt and over the tilts.
+    error = math.sqrt(len(tilts) * squares) + float((np.minimum(bounded, mass * outside) + mass * inside).sum())
+    return float(np.log(max(total, 0.0)) + scale), float(np.log(error) + scale)
 
 
 def _worst(plane: Plane, tilts: Sequence[Tilted], times: np.ndarray) -> np.ndarray:

@@ -8,16 +8,24 @@ scored, and what counts as extreme, is asked of the caller once for each group o
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Literal
 
 import numpy as np
 
-from sigjax.exact.distributions import dp_cost, dp_null, grid_lengths, tree_cost, tree_error, tree_null, windows
+from sigjax.exact.distributions import (
+    EPSILON,
+    dp_cost,
+    dp_null,
+    grid_lengths,
+    tree_cost,
+    tree_error,
+    tree_null,
+    windows,
+)
 from sigjax.exact.lattice import Lattice, NotEligible, pair_lattices
 from sigjax.exact.null import (
     BOUNDS_WIDTH,
@@ -36,11 +44,10 @@ from sigjax.exact.null import (
     find_edges,
     full_p,
     line_ps,
-    log_fraction,
     signs_p,
     threshold_p,
 )
-from sigjax.exact.planes import plane_ps
+from sigjax.exact.planes import plane_p
 
 _PATIENCE = 1.0
 """Nominal seconds that an exact value may take where bounds would be near enough."""
@@ -52,7 +59,6 @@ _LARGEST_STEP = 2**40
 """Differences beyond this are not exact in the arithmetic of a grid."""
 _TOGETHER = 2**21
 """Largest number of grid values of pairs that are computed together on one axis."""
-_EPSILON = float(np.finfo(np.float64).eps)
 SMALLEST_DP = 1e-280
 """Below this, the dynamic program has lost probabilities to underflow."""
 
@@ -61,8 +67,6 @@ Pair = tuple[int, int]
 ExactResult = ExactP | NotEligible
 Scoring = Callable[[Sequence[Pair], Sequence[Lattice]], tuple[Delta, Criterion]]
 """Some pairs and their lattices -> differences of scores as a function of S, and which of them are extreme."""
-Algorithm = Callable[[Mapping[Pair, "Plan"], Scoring, str | None, float], Iterable[tuple[Pair, ExactResult]]]
-"""(plans of some pairs, scoring, platform of JAX or None, bytes of memory) -> the p-value of each pair."""
 PairTest = Callable[[Lattice, Delta, Criterion], ExactResult]
 
 
@@ -76,8 +80,8 @@ class Plan:
     num_bytes: float
     words: str
     """What the reason of the result says, with {} for the statistics that differ."""
-    algorithm: Algorithm
-    """Pairs whose plans have the same function are computed together."""
+    test: PairTest | None
+    """None for pairs that are computed together, by `line_ps`."""
     method: Literal["exact", "dp", "tree"] = "exact"
 
 
@@ -92,13 +96,8 @@ def plan_pairs(
 ) -> dict[Pair, Plan | NotEligible]:
     """The plan of each of some pairs, from the statistics `[system, unit, stat]` (int64) of all systems.
 
-    Args:
-        values: the statistics.
-        pairs: which pairs.
-        stat_names: names of the statistics, for reasons.
-        method: "dp", "tree", or anything else for the fastest.
-        rounded: the statistics are rounded reals, so their lattice means nothing.
-        num_bytes: memory that may be used.
+    `method` is "dp", "tree", or anything else for the fastest; where the statistics are `rounded` reals, their lattice
+    means nothing. `num_bytes` may be used.
     """
     plans: dict[Pair, Plan | NotEligible] = {}
     for (a, b), plan in zip(pairs, pair_lattices(values, pairs, stat_names), strict=True):
@@ -106,7 +105,7 @@ def plan_pairs(
             plan = plan_pair(plan, method, rounded=rounded, num_bytes=num_bytes)
         if method not in ("dp", "tree") and not (isinstance(plan, Plan) and plan.lattice.axes < 2):
             few = few_units(values[a], values[b])
-            signs = few and plan_signs(few)  # where few units differ, all signs may be the cheapest
+            signs = few and _signs(few)  # where few units differ, all signs may be the cheapest
             cheaper = signs and (isinstance(plan, NotEligible) or signs.seconds < plan.seconds)
             plan = signs if signs and cheaper and signs.num_bytes <= num_bytes else plan
         plans[a, b] = plan
@@ -114,45 +113,26 @@ def plan_pairs(
 
 
 def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
-    """The algorithm for a lattice, if one fits into memory.
-
-    Args:
-        lattice: the pair.
-        method: "dp", "tree", or anything else for the fastest.
-        rounded: the statistics are rounded reals, so their lattice means nothing.
-        num_bytes: memory that may be used.
-    """
+    """The fastest algorithm that fits into memory; on one axis bounds, where exact values take too long or too much."""
+    named = method in ("dp", "tree")
     if lattice.axes == 0:
         return Plan(lattice, 0.0, 0.0, "no unit differs", _identical)
-    if method in ("dp", "tree"):
-        plan = _dynamic_program(lattice) if method == "dp" else _tree(lattice)
-        if rounded:
-            return NotEligible(f"the statistics are reals, held rounded; {method} takes whole numbers or decimals")
-        return plan if plan.num_bytes <= num_bytes else _too_large(plan, num_bytes)
-    if lattice.axes == 1:
-        return _plan_axis(lattice, rounded=rounded, num_bytes=num_bytes)
-    if rounded:
+    if rounded and named:
+        return NotEligible(f"the statistics are reals, held rounded; {method} takes whole numbers or decimals")
+    if rounded and lattice.axes == 2:
         return NotEligible("two statistics differ and are reals, held rounded; exact tests of two take whole numbers")
-    plan = _plane(lattice)
-    return plan if plan.num_bytes <= num_bytes else _too_large(plan, num_bytes)
-
-
-def _plan_axis(lattice: Lattice, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
-    """The fastest exact algorithm; bounds where all take too long or too much memory."""
-    plans = [*_halves(lattice)] if rounded else [*_halves(lattice), _line(lattice)]
-    quick = [plan for plan in plans if plan.seconds <= _PATIENCE and plan.num_bytes <= num_bytes]
-    if quick:
-        return min(quick, key=lambda plan: plan.seconds)
-    plans += [*_extreme(lattice), _by_bounds(lattice)]
-    fitting = [plan for plan in plans if plan.num_bytes <= num_bytes]
-    if not fitting:
-        return _too_large(min(plans, key=lambda plan: plan.num_bytes), num_bytes)
-    return min(fitting, key=lambda plan: plan.seconds)
-
-
-def _too_large(plan: Plan, num_bytes: float) -> NotEligible:
-    """The reason, with the memory needed."""
-    return NotEligible(f"an exact test takes about {gib_of(plan.num_bytes)} GiB, more than {gib_of(num_bytes)}")
+    if named:
+        plans = [_dynamic_program(lattice) if method == "dp" else _tree(lattice)]
+    elif lattice.axes == 2:
+        plans = [_plane(lattice)]
+    else:
+        plans = _halves(lattice) if rounded else [*_halves(lattice), _line(lattice)]
+        if not any(plan.seconds <= _PATIENCE and plan.num_bytes <= num_bytes for plan in plans):
+            plans = [*plans, *_extreme(lattice), _by_bounds(lattice)]
+    if fitting := [plan for plan in plans if plan.num_bytes <= num_bytes]:
+        return min(fitting, key=lambda plan: plan.seconds)
+    least = min(plan.num_bytes for plan in plans)
+    return NotEligible(f"an exact test takes about {gib_of(least)} GiB, more than {gib_of(num_bytes)}")
 
 
 def gib_of(num_bytes: float) -> str:
@@ -170,23 +150,23 @@ def _line(lattice: Lattice) -> Plan:
     values = length + float(np.abs(lattice.observed[0])) / 2.0
     usable = float(lattice.rows.max()) < _LARGEST_STEP
     seconds = 4e-5 + 2e-7 * values + 0.25 * _terms(lattice, length)
-    return Plan(lattice, seconds, 150.0 * values if usable else math.inf, "one statistic differs{}", _on_lines)
+    return Plan(lattice, seconds, 150.0 * values if usable else math.inf, "one statistic differs{}", None)
 
 
 def _halves(lattice: Lattice) -> list[Plan]:
     if lattice.coins > MOST_COINS:
         return []
     sums = 2 ** (lattice.coins // 2 + 1)  # to sort and to look up
-    algorithm = _singly(partial(_by_count, count_from))
-    return [Plan(lattice, 3e-4 + 1.5e-8 * sums, 40.0 * sums, "few units differ{}", algorithm)]
+    test = partial(_by_count, count_from)
+    return [Plan(lattice, 3e-4 + 1.5e-8 * sums, 40.0 * sums, "few units differ{}", test)]
 
 
 def _extreme(lattice: Lattice) -> list[Plan]:
     count = count_extreme(lattice, abs(int(lattice.observed[0])))
     if count is None:
         return []
-    algorithm = _singly(partial(_by_count, count_extreme))
-    return [Plan(lattice, 2e-4 + 1e-6 * (count + lattice.coins), 40.0 * count, "few swaps are as extreme{}", algorithm)]
+    seconds, test = 2e-4 + 1e-6 * (count + lattice.coins), partial(_by_count, count_extreme)
+    return [Plan(lattice, seconds, 40.0 * count, "few swaps are as extreme{}", test)]
 
 
 def _by_bounds(lattice: Lattice) -> Plan:
@@ -197,33 +177,31 @@ def _by_bounds(lattice: Lattice) -> Plan:
 
     seconds = 3e-3 + 4e-7 * length + _terms(lattice, length)
     words = f"one statistic differs{{}}; bounds of p at most {BOUNDS_WIDTH:.0%} apart"
-    return Plan(lattice, seconds, 250.0 * length, words, _singly(test))
+    return Plan(lattice, seconds, 250.0 * length, words, test)
 
 
-def plan_signs(lattice: Lattice) -> Plan:
-    """All signs of few units, see `few_units`."""
+def _signs(lattice: Lattice) -> Plan:
     cost = lattice.axes * math.ldexp(0.5, lattice.coins)  # outcomes times statistics
-    return Plan(lattice, 5e-4 + 1e-7 * cost, 100.0 * cost, "few units differ{}", _singly(signs_p))
+    return Plan(lattice, 5e-4 + 1e-7 * cost, 100.0 * cost, "few units differ{}", signs_p)
 
 
 def _plane(lattice: Lattice) -> Plan:
     box = windows(lattice.rows, lattice.multiplicity, np.zeros(2), _BOX).max(axis=1)
     points = float(np.prod(np.minimum(box, lattice.reach) + 1.0))
     seconds = 2.5e-3 + 6e-8 * points + _terms(lattice, points)
-    return Plan(lattice, seconds, 40.0 * points, "two statistics differ{}", _on_planes)
+    return Plan(lattice, seconds, 40.0 * points, "two statistics differ{}", plane_p)
 
 
 def _dynamic_program(lattice: Lattice) -> Plan:
     """Algorithm 3 of Zmigrod et al.; like the next, it holds every value that the sum can reach."""
 
     def test(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactResult:
-        found = full_p(lattice, dp_null(lattice), lambda p: lattice.coins * _EPSILON * p, delta, criterion)
-        return (
-            found if found.p_value >= SMALLEST_DP else NotEligible("the p-value is too small for the dynamic program")
-        )
+        found = full_p(lattice, dp_null(lattice), lambda p: lattice.coins * EPSILON * p, delta, criterion)
+        too_small = NotEligible("the p-value is too small for the dynamic program")
+        return found if found.p_value >= SMALLEST_DP else too_small
 
     seconds, words = 1e-3 + 1.5e-9 * dp_cost(lattice), "dynamic program over units{}"
-    return Plan(lattice, seconds, 60.0 * _num_points(lattice), words, _singly(test), "dp")
+    return Plan(lattice, seconds, 60.0 * _num_points(lattice), words, test, "dp")
 
 
 def _tree(lattice: Lattice) -> Plan:
@@ -233,7 +211,7 @@ def _tree(lattice: Lattice) -> Plan:
         return full_p(lattice, tree_null(lattice), lambda _: tree_error(lattice), delta, criterion)
 
     seconds, words = 1e-3 + 1e-8 * tree_cost(lattice), "tree of products{}"
-    return Plan(lattice, seconds, 320.0 * _num_points(lattice), words, _singly(test), "tree")
+    return Plan(lattice, seconds, 320.0 * _num_points(lattice), words, test, "tree")
 
 
 def _num_points(lattice: Lattice) -> float:
@@ -241,31 +219,27 @@ def _num_points(lattice: Lattice) -> float:
 
 
 def planned_ps(
-    plans: Mapping[Pair, Plan],
-    scoring: Scoring,
-    stat_names: tuple[str, ...],
-    platform: str | None,
-    num_bytes: float,
-    advance: Callable[[int], object],
+    plans: Mapping[Pair, Plan], scoring: Scoring, stat_names: tuple[str, ...], advance: Callable[[int], object]
 ) -> dict[Pair, ExactResult]:
     """The p-value of each pair by its plan, with the reason; a test whose error turns out too large says so.
 
-    JAX computes characteristic functions and their FFTs on `platform`; without one, NumPy does. `advance` takes how
-    many pairs are done so far.
+    `advance` takes how many pairs are done so far.
     """
-    groups: dict[Algorithm, dict[Pair, Plan]] = defaultdict(dict)
-    for pair, plan in plans.items():
-        groups[plan.algorithm][pair] = plan
+    alone = (
+        (pair, plan.test(plan.lattice, *scoring([pair], [plan.lattice])))
+        for pair, plan in plans.items()
+        if plan.test is not None
+    )
+    together = _on_lines({pair: plan for pair, plan in plans.items() if plan.test is None}, scoring)
     results: dict[Pair, ExactResult] = {}
-    for algorithm, group in groups.items():
-        for pair, result in algorithm(group, scoring, platform, num_bytes):
-            if isinstance(result, ExactP):
-                if result.error_bound <= BOUNDS_WIDTH:
-                    result = result._replace(reason=_reason(plans[pair], stat_names), method=plans[pair].method)
-                else:
-                    result = NotEligible(f"the rounding error of the exact test may exceed {BOUNDS_WIDTH:.0%} of p")
-            results[pair] = result
-            advance(len(results))
+    for pair, result in chain(alone, together):
+        if isinstance(result, ExactP):
+            if result.error_bound <= BOUNDS_WIDTH:
+                result = result._replace(reason=_reason(plans[pair], stat_names), method=plans[pair].method)
+            else:
+                result = NotEligible(f"the rounding error of the exact test may exceed {BOUNDS_WIDTH:.0%} of p")
+        results[pair] = result
+        advance(len(results))
     return results
 
 
@@ -278,19 +252,12 @@ def _reason(plan: Plan, stat_names: tuple[str, ...]) -> str:
     return plan.words.format(f" ({names}{related})" if names else "")
 
 
-def _identical(
-    plans: Mapping[Pair, Plan], scoring: Scoring, platform: str | None, num_bytes: float
-) -> Iterator[tuple[Pair, ExactResult]]:
-    del scoring, platform, num_bytes
-    for pair in plans:
-        yield pair, ExactP(1.0, 0.0, 0.0)
+def _identical(*_: object) -> ExactP:
+    return ExactP(1.0, 0.0, 0.0)
 
 
-def _on_lines(
-    plans: Mapping[Pair, Plan], scoring: Scoring, platform: str | None, num_bytes: float
-) -> Iterator[tuple[Pair, ExactResult]]:
-    """Pairs with one axis are grouped by grid and number of rows, in groups small enough to be computed together."""
-    del num_bytes
+def _on_lines(plans: Mapping[Pair, Plan], scoring: Scoring) -> Iterator[tuple[Pair, ExactResult]]:
+    """Pairs with one axis, grouped by grid and number of rows, in groups small enough to be computed together."""
 
     def size(pair: Pair) -> tuple[int, int]:
         lattice = plans[pair].lattice
@@ -300,35 +267,7 @@ def _on_lines(
         pairs, many = list(group), max(1, _TOGETHER // (length * 2**rows))
         for some in (pairs[start : start + many] for start in range(0, len(pairs), many)):
             lattices = [plans[pair].lattice for pair in some]
-            yield from zip(some, line_ps(lattices, *scoring(some, lattices), platform), strict=True)
-
-
-def _on_planes(
-    plans: Mapping[Pair, Plan], scoring: Scoring, platform: str | None, num_bytes: float
-) -> Iterator[tuple[Pair, ExactResult]]:
-    """Pairs with two axes; on a GPU as many at a time as fit into half of the memory, else one."""
-    groups = np.arange(len(plans))
-    if platform:
-        groups = np.cumsum([plan.num_bytes for plan in plans.values()]) // (num_bytes / 2)
-    group_of = dict(zip(plans, groups.tolist(), strict=True))
-    for _, group in groupby(plans, key=group_of.__getitem__):
-        pairs = list(group)
-        lattices = [plans[pair].lattice for pair in pairs]
-        deltas, criteria = zip(*(scoring([pair], [plans[pair].lattice]) for pair in pairs), strict=True)
-        yield from zip(pairs, plane_ps(lattices, deltas, criteria, platform), strict=True)
-
-
-def _singly(test: PairTest) -> Algorithm:
-    """Pairs are tested by themselves."""
-
-    def algorithm(
-        plans: Mapping[Pair, Plan], scoring: Scoring, platform: str | None, num_bytes: float
-    ) -> Iterator[tuple[Pair, ExactResult]]:
-        del platform, num_bytes
-        for pair, plan in plans.items():
-            yield pair, test(plan.lattice, *scoring([pair], [plan.lattice]))
-
-    return algorithm
+            yield from zip(some, line_ps(lattices, *scoring(some, lattices)), strict=True)
 
 
 def _by_count(
@@ -340,7 +279,7 @@ def _by_count(
         number = count(lattice, int(edge))
         if number is None:  # so many are ties with the observed sum
             return TailBounds(-math.inf, 0.0)
-        log_p = log_fraction(number, lattice.coins)
+        log_p = math.log(number) - lattice.coins * math.log(2.0) if number else -math.inf
         return TailBounds(log_p, log_p)
 
     return _by_tail(lattice, delta, criterion, tail, lattice.coins)

@@ -58,9 +58,8 @@ def stream(
     task = Task(seed_key(run.seed), np.array(run.resamples), data)
     if run.backend.devices:
         task = on_all_devices(run.backend.devices, task)
-    workers = _num_workers(run.backend)
     while done < run.resamples:  # never, where there are more processes than resamples
-        calls = _calls(kernel, static, task, replace(run, start=done), rows_per_tile, workers, wide_vectors)
+        calls = _calls(kernel, static, task, replace(run, start=done), rows_per_tile, wide_vectors)
         try:
             for first, outputs in calls:
                 yield first, outputs
@@ -78,11 +77,10 @@ def _calls(
     task: Task,
     run: Run,
     rows_per_tile: int,
-    workers: int,
     wide_vectors: bool,  # noqa: FBT001
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
     """Some tiles in each call."""
-    num_tiles = -(-(run.resamples - run.start) // rows_per_tile)
+    num_tiles, workers = -(-(run.resamples - run.start) // rows_per_tile), _num_workers(run.backend)
     static = (("kernel", kernel), ("rows_per_tile", rows_per_tile), *static)
     if devices := run.backend.devices:
         per_call = len(devices) * min(_TILES_PER_CALL, -(-num_tiles // (workers * len(devices))))
@@ -150,9 +148,8 @@ def count_swaps(
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Run the permutation test of all pairs on the same swaps, piece by piece.
 
-    Yields:
-        The first resample of a piece; `[pair]` int64, how many of its resamples are at least as extreme as observed,
-        by the pair alone or, on a ladder, by the largest statistic so far; `[pair]` bool, every delta was finite.
+    Yields the first resample of a piece; `[pair]` int64, how many of its resamples are at least as extreme as observed,
+    by the pair alone or, on a ladder, by the largest statistic so far; `[pair]` bool, every delta was finite.
     """
     count = len(pairs.left)
     blocks = type(pairs)(*tally.in_blocks(pairs, min(count, max(1, _PAIR_STATS // pairs.width))))
@@ -183,8 +180,7 @@ def replicates(
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
     """Scores of all systems by some metrics on the same resamples, piece by piece.
 
-    Yields:
-        The first resample of a piece, and for each metric scores `[system, resample]` (float64).
+    Yields the first resample of a piece, and for each metric scores `[system, resample]` (float64).
     """
     in_kernel = tuple(None if each.on_host else each.score for each in metrics)
     size = sum(0 if each.on_host else each.indices.column.size for each in metrics)

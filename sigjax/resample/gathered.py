@@ -77,52 +77,41 @@ def sorts_long(call: Callable[..., Any], num_arrays: int, num_instances: int) ->
 def swap_scores(
     function: Function, sample: Sample, pairs: Sequence[tuple[int, int]], seed: int, resamples: range, shard: range
 ) -> Pieces:
-    """Scores of pairs of systems on the same swaps of whole units, for a shard of the resamples.
-
-    Yields:
-        The first resample of a piece, and scores `[pair, side, row]`.
-    """
+    """Scores `[pair, side, row]` of pairs of systems on the same swaps of whole units, for a shard of the resamples."""
     draws = draws_from_strata(sample.strata)
 
-    def of_tile(rows: np.ndarray) -> tuple[int, np.ndarray]:
+    def scores(rows: np.ndarray) -> list[np.ndarray]:
         swapped = swap(row_keys(seed, rows), draws, np.bool_)[:, sample.unit]
-        scores = [_run(_swapped, function, swapped, sample.columns[a], sample.columns[b]) for a, b in pairs]
-        return int(rows[0]), np.stack(scores)[..., : shard.stop - rows[0]]
+        return [_run(_swapped, function, swapped, sample.columns[a], sample.columns[b]) for a, b in pairs]
 
-    yield from ahead(of_tile, _tiles(function, resamples, 2 * len(sample.unit), shard), function.workers)
+    return _pieces(function, scores, resamples, 2 * len(sample.unit), shard)
 
 
 def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], coins: np.ndarray) -> Pieces:
-    """Scores of two systems on all swaps of the units `coins` that keep the first: the rest are mirror images.
+    """Scores `[side, row]` of two systems on all swaps of the units `coins` that keep the first: the rest are mirrored.
 
-    Yields:
-        The first outcome of a piece, and scores `[side, row]`; no unit is swapped in the very first.
+    No unit is swapped in the very first.
     """
     outcomes = range(2 ** (len(coins) - 1))
     a, b = sample.columns[list(pair)]
 
-    def of_tile(rows: np.ndarray) -> tuple[int, np.ndarray]:
+    def scores(rows: np.ndarray) -> np.ndarray:
         masks = np.zeros((len(rows), len(sample.strata)), bool)
         masks[:, coins[1:]] = rows[:, None] >> np.arange(len(coins) - 1) & 1
-        scores = _run(_swapped, function, masks[:, sample.unit], a, b)
-        return int(rows[0]), scores[..., : outcomes.stop - rows[0]]
+        return _run(_swapped, function, masks[:, sample.unit], a, b)
 
-    yield from ahead(of_tile, _tiles(function, outcomes, 2 * len(sample.unit), outcomes), function.workers)
+    return _pieces(function, scores, outcomes, 2 * len(sample.unit), outcomes)
 
 
 def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range, shard: range) -> Pieces:
-    """Scores of all systems on the same bootstrap resamples of whole units, for a shard of the resamples.
-
-    Yields:
-        The first resample of a piece, and scores `[system, row]`.
-    """
+    """Scores `[system, row]` of all systems on the same bootstrap resamples of whole units, for a shard of them."""
     draws = draws_from_strata(sample.strata)
     one_length = (sample.sizes == sample.sizes[0]).all()
     if not (function.weighted or one_length):
         # Each length would need its own program.
         function = function._replace(compiled=False)
 
-    def of_tile(rows: np.ndarray) -> tuple[int, np.ndarray]:
+    def scores(rows: np.ndarray) -> list[np.ndarray]:
         keys = row_keys(seed, rows)
         if function.weighted:
             kernel, choice = _weighed, bootstrap(keys, draws, np.int32)[:, sample.unit]
@@ -131,21 +120,24 @@ def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range
             ends = np.cumsum(sample.sizes[drawn].sum(axis=1))
             instances = np.split(sample.instances(drawn.ravel()), ends[:-1])
             kernel, choice = _gathered, np.array(instances) if one_length else instances
-        scores = [_run(kernel, function, choice, of_system) for of_system in sample.columns]
-        return int(rows[0]), np.stack(scores)[..., : shard.stop - rows[0]]
+        return [_run(kernel, function, choice, of_system) for of_system in sample.columns]
 
-    yield from ahead(of_tile, _tiles(function, resamples, len(sample.unit), shard), function.workers)
+    return _pieces(function, scores, resamples, len(sample.unit), shard)
 
 
-def _tiles(function: Function, resamples: range, width: int, shard: range) -> Iterator[np.ndarray]:
-    """Resamples `[row]` of the shard, tile by tile; the tile size does not depend on the shard.
+def _pieces(function: Function, scores: Callable[..., Any], resamples: range, width: int, shard: range) -> Pieces:
+    """`scores(rows)` of the shard, tile by tile; the tile size does not depend on the shard.
 
     Compiled programs take tiles of one size: the last may have too many rows.
     """
     within = max(_TILE_ELEMENTS // width, min(_FEWEST_ROWS, _LARGEST_TILE // width), 1)
-    size = 2 ** min(within.bit_length() - 1, (len(resamples) - 1).bit_length())
-    for start in shard[::size]:
-        yield np.arange(start, start + size if function.compiled else min(start + size, shard.stop))
+    size: int = 2 ** min(within.bit_length() - 1, (len(resamples) - 1).bit_length())
+
+    def of_tile(start: int) -> tuple[int, np.ndarray]:
+        rows = np.arange(start, start + size if function.compiled else min(start + size, shard.stop))
+        return start, np.stack(scores(rows))[..., : shard.stop - start]
+
+    return ahead(of_tile, shard[::size], function.workers)
 
 
 def _swapped(swapped: Array, a: Array, b: Array, *, function: Function) -> Array:

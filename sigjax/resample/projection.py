@@ -1,8 +1,8 @@
 """Projection: weights of all resamples times statistics of all systems, exactly.
 
 Statistics are whole numbers (see `units`), so sums are exact in any order while they stay within the whole numbers of
-the type, which is chosen from that bound. A projection has `sums`, and a `width`: how many numbers one row holds at a
-time, from which tiles get their size.
+the type, which is chosen from that bound. A `Projection` has `sums` `[column, row]` (a type of floats) over what each
+row `[row, 3]` draws, and a `width`: numbers of 32 bits or more that a row holds at a time, which tiles depend on.
 
 *Few columns* are added up as words are drawn. A matrix product needs the weights of all units in memory, which for one
 pair of systems costs more than the sums. Here several columns share a word, each in a field that its sum cannot leave,
@@ -24,7 +24,7 @@ units alike, Owen (2007), "The pigeonhole bootstrap".
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,19 +49,6 @@ _WIDTH = 32
 """Width of a row without weights: vectors of some thousand rows stay in cache."""
 _UNROLLED = 8
 """Lanes per step of a loop: enough work to pay for the step."""
-
-
-class Projection(Protocol):
-    """A kernel: what rows of random words draw -> sums of columns."""
-
-    @property
-    def width(self) -> int:
-        """Numbers of 32 bits (or more) that a row holds at a time."""
-        ...
-
-    def sums(self, rows: Array) -> Array:
-        """Sums `[column, row]` (a type of floats) over what each row `[row, 3]` draws."""
-        ...
 
 
 class Fields(NamedTuple):
@@ -127,7 +114,7 @@ class FusedSwap(NamedTuple):
     width = _WIDTH
 
     def sums(self, rows: Array) -> Array:
-        """Sums `[column, row]` float64 over the units that the mask of each row `[row, 3]` marks."""
+        """Sums of the units that the mask of each row marks."""
 
         def add(total: Array, word: int, lane: Array, digits: Array) -> Array:
             drawn = lane_words(rows, lane)
@@ -151,7 +138,7 @@ class FusedDraws(NamedTuple):
     width = _WIDTH
 
     def sums(self, rows: Array) -> Array:
-        """Sums `[column, row]` float64 over the units that each row `[row, 3]` draws."""
+        """Sums of the units that each row draws."""
 
         def add(total: Array, word: int, lane: Array, draws: Array) -> Array:
             for drawn, (start, size) in zip(lane_pair(rows, lane), draws, strict=True):
@@ -186,8 +173,7 @@ def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | Non
 
 def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
     """For columns `[column, unit]` (int64); None where they take too many words."""
-    num_units = columns.shape[1]
-    least = columns.min(axis=1)
+    num_units, least = columns.shape[1], columns.min(axis=1)
     fields = make_fields(num_units * least, num_units * columns.max(axis=1))
     if fields is None:
         return None
@@ -201,9 +187,9 @@ def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
 
 
 def _in_steps(lanes: np.ndarray, padding: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Values of lanes `[lane, ...]` as `[step, lane, ...]`, and the number of steps `[]` (int32) that are not padding.
+    """Values `[lane, ...]` as `[step, lane, ...]`, and how many steps `[]` (int32) are not padding.
 
-    `padding` fills them up to a power of two of steps, so that few programs are compiled.
+    There are a power of two of steps, so that few programs are compiled.
     """
     count = -(-len(lanes) // _UNROLLED)
     padded = np.empty((2 ** (count - 1).bit_length() * _UNROLLED, *lanes.shape[1:]), lanes.dtype)
@@ -374,11 +360,6 @@ class NestedDraws(NamedTuple):
         """Random words of a row."""
         return 2 * self.lanes * len(self.draws.size)
 
-    @property
-    def padded_outputs(self) -> int:
-        """Width of the counts: all slots of all units and at least one padding output."""
-        return padded_units(len(self.draws.size) * len(self.slots) + 1)
-
     def drawn(self, rows: Array) -> Array:
         """The output of each draw, `[row, draw]` int32: each drawn unit has as many draws as the largest has outputs.
 
@@ -409,15 +390,12 @@ def outputs_left(sizes: np.ndarray, num_units: int) -> np.ndarray:
 
 def nested_draws(draws: Draws, sizes: np.ndarray, num_units: int) -> NestedDraws:
     """`draws` of units with `sizes` `[unit]` outputs, padded to `num_units` draws and units."""
-    count, more = len(sizes), num_units - len(sizes)
-    padding = sizes.sum()
+    more = num_units - len(sizes)
+    start, first = np.pad(draws.start, (0, more), constant_values=len(sizes)), np.cumsum(sizes) - sizes
     return NestedDraws(
-        Draws(
-            np.concatenate([draws.start, np.full(more, count, draws.start.dtype)]),
-            np.concatenate([draws.size, np.zeros(more, draws.size.dtype)]),
-        ),
-        np.concatenate([np.cumsum(sizes) - sizes, np.full(more + 1, padding)]).astype(np.uint64),
-        np.concatenate([sizes, np.zeros(more + 1, sizes.dtype)]).astype(np.uint64),
+        Draws(start, np.pad(draws.size, (0, more))),
+        np.pad(first, (0, more + 1), constant_values=sizes.sum()).astype(np.uint64),
+        np.pad(sizes, (0, more + 1)).astype(np.uint64),
         np.arange(sizes.max(), dtype=np.uint64),
     )
 
@@ -486,10 +464,9 @@ def choice(size: int, values: np.ndarray) -> Choice:
 
 
 def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
-    """Sequential selection: how many are still needed at the end, and masks `[slot, row, unit]` of the chosen.
+    """Sequential selection: how many are still `needed` `[row, unit]` at the end, and masks `[slot, row, unit]`.
 
-    How many to choose are `needed` `[row, unit]` uint64, of the `pool` `[slot, unit]` that is left to choose from, by
-    words `random` `[slot, row, unit]`.
+    Of the `pool` `[slot, unit]` that is left to choose from, by words `random` `[slot, row, unit]`.
     """
 
     def step(needed: Array, of_slot: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -530,11 +507,11 @@ class SwapProduct(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Numbers that a row holds at a time."""
+        """That of its masks."""
         return self.matrix.width
 
     def sums(self, rows: Array) -> Array:
-        """Sums `[column, row]` float64 over the units that the mask of each row `[row, 3]` marks."""
+        """Sums (float64) of the units that the mask of each row marks."""
         return self.matrix.sums(swap(rows, self.draws, self.matrix.dtype)).astype(np.float64)
 
 
@@ -546,11 +523,11 @@ class DrawsProduct(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Numbers that a row holds at a time: its random words, or its counts."""
+        """That of its random words, or of its counts."""
         return max(self.draws.num_words, self.matrix.width)
 
     def sums(self, rows: Array) -> Array:
-        """Sums `[column, row]` of some type of floats over what each row `[row, 3]` draws."""
+        """Sums over what each row draws."""
         return self.matrix.drawn(self.draws.drawn, rows)
 
 
@@ -572,6 +549,9 @@ class CrossedProduct(NamedTuple):
         xp = rows.__array_namespace__()
         masks = (xp.moveaxis(mask, 1, 0).reshape(len(rows), -1) for mask in crossed(rows, self.left))
         return xp.concatenate([self.matrix.sums(mask.astype(self.matrix.dtype)) for mask in masks]).astype(np.float64)
+
+
+Projection = FusedSwap | FusedDraws | SwapProduct | DrawsProduct | CrossedProduct | Choice
 
 
 def distinct_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
@@ -607,10 +587,7 @@ def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
 def swap_projection(
     columns: np.ndarray, draws: Draws, *, compiled: bool, most_bytes: int = 0
 ) -> FusedSwap | SwapProduct:
-    """The fastest swap projection of columns `[column, unit]` (int64), in NumPy or `compiled`.
-
-    `most_bytes` as the backend says.
-    """
+    """The fastest swap projection of columns `[column, unit]` (int64), in NumPy or `compiled`."""
     if (fused := fused_swap(columns, compiled=compiled)) is not None:
         return fused
     return SwapProduct(padded_draws(draws), _mask_matrix(columns, most_bytes, padded_units(columns.shape[1])))
@@ -645,10 +622,10 @@ def nested_projection(
     columns: np.ndarray, draws: Draws, sizes: np.ndarray, *, compiled: bool, most_bytes: int = 0
 ) -> DrawsProduct:
     """Nested draws of columns `[column, output]` (int64) of units with `sizes` `[unit]` outputs."""
-    count = len(sizes)
+    count, most = len(sizes), len(sizes) * int(sizes.max())
     drawn = nested_draws(draws, sizes, padded_units(count) if compiled else count)
-    most = count * int(sizes.max())
-    return DrawsProduct(drawn, _count_matrix(columns, most_bytes, drawn.padded_outputs, most=most))
+    width = padded_units(len(drawn.draws.size) * len(drawn.slots) + 1)  # with at least one padding output
+    return DrawsProduct(drawn, _count_matrix(columns, most_bytes, width, most=most))
 
 
 def _mask_matrix(columns: np.ndarray, most_bytes: int, padded: int) -> Matrix:

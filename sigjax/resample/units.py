@@ -116,24 +116,18 @@ def units_of_instances(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.nda
     evaluation.check_complete()
     clusters = evaluation.clusters or (None if evaluation.runs is None else evaluation.ids)
     unit = np.arange(evaluation.num_instances) if clusters is None else codes(clusters)
+    strata = np.zeros(int(unit.max()) + 1, np.int64)
     if evaluation.strata is None:
-        return unit, np.zeros(int(unit.max()) + 1, np.int64)
-    strata = _codes_of_units(evaluation.strata, clusters, unit)
+        return unit, strata
+    code = codes(evaluation.strata)
+    strata[unit] = code
+    wrong = np.flatnonzero(strata[unit] != code)
+    if wrong.size:
+        label = "" if clusters is None else clusters[int(wrong[0])]
+        raise InputError(f"cluster {label!r} lies in two strata; expected each cluster within one stratum")
+    strata = np.unique(strata, return_inverse=True)[1]
     order = np.argsort(strata, kind="stable")
     return np.argsort(order)[unit], strata[order]
-
-
-def _codes_of_units(strata: tuple[str, ...], clusters: tuple[str, ...] | None, unit: np.ndarray) -> np.ndarray:
-    """Stratum code of each unit; a cluster must lie within one stratum."""
-    code = codes(strata)
-    if clusters is None:
-        return code
-    of_unit = np.zeros(int(unit.max()) + 1, np.int64)
-    of_unit[unit] = code
-    wrong = np.flatnonzero(of_unit[unit] != code)
-    if wrong.size:
-        raise InputError(f"cluster {clusters[wrong[0]]!r} lies in two strata; expected each cluster within one stratum")
-    return np.unique(of_unit, return_inverse=True)[1]
 
 
 def codes(labels: tuple[str, ...]) -> np.ndarray:

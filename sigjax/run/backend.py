@@ -127,16 +127,16 @@ class Backend:
 NUMPY = Backend("numpy")
 
 
-def has_started(*, unsure: bool = False) -> bool:
-    """Whether JAX has started in this process, or in the parent that it was forked from; `unsure` if it cannot tell."""
+def has_started() -> bool:
+    """Whether JAX has started in this process, or in the parent that it was forked from; yes if it cannot tell."""
     bridge = sys.modules.get("jax._src.xla_bridge")
     # JAX has no public function for this.
-    return bridge is not None and bool(getattr(bridge, "_backends", unsure))
+    return bridge is not None and bool(getattr(bridge, "_backends", True))
 
 
 def _after_fork() -> None:
     """Note whether the parent had started JAX: its threads are missing here, and calls would wait for them forever."""
-    _process["forked"] |= has_started(unsure=True)
+    _process["forked"] |= has_started()
 
 
 if hasattr(os, "register_at_fork"):
@@ -179,11 +179,7 @@ def keep_programs() -> None:
 
 
 def check_callable() -> None:
-    """Refuse to call JAX where it cannot be called.
-
-    Raises:
-        InputError: with the reason.
-    """
+    """Refuse to call JAX where it cannot be called."""
     if reason := reason_against():
         raise InputError(f"JAX cannot be used: {reason}")
 
@@ -246,23 +242,17 @@ def compiled(
 ) -> Callable[..., Any]:
     """A kernel `(*arrays, **static) -> arrays`, compiled for its static arguments; it computes in float64 and int64.
 
-    The same arguments give the same program, compiled once for each set of shapes. Nothing else calls `jax.jit`.
-
-    Args:
-        kernel: the function.
-        static: keyword arguments it is compiled for.
-        platform: run on its first device; JAX's default device if None.
-        devices: run on all of these instead: the first argument and the results are split among them along their
-            first axis, and other arguments are whole on each.
-        wide_vectors: prefer them on a CPU that has them, which makes fused kernels up to twice as fast (measured). With
-            them XLA (of JAX 0.10.2) compiles arctan to other numbers: not for functions of users.
+    The same arguments give the same program, compiled once for each set of shapes. Nothing else calls `jax.jit`. It
+    runs on the first device of `platform`, or JAX's default device, or on all of `devices`: the first argument and the
+    results are split among them along their first axis, and other arguments are whole on each. `wide_vectors` makes
+    fused kernels up to twice as fast on a CPU that has them (measured). With them XLA (of JAX 0.10.2) compiles arctan
+    to other numbers: not for functions of users.
 
     Raises:
         InputError: JAX cannot be called here, see `reason_against`; the program itself does not look again.
 
-    Example:
-        >>> np.asarray(compiled(lambda x, power: x**power, (("power", 3),))(np.arange(3.0)))
-        array([0., 1., 8.])
+    >>> np.asarray(compiled(lambda x, power: x**power, (("power", 3),))(np.arange(3.0)))
+    array([0., 1., 8.])
     """
     check_callable()
     return _compiled(kernel, static, platform, devices, wide_vectors)

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, TypeVar
 import numpy as np
 
 from sigjax.records import Array, Device, Metric, Settings
-from sigjax.run.backend import NUMPY, Backend, choose_backend, devices, has_started, is_traceable, reason_against
+from sigjax.run.backend import NUMPY, Backend, choose_backend, devices, is_traceable
 from sigjax.run.shards import NO_CHECKPOINT, Checkpoint
 from sigjax.version import installed_version, versions
 
@@ -117,11 +117,7 @@ def on_all_cores(kernel: Callable[..., Array], values: np.ndarray, *items: np.nd
 
 
 def gib(shape: tuple[int, int]) -> float:
-    """GiB of replicates `[row, resample]` of this shape.
-
-    >>> gib((2, 2**26))
-    1.0
-    """
+    """GiB of replicates `[row, resample]` of this shape."""
     return math.prod(shape) * 8 / 2**30
 
 
@@ -145,11 +141,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def installed() -> dict[str, str]:
-    """Versions, devices and extras: name -> text.
-
-    >>> list(installed())
-    ['sigjax', 'python', 'numpy', 'scipy', 'jax', 'jaxlib', 'devices', 'auto', 'gpu', 'extras']
-    """
+    """Versions, devices and extras: name -> text."""
     extras = [f"{extra} ({installed_version(package) or _MISSING})" for extra, package in _EXTRAS.items()]
     packages = versions() | {"jaxlib": installed_version("jaxlib")}
     named = {name: version or _MISSING for name, version in packages.items()}
@@ -212,24 +204,14 @@ class Context:
         backend = choose_backend(self.device, numpy_seconds=0.0 if on_host else seconds)
         return replace(self, backend=NUMPY if on_host else backend)
 
-    def gpu(self) -> str | None:
-        """The platform for what only a GPU does faster than NumPy; None without one, or where JAX has not started."""
-        if self.device == "gpu" or (self.device == "auto" and has_started() and not reason_against()):
-            platform = choose_backend(self.device, numpy_seconds=math.inf).platform
-            return platform if platform == "gpu" else None
-        return None
-
     @contextmanager
     def run(
         self, name: str, resamples: int, seed: int, *, compiles: Metric | None = None
     ) -> Generator[Run, None, None]:
-        """A run, with a progress bar.
-
-        `name` is that of the bar, and of the state that is kept; `compiles` is the metric whose score the device has to
-        compile.
+        """A run, with a progress bar; `name` is that of the bar, and of the state that is kept.
 
         Raises:
-            NotTraceable: the device was asked for by name, and cannot run the metric.
+            NotTraceable: the device was asked for by name, and cannot compile the score of the metric.
         """
         own = self.checkpoint.file.shard.of(range(resamples))
         with self.progress_bar(name, len(own), compiles=bool(self.backend.devices)) as advance:

@@ -352,7 +352,6 @@ def _beside(target: Path) -> Path:
 
 def _created(temporary: Path, target: Path) -> IO[bytes]:
     """A new file, with the mode of the one that it will replace, or else that of any new file."""
-    temporary.unlink(missing_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     file = os.fdopen(os.open(temporary, flags, 0o666), "wb")
     with suppress(OSError):  # there is nothing to keep, or the file system has no modes

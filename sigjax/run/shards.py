@@ -143,17 +143,12 @@ class Shard:
 
     def write(self, file: IO[bytes]) -> None:
         """Write what `read_shard` reads."""
-        tallies = [
-            {"name": key, "start": tally.start, "done": tally.done, "arrays": [*tally.arrays]}
-            for key, tally in self.tallies.items()
-        ]
+        tallies, arrays = list[dict[str, Any]](), dict[str, np.ndarray]()
+        for index, (key, tally) in enumerate(self.tallies.items()):
+            tallies.append({"name": key, "start": tally.start, "done": tally.done, "arrays": [*tally.arrays]})
+            arrays |= {f"{index}.{name}": array for name, array in tally.arrays.items()}
         about = {"shard": [self.index, self.count], "is_finished": self.is_finished, "origin": self.origin}
         header = json.dumps({"schema": _SCHEMA, "run": self.identity, **about, "tallies": tallies})
-        arrays = {
-            f"{index}.{name}": array
-            for index, tally in enumerate(self.tallies.values())
-            for name, array in tally.arrays.items()
-        }
         np.savez(file, header=np.frombuffer(header.encode(), np.uint8), **arrays)  # pyright: ignore[reportArgumentType]
 
 
@@ -163,20 +158,17 @@ def read_shard(path: str | os.PathLike[str], noun: str = "shard") -> Shard:
         raise InputError(f"{path}: is a device or a named pipe; expected a file for the {noun}")
     try:
         with open(path, "rb") as file:
-            shard = _unpacked(file)
+            return _unpacked(file)
     except OSError as error:
         raise InputError(f"{path}: the {noun} cannot be read ({error.strerror}); give another file") from None
     except Exception:  # NumPy and zipfile raise a dozen kinds for damaged files
         raise InputError(
             f"{path}: is no {noun}, or a damaged one; give another file, or delete this one to start anew"
         ) from None
-    if shard is None:
-        raise InputError(f"{path}: is no {noun} as this version of sigjax writes it; give another file")
-    return shard
 
 
-def _unpacked(file: IO[bytes]) -> Shard | None:
-    """The shard in a file, None where that has another schema; a damaged file may raise any error."""
+def _unpacked(file: IO[bytes]) -> Shard:
+    """The shard in a file; a damaged one, or one of another schema, may raise any error."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     with np.load(file, allow_pickle=False) as archive:
@@ -187,27 +179,22 @@ def _unpacked(file: IO[bytes]) -> Shard | None:
         if archive.zip.testzip() is not None or not all(isinstance(each, np.ndarray) for each in arrays.values()):
             raise ValueError("damaged")
     header = json.loads(arrays["header"].tobytes())
-    if header.get("schema") != _SCHEMA:
-        return None
-    tallies = {
-        tuple(named["name"]): Tally(
-            named["start"], named["done"], {name: arrays[f"{index}.{name}"] for name in named["arrays"]}
-        )
-        for index, named in enumerate(header["tallies"])
-    }
+    if header["schema"] != _SCHEMA:
+        raise ValueError("another schema")
+    tallies: dict[Key, Tally] = {}
+    for index, named in enumerate(header["tallies"]):
+        own = {name: arrays[f"{index}.{name}"] for name in named["arrays"]}
+        tallies[tuple(named["name"])] = Tally(named["start"], named["done"], own)
     index, count = header["shard"]
     return Shard({**header["run"]}, index, count, tallies, header["is_finished"], {**header["origin"]})
 
 
 class ShardFile:
-    """A shard while it is made: its tallies, those in the file, if it is kept in one, and those of an earlier run.
+    """A shard while it is made: the tallies that are known, those in the file `path`, if any, and those `earlier`.
 
-    Args:
-        shard: the shard, with the tallies that are known.
-        path: the file, created if it does not exist; None to write nothing. Files of other shards are refused.
-        noun: what messages call the file.
-        earlier: tallies of the first resamples, from a report that is extended.
-        keeps: whether tallies are kept; by default, whether there is a file.
+    Messages call the file by its `noun`; it is created if it does not exist, and files of other shards are refused.
+    `earlier` are the tallies of the first resamples, from a report that is extended. Without a file, tallies are kept
+    only where `keeps` says so.
     """
 
     def __init__(
@@ -393,10 +380,9 @@ def _again(shard: Shard, name: str, index: int) -> str:
     if "command" not in shard.origin:
         return f"make shard {index}"
     folder, file = os.path.split(name)
-    pieces = ["", *re.split(r"([0-9]+)", file)]  # the last number is the shard's, if it is its index
-    is_named = pieces[-2].lstrip("0") == str(shard.index)
-    pieces[-2] = f"{index:0{len(pieces[-2])}}"
-    path = os.path.join(folder, "".join(pieces) if is_named else f"shard-{index}.npz")
+    own_number = rf"(?<![0-9])0*{shard.index}(?=[^0-9]*$)"  # the last one of the name, if it is the index
+    file, is_named = re.subn(own_number, lambda digits: f"{index:0{len(digits[0])}}", file)
+    path = os.path.join(folder, file if is_named else f"shard-{index}.npz")
     return f"make shard {index}: {shard.origin['command']} --shard {index}/{shard.count} -o {shlex.quote(path)}"
 
 

@@ -53,18 +53,15 @@ RESAMPLE_SECONDS = 3e-9
 
 
 def exact_tests(problem: SumsData, pairs: Sequence[Pair], context: Context) -> list[ExactResult]:
-    """The exact test of each of some pairs, or why there is none; a test whose error turns out too large says so.
-
-    JAX computes characteristic functions and their FFTs on a GPU; without one, NumPy does.
-    """
-    plans, names, num_bytes = plan_exact(problem, pairs), problem.metric.stat_names, problem.settings.memory * 2**30
+    """The exact test of each of some pairs, or why there is none; a test whose error turns out too large says so."""
+    plans = plan_exact(problem, pairs)
 
     def scoring(pairs: Sequence[Pair], lattices: Sequence[Lattice]) -> tuple[Delta, Criterion]:
         return pair_deltas(problem, pairs, lattices), _criterion(problem, pairs)
 
     planned = {pair: plan for pair, plan in plans.items() if isinstance(plan, Plan)}
     with context.progress_bar("exact tests", len(planned)) as advance:
-        done = planned_ps(planned, scoring, names, context.gpu(), num_bytes, advance)
+        done = planned_ps(planned, scoring, problem.metric.stat_names, advance)
     results = {pair: done[pair] if isinstance(plan, Plan) else plan for pair, plan in plans.items()}
     _require(problem, results)
     return list(results.values())

@@ -10,12 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from sigjax.exact import bootstrap as exact_bootstrap
 from sigjax.exact.bootstrap import (
     bootstrap_p,
-    cost,
     draw_lattice,
-    log_characteristic,
     quantile,
     standard_error,
     sum_distribution,
@@ -183,21 +180,8 @@ def test_values_without_variation_are_a_point(groups):
     lattice, total = lattice_of(*groups), sum(map(sum, groups))
     assert (sum_distribution(lattice).first, sum_distribution(lattice).probabilities.tolist()) == (total, [1.0])
     assert (log_tail(lattice, total), log_tail(lattice, total + 1)) == (0.0, -math.inf)
-    assert (standard_error(lattice), cost(lattice), quantile(sum_distribution(lattice), 0.5)) == (0.0, 0, total)
+    assert (standard_error(lattice), quantile(sum_distribution(lattice), 0.5)) == (0.0, total)
     assert bootstrap_p(lattice, total, "two-sided", "shift")[:2] == ((0.0, -math.inf) if total else (1.0, 0.0))
-
-
-def test_cost_is_rows_times_grid(monkeypatch):
-    lattice, used = lattice_of([0, 1, 5, 2, 9, 4, 1, 1], [1, 0, 7]), []
-
-    def counting(lattice, tilted, frequencies, length):
-        used.append(len(lattice.values) * (length // 2 + 1))
-        return log_characteristic(lattice, tilted, frequencies, length)
-
-    monkeypatch.setattr(exact_bootstrap, "log_characteristic", counting)
-    sum_distribution(lattice)
-    assert bootstrap_p(lattice, lattice.total, "two-sided", "shift").p_value < 0.5
-    assert sum(used) == cost(lattice)
 
 
 @pytest.mark.parametrize("groups", [[[0, 1]], [[0, 1, 5]], [[3, 1, 4, 1]], [[0, 2], [1, 1, 7]], [[-2, 0, 0, 0, 9]]])

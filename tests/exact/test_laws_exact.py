@@ -26,9 +26,6 @@ from sigjax.exact.distributions import (
 )
 from sigjax.exact.lattice import Lattice, pair_lattice
 from sigjax.exact.null import _grid_tails, sign_distribution
-from sigjax.run.context import Context
-
-PLATFORMS = [None, "cpu"]
 
 
 def law(rows, multiplicity, theta, lengths):
@@ -43,26 +40,24 @@ def law(rows, multiplicity, theta, lengths):
     return found
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("theta", [(0.0, 0.0), (0.03, -0.02)])
 @pytest.mark.parametrize(
     "rows", [[(1, 2), (3, 1), (1, -1), (0, 1)], [(2, 0), (0, 2), (1, 1)], [(4, 4), (4, 0), (1, 0)]]
 )
-def test_two_axes_are_convolution(rows, theta, platform):
+def test_two_axes_are_convolution(rows, theta):
     """Also where most rows are even, so that the function is large far from frequency 0, too."""
     rows, multiplicity = np.array(rows), np.array([40, 30, 1, 50])[: len(rows)]
     first, lengths, theta = np.array([20, -10]), (320, 288), np.array(theta)
-    found = plane_probabilities(rows, multiplicity, theta, lengths, first, platform)
+    found = plane_probabilities(rows, multiplicity, theta, first, lengths)
     expected = np.roll(law(rows, multiplicity, theta, lengths), tuple(-first), axis=(0, 1))
     np.testing.assert_allclose(found, expected, rtol=0, atol=2e-16 * 400)
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("length", [96, 2**14])
-def test_several_pairs_with_one_axis_are_convolution(length, platform):
+def test_several_pairs_with_one_axis_are_convolution(length):
     steps, multiplicity = np.array([[1, 2, 3], [1, 4, 5], [2, 3, 0]]), np.array([[9, 9, 9], [8, 3, 6], [5, 5, 0]])
     theta, first = np.array([0.1, 0.0, -0.2]), np.array([3, 0, 5])
-    found = line_probabilities(steps, multiplicity, theta, length, first, platform)
+    found = line_probabilities(steps, multiplicity, theta, length, first)
     for pair in range(3):
         expected = law(steps[pair, :, None], multiplicity[pair], theta[pair, None], (length,))
         np.testing.assert_allclose(found[pair], np.roll(expected, -first[pair]), rtol=0, atol=1e-14)
@@ -107,9 +102,8 @@ def test_tails_beyond_two_edges_are_counts(coins, shares):
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
-def test_exact_tests_are_enumeration_on_jax(monkeypatch, alternative):
-    """As on a GPU, of one statistic and of two; some pairs of systems are identical."""
-    monkeypatch.setattr(Context, "gpu", lambda self: "cpu")
+def test_exact_tests_are_enumeration(monkeypatch, alternative):
+    """Of one statistic and of two; some pairs of systems are identical."""
     monkeypatch.setattr("sigjax.exact.plans.few_units", lambda *_: None)
     counts = random_counts(np.random.default_rng(5), 3, 13)
     counts["copy"] = counts[next(iter(counts))]

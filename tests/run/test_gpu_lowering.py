@@ -8,8 +8,6 @@ import pytest
 from oracles import random_counts
 
 from sigjax import Evaluation, compare
-from sigjax.exact import distributions as spectrum
-from sigjax.exact.distributions import plane_probabilities
 from sigjax.resample import engine
 from sigjax.run import context
 from sigjax.run.backend import Backend, jax_scope, program
@@ -34,7 +32,7 @@ def lowered(monkeypatch):
     gpu = Backend("gpu", tuple(jax.local_devices(backend="cpu"))[:1])
     monkeypatch.setattr(context, "choose_backend", lambda *_, **__: gpu)
     monkeypatch.setattr(engine, "on_all_devices", lambda devices, data: data)
-    for module in (engine, replicates, spectrum):
+    for module in (engine, replicates):
         monkeypatch.setattr(module, "compiled", record)
     return texts
 
@@ -84,15 +82,3 @@ def test_designs_of_repeated_runs_multiply_bytes(lowered, design, test, factor):
 
 def test_numbers_of_more_than_four_bytes_are_multiplied_in_float64(lowered):
     assert products(lower(lowered, "permutation", 12, factor=10**11)) == {"f64"}
-
-
-@pytest.mark.parametrize("lengths", [(640,), (96, 80)])
-def test_exact_tests_gather_the_spectrum_and_scatter_nothing(lowered, lengths):
-    axes = len(lengths)
-    rows = np.array([[1, 2], [3, 1], [1, -1]])[:, :axes]
-    plane_probabilities(rows, np.array([40, 30, 20]), np.full(axes, 0.01), lengths, np.zeros(axes, np.int64), "gpu")
-    text = lowered["_inverted"]
-    assert "stablehlo.fft" in text
-    assert "f32" not in text
-    assert not scatters(text)
-    assert not products(text)
