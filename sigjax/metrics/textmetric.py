@@ -59,7 +59,6 @@ class TextMetric:
         whole: whether the inputs of the metric are whole numbers (int64); else they are float64.
         longest: how many characters a text may have, measured so that a segment takes at most about a minute (TER of
             shuffled words: ten) and 1 GB.
-        aligned: whether a test takes the alignment of texts, so that evaluations keep them.
         extra: what installs the library that counts, `pip install "sigjax[EXTRA]"`; "" where none is needed.
         notes: recipe, references and outputs by system -> notes on texts that the metric may be wrong for.
     """
@@ -71,7 +70,6 @@ class TextMetric:
     block: int = 128
     whole: bool = True
     longest: int = 2_000_000
-    aligned: bool = False
     extra: str = ""
     notes: Callable[[Recipe, Texts, Mapping[str, Sequence[str]]], tuple[str, ...]] = _no_notes
 

@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from tempfile import TemporaryFile
 from typing import IO, Any, cast
 
@@ -23,7 +23,7 @@ import numpy as np
 
 from sigjax.metrics.registry import TEXT_METRICS, check_mapping, evaluation_from_arrays, parameterized
 from sigjax.metrics.textmetric import Recipe, Texts, sacrebleu_signature
-from sigjax.records import EvaluationRecord, InputError, Note, Transcripts
+from sigjax.records import EvaluationRecord, InputError, Note
 from sigjax.run.context import num_cores, progress_bar
 from sigjax.run.files import cache_folder, replacing
 
@@ -251,7 +251,7 @@ def evaluation_from_texts(
     signature = counted.signature(recipe, len(gold))
     code = "sacrebleu" if counted.signature is sacrebleu_signature else ""
     inputs = inputs_of_texts(recipe, signature, gold, list(texts.values()), cache=cache, progress=progress)
-    evaluation = evaluation_from_arrays(
+    return evaluation_from_arrays(
         dict(zip(texts, inputs, strict=True)),
         metric=metric,
         ids=ids,
@@ -259,10 +259,6 @@ def evaluation_from_texts(
         strata=strata,
         notes=(Note(signature, about=metric, code=code), *counted.notes(recipe, gold, texts)),
     )
-    if not counted.aligned or len(gold) > 1:
-        return evaluation
-    outputs = {name: tuple(own) for name, own in texts.items()}
-    return replace(evaluation, transcripts=Transcripts(tuple(gold[0]), outputs))
 
 
 def check_lengths(metric: str, texts: Mapping[str, Sequence[str]], *, unit_name: str) -> None:

@@ -16,7 +16,6 @@ import sigjax.report.words as words
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of, is_array
 from sigjax.metrics import METRICS, evaluation_from_arrays, measured_from, origins
-from sigjax.metrics.edits import SCLITE
 from sigjax.records import (
     Alternative,
     Comparison,
@@ -43,7 +42,6 @@ from sigjax.studies.tests import (
     CHI_SQUARE,
     CLUSTER_T,
     DELONG,
-    MAPSSWE,
     ONE_UNIT,
     PAIRED,
     TWO_SAMPLE_T,
@@ -54,7 +52,6 @@ from sigjax.studies.tests import (
     chi_square,
     delong,
     dependence,
-    mapsswe,
     paired_t,
     paired_tests,
     two_sample_t,
@@ -84,8 +81,6 @@ def all_tests(
         units, alone = make_units(nearer.deltas), make_units(measured_from(evaluation, float(nearer.offsets[0])))
     data = {"clustered": evaluation.clusters is not None, "proportions": is_proportion(evaluation)}
     results = tests_of_units(units, metric, alternative, **data, alone=alone)
-    if metric.name == SCLITE:
-        results.append(_mapsswe(evaluation, alternative))
     return results, units.values.shape[1], _dependence(alone or units, metric)
 
 
@@ -160,16 +155,6 @@ def _paired(values: np.ndarray | str, alternative: Alternative, *, binary: bool,
         return [LeftOut(name, values) for name in PAIRED]
     d = values[0] - values[1]
     return paired_tests(np.where(2 * abs(d) <= rounding, 0, d), alternative, binary=binary, rounding=rounding)
-
-
-def _mapsswe(evaluation: EvaluationRecord, alternative: Alternative) -> TestOrReason:
-    texts = evaluation.transcripts
-    if texts is None or len(texts.references) != evaluation.num_instances:
-        return LeftOut(
-            MAPSSWE, "it aligns transcripts with one reference, and this is statistics, or several references"
-        )
-    a, b = (texts.outputs[name] for name in evaluation.systems)
-    return mapsswe(texts.references, a, b, alternative)
 
 
 def _over_clusters(units: Units, metric: Metric, alternative: Alternative) -> TestOrReason:
@@ -349,8 +334,7 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests 
     the systems differ, as for means, accuracy and recall. Precision, F1 and BLEU have no such statistic: these tests
     are left out, with the reason. Two-sample t, binomial z and chi-square tests assume independent systems, to show
     what that costs: the factor $s_{d-ind} / s_d = \sqrt{s_1^2 + s_2^2} / s_d$. For identical systems every p is 1.
-    Of `wer-sclite` there is MAPSSWE, too, on segments of its own: `sigjax.studies.tests` says how these and whole
-    utterances differ. Tests that draw resamples run again with `seed + 1`. For a paired t test over k folds, give k
+    Tests that draw resamples run again with `seed + 1`. For a paired t test over k folds, give k
     numbers per system, or give the folds as clusters, which are also scored one by one.
 
     Of three systems or more, the instances are data sets: Friedman's test and its post-hoc tests (`RankTests`). With
