@@ -27,7 +27,7 @@ from sigjax.records import EvaluationRecord, InputError, Note
 from sigjax.run.context import num_cores, progress_bar
 from sigjax.run.files import cache_folder, replacing
 
-_SCHEMA = "sigjax-texts/2"
+_SCHEMA = "sigjax-texts/3"
 """Part of every key; to be changed when the counts of the same texts change."""
 _SECONDS_PER_WORKER = 0.5
 """Work that is worth a process, which takes about half of this to start (measured)."""
@@ -47,7 +47,8 @@ def inputs_of_texts(
 ) -> list[np.ndarray]:
     """Inputs of the metric `[segment, input]` for each system: from the cache, or extracted."""
     counted = TEXT_METRICS[recipe.metric]
-    keys = _keys(recipe, signature, references, systems)
+    common = _hash([_SCHEMA, recipe.metric, recipe.tokenize or "", recipe.case, signature, *references])
+    keys = [_hash([common, *texts]) for texts in systems]  # everything that the counts of a system depend on
     shape = len(references[0]), len(counted.metric.inputs)
     kept = {key: load_stats(key, shape, counted.dtype) if cache else None for key in keys}
     left = {key: texts for key, texts in zip(keys, systems, strict=True) if kept[key] is None}
@@ -63,22 +64,9 @@ def inputs_of_texts(
     return [inputs for key in keys if (inputs := kept[key]) is not None]
 
 
-def _keys(recipe: Recipe, signature: str, references: list[list[str]], systems: list[list[str]]) -> list[str]:
-    """The key of each system: a hash of everything that its counts depend on."""
-    recipes = [_SCHEMA, recipe.metric, recipe.tokenize or "", recipe.case, signature]
-    common = hashlib.sha256(b"".join(_framed(texts) for texts in (recipes, *references)))
-    keys: list[str] = []
-    for texts in systems:
-        whole = common.copy()
-        whole.update(_framed(texts))
-        keys.append(whole.hexdigest())
-    return keys
-
-
-def _framed(texts: list[str]) -> bytes:
-    """Texts with their number and lengths, so that no two lists look alike."""
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    return b"%d;" % len(texts) + b"".join(b"%d:%b" % (len(each), each) for each in encoded)
+def _hash(texts: list[Any]) -> str:
+    """Of texts, and lists of them; JSON quotes them, so that no two lists look alike."""
+    return hashlib.sha256(json.dumps(texts, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def load_stats(key: str, shape: tuple[int, int], dtype: type = np.int64) -> np.ndarray | None:

@@ -75,49 +75,34 @@ def all_tests(
             of_auc = delong(evaluation.stats[..., 0], evaluation.stats[0, :, 1], alternative)
             left_out.append(LeftOut(DELONG, "it takes independent instances") if by_clusters else of_auc)
         return left_out, evaluation.num_instances, (None, None)
-    if (nearer := origins(evaluation)) is None:
-        units, alone = _with_content(make_units(evaluation)), None
-    else:
-        units, alone = make_units(nearer.deltas), make_units(measured_from(evaluation, float(nearer.offsets[0])))
-    data = {"clustered": evaluation.clusters is not None, "proportions": is_proportion(evaluation)}
-    results = tests_of_units(units, metric, alternative, **data, alone=alone)
-    return results, units.values.shape[1], _dependence(alone or units, metric)
+    nearer = origins(evaluation)
+    units = alone = _with_content(make_units(evaluation if nearer is None else nearer.deltas))
+    values, binary = _differing(units, metric)
+    values_alone, proportions = values, _is_proportion(evaluation)
+    if nearer is not None:  # tests that take no pairs measure all units from one number
+        alone = make_units(measured_from(evaluation, float(nearer.offsets[0])))
+        values_alone, binary, proportions = _differing(alone, metric)[0], False, False
+    results: list[TestOrReason] = [LeftOut(name, values) for name in PAIRED] if isinstance(values, str) else []
+    if not isinstance(values, str):  # a value is rounded by half a step, a difference by one
+        d, rounding = values[0] - values[1], 0 if units.exact else 2
+        results = paired_tests(np.where(2 * abs(d) <= rounding, 0, d), alternative, binary=binary, rounding=rounding)
+    if evaluation.clusters is not None:
+        results.append(_over_clusters(units, metric, alternative))
+    is_reason = isinstance(values_alone, str)
+    results.append(LeftOut(TWO_SAMPLE_T, values_alone) if is_reason else two_sample_t(*values_alone, alternative))
+    results.append(_binomial(units, metric, alternative, proportions=proportions))
+    results.append(_chi_square(units, metric, alternative))
+    if np.array_equal(*units.values):
+        results = [replace(each, p_value=1.0) if isinstance(each, ClassicalTest) else each for each in results]
+    return results, units.values.shape[1], _dependence(alone, metric)
 
 
-def is_proportion(evaluation: EvaluationRecord) -> bool:
+def _is_proportion(evaluation: EvaluationRecord) -> bool:
     """Whether the two statistics are the number of right items and the number of all items."""
     stats = evaluation.stats
     if stats.dtype.kind != "i" or stats.shape[2] != 2:
         return False
     return bool((0 <= stats[..., 0]).all() and (stats[..., 0] <= stats[..., 1]).all())
-
-
-def tests_of_units(
-    units: Units, metric: Metric, alternative: Alternative, *, clustered: bool, proportions: bool, alone: Units | None
-) -> list[TestOrReason]:
-    """All classical tests of two systems on their units, or why they do not apply.
-
-    Where numbers are large, each unit is measured from a number of its own, which systems share: then `alone` are the
-    units for tests that take no pairs, measured from one number.
-    """
-    units = _with_content(units)
-    values, binary = _differing(units, metric)
-    values_alone = values
-    if alone is not None and not isinstance(values, str):
-        values_alone, binary, proportions = _differing(alone, metric)[0], False, False
-    # A value is rounded by half a step, a difference by one.
-    results = _paired(values, alternative, binary=binary, rounding=0 if units.exact else 2)
-    if clustered:
-        results.append(_over_clusters(units, metric, alternative))
-    if isinstance(values_alone, str):
-        results.append(LeftOut(TWO_SAMPLE_T, values_alone))
-    else:
-        results.append(two_sample_t(values_alone[0], values_alone[1], alternative))
-    results.append(_binomial(units, metric, alternative, proportions=proportions))
-    results.append(_chi_square(units, metric, alternative))
-    if np.array_equal(*units.values):
-        return [replace(each, p_value=1.0) if isinstance(each, ClassicalTest) else each for each in results]
-    return results
 
 
 def _with_content(units: Units) -> Units:
@@ -147,14 +132,6 @@ def _differing(units: Units, metric: Metric) -> tuple[np.ndarray | str, bool]:
         return f"{metric.name} does not change with the statistic that differs ({metric.stat_names[stat]})", False
     step = 1.0 if units.divisors is None else float(units.divisors[stat])
     return -values if high < low else values, bool(((values == 0) | (values == step)).all())
-
-
-def _paired(values: np.ndarray | str, alternative: Alternative, *, binary: bool, rounding: int) -> list[TestOrReason]:
-    """The tests of differences; two that differ by `rounding` steps may be equal before rounding."""
-    if isinstance(values, str):
-        return [LeftOut(name, values) for name in PAIRED]
-    d = values[0] - values[1]
-    return paired_tests(np.where(2 * abs(d) <= rounding, 0, d), alternative, binary=binary, rounding=rounding)
 
 
 def _over_clusters(units: Units, metric: Metric, alternative: Alternative) -> TestOrReason:
