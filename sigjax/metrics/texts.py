@@ -216,25 +216,27 @@ def evaluation_from_texts(
     references: Sequence[str] | Sequence[Sequence[str]],
     *,
     metric: str,
-    ids: Sequence[object] | None = None,
-    clusters: Sequence[object] | None = None,
-    strata: Sequence[object] | None = None,
     cache: bool = True,
     progress: bool,
+    **labels: Any,
 ) -> EvaluationRecord:
-    """Check, extract and assemble; see `Evaluation.from_texts`."""
-    metric, recipe = _recipe(metric)
+    """Check, extract and assemble; see `Evaluation.from_texts`, which has the `labels` of segments."""
+    found, base, given = parameterized(metric)
+    if found is None or base not in TEXT_METRICS:
+        raise InputError(f"metric {metric!r} does not take texts; {', '.join(TEXT_METRICS)} do")
+    metric, recipe = found.name, Recipe(base, given.get("tokenize"), given.get("lowercase") == "true")
     check_mapping(systems, "texts by system, such as {'A': ['Hello.']}")
     gold = _references(references)
     texts = {name: _texts(f"system {name!r}", given) for name, given in systems.items()}
-    for name, given in texts.items():
-        if len(given) != len(gold[0]):
-            raise InputError(
-                f"system {name!r} has {len(given)} segment(s), the references have {len(gold[0])}; expected one text "
-                "per segment in the same order (references are [segment] or [reference][segment])"
-            )
     named = {f"reference {number}": own for number, own in enumerate(gold, start=1)}
-    check_lengths(metric, named | {f"system {name!r}": own for name, own in texts.items()}, unit_name="segment")
+    named |= {f"system {name!r}": own for name, own in texts.items()}
+    for name, own in named.items():
+        if len(own) != len(gold[0]):
+            raise InputError(
+                f"{name} has {len(own)} segment(s), the references have {len(gold[0])}; expected one text per segment "
+                "in the same order (references are [segment] or [reference][segment])"
+            )
+    check_lengths(metric, named, unit_name="segment")
     counted = TEXT_METRICS[recipe.metric]
     signature = counted.signature(recipe, len(gold))
     code = "sacrebleu" if counted.signature is sacrebleu_signature else ""
@@ -242,10 +244,8 @@ def evaluation_from_texts(
     return evaluation_from_arrays(
         dict(zip(texts, inputs, strict=True)),
         metric=metric,
-        ids=ids,
-        clusters=clusters,
-        strata=strata,
         notes=(Note(signature, about=metric, code=code), *counted.notes(recipe, gold, texts)),
+        **labels,
     )
 
 
@@ -261,16 +261,8 @@ def check_lengths(metric: str, texts: Mapping[str, Sequence[str]], *, unit_name:
                 )
 
 
-def _recipe(metric: str) -> tuple[str, Recipe]:
-    """A metric of texts by name, with its parameters -> the name in full, and how texts are counted."""
-    found, base, given = parameterized(metric)
-    if found is None or base not in TEXT_METRICS:
-        raise InputError(f"metric {metric!r} does not take texts; {', '.join(TEXT_METRICS)} do")
-    return found.name, Recipe(base, given.get("tokenize"), given.get("lowercase") == "true")
-
-
 def _references(references: Sequence[str] | Sequence[Sequence[str]]) -> list[list[str]]:
-    """`[reference][segment]`, at least one of each, all of one length."""
+    """`[reference][segment]`, at least one of each."""
     if isinstance(references, str | bytes | Mapping):
         raise InputError(f"references: expected a list of texts or of such lists, got {type(references).__name__}")
     given: list[Any] = list(references)
@@ -281,12 +273,6 @@ def _references(references: Sequence[str] | Sequence[Sequence[str]]) -> list[lis
     gold = [_texts(f"reference {number}", each) for number, each in enumerate(given, start=1)]
     if not gold[0]:
         raise InputError("there are no segments to compare on")
-    for number, each in enumerate(gold, start=1):
-        if len(each) != len(gold[0]):
-            raise InputError(
-                f"reference {number} has {len(each)} segment(s), reference 1 has {len(gold[0])}; expected one text per "
-                "segment in each"
-            )
     return gold
 
 

@@ -211,13 +211,12 @@ def _mid_p(above: int, below: int, alternative: Alternative) -> float:
     both = above + below
     if both == 0:
         return 1.0
-    if alternative == "two-sided" and above == below:
-        # Every outcome is as extreme, and b = c is one outcome, not two: 1 - P(X = b) / 2.
-        return 0.5 + binomial_upper(above + 1, both)
-    if alternative == "two-sided":
-        return binomial_upper(max(above, below), both) + binomial_upper(max(above, below) + 1, both)
-    ahead = above if alternative == "greater" else below
-    return 0.5 * (binomial_upper(ahead, both) + binomial_upper(ahead + 1, both))
+    ahead = {"greater": above, "less": below, "two-sided": max(above, below)}[alternative]
+    tail = 0.5 * (binomial_upper(ahead, both) + binomial_upper(ahead + 1, both))
+    if alternative != "two-sided":
+        return tail
+    # Where b = c, every outcome is as extreme, and b = c is one outcome, not two: 1 - P(X = b) / 2.
+    return 2.0 * tail if above != below else 0.5 + binomial_upper(above + 1, both)
 
 
 def doubled_ranks(sizes: np.ndarray, rounding: int) -> np.ndarray:
@@ -325,26 +324,23 @@ def delong(scores: np.ndarray, label: np.ndarray, alternative: Alternative) -> C
     >>> round(test.statistic, 4), round(test.p_value, 4)
     (-0.25, 0.8026)
     """
-    positive, negative = (np.sort(scores[:, label == kind], axis=1) for kind in (1, 0))
-    if positive.shape[1] < 2 or negative.shape[1] < 2:
+    from scipy.stats import rankdata
+
+    of_label = [label == 1, label == 0]
+    if min(map(np.count_nonzero, of_label)) < 2:
         return LeftOut(DELONG, "it takes two instances of each label or more")
-    covariance, places = np.zeros((2, 2)), []
-    for one, other in ((1, 0), (0, 1)):
-        own, against = scores[:, label == one], (positive if other else negative)
-        rows = list(zip(against, own, strict=True))
-        halves = [[np.searchsorted(ref, row, side) / 2.0 for side in ("left", "right")] for ref, row in rows]
-        place = np.array(halves).sum(axis=1)
-        place /= against.shape[1]
-        covariance += np.cov(place) / own.shape[1]
-        places.append(place.mean(axis=1))
-    difference = float(places[0][0] - places[0][1])
+    ranks, places = rankdata(scores, axis=1), []
+    for own, others in zip(of_label, of_label[::-1], strict=True):
+        places.append((ranks[:, own] - rankdata(scores[:, own], axis=1)) / np.count_nonzero(others))
+    covariance = sum(np.cov(place) / place.shape[1] for place in places)
+    of_a, of_b = places[0].mean(axis=1).tolist()
     spread = float(covariance[0, 0] + covariance[1, 1] - 2.0 * covariance[0, 1])
     assumes = "areas are normal: many instances of both labels"
-    if difference == 0.0:
+    if of_a == of_b:
         return ClassicalTest(DELONG, 0.0, normal_tail(0.0, alternative), assumes)
     if spread <= _ROUNDING:
         return LeftOut(DELONG, ALL_EQUAL)
-    z = difference / math.sqrt(spread)
+    z = (of_a - of_b) / math.sqrt(spread)
     return ClassicalTest(DELONG, z, normal_tail(z, alternative), assumes)
 
 
