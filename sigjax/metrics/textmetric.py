@@ -42,10 +42,6 @@ class Recipe:
         return "lc" if self.lowercase else "mixed"
 
 
-def _no_notes(*_: object) -> tuple[str, ...]:
-    return ()
-
-
 @dataclass(frozen=True)
 class TextMetric:
     """A metric of texts.
@@ -71,7 +67,7 @@ class TextMetric:
     whole: bool = True
     longest: int = 2_000_000
     extra: str = ""
-    notes: Callable[[Recipe, Texts, Mapping[str, Sequence[str]]], tuple[str, ...]] = _no_notes
+    notes: Callable[[Recipe, Texts, Mapping[str, Sequence[str]]], tuple[str, ...]] = lambda *_: ()
 
     @property
     def dtype(self) -> type:

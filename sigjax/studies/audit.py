@@ -24,12 +24,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ALPHAS = (0.01, 0.05, 0.10)
-_TOO_OFTEN = "too many false positives"
 _LEVEL_LOOKS = (("black", "o"), (PALETTE[2], "s"), (PALETTE[3], "^"))
 """Of 1%, 5% and 10%."""
 _TITLE_NAME = 26
 """Columns for a name in a title."""
-_TEST_HEIGHT = 0.2  # inches
 _BAND = 1.358
 """95% quantile of the Kolmogorov distance of n uniform p-values, times the root of n."""
 
@@ -89,7 +87,7 @@ class AuditedTest(Brief):
         above = [percent(rate.alpha) for rate in self.errors if rate.interval.low > rate.alpha]
         below = [percent(rate.alpha) for rate in self.errors if rate.interval.high < rate.alpha]
         if above:
-            return f"{_TOO_OFTEN} at {', '.join(above)}"
+            return f"too many false positives at {', '.join(above)}"
         text = "exceeds none of these levels significantly"
         text += f", conservative at {', '.join(below)}" if below else ""
         return text + ("; elsewhere p-values are too small" if self.excess_p < 0.01 else "")
@@ -149,15 +147,11 @@ class Audit(study.Study):
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """Distributions of p on the left, type-I errors test by test on the right."""
         largest = max(rate.interval.high for one in self.tests for rate in one.errors)
-        for tests in study.grouped(self.tests, "metric"):
-            height = max(study.PANEL, _TEST_HEIGHT * len(tests))
-            yield height, partial(_draw_distributions, tests=tests, title=self._title(tests[0]))
-            yield height, partial(_draw_errors, tests=tests, largest=largest)
-
-    def _title(self, test: AuditedTest) -> str:
-        """The metric, and how the pairs were made."""
         a, b = (middle_cut(name, _TITLE_NAME) for name in self.systems)
-        return f"{metric_title(test.metric)}, outputs of {a} and {b} swapped at random"
+        for tests in study.grouped(self.tests, "metric"):
+            title = f"{metric_title(tests[0].metric)}, outputs of {a} and {b} swapped at random"
+            yield study.PANEL, partial(_draw_distributions, tests=tests, title=title)
+            yield study.PANEL, partial(_draw_errors, tests=tests, largest=largest)
 
 
 @takes(AuditOptions)
@@ -225,17 +219,13 @@ def _audited(p_values: np.ndarray, **named: Any) -> AuditedTest:
 
 def _error_table(tests: Sequence[AuditedTest]) -> list[str]:
     header = ("metric", "test", "method", *(f"p <= {rate.alpha:g}" for rate in tests[0].errors), "excess", "p")
-    rows = [
-        (metric_title(one.metric), one.test, study.in_methods(one.methods), *map(_rate, one.errors))
-        + (f"{one.excess:.3f}", format_p(one.excess_p))
-        for one in tests
-    ]
+    rows = []
+    for one in tests:
+        ends = ((100.0 * rate.rate, *(100.0 * end for end in rate.interval)) for rate in one.errors)
+        rates = [f"{rate:.1f}% [{low:.1f}, {high:.1f}]" for rate, low, high in ends]
+        named = metric_title(one.metric), one.test, study.in_methods(one.methods)
+        rows.append((*named, *rates, f"{one.excess:.3f}", format_p(one.excess_p)))
     return study.table_text(header, rows, (0, 1, 2))
-
-
-def _rate(rate: ErrorRate) -> str:
-    low, high = (100.0 * end for end in rate.interval)
-    return f"{100.0 * rate.rate:.1f}% [{low:.1f}, {high:.1f}]"
 
 
 def _verdicts(tests: Sequence[AuditedTest]) -> list[str]:
