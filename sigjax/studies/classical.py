@@ -88,8 +88,10 @@ def all_tests(
         results = paired_tests(np.where(2 * abs(d) <= rounding, 0, d), alternative, binary=binary, rounding=rounding)
     if evaluation.clusters is not None:
         results.append(_over_clusters(units, metric, alternative))
-    is_reason = isinstance(values_alone, str)
-    results.append(LeftOut(TWO_SAMPLE_T, values_alone) if is_reason else two_sample_t(*values_alone, alternative))
+    if isinstance(values_alone, str):
+        results.append(LeftOut(TWO_SAMPLE_T, values_alone))
+    else:
+        results.append(two_sample_t(values_alone[0], values_alone[1], alternative))
     results.append(_binomial(units, metric, alternative, proportions=proportions))
     results.append(_chi_square(units, metric, alternative))
     if np.array_equal(*units.values):

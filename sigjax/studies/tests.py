@@ -332,7 +332,8 @@ def delong(scores: np.ndarray, label: np.ndarray, alternative: Alternative) -> C
     ranks, places = rankdata(scores, axis=1), []
     for own, others in zip(of_label, of_label[::-1], strict=True):
         places.append((ranks[:, own] - rankdata(scores[:, own], axis=1)) / np.count_nonzero(others))
-    covariance = sum(np.cov(place) / place.shape[1] for place in places)
+    first, second = (np.cov(place) / place.shape[1] for place in places)
+    covariance = first + second
     of_a, of_b = places[0].mean(axis=1).tolist()
     spread = float(covariance[0, 0] + covariance[1, 1] - 2.0 * covariance[0, 1])
     assumes = "areas are normal: many instances of both labels"

@@ -241,17 +241,12 @@ def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settin
 def _tested(case: SumsProblem, test: Test, count: int, device: Device) -> Comparisons:
     """The columns of the test of some of `count` trials."""
     settings = replace(case.settings, test=test, method="montecarlo")
-    if test == "permutation" and _seconds(case) * count <= _EXACT_SECONDS:
-        settings = replace(settings, method="auto", budget=_NO_LIMIT)
-    case = replace(case, settings=settings)
-    return run_tests(case, Context(device)).pairs_by[test]
-
-
-def _seconds(case: SumsProblem) -> float:
-    """Nominal seconds of the exact test of the first trial."""
-    settings = replace(case.settings, method="auto", budget=_NO_LIMIT)
-    (plan,) = plan_exact(replace(case, settings=settings), [case.hypotheses.pair(0)]).values()
-    return plan.seconds if isinstance(plan, Plan) else np.inf
+    if test == "permutation":
+        exact = replace(settings, method="auto", budget=_NO_LIMIT)
+        (plan,) = plan_exact(replace(case, settings=exact), [case.hypotheses.pair(0)]).values()  # of the first trial
+        if isinstance(plan, Plan) and plan.seconds * count <= _EXACT_SECONDS:
+            settings = exact
+    return run_tests(replace(case, settings=settings), Context(device)).pairs_by[test]
 
 
 @contextmanager
