@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -254,25 +255,18 @@ class ClassicalTests(StudyResult):
 
     def _lines(self) -> list[str]:
         """The scores, a table of tests, the cost of assuming independence, what was left out and why."""
-        spec, widest = (
-            words.number_spec([self.score_a, self.score_b]),
-            max(map(cell_len, map(visible, (self.a, self.b)))),
-        )
+        spec = words.number_spec([self.score_a, self.score_b])
+        scores = [(visible(name), score) for name, score in ((self.a, self.score_a), (self.b, self.score_b))]
+        widest = max(cell_len(name) for name, _ in scores)
+        said = (_dependence_line(self), *_left_out(self), *(f"note: {note}" for note in self.notes))
         return [
             f"{words.metric_title(self.metric)}: {words.count(self.num_units, 'unit')}",
-            *(
-                f"{set_cell_size(visible(name), widest)}  {words.format_number(score, spec)}"
-                for name, score in ((self.a, self.score_a), (self.b, self.score_b))
-            ),
+            *(f"{set_cell_size(name, widest)}  {words.format_number(score, spec)}" for name, score in scores),
             f"delta {words.format_number(self.delta, f'+{spec}')}, {words.ALTERNATIVES[self.alternative]}",
             "",
             *_table(self),
             "",
-            *(
-                line
-                for said in (_dependence_line(self), *_left_out(self), *(f"note: {note}" for note in self.notes))
-                for line in wrapped(said)
-            ),
+            *chain.from_iterable(map(wrapped, said)),
             self.signature,
         ]
 
