@@ -8,8 +8,7 @@ only notes, reasons, settings, signatures or layout do. `--write` writes the dig
 script needs sigjax alone: results that need packages which are not installed are left out, and the packages named.
 
 A digest leaves out versions and has ten digits of p-values, of what limits them, of intervals by t and of studies:
-functions such as exp are rounded differently by libraries and processors (`sigjax help reproducibility`). The deficit
-of an audited classical test, which depends on whether equal p-values are rounded alike, is left out, too. NumPy makes
+functions such as exp are rounded differently by libraries and processors (`sigjax help reproducibility`). NumPy makes
 all results; JAX (`cpu`) makes again those that bring a kernel of their own. `--device` makes all of them on one device
 (for `gpu` set JAX_PLATFORMS=cuda,cpu).
 """
@@ -58,8 +57,7 @@ def plain(result: Any) -> Any:
     if is_dataclass(result) and not isinstance(result, type):
         return rounded(plain(asdict(result)))
     if isinstance(result, dict):
-        left_out = {"deficit"} if "classical" in result.get("methods", ()) else set()
-        left_out |= {"versions", "lower_is_better"}  # the latter is in the headings of the text
+        left_out = {"versions", "lower_is_better"}  # the latter is in the headings of the text
         return {key: plain(each) for key, each in result.items() if key not in left_out}
     if isinstance(result, list | tuple):
         return [plain(each) for each in result]

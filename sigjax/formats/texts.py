@@ -26,7 +26,6 @@ IGNORE_TIME_SEGMENT_IN_SCORING is left out with its words. A channel of which a 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from operator import itemgetter
@@ -46,7 +45,7 @@ from sigjax.readers.json_files import Item, load_item, text, type_of
 from sigjax.readers.options import Options, name_systems, quote, select_systems
 from sigjax.readers.predictions import answer_words, score_answer
 from sigjax.readers.table import is_missing, parse_number
-from sigjax.records import EvaluationRecord, Hint, InputError, Line, Transcripts
+from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import naming, read_head, read_segments, read_text
 
 
@@ -316,11 +315,7 @@ def _evaluate(
         columns = zip(counted.metric.inputs, stats.T.astype(float), strict=False)  # ones may follow the inputs
         numbers = {each: np.where(absent, np.nan, own) for each, own in columns}
         sheets.append(Sheet(name, own.file, numbers, gold.fields, ids))
-    evaluation = join_sheets(sheets, options, notes=tuple(notes))(options)
-    if counted.transcripts is None or evaluation.present is not None:
-        return evaluation
-    kept = {name: tuple(own.values.get(id, "") for id in evaluation.ids or ()) for name, own in systems.items()}
-    return replace(evaluation, transcripts=Transcripts(tuple(gold.values[id] for id in evaluation.ids or ()), kept))
+    return join_sheets(sheets, options, notes=tuple(notes))(options)
 
 
 def _ids(split: Split, text: str) -> list[str]:

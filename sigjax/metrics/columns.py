@@ -205,9 +205,14 @@ def standardized(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
         )
     result = columns.copy()
     for i, (name, method) in enumerate(zip(metric.inputs, methods, strict=True)):
-        if method != "none":
-            for row in result[:, i]:
-                row[:] = _standardized_column(row, name, method)
+        for row in result[:, i] if method != "none" else ():
+            different, inverse, counts = np.unique(row, return_inverse=True, return_counts=True)
+            try:
+                row[:] = np.array(_STANDARDIZE[method](different.tolist(), counts.tolist()))[inverse]
+            except OverflowError:
+                raise InputError(
+                    f"{name}: the spread of the numbers is beyond the range of a double; rescale them"
+                ) from None
     return result
 
 
@@ -220,15 +225,6 @@ def what_is_exchanged(metric: SampleMetric) -> str:
     """
     words = [_WORDS[method] for method in dict.fromkeys(metric.standardize) if method != "none"]
     return f"; {' and '.join(words)} within each system are exchanged" if words else ""
-
-
-def _standardized_column(column: np.ndarray, name: str, method: Standard) -> np.ndarray:
-    """One column `[instance]`, standardized value by value."""
-    values, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
-    try:
-        return np.array(_STANDARDIZE[method](values.tolist(), counts.tolist()))[inverse]
-    except OverflowError:
-        raise InputError(f"{name}: the spread of the numbers is beyond the range of a double; rescale them") from None
 
 
 def _centred(values: list[float], counts: list[int]) -> list[float]:

@@ -31,8 +31,8 @@ SCLITE = "wer-sclite"
 _NOTHING, _OPTIONAL, _WORD, _SUBSTITUTION = 1, 2000, 3000, 4000
 """Thousandths of what sclite adds for a word left out or put in (@, optional or other), and for another word."""
 
-Step = tuple[Literal["correct", "substitution", "deletion", "insertion"], int]
-"""What became of a word, and the slot of the reference where it is; insertions follow theirs."""
+Kind = Literal["correct", "substitution", "deletion", "insertion"]
+"""What became of a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,6 @@ class Words:
     """Of leaving the word out, or putting it in."""
     before: list[list[int]]
     """The words that may come before each; sclite prefers the first."""
-    slots: list[int]
-    """The position of each in the text, from 1, where alternatives have one position together."""
     last: list[int]
     """The words that may be the last."""
 
@@ -66,11 +64,10 @@ def words_of(text: str) -> Words:
     """The words of a text in lower case.
 
     >>> graph = words_of("a { B C / @ } (d)")
-    >>> graph.words, graph.before, graph.slots
-    (['', 'a', 'b', 'c', '@', 'd'], [[], [0], [1], [2], [1], [3, 4]], [0, 1, 2, 2, 2, 3])
+    >>> graph.words, graph.before
+    (['', 'a', 'b', 'c', '@', 'd'], [[], [0], [1], [2], [1], [3, 4]])
     """
-    words, costs, befores, slots = [""], [0], list[list[int]]([[]]), [0]
-    last, slot = [0], 1
+    words, costs, befores, last = [""], [0], list[list[int]]([[]]), [0]
     open_braces: list[tuple[list[int], list[int]]] = []  # what comes before the alternatives, the ends of those so far
     for token in tokens_of(text.lower()):
         if token == "{":
@@ -89,10 +86,8 @@ def words_of(text: str) -> Words:
             words.append(word)
             costs.append(cost)
             befores.append(last)
-            slots.append(slot)
             last = [len(words) - 1]
-        slot += not open_braces
-    return Words(words, costs, befores, slots, last)
+    return Words(words, costs, befores, last)
 
 
 def _word(token: str) -> tuple[str, int]:
@@ -104,32 +99,31 @@ def _word(token: str) -> tuple[str, int]:
     return word, _NOTHING if word == "@" else _WORD
 
 
-def align(reference: Words, output: Words) -> list[Step]:
+def align(reference: Words, output: Words) -> list[Kind]:
     """The alignment that costs least, from the start; where several do, the one that sclite takes.
 
     Words that are optional are correct where they are left out, or put in.
 
-    >>> [kind for kind, slot in align(words_of("a { b c / @ } d"), words_of("A d e"))]
+    >>> align(words_of("a { b c / @ } d"), words_of("A d e"))
     ['correct', 'correct', 'insertion']
     """
     table = _table(reference, output)
-    steps = list[Step]()
+    kinds = list[Kind]()
     a, b = min(product(reference.last, output.last), key=lambda cell: table[cell[0]][cell[1]])
     while a or b:
         both, left_out, put_in = _moves(reference, output, table, a, b)
-        slot = reference.slots[a]
         if both[0] <= left_out[0] and both[0] <= put_in[0]:
-            steps.append(("correct" if reference.words[a] == output.words[b] else "substitution", slot))
+            kinds.append("correct" if reference.words[a] == output.words[b] else "substitution")
             _, a, b = both
         elif left_out[0] < put_in[0]:
             if (cost := reference.costs[a]) != _NOTHING:
-                steps.append(("correct" if cost == _OPTIONAL else "deletion", slot))
+                kinds.append("correct" if cost == _OPTIONAL else "deletion")
             _, a, b = left_out
         else:
             if (cost := output.costs[b]) != _NOTHING:
-                steps.append(("correct" if cost == _OPTIONAL else "insertion", slot))
+                kinds.append("correct" if cost == _OPTIONAL else "insertion")
             _, a, b = put_in
-    return steps[::-1]
+    return kinds[::-1]
 
 
 def _table(reference: Words, output: Words) -> list[Sequence[int]]:
@@ -245,7 +239,7 @@ def _fewest(reference: Sequence[str], output: Sequence[str]) -> tuple[int, int]:
 
 
 def _of_sclite(reference: Words, output: Words) -> tuple[int, int]:
-    kinds = [kind for kind, _ in align(reference, output)]
+    kinds = align(reference, output)
     return len(kinds) - kinds.count("correct"), len(kinds) - kinds.count("insertion")
 
 
@@ -309,6 +303,5 @@ ERROR_RATES = (
         _sclite_signature,
         seconds=3e-6,
         longest=60_000,
-        aligned=True,
     ),
 )

@@ -179,9 +179,7 @@ def _differ_little(values: np.ndarray, least: float) -> bool:
 
 
 def _norms(rows: np.ndarray) -> np.ndarray:
-    """2-norms of rows `[row, number]`, also where squares leave the range of a double."""
-    exponents = np.frexp(np.abs(rows).max(axis=1))[1]
-    return np.ldexp(np.linalg.norm(np.ldexp(rows, -exponents[:, None]), axis=1), exponents)
+    return np.linalg.norm(rows.astype(np.float64), axis=1)
 
 
 def _is_small(apart: np.ndarray, size: np.ndarray | float, least: np.ndarray | float) -> np.ndarray:

@@ -59,7 +59,6 @@ class TextMetric:
         whole: whether the inputs of the metric are whole numbers (int64); else they are float64.
         longest: how many characters a text may have, measured so that a segment takes at most about a minute (TER of
             shuffled words: ten) and 1 GB.
-        aligned: whether a test takes the alignment of texts, so that evaluations keep them.
         extra: what installs the library that counts, `pip install "sigjax[EXTRA]"`; "" where none is needed.
         notes: recipe, references and outputs by system -> notes on texts that the metric may be wrong for.
     """
@@ -71,7 +70,6 @@ class TextMetric:
     block: int = 128
     whole: bool = True
     longest: int = 2_000_000
-    aligned: bool = False
     extra: str = ""
     notes: Callable[[Recipe, Texts, Mapping[str, Sequence[str]]], tuple[str, ...]] = _no_notes
 
@@ -185,40 +183,29 @@ def _chrf(name: str, word_order: int) -> Metric:
 
 def sacrebleu_metric(recipe: Recipe, num_references: int) -> Any:
     """The metric of sacrebleu, which is BLEU for the metrics that only share its tokenizers."""
-    name = recipe.metric
+    name, tokenize, command = recipe.metric, recipe.tokenize, install_command("sacrebleu>=2.5,<3")
     try:
         import sacrebleu
+        from sacrebleu.metrics.bleu import BLEU
         from sacrebleu.metrics.chrf import CHRF
         from sacrebleu.metrics.ter import TER
     except ImportError:
-        raise InputError(f"the metric {name} of texts needs sacrebleu; run: {install_command(_SACREBLEU)}") from None
+        raise InputError(f"the metric {name} of texts needs sacrebleu; run: {command}") from None
     # The statistics come from private methods, which have not changed since 2.0.
     if not (2, 5) <= tuple(int(part) for part in sacrebleu.__version__.split(".")[:2]) < (3, 0):
-        command = install_command(_SACREBLEU)
         raise InputError(f"sacrebleu {sacrebleu.__version__} is not supported (2.5 to 2.x are); run: {command}")
     references = [[""]] * num_references
     if name == "ter":  # which ignores case anyway
         return TER(references=references)
     if name in ("chrf", "chrf++"):
         return CHRF(word_order=2 if name == "chrf++" else 0, lowercase=recipe.lowercase, references=references)
-    return _sacrebleu_bleu(recipe, references)
-
-
-def _sacrebleu_bleu(recipe: Recipe, references: Texts) -> Any:
-    """BLEU with a tokenizer, which may need a library or a model of its own."""
-    from sacrebleu.metrics.bleu import BLEU
-
-    tokenize = recipe.tokenize
     if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
         raise InputError(f"tokenize: sacrebleu has no tokenizer {tokenize!r}; it has {', '.join(BLEU.TOKENIZERS)}")
     try:
         # Forced: without warnings; the score is the same.
         return BLEU(force=True, lowercase=recipe.lowercase, tokenize=tokenize, references=references)
-    except Exception as error:  # libraries that are missing, downloads that fail
+    except Exception as error:  # libraries or models of a tokenizer that are missing
         raise InputError(f"tokenize: {tokenize!r} cannot be used: {' '.join(str(error).split())}") from None
-
-
-_SACREBLEU = "sacrebleu>=2.5,<3"
 
 
 def start_sacrebleu(recipe: Recipe) -> Count:

@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from tempfile import TemporaryFile
 from typing import IO, Any, cast
 
@@ -23,11 +23,11 @@ import numpy as np
 
 from sigjax.metrics.registry import TEXT_METRICS, check_mapping, evaluation_from_arrays, parameterized
 from sigjax.metrics.textmetric import Recipe, Texts, sacrebleu_signature
-from sigjax.records import EvaluationRecord, InputError, Note, Transcripts
+from sigjax.records import EvaluationRecord, InputError, Note
 from sigjax.run.context import num_cores, progress_bar
 from sigjax.run.files import cache_folder, replacing
 
-_SCHEMA = "sigjax-texts/2"
+_SCHEMA = "sigjax-texts/3"
 """Part of every key; to be changed when the counts of the same texts change."""
 _SECONDS_PER_WORKER = 0.5
 """Work that is worth a process, which takes about half of this to start (measured)."""
@@ -47,7 +47,8 @@ def inputs_of_texts(
 ) -> list[np.ndarray]:
     """Inputs of the metric `[segment, input]` for each system: from the cache, or extracted."""
     counted = TEXT_METRICS[recipe.metric]
-    keys = _keys(recipe, signature, references, systems)
+    common = _hash([_SCHEMA, recipe.metric, recipe.tokenize or "", recipe.case, signature, *references])
+    keys = [_hash([common, *texts]) for texts in systems]  # everything that the counts of a system depend on
     shape = len(references[0]), len(counted.metric.inputs)
     kept = {key: load_stats(key, shape, counted.dtype) if cache else None for key in keys}
     left = {key: texts for key, texts in zip(keys, systems, strict=True) if kept[key] is None}
@@ -63,22 +64,9 @@ def inputs_of_texts(
     return [inputs for key in keys if (inputs := kept[key]) is not None]
 
 
-def _keys(recipe: Recipe, signature: str, references: list[list[str]], systems: list[list[str]]) -> list[str]:
-    """The key of each system: a hash of everything that its counts depend on."""
-    recipes = [_SCHEMA, recipe.metric, recipe.tokenize or "", recipe.case, signature]
-    common = hashlib.sha256(b"".join(_framed(texts) for texts in (recipes, *references)))
-    keys: list[str] = []
-    for texts in systems:
-        whole = common.copy()
-        whole.update(_framed(texts))
-        keys.append(whole.hexdigest())
-    return keys
-
-
-def _framed(texts: list[str]) -> bytes:
-    """Texts with their number and lengths, so that no two lists look alike."""
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    return b"%d;" % len(texts) + b"".join(b"%d:%b" % (len(each), each) for each in encoded)
+def _hash(texts: list[Any]) -> str:
+    """Of texts, and lists of them; JSON quotes them, so that no two lists look alike."""
+    return hashlib.sha256(json.dumps(texts, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def load_stats(key: str, shape: tuple[int, int], dtype: type = np.int64) -> np.ndarray | None:
@@ -228,41 +216,37 @@ def evaluation_from_texts(
     references: Sequence[str] | Sequence[Sequence[str]],
     *,
     metric: str,
-    ids: Sequence[object] | None = None,
-    clusters: Sequence[object] | None = None,
-    strata: Sequence[object] | None = None,
     cache: bool = True,
     progress: bool,
+    **labels: Any,
 ) -> EvaluationRecord:
-    """Check, extract and assemble; see `Evaluation.from_texts`."""
-    metric, recipe = _recipe(metric)
+    """Check, extract and assemble; see `Evaluation.from_texts`, which has the `labels` of segments."""
+    found, base, given = parameterized(metric)
+    if found is None or base not in TEXT_METRICS:
+        raise InputError(f"metric {metric!r} does not take texts; {', '.join(TEXT_METRICS)} do")
+    metric, recipe = found.name, Recipe(base, given.get("tokenize"), given.get("lowercase") == "true")
     check_mapping(systems, "texts by system, such as {'A': ['Hello.']}")
     gold = _references(references)
     texts = {name: _texts(f"system {name!r}", given) for name, given in systems.items()}
-    for name, given in texts.items():
-        if len(given) != len(gold[0]):
-            raise InputError(
-                f"system {name!r} has {len(given)} segment(s), the references have {len(gold[0])}; expected one text "
-                "per segment in the same order (references are [segment] or [reference][segment])"
-            )
     named = {f"reference {number}": own for number, own in enumerate(gold, start=1)}
-    check_lengths(metric, named | {f"system {name!r}": own for name, own in texts.items()}, unit_name="segment")
+    named |= {f"system {name!r}": own for name, own in texts.items()}
+    for name, own in named.items():
+        if len(own) != len(gold[0]):
+            raise InputError(
+                f"{name} has {len(own)} segment(s), the references have {len(gold[0])}; expected one text per segment "
+                "in the same order (references are [segment] or [reference][segment])"
+            )
+    check_lengths(metric, named, unit_name="segment")
     counted = TEXT_METRICS[recipe.metric]
     signature = counted.signature(recipe, len(gold))
     code = "sacrebleu" if counted.signature is sacrebleu_signature else ""
     inputs = inputs_of_texts(recipe, signature, gold, list(texts.values()), cache=cache, progress=progress)
-    evaluation = evaluation_from_arrays(
+    return evaluation_from_arrays(
         dict(zip(texts, inputs, strict=True)),
         metric=metric,
-        ids=ids,
-        clusters=clusters,
-        strata=strata,
         notes=(Note(signature, about=metric, code=code), *counted.notes(recipe, gold, texts)),
+        **labels,
     )
-    if not counted.aligned or len(gold) > 1:
-        return evaluation
-    outputs = {name: tuple(own) for name, own in texts.items()}
-    return replace(evaluation, transcripts=Transcripts(tuple(gold[0]), outputs))
 
 
 def check_lengths(metric: str, texts: Mapping[str, Sequence[str]], *, unit_name: str) -> None:
@@ -277,16 +261,8 @@ def check_lengths(metric: str, texts: Mapping[str, Sequence[str]], *, unit_name:
                 )
 
 
-def _recipe(metric: str) -> tuple[str, Recipe]:
-    """A metric of texts by name, with its parameters -> the name in full, and how texts are counted."""
-    found, base, given = parameterized(metric)
-    if found is None or base not in TEXT_METRICS:
-        raise InputError(f"metric {metric!r} does not take texts; {', '.join(TEXT_METRICS)} do")
-    return found.name, Recipe(base, given.get("tokenize"), given.get("lowercase") == "true")
-
-
 def _references(references: Sequence[str] | Sequence[Sequence[str]]) -> list[list[str]]:
-    """`[reference][segment]`, at least one of each, all of one length."""
+    """`[reference][segment]`, at least one of each."""
     if isinstance(references, str | bytes | Mapping):
         raise InputError(f"references: expected a list of texts or of such lists, got {type(references).__name__}")
     given: list[Any] = list(references)
@@ -297,12 +273,6 @@ def _references(references: Sequence[str] | Sequence[Sequence[str]]) -> list[lis
     gold = [_texts(f"reference {number}", each) for number, each in enumerate(given, start=1)]
     if not gold[0]:
         raise InputError("there are no segments to compare on")
-    for number, each in enumerate(gold, start=1):
-        if len(each) != len(gold[0]):
-            raise InputError(
-                f"reference {number} has {len(each)} segment(s), reference 1 has {len(gold[0])}; expected one text per "
-                "segment in each"
-            )
     return gold
 
 

@@ -39,7 +39,6 @@ class Evaluation(EvaluationRecord):
             none. None where every system has every instance.
         title: what was measured, as the log of a program names it: "TASK: SCORE". None where it names no task.
         weights: `[instance]` how much each counts in the score, in a suite of tasks of different size. Else None.
-        transcripts: references and outputs, where a test aligns them (MAPSSWE of "wer-sclite"); not saved. Else None.
 
     Example:
         >>> evaluation = Evaluation.from_arrays({"A": [1, 1, 0, 1], "B": [1, 0, 0, 1]}, metric="accuracy")

@@ -17,7 +17,6 @@ from sigjax.records.metric import EvaluationRecord as EvaluationRecord
 from sigjax.records.metric import Metric as Metric
 from sigjax.records.metric import Note as Note
 from sigjax.records.metric import SampleMetric as SampleMetric
-from sigjax.records.metric import Transcripts as Transcripts
 from sigjax.records.options import Hint as Hint
 from sigjax.records.options import InputError as InputError
 from sigjax.records.options import Line as Line

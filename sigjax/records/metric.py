@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, fields
-from typing import Any, ClassVar, Literal, NamedTuple
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -199,15 +199,6 @@ def with_facts(notes: Iterable[str], facts: Iterable[Fact]) -> tuple[str, ...]:
     return tuple(found)
 
 
-class Transcripts(NamedTuple):
-    """The texts that statistics were counted on, for tests that align them."""
-
-    references: tuple[str, ...]
-    """[instance]."""
-    outputs: Mapping[str, tuple[str, ...]]
-    """Name of each system -> [instance]."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class EvaluationRecord(Brief):
     """The statistics of several systems on the same instances, for one metric.
@@ -227,7 +218,6 @@ class EvaluationRecord(Brief):
     title: str | None = None
     weights: np.ndarray | None = None
     present: np.ndarray | None = None
-    transcripts: Transcripts | None = field(default=None, compare=False)
 
     def __eq__(self, other: object) -> bool:
         """Whether the other one has the same numbers, names, labels and metric."""

@@ -3,41 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import sigjax.studies.study as study
 import sigjax.studies.trials as trials
 from sigjax.comparison.options import ReadingOptions, evaluations_of
-from sigjax.records import EvaluationRecord, InputError, Interval, Settings, Test
+from sigjax.records import Interval, Settings, Test
 from sigjax.records.display import Brief
-from sigjax.records.options import check, option, same, takes
+from sigjax.records.options import check, same, takes
 from sigjax.report.plots import PALETTE, label_rows, set_words
 from sigjax.report.words import count, format_p, metric_title, middle_cut, percent
 from sigjax.run.context import with_progress
-from sigjax.studies.classical import is_proportion
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval, uniformity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ALPHAS = (0.01, 0.05, 0.10)
-Null = Literal["swaps", "splits"]
-"""How to make pairs of which neither is better: by swaps of the outputs of two systems, or splits of one system."""
-NULLS = {
-    "swaps": "by random swaps of the outputs of {}: neither is better, and they are as similar as the systems are",
-    "splits": "of random halves of the units of {}: neither is better, and they are independent",
-}
-_TOO_OFTEN = "too many false positives"
-_TEST_COLORS = PALETTE[2:]
 _LEVEL_LOOKS = (("black", "o"), (PALETTE[2], "s"), (PALETTE[3], "^"))
 """Of 1%, 5% and 10%."""
 _TITLE_NAME = 26
 """Columns for a name in a title."""
-_TEST_HEIGHT = 0.2  # inches
 _BAND = 1.358
 """95% quantile of the Kolmogorov distance of n uniform p-values, times the root of n."""
 
@@ -47,12 +37,6 @@ class AuditOptions(trials.StudyOptions, ReadingOptions):
     """The options of `audit`."""
 
     test: Test | Sequence[Test] = same(trials.StudyOptions, "test", ("permutation", "bootstrap"))
-    null: Null | Sequence[Null] = option(
-        "swaps", "How pairs are made: swaps, splits (of the units of each system into random halves), or both."
-    )
-    classical: bool = option(
-        False, "Audit the classical tests, too.", "Of those in `classical_tests`, all that the pairs allow."
-    )
 
 
 @dataclass(frozen=True)
@@ -78,16 +62,14 @@ class AuditedTest(Brief):
 
     Attributes:
         metric: name of the metric.
-        test: "permutation", "bootstrap", or the name of a classical test.
-        methods: number of repetitions by method ("exact", "montecarlo", "classical").
+        test: "permutation" or "bootstrap".
+        methods: number of repetitions by method ("exact", "montecarlo").
         errors: type-I error at 1%, 5% and 10%.
         excess: the largest amount by which the share of p-values up to one of them is above that p-value.
         excess_p: upper bound on the probability of such an excess, for a test that keeps all levels; see
             `sigjax.studies.formulas.uniformity`.
         deficit: the largest amount by which it is below.
-        p_values: [repetition]; 1 where a classical test does not apply.
-        null: how the pairs were made: "swaps" or "splits".
-        system: for splits, the system whose units they are; else None.
+        p_values: [repetition].
     """
 
     metric: str
@@ -98,8 +80,6 @@ class AuditedTest(Brief):
     excess_p: float
     deficit: float
     p_values: tuple[float, ...]
-    null: Null = "swaps"
-    system: str | None = None
 
     @property
     def verdict(self) -> str:
@@ -107,7 +87,7 @@ class AuditedTest(Brief):
         above = [percent(rate.alpha) for rate in self.errors if rate.interval.low > rate.alpha]
         below = [percent(rate.alpha) for rate in self.errors if rate.interval.high < rate.alpha]
         if above:
-            return f"{_TOO_OFTEN} at {', '.join(above)}"
+            return f"too many false positives at {', '.join(above)}"
         text = "exceeds none of these levels significantly"
         text += f", conservative at {', '.join(below)}" if below else ""
         return text + ("; elsewhere p-values are too small" if self.excess_p < 0.01 else "")
@@ -118,9 +98,9 @@ class Audit(study.Study):
     """Type-I errors of tests on pairs of which neither system is better.
 
     Attributes:
-        systems: the two systems whose outputs were swapped, and those whose units were split.
-        tests: metric by metric, null by null and test by test.
-        repetitions: number of pairs, for each null.
+        systems: the two systems whose outputs were swapped.
+        tests: metric by metric and test by test.
+        repetitions: number of pairs.
         num_instances: number of instances.
         num_units: number of units (instances, or clusters where there are some).
         settings: of the tests.
@@ -137,27 +117,22 @@ class Audit(study.Study):
 
     def _rows(self) -> list[dict[str, Any]]:
         """One row per test and level."""
-        return [
-            {"metric": one.metric, "test": one.test, "null": one.null, "system": one.system} | asdict(error)
-            for one in self.tests
-            for error in one.errors
-        ]
+        return [{"metric": one.metric, "test": one.test} | asdict(error) for one in self.tests for error in one.errors]
 
     def _lines(self) -> list[str]:
-        """One table per way to make pairs, and what they say."""
+        """The table of false-positive rates, and what they say."""
         names = " and ".join(self.systems)
-        lines = [f"audit of {names}: {study.in_units(self)}"]
-        for null, system in dict.fromkeys((one.null, one.system) for one in self.tests):
-            tests = [one for one in self.tests if (one.null, one.system) == (null, system)]
-            lines += [
-                "",
-                f"{count(self.repetitions, 'pair')} {NULLS[null].format(names if system is None else system)}",
-                "false-positive rate, with 95% intervals:",
-                "",
-                *_error_table(tests),
-                "",
-                *_verdicts(tests),
-            ]
+        lines = [
+            f"audit of {names}: {study.in_units(self)}",
+            "",
+            f"{count(self.repetitions, 'pair')} by random swaps of the outputs of {names}: neither is better, and they "
+            "are as similar as the systems are",
+            "false-positive rate, with 95% intervals:",
+            "",
+            *_error_table(self.tests),
+            "",
+            *_verdicts(self.tests),
+        ]
         if study.unit_of(self) == "instance":
             lines += ["", "made instance by instance: whether instances depend on each other (sentences of a document)"]
             lines += ["cannot be seen here; where they do, true rates are higher: --cluster"]
@@ -172,16 +147,11 @@ class Audit(study.Study):
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """Distributions of p on the left, type-I errors test by test on the right."""
         largest = max(rate.interval.high for one in self.tests for rate in one.errors)
-        for tests in study.grouped(self.tests, "metric", "null", "system"):
-            height = max(study.PANEL, _TEST_HEIGHT * len(tests))
-            yield height, partial(_draw_distributions, tests=tests, title=self._title(tests[0]))
-            yield height, partial(_draw_errors, tests=tests, largest=largest)
-
-    def _title(self, test: AuditedTest) -> str:
-        """The metric, and how the pairs were made."""
-        a, b = (middle_cut(name, _TITLE_NAME) for name in (self.systems * 2)[:2])
-        made = f"outputs of {a} and {b} swapped at random" if test.system is None else f"random halves of {a}"
-        return f"{metric_title(test.metric)}, {made}"
+        a, b = (middle_cut(name, _TITLE_NAME) for name in self.systems)
+        for tests in study.grouped(self.tests, "metric"):
+            title = f"{metric_title(tests[0].metric)}, outputs of {a} and {b} swapped at random"
+            yield study.PANEL, partial(_draw_distributions, tests=tests, title=title)
+            yield study.PANEL, partial(_draw_errors, tests=tests, largest=largest)
 
 
 @takes(AuditOptions)
@@ -189,17 +159,10 @@ class Audit(study.Study):
 def audit(data: Any, options: AuditOptions) -> Audit:
     r"""Measure the type-I error of tests on the user's own data, with pairs for which the null hypothesis is true.
 
-    *Swaps.* Each repetition swaps the outputs of two systems on each unit with probability 1/2, and tests the two
-    mixtures (A/A). Neither is better, whatever the systems are; the metric, the sizes of the units, how often outputs
-    differ and how alike they are stay those of the data.
-
-    *Splits.* Each repetition deals the units of one system at random, within strata, into two halves, and pairs these
-    at random: two independent samples of one population. Tests that assume independent systems keep their level here,
-    but not under swaps, where both systems saw the same units. The halves have different gold data: tests of one
-    statistic that differs do not apply to metrics that have gold statistics.
-
-    Both exchange single units, and so make units independent of each other: neither sees that units depend on each
-    other. Where a cluster (`cluster`) is forgotten, the true error is larger than the audit's.
+    Each repetition swaps the outputs of two systems on each unit with probability 1/2, and tests the two mixtures
+    (A/A). Neither is better, whatever the systems are; the metric, the sizes of the units, how often outputs differ and
+    how alike they are stay those of the data. Single units are exchanged, which makes them independent: where they
+    depend on each other and their cluster (`cluster`) is forgotten, the true error is larger than the audit's.
 
     The error at a level $\alpha$ is the share of repetitions with $p \le \alpha$. For a valid test it is at most
     $\alpha$, up to the binomial error that its interval shows.
@@ -209,8 +172,7 @@ def audit(data: Any, options: AuditOptions) -> Audit:
         options: see `AuditOptions`.
 
     Raises:
-        InputError: an option or the data cannot be used, a metric that is no function of sums, a single unit, or too
-            few for splits.
+        InputError: an option or the data cannot be used, a metric that is no function of sums, or a single unit.
 
     Reference: Yeh (2000), section 3; Conover (1972) on the distance of Kolmogorov for discrete distributions.
 
@@ -222,63 +184,27 @@ def audit(data: Any, options: AuditOptions) -> Audit:
     """
     evaluations = evaluations_of(data, options, selects=True)
     check(options)
-    nulls: tuple[Null, ...] = (options.null,) if isinstance(options.null, str) else tuple(options.null)
     settings = trials.checked_settings(evaluations, options, min(ALPHAS))
-    chosen = [(trials.select_pair if "swaps" in nulls else trials.select)(each, options.only) for each in evaluations]
-    audited = tuple(one for each in chosen for one in _of_metric(each, nulls, settings, options))
-    num_units = len(trials.make_pilot(chosen[0]).units.strata)
+    audited, pilots = [], [trials.make_pilot(trials.select_pair(each, options.only)) for each in evaluations]
+    for pilot in pilots:
+        made = pilot, trials.swapped(pilot, settings.seed), pilot.units.strata
+        tried = trials.run_trials(*made, options.repetitions, settings, options.device, progress=options.progress)
+        for test in settings.tests:
+            named = {"metric": pilot.metric.name, "test": test, "methods": tried.methods[test]}
+            audited.append(_audited(tried.p_values[test], **named))
+    names, num_units = pilots[0].names, len(pilots[0].units.strata)
     signature = study.study_signature(
         "audit",
         options,
-        metric="+".join(each.metric.name for each in chosen),
-        test="+".join((*settings.tests, "classical") if options.classical else settings.tests),
-        null=None if nulls == ("swaps",) else "+".join(nulls),
-        only=",".join(chosen[0].systems),
-        classical=None,
+        metric="+".join(pilot.metric.name for pilot in pilots),
+        test="+".join(settings.tests),
+        only=",".join(names),
         ties="ge",
         units=num_units,
         **trials.signed_data(evaluations[0]),
     )
-    return Audit(
-        chosen[0].systems, audited, options.repetitions, chosen[0].num_instances, num_units, settings, signature
-    )
-
-
-def _of_metric(
-    evaluation: EvaluationRecord, nulls: tuple[Null, ...], settings: Settings, options: AuditOptions
-) -> Iterator[AuditedTest]:
-    repetitions, progress = options.repetitions, options.progress
-    data = {"clustered": evaluation.clusters is not None, "proportions": is_proportion(evaluation)}
-    for null, system, made in _trials(evaluation, nulls, settings.seed, unpaired=options.classical):
-        named = {"metric": evaluation.metric.name, "null": null, "system": system}
-        tested = trials.run_trials(*made, repetitions, settings, options.device, progress=progress)
-        for test in settings.tests:
-            yield _audited(tested.p_values[test], test=test, methods=tested.methods[test], **named)
-        if options.classical:
-            of_tests = trials.run_classical(*made, repetitions, settings.alternative, progress=progress, **data)
-            for test, p_values in of_tests.items():
-                yield _audited(p_values, test=test, methods={"classical": repetitions}, **named)
-
-
-def _trials(
-    evaluation: EvaluationRecord, nulls: tuple[Null, ...], seed: int, *, unpaired: bool
-) -> Iterator[tuple[Null, str | None, tuple[trials.Pilot, trials.Maker, np.ndarray]]]:
-    """Swaps, for tests some of which may be `unpaired`, and splits of each system; with the strata of the pairs."""
-    if "swaps" in nulls:
-        pilot = trials.make_pilot(evaluation, alone=unpaired)
-        yield "swaps", None, (pilot, trials.swapped(pilot, seed), pilot.units.strata)
-    pilot = trials.make_pilot(evaluation, alone=True)
-    strata, systems = pilot.units.strata, evaluation.systems
-    if "splits" in nulls:
-        pairs = trials.dealt(strata)[1]
-        if len(pairs) < 2:
-            raise InputError(
-                f"random splits need units for two pairs or more, four within a stratum or two in each of two, got "
-                f"{len(strata)} units; use swaps"
-            )
-        for index, name in enumerate(systems):
-            alone = replace(pilot, names=(name, name))
-            yield "splits", name, (alone, trials.split(alone, index, seed), pairs)
+    size = evaluations[0].num_instances
+    return Audit(names, tuple(audited), options.repetitions, size, num_units, settings, signature)
 
 
 def _audited(p_values: np.ndarray, **named: Any) -> AuditedTest:
@@ -291,22 +217,18 @@ def _audited(p_values: np.ndarray, **named: Any) -> AuditedTest:
     return AuditedTest(errors=tuple(errors), p_values=tuple(p_values.tolist()), **distances, **named)
 
 
-def _error_table(tests: list[AuditedTest]) -> list[str]:
+def _error_table(tests: Sequence[AuditedTest]) -> list[str]:
     header = ("metric", "test", "method", *(f"p <= {rate.alpha:g}" for rate in tests[0].errors), "excess", "p")
-    rows = [
-        (metric_title(one.metric), one.test, study.in_methods(one.methods), *map(_rate, one.errors))
-        + (f"{one.excess:.3f}", format_p(one.excess_p))
-        for one in tests
-    ]
+    rows = []
+    for one in tests:
+        ends = ((100.0 * rate.rate, *(100.0 * end for end in rate.interval)) for rate in one.errors)
+        rates = [f"{rate:.1f}% [{low:.1f}, {high:.1f}]" for rate, low, high in ends]
+        named = metric_title(one.metric), one.test, study.in_methods(one.methods)
+        rows.append((*named, *rates, f"{one.excess:.3f}", format_p(one.excess_p)))
     return study.table_text(header, rows, (0, 1, 2))
 
 
-def _rate(rate: ErrorRate) -> str:
-    low, high = (100.0 * end for end in rate.interval)
-    return f"{100.0 * rate.rate:.1f}% [{low:.1f}, {high:.1f}]"
-
-
-def _verdicts(tests: list[AuditedTest]) -> list[str]:
+def _verdicts(tests: Sequence[AuditedTest]) -> list[str]:
     """One line for all tests of which the errors say the same."""
     names: dict[str, list[str]] = {}
     several = len({one.metric for one in tests}) > 1
@@ -320,21 +242,14 @@ def _draw_distributions(axes: Axes, tests: list[AuditedTest], title: str) -> Non
     line, width = np.array([0.0, 1.0]), _BAND / len(tests[0].p_values) ** 0.5
     axes.fill_between(line, line - width, line + width, color="0.9", label="95% of uniform samples", linewidth=0)
     axes.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=1)
-    for index, one in enumerate(sorted(tests, key=lambda one: one.test in study.COLORS)):  # resampling tests on top
+    for one in tests:
         p_values = np.sort(one.p_values)
         shares = np.arange(1, len(p_values) + 1) / len(p_values)
-        axes.step([0.0, *p_values, 1.0], [0.0, *shares, 1.0], where="post", label=one.test, **_style(index, one.test))
+        style: dict[str, Any] = {"where": "post", "color": study.COLORS[one.test], "linewidth": 1.6}
+        axes.step([0.0, *p_values, 1.0], [0.0, *shares, 1.0], label=one.test, **style)
     axes.set_xlim(0.0, 1.0)
     axes.set_ylim(0.0, 1.0)
     set_words(axes, title, "p", "share of p-values up to p")
-
-
-def _style(index: int, test: str) -> dict[str, Any]:
-    """Solid lines for resampling tests, dashed ones for others, dotted ones where these repeat colours."""
-    if test in study.COLORS:
-        return {"color": study.COLORS[test], "linewidth": 1.6}
-    color, dashed = _TEST_COLORS[index % len(_TEST_COLORS)], index < len(_TEST_COLORS)
-    return {"color": color, "linewidth": 1, "linestyle": "--" if dashed else (0, (1, 1))}
 
 
 def _draw_errors(axes: Axes, tests: list[AuditedTest], largest: float) -> None:

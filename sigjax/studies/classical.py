@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,6 @@ import sigjax.report.words as words
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of, is_array
 from sigjax.metrics import METRICS, evaluation_from_arrays, measured_from, origins
-from sigjax.metrics.edits import SCLITE
 from sigjax.records import (
     Alternative,
     Comparison,
@@ -43,7 +43,6 @@ from sigjax.studies.tests import (
     CHI_SQUARE,
     CLUSTER_T,
     DELONG,
-    MAPSSWE,
     ONE_UNIT,
     PAIRED,
     TWO_SAMPLE_T,
@@ -54,7 +53,6 @@ from sigjax.studies.tests import (
     chi_square,
     delong,
     dependence,
-    mapsswe,
     paired_t,
     paired_tests,
     two_sample_t,
@@ -78,41 +76,18 @@ def all_tests(
             of_auc = delong(evaluation.stats[..., 0], evaluation.stats[0, :, 1], alternative)
             left_out.append(LeftOut(DELONG, "it takes independent instances") if by_clusters else of_auc)
         return left_out, evaluation.num_instances, (None, None)
-    if (nearer := origins(evaluation)) is None:
-        units, alone = _with_content(make_units(evaluation)), None
-    else:
-        units, alone = make_units(nearer.deltas), make_units(measured_from(evaluation, float(nearer.offsets[0])))
-    data = {"clustered": evaluation.clusters is not None, "proportions": is_proportion(evaluation)}
-    results = tests_of_units(units, metric, alternative, **data, alone=alone)
-    if metric.name == SCLITE:
-        results.append(_mapsswe(evaluation, alternative))
-    return results, units.values.shape[1], _dependence(alone or units, metric)
-
-
-def is_proportion(evaluation: EvaluationRecord) -> bool:
-    """Whether the two statistics are the number of right items and the number of all items."""
-    stats = evaluation.stats
-    if stats.dtype.kind != "i" or stats.shape[2] != 2:
-        return False
-    return bool((0 <= stats[..., 0]).all() and (stats[..., 0] <= stats[..., 1]).all())
-
-
-def tests_of_units(
-    units: Units, metric: Metric, alternative: Alternative, *, clustered: bool, proportions: bool, alone: Units | None
-) -> list[TestOrReason]:
-    """All classical tests of two systems on their units, or why they do not apply.
-
-    Where numbers are large, each unit is measured from a number of its own, which systems share: then `alone` are the
-    units for tests that take no pairs, measured from one number.
-    """
-    units = _with_content(units)
+    nearer = origins(evaluation)
+    units = alone = _with_content(make_units(evaluation if nearer is None else nearer.deltas))
     values, binary = _differing(units, metric)
-    values_alone = values
-    if alone is not None and not isinstance(values, str):
+    values_alone, proportions = values, _is_proportion(evaluation)
+    if nearer is not None:  # tests that take no pairs measure all units from one number
+        alone = make_units(measured_from(evaluation, float(nearer.offsets[0])))
         values_alone, binary, proportions = _differing(alone, metric)[0], False, False
-    # A value is rounded by half a step, a difference by one.
-    results = _paired(values, alternative, binary=binary, rounding=0 if units.exact else 2)
-    if clustered:
+    results: list[TestOrReason] = [LeftOut(name, values) for name in PAIRED] if isinstance(values, str) else []
+    if not isinstance(values, str):  # a value is rounded by half a step, a difference by one
+        d, rounding = values[0] - values[1], 0 if units.exact else 2
+        results = paired_tests(np.where(2 * abs(d) <= rounding, 0, d), alternative, binary=binary, rounding=rounding)
+    if evaluation.clusters is not None:
         results.append(_over_clusters(units, metric, alternative))
     if isinstance(values_alone, str):
         results.append(LeftOut(TWO_SAMPLE_T, values_alone))
@@ -121,8 +96,16 @@ def tests_of_units(
     results.append(_binomial(units, metric, alternative, proportions=proportions))
     results.append(_chi_square(units, metric, alternative))
     if np.array_equal(*units.values):
-        return [replace(each, p_value=1.0) if isinstance(each, ClassicalTest) else each for each in results]
-    return results
+        results = [replace(each, p_value=1.0) if isinstance(each, ClassicalTest) else each for each in results]
+    return results, units.values.shape[1], _dependence(alone, metric)
+
+
+def _is_proportion(evaluation: EvaluationRecord) -> bool:
+    """Whether the two statistics are the number of right items and the number of all items."""
+    stats = evaluation.stats
+    if stats.dtype.kind != "i" or stats.shape[2] != 2:
+        return False
+    return bool((0 <= stats[..., 0]).all() and (stats[..., 0] <= stats[..., 1]).all())
 
 
 def _with_content(units: Units) -> Units:
@@ -152,24 +135,6 @@ def _differing(units: Units, metric: Metric) -> tuple[np.ndarray | str, bool]:
         return f"{metric.name} does not change with the statistic that differs ({metric.stat_names[stat]})", False
     step = 1.0 if units.divisors is None else float(units.divisors[stat])
     return -values if high < low else values, bool(((values == 0) | (values == step)).all())
-
-
-def _paired(values: np.ndarray | str, alternative: Alternative, *, binary: bool, rounding: int) -> list[TestOrReason]:
-    """The tests of differences; two that differ by `rounding` steps may be equal before rounding."""
-    if isinstance(values, str):
-        return [LeftOut(name, values) for name in PAIRED]
-    d = values[0] - values[1]
-    return paired_tests(np.where(2 * abs(d) <= rounding, 0, d), alternative, binary=binary, rounding=rounding)
-
-
-def _mapsswe(evaluation: EvaluationRecord, alternative: Alternative) -> TestOrReason:
-    texts = evaluation.transcripts
-    if texts is None or len(texts.references) != evaluation.num_instances:
-        return LeftOut(
-            MAPSSWE, "it aligns transcripts with one reference, and this is statistics, or several references"
-        )
-    a, b = (texts.outputs[name] for name in evaluation.systems)
-    return mapsswe(texts.references, a, b, alternative)
 
 
 def _over_clusters(units: Units, metric: Metric, alternative: Alternative) -> TestOrReason:
@@ -290,25 +255,18 @@ class ClassicalTests(StudyResult):
 
     def _lines(self) -> list[str]:
         """The scores, a table of tests, the cost of assuming independence, what was left out and why."""
-        spec, widest = (
-            words.number_spec([self.score_a, self.score_b]),
-            max(map(cell_len, map(visible, (self.a, self.b)))),
-        )
+        spec = words.number_spec([self.score_a, self.score_b])
+        scores = [(visible(name), score) for name, score in ((self.a, self.score_a), (self.b, self.score_b))]
+        widest = max(cell_len(name) for name, _ in scores)
+        said = (_dependence_line(self), *_left_out(self), *(f"note: {note}" for note in self.notes))
         return [
             f"{words.metric_title(self.metric)}: {words.count(self.num_units, 'unit')}",
-            *(
-                f"{set_cell_size(visible(name), widest)}  {words.format_number(score, spec)}"
-                for name, score in ((self.a, self.score_a), (self.b, self.score_b))
-            ),
+            *(f"{set_cell_size(name, widest)}  {words.format_number(score, spec)}" for name, score in scores),
             f"delta {words.format_number(self.delta, f'+{spec}')}, {words.ALTERNATIVES[self.alternative]}",
             "",
             *_table(self),
             "",
-            *(
-                line
-                for said in (_dependence_line(self), *_left_out(self), *(f"note: {note}" for note in self.notes))
-                for line in wrapped(said)
-            ),
+            *chain.from_iterable(map(wrapped, said)),
             self.signature,
         ]
 
@@ -349,8 +307,7 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests 
     the systems differ, as for means, accuracy and recall. Precision, F1 and BLEU have no such statistic: these tests
     are left out, with the reason. Two-sample t, binomial z and chi-square tests assume independent systems, to show
     what that costs: the factor $s_{d-ind} / s_d = \sqrt{s_1^2 + s_2^2} / s_d$. For identical systems every p is 1.
-    Of `wer-sclite` there is MAPSSWE, too, on segments of its own: `sigjax.studies.tests` says how these and whole
-    utterances differ. Tests that draw resamples run again with `seed + 1`. For a paired t test over k folds, give k
+    Tests that draw resamples run again with `seed + 1`. For a paired t test over k folds, give k
     numbers per system, or give the folds as clusters, which are also scored one by one.
 
     Of three systems or more, the instances are data sets: Friedman's test and its post-hoc tests (`RankTests`). With

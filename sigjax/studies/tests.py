@@ -1,4 +1,4 @@
-"""The classical tests of two systems, by arrays: paired ones, those of independent systems, and MAPSSWE.
+"""The classical tests of two systems, by arrays: paired ones, and those of independent systems.
 
 What each assumes beyond independent units is in its record. Paired tests take one difference per unit, system a minus
 system b, in whole numbers (fixed point), so that zeros and ties are exact; where all are 0, p = 1, whatever the
@@ -10,7 +10,7 @@ for comparison. Reference: Yeh (2000), section 2.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,6 @@ import numpy as np
 from sigjax.exact.choices import sample_distribution
 from sigjax.exact.distributions import dp_null
 from sigjax.exact.lattice import Lattice, NotEligible
-from sigjax.metrics.edits import align, words_of
 from sigjax.records import Alternative
 from sigjax.records.display import SciPyNames
 from sigjax.resample.units import total, variance
@@ -82,14 +81,7 @@ def paired_t(
     return _of_mean(differences, rounding, name, assumes, lambda t: t_tail(t, len(differences) - 1, alternative))
 
 
-def wald_z(
-    differences: np.ndarray,
-    alternative: Alternative,
-    *,
-    name: str = WALD,
-    assumes: str = "differences are many",
-    rounding: float = 0.0,
-) -> ClassicalTest | LeftOut:
+def wald_z(differences: np.ndarray, alternative: Alternative, *, rounding: float = 0.0) -> ClassicalTest | LeftOut:
     r"""Wald test, $z = \bar d / (s_d / \sqrt n)$ by the normal distribution; $s_d$ has ddof = 1.
 
     `differences` is `[unit]`; `rounding` as in `paired_t`. Reference: Wasserman (2004), "All of statistics", section
@@ -98,7 +90,7 @@ def wald_z(
     >>> round(wald_z(np.array([1, 2, 3]), "two-sided").p_value, 6)
     0.000532
     """
-    return _of_mean(differences, rounding, name, assumes, lambda z: normal_tail(z, alternative))
+    return _of_mean(differences, rounding, WALD, "differences are many", lambda z: normal_tail(z, alternative))
 
 
 def sign_test(differences: np.ndarray, alternative: Alternative) -> ClassicalTest:
@@ -219,13 +211,12 @@ def _mid_p(above: int, below: int, alternative: Alternative) -> float:
     both = above + below
     if both == 0:
         return 1.0
-    if alternative == "two-sided" and above == below:
-        # Every outcome is as extreme, and b = c is one outcome, not two: 1 - P(X = b) / 2.
-        return 0.5 + binomial_upper(above + 1, both)
-    if alternative == "two-sided":
-        return binomial_upper(max(above, below), both) + binomial_upper(max(above, below) + 1, both)
-    ahead = above if alternative == "greater" else below
-    return 0.5 * (binomial_upper(ahead, both) + binomial_upper(ahead + 1, both))
+    ahead = {"greater": above, "less": below, "two-sided": max(above, below)}[alternative]
+    tail = 0.5 * (binomial_upper(ahead, both) + binomial_upper(ahead + 1, both))
+    if alternative != "two-sided":
+        return tail
+    # Where b = c, every outcome is as extreme, and b = c is one outcome, not two: 1 - P(X = b) / 2.
+    return 2.0 * tail if above != below else 0.5 + binomial_upper(above + 1, both)
 
 
 def doubled_ranks(sizes: np.ndarray, rounding: int) -> np.ndarray:
@@ -333,26 +324,24 @@ def delong(scores: np.ndarray, label: np.ndarray, alternative: Alternative) -> C
     >>> round(test.statistic, 4), round(test.p_value, 4)
     (-0.25, 0.8026)
     """
-    positive, negative = (np.sort(scores[:, label == kind], axis=1) for kind in (1, 0))
-    if positive.shape[1] < 2 or negative.shape[1] < 2:
+    from scipy.stats import rankdata
+
+    of_label = [label == 1, label == 0]
+    if min(map(np.count_nonzero, of_label)) < 2:
         return LeftOut(DELONG, "it takes two instances of each label or more")
-    covariance, places = np.zeros((2, 2)), []
-    for one, other in ((1, 0), (0, 1)):
-        own, against = scores[:, label == one], (positive if other else negative)
-        rows = list(zip(against, own, strict=True))
-        halves = [[np.searchsorted(ref, row, side) / 2.0 for side in ("left", "right")] for ref, row in rows]
-        place = np.array(halves).sum(axis=1)
-        place /= against.shape[1]
-        covariance += np.cov(place) / own.shape[1]
-        places.append(place.mean(axis=1))
-    difference = float(places[0][0] - places[0][1])
+    ranks, places = rankdata(scores, axis=1), []
+    for own, others in zip(of_label, of_label[::-1], strict=True):
+        places.append((ranks[:, own] - rankdata(scores[:, own], axis=1)) / np.count_nonzero(others))
+    first, second = (np.cov(place) / place.shape[1] for place in places)
+    covariance = first + second
+    of_a, of_b = places[0].mean(axis=1).tolist()
     spread = float(covariance[0, 0] + covariance[1, 1] - 2.0 * covariance[0, 1])
     assumes = "areas are normal: many instances of both labels"
-    if difference == 0.0:
+    if of_a == of_b:
         return ClassicalTest(DELONG, 0.0, normal_tail(0.0, alternative), assumes)
     if spread <= _ROUNDING:
         return LeftOut(DELONG, ALL_EQUAL)
-    z = difference / math.sqrt(spread)
+    z = (of_a - of_b) / math.sqrt(spread)
     return ClassicalTest(DELONG, z, normal_tail(z, alternative), assumes)
 
 
@@ -415,64 +404,3 @@ def rank_sum(a: np.ndarray, b: np.ndarray, alternative: Alternative, *, rounding
         p_value, how = float(mannwhitneyu(*ranks, alternative=alternative, method="asymptotic").pvalue), "normal"
     assumes = f"systems are independent, with one distribution where they do not differ; ties share ranks; {how}"
     return ClassicalTest(RANK_SUM, statistic, p_value, assumes, paired=False)
-
-
-MAPSSWE = "MAPSSWE"
-_BOUNDARY = 2
-"""Words that both systems have right, one after the other, between two segments."""
-
-
-def mapsswe(
-    references: Sequence[str], a: Sequence[str], b: Sequence[str], alternative: Alternative
-) -> ClassicalTest | LeftOut:
-    r"""Matched-pairs sentence-segment word error test of two systems on transcripts `[utterance]`.
-
-    sclite's alignments of both systems cut each utterance where both have two words running right; a segment is what
-    lies between and has an error. With $d_i$ the errors of a minus those of b in segment i of n,
-    $z = \bar d / (s_d / \sqrt n)$ by the normal distribution; $s_d$ has ddof = 1. As `sc_stats -t mapsswe` of SCTK; but
-    words of two systems that take different alternatives of a reference stay in step here.
-
-    The permutation test takes the errors and lengths of whole utterances, or of clusters such as speakers, and swaps
-    them; so it needs no normal distribution and no independence within them, and tests the difference of the rates.
-    MAPSSWE assumes that segments of one utterance, and all utterances of a speaker, are independent; it gains power
-    where this is so. It compares errors, not rates, and segments depend on the pair: a third system has others.
-
-    References: Gillick and Cox (1989), "Some statistical issues in the comparison of speech recognition algorithms";
-    Pallett, Fisher and Fiscus (1990), "Tools for the analysis of benchmark speech recognition tests".
-
-    >>> gold, a, b = ["a b c d e f"] * 3, ["a x c d e f", "a b c d e f", "a"], ["a b c d x f", "a b", "a b"]
-    >>> test = mapsswe(gold, a, b, "two-sided")
-    >>> round(test.statistic, 4), test.assumes
-    (-0.6348, 'segments are independent, and many; 4 segments')
-    """
-    pairs = [pair for texts in zip(references, a, b, strict=True) for pair in segments(*texts)]
-    if len(pairs) < 2:
-        return LeftOut(MAPSSWE, f"it takes two segments with errors or more, got {len(pairs)}")
-    differences = np.array([first - second for first, second in pairs])
-    assumes = f"segments are independent, and many; {len(pairs):,} segments"
-    return wald_z(differences, alternative, name=MAPSSWE, assumes=assumes)
-
-
-def segments(reference: str, a: str, b: str) -> Iterator[tuple[int, int]]:
-    """The errors of both systems in each segment of an utterance.
-
-    >>> list(segments("a b c d e f g", "a x c d e f", "a b c d y f g"))
-    [(1, 0), (1, 1)]
-    """
-    gold = words_of(reference)
-    size = 2 * max(gold.slots) + 2  # in each slot of the reference the words, then what is put in after them
-    right, errors = np.zeros((2, size), int), np.zeros((2, size), int)
-    for system, output in enumerate((a, b)):
-        for kind, slot in align(gold, words_of(output)):
-            (right if kind == "correct" else errors)[system, 2 * slot + (kind == "insertion")] += 1
-    running, sums = 0, (0, 0)
-    for wrong, both_right in zip(errors.T.tolist(), right.min(axis=0).tolist(), strict=True):
-        if any(wrong):
-            running, sums = 0, (sums[0] + wrong[0], sums[1] + wrong[1])
-            continue
-        running += both_right
-        if running >= _BOUNDARY and any(sums):
-            yield sums
-            sums = 0, 0
-    if any(sums):
-        yield sums

@@ -1,7 +1,7 @@
 """Trials: systems made at random from the units of an evaluation, each tested as a user would test it.
 
-The units of a trial are drawn from those of the evaluation, or their outputs are swapped, or they are dealt into two
-halves. Trials take their random numbers from resamples that no test reaches, so trials and tests share none.
+The units of a trial are drawn from those of the evaluation, or their outputs are swapped. Trials take their random
+numbers from resamples that no test reaches, so trials and tests share none.
 """
 
 from __future__ import annotations
@@ -18,16 +18,14 @@ from sigjax.comparison.analysis import run_tests
 from sigjax.comparison.checks import check_evaluations, check_together, check_units
 from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
 from sigjax.exact.plans import Plan
-from sigjax.metrics import check_score, measured_from, origins
+from sigjax.metrics import check_score, origins
 from sigjax.records import Alternative, Comparisons, Device, EvaluationRecord, Hint, InputError, Metric, Settings, Test
 from sigjax.records.options import option, same, values
-from sigjax.resample.draws import Draws, row_keys, swap, words
+from sigjax.resample.draws import Draws, row_keys, swap
 from sigjax.resample.units import Units, make_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, NotTraceable, progress_bar
-from sigjax.studies.classical import tests_of_units
 from sigjax.studies.formulas import check_resamples
-from sigjax.studies.tests import CLUSTER_T, PAIRED, UNPAIRED, ClassicalTest
 from sigjax.testing.hypotheses import NotFinite
 from sigjax.testing.permutation import plan_exact
 from sigjax.testing.problem import SumsProblem
@@ -90,13 +88,13 @@ def on_instances(evaluation: EvaluationRecord, chosen: np.ndarray, **changes: An
     return replace(evaluation, **({"stats": evaluation.stats[:, index]} | labels | changes))
 
 
-def make_pilot(evaluation: EvaluationRecord, *, alone: bool = False) -> Pilot:
-    """The units of an evaluation: in pairs, or with the instances of a system in any order (`alone`)."""
+def make_pilot(evaluation: EvaluationRecord) -> Pilot:
+    """The units of an evaluation."""
     metric = evaluation.metric
     if not isinstance(metric, Metric):
         raise InputError(f"a study takes metrics of sums, but {metric.name!r} is computed from all instances at once")
     if (nearer := origins(evaluation)) is not None:
-        evaluation = measured_from(evaluation, float(nearer.offsets[0])) if alone else nearer.deltas
+        evaluation = nearer.deltas
     units = make_units(evaluation)
     check_units(len(units.strata), "a study")
     check_score(metric, units.unscaled(units.totals))
@@ -111,34 +109,6 @@ def swapped(pilot: Pilot, seed: int) -> Maker:
     def make(trials: np.ndarray) -> np.ndarray:
         masks = swap(row_keys(seed, _FIRST_ROW + trials), draws, np.bool_)[:, : len(values)]
         return np.where(masks[:, :, None, None], values[:, ::-1], values).swapaxes(1, 2)
-
-    return make
-
-
-def dealt(strata: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Indices `[half, pair]` of two halves of units, and the strata `[pair]`; an odd unit is left out.
-
-    The strata of the units, `[unit]`, are ascending; so are those of the pairs, from 0.
-
-    >>> dealt(np.array([0, 0, 0, 0, 0, 1, 1]))
-    (array([[0, 1, 5],
-           [2, 3, 6]]), array([0, 0, 1]))
-    """
-    half = np.bincount(strata)[strata] // 2
-    index = np.arange(len(strata)) - np.searchsorted(strata, strata)
-    first = np.flatnonzero(index < half)
-    return np.stack([first, first + half[first]]), np.unique(strata[first], return_inverse=True)[1]
-
-
-def split(pilot: Pilot, system: int, seed: int) -> Maker:
-    """Trials of two random halves of the units of one system, paired at random within strata."""
-    strata, values = pilot.units.strata.astype(np.uint64), pilot.units.values[system]
-    halves, _ = dealt(pilot.units.strata)
-
-    def make(trials: np.ndarray) -> np.ndarray:
-        random = words(row_keys(seed, _FIRST_ROW + trials), len(values) + len(values) % 2)[:, : len(values)]
-        order = np.argsort(strata << np.uint64(32) | random, axis=1, kind="stable")
-        return values[order[:, halves]]
 
     return make
 
@@ -181,12 +151,12 @@ class StudyOptions:
     only: Sequence[str] | None = option(
         None,
         "Names of two of the systems.",
-        "May be left out where there are only two. For splits of `audit` alone, of one or more, all when left out.",
+        "May be left out where there are only two.",
     )
     test: Test | Sequence[Test] = same(
         Settings, "test", more="The permutation test is exact where that takes seconds in all."
     )
-    repetitions: int = option(1000, "Simulated test sets.", "Of each kind, or for each size.", least=1, most=100_000)
+    repetitions: int = option(1000, "Simulated test sets.", "For each size.", least=1, most=100_000)
     resamples: int = same(
         Settings,
         "resamples",
@@ -260,32 +230,6 @@ def run_trials(
     return Trials(deltas, p_values, {test: dict(Counter(of_test)) for test, of_test in methods.items()})
 
 
-def run_classical(
-    pilot: Pilot,
-    make: Maker,
-    strata: np.ndarray,
-    count: int,
-    alternative: Alternative,
-    *,
-    progress: bool,
-    clustered: bool,
-    proportions: bool,
-) -> dict[str, np.ndarray]:
-    """p-values `[trial]` of the classical tests that apply to some of `count` trials; 1 where a test does not apply."""
-    p_values, data = dict[str, np.ndarray](), {"clustered": clustered, "proportions": proportions}
-    size = max(1, _GROUP_VALUES // (2 * len(strata) * pilot.units.values.shape[2]))
-    with progress_bar("classical tests", count, visible=progress) as advance:
-        for start in range(0, count, size):
-            part = np.arange(start, min(start + size, count))
-            for trial, values in zip(part.tolist(), make(part), strict=True):
-                units = replace(pilot.units, values=values, strata=strata)
-                for each in tests_of_units(units, pilot.metric, alternative, **data, alone=None):
-                    if isinstance(each, ClassicalTest):
-                        p_values.setdefault(each.name, np.ones(count))[trial] = each.p_value
-                advance(trial + 1)
-    return {name: p_values[name] for name in (*PAIRED, CLUSTER_T, *UNPAIRED) if name in p_values}
-
-
 def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settings) -> SumsProblem:
     """The trials `[trial, system, unit, stat]` as systems 0, 1, ..., of which each two are a pair."""
     # Outputs of both systems may be in a trial's.
@@ -297,17 +241,12 @@ def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settin
 def _tested(case: SumsProblem, test: Test, count: int, device: Device) -> Comparisons:
     """The columns of the test of some of `count` trials."""
     settings = replace(case.settings, test=test, method="montecarlo")
-    if test == "permutation" and _seconds(case) * count <= _EXACT_SECONDS:
-        settings = replace(settings, method="auto", budget=_NO_LIMIT)
-    case = replace(case, settings=settings)
-    return run_tests(case, Context(device)).pairs_by[test]
-
-
-def _seconds(case: SumsProblem) -> float:
-    """Nominal seconds of the exact test of the first trial."""
-    settings = replace(case.settings, method="auto", budget=_NO_LIMIT)
-    (plan,) = plan_exact(replace(case, settings=settings), [case.hypotheses.pair(0)]).values()
-    return plan.seconds if isinstance(plan, Plan) else np.inf
+    if test == "permutation":
+        exact = replace(settings, method="auto", budget=_NO_LIMIT)
+        (plan,) = plan_exact(replace(case, settings=exact), [case.hypotheses.pair(0)]).values()  # of the first trial
+        if isinstance(plan, Plan) and plan.seconds * count <= _EXACT_SECONDS:
+            settings = exact
+    return run_tests(replace(case, settings=settings), Context(device)).pairs_by[test]
 
 
 @contextmanager

@@ -147,7 +147,7 @@ def test_tokenized_texts_are_noted():
 BAD = {
     "lengths": (OUTPUTS | {"B": ["x"]}, GOLD, {}, r"'B' has 1 segment\(s\), the references have 4"),
     "turned": (OUTPUTS, [[text] for text in GOLD], {}, r"the references have 1; .*\[reference\]\[segment\]"),
-    "references": (OUTPUTS, [GOLD, GOLD[:3]], {}, r"reference 2 has 3 segment\(s\), reference 1 has 4"),
+    "references": (OUTPUTS, [GOLD, GOLD[:3]], {}, r"reference 2 has 3 segment\(s\), the references have 4"),
     "no references": (OUTPUTS, [], {}, "references: there are none"),
     "no segments": ({"A": [], "B": []}, [[]], {}, "no segments"),
     "one text": (OUTPUTS | {"B": "abcd"}, GOLD, {}, "system 'B': expected a list of texts.* got str"),

@@ -147,7 +147,7 @@ def test_studies_show_names_and_keep_them_in_json():
     found = [
         equivalence(evaluation, margin=0.1, **options),
         classical_tests(evaluation, progress=False, **options),
-        audit(evaluation, repetitions=2, null=["swaps", "splits"], **options),
+        audit(evaluation, repetitions=2, **options),
         power(evaluation, instances=[20], repetitions=2, **options),
         compare(evaluation, method="montecarlo", test=["permutation", "bootstrap"], **options),
     ]

@@ -251,3 +251,21 @@ def test_far_systems_are_refused_or_right():
         compare(large | {"C": [0] * 1000})
     (one,) = compare({"A": large["A"], "B": small["B"]})
     assert one.standard_error == pytest.approx(compare(small)[0].standard_error, rel=1e-9)
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e9, 1e12])
+@pytest.mark.parametrize("count", [30, 2000])
+def test_reals_as_without_the_offset(offset, count):
+    """What is left of reals once the offset has been added, by fractions, and by the same reals less the offset."""
+    numbers = np.random.default_rng(7).normal([[0.1], [0.0]], 1.0, (2, count)) + offset
+    small = {
+        name: [float(each - Fraction(offset)) for each in fractions(own)]
+        for name, own in zip("AB", numbers, strict=True)
+    }
+    differences = [a - b for a, b in zip(*map(fractions, numbers), strict=True)]
+    for options in ({}, {"method": "montecarlo"}, {"test": "bootstrap", "interval": "percentile"}):
+        options = {"resamples": 2000, "device": "numpy"} | options
+        expected, found = compare(small, **options), compare(dict(zip("AB", numbers, strict=True)), **options)
+        same_pairs(expected, found)
+        assert found[0].p_value == expected[0].p_value
+        assert found[0].delta == pytest.approx(float(sum(differences) / count), rel=1e-12)

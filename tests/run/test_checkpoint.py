@@ -217,7 +217,7 @@ def test_all_that_the_data_say_is_in_their_hash():
     hashes = {data_hash([each]) for each in (PLAIN, *changed, replace(changed[7], present=changed[7].present[::-1]))}
     assert len(hashes) == len(OF_THE_DATA) + 2
     others = {each.name for each in fields(PLAIN)} - OF_THE_DATA.keys()
-    assert others == {"notes", "title", "weights", "transcripts"}
+    assert others == {"notes", "title", "weights"}
 
 
 @pytest.mark.parametrize("damage", ["empty", "short", "flipped", "text", "another archive", "renamed"])

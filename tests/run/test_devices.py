@@ -238,9 +238,7 @@ EVERYWHERE = {
         test=["permutation", "bootstrap"],
         **on,
     ),
-    "audit": lambda **on: sigjax.audit(
-        MEANS, only=["A", "B"], null=["swaps", "splits"], classical=True, repetitions=20, resamples=99, **on
-    ),
+    "audit": lambda **on: sigjax.audit(MEANS, only=["A", "B"], repetitions=20, resamples=99, **on),
 }
 
 

@@ -265,6 +265,5 @@ def test_random_words_of_trials_are_those_of_no_test(monkeypatch):
     data = Evaluation.from_arrays({name: np.random.default_rng(k).normal(size=40) for k, name in enumerate("AB")})
     sigjax.power(data, instances=[20], repetitions=3, resamples=99)
     sigjax.audit(data, repetitions=3, resamples=99)
-    sigjax.audit(data, null="splits", repetitions=3, resamples=99)
     (first,) = {int(each.min()) for each in rows}
     assert 2**38 <= first <= 2**42 - 2**38
