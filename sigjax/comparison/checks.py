@@ -18,7 +18,7 @@ from sigjax.multiple.adjustment import LOOKS
 from sigjax.readers.options import suggest
 from sigjax.records import CORRECTIONS, DESIGNS, Design, EvaluationRecord, Hint, InputError, SampleMetric, Settings
 from sigjax.run.context import NotTraceable, gib
-from sigjax.testing.hypotheses import NotExact, NotFinite, differing_stats, ones_of
+from sigjax.testing.hypotheses import NotExact, NotFinite, differing_stats, num_problems, ones_of
 from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
 from sigjax.testing.permutation import RESAMPLE_SECONDS, exact_budget, free_seconds
 
@@ -266,6 +266,8 @@ _INFLUENCE = 4e-9
 """Seconds per pair and instance, for an interval by the jackknife."""
 _TOGETHER = 1.5e-8
 """Seconds per pair and resample of maxt."""
+_MOST_SYSTEMS, _MOST_INSTANCES = 20_000, 4_096
+"""Problems are counted up to these sizes, which takes seconds."""
 
 
 def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, *, warns: bool) -> None:
@@ -299,15 +301,16 @@ def work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> tuple[
     """Estimates for one metric: seconds, roughly, on two cores; bytes per pair while columns are made; any draws."""
     swaps, draws = "permutation" in settings.tests, draws_intervals(evaluation.metric, settings)
     draws |= "bootstrap" in settings.tests
-    instances, problems, record, cost, signs = evaluation.stats.shape[1], 0, _RECORD, _PROBLEM, False
-    moved = instances if in_closed_form(evaluation.metric, settings) else 0
+    moved = evaluation.stats.shape[1] if in_closed_form(evaluation.metric, settings) else 0
+    (count, instances), problems, record, cost, signs = evaluation.stats.shape[:2], 0, _RECORD, _PROBLEM, False
     if settings.method != "montecarlo":
         budget, problems, line = exact_budget(settings), pairs, _LAW
         whole = evaluation.clusters is None and evaluation.runs is None and settings.baseline is None
         ones = ones_of(evaluation.stats) if whole and pairs * _LAW > budget else None
         if ones is not None:
             signs, line = settings.method in ("auto", "exact") and settings.statistic == "delta", _LINE
-            problems = min(pairs, (instances + 1) * (instances + 2) // 2)  # as many as there are pairs of counts
+            if draws and count <= _MOST_SYSTEMS and instances <= _MOST_INSTANCES:
+                problems = num_problems(ones)
         simple = ones is None and not draws and pairs * _LAW > budget and len(differing_stats(evaluation.stats)) == 1
         simple = simple and bool((evaluation.stats % 1.0 == 0.0).all())
         cheap, cost = simple and _SIMPLE <= free_seconds(settings), _SIMPLE if simple else _PROBLEM

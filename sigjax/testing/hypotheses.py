@@ -332,6 +332,21 @@ def _first_of_each(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.flatnonzero(is_first), (np.cumsum(is_first, dtype=np.int32) - 1)[first]
 
 
+def num_problems(ones: np.ndarray) -> int:
+    """How many different problems all pairs of systems have, from `ones_of` their statistics.
+
+    Example:
+        >>> num_problems(np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0]], np.float32))
+        2
+    """
+    totals, num_units = ones.sum(axis=1).astype(np.int64), ones.shape[1]
+    met = np.zeros((num_units + 1, num_units + 1), bool)
+    for first, row in enumerate(ones[:-1]):
+        shared = (ones[first + 1 :] @ row).astype(np.int64)
+        met[totals[first] - shared, totals[first + 1 :] - shared] = True
+    return int(met.sum())
+
+
 def ones_of(values: np.ndarray) -> np.ndarray | None:
     """1 where a system has the higher of two values, `[system, unit]` floats; None where there are more.
 

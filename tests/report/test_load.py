@@ -6,6 +6,7 @@ import math
 import pickle
 import sys
 from dataclasses import fields, replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from sigjax.report import csv_pieces, json_pieces, to_html, to_markdown, to_text
 from sigjax.report import data as programs
 from sigjax.report import data as tables
 from sigjax.report.data import PAIR_KEYS
-from sigjax.testing.hypotheses import ones_of
+from sigjax.testing.hypotheses import num_problems, ones_of
 
 
 def two_valued(systems, instances, seed=0):
@@ -102,6 +103,10 @@ def test_problems_computed_once_have_the_p_values_of_sign_tests(systems, instanc
         ahead, behind = ((scores[x] > scores[y]).sum() for x, y in ((one.a, one.b), (one.b, one.a)))
         expected = binomtest(ahead, ahead + behind).pvalue if ahead + behind else 1.0
         assert one.p_value == pytest.approx(expected, rel=1e-12), (one.a, one.b)
+    stats = np.stack(list(scores.values()))
+    if (ones := ones_of(stats[:, :, None])) is not None:
+        keys = {((x > y).sum(), (y > x).sum()) for x, y in combinations(stats, 2)}
+        assert num_problems(ones) == len(keys)
 
 
 def test_more_pairs_than_the_memory_holds_are_refused_before_anything_is_made():
