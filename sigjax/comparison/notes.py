@@ -17,14 +17,16 @@ import numpy as np
 from sigjax.comparison.analysis import Draft, SubsetResults, run_variances
 from sigjax.metrics import METRICS
 from sigjax.multiple.adjustment import most_resamples
-from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Note, Settings, Test
+from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Metric, Note, Settings, Test
 from sigjax.records.settings import adjust
 from sigjax.report.words import first_of
 from sigjax.resample.units import units_of_instances
 from sigjax.run.context import gib, memory_for
 from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.p_values import special, t_quantile, t_tail
+from sigjax.testing.permutation import exact_budget
 from sigjax.testing.problem import in_common
+from sigjax.testing.tilted import least_seconds
 from sigjax.testing.uncertainty import Uncertainties
 
 _NAMED = 10
@@ -308,7 +310,11 @@ def _reach(draft: Draft) -> list[str]:
         joined: dict[Test, Comparisons] = {}
         for test in settings.tests:
             joined[test] = Comparisons.joined([each.pairs[test] for each in family])
-        notes += out_of_reach(joined, of_what, settings)
+        seconds = [_tilted_seconds(each) for each in family]
+        budget = None if None in seconds else max(each for each in seconds if each is not None)
+        if budget is not None and budget <= exact_budget(settings):
+            joined.pop("permutation", None)  # p beyond the resamples is known
+        notes += out_of_reach(joined, of_what, settings, budget)
     num_hypotheses = sum(len(subset.pairs) for each in families[0] for subset in each.subsets)
     for family in families if draft.of_suite else families[:1]:
         num_units = min(subset.num_units for each in family for subset in each.subsets if subset.deltas)
@@ -321,8 +327,23 @@ def _reach(draft: Draft) -> list[str]:
     return notes
 
 
-def out_of_reach(family: Mapping[Test, Comparisons], of_what: str, settings: Settings) -> list[str]:
-    """A note for each test whose Monte Carlo p-values cannot become significant, however small, in one family."""
+def _tilted_seconds(draft: Draft) -> float | None:
+    """The budget that lets importance sampling go beyond the resamples; None where it does not apply."""
+    settings, metric, pairs = draft.settings, draft.evaluation.metric, draft.pairs.get("permutation")
+    plain = settings.method != "auto" or settings.statistic != "delta" or DESIGNS[settings.design].exchanges != "units"
+    if plain or pairs is None or not isinstance(metric, Metric):
+        return None
+    sampled = int((pairs.has_method("montecarlo") | pairs.has_method("tilted")).sum())
+    return least_seconds(sampled, draft.num_units, draft.evaluation.stats.shape[2])
+
+
+def out_of_reach(
+    family: Mapping[Test, Comparisons], of_what: str, settings: Settings, budget: float | None = None
+) -> list[str]:
+    """A note for each test whose Monte Carlo p-values cannot become significant, however small, in one family.
+
+    With a budget of so many seconds importance sampling tells permutation p-values below the least.
+    """
     notes: list[str] = []
     if CORRECTIONS[settings.correction].is_resampled:
         return notes  # an adjusted p-value is as small as a p-value, however many pairs there are
@@ -335,9 +356,11 @@ def out_of_reach(family: Mapping[Test, Comparisons], of_what: str, settings: Set
         if drawn < needed:
             sampled = int(is_sampled.sum())
             of_all = "" if sampled == len(pairs) else f" of {len(pairs):,}"
+            swaps = budget is not None and test == "permutation"
+            tilted = f", or --budget {math.ceil(budget or 0.0)} (importance sampling)" if swaps else ""
             notes.append(
                 f"warning: {sampled:,}{of_all} {of_what} cannot become significant at {settings.alpha:.3g} in the "
-                f"{test} test with {drawn:,} resamples; use --resamples {needed}"
+                f"{test} test with {drawn:,} resamples; use --resamples {needed}{tilted}"
             )
     return notes
 

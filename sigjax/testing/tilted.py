@@ -71,7 +71,7 @@ def beyond_floor(case: SumsData, sampled: Comparisons, rows: np.ndarray, context
     The number of vectors depends on nothing observed: on the numbers of units, statistics and sampled pairs.
     """
     settings, (_, num_units, num_stats) = case.settings, case.units.values.shape
-    affordable = exact_budget(settings) / len(rows) / (_VECTOR + _NUMBER * num_units) / num_stats
+    affordable = _FEWEST * exact_budget(settings) / least_seconds(len(rows), num_units, num_stats)
     num_vectors = min(max(_NUMBERS // num_units, 2 * _FEWEST), int(affordable), _MOST)
     at_floor = np.flatnonzero(sampled.column("exceed").values == 0)
     if num_vectors < _FEWEST or not at_floor.size:
@@ -105,6 +105,11 @@ def beyond_floor(case: SumsData, sampled: Comparisons, rows: np.ndarray, context
             "method": Column(lower.astype(np.int8), None, ("montecarlo", "tilted")),
         }
     )
+
+
+def least_seconds(num_pairs: int, num_units: int, num_stats: int) -> float:
+    """Nominal seconds without which the floor stays: those of the fewest vectors for each of so many sampled pairs."""
+    return _FEWEST * num_pairs * (_VECTOR + _NUMBER * num_units) * num_stats
 
 
 def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarray, np.ndarray]:

@@ -70,3 +70,23 @@ def test_few_units_are_told_by_the_least_adjusted_p_value(correction, units):
     notes = too_few_units(units, 6, Settings(correction=correction))
     assert bool(notes) == (least >= 0.05)
     assert all(f"adjusted at least {least:.3g}" in note for note in notes if least > 2.0 ** (1 - units))
+
+
+def test_a_budget_that_is_enough_for_importance_sampling_is_named():
+    """Below it the floor stays, and the note; with it p is known beyond the resamples, and nothing is said."""
+    rng = np.random.default_rng(0)
+    shares = np.linspace(0.3, 0.8, 12)[:, None, None]
+    data = {f"system {k}": rng.binomial(9, share, (200, 4)) for k, share in enumerate(shares)}
+
+    def ratio(sums):
+        return sums[..., 0] * sums[..., 2] / (1.0 + sums[..., 1] * sums[..., 3] ** 0.5)
+
+    def with_budget(budget):
+        evaluation = Evaluation.from_arrays(data, metric=ratio)
+        return run(evaluation, test="permutation", interval="none", budget=budget)
+
+    (note,) = [str(note) for note in with_budget(1e-3).notes if "cannot become significant" in str(note)]
+    seconds = int(re.search(r"use --resamples 1320, or --budget (\d+) \(importance sampling\)$", note)[1])
+    report = with_budget(seconds)
+    assert not any("cannot become significant" in str(note) for note in report.notes)
+    assert any(one.method == "tilted" for one in report)
