@@ -74,7 +74,6 @@ OUTPUTS = {
     "html": OutputFormat((".html", ".htm"), lambda report, *_: [report.to_html()]),
     "methods": OutputFormat((".methods.tex",), lambda report, *_: [report.to_methods()], within="latex"),
     "bibtex": OutputFormat((".bib",), lambda report, *_: [report.to_bibtex()], short="bib"),
-    "sentences": OutputFormat((".sentences.txt",), lambda report, *_: [report.to_sentences()], within="text"),
     "github": OutputFormat((".github.md",), within="markdown"),
 }
 """Each format by its name. Of several endings of a file, the longest says its format."""
@@ -224,9 +223,9 @@ class Output(Written):
     pair: Sequence[str] = option(
         (), "The two systems of an estimation, null or bootstrap figure.", group="Output", rare=True
     )
-    keep: Sequence[Literal["scores", "distributions", "nothing"]] = option(
-        (),
-        "What JSON has besides: scores for `diff` (default: up to 1 MB), distributions of deltas (of --pair), nothing.",
+    keep: Literal["scores", "nothing"] | None = option(
+        None,
+        "What JSON has besides: scores of instances for `diff`, or nothing [default: scores of up to 1 MB].",
         group="Output",
         rare=True,
     )
@@ -254,14 +253,11 @@ class Output(Written):
         super().check()
 
     def write(self, report: Report) -> None:
-        """Write a report, with the distributions that were asked for, and draw its figures."""
+        """Write a report, and draw its figures."""
         from sigjax.report import json_pieces
 
         pair = (self.pair[0], self.pair[1]) if self.pair else None
-        keep_scores = "never" if "nothing" in self.keep else "always" if "scores" in self.keep else "auto"
-        if "distributions" in self.keep:
-            with progress_bar("distributions", visible=not self.quiet):
-                report = report.with_distributions(pair and [pair])
+        keep_scores = {None: "auto", "scores": "always", "nothing": "never"}[self.keep]
         for format, path in self.files():
             pieces = OUTPUTS[format].pieces
             assert pieces is not None

@@ -31,7 +31,6 @@ from sigjax.records import (
     FIELDS,
     Comparison,
     Comparisons,
-    Distribution,
     EvaluationRecord,
     InputError,
     Interval,
@@ -87,7 +86,7 @@ def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Itera
         "systems": _lines(map(visible_json, systems)),
         "pairs": _lines(_pairs(block, keys) for block in report.comparisons.blocks(_BLOCK)),
     }
-    optional = {"facts": facts_of(report.notes), "measured": report.measured, "distributions": report.distributions}
+    optional = {"facts": facts_of(report.notes), "measured": report.measured}
     optional["statistics"] = _packed(report, keep_scores)
     for name, records in optional.items():
         if records:
@@ -428,7 +427,7 @@ USED_ON = {"instances": Number, "units": Number, "data": Hash}
 """What stands beside the options in the settings of a report."""
 TEXTS: dict[str, Any] = {"signature": str, "versions": dict[str, str | None]}
 TEXTS |= dict.fromkeys(("notes", "lower_is_better"), tuple[str, ...])
-OPTIONAL = {"facts": Fact, "measured": Measured, "distributions": Distribution, "statistics": Statistics}
+OPTIONAL = {"facts": Fact, "measured": Measured, "statistics": Statistics}
 """Arrays that are there only where they are not empty, and the records in them."""
 REQUIRED = ("schema", "settings", *TEXTS, "systems", "pairs")
 """What every report has."""
@@ -538,7 +537,7 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
         name, content = os.fspath(source), read_bytes(source)
     parsed = parse_report(name, content)
     with naming(name):
-        for key in parsed.keys() - {*REQUIRED, *OPTIONAL}:
+        for key in parsed.keys() - {*REQUIRED, *OPTIONAL, "distributions"}:  # histograms in older reports
             raise InputError(f"has {key!r}; {_WRITTEN}")
         texts = {key: _value(parsed, key, annotation) for key, annotation in TEXTS.items()}
         used_on, settings = _settings(_value(parsed, "settings", dict))
@@ -548,7 +547,6 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
         more = {key: _records(given[key], record, key) for key, record in OPTIONAL.items()}
         scores = _scores(systems, settings, texts["lower_is_better"], more["measured"])
         comparisons = _comparisons(rows, scores, settings, texts["lower_is_better"])
-        _check_distributions(more["distributions"], scores)
         found = {
             "systems": systems,
             "comparisons": comparisons,
@@ -557,7 +555,6 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
             "num_units": used_on["units"],
             "data": used_on["data"],
             "measured": more["measured"],
-            "distributions": more["distributions"],
             **texts,
             "notes": _noted(texts["notes"], more["facts"]),
         }
@@ -655,18 +652,6 @@ def _check_pairs(pairs: Sequence[tuple[str, str, str, str]], scores: Scores, set
         if settings.baseline not in (None, b):
             raise InputError(f"pairs, entry {entry}: 'b' is {b!r}; expected the baseline, {settings.baseline!r}")
         known.add((metric, a, b, test))
-
-
-def _check_distributions(distributions: Sequence[Distribution], scores: Scores) -> None:
-    """Refuse distributions of unknown systems, and bins without edges."""
-    for entry, one in enumerate(distributions, 1):
-        for name in (one.a, one.b):
-            if (one.metric, name) not in scores:
-                raise InputError(f"distributions, entry {entry}: {name!r} has no score by {one.metric!r} in systems")
-        if {len(one.shares), len(one.extreme)} != {len(one.edges) - 1}:
-            raise InputError(f"distributions, entry {entry}: expected a share for each bin, and one edge more")
-        if not all(low < high for low, high in pairwise(one.edges)):
-            raise InputError(f"distributions, entry {entry}: 'edges' do not ascend; {_WRITTEN}")
 
 
 def _records(rows: list[dict[str, Any]], record: type, array: str) -> tuple[Any, ...]:

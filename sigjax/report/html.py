@@ -9,12 +9,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
 import sigjax.report.words as words
-from sigjax.records import Comparison, Distribution, ReportRecord, Settings
+from sigjax.records import Comparison, ReportRecord, Settings
 from sigjax.records.display import escape_html as escape
 from sigjax.records.display import visible, visible_json
 from sigjax.report.sections import (
@@ -186,7 +186,7 @@ def to_html(report: ReportRecord) -> str:
     """The report as a whole page for browsers, light or dark as they are set."""
     sections = list(blocks(report))
     style, script = _data("page.css"), _data("page.js")
-    data = [_family_data(family, one.table, report.distributions) for one in sections for family in one.families]
+    data = [_family_data(family, one.table) for one in sections for family in one.families]
     title = f"{words.first_of([section.title for section in sections], 3)}: {_size(report, sections)}"
     # The policy names our style and script by their hashes: nothing else runs or is loaded, whatever names hold.
     policy = f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}"
@@ -271,7 +271,7 @@ def _reproduce(report: ReportRecord) -> list[str]:
     return [*parts, "<details open>\n<summary>Signature</summary>", signature, "</details>\n</section>"]
 
 
-def _family_data(family: PairFamily, systems: Table, distributions: Sequence[Distribution]) -> dict[str, Any]:
+def _family_data(family: PairFamily, systems: Table) -> dict[str, Any]:
     """What the script draws of a family: texts as people read them, columns of pairs joined by spaces."""
     size = len(family.systems) if family.layout != "grid" else min(len(family.systems), MAX_DRAWN)
     shown, settings = family.systems[:size], family.settings
@@ -296,7 +296,6 @@ def _family_data(family: PairFamily, systems: Table, distributions: Sequence[Dis
         "turns": settings.alternative == "two-sided",
         "interval": words.interval_heading(settings, family.comparisons.values("joint_pairs")),
         "limits": [f"{limit:g}" for limit in thresholds(settings)],
-        "distributions": [_histogram(each, rank) for each in distributions if _belongs(each, family, rank)],
         "numbers": size <= MAX_NUMBERS,
     }
 
@@ -312,28 +311,3 @@ def _texts(pair: Comparison, spec: str) -> tuple[str, ...]:
 def _method(pair: Comparison) -> str:
     drawn = "" if pair.resamples is None else f", {words.count(pair.resamples, 'resample')}"
     return words.METHODS[pair.method] + drawn
-
-
-def _belongs(distribution: Distribution, family: PairFamily, rank: Container[str]) -> bool:
-    """Whether a distribution is of a pair and the test of a family, or of a test that the report does not have."""
-    pair = family.comparisons[0]
-    is_ours = distribution.test == pair.test or distribution.test not in family.settings.tests
-    return distribution.metric == pair.metric and is_ours and distribution.a in rank and distribution.b in rank
-
-
-def _histogram(distribution: Distribution, rank: Mapping[str, int]) -> dict[str, Any]:
-    of_what = "under the null hypothesis" if distribution.test == "permutation" else "on bootstrap resamples"
-    how = "exact" if distribution.resamples is None else words.count(distribution.resamples, "resample")
-    tail = sum(distribution.extreme)
-    share = words.format_p(tail, digits=3) if tail else "0"
-    shares, extreme = (" ".join(f"{one:.3g}" for one in each) for each in (distribution.shares, distribution.extreme))
-    return {
-        "a": rank[distribution.a],
-        "b": rank[distribution.b],
-        "low": distribution.edges[0],
-        "high": distribution.edges[-1],
-        "observed": distribution.observed,
-        "shares": shares,
-        "extreme": extreme,
-        "caption": f"Delta {of_what}, {how}. Dashed: observed; solid: as extreme as that, {share} of all.",
-    }

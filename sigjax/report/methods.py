@@ -1,4 +1,4 @@
-"""Words for a paper: the methods paragraph in LaTeX, the entries of what it may cite, and a sentence for every pair."""
+"""Words for a paper: the methods paragraph in LaTeX, and the entries of what it may cite."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from importlib.resources import files
 import numpy as np
 
 from sigjax.records import CORRECTIONS, DESIGNS, TESTS, Comparisons, Note, ReportRecord, Settings
-from sigjax.records.display import visible
 from sigjax.records.options import options_of
 from sigjax.report.latex import escape_latex
-from sigjax.report.sections import blocks, lone_sentence, pair_sentence
 from sigjax.report.words import ALTERNATIVES, count, joined, metric_title, percent, size_of
 from sigjax.testing.intervals import INTERVALS
 
@@ -37,17 +35,6 @@ def to_methods(report: ReportRecord) -> str:
 def to_bibtex() -> str:
     """The BibTeX entries of all that sigjax cites, so that a paper with several reports needs one file of them."""
     return (files("sigjax") / "data" / "references.bib").read_text(encoding="utf-8")
-
-
-def to_sentences(report: ReportRecord) -> str:
-    """One sentence on all systems for each metric and test, then one for every pair."""
-    lines = []
-    for section in blocks(report):
-        for family in section.families:
-            lines.append(f"{section.metric}, {family.heading}: {family.conclusion}")
-            alone = lone_sentence(report.num_units, report.num_instances, report.settings)
-            lines += [] if family.only or alone else map(pair_sentence, family.comparisons)
-    return "\n".join(map(visible, lines)) + "\n"
 
 
 def _sentences(report: ReportRecord) -> Iterator[str]:

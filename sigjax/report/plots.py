@@ -30,7 +30,6 @@ from sigjax.records import (
     Test,
 )
 from sigjax.records.display import meant, visible
-from sigjax.records.report import MOST_PAIRS
 from sigjax.report.sections import MAX_NUMBERS, PairFamily, Section, blocks, decided, mark, thresholds, turned_delta
 from sigjax.version import install_command
 
@@ -608,6 +607,8 @@ MANY_SYSTEMS = 12
 MAX_HEIGHT = 150.0  # inches; beyond, the file would be larger than viewers open
 
 
+MOST_PAIRS = 10
+"""Pairs of an estimation plot."""
 DISTRIBUTIONS: dict[str, Test] = {"estimation": "bootstrap", "null": "permutation", "bootstrap": "bootstrap"}
 """The kinds that show distributions of pairs, and the test whose they are."""
 FIGURES: dict[FigureKind, tuple[Callable[[Panel], tuple[float, float]], Callable[[Axes, Panel], None]]] = {
@@ -681,7 +682,7 @@ def draw_panels(
 def default_figure(report: ReportRecord) -> FigureKind:
     """What suits a report: the distribution of a pair, scores, differences to a baseline, or all pairs."""
     if len(report.comparisons.groups()) == len(report.comparisons):
-        return "null" if report.compute_distribution is not None or report.distributions else "forest"
+        return "forest" if report.compute_distribution is None else "null"
     if report.settings.baseline is not None:
         return "forest"
     return "scores" if len({one.name for one in report.systems}) <= MANY_SYSTEMS else "heatmap"
@@ -728,16 +729,19 @@ def _distributions(
     report: ReportRecord, family: PairFamily, figure: FigureKind, pair: tuple[str, str] | None
 ) -> Iterator[tuple[Distribution, Comparison | None]]:
     """Of a pair, by default the two best; for "estimation" of the best systems minus the best or the baseline."""
-    metric, test, (_, others) = family.systems[0].metric, DISTRIBUTIONS[figure], family.against()
+    metric, test, (reference, others) = family.systems[0].metric, DISTRIBUTIONS[figure], family.against()
+    ranked = [one.name for one in family.systems if one.name in others][:MOST_PAIRS]
     if figure != "estimation":
-        a, b = report.first_pairs(metric)[0] if pair is None else pair
-        comparison = report.comparisons[a, b, metric, test] if family.test == test else None
-        yield report.distribution(a, b, metric=metric, test=test), comparison
+        if pair is None:
+            first, is_directed = others[ranked[0]], report.settings.alternative != "two-sided"
+            pair = (first.a, first.b) if is_directed or report.settings.baseline else (reference, ranked[0])
+        comparison = report.comparisons[*pair, metric, test] if family.test == test else None
+        yield report.distribution(*pair, metric=metric, test=test), comparison
         return
     if pair is not None:
-        others = {pair[0]: report.comparisons[*pair, metric, family.test]}
-    elif family.only is not None and report.settings.baseline is None:
-        others = {family.only.a: family.only}
-    for name in [one.name for one in family.systems if one.name in others][:MOST_PAIRS]:
+        ranked, others = pair[:1], {pair[0]: report.comparisons[*pair, metric, family.test]}
+    elif family.only is not None:
+        ranked, others = [family.only.a], {family.only.a: family.only}
+    for name in ranked:
         drawn = report.distribution(others[name].a, others[name].b, metric=metric, test=test)
         yield drawn if drawn.a == name else drawn.turned(), others[name]

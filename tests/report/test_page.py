@@ -51,7 +51,6 @@ MADE = {
     ),
     "baseline": lambda: compared(RIGHT, metric="accuracy", baseline="model 2"),
     "one-sided": lambda: compared(RIGHT, metric="accuracy", alternative="less", method="montecarlo"),
-    "distributions": lambda: compared(RIGHT, metric="accuracy").with_distributions(),
     "one unit": lambda: compared({"A": [1], "B": [0], "C": [1]}),
 }
 REPORTS = {name: cache(make) for name, make in MADE.items()}
