@@ -14,14 +14,14 @@ from sigjax.report.data import csv_pieces as csv_pieces
 from sigjax.report.data import json_pieces as json_pieces
 from sigjax.report.data import to_dataframe as to_dataframe
 from sigjax.report.report import Report as Report
-from sigjax.report.report import to_text as to_text
 
 if TYPE_CHECKING:
     from sigjax.report.html import to_html as to_html
     from sigjax.report.latex import to_latex as to_latex
     from sigjax.report.markup import to_markdown as to_markdown
+    from sigjax.report.text import to_text as to_text
 
-_RENDERERS = {"to_html": "html", "to_latex": "latex", "to_markdown": "markup"}
+_RENDERERS = {"to_html": "html", "to_latex": "latex", "to_markdown": "markup", "to_text": "text"}
 
 
 def __getattr__(name: str) -> object:

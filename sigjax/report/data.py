@@ -13,7 +13,6 @@ import io
 import os
 import re
 import sys
-from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import cache, reduce
@@ -60,8 +59,6 @@ SCORE_KEYS = ("score_a", "score_b")
 """What pairs have in JSON only where each is on instances of its own (missing pairwise)."""
 PAIR_KEYS = tuple(name for name in COLUMNS if name not in (*SCORE_KEYS, "better"))
 """What pairs have in JSON; the scores, and which is better, follow from the systems."""
-NEWER = ("joint_pairs",)
-"""What pairs of older reports lack."""
 SYSTEM_KEYS = tuple(field.name for field in fields(SystemScore))
 _WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
 """Fields that have columns only where some pair or system has them."""
@@ -204,17 +201,18 @@ def _blocks(report: ReportRecord, of: Rows, size: int = _BLOCK) -> Iterator[dict
         yield _by_ends({name: block.values(name) for name in COLUMNS}, () if len(unclustered) else _WHERE_THERE)
 
 
-def _by_ends(columns: dict[str, list[Any]], left_out: Sequence[str]) -> dict[str, list[Any]]:
+def _by_ends(columns: dict[str, list[Any]], left_out: Sequence[str] = ()) -> dict[str, list[Any]]:
     """The columns but for some, those of intervals as one of their low and one of their high ends."""
     table: dict[str, list[Any]] = {}
     for name, values in columns.items():
         if name in left_out:
             continue
-        if name in _column_types():
-            table[name] = values
+        first = next((value for value in values if value is not None), None)
+        if name.endswith("interval") or isinstance(first, Interval) or name == "bootstrap_ranks":
+            for index, end in enumerate(("low", "high")):
+                table[f"{name}_{end}"] = [None if value is None else value[index] for value in values]
         else:
-            ends = [interval or (None, None) for interval in values]
-            table |= {f"{name}_low": [low for low, _ in ends], f"{name}_high": [high for _, high in ends]}
+            table[name] = values
     return table
 
 
@@ -248,27 +246,16 @@ def to_dataframe(
     if columns == "usual":
         several = {"test"} if len(report.settings.tests) > 1 else set[str]()
         cells = {name: own for name, own in cells.items() if name in _USUAL or name in several}
-    return _of_pandas(cells) if chosen == "pandas" else _by_narwhals(cells, chosen)
+    return _frame(cells, chosen, _column_types())
 
 
 def rows_to_dataframe(
     rows: Sequence[Mapping[str, Any]], library: Library | None, columns: Literal["usual", "all"], usual: Container[str]
 ) -> Any:
     """A data frame of the rows of a study; intervals become `_low` and `_high`."""
-    chosen, cells = _checked_library(library, columns), dict[str, list[Any]]()
-    for name in rows[0] if rows else ():
-        values = [row[name] for row in rows]
-        if name.endswith("interval") or any(isinstance(value, Interval) for value in values):
-            for index, end in enumerate(("low", "high")):
-                cells[f"{name}_{end}"] = [None if value is None else value[index] for value in values]
-        else:
-            cells[name] = values
-    cells = {name: values for name, values in cells.items() if columns == "all" or name in usual}
-    if chosen == "pandas":
-        import pandas
-
-        return pandas.DataFrame(cells)
-    return _narwhals(chosen).from_dict(cells, backend=chosen).to_native()
+    chosen = _checked_library(library, columns)
+    cells = _by_ends({name: [row[name] for row in rows] for name in (rows[0] if rows else ())})
+    return _frame({name: own for name, own in cells.items() if columns == "all" or name in usual}, chosen)
 
 
 def _checked_library(library: Library | None, columns: str) -> Library:
@@ -297,26 +284,22 @@ def _is_installed(name: str) -> bool:
         return False
 
 
-def _of_pandas(columns: dict[str, list[Any]]) -> Any:
-    import pandas
+def _frame(columns: dict[str, list[Any]], library: Library, types: Mapping[str, type] | None = None) -> Any:
+    """The data frame, whose columns have these types, if they are known."""
+    if library == "pandas":
+        import pandas
 
-    names, types = {int: "Int64", bool: "boolean", float: "float64"}, _column_types()
-    return pandas.DataFrame(columns).astype({name: names[types[name]] for name in columns if types[name] is not str})
-
-
-def _by_narwhals(columns: dict[str, list[Any]], library: Library) -> Any:
-    narwhals = _narwhals(library)
-    types = {int: narwhals.Int64, bool: narwhals.Boolean, str: narwhals.String, float: narwhals.Float64}
-    schema = {name: types[_column_types()[name]]() for name in columns}
-    return narwhals.from_dict(columns, schema=schema, backend=library).to_native()
-
-
-def _narwhals(library: Library) -> Any:
+        names, known = {int: "Int64", bool: "boolean", float: "float64"}, types or {}
+        return pandas.DataFrame(columns).astype(
+            {each: names[known[each]] for each in known if each in columns and known[each] is not str}
+        )
     try:
         import narwhals
     except ModuleNotFoundError:
         raise InputError(f"a data frame of {library} needs narwhals; run: {install_command('narwhals')}") from None
-    return narwhals
+    made = {int: narwhals.Int64, bool: narwhals.Boolean, str: narwhals.String, float: narwhals.Float64}
+    schema = types and {name: made[types[name]]() for name in columns}
+    return narwhals.from_dict(columns, schema=schema, backend=library).to_native()
 
 
 _MOST_KEPT = 10**6
@@ -455,7 +438,7 @@ def report_schema() -> dict[str, Any]:
         "systems": _schema_of(tuple[SystemScore, ...]),
         "pairs": {
             "type": "array",
-            "items": _object({key: pairs[key] for key in PAIR_KEYS + SCORE_KEYS}, NEWER + SCORE_KEYS),
+            "items": _object({key: pairs[key] for key in PAIR_KEYS + SCORE_KEYS}, SCORE_KEYS),
         },
         **{name: _schema_of(tuple[record, ...]) for name, record in OPTIONAL.items()},
     }
@@ -515,7 +498,7 @@ def _schema_of(annotation: Any, domain: Bounds = Bounds()) -> dict[str, Any]:  #
         return {"type": "object", "additionalProperties": _schema_of(members[1])}
     if is_dataclass(annotation):
         return _object(field_types(annotation))  # pyright: ignore[reportArgumentType]
-    plain = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
+    plain = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null", dict: "object"}
     names = {"least": "minimum", "most": "maximum", "above": "exclusiveMinimum", "below": "exclusiveMaximum"}
     bounds = {names[name]: end for name, end in domain._asdict().items() if name in names and end is not None}
     pattern = {} if domain.pattern is None else {"pattern": f"^(?:{domain.pattern})$"}
@@ -556,18 +539,14 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
             "data": used_on["data"],
             "measured": more["measured"],
             **texts,
-            "notes": _noted(texts["notes"], more["facts"]),
         }
+        try:
+            found["notes"] = with_facts(texts["notes"], more["facts"])
+        except ValueError as error:
+            raise InputError(f"'facts': {error}, which is not among the notes") from None
         if more["statistics"]:
             found["evaluations"] = _unpacked(more["statistics"], ReportRecord(**found))
         return found
-
-
-def _noted(notes: tuple[str, ...], facts: Sequence[Fact]) -> tuple[str, ...]:
-    try:
-        return with_facts(notes, facts)
-    except ValueError as error:
-        raise InputError(f"'facts': {error}, which is not among the notes") from None
 
 
 def _settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
@@ -612,7 +591,6 @@ def _comparisons(
     rows: list[dict[str, Any]], scores: Scores, settings: Settings, lower_is_better: tuple[str, ...]
 ) -> Comparisons:
     types = field_types(Comparison)
-    _fill_newer(rows, settings)
     apart = SCORE_KEYS if rows and SCORE_KEYS[0] in rows[0] else ()  # missing pairwise
     columns = {key: _column(rows, key, types[key], "pairs") for key in (*PAIR_KEYS, *apart)}
     _refuse_more(rows, columns, "pairs")
@@ -627,15 +605,6 @@ def _comparisons(
     ]
     columns["settings"] = [settings] * len(rows)
     return Comparisons.of_values(columns)
-
-
-def _fill_newer(rows: list[dict[str, Any]], settings: Settings) -> None:
-    """Give the pairs of an older report what they lack: intervals were simultaneous, or for each pair alone."""
-    together = settings.interval == "simultaneous"
-    sizes = Counter((row.get("metric"), row.get("test")) for row in rows) if together else {}
-    for row in rows:
-        joint = sizes[row.get("metric"), row.get("test")] if together else 1
-        row.setdefault("joint_pairs", None if row.get("interval") is None else joint)
 
 
 def _check_pairs(pairs: Sequence[tuple[str, str, str, str]], scores: Scores, settings: Settings) -> None:
@@ -689,28 +658,23 @@ def _value(given: Mapping[str, Any], key: str, annotation: Any, array: str = "")
     except ValueError:
         text = repr(given[key])
         text = text if len(text) <= 40 else f"{text[:40]}..."
-        raise InputError(f"{where}{key!r} is {text}; expected {_words(annotation)}") from None
+        raise InputError(f"{where}{key!r} is {text}; expected {_words(_schema_of(annotation))}") from None
 
 
-def _words(annotation: Any, domain: Bounds = Bounds()) -> str:  # noqa: B008
-    """A type and its domain in words."""
-    origin, members = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return _words(*bare(annotation))
-    if origin is Literal:
-        return f"one of {', '.join(members)}"
-    if origin in (Union, UnionType):
-        return " or ".join(map(_words, members))
-    plain = {int: "a whole number", float: "a number", str: "text", bool: "true or false", NoneType: "null"}
-    if annotation is Interval or (origin is tuple and members[-1] is not Ellipsis):
-        return "[low, high]"
-    if origin in (list, tuple):
-        of = {str: "text", float: "numbers"}.get(bare(members[0])[0], "objects")
-        return f"a list of {of}"
-    ends = {"from": domain.least, "to": domain.most, "like": domain.pattern}
-    return " ".join(
-        [plain.get(annotation, "an object"), *(f"{word} {end}" for word, end in ends.items() if end is not None)]
-    )
+def _words(schema: dict[str, Any]) -> str:
+    """A JSON Schema in words."""
+    if "enum" in schema:
+        return f"one of {', '.join(schema['enum'])}"
+    if "anyOf" in schema:
+        return " or ".join(map(_words, schema["anyOf"]))
+    if schema["type"] == "array":
+        of = {"string": "text"}.get(schema["items"].get("type"), "objects")
+        return "[low, high]" if "minItems" in schema else f"a list of {of}"
+    plain = {"integer": "a whole number", "number": "a number", "string": "text", "boolean": "true or false"}
+    text = plain.get(schema["type"], "null" if schema["type"] == "null" else "an object")
+    for word, end in {"from": "minimum", "to": "maximum", "like": "pattern"}.items():
+        text += f" {word} {str(schema[end]).removeprefix('^(?:').removesuffix(')$')}" if end in schema else ""
+    return text
 
 
 def _reader(annotation: Any, domain: Bounds = Bounds()) -> Callable[[Any], Any]:  # noqa: B008

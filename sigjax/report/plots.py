@@ -30,7 +30,7 @@ from sigjax.records import (
     Test,
 )
 from sigjax.records.display import meant, visible
-from sigjax.report.sections import MAX_NUMBERS, PairFamily, Section, blocks, decided, mark, thresholds, turned_delta
+from sigjax.report.sections import MAX_NUMBERS, PairFamily, Section, blocks, decided, mark, oriented, thresholds
 from sigjax.version import install_command
 
 if TYPE_CHECKING:
@@ -297,11 +297,6 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
     p = "adjusted p" if len(panel.family.comparisons) > 1 and panel.settings.correction != "none" else "p"
     title = f"{panel.caption}\n{panel.tested}\ndeltas to {reference}"
     set_words(axes, title, f"delta, {panel.interval([*shown.values()])}" + f"\nright: {p}" * directed)
-
-
-def oriented(pair: Comparison, name: str) -> tuple[float, Interval | None]:
-    """The delta of a system minus the other one of a pair, and its interval."""
-    return (pair.delta, pair.interval) if pair.a == name else turned_delta(pair)
 
 
 def _fill(comparison: Comparison | None) -> str:

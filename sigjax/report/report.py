@@ -90,6 +90,8 @@ class Report(ReportRecord):
 
     def __str__(self) -> str:
         """Return the report as text for a terminal."""
+        from sigjax.report.text import to_text
+
         return to_text(self)
 
     def _repr_html_(self) -> str:
@@ -179,7 +181,7 @@ class Report(ReportRecord):
 
         `print(report)` shows the answer and one table.
         """
-        from sigjax.report.text import WHOLE
+        from sigjax.report.text import WHOLE, to_text
 
         return text_or_file(to_text(self, width=WHOLE, verbose=True), path)
 
@@ -233,17 +235,3 @@ class Report(ReportRecord):
         from sigjax.report.plots import plot
 
         return plot(self, kind, metric, test, pair, ax)
-
-
-def to_text(report: ReportRecord, *, width: int | None = None, color: bool = False, verbose: bool = False) -> str:
-    """The report for a terminal.
-
-    Args:
-        report: what to show.
-        width: columns to stay within; the terminal's, or 100 where standard output is no terminal, when left out.
-        color: add terminal colours; the text says everything without them.
-        verbose: add all pairs, letters, standard errors, the method, notes and the signature.
-    """
-    from sigjax.report.text import to_text as render
-
-    return render(report, width=width, color=color, verbose=verbose)

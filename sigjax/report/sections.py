@@ -7,7 +7,7 @@ escaped for no format.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from operator import is_
@@ -51,8 +51,6 @@ from sigjax.report.words import (
 
 _NAMED = 5
 """Systems or pairs that a sentence names."""
-
-
 MAX_GRID = 60
 """Systems in one printed grid; nobody reads a larger one."""
 MAX_NUMBERS = 12
@@ -128,6 +126,7 @@ class PairFamily:
     warning says which decisions are open, and `only` is the only pair; None where there is none.
     """
 
+    test: Test
     comparisons: Comparisons
     systems: tuple[SystemScore, ...]
     settings: Settings
@@ -137,11 +136,6 @@ class PairFamily:
     warning: str | None
     only: Comparison | None
     conclusion: str
-
-    @property
-    def test(self) -> Test:
-        """The test of all its pairs."""
-        return self.comparisons.column("test").distinct()[0]
 
     @property
     def layout(self) -> Literal["pair", "baseline", "grid"]:
@@ -216,8 +210,10 @@ class PairFamily:
         return self.comparisons.at(np.flatnonzero(first & second))
 
 
-def turned_delta(pair: Comparison) -> tuple[float, Interval | None]:
-    """The delta of the second system minus the first, and its interval."""
+def oriented(pair: Comparison, name: str) -> tuple[float, Interval | None]:
+    """The delta of a system minus the other one of a pair, and its interval."""
+    if pair.a == name:
+        return pair.delta, pair.interval
     return -pair.delta, None if pair.interval is None else Interval(-pair.interval.high, -pair.interval.low)
 
 
@@ -313,7 +309,7 @@ def pair_sentence(comparison: Comparison) -> str:
     spec, delta, interval = _delta_spec(Comparisons.of([comparison])), comparison.delta, comparison.interval
     scores = {a: comparison.score_a, b: comparison.score_b}
     if comparison.better == b and (settings.alternative == "two-sided" or is_significant(comparison)):
-        (a, b), (delta, interval) = (b, a), turned_delta(comparison)
+        (a, b), (delta, interval) = (b, a), oriented(comparison, b)
     first, second = (f"{name} ({format_number(scores[name], number_spec(scores.values()))})" for name in (a, b))
     facts = [f"delta {format_number(delta, spec)}"]
     if interval is not None:
@@ -488,42 +484,27 @@ def _caption(metric: str, num_systems: int, report: ReportRecord) -> str:
 
 
 def _family(
-    metric: str, test: str, pairs: Comparisons, together: int, systems: tuple[SystemScore, ...], report: ReportRecord
+    metric: str, test: Test, pairs: Comparisons, together: int, systems: tuple[SystemScore, ...], report: ReportRecord
 ) -> PairFamily:
     """The pairs of a metric and test, adjusted over so many pairs, or over these alone if there are more."""
     settings, lower_is_better, size = report.settings, metric in report.lower_is_better, len(pairs)
     only = pairs[0] if size == 1 else None
     resamples, known, needed = pairs.columns("resamples", "decided", "resamples_needed")
-    drawn, methods = resamples.known_values(), pairs.column("method").distinct()
-    needed = needed.at(known.mapped(partial(is_, False)))  # noqa: FBT003
-    numbers_needed, num_open = needed.known_values(), len(needed.values)
-    alone = lone_sentence(report.num_units, report.num_instances, settings)
-    if only is not None:
-        conclusion = pair_sentence(only)
-    else:
-        conclusion = systems_sentence(pairs, systems, settings, lower_is_better=lower_is_better)
+    drawn, undecided = resamples.known_values(), needed.at(known.mapped(partial(is_, False)))  # noqa: FBT003
     heading = _heading(test, size, max(together, size), settings, is_sampled=len(drawn) == size)
-    promise = _promise(settings) if test == settings.tests[0] and systems[0].in_top_group is not None else ""
-    return PairFamily(
-        pairs,
-        systems,
-        settings,
-        heading,
-        f"{heading}; * p < {settings.alpha:g}{promise}",
-        _method_line(only, size, drawn, methods),
-        _unsettled(size, numbers_needed, num_open, settings) if num_open else None,
-        only,
-        alone or conclusion,
-    )
-
-
-def _promise(settings: Settings) -> str:
-    """What ranks and the top group promise, where test and correction bound all false findings together."""
-    familywise = CORRECTIONS[settings.correction].bounds == "familywise"
-    if not familywise or settings.tests[0] != "permutation" or settings.mid_p:
-        return ""
-    sure = f"with about {percent(settings.level)} confidence"
-    return f'; {sure} all ranks hold, and the group "best" has every truly best system'
+    basis = f"{heading}; * p < {settings.alpha:g}"
+    # Ranks and the top group hold where test and correction bound all false findings together.
+    familywise = CORRECTIONS[settings.correction].bounds == "familywise" and not settings.mid_p
+    if familywise and test == settings.tests[0] == "permutation" and systems[0].in_top_group is not None:
+        sure = f"with about {percent(settings.level)} confidence"
+        basis += f'; {sure} all ranks hold, and the group "best" has every truly best system'
+    method = _method_line(only, size, drawn, pairs.column("method").distinct())
+    warning = _unsettled(size, undecided.known_values(), len(undecided.values), settings)
+    conclusion = lone_sentence(report.num_units, report.num_instances, settings)
+    if only is not None:
+        conclusion = conclusion or pair_sentence(only)
+    conclusion = conclusion or systems_sentence(pairs, systems, settings, lower_is_better=lower_is_better)
+    return PairFamily(test, pairs, systems, settings, heading, basis, method, warning, only, conclusion)
 
 
 def systems_table(systems: Sequence[SystemScore], families: Sequence[PairFamily], settings: Settings) -> Table:
@@ -562,42 +543,26 @@ def systems_table(systems: Sequence[SystemScore], families: Sequence[PairFamily]
     return Table(header, list(zip(*cells, strict=True)), (at.index("system"),), tuple(optional), details)
 
 
-def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tuple[str, Sequence[str]]]:
+def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tuple[str, list[str]]]:
     """The columns of the deltas to the best or the baseline, by what they are: the title and the cells."""
-    reference, pairs = families[0].against()
-    names, spec = [system.name for system in families[0].systems], families[0].delta_spec
-    is_baseline = settings.baseline is not None
-
-    def cells(pairs: Mapping[str, Comparison], write: Callable[[str, Comparison], str]) -> list[str]:
-        return [write(name, pairs[name]) if name in pairs else "" for name in names]
-
-    def delta(name: str, pair: Comparison) -> tuple[float, Interval | None]:
-        return (pair.delta, pair.interval) if pair.a == name else turned_delta(pair)
-
-    deltas = cells(pairs, lambda name, one: format_number(delta(name, one)[0], spec))
-    missing = {name: "not compared" for name in names if name not in pairs} | {reference: "baseline" * is_baseline}
-    columns: dict[str, tuple[str, Sequence[str]]] = {
-        "delta": (
-            f"delta to {'baseline' if is_baseline else 'best'}",
-            [missing.get(name, text) for name, text in zip(names, deltas, strict=True)],
-        ),
-        "delta interval": (
-            interval_heading(settings, families[0].comparisons.values("joint_pairs")),
-            cells(pairs, lambda name, one: format_interval(delta(name, one)[1], spec)),
-        ),
-    }
+    (reference, pairs), spec = families[0].against(), families[0].delta_spec
+    to, names = "best" if settings.baseline is None else "baseline", [one.name for one in families[0].systems]
+    deltas = {name: oriented(one, name) for name, one in pairs.items()}
+    texts = dict.fromkeys(names, "not compared") | {reference: "" if to == "best" else to}
+    texts |= {name: format_number(delta, spec) for name, (delta, _) in deltas.items()}
+    intervals = {name: format_interval(interval, spec) for name, (_, interval) in deltas.items()}
+    heading = interval_heading(settings, families[0].comparisons.values("joint_pairs"))
+    columns = {"delta": (f"delta to {to}", texts), "delta interval": (heading, intervals)}
     for family in families:
-        if not is_baseline and settings.alternative != "two-sided":  # p may be that of the other direction
+        if to == "best" and settings.alternative != "two-sided":  # p may be that of the other direction
             continue
-        of_test = "" if len(families) == 1 else f" ({family.test})"
-        pairs = family.against()[1]
-        columns[f"p:{family.test}"] = (
-            f"{family.p_title}{of_test}",
-            cells(pairs, lambda _, one: format_adjusted_p(one, digits=3)),
-        )
+        of_test, pairs = "" if len(families) == 1 else f" ({family.test})", family.against()[1]
+        adjusted = {name: format_adjusted_p(one, digits=3) for name, one in pairs.items()}
+        columns[f"p:{family.test}"] = f"{family.p_title}{of_test}", adjusted
         if family.p_title != "p":
-            columns[f"raw p:{family.test}"] = f"p{of_test}", cells(pairs, lambda _, one: format_raw_p(one))
-    return columns
+            raw = {name: format_raw_p(one) for name, one in pairs.items()}
+            columns[f"raw p:{family.test}"] = f"p{of_test}", raw
+    return {key: (title, [cells.get(name, "") for name in names]) for key, (title, cells) in columns.items()}
 
 
 def metrics_table(sections: Sequence[Section]) -> Table:
@@ -675,11 +640,13 @@ def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, met
     return "method: " + ", ".join(parts)
 
 
-def _unsettled(num_pairs: int, needed: np.ndarray, num_open: int, settings: Settings) -> str:
+def _unsettled(num_pairs: int, needed: np.ndarray, num_open: int, settings: Settings) -> str | None:
     """A warning where infinitely many resamples could decide otherwise.
 
     `needed` are the resamples that would decide each pair that at most `MOST_RESAMPLES` would.
     """
+    if num_open == 0:
+        return None
     if num_pairs == 1:
         text = f"The decision at {settings.alpha:g} is uncertain: more resamples could change it"
     else:
@@ -710,17 +677,25 @@ def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
     Systems are sorted by the first metric, and marks are by the first test. Letters are those of the systems, metric by
     metric.
     """
-    names = [system.name for system in sections[0].systems]
-    marking = _marking(sections, report.settings)
-    columns = [_scores(section, marking) for section in sections]
-    metrics = [f"{each.title} ↓" if each.metric in report.lower_is_better else each.title for each in sections]
+    settings, marking = report.settings, _marking(sections, report.settings)
+    names, columns = [system.name for system in sections[0].systems], list[dict[str, Score]]()
+    for section in sections:
+        marks = _marks(section, marking) if section.families else {}
+        texts, best = _texts(section.systems), section.systems[0].score
+        scores = {one.name: (texts[one.name], marks.get(one.name, ""), one.score == best) for one in section.systems}
+        columns.append({name: Score(*score) for name, score in scores.items()})
+    note = "Best in bold."
+    if marking != "none":
+        tests = list(dict.fromkeys(section.families[0].heading for section in sections))
+        by, meaning = tests[0] if len(tests) == 1 else f"{settings.tests[0]} test", MEANINGS[marking]
+        note = f"Best in bold; {meaning.format(baseline=settings.baseline)} (p < {settings.alpha:g}, {by})."
     return Table(
-        ("system", *metrics),
+        ("system", *(f"{each.title} ↓" if each.metric in report.lower_is_better else each.title for each in sections)),
         [(name, *(column.get(name, Score("")) for column in columns)) for name in names],
         names=(0,),
-        scores=tuple(range(1, len(metrics) + 1)),
+        scores=tuple(range(1, len(sections) + 1)),
         title=f"{count(len(names), 'system')} on {size_of(report)[0]}",
-        note=_note(marking, sections, report.settings),
+        note=note,
     )
 
 
@@ -758,13 +733,6 @@ def _marking(sections: Sequence[Section], settings: Settings) -> Marking:
     return "letters" if all(0 < len(one.letters or "") <= MAX_LETTERS for one in systems) else "best"
 
 
-def _scores(section: Section, marking: Marking) -> dict[str, Score]:
-    """The cells of one metric by system."""
-    marks = _marks(section, marking) if section.families else {}
-    texts, best = _texts(section.systems), section.systems[0].score
-    return {one.name: Score(texts[one.name], marks.get(one.name, ""), one.score == best) for one in section.systems}
-
-
 def _marks(section: Section, marking: Marking) -> dict[str, str]:
     """The marks of each system that has any."""
     family = section.families[0]
@@ -779,12 +747,3 @@ def _marks(section: Section, marking: Marking) -> dict[str, str]:
         elif better == section.systems[0].name:
             marks[worse] = DAGGER
     return marks
-
-
-def _note(marking: Marking, sections: Sequence[Section], settings: Settings) -> str:
-    if marking == "none":
-        return "Best in bold."
-    meaning = MEANINGS[marking].format(baseline=settings.baseline)
-    tests = list(dict.fromkeys(section.families[0].heading for section in sections))
-    by = "; ".join(tests) if len(tests) == 1 else f"{settings.tests[0]} test"
-    return f"Best in bold; {meaning} (p < {settings.alpha:g}, {by})."

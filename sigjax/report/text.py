@@ -78,7 +78,10 @@ class Page:
 
 
 def to_text(report: ReportRecord, *, width: int | None = None, color: bool = False, verbose: bool = False) -> str:
-    """The report as text; see `sigjax.report.to_text`."""
+    """The report for a terminal, in columns of its `width` where that is left out, or whole where there is none.
+
+    `verbose` adds all pairs, letters, standard errors, the method, notes and the signature.
+    """
 
     def draw(page: Page) -> None:
         for note in filter(words.is_warning, report.notes):
