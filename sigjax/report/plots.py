@@ -1,10 +1,7 @@
-"""Figures of reports: which kinds there are, which suits a report, and how each is drawn.
+"""Figures of reports: which kinds there are (`FIGURES`), which suits a report, and how each is drawn.
 
-Sizes are those of one and two columns of a paper, and colours those that everyone can tell apart. One row per system:
-scores, and differences to one system. Estimation plots: scores beside the distributions of differences. All pairs: a
-heat map of adjusted p-values, critical-difference diagrams, and gains against p-values. One pair: its null and
-bootstrap distribution. A kind draws the inside of a panel; titles, the legend and the room for names are the same for
-all (`plot`).
+Sizes are those of one and two columns of a paper, and colours those that everyone can tell apart. A kind draws the
+inside of a panel; titles, the legend and the room for names are the same for all (`draw_panels`).
 """
 
 from __future__ import annotations
@@ -365,20 +362,15 @@ def draw_diagram(
     set_words(axes, title, "")
 
 
-def _named(panel: Panel) -> tuple[list[str], list[float], Groups]:
-    """The names, scores and groups of a panel."""
-    return [one.name for one in panel.systems], [one.score for one in panel.systems], _groups(panel)
-
-
 def draw_groups(axes: Axes, panel: Panel) -> None:
     """`draw_diagram` of the scores of a report."""
     p = f"{'' if panel.settings.correction == 'none' else 'adjusted '}p < {panel.settings.alpha:g}"
     key = f"systems on one bar do not differ significantly ({panel.family.test} test, {p})"
-    draw_diagram(axes, *_named(panel), panel.caption + "; higher is better" * (not panel.lower_is_better), key)
+    draw_diagram(axes, *_grouped(panel), panel.caption + "; higher is better" * (not panel.lower_is_better), key)
 
 
-def _groups(panel: Panel) -> Groups:
-    """The groups of two systems or more, as positions of systems."""
+def _grouped(panel: Panel) -> tuple[list[str], list[float], Groups]:
+    """The names, scores and groups of a panel."""
     settings, row_of = panel.settings, {one.name: row for row, one in enumerate(panel.systems)}
     if settings.baseline is not None or settings.alternative != "two-sided":
         raise InputError("figure groups: needs a two-sided test of all pairs; use forest or scores")
@@ -390,19 +382,18 @@ def _groups(panel: Panel) -> Groups:
     differs = np.zeros((len(row_of), len(row_of)), bool)
     for one, other in decided(panel.family.comparisons, settings):
         differs[row_of[one], row_of[other]] = differs[row_of[other], row_of[one]] = True
-    return [members for members in letter_groups(differs) if len(members) > 1]
+    groups = [members for members in letter_groups(differs) if len(members) > 1]
+    return [*row_of], [one.score for one in panel.systems], groups
 
 
 def _bars(groups: Groups) -> list[Groups]:
     """The groups in levels, in none of which bars touch."""
     levels: list[Groups] = []
     for members in groups:
-        free = (level for level in levels if level[-1][-1] < members[0])
-        level = next(free, None)
+        level = next((level for level in levels if level[-1][-1] < members[0]), None)
         if level is None:
-            levels.append([members])
-        else:
-            level.append(members)
+            levels.append(level := [])
+        level.append(members)
     return levels
 
 
@@ -452,10 +443,8 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
 
 def _label_cells(axes: Axes, names: list[str], first: int) -> None:
     """Names and numbers at rows; at columns, which are on top, as many numbers as do not touch."""
-    number, size = len(names), row_font(len(names))
-    label_rows(
-        axes, [f"{name}  {row}" for row, name in enumerate(words.short_names(list(map(visible, names)), NAME), 1)]
-    )
+    number, size, short = len(names), row_font(len(names)), words.short_names(list(map(visible, names)), NAME)
+    label_rows(axes, [f"{name}  {row}" for row, name in enumerate(short, 1)])
     every = 1 if number <= 50 else 5 if number <= 110 else 10
     columns = [column for column in range(first, number) if (column + 1) % every == 0 or column == first]
     columns = [column for column in columns if column == first or column - first >= every / 2]
@@ -468,11 +457,6 @@ def _label_cells(axes: Axes, names: list[str], first: int) -> None:
         edge = np.arange(first, number + 1) - 0.5
         axes.vlines(edge, -0.5, number - 0.5, color="white", linewidth=0.8)
         axes.hlines(np.arange(number + 1) - 0.5, first - 0.5, number - 0.5, color="white", linewidth=0.8)
-
-
-def estimation_size(panel: Panel) -> tuple[float, float]:
-    """Inches of `draw_estimation`."""
-    return TWO_COLUMNS, 1.6 * _ROW * (len(panel.distributions) + 1)
 
 
 def draw_estimation(axes: Axes, panel: Panel) -> None:
@@ -547,7 +531,6 @@ def drawing(drawn: Distribution) -> str:
 
 
 def _range(drawn: Distribution) -> tuple[float, float]:
-    """From where to where there is something to see."""
     shares = np.array(drawn.shares)
     seen = np.flatnonzero(shares > 2e-4 * shares.max())
     points = [drawn.edges[seen[0]], drawn.edges[seen[-1] + 1], drawn.observed]
@@ -608,10 +591,10 @@ DISTRIBUTIONS: dict[str, Test] = {"estimation": "bootstrap", "null": "permutatio
 """The kinds that show distributions of pairs, and the test whose they are."""
 FIGURES: dict[FigureKind, tuple[Callable[[Panel], tuple[float, float]], Callable[[Axes, Panel], None]]] = {
     "scores": (lambda panel: rows_size(panel.systems, 8), draw_scores),
-    "estimation": (estimation_size, draw_estimation),
+    "estimation": (lambda panel: (TWO_COLUMNS, 1.6 * _ROW * (len(panel.distributions) + 1)), draw_estimation),
     "forest": (lambda panel: rows_size(panel.systems, 7), draw_forest),
     "heatmap": (heatmap_size, draw_heatmap),
-    "groups": (lambda panel: diagram_size(*_named(panel)), draw_groups),
+    "groups": (lambda panel: diagram_size(*_grouped(panel)), draw_groups),
     "null": (lambda panel: (ONE_COLUMN, 1.5), draw_distribution),
     "bootstrap": (lambda panel: (ONE_COLUMN, 1.5), draw_distribution),
     "gain": (lambda panel: (ONE_COLUMN, 1.8), draw_gain),
@@ -628,12 +611,19 @@ def plot(
     ax: Axes | None,
 ) -> Figure:
     """The report as a figure; see `Report.plot`."""
-    chosen = default_figure(report) if name is None else check_figure(name)
+    chosen, known = default_figure(report) if name is None else name, get_args(FigureKind)
+    if chosen not in known:
+        close = " or ".join(map(repr, meant(chosen, known)))
+        hint = f"did you mean {close}?" if close else f"expected one of {', '.join(known)}"
+        raise InputError(f"no kind of figure {chosen!r}; {hint}")
     if pair is not None and chosen not in DISTRIBUTIONS:
-        raise InputError(
-            f"figure {chosen}: shows all systems; {Hint('pair')} is for {words.joined(list(DISTRIBUTIONS))}"
-        )
-    panels = [each for section in _sections(report, metric) for each in _panels(report, section, chosen, test, pair)]
+        joined = words.joined(list(DISTRIBUTIONS))
+        raise InputError(f"figure {chosen}: shows all systems; {Hint('pair')} is for {joined}")
+    metrics = list(dict.fromkeys(system.metric for system in report.systems))
+    if metric is not None and metric not in metrics:
+        raise InputError(f"the report has no metric {metric!r}; expected one of {', '.join(metrics)}")
+    sections = (section for section in blocks(report) if metric in (None, section.metric))
+    panels = [each for section in sections for each in _panels(report, section, chosen, test, pair)]
     size, draw = FIGURES[chosen]
     if ax is not None and len(panels) != 1:
         raise InputError(f"ax is for one panel: give {Hint('metric')}, and {Hint('test')} where there are several")
@@ -683,32 +673,14 @@ def default_figure(report: ReportRecord) -> FigureKind:
     return "scores" if len({one.name for one in report.systems}) <= MANY_SYSTEMS else "heatmap"
 
 
-def check_figure(name: str) -> FigureKind:
-    """Refuse an unknown kind."""
-    known = get_args(FigureKind)
-    if name not in known:
-        close = " or ".join(map(repr, meant(name, known)))
-        hint = f"did you mean {close}?" if close else f"expected one of {', '.join(known)}"
-        raise InputError(f"no kind of figure {name!r}; {hint}")
-    return name  # pyright: ignore[reportReturnType]
-
-
-def _sections(report: ReportRecord, metric: str | None) -> Iterator[Section]:
-    names = list(dict.fromkeys(system.metric for system in report.systems))
-    if metric is not None and metric not in names:
-        raise InputError(f"the report has no metric {metric!r}; expected one of {', '.join(names)}")
-    return (section for section in blocks(report) if metric in (None, section.metric))
-
-
 def _panels(
     report: ReportRecord, section: Section, figure: FigureKind, test: Test | None, pair: tuple[str, str] | None
 ) -> list[Panel]:
     families = [each for each in section.families if test in (None, each.test)]
     if not families:
         tests = ", ".join(family.test for family in section.families)
-        raise InputError(
-            f"the report has no {test} test of {section.metric}; it has {tests}" if tests else "the report has no pairs"
-        )
+        missing = f"{test} test of {section.metric}; it has {tests}" if tests else "pairs"
+        raise InputError(f"the report has no {missing}")
     panel = Panel(section, families[0], section.metric in report.lower_is_better)
     if figure in DISTRIBUTIONS:
         family = next((each for each in section.families if each.test == DISTRIBUTIONS[figure]), panel.family)
