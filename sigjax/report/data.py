@@ -121,15 +121,9 @@ def _same_scores(report: ReportRecord) -> bool:
 def _pairs(block: Comparisons, keys: Sequence[str]) -> str:
     """One line per pair."""
     line = "{" + ", ".join(f'"{key}": %s' for key in keys) + "}"
-    return ",\n    ".join(map(line.__mod__, zip(*(_texts(block, key) for key in keys), strict=True)))
-
-
-def _texts(block: Comparisons, key: str) -> list[str]:
-    """The values of a field as JSON."""
-    column = block.column(key)
-    if column.labels is not None:
-        return column.mapped(visible_json).tolist()
-    return [_number(value) for value in column.tolist()]
+    columns = map(block.column, keys)
+    texts = [map(_number, one.tolist()) if one.labels is None else one.mapped(visible_json).tolist() for one in columns]
+    return ",\n    ".join(map(line.__mod__, zip(*texts, strict=True)))
 
 
 def _number(value: float | Interval | None) -> str:
@@ -266,14 +260,10 @@ def _checked_library(library: Library | None, columns: str) -> Library:
     if columns not in ("usual", "all"):
         raise InputError(f"columns: expected usual or all, got {columns!r}")
     chosen = library or next((name for name in known if _is_installed(name)), None)
-    if chosen is None:
-        raise InputError(
-            "a data frame needs pandas, polars or pyarrow, none of which is installed; run: "
-            f"{install_command('pandas')}"
-        )
-    if not _is_installed(chosen):
-        command = install_command(chosen)
-        raise InputError(f"a data frame of {chosen} needs {chosen}, which is not installed; run: {command}")
+    if chosen is None or not _is_installed(chosen):
+        needs = "needs pandas, polars or pyarrow, none of which is installed"
+        needs = needs if chosen is None else f"of {chosen} needs {chosen}, which is not installed"
+        raise InputError(f"a data frame {needs}; run: {install_command(chosen or 'pandas')}")
     return chosen
 
 
@@ -333,8 +323,9 @@ def _packed(report: ReportRecord, keep: KeepScores) -> tuple[Statistics, ...]:
         return ()
     packed, size = [], 0
     for each in kept:
-        integers = (type for type in ("int8", "int16", "int32") if _fits(each.stats, type))
-        numbers = next(integers, each.stats.dtype.name)
+        of_type, low, high = each.stats.dtype, each.stats.min(initial=0), each.stats.max(initial=0)
+        integers = map(np.iinfo, ("int8", "int16", "int32") if of_type.kind == "i" else ())
+        numbers = next((str(each.dtype) for each in integers if each.min <= low and high <= each.max), of_type.name)
         given = {name: getattr(each, name) for name in _LABELS}
         labels = {name: of_kind and tuple(map(str, of_kind)) for name, of_kind in given.items()}
         size += each.stats.size * np.dtype(numbers).itemsize * 4 // 3
@@ -352,18 +343,10 @@ def _packed(report: ReportRecord, keep: KeepScores) -> tuple[Statistics, ...]:
         return ()
 
 
-def _fits(stats: np.ndarray, numbers: str) -> bool:
-    """Whether these are whole numbers that such integers hold."""
-    ends = np.iinfo(numbers)
-    return stats.dtype.kind == "i" and bool(((stats >= ends.min) & (stats <= ends.max)).all())
-
-
 def _is_known(metric: Metric | SampleMetric) -> bool:
     """Whether a metric is found again by its name."""
     known = _metric_of(metric.name, metric.stat_names)
-    if isinstance(known, SampleMetric) or isinstance(metric, SampleMetric):
-        return known == metric
-    return known is not None and known.score is metric.score
+    return known == metric if isinstance(metric, SampleMetric) else getattr(known, "score", None) is metric.score
 
 
 def _metric_of(name: str, stat_names: Sequence[str]) -> Metric | SampleMetric | None:

@@ -44,7 +44,9 @@ def to_fragment(report: ReportRecord) -> str:
         parts += systems_lines(section)
         for family in section.families:
             pairs = pairs_lines(family) if family.layout != "baseline" else []
-            parts += folded("All pairs" if family.only is None else "Details", [*pairs, *method_lines(family)])
+            parts += folded(
+                "All pairs" if family.only is None else "Details", [*pairs, *paragraph(family.method, "small method")]
+            )
     for note in report.notes:
         parts += [] if words.is_warning(note) else paragraph(f"Note: {note}", "small")
     parts += [f'<p class="small"><code>{escape(report.signature)}</code></p>', "</div>"]
@@ -76,11 +78,6 @@ def systems_lines(section: Section) -> list[str]:
     others = [column for column in range(len(table.header)) if column != name and column not in table.details]
     more = [table_html(table.without(others), caption, "details"), *paragraph(section.key, "small")]
     return [*parts, *folded(f"More columns: {', '.join([table.header[i] for i in sorted(table.details)])}", more)]
-
-
-def method_lines(family: PairFamily) -> list[str]:
-    """How p-values were computed."""
-    return paragraph(family.method, "small method")
 
 
 def pairs_lines(family: PairFamily) -> list[str]:
@@ -246,7 +243,7 @@ def _section(section: Section, number: int, before: int, *, titled: bool) -> lis
     parts += systems_lines(section)
     for at, family in enumerate(section.families, before):
         parts += [f'<section class="family" data-family="{at}">', f"<h3>{escape(family.heading)}</h3>"]
-        parts += method_lines(family)
+        parts += paragraph(family.method, "small method")
         if family.layout == "grid" and len(family.systems) > MAX_DRAWN:
             parts += paragraph(words.left_out("page", MAX_DRAWN, len(family.systems), every_pair="to_json() gives"))
         if family.layout == "pair":
@@ -301,8 +298,7 @@ def _family_data(family: PairFamily, systems: Table) -> dict[str, Any]:
 
 
 def _texts(pair: Comparison, spec: str) -> tuple[str, ...]:
-    low, high = pair.interval or (None, None)
-    shade = mark(pair)
+    (low, high), shade = pair.interval or (None, None), mark(pair)
     numbers = (words.format_number(value, spec) for value in (pair.delta, low, high))
     sign = _SIGNS[shade] if isinstance(shade, str) else str(shade)
     return (*numbers, words.format_raw_p(pair), words.format_adjusted_p(pair), sign)

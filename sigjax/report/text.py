@@ -95,22 +95,21 @@ def to_text(report: ReportRecord, *, width: int | None = None, color: bool = Fal
         for section in sections:
             _section(page, section, verbose=verbose)
         notes = [note for note in report.notes if not words.is_warning(note)]
-        if not verbose:
-            shown = [note for note in notes if getattr(note, "code", "") == "noise"]
-            shown = shown if len(shown) <= MAX_LINES else []  # tasks have one each
+        if verbose:
+            for note in notes:
+                page.sentence(f"note: {note}", style=DIM)
+            page.add(visible(report.signature), style=DIM)
+            return
+        shown = [note for note in notes if getattr(note, "code", "") == "noise"]
+        if 0 < len(shown) <= MAX_LINES:  # tasks have one each
+            notes = [note for note in notes if note not in shown]
             for note in shown:
                 page.sentence(note)
-            page.add() if shown else None
-            hidden = len(notes) - len(shown)
-            noted = [words.count(hidden, "note")] * bool(hidden)
-            in_files = len(report.comparisons) > 1 and len({one.name for one in report.systems}) <= MAX_GRID
-            more = [*noted, *["all pairs"] * in_files, "method"]
-            how = "--verbose, --output FILE or report.to_text()"
-            page.sentence(f"{', '.join(more)} and signature: {how}", style=DIM)
-            return
-        for note in notes:
-            page.sentence(f"note: {note}", style=DIM)
-        page.add(visible(report.signature), style=DIM)
+            page.add()
+        in_files = len(report.comparisons) > 1 and len({one.name for one in report.systems}) <= MAX_GRID
+        more = [words.count(len(notes), "note")] * bool(notes) + ["all pairs"] * in_files + ["method"]
+        how = "--verbose, --output FILE or report.to_text()"
+        page.sentence(f"{', '.join(more)} and signature: {how}", style=DIM)
 
     return rendered(draw, width, color=color)
 
@@ -203,7 +202,10 @@ def draw_table(page: Page, table: Table, dropped: Sequence[str] = ()) -> None:
     titles = max((cell_len(table.header[i]) for i in table.names), default=0)
     needed = max(titles, _longest_name(table) - sum(map(cell_len, ends)))
     needed = needed if len(table.names) == 1 else min(MIN_NAME, needed)  # several columns of names are broken sooner
-    table, too_wide = _fitting(page, table, needed)
+    dropped = list(dropped)
+    while table.optional and _width_of_names(page, table) < needed:
+        dropped.append(table.header[table.optional[0]])
+        table = table.without(table.optional[:1])
     width = _width_of_names(page, table)
     page.add()
     if any(ends) and width < _longest_name(table):
@@ -215,7 +217,7 @@ def draw_table(page: Page, table: Table, dropped: Sequence[str] = ()) -> None:
     for line in table_lines(table, width):
         page.add(" ".join(page.styled(cell, GREEN) if cell.endswith("*") else cell for cell in line.split(" ")))
     page.add()
-    if dropped := [*dropped, *too_wide]:
+    if dropped:
         hidden = ", ".join(dict.fromkeys(map(_full_title, dropped)))
         page.sentence(f"Left out on this terminal: {hidden}; -o FILE has all columns.", style=DIM)
 
@@ -228,15 +230,6 @@ def _full_title(title: str) -> str:
 
 def _longest_name(table: Table) -> int:
     return max((cell_len(row[i]) for row in table.rows for i in table.names), default=0)
-
-
-def _fitting(page: Page, table: Table, needed: int) -> tuple[Table, list[str]]:
-    """The table without as many optional columns as it takes to have room for names; the titles of these columns."""
-    dropped: list[str] = []
-    while table.optional and _width_of_names(page, table) < needed:
-        dropped.append(table.header[table.optional[0]])
-        table = table.without(table.optional[:1])
-    return table, dropped
 
 
 def _width_of_names(page: Page, table: Table) -> int:
@@ -256,10 +249,8 @@ def table_lines(table: Table, width_of_names: int) -> list[str]:
         cells = [words.wrapped_name(short[cell], width) if i in table.names else [cell] for i, cell in enumerate(row)]
         rows += zip_longest(*cells, fillvalue="")
     headings = _headings(table)
-    columns = [
-        _left(cells) if number in table.names else _right(cells)
-        for number, cells in enumerate(zip(*headings, *rows, strict=True))
-    ]
+    made = enumerate(zip(*headings, *rows, strict=True))
+    columns = [_left(cells) if number in table.names else _right(cells) for number, cells in made]
     lines = [GAP.join(cells) for cells in zip(*columns, strict=True)]
     at = len(headings)
     return [*lines[:at], "─" * cell_len(lines[0]), *lines[at:]] if any(table.header) else lines[at:]
@@ -273,7 +264,6 @@ def _headings(table: Table) -> list[tuple[str, ...]]:
 
 
 def _left(cells: Sequence[str]) -> list[str]:
-    """Cells of one width, aligned left."""
     width = max(map(cell_len, cells))
     return [set_cell_size(cell, width) for cell in cells]
 
