@@ -129,12 +129,9 @@ def _flag(record: type, name: str) -> inspect.Parameter:
     if about.rare:
         RARE.add(long)
     names = [long, SHORT[name]] if name in SHORT else [long]
-    parameter = Parameter(
-        name=names, help=rendered(about.doc, lambda hint: hint.flag), group=_PANELS[about.group], **more
-    )
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, parameter]
-    )
+    about_flag = rendered(about.doc, lambda hint: hint.flag)
+    flag = Annotated[annotation, Parameter(name=names, help=about_flag, group=_PANELS[about.group], **more)]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=flag)
 
 
 def _written(name: str, annotation: Any, suggests: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:

@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from operator import or_
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -406,24 +406,19 @@ def field_types(record: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(record)}
 
 
-def bare(annotation: Any) -> tuple[Any, Bounds]:
-    """A type without its domain, and the domain."""
-    return get_args(annotation) if get_origin(annotation) is Annotated else (annotation, Bounds())
-
-
 def report_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of reports."""
     pairs = field_types(Comparison)
     properties = {
         "schema": {"const": SCHEMA},
         "settings": _object(_of_settings() | USED_ON),
-        **{name: _schema_of(annotation) for name, annotation in TEXTS.items()},
-        "systems": _schema_of(tuple[SystemScore, ...]),
+        **{name: _kind(annotation).schema for name, annotation in TEXTS.items()},
+        "systems": _kind(tuple[SystemScore, ...]).schema,
         "pairs": {
             "type": "array",
             "items": _object({key: pairs[key] for key in PAIR_KEYS + SCORE_KEYS}, SCORE_KEYS),
         },
-        **{name: _schema_of(tuple[record, ...]) for name, record in OPTIONAL.items()},
+        **{name: _kind(tuple[record, ...]).schema for name, record in OPTIONAL.items()},
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -459,33 +454,52 @@ def _object(types: dict[str, Any], optional: Iterable[str] = ()) -> dict[str, An
         "type": "object",
         "additionalProperties": False,
         "required": [name for name in types if name not in optional],
-        "properties": {name: _schema_of(annotation) for name, annotation in types.items()},
+        "properties": {name: _kind(annotation).schema for name, annotation in types.items()},
     }
 
 
-def _schema_of(annotation: Any, domain: Bounds = Bounds()) -> dict[str, Any]:  # noqa: B008
-    """The JSON Schema of a type."""
+class Kind(NamedTuple):
+    """A type in JSON: its JSON Schema, and what makes a value of the type, or raises ValueError."""
+
+    schema: dict[str, Any]
+    read: Callable[[Any], Any]
+
+
+def _kind(annotation: Any, domain: Bounds = Bounds()) -> Kind:  # noqa: B008
+    """A type of the records as JSON has it; the unions that are read are of one type and None."""
     origin, members = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _schema_of(*bare(annotation))
+        return _kind(*members)
     if origin in (Union, UnionType):
-        return {"anyOf": [_schema_of(member, domain) for member in members]}
+        kinds = {member: _kind(member, domain) for member in members}
+        read = next(kind.read for member, kind in kinds.items() if member is not NoneType)
+        schemas = [kind.schema for kind in kinds.values()]
+        return Kind({"anyOf": schemas}, lambda value: None if value is None else read(value))
     if origin is Literal:
-        return {"enum": list(members)}
+        return Kind({"enum": list(members)}, lambda value: _of(value, str, members.__contains__))
     if annotation is Interval or (origin is tuple and members[-1] is not Ellipsis):
-        ends = _schema_of(float if annotation is Interval else members[0], domain)
-        return {"type": "array", "items": ends, "minItems": 2, "maxItems": 2}
+        end = _kind(float, domain) if annotation is Interval else _kind(members[0], domain)
+        make = Interval._make if annotation is Interval else tuple
+        schema = {"type": "array", "items": end.schema, "minItems": 2, "maxItems": 2}
+        return Kind(schema, lambda value: make(_ascending(_list(value, end.read))))
     if origin in (tuple, list, Sequence):
-        return {"type": "array", "items": _schema_of(members[0])}
+        item, make = _kind(members[0]), list if origin is list else tuple
+        return Kind({"type": "array", "items": item.schema}, lambda value: make(_list(value, item.read)))
     if origin is dict:
-        return {"type": "object", "additionalProperties": _schema_of(members[1])}
+        item = _kind(members[1])
+        schema = {"type": "object", "additionalProperties": item.schema}
+        return Kind(schema, lambda value: {key: item.read(each) for key, each in _of(value, dict).items()})
     if is_dataclass(annotation):
-        return _object(field_types(annotation))  # pyright: ignore[reportArgumentType]
+        readers = {name: _kind(each).read for name, each in field_types(annotation).items()}  # pyright: ignore[reportArgumentType]
+        return Kind(_object(field_types(annotation)), lambda value: _record(value, annotation, readers))  # pyright: ignore[reportArgumentType]
     plain = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null", dict: "object"}
-    names = {"least": "minimum", "most": "maximum", "above": "exclusiveMinimum", "below": "exclusiveMaximum"}
-    bounds = {names[name]: end for name, end in domain._asdict().items() if name in names and end is not None}
+    if annotation in (int, float):
+        names = {"least": "minimum", "most": "maximum", "above": "exclusiveMinimum", "below": "exclusiveMaximum"}
+        ends = {names[name]: end for name, end in domain._asdict().items() if name in names and end is not None}
+        return Kind({"type": plain[annotation], **ends}, _number_reading(annotation, domain))
     pattern = {} if domain.pattern is None else {"pattern": f"^(?:{domain.pattern})$"}
-    return {"type": plain[annotation], **(bounds if annotation in (int, float) else {}), **pattern}
+    matches = None if domain.pattern is None else re.compile(domain.pattern).fullmatch
+    return Kind({"type": plain[annotation], **pattern}, lambda value: _of(value, annotation, matches))
 
 
 _WRITTEN = "expected a report as this version of sigjax writes it"
@@ -622,7 +636,7 @@ def _refuse_more(rows: list[dict[str, Any]], known: Mapping[str, Any], array: st
 
 def _column(rows: list[dict[str, Any]], key: str, annotation: Any, array: str) -> list[Any]:
     """The values of a key of all rows."""
-    read, values = _reader(annotation), []
+    read, values = _kind(annotation).read, []
     try:
         for row in rows:
             values.append(read(row[key]))
@@ -637,11 +651,11 @@ def _value(given: Mapping[str, Any], key: str, annotation: Any, array: str = "")
     if key not in given:
         raise InputError(f"{where}has no {key!r}; {_WRITTEN}")
     try:
-        return _reader(annotation)(given[key])
+        return _kind(annotation).read(given[key])
     except ValueError:
         text = repr(given[key])
         text = text if len(text) <= 40 else f"{text[:40]}..."
-        raise InputError(f"{where}{key!r} is {text}; expected {_words(_schema_of(annotation))}") from None
+        raise InputError(f"{where}{key!r} is {text}; expected {_words(_kind(annotation).schema)}") from None
 
 
 def _words(schema: dict[str, Any]) -> str:
@@ -658,33 +672,6 @@ def _words(schema: dict[str, Any]) -> str:
     for word, end in {"from": "minimum", "to": "maximum", "like": "pattern"}.items():
         text += f" {word} {str(schema[end]).removeprefix('^(?:').removesuffix(')$')}" if end in schema else ""
     return text
-
-
-def _reader(annotation: Any, domain: Bounds = Bounds()) -> Callable[[Any], Any]:  # noqa: B008
-    """What makes a value of a type from that of JSON, or raises ValueError."""
-    origin, members = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return _reader(*bare(annotation))
-    if origin in (Union, UnionType):
-        (read,) = (_reader(member) for member in members if member is not NoneType)
-        return lambda value: None if value is None else read(value)
-    if annotation is Interval or (origin is tuple and members[-1] is not Ellipsis):
-        end, made = (_reader(float, domain), Interval._make) if annotation is Interval else (_reader(members[0]), tuple)
-        return lambda value: made(_ascending(_list(value, end)))
-    if origin in (list, tuple):
-        read = _reader(members[0])
-        return lambda value: origin(_list(value, read))
-    if origin is dict:
-        read = _reader(members[1])
-        return lambda value: dict(zip(_of(value, dict), _list([*value.values()], read), strict=True))
-    if origin is Literal:
-        return lambda value: _of(value, str, members.__contains__)
-    if is_dataclass(annotation):
-        readers = {name: _reader(each) for name, each in field_types(annotation).items()}  # pyright: ignore[reportArgumentType]
-        return lambda value: _record(value, annotation, readers)
-    if annotation in (int, float):
-        return _number_reading(annotation, domain)
-    return lambda own: _of(own, annotation, None if domain.pattern is None else re.compile(domain.pattern).fullmatch)
 
 
 def _number_reading(annotation: type, domain: Bounds) -> Callable[[Any], Any]:
