@@ -57,7 +57,6 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _run(tokens: list[str], *, debug: bool) -> int:
-    """Run a command; its exit code."""
     for index, (before, token) in enumerate(zip(["", *tokens], tokens, strict=False)):
         # A file `-` is standard input; after other options than -i, it is nothing that they take.
         if token == "-" and (before in ("-i", "--input") or not before.startswith("-")):

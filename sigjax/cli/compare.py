@@ -84,7 +84,6 @@ def run(evaluations: Sequence[Evaluation], options: CompareOptions, output: Outp
 
 
 def _shard(paths: Files, inputs: Inputs, options: CompareOptions, output: Output, number: tuple[int, int]) -> None:
-    """Make one shard, or go on with it."""
     if len(output.output) != 1 or output.output[0].suffix != ".npz" or output.format or output.figure:
         raise InputError(f"--shard writes one file of numbers and no report; give -o shard-{number[0]}.npz alone")
     if options.checkpoint is not None:
@@ -133,7 +132,6 @@ def merge(paths: Files, output: Output) -> None:
 
 
 def _merge_statistics(paths: Files, output: Output) -> None:
-    """Write one file of the statistics in several."""
     (path,) = output.output
     check_outputs(paths, Saved(output=path))
     from sigjax.readers.saved import join_evaluations, save_evaluations, saved_names

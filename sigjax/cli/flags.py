@@ -48,7 +48,6 @@ def failure(error: Exception, tokens: Sequence[str]) -> tuple[str, int]:
 
 
 def _unknown_option(error: UnknownOptionError) -> str:
-    """The message on an unknown option: what to write."""
     name = (error.token.keyword or error.token.value).partition("=")[0]
     known = {known for each in error.argument_collection if each.parse for known in each.names}
     options = dict(zip(known, known, strict=True))
@@ -116,7 +115,6 @@ def flags(*records: type, files: str = _FILES) -> Callable[[Command], Command]:
 
 
 def _flag(record: type, name: str) -> inspect.Parameter:
-    """The parameter that cyclopts makes a flag of."""
     field = options_of(record)[name]
     about: options.Option = field.metadata["option"]
     annotation, more = _written(name, types_of(record)[name], about.suggests)
@@ -175,7 +173,6 @@ def _wholes(_: Any, tokens: Sequence[Any]) -> list[int]:
 
 
 def _named_columns(_: Any, tokens: Sequence[Any]) -> dict[str, str]:
-    """tp=las_correct ... -> {"tp": "las_correct", ...}."""
     columns: dict[str, str] = {}
     for token in tokens:
         name, _, column = token.value.partition("=")

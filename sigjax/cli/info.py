@@ -89,7 +89,6 @@ def demo(options: CompareOptions, output: Output, examples: Examples) -> None:
 
 
 def _write_examples(folder: Path) -> None:
-    """Write the example files into a folder, which need not exist."""
     with as_file(files("sigjax") / "data" / "examples") as source:
         names = sorted(path.relative_to(source) for path in source.rglob("*.*") if path.is_file())
         for name in names:

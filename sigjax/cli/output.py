@@ -35,14 +35,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OutputFormat:
-    """A format of results.
+    """A format of results: the endings of its files, and another, `short` name.
 
-    Attributes:
-        endings: of its files.
-        pieces: the text of a report, in pieces where it grows with the pairs; it also takes the options of `to_text`,
-            and the file that is written, None for the terminal. None where no report is written in this format.
-        short: another name for it.
-        within: the format that it is written in: its files may have the endings of that, too, where it is asked for.
+    `pieces` makes the text of a report, in pieces where it grows with the pairs, from the report, the options of
+    `to_text`, and the file that is written (None for the terminal); None where no report is written in this format.
+    Where it is asked for, files may also have the endings of the format that it is `within`.
     """
 
     endings: tuple[str, ...]
@@ -90,8 +87,6 @@ def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -
 
     >>> outputs(None, [Path("a.json"), Path("a.tex"), Path("a.systems.csv")], OUTPUTS)
     [('json', PosixPath('a.json')), ('latex', PosixPath('a.tex')), ('systems-csv', PosixPath('a.systems.csv'))]
-    >>> outputs("json", [], OUTPUTS), outputs(None, [], OUTPUTS), outputs("json", [Path("run.log")], OUTPUTS)
-    ([('json', None)], [('text', None)], [('json', PosixPath('run.log'))])
     """
     chosen = next((name for name, each in OUTPUTS.items() if format is not None and format == each.short), format)
     return [(_format_of(path, chosen, known), path) for path in paths] or [(chosen or "text", None)]
@@ -278,7 +273,6 @@ _MOST_HEADLINES = 3
 
 
 def _headlines(report: Report) -> Iterator[str]:
-    """What was decided by the first metrics, and the warnings."""
     from sigjax.report.sections import blocks
     from sigjax.report.words import is_warning
 
@@ -350,7 +344,6 @@ def check_outputs(read: Sequence[str | Path], *records: object) -> None:
 
 
 def _written(records: Sequence[object]) -> Iterator[tuple[str, Path]]:
-    """The flag and path of each file that the options name."""
     for record in records:
         for name in _WRITTEN:
             given = getattr(record, name, None) or ()
@@ -371,7 +364,6 @@ def write_text(text: str, format: str, output: Path | None) -> None:
 
 
 def _write_pieces(pieces: Iterable[str], format: str, output: Path | None) -> None:
-    """Write text piece by piece."""
     if output is not None:
         text_or_file(pieces, output)
         return

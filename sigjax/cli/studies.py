@@ -71,7 +71,6 @@ _READING: dict[str, Callable[[Inputs, Files], Any]] = {
 
 
 def _drawn(result: Any, figure: Figure) -> list[Path]:
-    """The files of its figure: one where it was asked for."""
     if figure.figure is not None:
         write_figure(result.plot(), figure.figure)
     return [figure.figure] if figure.figure else []

@@ -106,7 +106,6 @@ def title(topic: str) -> str:
 
 
 def _source(topic: str) -> str:
-    """The file of a page."""
     return files("sigjax.guide").joinpath(f"{topic}.md").read_text("utf-8").rstrip("\n")
 
 
@@ -165,7 +164,6 @@ def _corrections(bounds: str | None) -> Iterator[str]:
 
 
 def _columns() -> Iterator[str]:
-    """Metrics by the columns that they need."""
     from sigjax.metrics import METRICS, TEXT_METRICS
 
     groups: dict[str, list[str]] = {}
@@ -176,7 +174,6 @@ def _columns() -> Iterator[str]:
 
 
 def _formats(takes: str) -> Iterator[str]:
-    """The formats that take such files, with their metrics, the default first."""
     from sigjax.formats.table import all_formats
 
     rows: list[tuple[str, ...]] = []

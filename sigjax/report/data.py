@@ -106,7 +106,6 @@ def _lines(rows: Iterable[str]) -> Iterator[str]:
 
 
 def _same_scores(report: ReportRecord) -> bool:
-    """Whether the scores of pairs are those of the systems."""
     scores = {(system.metric, system.name): system.score for system in report.systems}
     return all(
         (
@@ -119,7 +118,6 @@ def _same_scores(report: ReportRecord) -> bool:
 
 
 def _pairs(block: Comparisons, keys: Sequence[str]) -> str:
-    """One line per pair."""
     line = "{" + ", ".join(f'"{key}": %s' for key in keys) + "}"
     columns = map(block.column, keys)
     texts = [map(_number, one.tolist()) if one.labels is None else one.mapped(visible_json).tolist() for one in columns]
@@ -183,7 +181,6 @@ def _escaped(column: list[Any]) -> list[Any]:
 
 
 def _blocks(report: ReportRecord, of: Rows, size: int = _BLOCK) -> Iterator[dict[str, list[Any]]]:
-    """The columns of CSV and data frames, for `size` pairs at a time, or for all systems."""
     if of not in get_args(Rows):
         raise InputError(f"of must be one of {', '.join(get_args(Rows))}, got {of!r}")
     if of == "systems":
@@ -211,16 +208,14 @@ def _by_ends(columns: dict[str, list[Any]], left_out: Sequence[str] = ()) -> dic
 
 
 @cache
-def _column_types() -> dict[str, type]:
-    """What the columns of pairs and systems hold: float, int, bool or str."""
-    types: dict[str, type] = {}
-    for name, annotation in (types_of(Comparison) | types_of(SystemScore)).items():
-        is_union = get_origin(annotation) in (Union, UnionType)
-        (held,) = {*get_args(annotation)} - {NoneType} if is_union else {annotation}
-        if held is Interval or get_origin(held) is tuple:
-            types |= dict.fromkeys((f"{name}_low", f"{name}_high"), float if held is Interval else get_args(held)[0])
-        else:
-            types[name] = str if get_origin(held) is Literal else held
+def _column_types() -> dict[str, str]:
+    """The types of the columns of pairs and systems, as JSON Schema calls them."""
+    types: dict[str, str] = {}
+    for name, annotation in (field_types(Comparison) | field_types(SystemScore)).items():
+        schema = _kind(annotation).schema
+        schema = schema.get("anyOf", [schema])[0]
+        ends = {f"{name}_{end}": schema["items"]["type"] for end in ("low", "high") if "items" in schema}
+        types |= ends or {name: schema.get("type", "string")}
     return types
 
 
@@ -253,7 +248,6 @@ def rows_to_dataframe(
 
 
 def _checked_library(library: Library | None, columns: str) -> Library:
-    """The library of a data frame: the one asked for, else the first that is installed."""
     known = get_args(Library)
     if library is not None and library not in known:
         raise InputError(f"library: expected one of {', '.join(known)}, got {library!r}")
@@ -274,21 +268,20 @@ def _is_installed(name: str) -> bool:
         return False
 
 
-def _frame(columns: dict[str, list[Any]], library: Library, types: Mapping[str, type] | None = None) -> Any:
+def _frame(columns: dict[str, list[Any]], library: Library, types: Mapping[str, str] | None = None) -> Any:
     """The data frame, whose columns have these types, if they are known."""
     if library == "pandas":
         import pandas
 
-        names, known = {int: "Int64", bool: "boolean", float: "float64"}, types or {}
-        return pandas.DataFrame(columns).astype(
-            {each: names[known[each]] for each in known if each in columns and known[each] is not str}
-        )
+        names = {"integer": "Int64", "boolean": "boolean", "number": "float64"}
+        known = {name: names[type] for name, type in (types or {}).items() if name in columns and type in names}
+        return pandas.DataFrame(columns).astype(known)
     try:
         import narwhals
     except ModuleNotFoundError:
         raise InputError(f"a data frame of {library} needs narwhals; run: {install_command('narwhals')}") from None
-    made = {int: narwhals.Int64, bool: narwhals.Boolean, str: narwhals.String, float: narwhals.Float64}
-    schema = types and {name: made[types[name]]() for name in columns}
+    made = {"integer": "Int64", "boolean": "Boolean", "string": "String", "number": "Float64"}
+    schema = types and {name: getattr(narwhals, made[types[name]])() for name in columns}
     return narwhals.from_dict(columns, schema=schema, backend=library).to_native()
 
 
@@ -432,7 +425,6 @@ def report_schema() -> dict[str, Any]:
 
 
 def _of_settings() -> dict[str, Any]:
-    """The types of the settings, with their domains."""
     types, abouts = types_of(Settings), options_of(Settings)
     known = {name: _within(types[name], each.metadata["option"]) for name, each in abouts.items()}
     known["level"] = known["confidence_level"]  # as JSON calls it
@@ -440,7 +432,6 @@ def _of_settings() -> dict[str, Any]:
 
 
 def _within(annotation: Any, about: Option) -> Any:
-    """The type of an option with its domain."""
     if get_origin(annotation) in (Union, UnionType):
         return reduce(or_, [_within(member, about) for member in get_args(annotation)])
     if annotation is int:
@@ -547,7 +538,6 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
-    """What the settings were used on, and the settings."""
     given = {**DEFAULTS, **given}  # a setting newer than a report had its default there
     for name in sorted(given.keys() - DEFAULTS.keys() - USED_ON.keys()):
         raise InputError(f"settings: this version of sigjax has no option {name!r}; compare anew with it")
@@ -621,7 +611,6 @@ def _check_pairs(pairs: Sequence[tuple[str, str, str, str]], scores: Scores, set
 
 
 def _records(rows: list[dict[str, Any]], record: type, array: str) -> tuple[Any, ...]:
-    """The records of an array, from its objects."""
     columns = {key: _column(rows, key, annotation, array) for key, annotation in field_types(record).items()}
     _refuse_more(rows, columns, array)
     return tuple(record(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True))
@@ -635,7 +624,6 @@ def _refuse_more(rows: list[dict[str, Any]], known: Mapping[str, Any], array: st
 
 
 def _column(rows: list[dict[str, Any]], key: str, annotation: Any, array: str) -> list[Any]:
-    """The values of a key of all rows."""
     read, values = _kind(annotation).read, []
     try:
         for row in rows:
@@ -646,7 +634,6 @@ def _column(rows: list[dict[str, Any]], key: str, annotation: Any, array: str) -
 
 
 def _value(given: Mapping[str, Any], key: str, annotation: Any, array: str = "") -> Any:
-    """The value of a key, refused where it is not of its type."""
     where = f"{array}: " if array else ""
     if key not in given:
         raise InputError(f"{where}has no {key!r}; {_WRITTEN}")
@@ -659,7 +646,6 @@ def _value(given: Mapping[str, Any], key: str, annotation: Any, array: str = "")
 
 
 def _words(schema: dict[str, Any]) -> str:
-    """A JSON Schema in words."""
     if "enum" in schema:
         return f"one of {', '.join(schema['enum'])}"
     if "anyOf" in schema:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -44,9 +45,8 @@ def to_fragment(report: ReportRecord) -> str:
         parts += systems_lines(section)
         for family in section.families:
             pairs = pairs_lines(family) if family.layout != "baseline" else []
-            parts += folded(
-                "All pairs" if family.only is None else "Details", [*pairs, *paragraph(family.method, "small method")]
-            )
+            pairs += paragraph(family.method, "small method")
+            parts += folded("All pairs" if family.only is None else "Details", pairs)
     for note in report.notes:
         parts += [] if words.is_warning(note) else paragraph(f"Note: {note}", "small")
     parts += [f'<p class="small"><code>{escape(report.signature)}</code></p>', "</div>"]
@@ -184,7 +184,9 @@ def to_html(report: ReportRecord) -> str:
     sections = list(blocks(report))
     style, script = _data("page.css"), _data("page.js")
     data = [_family_data(family, one.table) for one in sections for family in one.families]
-    title = f"{words.first_of([section.title for section in sections], 3)}: {_size(report, sections)}"
+    systems = {system.name for section in sections for system in section.systems}
+    size = f"{words.count(len(systems), 'system')} on {words.size_of(report)[0]}"
+    metrics = words.first_of([section.title for section in sections], 3)
     # The policy names our style and script by their hashes: nothing else runs or is loaded, whatever names hold.
     policy = f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}"
     parts = [
@@ -192,27 +194,25 @@ def to_html(report: ReportRecord) -> str:
         f"<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}; base-uri 'none'; form-action 'none'\">",
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">',
-        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>",
-        f"{_header(report, sections)}\n<main>",
+        f"<title>{escape(f'{metrics}: {size}')}</title>\n<style>{style}</style>\n</head>\n<body>",
+        f"<header>\n<h1>{escape(metrics)} <small>{escape(size)}</small></h1>",
     ]
+    parts += [f'<p class="warning" role="note">{escape(note)}</p>' for note in filter(words.is_warning, report.notes)]
     if len(sections) > 1:
+        links = [f'<a href="#m{i}">{escape(section.title)}</a>' for i, section in enumerate(sections)]
+        parts += ['<nav aria-label="Metrics">', *links, "</nav>", "</header>\n<main>"]
         parts += ['<section id="all">', *paper_lines(report, sections), "</section>"]
-    before = 0
+    else:
+        parts.append("</header>\n<main>")
+    numbers = itertools.count()
     for number, section in enumerate(sections):
-        parts += _section(section, number, before, titled=len(sections) > 1)
-        before += len(section.families)
+        parts += _section(section, number, numbers, titled=len(sections) > 1)
     parts += [*_reproduce(report), "</main>", f'<script type="application/json" id="data">{_json(data)}</script>']
     return "\n".join([*parts, f"<script>{script}</script>", "</body>\n</html>\n"])
 
 
 def _data(name: str) -> str:
-    """A file beside this one."""
     return files("sigjax.report").joinpath(name).read_text("ascii")
-
-
-def _size(report: ReportRecord, sections: list[Section]) -> str:
-    names = {system.name for section in sections for system in section.systems}
-    return f"{words.count(len(names), 'system')} on {words.size_of(report)[0]}"
 
 
 def _hash(text: str) -> str:
@@ -225,24 +225,13 @@ def _json(value: Any) -> str:
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
-def _header(report: ReportRecord, sections: list[Section]) -> str:
-    """What the page is about, what must be read first, and links to its metrics."""
-    metrics = words.first_of([section.title for section in sections], 3)
-    parts = [f"<header>\n<h1>{escape(metrics)} <small>{escape(_size(report, sections))}</small></h1>"]
-    parts += [f'<p class="warning" role="note">{escape(note)}</p>' for note in filter(words.is_warning, report.notes)]
-    if len(sections) > 1:
-        links = (f'<a href="#m{i}">{escape(section.title)}</a>' for i, section in enumerate(sections))
-        parts += ['<nav aria-label="Metrics">', *links, "</nav>"]
-    return "\n".join([*parts, "</header>"])
-
-
-def _section(section: Section, number: int, before: int, *, titled: bool) -> list[str]:
-    """One metric; `before` families stand on the page already."""
+def _section(section: Section, number: int, numbers: Iterator[int], *, titled: bool) -> list[str]:
+    """One metric; `numbers` are those of the next families of the page."""
     parts = [f'<section id="m{number}" aria-label="{escape(section.title)}">']
     parts += [f"<h2>{escape(section.title)}</h2>"] if titled else []
     parts += systems_lines(section)
-    for at, family in enumerate(section.families, before):
-        parts += [f'<section class="family" data-family="{at}">', f"<h3>{escape(family.heading)}</h3>"]
+    for family in section.families:
+        parts += [f'<section class="family" data-family="{next(numbers)}">', f"<h3>{escape(family.heading)}</h3>"]
         parts += paragraph(family.method, "small method")
         if family.layout == "grid" and len(family.systems) > MAX_DRAWN:
             parts += paragraph(words.left_out("page", MAX_DRAWN, len(family.systems), every_pair="to_json() gives"))
@@ -255,7 +244,6 @@ def _section(section: Section, number: int, before: int, *, titled: bool) -> lis
 
 
 def _reproduce(report: ReportRecord) -> list[str]:
-    """Notes, settings and the signature, folded."""
     notes = [f"<li>{escape(note)}</li>" for note in report.notes if not words.is_warning(note)]
     parts = ['<section id="reproduce">\n<h2>To reproduce</h2>']
     if notes:

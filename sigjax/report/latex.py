@@ -98,7 +98,6 @@ def _labels(sections: Sequence[Section], first: str) -> list[str]:
 
 
 def _pairs(section: Section, label: str) -> str:
-    """All pairs of a metric, or why they are left out."""
     families = section.families
     notes = [f"{section.title}, {'; '.join(each for family in families for each in (family.basis, family.method))}"]
     notes += [each for family in families for each in (family.conclusion, family.warning) if each]
@@ -239,7 +238,6 @@ def _lines(name: str, room: float) -> int:
 
 
 def _prose(text: str) -> str:
-    """A sentence whose long words may be broken."""
     words = [escape_latex(word) if len(word) <= LONG_WORD else _breakable(word) for word in text.split(" ")]
     return re.sub(r"\bp \\textless{} ([\d.e-]+\d)", r"$p<\1$", " ".join(words)).replace("{}* ", "$^{*}$ ")
 

@@ -193,7 +193,6 @@ def intervals(axes: Axes, rows: Sequence[float], ends: Sequence[Interval | None]
 
 
 def _marker(rows: int) -> float:
-    """Points of a marker."""
     return min(4.0, 72 * 0.5 * row_height(rows))
 
 
@@ -370,7 +369,6 @@ def draw_groups(axes: Axes, panel: Panel) -> None:
 
 
 def _grouped(panel: Panel) -> tuple[list[str], list[float], Groups]:
-    """The names, scores and groups of a panel."""
     settings, row_of = panel.settings, {one.name: row for row, one in enumerate(panel.systems)}
     if settings.baseline is not None or settings.alternative != "two-sided":
         raise InputError("figure groups: needs a two-sided test of all pairs; use forest or scores")

@@ -71,17 +71,10 @@ class Score(NamedTuple):
 class Table:
     """What people read in rows and columns. Dialects set it: each says how it writes a cell, a row and a rule.
 
-    Names are made `visible` here, once.
-
-    Attributes:
-        header: one text per column; all empty where there is no head.
-        rows: one cell per column: text that is ready to print, or a `Score`.
-        names: the columns of what people typed, which are aligned left and escaped; others hold numbers.
-        optional: the columns that are left out where a line is too short, in this order.
-        details: the columns that only files and verbose output have.
-        scores: the columns of scores, whose headers people typed.
-        title: what it shows, where it stands by itself.
-        note: what is said below it.
+    A row has a text that is ready to print, or a `Score`, per column; all headers are empty where there is no head.
+    Columns by their numbers: `names` are what people typed (aligned left, escaped, made `visible` here, once); `scores`
+    hold scores, under headers that people typed; `optional` ones are left out where a line is too short, in this order;
+    `details` only files and verbose output have.
     """
 
     header: tuple[str, ...]
@@ -224,7 +217,6 @@ def _delta_spec(comparisons: Comparisons) -> str:
 
 
 def _pair_table(pair: Comparison) -> Table:
-    """One pair, one fact per row."""
     spec = number_spec([pair.delta, pair.standard_error, *(pair.interval or ())])
     rows = [
         (f"delta ({pair.a} - {pair.b})", format_number(pair.delta, f"+{spec}")),
@@ -270,11 +262,7 @@ def grid_table(family: PairFamily) -> Table:
 
 
 def thresholds(settings: Settings) -> tuple[float, ...]:
-    """The limits of p that shades show, strictest first: .001 and .01 where they are stricter than alpha, and alpha.
-
-    >>> thresholds(Settings()), thresholds(Settings(confidence_level=0.99))
-    ((0.001, 0.01, 0.05), (0.001, 0.01))
-    """
+    """The limits of p that shades show, strictest first: .001 and .01 where they are stricter than alpha, and alpha."""
     return *(limit for limit in (0.001, 0.01) if limit < settings.alpha), settings.alpha
 
 
@@ -385,7 +373,6 @@ def systems_sentence(
 
 
 def _against(pairs: Sequence[tuple[str, str]], scores: Mapping[str, str], baseline: str, tested: str | None) -> str:
-    """The systems that are better than the baseline, those that are worse, and the others."""
     better = {one for one, other in pairs if other == baseline}
     worse = {other for one, other in pairs if one == baseline}
     others = {*scores} - better - worse - {baseline}
@@ -404,7 +391,6 @@ def _against(pairs: Sequence[tuple[str, str]], scores: Mapping[str, str], baseli
 
 
 def _scored(names: Sequence[str], scores: Mapping[str, str]) -> str:
-    """Names with their scores, of many the first."""
     return first_of([f"{name} ({scores[name]})" for name in names], _NAMED)
 
 
@@ -716,13 +702,11 @@ def tasks_table(sections: Sequence[Section], most: int) -> Table:
 
 
 def _texts(systems: Sequence[SystemScore]) -> dict[str, str]:
-    """The scores by system, as text."""
     spec = number_spec([system.score for system in systems])
     return {one.name: format_number(one.score, spec) for one in systems}
 
 
 def _marking(sections: Sequence[Section], settings: Settings) -> Marking:
-    """Which marks the scores get."""
     if not all(section.families for section in sections):
         return "none"
     systems = [system for section in sections for system in section.systems]

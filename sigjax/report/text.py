@@ -269,7 +269,6 @@ def _left(cells: Sequence[str]) -> list[str]:
 
 
 def _right(cells: tuple[str, ...]) -> list[str]:
-    """Numbers under each other, the stars to their right."""
     starred = any(cell.endswith("*") for cell in cells)
     padded = [f"{cell} " if starred and not cell.endswith("*") else cell for cell in cells]
     width = max(len(cell) for cell in padded)
