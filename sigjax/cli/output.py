@@ -21,7 +21,7 @@ from sigjax.formats import FORMATS, read_metrics, refuse_several_tasks
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers import Evaluation
 from sigjax.readers.options import FileOptions, ReadOptions, given_name
-from sigjax.records import EvaluationRecord, InputError
+from sigjax.records import EvaluationRecord, InputError, KeepScores
 from sigjax.records.display import meant, visible
 from sigjax.records.options import option, same, split_parameters, values
 from sigjax.run.context import is_terminal, progress_bar
@@ -252,13 +252,13 @@ class Output(Written):
         from sigjax.report import json_pieces
 
         pair = (self.pair[0], self.pair[1]) if self.pair else None
-        keep_scores = {None: "auto", "scores": "always", "nothing": "never"}[self.keep]
+        keeps: dict[str | None, KeepScores] = {None: "auto", "scores": "always", "nothing": "never"}
         for format, path in self.files():
             pieces = OUTPUTS[format].pieces
             assert pieces is not None
             options = text_options(to_file=path is not None) | {"verbose": self.verbose or path is not None}
             with progress_bar(f"write {path}", visible=path is not None and not self.quiet):
-                text = json_pieces(report, keep_scores) if format == "json" else pieces(report, options, path)
+                text = json_pieces(report, keeps[self.keep]) if format == "json" else pieces(report, options, path)
                 _write_pieces(text, format, path)
         for path in self.figure:
             from sigjax.report.plots import DISTRIBUTIONS, default_figure

@@ -281,7 +281,7 @@ def _frame(columns: dict[str, list[Any]], library: Library, types: Mapping[str, 
     except ModuleNotFoundError:
         raise InputError(f"a data frame of {library} needs narwhals; run: {install_command('narwhals')}") from None
     made = {"integer": "Int64", "boolean": "Boolean", "string": "String", "number": "Float64"}
-    schema = types and {name: getattr(narwhals, made[types[name]])() for name in columns}
+    schema = {name: getattr(narwhals, made[types[name]])() for name in columns} if types else None
     return narwhals.from_dict(columns, schema=schema, backend=library).to_native()
 
 

@@ -88,10 +88,8 @@ class Table:
 
     def __post_init__(self) -> None:
         """Make the names visible."""
-        names = [row[column] for row in self.rows for column in self.names]
-        if (shown := list(map(visible, names))) != names:
-            cells = iter(shown)
-            rows = [tuple([next(cells) if i in self.names else own for i, own in enumerate(row)]) for row in self.rows]
+        if any(visible(row[column]) != row[column] for row in self.rows for column in self.names):
+            rows = [tuple([visible(own) if i in self.names else own for i, own in enumerate(row)]) for row in self.rows]
             object.__setattr__(self, "rows", rows)
 
     @classmethod
@@ -152,7 +150,12 @@ class PairFamily:
         """The pair, fact by fact; the grid of all systems; or the pairs with the baseline."""
         if self.only is not None:
             return _pair_table(self.only)
-        return grid_table(self) if self.layout == "grid" else pairs_table([self], self.settings)
+        if self.layout == "baseline":
+            return pairs_table([self], self.settings)
+        size, rows = len(self.systems), []  # rows have names, columns have the numbers of the rows
+        for rank, (system, line) in enumerate(zip(self.systems, self.grid(size), strict=True), 1):
+            rows.append((str(rank), system.name, *("" if one is None else format_adjusted_p(one) for one in line)))
+        return Table(("#", "system", *map(str, range(self.first_column + 1, size + 1))), rows, names=(1,))
 
     @property
     def p_title(self) -> str:
@@ -178,14 +181,9 @@ class PairFamily:
         column, so it stands where its first system is the row, also below the diagonal.
         """
         names = [system.name for system in self.systems[:size]]
-        pairs = {(one.a, one.b): one for one in self.among(size)}
-        if self.first_column == 0:
-            return [[pairs.get((row, column)) for column in names] for row in names]
-        pairs |= {(b, a): one for (a, b), one in pairs.items()}
-        return [
-            [pairs.get((row, column)) if j > i else None for j, column in enumerate(names[1:], 1)]
-            for i, row in enumerate(names)
-        ]
+        rank = {name: self.first_column * i for i, name in enumerate(names)}  # one-sided pairs stay in their order
+        pairs = {(one.b, one.a) if rank[one.a] > rank[one.b] else (one.a, one.b): one for one in self.among(size)}
+        return [[pairs.get((row, column)) for column in names[self.first_column :]] for row in names]
 
     def not_listed(self) -> str | None:
         """Where to find pairs that are too many for a list; None where they are not."""
@@ -249,16 +247,6 @@ def pairs_table(families: Sequence[PairFamily], settings: Settings) -> Table:
         "method": [METHODS[method] for method in comparisons.values("method")],
     }
     return Table.of(columns, names=(0, 1, 2))
-
-
-def grid_table(family: PairFamily) -> Table:
-    """Adjusted p-values of all pairs; rows have names, columns have the numbers of the rows."""
-    size = len(family.systems)
-    rows = [
-        (str(rank), system.name, *("" if one is None else format_adjusted_p(one) for one in line))
-        for rank, (system, line) in enumerate(zip(family.systems, family.grid(size), strict=True), 1)
-    ]
-    return Table(("#", "system", *map(str, range(family.first_column + 1, size + 1))), rows, names=(1,))
 
 
 def thresholds(settings: Settings) -> tuple[float, ...]:

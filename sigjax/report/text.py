@@ -65,10 +65,9 @@ class Page:
 
     def __str__(self) -> str:
         """Return the text; sentences are made visible."""
-        sentences = iter(list(map(visible, [text for text, _, is_sentence in self.lines if is_sentence])))
         parts: list[str] = []
         for text, style, is_sentence in self.lines:
-            lines = words.filled(next(sentences).split(" "), self.width, gap=" ") if is_sentence else [text]
+            lines = words.filled(visible(text).split(" "), self.width, gap=" ") if is_sentence else [text]
             parts += [self.styled(line, style) if line and style else line for line in lines]
         return "\n".join(line.rstrip() for line in parts) + "\n"
 
@@ -78,7 +77,7 @@ class Page:
 
 
 def to_text(report: ReportRecord, *, width: int | None = None, color: bool = False, verbose: bool = False) -> str:
-    """The report for a terminal, in columns of its `width` where that is left out, or whole where there is none.
+    """The report within `width` columns; when left out, in those of the terminal, or whole where there is none.
 
     `verbose` adds all pairs, letters, standard errors, the method, notes and the signature.
     """
