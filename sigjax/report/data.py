@@ -73,19 +73,12 @@ def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Itera
         raise InputError(f"keep_scores must be one of {', '.join(get_args(KeepScores))}, got {keep_scores!r}")
     keys = PAIR_KEYS if _same_scores(report) else PAIR_KEYS + SCORE_KEYS
     systems = ({key: getattr(system, key) for key in SYSTEM_KEYS} for system in report.systems)
-    values: dict[str, Iterable[str]] = {
-        "schema": [visible_json(SCHEMA)],
-        "settings": [visible_json(report.settings_dict())],
-        "signature": [visible_json(report.signature)],
-        "versions": [visible_json(report.versions)],
-        "notes": [visible_json(report.notes)],
-        "lower_is_better": [visible_json(report.lower_is_better)],
-        "systems": _lines(map(visible_json, systems)),
-        "pairs": _lines(_pairs(block, keys) for block in report.comparisons.blocks(_BLOCK)),
-    }
-    optional = {"facts": facts_of(report.notes), "measured": report.measured}
-    optional["statistics"] = _packed(report, keep_scores)
-    for name, records in optional.items():
+    plain = {"schema": SCHEMA, "settings": report.settings_dict()} | {name: getattr(report, name) for name in TEXTS}
+    values: dict[str, Iterable[str]] = {name: [visible_json(value)] for name, value in plain.items()}
+    values["systems"] = _lines(map(visible_json, systems))
+    values["pairs"] = _lines(_pairs(block, keys) for block in report.comparisons.blocks(_BLOCK))
+    packed = _packed(report, keep_scores)
+    for name, records in zip(OPTIONAL, (facts_of(report.notes), report.measured, packed), strict=True):
         if records:
             values[name] = _lines(visible_json(asdict(each)) for each in records)
     before = "{\n"

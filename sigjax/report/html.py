@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 import sigjax.report.words as words
-from sigjax.records import Comparison, ReportRecord, Settings
+from sigjax.records import Comparison, ReportRecord
 from sigjax.records.display import escape_html as escape
 from sigjax.records.display import visible, visible_json
 from sigjax.report.sections import (
@@ -86,7 +86,10 @@ def pairs_lines(family: PairFamily) -> list[str]:
     caption = family.heading if shaded or family.only else f"{family.heading}; {family.star}"
     if family.layout != "grid":
         return [table_html(family.table, caption, "pairs")]
-    parts = [_grid(family, caption, shaded=shaded), _legend(family.settings, shaded=shaded)]
+    limits = enumerate(thresholds(family.settings))
+    keys = [f'<span class="key p{shade}">&nbsp;</span>p &lt; {limit:g} &ensp;' for shade, limit in limits]
+    keys += [" &ensp; ".join(SIGNS)] if shaded else []
+    parts = [_grid(family, caption, shaded=shaded), f'<p class="legend">{"".join(keys)}</p>']
     if len(family.systems) > MAX_GRID:
         parts += paragraph(words.left_out("grid", MAX_GRID, len(family.systems), every_pair="to_json() gives"))
     return parts
@@ -123,8 +126,8 @@ def table_html(table: Table, caption: str, style: str) -> str:
 
     if max((len(row[i]) for row in table.rows for i in table.names), default=0) > LONG_NAME:
         style += " long"
-    names = (' class="name"' if column in table.names else "" for column in range(len(table.header)))
-    head = (f'<th{name} scope="col">{escape(text)}</th>' for name, text in zip(names, table.header, strict=True))
+    names = [' class="name"' * (column in table.names) for column in range(len(table.header))]
+    head = [f'<th{name} scope="col">{escape(text)}</th>' for name, text in zip(names, table.header, strict=True)]
     rows = ["".join(cell(column, content) for column, content in enumerate(row)) for row in table.rows]
     return _scrolling(style, caption, "".join(head) if any(table.header) else "", rows)
 
@@ -144,28 +147,12 @@ def _cell(comparison: Comparison | None, spec: str, *, shaded: bool) -> str:
         return "<td></td>"
     shade = mark(comparison)
     style, sign = ("", shade) if isinstance(shade, str) else (f' class="p{shade}"', "")
-    text = sign if shaded else words.format_adjusted_p(comparison)
-    return f'<td{style} title="{escape(_tooltip(comparison, spec))}">{text}</td>'
-
-
-def _tooltip(comparison: Comparison, spec: str) -> str:
-    heading, adjusted = words.interval_heading(comparison.settings, [comparison.joint_pairs]), ""
-    if comparison.settings.correction != "none":
-        adjusted = f", adjusted p = {words.format_adjusted_p(comparison)}"
-    return (
-        f"{comparison.a} - {comparison.b}: delta {words.format_number(comparison.delta, spec)}, "
-        f"{heading} {words.format_interval(comparison.interval, spec)}, "
-        f"p = {words.format_raw_p(comparison)}{adjusted}"
-    )
-
-
-def _legend(settings: Settings, *, shaded: bool) -> str:
-    keys = [
-        f'<span class="key p{shade}">&nbsp;</span>p &lt; {limit:g} &ensp;'
-        for shade, limit in enumerate(thresholds(settings))
-    ]
-    signs = " &ensp; ".join(SIGNS) if shaded else ""
-    return f'<p class="legend">{"".join(keys)}{signs}</p>'
+    adjusted = words.format_adjusted_p(comparison)
+    heading = words.interval_heading(comparison.settings, [comparison.joint_pairs])
+    tooltip = f"{comparison.a} - {comparison.b}: delta {words.format_number(comparison.delta, spec)}, {heading} "
+    tooltip += f"{words.format_interval(comparison.interval, spec)}, p = {words.format_raw_p(comparison)}"
+    tooltip += "" if comparison.settings.correction == "none" else f", adjusted p = {adjusted}"
+    return f'<td{style} title="{escape(tooltip)}">{sign if shaded else adjusted}</td>'
 
 
 MAX_DRAWN = 200

@@ -134,7 +134,7 @@ def clear_sides(axes: Axes, *sides: str) -> None:
 
 
 def set_words(axes: Axes, title: str, label: str, beside: str | None = None) -> None:
-    """The title of a panel, which begins where the panel does, and what is below it; `fit` breaks their lines.
+    """The title of a panel, which begins where the panel does, and what is below it; `draw_panels` breaks their lines.
 
     A panel with two scales also has what is `beside` it, and no lines at its other sides.
     """
@@ -153,14 +153,6 @@ def break_lines(figure: Figure, panels: Sequence[Axes]) -> None:
         for text in (axes.xaxis.label, getattr(axes, "_left_title", None)):
             if text is not None:
                 text.set_text("\n".join(each for line in text.get_text().split("\n") for each in wrap(line, letters)))
-
-
-def fit(figure: Figure, rows: Sequence[Axes], heights: Sequence[float]) -> None:
-    """Break lines, then make the figure as high as panels of these inches need; `rows` are the first ones of each."""
-    break_lines(figure, figure.axes)
-    figure.draw_without_rendering()
-    inside = sum(axes.get_window_extent().height for axes in rows) / figure.dpi
-    figure.set_figheight(figure.get_figheight() + sum(heights) - inside)
 
 
 def draw_legend(figure: Figure, panels: Sequence[Axes], below: Axes | None = None) -> None:
@@ -509,7 +501,10 @@ def draw_distribution(axes: Axes, panel: Panel) -> None:
             axes.hlines(0.94 * top, *comparison.interval, color=BLUE, linewidth=2.0, label=name)
     elif settings.alternative == "two-sided" and drawn.observed:
         axes.axvline(-drawn.observed, color="black", linewidth=0.8, linestyle="--", label="as far on the other side")
-    axes.set_xlim(*_range(drawn))
+    seen = np.flatnonzero(shares > 2e-4 * shares.max())
+    ends = edges[seen[0]], edges[seen[-1] + 1], drawn.observed, -drawn.observed if drawn.test == "permutation" else 0.0
+    margin = 0.04 * (max(ends) - min(ends))
+    axes.set_xlim(min(ends) - margin, max(ends) + margin)
     axes.set_ylim(0.0, top)
     axes.locator_params(axis="x", nbins=5)
     beside = "share of resamples" if drawn.resamples else "probability"
@@ -526,15 +521,6 @@ def draw_distribution(axes: Axes, panel: Panel) -> None:
 def drawing(drawn: Distribution) -> str:
     """How the distribution was computed."""
     return f"first {drawn.resamples:,} resamples" if drawn.resamples else "exact"
-
-
-def _range(drawn: Distribution) -> tuple[float, float]:
-    shares = np.array(drawn.shares)
-    seen = np.flatnonzero(shares > 2e-4 * shares.max())
-    points = [drawn.edges[seen[0]], drawn.edges[seen[-1] + 1], drawn.observed]
-    points += [-drawn.observed] if drawn.test == "permutation" else [0.0]
-    margin = 0.04 * (max(points) - min(points))
-    return min(points) - margin, max(points) + margin
 
 
 def draw_gain(axes: Axes, panel: Panel) -> None:
@@ -658,7 +644,10 @@ def draw_panels(
     for each in axes.flat[len(panels) :]:
         each.set_axis_off()
     draw_legend(figure, list(axes.flat[: len(panels)]))
-    fit(figure, list(axes[:, 0]), heights)
+    break_lines(figure, figure.axes)
+    figure.draw_without_rendering()
+    inside = sum(each.get_window_extent().height for each in axes[:, 0]) / figure.dpi
+    figure.set_figheight(figure.get_figheight() + sum(heights) - inside)  # as high as the panels need
     return figure
 
 

@@ -333,9 +333,10 @@ def systems_sentence(
     Comparisons are all pairs, or each with the baseline; systems are from best to worst.
     """
     pairs, scores = decided(comparisons, settings), _texts(systems)
+    scored = {name: f"{name} ({score})" for name, score in scores.items()}
     if settings.baseline is not None:
         tested = "better" if (settings.alternative == "greater") != lower_is_better else "worse"
-        return _against(pairs, scores, settings.baseline, None if settings.alternative == "two-sided" else tested)
+        return _against(pairs, scored, settings.baseline, None if settings.alternative == "two-sided" else tested)
     if settings.alternative != "two-sided":
         differ = f"{len(pairs):,} of {count(len(comparisons), 'pair')} differ significantly in the tested direction"
         named = first_of([f"{better} is better than {worse}" for better, worse in pairs], _NAMED)
@@ -347,7 +348,7 @@ def systems_sentence(
     if not worse:
         if systems[0].score == systems[-1].score:
             return f"All {len(systems):,} systems have the same score ({scores[systems[0].name]})."
-        first = _scored([systems[0].name], scores)
+        first = scored[systems[0].name]
         return f"No system is significantly better than another; the best score is that of {first}."
     best = [system.name for system in top if system.score == top[0].score]
     beaten, verb = len({loser for winner, loser in pairs if winner in best}), "is" if len(worse) == 1 else "are"
@@ -355,15 +356,15 @@ def systems_sentence(
     if len(top) == len(best):
         others = f"The other {'' if len(worse) == 1 else f'{len(worse):,} '}{verb} significantly worse{than}."
     else:
-        near = _scored([system.name for system in top[len(best) :]], scores)
+        near = first_of([scored[system.name] for system in top[len(best) :]], _NAMED)
         others = f"Not significantly worse: {near}. {len(worse):,} {verb} worse{than}."
-    return f"{BEST}{_scored(best, scores)}. {others}"
+    return f"{BEST}{first_of([scored[name] for name in best], _NAMED)}. {others}"
 
 
-def _against(pairs: Sequence[tuple[str, str]], scores: Mapping[str, str], baseline: str, tested: str | None) -> str:
+def _against(pairs: Sequence[tuple[str, str]], scored: Mapping[str, str], baseline: str, tested: str | None) -> str:
     better = {one for one, other in pairs if other == baseline}
     worse = {other for one, other in pairs if one == baseline}
-    others = {*scores} - better - worse - {baseline}
+    others = {*scored} - better - worse - {baseline}
     if not better and not worse:
         shown = "differs significantly from" if tested is None else f"is shown to be {tested} than"
         return f"No system {shown} {baseline}."
@@ -372,14 +373,10 @@ def _against(pairs: Sequence[tuple[str, str]], scores: Mapping[str, str], baseli
     parts = []
     for title, names in (("better", better), ("worse", worse), (open_ones, others)):
         if names:
-            parts.append(f"{title}{than}: {_scored([name for name in scores if name in names], scores)}")
+            parts.append(f"{title}{than}: {first_of([scored[name] for name in scored if name in names], _NAMED)}")
             than = ""
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}."
-
-
-def _scored(names: Sequence[str], scores: Mapping[str, str]) -> str:
-    return first_of([f"{name} ({scores[name]})" for name in names], _NAMED)
 
 
 MAX_LETTERS = 8

@@ -45,15 +45,15 @@ MAX_TOGETHER = 12
 
 @dataclass(frozen=True)
 class Page:
-    """Lines of text, and sentences, which are broken into lines when all is drawn."""
+    """Lines of text, and sentences, which are broken into lines of `width` when all is drawn; tables take `room`.
+
+    A line is a text, its style, and whether it is a sentence.
+    """
 
     width: int
-    """Columns that sentences may take."""
     room: int
-    """Columns that rows of tables may take."""
     color: bool
     lines: list[tuple[str, str, bool]] = field(default_factory=list)
-    """Text, its style, and whether it is a sentence."""
 
     def add(self, line: str = "", style: str = "") -> None:
         """Add a line, which is not broken."""
