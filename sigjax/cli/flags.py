@@ -142,7 +142,9 @@ def _written(name: str, annotation: Any, suggests: tuple[str, ...]) -> tuple[Any
             return list[Path], {"negative": ""}
         if get_origin(member) is Sequence:
             item = get_args(member)[0]
-            more = {"converter": _wholes} if item is int else {"show_choices": False} if suggests else {}
+            more: dict[str, Any] = {"show_choices": False} if suggests else {}
+            if item is int:
+                more["converter"] = lambda _, tokens: [_whole(int, [token]) for token in tokens]
             item = Literal[suggests] | str if suggests else item
             return list[item], {"consume_multiple": True, "negative": "", "json_list": False, **more}
         if get_origin(member) is Mapping:
@@ -166,10 +168,6 @@ def _whole(annotation: Any, tokens: Sequence[Any]) -> Any:
             return whole
         words = " or ".join(["a whole number", *words])
         raise CoercionError(msg=f"expected {words}, got {text!r}", token=tokens[0]) from None
-
-
-def _wholes(_: Any, tokens: Sequence[Any]) -> list[int]:
-    return [_whole(int, [token]) for token in tokens]
 
 
 def _named_columns(_: Any, tokens: Sequence[Any]) -> dict[str, str]:

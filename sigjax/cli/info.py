@@ -18,14 +18,12 @@ from sigjax.records.display import entry, meant, visible
 from sigjax.records.options import option, values
 from sigjax.run.files import replacing
 
-_INDENT = 24
-
 
 def info() -> None:
     """Show versions and devices, and why no GPU is used."""
     from sigjax.run.context import installed
 
-    rows = (entry(f"{name}:", value, width=text_width(), indent=_INDENT) for name, value in installed().items())
+    rows = (entry(f"{name}:", value, width=text_width(), indent=24) for name, value in installed().items())
     write_text("\n".join(rows), "text", None)
 
 

@@ -48,25 +48,27 @@ class OutputFormat:
     within: str | None = None
 
 
-def _room(module: str = "") -> Any:
-    """A module of the room of reports, or the room, which is imported when a report is written."""
-    return import_module(f"sigjax.report{module}")
+def _room(module: str) -> Any:
+    """A module of the room of reports, which is imported when a report is written."""
+    return import_module(f"sigjax.report.{module}")
 
 
 def _markup(dialect: str) -> Callable[[Report, Mapping[str, Any], Path | None], Iterable[str]]:
     """What writes a report in a dialect of report/markup.py."""
-    return lambda report, *_: [_room(".markup").render(report, getattr(_room(".markup"), dialect))]
+    return lambda report, *_: [_room("markup").render(report, getattr(_room("markup"), dialect))]
 
 
 OUTPUTS = {
-    "text": OutputFormat((".txt",), lambda report, options, _: [_room().to_text(report, **options)]),
-    "json": OutputFormat((".json",), lambda report, *_: _room().json_pieces(report)),
+    "text": OutputFormat((".txt",), lambda report, options, _: [_room("text").to_text(report, **options)]),
+    "json": OutputFormat((".json",), lambda report, *_: _room("data").json_pieces(report)),
     "markdown": OutputFormat((".md", ".markdown"), _markup("MARKDOWN"), short="md"),
-    "latex": OutputFormat((".tex", ".latex"), lambda report, _, path: [_room().to_latex(report, path)], short="tex"),
-    "appendix": OutputFormat(
-        (".appendix.tex",), lambda report, _, path: [_room(".latex").to_appendix(report, path)], within="latex"
+    "latex": OutputFormat(
+        (".tex", ".latex"), lambda report, _, path: [_room("latex").to_latex(report, path)], short="tex"
     ),
-    "csv": OutputFormat((".csv",), lambda report, *_: _room().csv_pieces(report)),
+    "appendix": OutputFormat(
+        (".appendix.tex",), lambda report, _, path: [_room("latex").to_appendix(report, path)], within="latex"
+    ),
+    "csv": OutputFormat((".csv",), lambda report, *_: _room("data").csv_pieces(report)),
     "systems-csv": OutputFormat((".systems.csv",), lambda report, *_: [report.to_csv(of="systems")]),
     "html": OutputFormat((".html", ".htm"), lambda report, *_: [report.to_html()]),
     "methods": OutputFormat((".methods.tex",), lambda report, *_: [report.to_methods()], within="latex"),
@@ -249,7 +251,7 @@ class Output(Written):
 
     def write(self, report: Report) -> None:
         """Write a report, and draw its figures."""
-        from sigjax.report import json_pieces
+        from sigjax.report.data import json_pieces
 
         pair = (self.pair[0], self.pair[1]) if self.pair else None
         keeps: dict[str | None, KeepScores] = {None: "auto", "scores": "always", "nothing": "never"}

@@ -67,20 +67,12 @@ _LINK = re.compile(r"\[([^][]*)\]\(([a-z-]+)\.md\)")
 
 
 def markdown(topic: str) -> str:
-    """The Markdown of a page, with tables of records in place of the lines in braces.
-
-    >>> print(markdown("gpu").splitlines()[0])
-    # CPU, GPU and NumPy: where the work runs
-    """
+    """The Markdown of a page, with tables of records in place of the lines in braces."""
     return _TABLE.sub(lambda line: "\n".join(_TABLES[line[1]]()), _source(topic))
 
 
 def page(topic: str, *, color: bool = False) -> str:
-    """A page as text for the terminal: a link names the command that shows its page.
-
-    >>> print(page("gpu").splitlines()[0])
-    CPU, GPU and NumPy: where the work runs
-    """
+    """A page as text for the terminal: a link names the command that shows its page."""
     from rich.console import Console
     from rich.theme import Theme
 

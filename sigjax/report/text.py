@@ -248,8 +248,10 @@ def table_lines(table: Table, width_of_names: int) -> list[str]:
         cells = [words.wrapped_name(short[cell], width) if i in table.names else [cell] for i, cell in enumerate(row)]
         rows += zip_longest(*cells, fillvalue="")
     headings = _headings(table)
-    made = enumerate(zip(*headings, *rows, strict=True))
-    columns = [_left(cells) if number in table.names else _right(cells) for number, cells in made]
+    columns: list[list[str]] = []
+    for number, cells in enumerate(zip(*headings, *rows, strict=True)):
+        longest = max(map(cell_len, cells))
+        columns.append([set_cell_size(cell, longest) for cell in cells] if number in table.names else _right(cells))
     lines = [GAP.join(cells) for cells in zip(*columns, strict=True)]
     at = len(headings)
     return [*lines[:at], "─" * cell_len(lines[0]), *lines[at:]] if any(table.header) else lines[at:]
@@ -260,11 +262,6 @@ def _headings(table: Table) -> list[tuple[str, ...]]:
     cells = [cell.replace(", ", ",\n").split("\n") for cell in table.header]
     most = max(map(len, cells), default=1)
     return list(zip(*([""] * (most - len(lines)) + lines for lines in cells), strict=True))
-
-
-def _left(cells: Sequence[str]) -> list[str]:
-    width = max(map(cell_len, cells))
-    return [set_cell_size(cell, width) for cell in cells]
 
 
 def _right(cells: tuple[str, ...]) -> list[str]:

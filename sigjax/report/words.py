@@ -261,11 +261,7 @@ def wrapped_name(name: str, width: int) -> list[str]:
 
 
 def middle_cut(text: str, width: int) -> str:
-    """Text cut in the middle to `width` columns, so that a common beginning does not hide which system it is.
-
-    >>> middle_cut("transformer-big-seed-3", 12)
-    'transf…eed-3'
-    """
+    """Text cut in the middle to `width` columns, so that a common beginning does not hide which system it is."""
     from rich.cells import cell_len, set_cell_size  # rich takes long to import
 
     if cell_len(text) <= width:

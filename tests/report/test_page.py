@@ -14,7 +14,7 @@ from test_renderings import Page
 from sigjax import Evaluation, compare
 from sigjax.records import Settings
 from sigjax.records.display import visible
-from sigjax.report import to_html
+from sigjax.report.html import to_html
 from sigjax.report.sections import mark
 from sigjax.report.words import format_adjusted_p
 

@@ -19,8 +19,11 @@ from sigjax import Evaluation, Report, compare
 from sigjax.cli import main
 from sigjax.metrics import MEAN
 from sigjax.records import Interval, Settings, SystemScore
-from sigjax.report import to_html, to_latex, to_markdown, to_text
+from sigjax.report.html import to_html
+from sigjax.report.latex import to_latex
+from sigjax.report.markup import to_markdown
 from sigjax.report.sections import blocks
+from sigjax.report.text import to_text
 from sigjax.report.words import format_p
 
 
