@@ -502,7 +502,8 @@ def draw_distribution(axes: Axes, panel: Panel) -> None:
     elif settings.alternative == "two-sided" and drawn.observed:
         axes.axvline(-drawn.observed, color="black", linewidth=0.8, linestyle="--", label="as far on the other side")
     seen = np.flatnonzero(shares > 2e-4 * shares.max())
-    ends = edges[seen[0]], edges[seen[-1] + 1], drawn.observed, -drawn.observed if drawn.test == "permutation" else 0.0
+    mirrored = -drawn.observed if drawn.test == "permutation" else 0.0
+    ends = drawn.edges[seen[0]], drawn.edges[seen[-1] + 1], drawn.observed, mirrored
     margin = 0.04 * (max(ends) - min(ends))
     axes.set_xlim(min(ends) - margin, max(ends) + margin)
     axes.set_ylim(0.0, top)
