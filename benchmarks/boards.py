@@ -28,7 +28,9 @@ from timing import Row, machine, markdown_table, options, print_verdicts, save, 
 import sigjax
 from sigjax.comparison.checks import work
 from sigjax.records import Settings
-from sigjax.report import json_pieces, to_html, to_text
+from sigjax.report.data import json_pieces
+from sigjax.report.html import to_html
+from sigjax.report.text import to_text
 from sigjax.run.context import Context
 from sigjax.testing.problem import SumsProblem, pairs_of
 

@@ -66,7 +66,7 @@ print(json.dumps({
     "few": of(few), "few notes": few.notes, "small notes": small.notes, "auto": of(auto),
     "far": [one.log10_p_adjusted for one in far], "far p": [one.log10_p for one in far],
     "text": str(report), "markdown": report.to_markdown(), "latex": report.to_latex(), "html": report.to_html(),
-    "methods": report.to_methods(), "bibtex": report.to_bibtex(), "sentences": report.to_sentences(),
+    "methods": report.to_methods(), "bibtex": report.to_bibtex(),
     "json": report.to_json(), "csv": report.to_csv(), "frame": list(report.to_dataframe()["p_adjusted"]),
     "again": sigjax.Report.from_json(report.to_json()) == report,
     "figures": figures,
@@ -155,7 +155,7 @@ print(json.dumps({
     "schema": sigjax.Report.json_schema(),
     "again": [sigjax.Report.from_json(each.to_json()) == each for each in (plain, other)],
     "text": other.to_text(), "markdown": other.to_markdown(), "latex": other.to_latex(), "html": other.to_html(),
-    "methods": other.to_methods(), "sentences": other.to_sentences(), "csv": other.to_csv(),
+    "methods": other.to_methods(), "csv": other.to_csv(),
     "checkpoint": [refused(checkpoint="run"), refused(checkpoint="run", rounding=4)],
     "extend": refused(extend=other, resamples=199),
     "domain": refused(rounding=99),
@@ -248,7 +248,7 @@ def test_p_values_below_the_smallest_double_are_adjusted_by_it(sidak):
     np.testing.assert_allclose(sidak["far"][:2], np.array(sidak["far p"][:2]) + np.log10(3), rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["text", "markdown", "latex", "html", "methods", "sentences"])
+@pytest.mark.parametrize("kind", ["text", "markdown", "latex", "html", "methods"])
 def test_an_added_correction_is_named_in_every_output(sidak, kind):
     assert "Šidák" in sidak[kind]
 

@@ -17,7 +17,7 @@ from sigjax.cli.output import OUTPUTS
 from sigjax.formats import FORMATS
 from sigjax.guide import TOPICS, markdown, page, title
 from sigjax.metrics import CLASS_METRICS, METRICS
-from sigjax.report import to_text
+from sigjax.report.text import to_text
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -14,9 +14,7 @@ import traceback
 import warnings
 from collections.abc import Sequence
 
-from sigjax.cli.app import COMMANDS, FORMER, Help, app
-
-_INPUT = ("-i", "--input")
+from sigjax.cli.app import COMMANDS, Help, app
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -58,21 +56,14 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
     print(f"sigjax: warning: {visible(' '.join(str(message).split()))}", file=sys.stderr)
 
 
-def _without_dash(token: str, before: str) -> str:
-    """An argument, where `-` as a file is standard input; after other options than -i, it is nothing that they take."""
-    return "/dev/stdin" if token == "-" and (before in _INPUT or not before.startswith("-")) else token
-
-
 def _run(tokens: list[str], *, debug: bool) -> int:
-    """Run a command; its exit code."""
-    tokens = list(map(_without_dash, tokens, ["", *tokens]))
+    for index, (before, token) in enumerate(zip(["", *tokens], tokens, strict=False)):
+        # A file `-` is standard input; after other options than -i, it is nothing that they take.
+        if token == "-" and (before in ("-i", "--input") or not before.startswith("-")):
+            tokens[index] = "/dev/stdin"
     if tokens[:1] == ["help"] and tokens[1:2] and tokens[1] in COMMANDS:
         tokens = [*tokens[1:], "--help"]
     try:
-        if tokens[:1] and tokens[0] in FORMER:
-            from sigjax.records import InputError
-
-            raise InputError(f"no command {tokens[0]!r}; it is `sigjax {FORMER[tokens[0]]}`")
         commands = app(tokens)
         if not gc.isenabled():
             gc.freeze()

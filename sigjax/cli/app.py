@@ -105,18 +105,14 @@ class Help:
         from cyclopts.help import DefaultFormatter
 
         DefaultFormatter().render_description(console, options, description)
-        examples = [
-            line for pair in EXAMPLES.get(self.command, {}).items() for line in (f"  # {pair[0]}", f"  {pair[1]}")
-        ]
+        examples = [f"  # {about}\n  {example}" for about, example in EXAMPLES.get(self.command, {}).items()]
         if examples:
             console.print("\n".join(["Examples:", *examples, ""]), highlight=False, markup=False, soft_wrap=True)
 
     def more(self) -> str | None:
         """How to see the options that were left out."""
-        if not self.hidden:
-            return None
         options = f"{self.hidden} more option{'s' if self.hidden > 1 else ''}"
-        return f"{options}: sigjax {self.command} {ALL}"
+        return f"{options}: sigjax {self.command} {ALL}" if self.hidden else None
 
 
 def _plainly(entry: HelpEntry) -> HelpEntry:
@@ -172,8 +168,6 @@ COMMANDS = {
     "info": ("Setup", "info:info", "Show versions and devices, and why no GPU is used."),
 }
 """Each command: its heading, the module and the function, and the first line of its help, for the page of all."""
-FORMER = {"tests": "classical", "study": "research", "audit": "research audit", "association": "research association"}
-"""Former names of commands: who gives one is told the new one."""
 
 
 def app(tokens: Sequence[str] = ()) -> App:

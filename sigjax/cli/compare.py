@@ -84,7 +84,6 @@ def run(evaluations: Sequence[Evaluation], options: CompareOptions, output: Outp
 
 
 def _shard(paths: Files, inputs: Inputs, options: CompareOptions, output: Output, number: tuple[int, int]) -> None:
-    """Make one shard, or go on with it."""
     if len(output.output) != 1 or output.output[0].suffix != ".npz" or output.format or output.figure:
         raise InputError(f"--shard writes one file of numbers and no report; give -o shard-{number[0]}.npz alone")
     if options.checkpoint is not None:
@@ -99,8 +98,7 @@ def _shard(paths: Files, inputs: Inputs, options: CompareOptions, output: Output
 
     read = inputs.evaluations(paths, tasks=True)
     command = _OF_SHARD.sub("", shlex.join(["sigjax", *sys.argv[1:]]))
-    origin = {"command": command, "files": paths, "inputs": values(inputs)}
-    origin = json.loads(json.dumps(origin, default=str))
+    origin = json.loads(json.dumps({"command": command, "files": paths, "inputs": values(inputs)}, default=str))
     with _log_to_stderr():
         write_shard(read, options, path, index=number[0], count=number[1], origin=origin)
     say_written(lambda: [f"Shard {number[0]} of {number[1]}"], [path], quiet=output.quiet)
@@ -134,7 +132,6 @@ def merge(paths: Files, output: Output) -> None:
 
 
 def _merge_statistics(paths: Files, output: Output) -> None:
-    """Write one file of the statistics in several."""
     (path,) = output.output
     check_outputs(paths, Saved(output=path))
     from sigjax.readers.saved import join_evaluations, save_evaluations, saved_names
@@ -148,18 +145,11 @@ def _merge_statistics(paths: Files, output: Output) -> None:
     say_written(lambda: map(caption, joined), [path], quiet=output.quiet)
 
 
-class _Log(logging.Handler):
-    """Shows what is logged, one line on stderr each."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Show one line."""
-        print(visible(record.getMessage()), file=sys.stderr)
-
-
 @contextmanager
 def _log_to_stderr() -> Iterator[None]:
     """Show what a run logs, such as the checkpoint that it goes on from."""
-    log, handler = logging.getLogger("sigjax"), _Log()
+    log, handler = logging.getLogger("sigjax"), logging.Handler()
+    handler.emit = lambda record: print(visible(record.getMessage()), file=sys.stderr)
     log.addHandler(handler)
     log.setLevel(logging.INFO)
     try:

@@ -48,7 +48,6 @@ def failure(error: Exception, tokens: Sequence[str]) -> tuple[str, int]:
 
 
 def _unknown_option(error: UnknownOptionError) -> str:
-    """The message on an unknown option: what to write."""
     name = (error.token.keyword or error.token.value).partition("=")[0]
     known = {known for each in error.argument_collection if each.parse for known in each.names}
     options = dict(zip(known, known, strict=True))
@@ -116,7 +115,6 @@ def flags(*records: type, files: str = _FILES) -> Callable[[Command], Command]:
 
 
 def _flag(record: type, name: str) -> inspect.Parameter:
-    """The parameter that cyclopts makes a flag of."""
     field = options_of(record)[name]
     about: options.Option = field.metadata["option"]
     annotation, more = _written(name, types_of(record)[name], about.suggests)
@@ -129,12 +127,9 @@ def _flag(record: type, name: str) -> inspect.Parameter:
     if about.rare:
         RARE.add(long)
     names = [long, SHORT[name]] if name in SHORT else [long]
-    parameter = Parameter(
-        name=names, help=rendered(about.doc, lambda hint: hint.flag), group=_PANELS[about.group], **more
-    )
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, parameter]
-    )
+    about_flag = rendered(about.doc, lambda hint: hint.flag)
+    flag = Annotated[annotation, Parameter(name=names, help=about_flag, group=_PANELS[about.group], **more)]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=flag)
 
 
 def _written(name: str, annotation: Any, suggests: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
@@ -147,7 +142,9 @@ def _written(name: str, annotation: Any, suggests: tuple[str, ...]) -> tuple[Any
             return list[Path], {"negative": ""}
         if get_origin(member) is Sequence:
             item = get_args(member)[0]
-            more = {"converter": _wholes} if item is int else {"show_choices": False} if suggests else {}
+            more: dict[str, Any] = {"show_choices": False} if suggests else {}
+            if item is int:
+                more["converter"] = lambda _, tokens: [_whole(int, [token]) for token in tokens]
             item = Literal[suggests] | str if suggests else item
             return list[item], {"consume_multiple": True, "negative": "", "json_list": False, **more}
         if get_origin(member) is Mapping:
@@ -173,12 +170,7 @@ def _whole(annotation: Any, tokens: Sequence[Any]) -> Any:
         raise CoercionError(msg=f"expected {words}, got {text!r}", token=tokens[0]) from None
 
 
-def _wholes(_: Any, tokens: Sequence[Any]) -> list[int]:
-    return [_whole(int, [token]) for token in tokens]
-
-
 def _named_columns(_: Any, tokens: Sequence[Any]) -> dict[str, str]:
-    """tp=las_correct ... -> {"tp": "las_correct", ...}."""
     columns: dict[str, str] = {}
     for token in tokens:
         name, _, column = token.value.partition("=")

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from importlib.resources import as_file, files
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from sigjax.cli.compare import run
 from sigjax.cli.flags import flags
@@ -21,16 +18,12 @@ from sigjax.records.display import entry, meant, visible
 from sigjax.records.options import option, values
 from sigjax.run.files import replacing
 
-_INDENT = 24
 
-
-def info(topic: Annotated[str | None, Parameter(show=False)] = None, /) -> None:
+def info() -> None:
     """Show versions and devices, and why no GPU is used."""
-    if topic is not None:
-        raise InputError("info takes nothing; see `sigjax help metrics` and `sigjax help formats`")
     from sigjax.run.context import installed
 
-    rows = (entry(f"{name}:", value, width=text_width(), indent=_INDENT) for name, value in installed().items())
+    rows = (entry(f"{name}:", value, width=text_width(), indent=24) for name, value in installed().items())
     write_text("\n".join(rows), "text", None)
 
 
@@ -42,14 +35,12 @@ def explain(topic: str | None = None, /) -> None:
     """
     from sigjax.guide import TOPICS, contents, page
 
-    if topic is None:
-        write_text(contents(), "text", None)
-    elif topic in TOPICS:
-        write_text(page(topic, color=bool(text_options(to_file=False)["color"])), "text", None)
-    else:
+    if topic is not None and topic not in TOPICS:
         close = meant(topic, TOPICS)
         known = f"did you mean {close[0]!r}?" if close else f"topics: {', '.join(TOPICS)}"
         raise InputError(f"no help on {topic!r}; {known}")
+    color = bool(text_options(to_file=False)["color"])
+    write_text(contents() if topic is None else page(topic, color=color), "text", None)
 
 
 @flags(Inputs, Results)
@@ -96,7 +87,6 @@ def demo(options: CompareOptions, output: Output, examples: Examples) -> None:
 
 
 def _write_examples(folder: Path) -> None:
-    """Write the example files into a folder, which need not exist."""
     with as_file(files("sigjax") / "data" / "examples") as source:
         names = sorted(path.relative_to(source) for path in source.rglob("*.*") if path.is_file())
         for name in names:

@@ -21,7 +21,7 @@ from sigjax.formats import FORMATS, read_metrics, refuse_several_tasks
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers import Evaluation
 from sigjax.readers.options import FileOptions, ReadOptions, given_name
-from sigjax.records import EvaluationRecord, InputError
+from sigjax.records import EvaluationRecord, InputError, KeepScores
 from sigjax.records.display import meant, visible
 from sigjax.records.options import option, same, split_parameters, values
 from sigjax.run.context import is_terminal, progress_bar
@@ -35,14 +35,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OutputFormat:
-    """A format of results.
+    """A format of results: the endings of its files, and another, `short` name.
 
-    Attributes:
-        endings: of its files.
-        pieces: the text of a report, in pieces where it grows with the pairs; it also takes the options of `to_text`,
-            and the file that is written, None for the terminal. None where no report is written in this format.
-        short: another name for it.
-        within: the format that it is written in: its files may have the endings of that, too, where it is asked for.
+    `pieces` makes the text of a report, in pieces where it grows with the pairs, from the report, the options of
+    `to_text`, and the file that is written (None for the terminal); None where no report is written in this format.
+    Where it is asked for, files may also have the endings of the format that it is `within`.
     """
 
     endings: tuple[str, ...]
@@ -51,30 +48,31 @@ class OutputFormat:
     within: str | None = None
 
 
-def _room(module: str = "") -> Any:
-    """A module of the room of reports, or the room, which is imported when a report is written."""
-    return import_module(f"sigjax.report{module}")
+def _room(module: str) -> Any:
+    """A module of the room of reports, which is imported when a report is written."""
+    return import_module(f"sigjax.report.{module}")
 
 
 def _markup(dialect: str) -> Callable[[Report, Mapping[str, Any], Path | None], Iterable[str]]:
     """What writes a report in a dialect of report/markup.py."""
-    return lambda report, *_: [_room(".markup").render(report, getattr(_room(".markup"), dialect))]
+    return lambda report, *_: [_room("markup").render(report, getattr(_room("markup"), dialect))]
 
 
 OUTPUTS = {
-    "text": OutputFormat((".txt",), lambda report, options, _: [_room().to_text(report, **options)]),
-    "json": OutputFormat((".json",), lambda report, *_: _room().json_pieces(report)),
+    "text": OutputFormat((".txt",), lambda report, options, _: [_room("text").to_text(report, **options)]),
+    "json": OutputFormat((".json",), lambda report, *_: _room("data").json_pieces(report)),
     "markdown": OutputFormat((".md", ".markdown"), _markup("MARKDOWN"), short="md"),
-    "latex": OutputFormat((".tex", ".latex"), lambda report, _, path: [_room().to_latex(report, path)], short="tex"),
-    "appendix": OutputFormat(
-        (".appendix.tex",), lambda report, _, path: [_room(".latex").to_appendix(report, path)], within="latex"
+    "latex": OutputFormat(
+        (".tex", ".latex"), lambda report, _, path: [_room("latex").to_latex(report, path)], short="tex"
     ),
-    "csv": OutputFormat((".csv",), lambda report, *_: _room().csv_pieces(report)),
+    "appendix": OutputFormat(
+        (".appendix.tex",), lambda report, _, path: [_room("latex").to_appendix(report, path)], within="latex"
+    ),
+    "csv": OutputFormat((".csv",), lambda report, *_: _room("data").csv_pieces(report)),
     "systems-csv": OutputFormat((".systems.csv",), lambda report, *_: [report.to_csv(of="systems")]),
     "html": OutputFormat((".html", ".htm"), lambda report, *_: [report.to_html()]),
     "methods": OutputFormat((".methods.tex",), lambda report, *_: [report.to_methods()], within="latex"),
     "bibtex": OutputFormat((".bib",), lambda report, *_: [report.to_bibtex()], short="bib"),
-    "sentences": OutputFormat((".sentences.txt",), lambda report, *_: [report.to_sentences()], within="text"),
     "github": OutputFormat((".github.md",), within="markdown"),
 }
 """Each format by its name. Of several endings of a file, the longest says its format."""
@@ -91,8 +89,6 @@ def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -
 
     >>> outputs(None, [Path("a.json"), Path("a.tex"), Path("a.systems.csv")], OUTPUTS)
     [('json', PosixPath('a.json')), ('latex', PosixPath('a.tex')), ('systems-csv', PosixPath('a.systems.csv'))]
-    >>> outputs("json", [], OUTPUTS), outputs(None, [], OUTPUTS), outputs("json", [Path("run.log")], OUTPUTS)
-    ([('json', None)], [('text', None)], [('json', PosixPath('run.log'))])
     """
     chosen = next((name for name, each in OUTPUTS.items() if format is not None and format == each.short), format)
     return [(_format_of(path, chosen, known), path) for path in paths] or [(chosen or "text", None)]
@@ -224,9 +220,9 @@ class Output(Written):
     pair: Sequence[str] = option(
         (), "The two systems of an estimation, null or bootstrap figure.", group="Output", rare=True
     )
-    keep: Sequence[Literal["scores", "distributions", "nothing"]] = option(
-        (),
-        "What JSON has besides: scores for `diff` (default: up to 1 MB), distributions of deltas (of --pair), nothing.",
+    keep: Literal["scores", "nothing"] | None = option(
+        None,
+        "What JSON has besides: scores of instances for `diff`, or nothing [default: scores of up to 1 MB].",
         group="Output",
         rare=True,
     )
@@ -254,20 +250,17 @@ class Output(Written):
         super().check()
 
     def write(self, report: Report) -> None:
-        """Write a report, with the distributions that were asked for, and draw its figures."""
-        from sigjax.report import json_pieces
+        """Write a report, and draw its figures."""
+        from sigjax.report.data import json_pieces
 
         pair = (self.pair[0], self.pair[1]) if self.pair else None
-        keep_scores = "never" if "nothing" in self.keep else "always" if "scores" in self.keep else "auto"
-        if "distributions" in self.keep:
-            with progress_bar("distributions", visible=not self.quiet):
-                report = report.with_distributions(pair and [pair])
+        keeps: dict[str | None, KeepScores] = {None: "auto", "scores": "always", "nothing": "never"}
         for format, path in self.files():
             pieces = OUTPUTS[format].pieces
             assert pieces is not None
             options = text_options(to_file=path is not None) | {"verbose": self.verbose or path is not None}
             with progress_bar(f"write {path}", visible=path is not None and not self.quiet):
-                text = json_pieces(report, keep_scores) if format == "json" else pieces(report, options, path)
+                text = json_pieces(report, keeps[self.keep]) if format == "json" else pieces(report, options, path)
                 _write_pieces(text, format, path)
         for path in self.figure:
             from sigjax.report.plots import DISTRIBUTIONS, default_figure
@@ -282,7 +275,6 @@ _MOST_HEADLINES = 3
 
 
 def _headlines(report: Report) -> Iterator[str]:
-    """What was decided by the first metrics, and the warnings."""
     from sigjax.report.sections import blocks
     from sigjax.report.words import is_warning
 
@@ -354,7 +346,6 @@ def check_outputs(read: Sequence[str | Path], *records: object) -> None:
 
 
 def _written(records: Sequence[object]) -> Iterator[tuple[str, Path]]:
-    """The flag and path of each file that the options name."""
     for record in records:
         for name in _WRITTEN:
             given = getattr(record, name, None) or ()
@@ -375,7 +366,6 @@ def write_text(text: str, format: str, output: Path | None) -> None:
 
 
 def _write_pieces(pieces: Iterable[str], format: str, output: Path | None) -> None:
-    """Write text piece by piece."""
     if output is not None:
         text_or_file(pieces, output)
         return

@@ -11,15 +11,7 @@ from cyclopts import App
 
 from sigjax.cli.app import FLAGS
 from sigjax.cli.flags import Command, flags
-from sigjax.cli.output import (
-    Blocks,
-    Figure,
-    Files,
-    Inputs,
-    Results,
-    check_outputs,
-    write_figure,
-)
+from sigjax.cli.output import Blocks, Figure, Files, Inputs, Results, check_outputs, write_figure
 from sigjax.formats.labels import read_labels
 from sigjax.readers import Evaluation
 from sigjax.readers.options import Options, name_systems, select_systems
@@ -79,11 +71,9 @@ _READING: dict[str, Callable[[Inputs, Files], Any]] = {
 
 
 def _drawn(result: Any, figure: Figure) -> list[Path]:
-    """The files of its figure: one where it was asked for."""
-    if figure.figure is None:
-        return []
-    write_figure(result.plot(), figure.figure)
-    return [figure.figure]
+    if figure.figure is not None:
+        write_figure(result.plot(), figure.figure)
+    return [figure.figure] if figure.figure else []
 
 
 def _tests(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> None:

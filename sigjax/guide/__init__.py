@@ -67,35 +67,21 @@ _LINK = re.compile(r"\[([^][]*)\]\(([a-z-]+)\.md\)")
 
 
 def markdown(topic: str) -> str:
-    """The Markdown of a page, with tables of records in place of the lines in braces.
-
-    >>> print(markdown("gpu").splitlines()[0])
-    # CPU, GPU and NumPy: where the work runs
-    """
+    """The Markdown of a page, with tables of records in place of the lines in braces."""
     return _TABLE.sub(lambda line: "\n".join(_TABLES[line[1]]()), _source(topic))
 
 
 def page(topic: str, *, color: bool = False) -> str:
-    """A page as text for the terminal: a link names the command that shows its page.
-
-    >>> print(page("gpu").splitlines()[0])
-    CPU, GPU and NumPy: where the work runs
-    """
+    """A page as text for the terminal: a link names the command that shows its page."""
     from rich.console import Console
     from rich.theme import Theme
 
     shown = io.StringIO()
     looks = {"color_system": "standard" if color else None, "theme": Theme(_STYLES), "legacy_windows": False}
     console = Console(file=shown, width=WIDTH, force_terminal=color, force_jupyter=False, **looks)
-    text = _LINK.sub(_shown_link, markdown(topic))
+    text = _LINK.sub(r"\1 (`sigjax help \2`)", re.sub(r"\[([a-z-]+)\]\(\1\.md\)", r"`sigjax help \1`", markdown(topic)))
     console.print(_terminal_markdown()(text, hyperlinks=False))
     return "\n".join(line.rstrip() for line in shown.getvalue().splitlines()).strip("\n")
-
-
-def _shown_link(link: re.Match[str]) -> str:
-    """The words of a link to a page, and the command that shows it."""
-    command = f"`sigjax help {link[2]}`"
-    return command if link[1] == link[2] else f"{link[1]} ({command})"
 
 
 def contents() -> str:
@@ -112,7 +98,6 @@ def title(topic: str) -> str:
 
 
 def _source(topic: str) -> str:
-    """The file of a page."""
     return files("sigjax.guide").joinpath(f"{topic}.md").read_text("utf-8").rstrip("\n")
 
 
@@ -171,7 +156,6 @@ def _corrections(bounds: str | None) -> Iterator[str]:
 
 
 def _columns() -> Iterator[str]:
-    """Metrics by the columns that they need."""
     from sigjax.metrics import METRICS, TEXT_METRICS
 
     groups: dict[str, list[str]] = {}
@@ -182,21 +166,13 @@ def _columns() -> Iterator[str]:
 
 
 def _formats(takes: str) -> Iterator[str]:
-    """The formats that take such files, with their metrics, the default first."""
     from sigjax.formats.table import all_formats
 
-    chosen = [each for each in all_formats().values() if each.takes == takes]
-    numbers = "those of numbers"
-    rows = (
-        (each.name, each.title + f" (of {each.package})" * bool(each.package), _first(each.metrics) or numbers)
-        for each in chosen
-    )
+    rows: list[tuple[str, ...]] = []
+    for each in [each for each in all_formats().values() if each.takes == takes]:
+        metrics = ", ".join((*each.metrics[:4], *["..."] * (len(each.metrics) > 4))) or "those of numbers"
+        rows.append((each.name, each.title + f" (of {each.package})" * bool(each.package), metrics))
     return _rows(("format", "files", "metrics, the default first"), rows)
-
-
-def _first(metrics: Sequence[str], most: int = 4) -> str:
-    """The names of some metrics."""
-    return ", ".join((*metrics[:most], *["..."] * (len(metrics) > most)))
 
 
 def _fields(record: str) -> Iterator[str]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from itertools import combinations, islice
-from typing import Any, Self, get_args, overload
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, overload
 
 from sigjax.records.comparison import Comparison, Comparisons, Distribution, Measured, SystemScore
 from sigjax.records.metric import EvaluationRecord
-from sigjax.records.options import Hint, InputError
+from sigjax.records.options import InputError
 from sigjax.records.settings import Settings, Test
 from sigjax.version import versions
-
-MOST_PAIRS = 10
-"""Pairs whose distributions a report holds when none are named."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,7 +29,6 @@ class ReportRecord:
     measured: tuple[Measured, ...] = ()
     again: Callable[..., Any] | None = field(default=None, compare=False)
     versions: Mapping[str, str | None] = field(default_factory=versions, compare=False)
-    distributions: tuple[Distribution, ...] = ()
     compute_distribution: Callable[[str, str, str, Test], Distribution | None] | None = field(
         default=None, compare=False
     )
@@ -78,8 +73,8 @@ class ReportRecord:
     def distribution(self, a: str, b: str, *, metric: str | None = None, test: Test = "permutation") -> Distribution:
         """How the delta of two systems varies: under the null hypothesis, or (`test="bootstrap"`) on resamples.
 
-        Taken from `distributions`, or else computed from the data: exactly where that is quick, or from the first
-        resamples of the seed (at most 8,192, about a second).
+        Computed from the data: exactly where that is quick, or from the first resamples of the seed (at most 8,192,
+        about a second).
 
         Args:
             a: the first system.
@@ -88,8 +83,8 @@ class ReportRecord:
             test: "permutation" or "bootstrap", whether the report has this test or not.
 
         Raises:
-            InputError: the report does not have the pair, or has neither the distribution nor the data, or there is
-                none (no bootstrap of one unit, of trained models and of responses, no swaps of a studentized delta).
+            InputError: the report does not have the pair, or was pickled or read from JSON and has no data, or there
+                is none (no bootstrap of one unit, of trained models and of responses, no swaps of a studentized delta).
 
         Example:
             >>> from sigjax import compare
@@ -99,7 +94,10 @@ class ReportRecord:
             ([0.125, 0.375, 0.375, 0.125], 0.25, 0.25)
         """
         narrower = (self.settings.tests[0],) if metric is None else (metric, self.settings.tests[0])
-        distribution = self._distribution(self.comparisons[(a, b, *narrower)].metric, a, b, test)
+        metric = self.comparisons[(a, b, *narrower)].metric
+        if self.compute_distribution is None:
+            raise InputError(f"this report has no data to compute a {test} distribution from; compare the files again")
+        distribution = self.compute_distribution(metric, a, b, test)
         if distribution is None:
             raise InputError(
                 "there is no bootstrap of a single unit, of trained models and of responses"
@@ -107,50 +105,3 @@ class ReportRecord:
                 else "the distribution of a studentized delta is not kept; use statistic delta"
             )
         return distribution
-
-    def with_distributions(self, pairs: Sequence[tuple[str, str]] | None = None) -> Self:
-        """The same report with the distributions of some pairs, by all metrics and both tests, for its JSON to hold.
-
-        Args:
-            pairs: of two systems each; when left out all pairs, or of more than ten the first ten of the best system
-                (or of the baseline).
-
-        Raises:
-            InputError: see `distribution`.
-        """
-        metrics, first = list(dict.fromkeys(system.metric for system in self.systems)), self.settings.tests[0]
-        for metric, (a, b) in ((metric, pair) for metric in metrics for pair in pairs or ()):
-            self.comparisons[a, b, metric, first]  # refuses names in words
-        distributions = [
-            self._distribution(metric, a, b, test)
-            for metric in metrics
-            for a, b in (self.first_pairs(metric) if pairs is None else pairs)
-            for test in get_args(Test)
-        ]
-        return replace(self, distributions=tuple(each for each in distributions if each is not None))  # pyright: ignore[reportArgumentType]
-
-    def first_pairs(self, metric: str) -> list[tuple[str, str]]:
-        """All pairs of a metric, the better system first, or of more than ten those of the best or of the baseline.
-
-        One-sided tests are of pairs in the order of the data.
-        """
-        ranked, baseline = [system.name for system in self.systems if system.metric == metric], self.settings.baseline
-        if baseline is not None:
-            return [(one, baseline) for one in ranked if one != baseline][:MOST_PAIRS]
-        pairs = list(islice(combinations(ranked, 2), MOST_PAIRS))
-        if self.settings.alternative == "two-sided":
-            return pairs
-        in_order = set(zip(*map(self.comparisons.values, "ab"), strict=True))
-        return [pair if pair in in_order else (pair[1], pair[0]) for pair in pairs]
-
-    def _distribution(self, metric: str, a: str, b: str, test: Test) -> Distribution | None:
-        """Of a pair that the report has; None where there is none."""
-        for each in self.distributions:
-            if (each.metric, each.test) == (metric, test) and {each.a, each.b} == {a, b}:
-                return each if each.a == a else each.turned()
-        if self.compute_distribution is None:
-            raise InputError(
-                f"this report holds no {test} distribution of {a!r} and {b!r}, and no data: write it anew with "
-                f"{Hint('keep', 'distributions')}, or in Python by `report.with_distributions()`"
-            )
-        return self.compute_distribution(metric, a, b, test)

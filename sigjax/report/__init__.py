@@ -7,25 +7,4 @@ papers. For programs, `data` writes every number as it is (JSON, CSV, data frame
 computes a statistic, and nothing heavy is imported before its format is asked for.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-from sigjax.report.data import csv_pieces as csv_pieces
-from sigjax.report.data import json_pieces as json_pieces
-from sigjax.report.data import to_dataframe as to_dataframe
 from sigjax.report.report import Report as Report
-from sigjax.report.report import to_text as to_text
-
-if TYPE_CHECKING:
-    from sigjax.report.html import to_html as to_html
-    from sigjax.report.latex import to_latex as to_latex
-    from sigjax.report.markup import to_markdown as to_markdown
-
-_RENDERERS = {"to_html": "html", "to_latex": "latex", "to_markdown": "markup"}
-
-
-def __getattr__(name: str) -> object:
-    """Import a renderer when it is first used."""
-    if name not in _RENDERERS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_RENDERERS[name]}"), name)

@@ -13,7 +13,6 @@ import io
 import os
 import re
 import sys
-from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import cache, reduce
@@ -21,7 +20,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from operator import or_
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -31,7 +30,6 @@ from sigjax.records import (
     FIELDS,
     Comparison,
     Comparisons,
-    Distribution,
     EvaluationRecord,
     InputError,
     Interval,
@@ -61,8 +59,6 @@ SCORE_KEYS = ("score_a", "score_b")
 """What pairs have in JSON only where each is on instances of its own (missing pairwise)."""
 PAIR_KEYS = tuple(name for name in COLUMNS if name not in (*SCORE_KEYS, "better"))
 """What pairs have in JSON; the scores, and which is better, follow from the systems."""
-NEWER = ("joint_pairs",)
-"""What pairs of older reports lack."""
 SYSTEM_KEYS = tuple(field.name for field in fields(SystemScore))
 _WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
 """Fields that have columns only where some pair or system has them."""
@@ -77,19 +73,12 @@ def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Itera
         raise InputError(f"keep_scores must be one of {', '.join(get_args(KeepScores))}, got {keep_scores!r}")
     keys = PAIR_KEYS if _same_scores(report) else PAIR_KEYS + SCORE_KEYS
     systems = ({key: getattr(system, key) for key in SYSTEM_KEYS} for system in report.systems)
-    values: dict[str, Iterable[str]] = {
-        "schema": [visible_json(SCHEMA)],
-        "settings": [visible_json(report.settings_dict())],
-        "signature": [visible_json(report.signature)],
-        "versions": [visible_json(report.versions)],
-        "notes": [visible_json(report.notes)],
-        "lower_is_better": [visible_json(report.lower_is_better)],
-        "systems": _lines(map(visible_json, systems)),
-        "pairs": _lines(_pairs(block, keys) for block in report.comparisons.blocks(_BLOCK)),
-    }
-    optional = {"facts": facts_of(report.notes), "measured": report.measured, "distributions": report.distributions}
-    optional["statistics"] = _packed(report, keep_scores)
-    for name, records in optional.items():
+    plain = {"schema": SCHEMA, "settings": report.settings_dict()} | {name: getattr(report, name) for name in TEXTS}
+    values: dict[str, Iterable[str]] = {name: [visible_json(value)] for name, value in plain.items()}
+    values["systems"] = _lines(map(visible_json, systems))
+    values["pairs"] = _lines(_pairs(block, keys) for block in report.comparisons.blocks(_BLOCK))
+    packed = _packed(report, keep_scores)
+    for name, records in zip(OPTIONAL, (facts_of(report.notes), report.measured, packed), strict=True):
         if records:
             values[name] = _lines(visible_json(asdict(each)) for each in records)
     before = "{\n"
@@ -110,7 +99,6 @@ def _lines(rows: Iterable[str]) -> Iterator[str]:
 
 
 def _same_scores(report: ReportRecord) -> bool:
-    """Whether the scores of pairs are those of the systems."""
     scores = {(system.metric, system.name): system.score for system in report.systems}
     return all(
         (
@@ -123,17 +111,10 @@ def _same_scores(report: ReportRecord) -> bool:
 
 
 def _pairs(block: Comparisons, keys: Sequence[str]) -> str:
-    """One line per pair."""
     line = "{" + ", ".join(f'"{key}": %s' for key in keys) + "}"
-    return ",\n    ".join(map(line.__mod__, zip(*(_texts(block, key) for key in keys), strict=True)))
-
-
-def _texts(block: Comparisons, key: str) -> list[str]:
-    """The values of a field as JSON."""
-    column = block.column(key)
-    if column.labels is not None:
-        return column.mapped(visible_json).tolist()
-    return [_number(value) for value in column.tolist()]
+    columns = map(block.column, keys)
+    texts = [map(_number, one.tolist()) if one.labels is None else one.mapped(visible_json).tolist() for one in columns]
+    return ",\n    ".join(map(line.__mod__, zip(*texts, strict=True)))
 
 
 def _number(value: float | Interval | None) -> str:
@@ -193,7 +174,6 @@ def _escaped(column: list[Any]) -> list[Any]:
 
 
 def _blocks(report: ReportRecord, of: Rows, size: int = _BLOCK) -> Iterator[dict[str, list[Any]]]:
-    """The columns of CSV and data frames, for `size` pairs at a time, or for all systems."""
     if of not in get_args(Rows):
         raise InputError(f"of must be one of {', '.join(get_args(Rows))}, got {of!r}")
     if of == "systems":
@@ -205,31 +185,30 @@ def _blocks(report: ReportRecord, of: Rows, size: int = _BLOCK) -> Iterator[dict
         yield _by_ends({name: block.values(name) for name in COLUMNS}, () if len(unclustered) else _WHERE_THERE)
 
 
-def _by_ends(columns: dict[str, list[Any]], left_out: Sequence[str]) -> dict[str, list[Any]]:
+def _by_ends(columns: dict[str, list[Any]], left_out: Sequence[str] = ()) -> dict[str, list[Any]]:
     """The columns but for some, those of intervals as one of their low and one of their high ends."""
     table: dict[str, list[Any]] = {}
     for name, values in columns.items():
         if name in left_out:
             continue
-        if name in _column_types():
-            table[name] = values
+        first = next((value for value in values if value is not None), None)
+        if name.endswith("interval") or isinstance(first, Interval) or name == "bootstrap_ranks":
+            for index, end in enumerate(("low", "high")):
+                table[f"{name}_{end}"] = [None if value is None else value[index] for value in values]
         else:
-            ends = [interval or (None, None) for interval in values]
-            table |= {f"{name}_low": [low for low, _ in ends], f"{name}_high": [high for _, high in ends]}
+            table[name] = values
     return table
 
 
 @cache
-def _column_types() -> dict[str, type]:
-    """What the columns of pairs and systems hold: float, int, bool or str."""
-    types: dict[str, type] = {}
-    for name, annotation in (types_of(Comparison) | types_of(SystemScore)).items():
-        is_union = get_origin(annotation) in (Union, UnionType)
-        (held,) = {*get_args(annotation)} - {NoneType} if is_union else {annotation}
-        if held is Interval or get_origin(held) is tuple:
-            types |= dict.fromkeys((f"{name}_low", f"{name}_high"), float if held is Interval else get_args(held)[0])
-        else:
-            types[name] = str if get_origin(held) is Literal else held
+def _column_types() -> dict[str, str]:
+    """The types of the columns of pairs and systems, as JSON Schema calls them."""
+    types: dict[str, str] = {}
+    for name, annotation in (field_types(Comparison) | field_types(SystemScore)).items():
+        schema = _kind(annotation).schema
+        schema = schema.get("anyOf", [schema])[0]
+        ends = {f"{name}_{end}": schema["items"]["type"] for end in ("low", "high") if "items" in schema}
+        types |= ends or {name: schema.get("type", "string")}
     return types
 
 
@@ -249,45 +228,29 @@ def to_dataframe(
     if columns == "usual":
         several = {"test"} if len(report.settings.tests) > 1 else set[str]()
         cells = {name: own for name, own in cells.items() if name in _USUAL or name in several}
-    return _of_pandas(cells) if chosen == "pandas" else _by_narwhals(cells, chosen)
+    return _frame(cells, chosen, _column_types())
 
 
 def rows_to_dataframe(
     rows: Sequence[Mapping[str, Any]], library: Library | None, columns: Literal["usual", "all"], usual: Container[str]
 ) -> Any:
     """A data frame of the rows of a study; intervals become `_low` and `_high`."""
-    chosen, cells = _checked_library(library, columns), dict[str, list[Any]]()
-    for name in rows[0] if rows else ():
-        values = [row[name] for row in rows]
-        if name.endswith("interval") or any(isinstance(value, Interval) for value in values):
-            for index, end in enumerate(("low", "high")):
-                cells[f"{name}_{end}"] = [None if value is None else value[index] for value in values]
-        else:
-            cells[name] = values
-    cells = {name: values for name, values in cells.items() if columns == "all" or name in usual}
-    if chosen == "pandas":
-        import pandas
-
-        return pandas.DataFrame(cells)
-    return _narwhals(chosen).from_dict(cells, backend=chosen).to_native()
+    chosen = _checked_library(library, columns)
+    cells = _by_ends({name: [row[name] for row in rows] for name in (rows[0] if rows else ())})
+    return _frame({name: own for name, own in cells.items() if columns == "all" or name in usual}, chosen)
 
 
 def _checked_library(library: Library | None, columns: str) -> Library:
-    """The library of a data frame: the one asked for, else the first that is installed."""
     known = get_args(Library)
     if library is not None and library not in known:
         raise InputError(f"library: expected one of {', '.join(known)}, got {library!r}")
     if columns not in ("usual", "all"):
         raise InputError(f"columns: expected usual or all, got {columns!r}")
     chosen = library or next((name for name in known if _is_installed(name)), None)
-    if chosen is None:
-        raise InputError(
-            "a data frame needs pandas, polars or pyarrow, none of which is installed; run: "
-            f"{install_command('pandas')}"
-        )
-    if not _is_installed(chosen):
-        command = install_command(chosen)
-        raise InputError(f"a data frame of {chosen} needs {chosen}, which is not installed; run: {command}")
+    if chosen is None or not _is_installed(chosen):
+        needs = "needs pandas, polars or pyarrow, none of which is installed"
+        needs = needs if chosen is None else f"of {chosen} needs {chosen}, which is not installed"
+        raise InputError(f"a data frame {needs}; run: {install_command(chosen or 'pandas')}")
     return chosen
 
 
@@ -298,26 +261,21 @@ def _is_installed(name: str) -> bool:
         return False
 
 
-def _of_pandas(columns: dict[str, list[Any]]) -> Any:
-    import pandas
+def _frame(columns: dict[str, list[Any]], library: Library, types: Mapping[str, str] | None = None) -> Any:
+    """The data frame, whose columns have these types, if they are known."""
+    if library == "pandas":
+        import pandas
 
-    names, types = {int: "Int64", bool: "boolean", float: "float64"}, _column_types()
-    return pandas.DataFrame(columns).astype({name: names[types[name]] for name in columns if types[name] is not str})
-
-
-def _by_narwhals(columns: dict[str, list[Any]], library: Library) -> Any:
-    narwhals = _narwhals(library)
-    types = {int: narwhals.Int64, bool: narwhals.Boolean, str: narwhals.String, float: narwhals.Float64}
-    schema = {name: types[_column_types()[name]]() for name in columns}
-    return narwhals.from_dict(columns, schema=schema, backend=library).to_native()
-
-
-def _narwhals(library: Library) -> Any:
+        names = {"integer": "Int64", "boolean": "boolean", "number": "float64"}
+        known = {name: names[type] for name, type in (types or {}).items() if name in columns and type in names}
+        return pandas.DataFrame(columns).astype(known)
     try:
         import narwhals
     except ModuleNotFoundError:
         raise InputError(f"a data frame of {library} needs narwhals; run: {install_command('narwhals')}") from None
-    return narwhals
+    made = {"integer": "Int64", "boolean": "Boolean", "string": "String", "number": "Float64"}
+    schema = {name: getattr(narwhals, made[types[name]])() for name in columns} if types else None
+    return narwhals.from_dict(columns, schema=schema, backend=library).to_native()
 
 
 _MOST_KEPT = 10**6
@@ -351,8 +309,9 @@ def _packed(report: ReportRecord, keep: KeepScores) -> tuple[Statistics, ...]:
         return ()
     packed, size = [], 0
     for each in kept:
-        integers = (type for type in ("int8", "int16", "int32") if _fits(each.stats, type))
-        numbers = next(integers, each.stats.dtype.name)
+        of_type, low, high = each.stats.dtype, each.stats.min(initial=0), each.stats.max(initial=0)
+        integers = map(np.iinfo, ("int8", "int16", "int32") if of_type.kind == "i" else ())
+        numbers = next((str(each.dtype) for each in integers if each.min <= low and high <= each.max), of_type.name)
         given = {name: getattr(each, name) for name in _LABELS}
         labels = {name: of_kind and tuple(map(str, of_kind)) for name, of_kind in given.items()}
         size += each.stats.size * np.dtype(numbers).itemsize * 4 // 3
@@ -370,18 +329,10 @@ def _packed(report: ReportRecord, keep: KeepScores) -> tuple[Statistics, ...]:
         return ()
 
 
-def _fits(stats: np.ndarray, numbers: str) -> bool:
-    """Whether these are whole numbers that such integers hold."""
-    ends = np.iinfo(numbers)
-    return stats.dtype.kind == "i" and bool(((stats >= ends.min) & (stats <= ends.max)).all())
-
-
 def _is_known(metric: Metric | SampleMetric) -> bool:
     """Whether a metric is found again by its name."""
     known = _metric_of(metric.name, metric.stat_names)
-    if isinstance(known, SampleMetric) or isinstance(metric, SampleMetric):
-        return known == metric
-    return known is not None and known.score is metric.score
+    return known == metric if isinstance(metric, SampleMetric) else getattr(known, "score", None) is metric.score
 
 
 def _metric_of(name: str, stat_names: Sequence[str]) -> Metric | SampleMetric | None:
@@ -428,7 +379,7 @@ USED_ON = {"instances": Number, "units": Number, "data": Hash}
 """What stands beside the options in the settings of a report."""
 TEXTS: dict[str, Any] = {"signature": str, "versions": dict[str, str | None]}
 TEXTS |= dict.fromkeys(("notes", "lower_is_better"), tuple[str, ...])
-OPTIONAL = {"facts": Fact, "measured": Measured, "distributions": Distribution, "statistics": Statistics}
+OPTIONAL = {"facts": Fact, "measured": Measured, "statistics": Statistics}
 """Arrays that are there only where they are not empty, and the records in them."""
 REQUIRED = ("schema", "settings", *TEXTS, "systems", "pairs")
 """What every report has."""
@@ -441,24 +392,19 @@ def field_types(record: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(record)}
 
 
-def bare(annotation: Any) -> tuple[Any, Bounds]:
-    """A type without its domain, and the domain."""
-    return get_args(annotation) if get_origin(annotation) is Annotated else (annotation, Bounds())
-
-
 def report_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of reports."""
     pairs = field_types(Comparison)
     properties = {
         "schema": {"const": SCHEMA},
         "settings": _object(_of_settings() | USED_ON),
-        **{name: _schema_of(annotation) for name, annotation in TEXTS.items()},
-        "systems": _schema_of(tuple[SystemScore, ...]),
+        **{name: _kind(annotation).schema for name, annotation in TEXTS.items()},
+        "systems": _kind(tuple[SystemScore, ...]).schema,
         "pairs": {
             "type": "array",
-            "items": _object({key: pairs[key] for key in PAIR_KEYS + SCORE_KEYS}, NEWER + SCORE_KEYS),
+            "items": _object({key: pairs[key] for key in PAIR_KEYS + SCORE_KEYS}, SCORE_KEYS),
         },
-        **{name: _schema_of(tuple[record, ...]) for name, record in OPTIONAL.items()},
+        **{name: _kind(tuple[record, ...]).schema for name, record in OPTIONAL.items()},
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -472,7 +418,6 @@ def report_schema() -> dict[str, Any]:
 
 
 def _of_settings() -> dict[str, Any]:
-    """The types of the settings, with their domains."""
     types, abouts = types_of(Settings), options_of(Settings)
     known = {name: _within(types[name], each.metadata["option"]) for name, each in abouts.items()}
     known["level"] = known["confidence_level"]  # as JSON calls it
@@ -480,7 +425,6 @@ def _of_settings() -> dict[str, Any]:
 
 
 def _within(annotation: Any, about: Option) -> Any:
-    """The type of an option with its domain."""
     if get_origin(annotation) in (Union, UnionType):
         return reduce(or_, [_within(member, about) for member in get_args(annotation)])
     if annotation is int:
@@ -494,33 +438,52 @@ def _object(types: dict[str, Any], optional: Iterable[str] = ()) -> dict[str, An
         "type": "object",
         "additionalProperties": False,
         "required": [name for name in types if name not in optional],
-        "properties": {name: _schema_of(annotation) for name, annotation in types.items()},
+        "properties": {name: _kind(annotation).schema for name, annotation in types.items()},
     }
 
 
-def _schema_of(annotation: Any, domain: Bounds = Bounds()) -> dict[str, Any]:  # noqa: B008
-    """The JSON Schema of a type."""
+class Kind(NamedTuple):
+    """A type in JSON: its JSON Schema, and what makes a value of the type, or raises ValueError."""
+
+    schema: dict[str, Any]
+    read: Callable[[Any], Any]
+
+
+def _kind(annotation: Any, domain: Bounds = Bounds()) -> Kind:  # noqa: B008
+    """A type of the records as JSON has it; the unions that are read are of one type and None."""
     origin, members = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _schema_of(*bare(annotation))
+        return _kind(*members)
     if origin in (Union, UnionType):
-        return {"anyOf": [_schema_of(member, domain) for member in members]}
+        kinds = {member: _kind(member, domain) for member in members}
+        read = next(kind.read for member, kind in kinds.items() if member is not NoneType)
+        schemas = [kind.schema for kind in kinds.values()]
+        return Kind({"anyOf": schemas}, lambda value: None if value is None else read(value))
     if origin is Literal:
-        return {"enum": list(members)}
+        return Kind({"enum": list(members)}, lambda value: _of(value, str, members.__contains__))
     if annotation is Interval or (origin is tuple and members[-1] is not Ellipsis):
-        ends = _schema_of(float if annotation is Interval else members[0], domain)
-        return {"type": "array", "items": ends, "minItems": 2, "maxItems": 2}
+        end = _kind(float, domain) if annotation is Interval else _kind(members[0], domain)
+        make = Interval._make if annotation is Interval else tuple
+        schema = {"type": "array", "items": end.schema, "minItems": 2, "maxItems": 2}
+        return Kind(schema, lambda value: make(_ascending(_list(value, end.read))))
     if origin in (tuple, list, Sequence):
-        return {"type": "array", "items": _schema_of(members[0])}
+        item, make = _kind(members[0]), list if origin is list else tuple
+        return Kind({"type": "array", "items": item.schema}, lambda value: make(_list(value, item.read)))
     if origin is dict:
-        return {"type": "object", "additionalProperties": _schema_of(members[1])}
+        item = _kind(members[1])
+        schema = {"type": "object", "additionalProperties": item.schema}
+        return Kind(schema, lambda value: {key: item.read(each) for key, each in _of(value, dict).items()})
     if is_dataclass(annotation):
-        return _object(field_types(annotation))  # pyright: ignore[reportArgumentType]
-    plain = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
-    names = {"least": "minimum", "most": "maximum", "above": "exclusiveMinimum", "below": "exclusiveMaximum"}
-    bounds = {names[name]: end for name, end in domain._asdict().items() if name in names and end is not None}
+        readers = {name: _kind(each).read for name, each in field_types(annotation).items()}  # pyright: ignore[reportArgumentType]
+        return Kind(_object(field_types(annotation)), lambda value: _record(value, annotation, readers))  # pyright: ignore[reportArgumentType]
+    plain = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null", dict: "object"}
+    if annotation in (int, float):
+        names = {"least": "minimum", "most": "maximum", "above": "exclusiveMinimum", "below": "exclusiveMaximum"}
+        ends = {names[name]: end for name, end in domain._asdict().items() if name in names and end is not None}
+        return Kind({"type": plain[annotation], **ends}, _number_reading(annotation, domain))
     pattern = {} if domain.pattern is None else {"pattern": f"^(?:{domain.pattern})$"}
-    return {"type": plain[annotation], **(bounds if annotation in (int, float) else {}), **pattern}
+    matches = None if domain.pattern is None else re.compile(domain.pattern).fullmatch
+    return Kind({"type": plain[annotation], **pattern}, lambda value: _of(value, annotation, matches))
 
 
 _WRITTEN = "expected a report as this version of sigjax writes it"
@@ -538,7 +501,7 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
         name, content = os.fspath(source), read_bytes(source)
     parsed = parse_report(name, content)
     with naming(name):
-        for key in parsed.keys() - {*REQUIRED, *OPTIONAL}:
+        for key in parsed.keys() - {*REQUIRED, *OPTIONAL, "distributions"}:  # histograms in older reports
             raise InputError(f"has {key!r}; {_WRITTEN}")
         texts = {key: _value(parsed, key, annotation) for key, annotation in TEXTS.items()}
         used_on, settings = _settings(_value(parsed, "settings", dict))
@@ -548,7 +511,6 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
         more = {key: _records(given[key], record, key) for key, record in OPTIONAL.items()}
         scores = _scores(systems, settings, texts["lower_is_better"], more["measured"])
         comparisons = _comparisons(rows, scores, settings, texts["lower_is_better"])
-        _check_distributions(more["distributions"], scores)
         found = {
             "systems": systems,
             "comparisons": comparisons,
@@ -557,24 +519,18 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
             "num_units": used_on["units"],
             "data": used_on["data"],
             "measured": more["measured"],
-            "distributions": more["distributions"],
             **texts,
-            "notes": _noted(texts["notes"], more["facts"]),
         }
+        try:
+            found["notes"] = with_facts(texts["notes"], more["facts"])
+        except ValueError as error:
+            raise InputError(f"'facts': {error}, which is not among the notes") from None
         if more["statistics"]:
             found["evaluations"] = _unpacked(more["statistics"], ReportRecord(**found))
         return found
 
 
-def _noted(notes: tuple[str, ...], facts: Sequence[Fact]) -> tuple[str, ...]:
-    try:
-        return with_facts(notes, facts)
-    except ValueError as error:
-        raise InputError(f"'facts': {error}, which is not among the notes") from None
-
-
 def _settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
-    """What the settings were used on, and the settings."""
     given = {**DEFAULTS, **given}  # a setting newer than a report had its default there
     for name in sorted(given.keys() - DEFAULTS.keys() - USED_ON.keys()):
         raise InputError(f"settings: this version of sigjax has no option {name!r}; compare anew with it")
@@ -615,7 +571,6 @@ def _comparisons(
     rows: list[dict[str, Any]], scores: Scores, settings: Settings, lower_is_better: tuple[str, ...]
 ) -> Comparisons:
     types = field_types(Comparison)
-    _fill_newer(rows, settings)
     apart = SCORE_KEYS if rows and SCORE_KEYS[0] in rows[0] else ()  # missing pairwise
     columns = {key: _column(rows, key, types[key], "pairs") for key in (*PAIR_KEYS, *apart)}
     _refuse_more(rows, columns, "pairs")
@@ -630,15 +585,6 @@ def _comparisons(
     ]
     columns["settings"] = [settings] * len(rows)
     return Comparisons.of_values(columns)
-
-
-def _fill_newer(rows: list[dict[str, Any]], settings: Settings) -> None:
-    """Give the pairs of an older report what they lack: intervals were simultaneous, or for each pair alone."""
-    together = settings.interval == "simultaneous"
-    sizes = Counter((row.get("metric"), row.get("test")) for row in rows) if together else {}
-    for row in rows:
-        joint = sizes[row.get("metric"), row.get("test")] if together else 1
-        row.setdefault("joint_pairs", None if row.get("interval") is None else joint)
 
 
 def _check_pairs(pairs: Sequence[tuple[str, str, str, str]], scores: Scores, settings: Settings) -> None:
@@ -657,20 +603,7 @@ def _check_pairs(pairs: Sequence[tuple[str, str, str, str]], scores: Scores, set
         known.add((metric, a, b, test))
 
 
-def _check_distributions(distributions: Sequence[Distribution], scores: Scores) -> None:
-    """Refuse distributions of unknown systems, and bins without edges."""
-    for entry, one in enumerate(distributions, 1):
-        for name in (one.a, one.b):
-            if (one.metric, name) not in scores:
-                raise InputError(f"distributions, entry {entry}: {name!r} has no score by {one.metric!r} in systems")
-        if {len(one.shares), len(one.extreme)} != {len(one.edges) - 1}:
-            raise InputError(f"distributions, entry {entry}: expected a share for each bin, and one edge more")
-        if not all(low < high for low, high in pairwise(one.edges)):
-            raise InputError(f"distributions, entry {entry}: 'edges' do not ascend; {_WRITTEN}")
-
-
 def _records(rows: list[dict[str, Any]], record: type, array: str) -> tuple[Any, ...]:
-    """The records of an array, from its objects."""
     columns = {key: _column(rows, key, annotation, array) for key, annotation in field_types(record).items()}
     _refuse_more(rows, columns, array)
     return tuple(record(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True))
@@ -684,8 +617,7 @@ def _refuse_more(rows: list[dict[str, Any]], known: Mapping[str, Any], array: st
 
 
 def _column(rows: list[dict[str, Any]], key: str, annotation: Any, array: str) -> list[Any]:
-    """The values of a key of all rows."""
-    read, values = _reader(annotation), []
+    read, values = _kind(annotation).read, []
     try:
         for row in rows:
             values.append(read(row[key]))
@@ -695,64 +627,30 @@ def _column(rows: list[dict[str, Any]], key: str, annotation: Any, array: str) -
 
 
 def _value(given: Mapping[str, Any], key: str, annotation: Any, array: str = "") -> Any:
-    """The value of a key, refused where it is not of its type."""
     where = f"{array}: " if array else ""
     if key not in given:
         raise InputError(f"{where}has no {key!r}; {_WRITTEN}")
     try:
-        return _reader(annotation)(given[key])
+        return _kind(annotation).read(given[key])
     except ValueError:
         text = repr(given[key])
         text = text if len(text) <= 40 else f"{text[:40]}..."
-        raise InputError(f"{where}{key!r} is {text}; expected {_words(annotation)}") from None
+        raise InputError(f"{where}{key!r} is {text}; expected {_words(_kind(annotation).schema)}") from None
 
 
-def _words(annotation: Any, domain: Bounds = Bounds()) -> str:  # noqa: B008
-    """A type and its domain in words."""
-    origin, members = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return _words(*bare(annotation))
-    if origin is Literal:
-        return f"one of {', '.join(members)}"
-    if origin in (Union, UnionType):
-        return " or ".join(map(_words, members))
-    plain = {int: "a whole number", float: "a number", str: "text", bool: "true or false", NoneType: "null"}
-    if annotation is Interval or (origin is tuple and members[-1] is not Ellipsis):
-        return "[low, high]"
-    if origin in (list, tuple):
-        of = {str: "text", float: "numbers"}.get(bare(members[0])[0], "objects")
-        return f"a list of {of}"
-    ends = {"from": domain.least, "to": domain.most, "like": domain.pattern}
-    return " ".join(
-        [plain.get(annotation, "an object"), *(f"{word} {end}" for word, end in ends.items() if end is not None)]
-    )
-
-
-def _reader(annotation: Any, domain: Bounds = Bounds()) -> Callable[[Any], Any]:  # noqa: B008
-    """What makes a value of a type from that of JSON, or raises ValueError."""
-    origin, members = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return _reader(*bare(annotation))
-    if origin in (Union, UnionType):
-        (read,) = (_reader(member) for member in members if member is not NoneType)
-        return lambda value: None if value is None else read(value)
-    if annotation is Interval or (origin is tuple and members[-1] is not Ellipsis):
-        end, made = (_reader(float, domain), Interval._make) if annotation is Interval else (_reader(members[0]), tuple)
-        return lambda value: made(_ascending(_list(value, end)))
-    if origin in (list, tuple):
-        read = _reader(members[0])
-        return lambda value: origin(_list(value, read))
-    if origin is dict:
-        read = _reader(members[1])
-        return lambda value: dict(zip(_of(value, dict), _list([*value.values()], read), strict=True))
-    if origin is Literal:
-        return lambda value: _of(value, str, members.__contains__)
-    if is_dataclass(annotation):
-        readers = {name: _reader(each) for name, each in field_types(annotation).items()}  # pyright: ignore[reportArgumentType]
-        return lambda value: _record(value, annotation, readers)
-    if annotation in (int, float):
-        return _number_reading(annotation, domain)
-    return lambda own: _of(own, annotation, None if domain.pattern is None else re.compile(domain.pattern).fullmatch)
+def _words(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return f"one of {', '.join(schema['enum'])}"
+    if "anyOf" in schema:
+        return " or ".join(map(_words, schema["anyOf"]))
+    if schema["type"] == "array":
+        of = {"string": "text"}.get(schema["items"].get("type"), "objects")
+        return "[low, high]" if "minItems" in schema else f"a list of {of}"
+    plain = {"integer": "a whole number", "number": "a number", "string": "text", "boolean": "true or false"}
+    text = plain.get(schema["type"], "null" if schema["type"] == "null" else "an object")
+    for word, end in {"from": "minimum", "to": "maximum", "like": "pattern"}.items():
+        text += f" {word} {str(schema[end]).removeprefix('^(?:').removesuffix(')$')}" if end in schema else ""
+    return text
 
 
 def _number_reading(annotation: type, domain: Bounds) -> Callable[[Any], Any]:

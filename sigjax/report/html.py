@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import json
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Any
 
 import sigjax.report.words as words
-from sigjax.records import Comparison, Distribution, ReportRecord, Settings
+from sigjax.records import Comparison, ReportRecord
 from sigjax.records.display import escape_html as escape
 from sigjax.records.display import visible, visible_json
 from sigjax.report.sections import (
@@ -44,7 +45,8 @@ def to_fragment(report: ReportRecord) -> str:
         parts += systems_lines(section)
         for family in section.families:
             pairs = pairs_lines(family) if family.layout != "baseline" else []
-            parts += folded("All pairs" if family.only is None else "Details", [*pairs, *method_lines(family)])
+            pairs += paragraph(family.method, "small method")
+            parts += folded("All pairs" if family.only is None else "Details", pairs)
     for note in report.notes:
         parts += [] if words.is_warning(note) else paragraph(f"Note: {note}", "small")
     parts += [f'<p class="small"><code>{escape(report.signature)}</code></p>', "</div>"]
@@ -78,18 +80,16 @@ def systems_lines(section: Section) -> list[str]:
     return [*parts, *folded(f"More columns: {', '.join([table.header[i] for i in sorted(table.details)])}", more)]
 
 
-def method_lines(family: PairFamily) -> list[str]:
-    """How p-values were computed."""
-    return paragraph(family.method, "small method")
-
-
 def pairs_lines(family: PairFamily) -> list[str]:
     """The table or the grid of the pairs, and what its shades mean."""
     shaded = family.layout == "grid" and len(family.systems) > MAX_NUMBERS
     caption = family.heading if shaded or family.only else f"{family.heading}; {family.star}"
     if family.layout != "grid":
         return [table_html(family.table, caption, "pairs")]
-    parts = [_grid(family, caption, shaded=shaded), _legend(family.settings, shaded=shaded)]
+    limits = enumerate(thresholds(family.settings))
+    keys = [f'<span class="key p{shade}">&nbsp;</span>p &lt; {limit:g} &ensp;' for shade, limit in limits]
+    keys += [" &ensp; ".join(SIGNS)] if shaded else []
+    parts = [_grid(family, caption, shaded=shaded), f'<p class="legend">{"".join(keys)}</p>']
     if len(family.systems) > MAX_GRID:
         parts += paragraph(words.left_out("grid", MAX_GRID, len(family.systems), every_pair="to_json() gives"))
     return parts
@@ -126,8 +126,8 @@ def table_html(table: Table, caption: str, style: str) -> str:
 
     if max((len(row[i]) for row in table.rows for i in table.names), default=0) > LONG_NAME:
         style += " long"
-    names = (' class="name"' if column in table.names else "" for column in range(len(table.header)))
-    head = (f'<th{name} scope="col">{escape(text)}</th>' for name, text in zip(names, table.header, strict=True))
+    names = [' class="name"' * (column in table.names) for column in range(len(table.header))]
+    head = [f'<th{name} scope="col">{escape(text)}</th>' for name, text in zip(names, table.header, strict=True)]
     rows = ["".join(cell(column, content) for column, content in enumerate(row)) for row in table.rows]
     return _scrolling(style, caption, "".join(head) if any(table.header) else "", rows)
 
@@ -147,28 +147,12 @@ def _cell(comparison: Comparison | None, spec: str, *, shaded: bool) -> str:
         return "<td></td>"
     shade = mark(comparison)
     style, sign = ("", shade) if isinstance(shade, str) else (f' class="p{shade}"', "")
-    text = sign if shaded else words.format_adjusted_p(comparison)
-    return f'<td{style} title="{escape(_tooltip(comparison, spec))}">{text}</td>'
-
-
-def _tooltip(comparison: Comparison, spec: str) -> str:
-    heading, adjusted = words.interval_heading(comparison.settings, [comparison.joint_pairs]), ""
-    if comparison.settings.correction != "none":
-        adjusted = f", adjusted p = {words.format_adjusted_p(comparison)}"
-    return (
-        f"{comparison.a} - {comparison.b}: delta {words.format_number(comparison.delta, spec)}, "
-        f"{heading} {words.format_interval(comparison.interval, spec)}, "
-        f"p = {words.format_raw_p(comparison)}{adjusted}"
-    )
-
-
-def _legend(settings: Settings, *, shaded: bool) -> str:
-    keys = [
-        f'<span class="key p{shade}">&nbsp;</span>p &lt; {limit:g} &ensp;'
-        for shade, limit in enumerate(thresholds(settings))
-    ]
-    signs = " &ensp; ".join(SIGNS) if shaded else ""
-    return f'<p class="legend">{"".join(keys)}{signs}</p>'
+    adjusted = words.format_adjusted_p(comparison)
+    heading = words.interval_heading(comparison.settings, [comparison.joint_pairs])
+    tooltip = f"{comparison.a} - {comparison.b}: delta {words.format_number(comparison.delta, spec)}, {heading} "
+    tooltip += f"{words.format_interval(comparison.interval, spec)}, p = {words.format_raw_p(comparison)}"
+    tooltip += "" if comparison.settings.correction == "none" else f", adjusted p = {adjusted}"
+    return f'<td{style} title="{escape(tooltip)}">{sign if shaded else adjusted}</td>'
 
 
 MAX_DRAWN = 200
@@ -186,8 +170,10 @@ def to_html(report: ReportRecord) -> str:
     """The report as a whole page for browsers, light or dark as they are set."""
     sections = list(blocks(report))
     style, script = _data("page.css"), _data("page.js")
-    data = [_family_data(family, one.table, report.distributions) for one in sections for family in one.families]
-    title = f"{words.first_of([section.title for section in sections], 3)}: {_size(report, sections)}"
+    data = [_family_data(family, one.table) for one in sections for family in one.families]
+    systems = {system.name for section in sections for system in section.systems}
+    size = f"{words.count(len(systems), 'system')} on {words.size_of(report)[0]}"
+    metrics = words.first_of([section.title for section in sections], 3)
     # The policy names our style and script by their hashes: nothing else runs or is loaded, whatever names hold.
     policy = f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}"
     parts = [
@@ -195,27 +181,25 @@ def to_html(report: ReportRecord) -> str:
         f"<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}; base-uri 'none'; form-action 'none'\">",
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">',
-        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>",
-        f"{_header(report, sections)}\n<main>",
+        f"<title>{escape(f'{metrics}: {size}')}</title>\n<style>{style}</style>\n</head>\n<body>",
+        f"<header>\n<h1>{escape(metrics)} <small>{escape(size)}</small></h1>",
     ]
+    parts += [f'<p class="warning" role="note">{escape(note)}</p>' for note in filter(words.is_warning, report.notes)]
     if len(sections) > 1:
+        links = [f'<a href="#m{i}">{escape(section.title)}</a>' for i, section in enumerate(sections)]
+        parts += ['<nav aria-label="Metrics">', *links, "</nav>", "</header>\n<main>"]
         parts += ['<section id="all">', *paper_lines(report, sections), "</section>"]
-    before = 0
+    else:
+        parts.append("</header>\n<main>")
+    numbers = itertools.count()
     for number, section in enumerate(sections):
-        parts += _section(section, number, before, titled=len(sections) > 1)
-        before += len(section.families)
+        parts += _section(section, number, numbers, titled=len(sections) > 1)
     parts += [*_reproduce(report), "</main>", f'<script type="application/json" id="data">{_json(data)}</script>']
     return "\n".join([*parts, f"<script>{script}</script>", "</body>\n</html>\n"])
 
 
 def _data(name: str) -> str:
-    """A file beside this one."""
     return files("sigjax.report").joinpath(name).read_text("ascii")
-
-
-def _size(report: ReportRecord, sections: list[Section]) -> str:
-    names = {system.name for section in sections for system in section.systems}
-    return f"{words.count(len(names), 'system')} on {words.size_of(report)[0]}"
 
 
 def _hash(text: str) -> str:
@@ -228,25 +212,14 @@ def _json(value: Any) -> str:
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
-def _header(report: ReportRecord, sections: list[Section]) -> str:
-    """What the page is about, what must be read first, and links to its metrics."""
-    metrics = words.first_of([section.title for section in sections], 3)
-    parts = [f"<header>\n<h1>{escape(metrics)} <small>{escape(_size(report, sections))}</small></h1>"]
-    parts += [f'<p class="warning" role="note">{escape(note)}</p>' for note in filter(words.is_warning, report.notes)]
-    if len(sections) > 1:
-        links = (f'<a href="#m{i}">{escape(section.title)}</a>' for i, section in enumerate(sections))
-        parts += ['<nav aria-label="Metrics">', *links, "</nav>"]
-    return "\n".join([*parts, "</header>"])
-
-
-def _section(section: Section, number: int, before: int, *, titled: bool) -> list[str]:
-    """One metric; `before` families stand on the page already."""
+def _section(section: Section, number: int, numbers: Iterator[int], *, titled: bool) -> list[str]:
+    """One metric; `numbers` are those of the next families of the page."""
     parts = [f'<section id="m{number}" aria-label="{escape(section.title)}">']
     parts += [f"<h2>{escape(section.title)}</h2>"] if titled else []
     parts += systems_lines(section)
-    for at, family in enumerate(section.families, before):
-        parts += [f'<section class="family" data-family="{at}">', f"<h3>{escape(family.heading)}</h3>"]
-        parts += method_lines(family)
+    for family in section.families:
+        parts += [f'<section class="family" data-family="{next(numbers)}">', f"<h3>{escape(family.heading)}</h3>"]
+        parts += paragraph(family.method, "small method")
         if family.layout == "grid" and len(family.systems) > MAX_DRAWN:
             parts += paragraph(words.left_out("page", MAX_DRAWN, len(family.systems), every_pair="to_json() gives"))
         if family.layout == "pair":
@@ -258,7 +231,6 @@ def _section(section: Section, number: int, before: int, *, titled: bool) -> lis
 
 
 def _reproduce(report: ReportRecord) -> list[str]:
-    """Notes, settings and the signature, folded."""
     notes = [f"<li>{escape(note)}</li>" for note in report.notes if not words.is_warning(note)]
     parts = ['<section id="reproduce">\n<h2>To reproduce</h2>']
     if notes:
@@ -271,7 +243,7 @@ def _reproduce(report: ReportRecord) -> list[str]:
     return [*parts, "<details open>\n<summary>Signature</summary>", signature, "</details>\n</section>"]
 
 
-def _family_data(family: PairFamily, systems: Table, distributions: Sequence[Distribution]) -> dict[str, Any]:
+def _family_data(family: PairFamily, systems: Table) -> dict[str, Any]:
     """What the script draws of a family: texts as people read them, columns of pairs joined by spaces."""
     size = len(family.systems) if family.layout != "grid" else min(len(family.systems), MAX_DRAWN)
     shown, settings = family.systems[:size], family.settings
@@ -296,14 +268,12 @@ def _family_data(family: PairFamily, systems: Table, distributions: Sequence[Dis
         "turns": settings.alternative == "two-sided",
         "interval": words.interval_heading(settings, family.comparisons.values("joint_pairs")),
         "limits": [f"{limit:g}" for limit in thresholds(settings)],
-        "distributions": [_histogram(each, rank) for each in distributions if _belongs(each, family, rank)],
         "numbers": size <= MAX_NUMBERS,
     }
 
 
 def _texts(pair: Comparison, spec: str) -> tuple[str, ...]:
-    low, high = pair.interval or (None, None)
-    shade = mark(pair)
+    (low, high), shade = pair.interval or (None, None), mark(pair)
     numbers = (words.format_number(value, spec) for value in (pair.delta, low, high))
     sign = _SIGNS[shade] if isinstance(shade, str) else str(shade)
     return (*numbers, words.format_raw_p(pair), words.format_adjusted_p(pair), sign)
@@ -312,28 +282,3 @@ def _texts(pair: Comparison, spec: str) -> tuple[str, ...]:
 def _method(pair: Comparison) -> str:
     drawn = "" if pair.resamples is None else f", {words.count(pair.resamples, 'resample')}"
     return words.METHODS[pair.method] + drawn
-
-
-def _belongs(distribution: Distribution, family: PairFamily, rank: Container[str]) -> bool:
-    """Whether a distribution is of a pair and the test of a family, or of a test that the report does not have."""
-    pair = family.comparisons[0]
-    is_ours = distribution.test == pair.test or distribution.test not in family.settings.tests
-    return distribution.metric == pair.metric and is_ours and distribution.a in rank and distribution.b in rank
-
-
-def _histogram(distribution: Distribution, rank: Mapping[str, int]) -> dict[str, Any]:
-    of_what = "under the null hypothesis" if distribution.test == "permutation" else "on bootstrap resamples"
-    how = "exact" if distribution.resamples is None else words.count(distribution.resamples, "resample")
-    tail = sum(distribution.extreme)
-    share = words.format_p(tail, digits=3) if tail else "0"
-    shares, extreme = (" ".join(f"{one:.3g}" for one in each) for each in (distribution.shares, distribution.extreme))
-    return {
-        "a": rank[distribution.a],
-        "b": rank[distribution.b],
-        "low": distribution.edges[0],
-        "high": distribution.edges[-1],
-        "observed": distribution.observed,
-        "shares": shares,
-        "extreme": extreme,
-        "caption": f"Delta {of_what}, {how}. Dashed: observed; solid: as extreme as that, {share} of all.",
-    }

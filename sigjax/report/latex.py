@@ -77,7 +77,6 @@ def to_appendix(report: ReportRecord, path: str | os.PathLike[str] | None = None
 
 
 def _document(body: str, comments: Sequence[str]) -> str:
-    """Tables after the packages that they need, and comments."""
     packages = r"\usepackage{booktabs}" + r" \usepackage{longtable}" * ("{longtable}" in body)
     return "\n".join([f"% needs {packages}", body, *(f"% {visible(each)}" for each in comments)]) + "\n"
 
@@ -99,18 +98,13 @@ def _labels(sections: Sequence[Section], first: str) -> list[str]:
 
 
 def _pairs(section: Section, label: str) -> str:
-    """All pairs of a metric, or why they are left out."""
     families = section.families
     notes = [f"{section.title}, {'; '.join(each for family in families for each in (family.basis, family.method))}"]
-    for family in families:
-        notes += [family.conclusion, family.warning]
+    notes += [each for family in families for each in (family.conclusion, family.warning) if each]
     pairs = sum(len(family.comparisons) for family in families)
     if pairs > MAX_PAIRS:
-        sentences = [
-            *filter(None, notes),
-            f"The {count(pairs, 'pair')} are left out here; --format csv or json gives them all.",
-        ]
-        return "\n".join(f"% {visible(sentence)}" for sentence in sentences)
+        notes.append(f"The {count(pairs, 'pair')} are left out here; --format csv or json gives them all.")
+        return "\n".join(f"% {visible(sentence)}" for sentence in notes)
     table = pairs_table(families, families[0].settings)
     drop = {"method", *["test"] * (len(families) == 1)}
     table = table.without([i for i, name in enumerate(table.header) if name in drop])
@@ -119,11 +113,9 @@ def _pairs(section: Section, label: str) -> str:
 
 def _head(table: Table, column: int) -> tuple[str, float]:
     """A header as LaTeX, and its width in points."""
-    text = table.header[column]
-    if column not in table.scores:
-        return escape_latex(text), width(visible(text))
-    source = escape_latex(text).replace("↓", r"$\downarrow$")
-    return rf"\multicolumn{{2}}{{c}}{{{source}}}", width(text)
+    text = escape_latex(table.header[column]).replace("↓", r"$\downarrow$")
+    source = rf"\multicolumn{{2}}{{c}}{{{text}}}" if column in table.scores else text
+    return source, width(visible(table.header[column]))
 
 
 def _cell(table: Table, column: int, cell: Any) -> tuple[str, float]:
@@ -160,22 +152,14 @@ def _number(match: re.Match[str]) -> str:
 
 
 def escape_latex(text: str) -> str:
-    r"""Text that LaTeX prints as it is.
-
-    >>> print(escape_latex("a_b & 5%"))
-    a\_b \& 5\%
-    """
+    """Text that LaTeX prints as it is."""
     escaped = "".join(ESCAPES.get(character, character) for character in visible(text))
     escaped = re.sub(r"-(?=-)", "-{}", escaped)  # two hyphens would become a dash
     return re.sub(r"^(?=[\[*])", "{}", escaped)  # the end of the row above would take these as its option
 
 
 def width(text: str) -> float:
-    """Points that a text takes, rather too many than too few.
-
-    >>> round(width("0.9121"), 1)
-    29.3
-    """
+    """Points that a text takes, rather too many than too few."""
     return sum(WIDTHS.get(character, WIDEST) for character in text)
 
 
@@ -191,21 +175,20 @@ def set_table(table: Table, title: str, notes: Sequence[str | None], label: str)
     for row, raw in zip(rows[1:], table.rows, strict=True):
         for i in broken:
             row[i] = rf"\raggedright\hangindent=1em\relax {_breakable(raw[i])}"
-    made = []
+    # Marks have their own column, so that digits stand under each other.
+    spec = ["l" if i in table.names else "r@{}l" if i in table.scores else "r" for i in columns]
+    for i, points in broken.items():
+        spec[i] = f"p{{{points:.0f}pt}}"
+    made: list[Block] = []
     for part in _columns_by_block(widths, first):
-        # Marks have their own column, so that digits stand under each other.
-        spec = [_alignment(table, i, broken) for i in part]
-        made.append(("".join(spec), [rf"{' & '.join([row[i] for i in part])} \\" for row in rows]))
+        body = [rf"{' & '.join([row[i] for i in part])} \\" for row in rows]
+        made.append(("".join([spec[i] for i in part]), body))
     note = " ".join(_prose(f"{each.removesuffix('.')}.") for each in notes if each)
     caption = rf"\caption{{{_prose(title.removesuffix('.'))}.}}\label{{{label}}}"
     lines = sum(max([_lines(row[i], room) for i, room in broken.items()], default=1) for row in table.rows)
-    return (_long if lines * len(made) > MAX_LINES else _float)(made, caption, note, limit)
-
-
-def _alignment(table: Table, column: int, broken: dict[int, float]) -> str:
-    if column in broken:
-        return f"p{{{broken[column]:.0f}pt}}"
-    return "l" if column in table.names else "r@{}l" if column in table.scores else "r"
+    if lines * len(made) > MAX_LINES:
+        return _long(made, caption, note)
+    return _float(made, caption, note, "table" if limit == COLUMN else "table*")
 
 
 def _room(widths: list[float], names: Sequence[int], *, is_long: bool) -> tuple[dict[int, float], float]:
@@ -222,23 +205,21 @@ def _room(widths: list[float], names: Sequence[int], *, is_long: bool) -> tuple[
 
 def _columns_by_block(widths: list[float], first: int) -> list[list[int]]:
     """The columns of each block: the `first` ones, and as many of the others as fit."""
-    start = sum(widths[:first]) + GAP * (first - 1)
-    parts, used = [list(range(first))], start
+    parts = [list(range(first))]
     for column in range(first, len(widths)):
-        if used + GAP + widths[column] > PAGE + 0.1 and len(parts[-1]) > first:
+        used = sum(widths[i] + GAP for i in parts[-1]) + widths[column]
+        if used > PAGE + 0.1 and len(parts[-1]) > first:
             parts.append(list(range(first)))
-            used = start
         parts[-1].append(column)
-        used += GAP + widths[column]
     return parts
 
 
 def _breakable(name: str) -> str:
-    """A name that may be broken after punctuation, and within words of more than 12 characters."""
     return r"\allowbreak{}".join(map(escape_latex, _pieces(name)))
 
 
 def _pieces(name: str) -> list[str]:
+    """A name may be broken after punctuation, and within words of more than 12 characters."""
     return re.findall(r"[^-_/.:]{1,12}[-_/.:]?|[-_/.:]", visible(name))
 
 
@@ -257,7 +238,6 @@ def _lines(name: str, room: float) -> int:
 
 
 def _prose(text: str) -> str:
-    """A sentence whose long words may be broken."""
     words = [escape_latex(word) if len(word) <= LONG_WORD else _breakable(word) for word in text.split(" ")]
     return re.sub(r"\bp \\textless{} ([\d.e-]+\d)", r"$p<\1$", " ".join(words)).replace("{}* ", "$^{*}$ ")
 
@@ -266,8 +246,7 @@ Block = tuple[str, list[str]]
 """The alignment of the columns, and the rows, the head first."""
 
 
-def _float(made: Sequence[Block], caption: str, note: str, limit: float) -> str:
-    kind = "table" if limit == COLUMN else "table*"
+def _float(made: Sequence[Block], caption: str, note: str, kind: str) -> str:
     lines = [rf"\begin{{{kind}}}[t]", r"\centering\small\setlength{\tabcolsep}{4pt}", rf"{caption}\par\smallskip"]
     for number, (spec, rows) in enumerate(made):
         lines += [r"\par\medskip" if number else "", rf"\begin{{tabular}}{{@{{}}{spec}@{{}}}}", r"\toprule", rows[0]]
@@ -276,8 +255,7 @@ def _float(made: Sequence[Block], caption: str, note: str, limit: float) -> str:
     return "\n".join(filter(None, lines))
 
 
-def _long(made: Sequence[Block], caption: str, note: str, limit: float) -> str:
-    del limit  # it takes a page
+def _long(made: Sequence[Block], caption: str, note: str) -> str:
     lines = [LONGTABLE, r"\begingroup\small\setlength{\tabcolsep}{4pt}"]
     for number, (spec, rows) in enumerate(made):
         head = [r"\toprule", rows[0], r"\midrule"]

@@ -16,14 +16,9 @@ from sigjax.report.sections import Score, Table, blocks, named_headlines, pairs_
 class Dialect:
     """A markup language: all that `render` needs to write a report in it.
 
-    Attributes:
-        escape: text that people typed, so that it is shown as it is, in a table too.
-        number: a number of a table, maybe with a star, and the head of its column: `escape` where signs such as * and #
-            mean something.
-        heading: escaped text as a heading.
-        score: a score, bold where it is the best, with its marks.
-        table: the cells of the head, whether each column is one of names, and the cells of the rows, as a table.
-        code: a line that is shown as it is, not escaped.
+    `escape` writes what people typed, in tables too; `number` a number of a table, maybe with a star, and the head of
+    its column; `heading` escaped text; `score` a score with its marks; `table` the head, whether each column is one of
+    names, and the rows; `code` a line that is not escaped.
     """
 
     escape: Callable[[str], str]
@@ -68,11 +63,7 @@ def render_table(table: Table, dialect: Dialect) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    r"""Text that Markdown shows as it is, in a table cell too.
-
-    >>> print(escape_markdown("a_b | [c]"))
-    a\_b \| \[c\]
-    """
+    """Text that Markdown shows as it is, in a table cell too."""
     return re.sub(r"([\\`*_\[\]<>|&~$#])", r"\\\1", visible(text))
 
 

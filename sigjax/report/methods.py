@@ -1,4 +1,4 @@
-"""Words for a paper: the methods paragraph in LaTeX, the entries of what it may cite, and a sentence for every pair."""
+"""Words for a paper: the methods paragraph in LaTeX, and the entries of what it may cite."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from importlib.resources import files
 import numpy as np
 
 from sigjax.records import CORRECTIONS, DESIGNS, TESTS, Comparisons, Note, ReportRecord, Settings
-from sigjax.records.display import visible
 from sigjax.records.options import options_of
 from sigjax.report.latex import escape_latex
-from sigjax.report.sections import blocks, lone_sentence, pair_sentence
 from sigjax.report.words import ALTERNATIVES, count, joined, metric_title, percent, size_of
 from sigjax.testing.intervals import INTERVALS
 
@@ -39,17 +37,6 @@ def to_bibtex() -> str:
     return (files("sigjax") / "data" / "references.bib").read_text(encoding="utf-8")
 
 
-def to_sentences(report: ReportRecord) -> str:
-    """One sentence on all systems for each metric and test, then one for every pair."""
-    lines = []
-    for section in blocks(report):
-        for family in section.families:
-            lines.append(f"{section.metric}, {family.heading}: {family.conclusion}")
-            alone = lone_sentence(report.num_units, report.num_instances, report.settings)
-            lines += [] if family.only or alone else map(pair_sentence, family.comparisons)
-    return "\n".join(map(visible, lines)) + "\n"
-
-
 def _sentences(report: ReportRecord) -> Iterator[str]:
     settings, names = report.settings, list(dict.fromkeys(one.name for one in report.systems))
     metrics = list(dict.fromkeys(escape_latex(metric_title(one.metric)) for one in report.systems))
@@ -58,10 +45,8 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
         pairs = f", each with {escape_latex(settings.baseline)}"
     size, instances = size_of(report)
     yield f"We compared {count(len(names), 'system')} on {size}{pairs}, by {joined(metrics)}."
-    suite = next(
-        (one.title.rpartition(", ")[2] for one in report.measured if one.title.startswith(f"{one.metric}, ")), ""
-    )
-    if suite:
+    suites = (one.title.rpartition(", ")[2] for one in report.measured if one.title.startswith(f"{one.metric}, "))
+    if suite := next(suites, ""):
         yield f"The suite score is the {escape_latex(suite.replace(' tasks', ' task scores'))}; tasks are strata."
     yield from _of_notes(report)
     how = joined(["exchanged"] * ("permutation" in settings.tests) + ["drawn"] * ("bootstrap" in settings.tests))
@@ -77,9 +62,8 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
     groups = report.comparisons.groups()
     for test in dict.fromkeys(test for _, test in groups):
         yield _test(test, Comparisons.joined([each for (_, other), each in groups.items() if other == test]), settings)
-    yield from _correction(
-        [len(each) for each in groups.values()], len(report.comparisons) // max(1, len(settings.tests)), settings
-    )
+    everything = len(report.comparisons) // max(1, len(settings.tests))
+    yield from _correction([len(each) for each in groups.values()], everything, settings)
     yield from _intervals(report)
     for name, field in options_of(Settings).items():
         if name not in _WORDED and (value := getattr(settings, name)) != field.default:
@@ -100,18 +84,14 @@ def _of_notes(report: ReportRecord) -> Iterator[str]:
         elif note.code == "pairwise":
             yield "Each pair was compared on the instances that both systems have."
     for code, words in _PROGRAMS.items():
-        texts = [
-            escape_latex(note.text).replace(r"\textbar{}", r"\textbar\hfil\allowbreak\hfilneg{}")
-            for note in notes
-            if note.code == code
-        ]
+        texts = [escape_latex(note.text) for note in notes if note.code == code]
         if texts:
-            shown = joined([rf"\texttt{{{each}}}" for each in dict.fromkeys(texts)])
+            breakable = [each.replace(r"\textbar{}", r"\textbar\hfil\allowbreak\hfilneg{}") for each in texts]
+            shown = joined([rf"\texttt{{{each}}}" for each in dict.fromkeys(breakable)])
             yield f"{words.format('s' * (len(texts) > 1))} {shown}."
 
 
 def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
-    """Which test, and how its p-values were computed."""
     alternative = ALTERNATIVES[settings.alternative]
     design, drawn = DESIGNS[settings.design], TESTS[test].draws
     source, paired = (design.cites, "") if design.cites else (TESTS[test].cites, " paired")
@@ -130,10 +110,9 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
         how = r" as $(x+1)/(n+1)$ where $x$ of $n$ are at least as extreme~\cite{phipson2010}"
         if settings.resamples == "auto" and test == "permutation":
             how = r", stopping when the decision was certain~\cite{gandy2014}"
-        if num_tilted := int(pairs.column("method").mapped(lambda method: method == "tilted").sum()):
-            how += (
-                rf", and of {count(num_tilted, 'comparison')} with $x=0$ by importance sampling~\cite{{harrison2012}}"
-            )
+        if num_tilted := int(pairs.column("method").mapped("tilted".__eq__).sum()):
+            tilted = count(num_tilted, "comparison")
+            how += rf", and of {tilted} with $x=0$ by importance sampling~\cite{{harrison2012}}"
         parts.append(f"from {number} random {drawn} (seed {settings.seed}){how}")
     mid = r", as mid-p-values~\cite{lancaster1961}" if settings.mid_p and test == "permutation" else ""
     if test == "bootstrap":
@@ -168,7 +147,6 @@ def _correction(sizes: list[int], everything: int, settings: Settings) -> Iterat
 
 
 def _intervals(report: ReportRecord) -> Iterator[str]:
-    """The kinds of the intervals that are there."""
     of_scores = dict.fromkeys(one.interval_kind for one in report.systems if one.interval_kind)
     of_deltas = report.comparisons.column("interval_kind").distinct()
     said = [

@@ -2,7 +2,7 @@
 "use strict";
 
 // Names of systems reach the page by textContent and setAttribute only; they are never parsed as HTML.
-const SVG = new Set(["svg", "line", "circle", "text", "rect"]);
+const SVG = new Set(["svg", "line", "circle", "text"]);
 
 function make(tag, attributes = {}, ...children) {
   const node = SVG.has(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
@@ -53,7 +53,7 @@ function searchable(table) {
   table.closest(".scroll").before(make("div", { class: "tools" }, field, status));
 }
 
-// ---- Points with their intervals, in a column of a table, and histograms
+// ---- Points with their intervals, in a column of a table
 
 function scaleOf(values) {
   let low = Math.min(...values), high = Math.max(...values);
@@ -129,13 +129,11 @@ function family(section, data) {
   const title = (pair) => `${names[pair.a]} \u2212 ${names[pair.b]}`;
   const view = { data, pairs, names, choose, title, isGrid: data.kind === "grid", isPair: data.kind === "pair" };
   view.onChoice = (listener) => listeners.push(listener);
-  const parts = view.isGrid ? [heatMap(view), card(view), forest(view)] : [forest(view), card(view)];
+  const parts = view.isGrid ? [heatMap(view), card(view)] : [];
+  parts.push(forest(view), ...(view.isGrid || view.isPair ? [] : [card(view)]));
   section.append(make("div", { class: view.isPair ? "" : `explorer ${data.kind}` }, ...parts));
   const other = names.findIndex((_, i) => pairs.either(i, data.reference));
-  const usual = view.isGrid ? [data.reference, other] : [other, data.reference];
-  const isUsual = (each) => usual.includes(each.a) && usual.includes(each.b);
-  const drawn = data.distributions.find(isUsual) ? null : data.distributions[0];
-  choose(...(drawn ? [drawn.a, drawn.b] : usual));  // rather a pair that has a histogram
+  choose(...(view.isGrid ? [data.reference, other] : [other, data.reference]));
 }
 
 const between = (pair) => (number(pair.low) === undefined ? pair.low : `[${pair.low}, ${pair.high}]`);
@@ -153,8 +151,8 @@ const VERDICTS = {
 };
 
 /** What is known of the chosen pair. */
-function card({ data, names, choose, title, onChoice, isGrid, isPair }) {
-  const heading = make("h4"), verdict = make("p"), facts = make("dl"), plot = make("div", { class: "figures" });
+function card({ data, names, choose, title, onChoice, isGrid }) {
+  const heading = make("h4"), verdict = make("p"), facts = make("dl");
   const change = () => choose(+first.value, +second.value);
   const [[first, firstLabel], [second, secondLabel]] = ["System", "minus"].map((each) => chooser(names, each, change));
   onChoice((pair, a, b) => {
@@ -166,34 +164,10 @@ function card({ data, names, choose, title, onChoice, isGrid, isPair }) {
     const lines = [["Scores", scores], ["Delta", pair.delta], [data.interval, between(pair)], ["p", pair.p]];
     lines.push(...(data.decides === "p" ? [] : [["Adjusted p", pair.adjusted]]), ["Method", pair.method]);
     facts.replaceChildren(...lines.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
-    plot.replaceChildren(...histograms(data, pair));
   });
-  if (isPair) return plot;
   const tools = isGrid ? [make("div", { class: "tools" }, firstLabel, secondLabel)] : [];
   const said = make("div", { "aria-live": "polite" }, heading, verdict, facts);
-  return make("div", { class: "card" }, ...tools, said, plot);
-}
-
-/** How the delta of a pair varies, where the report holds that, with the observed one. */
-function histograms(data, pair) {
-  const same = (each) => (each.a === pair.a && each.b === pair.b) || (each.a === pair.b && each.b === pair.a);
-  return data.distributions.filter(same).map((each) => histogram(each, each.a === pair.a ? 1 : -1));
-}
-
-function histogram({ low, high, observed, shares, extreme, caption }, sign) {
-  const columns = [shares, extreme].map((text) => numbersIn(text));
-  const most = Math.max(...columns[0]), width = (high - low) / columns[0].length;
-  const seen = sign * observed, scale = scaleOf([sign * low, sign * high, seen, 0]);
-  const bar = (kind) => (share, i) => {
-    const edges = [low + i * width, low + (i + 1) * width].map((edge) => parseFloat(scale.at(sign * edge)));
-    const x = Math.min(...edges), height = (92 * share) / most;
-    const size = { width: `${Math.abs(edges[1] - edges[0])}%`, height: `${height}%` };
-    return make("rect", { class: kind, x: `${x}%`, y: `${100 - height}%`, ...size });
-  };
-  const bars = [...columns[0].map(bar("share")), ...columns[1].map(bar("extreme"))];
-  const line = upright("observed", scale.at(seen)), marks = scale.ticks.map((tick) => upright("tick", scale.at(tick)));
-  const picture = make("svg", { class: "histogram", role: "img", "aria-label": caption }, ...marks, ...bars, line);
-  return make("figure", {}, picture, axis(scale), make("figcaption", { class: "small" }, caption));
+  return make("div", { class: "card" }, ...tools, said);
 }
 
 // ---- The heat map of all pairs

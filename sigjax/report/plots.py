@@ -1,10 +1,7 @@
-"""Figures of reports: which kinds there are, which suits a report, and how each is drawn.
+"""Figures of reports: which kinds there are (`FIGURES`), which suits a report, and how each is drawn.
 
-Sizes are those of one and two columns of a paper, and colours those that everyone can tell apart. One row per system:
-scores, and differences to one system. Estimation plots: scores beside the distributions of differences. All pairs: a
-heat map of adjusted p-values, critical-difference diagrams, and gains against p-values. One pair: its null and
-bootstrap distribution. A kind draws the inside of a panel; titles, the legend and the room for names are the same for
-all (`plot`).
+Sizes are those of one and two columns of a paper, and colours those that everyone can tell apart. A kind draws the
+inside of a panel; titles, the legend and the room for names are the same for all (`draw_panels`).
 """
 
 from __future__ import annotations
@@ -30,8 +27,7 @@ from sigjax.records import (
     Test,
 )
 from sigjax.records.display import meant, visible
-from sigjax.records.report import MOST_PAIRS
-from sigjax.report.sections import MAX_NUMBERS, PairFamily, Section, blocks, decided, mark, thresholds, turned_delta
+from sigjax.report.sections import MAX_NUMBERS, PairFamily, Section, blocks, decided, mark, oriented, thresholds
 from sigjax.version import install_command
 
 if TYPE_CHECKING:
@@ -138,7 +134,7 @@ def clear_sides(axes: Axes, *sides: str) -> None:
 
 
 def set_words(axes: Axes, title: str, label: str, beside: str | None = None) -> None:
-    """The title of a panel, which begins where the panel does, and what is below it; `fit` breaks their lines.
+    """The title of a panel, which begins where the panel does, and what is below it; `draw_panels` breaks their lines.
 
     A panel with two scales also has what is `beside` it, and no lines at its other sides.
     """
@@ -157,14 +153,6 @@ def break_lines(figure: Figure, panels: Sequence[Axes]) -> None:
         for text in (axes.xaxis.label, getattr(axes, "_left_title", None)):
             if text is not None:
                 text.set_text("\n".join(each for line in text.get_text().split("\n") for each in wrap(line, letters)))
-
-
-def fit(figure: Figure, rows: Sequence[Axes], heights: Sequence[float]) -> None:
-    """Break lines, then make the figure as high as panels of these inches need; `rows` are the first ones of each."""
-    break_lines(figure, figure.axes)
-    figure.draw_without_rendering()
-    inside = sum(axes.get_window_extent().height for axes in rows) / figure.dpi
-    figure.set_figheight(figure.get_figheight() + sum(heights) - inside)
 
 
 def draw_legend(figure: Figure, panels: Sequence[Axes], below: Axes | None = None) -> None:
@@ -197,7 +185,6 @@ def intervals(axes: Axes, rows: Sequence[float], ends: Sequence[Interval | None]
 
 
 def _marker(rows: int) -> float:
-    """Points of a marker."""
     return min(4.0, 72 * 0.5 * row_height(rows))
 
 
@@ -300,11 +287,6 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
     set_words(axes, title, f"delta, {panel.interval([*shown.values()])}" + f"\nright: {p}" * directed)
 
 
-def oriented(pair: Comparison, name: str) -> tuple[float, Interval | None]:
-    """The delta of a system minus the other one of a pair, and its interval."""
-    return (pair.delta, pair.interval) if pair.a == name else turned_delta(pair)
-
-
 def _fill(comparison: Comparison | None) -> str:
     """Blue for a significant difference, white for none, the heat map's color where more resamples could decide."""
     if comparison is not None and words.is_significant(comparison):
@@ -371,20 +353,14 @@ def draw_diagram(
     set_words(axes, title, "")
 
 
-def _named(panel: Panel) -> tuple[list[str], list[float], Groups]:
-    """The names, scores and groups of a panel."""
-    return [one.name for one in panel.systems], [one.score for one in panel.systems], _groups(panel)
-
-
 def draw_groups(axes: Axes, panel: Panel) -> None:
     """`draw_diagram` of the scores of a report."""
     p = f"{'' if panel.settings.correction == 'none' else 'adjusted '}p < {panel.settings.alpha:g}"
     key = f"systems on one bar do not differ significantly ({panel.family.test} test, {p})"
-    draw_diagram(axes, *_named(panel), panel.caption + "; higher is better" * (not panel.lower_is_better), key)
+    draw_diagram(axes, *_grouped(panel), panel.caption + "; higher is better" * (not panel.lower_is_better), key)
 
 
-def _groups(panel: Panel) -> Groups:
-    """The groups of two systems or more, as positions of systems."""
+def _grouped(panel: Panel) -> tuple[list[str], list[float], Groups]:
     settings, row_of = panel.settings, {one.name: row for row, one in enumerate(panel.systems)}
     if settings.baseline is not None or settings.alternative != "two-sided":
         raise InputError("figure groups: needs a two-sided test of all pairs; use forest or scores")
@@ -396,19 +372,18 @@ def _groups(panel: Panel) -> Groups:
     differs = np.zeros((len(row_of), len(row_of)), bool)
     for one, other in decided(panel.family.comparisons, settings):
         differs[row_of[one], row_of[other]] = differs[row_of[other], row_of[one]] = True
-    return [members for members in letter_groups(differs) if len(members) > 1]
+    groups = [members for members in letter_groups(differs) if len(members) > 1]
+    return [*row_of], [one.score for one in panel.systems], groups
 
 
 def _bars(groups: Groups) -> list[Groups]:
     """The groups in levels, in none of which bars touch."""
     levels: list[Groups] = []
     for members in groups:
-        free = (level for level in levels if level[-1][-1] < members[0])
-        level = next(free, None)
+        level = next((level for level in levels if level[-1][-1] < members[0]), None)
         if level is None:
-            levels.append([members])
-        else:
-            level.append(members)
+            levels.append(level := [])
+        level.append(members)
     return levels
 
 
@@ -458,10 +433,8 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
 
 def _label_cells(axes: Axes, names: list[str], first: int) -> None:
     """Names and numbers at rows; at columns, which are on top, as many numbers as do not touch."""
-    number, size = len(names), row_font(len(names))
-    label_rows(
-        axes, [f"{name}  {row}" for row, name in enumerate(words.short_names(list(map(visible, names)), NAME), 1)]
-    )
+    number, size, short = len(names), row_font(len(names)), words.short_names(list(map(visible, names)), NAME)
+    label_rows(axes, [f"{name}  {row}" for row, name in enumerate(short, 1)])
     every = 1 if number <= 50 else 5 if number <= 110 else 10
     columns = [column for column in range(first, number) if (column + 1) % every == 0 or column == first]
     columns = [column for column in columns if column == first or column - first >= every / 2]
@@ -474,11 +447,6 @@ def _label_cells(axes: Axes, names: list[str], first: int) -> None:
         edge = np.arange(first, number + 1) - 0.5
         axes.vlines(edge, -0.5, number - 0.5, color="white", linewidth=0.8)
         axes.hlines(np.arange(number + 1) - 0.5, first - 0.5, number - 0.5, color="white", linewidth=0.8)
-
-
-def estimation_size(panel: Panel) -> tuple[float, float]:
-    """Inches of `draw_estimation`."""
-    return TWO_COLUMNS, 1.6 * _ROW * (len(panel.distributions) + 1)
 
 
 def draw_estimation(axes: Axes, panel: Panel) -> None:
@@ -533,7 +501,11 @@ def draw_distribution(axes: Axes, panel: Panel) -> None:
             axes.hlines(0.94 * top, *comparison.interval, color=BLUE, linewidth=2.0, label=name)
     elif settings.alternative == "two-sided" and drawn.observed:
         axes.axvline(-drawn.observed, color="black", linewidth=0.8, linestyle="--", label="as far on the other side")
-    axes.set_xlim(*_range(drawn))
+    seen = np.flatnonzero(shares > 2e-4 * shares.max())
+    mirrored = -drawn.observed if drawn.test == "permutation" else 0.0
+    ends = drawn.edges[seen[0]], drawn.edges[seen[-1] + 1], drawn.observed, mirrored
+    margin = 0.04 * (max(ends) - min(ends))
+    axes.set_xlim(min(ends) - margin, max(ends) + margin)
     axes.set_ylim(0.0, top)
     axes.locator_params(axis="x", nbins=5)
     beside = "share of resamples" if drawn.resamples else "probability"
@@ -550,16 +522,6 @@ def draw_distribution(axes: Axes, panel: Panel) -> None:
 def drawing(drawn: Distribution) -> str:
     """How the distribution was computed."""
     return f"first {drawn.resamples:,} resamples" if drawn.resamples else "exact"
-
-
-def _range(drawn: Distribution) -> tuple[float, float]:
-    """From where to where there is something to see."""
-    shares = np.array(drawn.shares)
-    seen = np.flatnonzero(shares > 2e-4 * shares.max())
-    points = [drawn.edges[seen[0]], drawn.edges[seen[-1] + 1], drawn.observed]
-    points += [-drawn.observed] if drawn.test == "permutation" else [0.0]
-    margin = 0.04 * (max(points) - min(points))
-    return min(points) - margin, max(points) + margin
 
 
 def draw_gain(axes: Axes, panel: Panel) -> None:
@@ -608,14 +570,16 @@ MANY_SYSTEMS = 12
 MAX_HEIGHT = 150.0  # inches; beyond, the file would be larger than viewers open
 
 
+MOST_PAIRS = 10
+"""Pairs of an estimation plot."""
 DISTRIBUTIONS: dict[str, Test] = {"estimation": "bootstrap", "null": "permutation", "bootstrap": "bootstrap"}
 """The kinds that show distributions of pairs, and the test whose they are."""
 FIGURES: dict[FigureKind, tuple[Callable[[Panel], tuple[float, float]], Callable[[Axes, Panel], None]]] = {
     "scores": (lambda panel: rows_size(panel.systems, 8), draw_scores),
-    "estimation": (estimation_size, draw_estimation),
+    "estimation": (lambda panel: (TWO_COLUMNS, 1.6 * _ROW * (len(panel.distributions) + 1)), draw_estimation),
     "forest": (lambda panel: rows_size(panel.systems, 7), draw_forest),
     "heatmap": (heatmap_size, draw_heatmap),
-    "groups": (lambda panel: diagram_size(*_named(panel)), draw_groups),
+    "groups": (lambda panel: diagram_size(*_grouped(panel)), draw_groups),
     "null": (lambda panel: (ONE_COLUMN, 1.5), draw_distribution),
     "bootstrap": (lambda panel: (ONE_COLUMN, 1.5), draw_distribution),
     "gain": (lambda panel: (ONE_COLUMN, 1.8), draw_gain),
@@ -632,12 +596,19 @@ def plot(
     ax: Axes | None,
 ) -> Figure:
     """The report as a figure; see `Report.plot`."""
-    chosen = default_figure(report) if name is None else check_figure(name)
+    chosen, known = default_figure(report) if name is None else name, get_args(FigureKind)
+    if chosen not in known:
+        close = " or ".join(map(repr, meant(chosen, known)))
+        hint = f"did you mean {close}?" if close else f"expected one of {', '.join(known)}"
+        raise InputError(f"no kind of figure {chosen!r}; {hint}")
     if pair is not None and chosen not in DISTRIBUTIONS:
-        raise InputError(
-            f"figure {chosen}: shows all systems; {Hint('pair')} is for {words.joined(list(DISTRIBUTIONS))}"
-        )
-    panels = [each for section in _sections(report, metric) for each in _panels(report, section, chosen, test, pair)]
+        joined = words.joined(list(DISTRIBUTIONS))
+        raise InputError(f"figure {chosen}: shows all systems; {Hint('pair')} is for {joined}")
+    metrics = list(dict.fromkeys(system.metric for system in report.systems))
+    if metric is not None and metric not in metrics:
+        raise InputError(f"the report has no metric {metric!r}; expected one of {', '.join(metrics)}")
+    sections = (section for section in blocks(report) if metric in (None, section.metric))
+    panels = [each for section in sections for each in _panels(report, section, chosen, test, pair)]
     size, draw = FIGURES[chosen]
     if ax is not None and len(panels) != 1:
         raise InputError(f"ax is for one panel: give {Hint('metric')}, and {Hint('test')} where there are several")
@@ -674,34 +645,20 @@ def draw_panels(
     for each in axes.flat[len(panels) :]:
         each.set_axis_off()
     draw_legend(figure, list(axes.flat[: len(panels)]))
-    fit(figure, list(axes[:, 0]), heights)
+    break_lines(figure, figure.axes)
+    figure.draw_without_rendering()
+    inside = sum(each.get_window_extent().height for each in axes[:, 0]) / figure.dpi
+    figure.set_figheight(figure.get_figheight() + sum(heights) - inside)  # as high as the panels need
     return figure
 
 
 def default_figure(report: ReportRecord) -> FigureKind:
     """What suits a report: the distribution of a pair, scores, differences to a baseline, or all pairs."""
     if len(report.comparisons.groups()) == len(report.comparisons):
-        return "null" if report.compute_distribution is not None or report.distributions else "forest"
+        return "forest" if report.compute_distribution is None else "null"
     if report.settings.baseline is not None:
         return "forest"
     return "scores" if len({one.name for one in report.systems}) <= MANY_SYSTEMS else "heatmap"
-
-
-def check_figure(name: str) -> FigureKind:
-    """Refuse an unknown kind."""
-    known = get_args(FigureKind)
-    if name not in known:
-        close = " or ".join(map(repr, meant(name, known)))
-        hint = f"did you mean {close}?" if close else f"expected one of {', '.join(known)}"
-        raise InputError(f"no kind of figure {name!r}; {hint}")
-    return name  # pyright: ignore[reportReturnType]
-
-
-def _sections(report: ReportRecord, metric: str | None) -> Iterator[Section]:
-    names = list(dict.fromkeys(system.metric for system in report.systems))
-    if metric is not None and metric not in names:
-        raise InputError(f"the report has no metric {metric!r}; expected one of {', '.join(names)}")
-    return (section for section in blocks(report) if metric in (None, section.metric))
 
 
 def _panels(
@@ -710,9 +667,8 @@ def _panels(
     families = [each for each in section.families if test in (None, each.test)]
     if not families:
         tests = ", ".join(family.test for family in section.families)
-        raise InputError(
-            f"the report has no {test} test of {section.metric}; it has {tests}" if tests else "the report has no pairs"
-        )
+        missing = f"{test} test of {section.metric}; it has {tests}" if tests else "pairs"
+        raise InputError(f"the report has no {missing}")
     panel = Panel(section, families[0], section.metric in report.lower_is_better)
     if figure in DISTRIBUTIONS:
         family = next((each for each in section.families if each.test == DISTRIBUTIONS[figure]), panel.family)
@@ -728,16 +684,19 @@ def _distributions(
     report: ReportRecord, family: PairFamily, figure: FigureKind, pair: tuple[str, str] | None
 ) -> Iterator[tuple[Distribution, Comparison | None]]:
     """Of a pair, by default the two best; for "estimation" of the best systems minus the best or the baseline."""
-    metric, test, (_, others) = family.systems[0].metric, DISTRIBUTIONS[figure], family.against()
+    metric, test, (reference, others) = family.systems[0].metric, DISTRIBUTIONS[figure], family.against()
+    ranked = [one.name for one in family.systems if one.name in others][:MOST_PAIRS]
     if figure != "estimation":
-        a, b = report.first_pairs(metric)[0] if pair is None else pair
-        comparison = report.comparisons[a, b, metric, test] if family.test == test else None
-        yield report.distribution(a, b, metric=metric, test=test), comparison
+        if pair is None:
+            first, is_directed = others[ranked[0]], report.settings.alternative != "two-sided"
+            pair = (first.a, first.b) if is_directed or report.settings.baseline else (reference, ranked[0])
+        comparison = report.comparisons[*pair, metric, test] if family.test == test else None
+        yield report.distribution(*pair, metric=metric, test=test), comparison
         return
     if pair is not None:
-        others = {pair[0]: report.comparisons[*pair, metric, family.test]}
-    elif family.only is not None and report.settings.baseline is None:
-        others = {family.only.a: family.only}
-    for name in [one.name for one in family.systems if one.name in others][:MOST_PAIRS]:
+        ranked, others = pair[:1], {pair[0]: report.comparisons[*pair, metric, family.test]}
+    elif family.only is not None:
+        ranked, others = [family.only.a], {family.only.a: family.only}
+    for name in ranked:
         drawn = report.distribution(others[name].a, others[name].b, metric=metric, test=test)
         yield drawn if drawn.a == name else drawn.turned(), others[name]

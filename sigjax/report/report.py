@@ -45,7 +45,6 @@ class Report(ReportRecord):
         again: compares the evaluations of this report again, with some options changed; None when the report was
             pickled, or read from JSON, since the evaluations are left behind.
         versions: of sigjax, and of the packages that computed the numbers.
-        distributions: how the delta of some pairs varies, see `with_distributions`; none where nobody asked.
         compute_distribution: computes a `Distribution` from the data, as `again` compares them again.
         evaluations: what was compared, by which `diff` pairs old and new results; none when the report was pickled, or
             read from JSON that holds no statistics, see `to_json`.
@@ -91,6 +90,8 @@ class Report(ReportRecord):
 
     def __str__(self) -> str:
         """Return the report as text for a terminal."""
+        from sigjax.report.text import to_text
+
         return to_text(self)
 
     def _repr_html_(self) -> str:
@@ -138,10 +139,7 @@ class Report(ReportRecord):
         return text_or_file(json_pieces(self, keep_scores), path)
 
     def to_html(self, path: Path | None = None) -> str:
-        """The report as a whole web page that sorts, searches and draws the pairs, and loads nothing.
-
-        It has a histogram of the pairs whose distributions the report holds, see `with_distributions`.
-        """
+        """The report as a whole web page that sorts, searches and draws the pairs, and loads nothing."""
         from sigjax.report.html import to_html
 
         return text_or_file(to_html(self), path)
@@ -172,12 +170,6 @@ class Report(ReportRecord):
 
         return text_or_file(to_bibtex(), path)
 
-    def to_sentences(self, path: Path | None = None) -> str:
-        """One sentence on all systems for each metric and test, then one for every pair."""
-        from sigjax.report.methods import to_sentences
-
-        return text_or_file(to_sentences(self), path)
-
     def to_markdown(self, path: Path | None = None) -> str:
         """The report as Markdown tables."""
         from sigjax.report.markup import to_markdown
@@ -189,7 +181,7 @@ class Report(ReportRecord):
 
         `print(report)` shows the answer and one table.
         """
-        from sigjax.report.text import WHOLE
+        from sigjax.report.text import WHOLE, to_text
 
         return text_or_file(to_text(self, width=WHOLE, verbose=True), path)
 
@@ -230,8 +222,8 @@ class Report(ReportRecord):
                 "heatmap", adjusted p of all pairs; "groups" of systems no two of which differ significantly, as a
                 critical-difference diagram; "null" or "bootstrap", the distribution of the delta of one pair, see
                 `distribution`; "gain", differences of all pairs against 1 - p. When left out "null" of a single pair
-                (or "forest", where data and distribution are not there), "forest" with a baseline, "scores" of at most
-                12 systems, else "heatmap".
+                (or "forest", of a report without its data), "forest" with a baseline, "scores" of at most 12 systems,
+                else "heatmap".
             metric: this one alone.
             test: this one alone.
             pair: the two systems of "estimation", "null" or "bootstrap"; the best ones when left out.
@@ -243,17 +235,3 @@ class Report(ReportRecord):
         from sigjax.report.plots import plot
 
         return plot(self, kind, metric, test, pair, ax)
-
-
-def to_text(report: ReportRecord, *, width: int | None = None, color: bool = False, verbose: bool = False) -> str:
-    """The report for a terminal.
-
-    Args:
-        report: what to show.
-        width: columns to stay within; the terminal's, or 100 where standard output is no terminal, when left out.
-        color: add terminal colours; the text says everything without them.
-        verbose: add all pairs, letters, standard errors, the method, notes and the signature.
-    """
-    from sigjax.report.text import to_text as render
-
-    return render(report, width=width, color=color, verbose=verbose)

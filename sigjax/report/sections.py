@@ -7,7 +7,7 @@ escaped for no format.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from operator import is_
@@ -51,8 +51,6 @@ from sigjax.report.words import (
 
 _NAMED = 5
 """Systems or pairs that a sentence names."""
-
-
 MAX_GRID = 60
 """Systems in one printed grid; nobody reads a larger one."""
 MAX_NUMBERS = 12
@@ -73,17 +71,10 @@ class Score(NamedTuple):
 class Table:
     """What people read in rows and columns. Dialects set it: each says how it writes a cell, a row and a rule.
 
-    Names are made `visible` here, once.
-
-    Attributes:
-        header: one text per column; all empty where there is no head.
-        rows: one cell per column: text that is ready to print, or a `Score`.
-        names: the columns of what people typed, which are aligned left and escaped; others hold numbers.
-        optional: the columns that are left out where a line is too short, in this order.
-        details: the columns that only files and verbose output have.
-        scores: the columns of scores, whose headers people typed.
-        title: what it shows, where it stands by itself.
-        note: what is said below it.
+    A row has a text that is ready to print, or a `Score`, per column; all headers are empty where there is no head.
+    Columns by their numbers: `names` are what people typed (aligned left, escaped, made `visible` here, once); `scores`
+    hold scores, under headers that people typed; `optional` ones are left out where a line is too short, in this order;
+    `details` only files and verbose output have.
     """
 
     header: tuple[str, ...]
@@ -97,10 +88,8 @@ class Table:
 
     def __post_init__(self) -> None:
         """Make the names visible."""
-        names = [row[column] for row in self.rows for column in self.names]
-        if (shown := list(map(visible, names))) != names:
-            cells = iter(shown)
-            rows = [tuple([next(cells) if i in self.names else own for i, own in enumerate(row)]) for row in self.rows]
+        if any(visible(row[column]) != row[column] for row in self.rows for column in self.names):
+            rows = [tuple([visible(own) if i in self.names else own for i, own in enumerate(row)]) for row in self.rows]
             object.__setattr__(self, "rows", rows)
 
     @classmethod
@@ -128,6 +117,7 @@ class PairFamily:
     warning says which decisions are open, and `only` is the only pair; None where there is none.
     """
 
+    test: Test
     comparisons: Comparisons
     systems: tuple[SystemScore, ...]
     settings: Settings
@@ -137,11 +127,6 @@ class PairFamily:
     warning: str | None
     only: Comparison | None
     conclusion: str
-
-    @property
-    def test(self) -> Test:
-        """The test of all its pairs."""
-        return self.comparisons.column("test").distinct()[0]
 
     @property
     def layout(self) -> Literal["pair", "baseline", "grid"]:
@@ -165,7 +150,12 @@ class PairFamily:
         """The pair, fact by fact; the grid of all systems; or the pairs with the baseline."""
         if self.only is not None:
             return _pair_table(self.only)
-        return grid_table(self) if self.layout == "grid" else pairs_table([self], self.settings)
+        if self.layout == "baseline":
+            return pairs_table([self], self.settings)
+        size, rows = len(self.systems), []  # rows have names, columns have the numbers of the rows
+        for rank, (system, line) in enumerate(zip(self.systems, self.grid(size), strict=True), 1):
+            rows.append((str(rank), system.name, *("" if one is None else format_adjusted_p(one) for one in line)))
+        return Table(("#", "system", *map(str, range(self.first_column + 1, size + 1))), rows, names=(1,))
 
     @property
     def p_title(self) -> str:
@@ -191,14 +181,9 @@ class PairFamily:
         column, so it stands where its first system is the row, also below the diagonal.
         """
         names = [system.name for system in self.systems[:size]]
-        pairs = {(one.a, one.b): one for one in self.among(size)}
-        if self.first_column == 0:
-            return [[pairs.get((row, column)) for column in names] for row in names]
-        pairs |= {(b, a): one for (a, b), one in pairs.items()}
-        return [
-            [pairs.get((row, column)) if j > i else None for j, column in enumerate(names[1:], 1)]
-            for i, row in enumerate(names)
-        ]
+        rank = {name: self.first_column * i for i, name in enumerate(names)}  # one-sided pairs stay in their order
+        pairs = {(one.b, one.a) if rank[one.a] > rank[one.b] else (one.a, one.b): one for one in self.among(size)}
+        return [[pairs.get((row, column)) for column in names[self.first_column :]] for row in names]
 
     def not_listed(self) -> str | None:
         """Where to find pairs that are too many for a list; None where they are not."""
@@ -216,8 +201,10 @@ class PairFamily:
         return self.comparisons.at(np.flatnonzero(first & second))
 
 
-def turned_delta(pair: Comparison) -> tuple[float, Interval | None]:
-    """The delta of the second system minus the first, and its interval."""
+def oriented(pair: Comparison, name: str) -> tuple[float, Interval | None]:
+    """The delta of a system minus the other one of a pair, and its interval."""
+    if pair.a == name:
+        return pair.delta, pair.interval
     return -pair.delta, None if pair.interval is None else Interval(-pair.interval.high, -pair.interval.low)
 
 
@@ -228,7 +215,6 @@ def _delta_spec(comparisons: Comparisons) -> str:
 
 
 def _pair_table(pair: Comparison) -> Table:
-    """One pair, one fact per row."""
     spec = number_spec([pair.delta, pair.standard_error, *(pair.interval or ())])
     rows = [
         (f"delta ({pair.a} - {pair.b})", format_number(pair.delta, f"+{spec}")),
@@ -263,22 +249,8 @@ def pairs_table(families: Sequence[PairFamily], settings: Settings) -> Table:
     return Table.of(columns, names=(0, 1, 2))
 
 
-def grid_table(family: PairFamily) -> Table:
-    """Adjusted p-values of all pairs; rows have names, columns have the numbers of the rows."""
-    size = len(family.systems)
-    rows = [
-        (str(rank), system.name, *("" if one is None else format_adjusted_p(one) for one in line))
-        for rank, (system, line) in enumerate(zip(family.systems, family.grid(size), strict=True), 1)
-    ]
-    return Table(("#", "system", *map(str, range(family.first_column + 1, size + 1))), rows, names=(1,))
-
-
 def thresholds(settings: Settings) -> tuple[float, ...]:
-    """The limits of p that shades show, strictest first: .001 and .01 where they are stricter than alpha, and alpha.
-
-    >>> thresholds(Settings()), thresholds(Settings(confidence_level=0.99))
-    ((0.001, 0.01, 0.05), (0.001, 0.01))
-    """
+    """The limits of p that shades show, strictest first: .001 and .01 where they are stricter than alpha, and alpha."""
     return *(limit for limit in (0.001, 0.01) if limit < settings.alpha), settings.alpha
 
 
@@ -313,7 +285,7 @@ def pair_sentence(comparison: Comparison) -> str:
     spec, delta, interval = _delta_spec(Comparisons.of([comparison])), comparison.delta, comparison.interval
     scores = {a: comparison.score_a, b: comparison.score_b}
     if comparison.better == b and (settings.alternative == "two-sided" or is_significant(comparison)):
-        (a, b), (delta, interval) = (b, a), turned_delta(comparison)
+        (a, b), (delta, interval) = (b, a), oriented(comparison, b)
     first, second = (f"{name} ({format_number(scores[name], number_spec(scores.values()))})" for name in (a, b))
     facts = [f"delta {format_number(delta, spec)}"]
     if interval is not None:
@@ -361,9 +333,10 @@ def systems_sentence(
     Comparisons are all pairs, or each with the baseline; systems are from best to worst.
     """
     pairs, scores = decided(comparisons, settings), _texts(systems)
+    scored = {name: f"{name} ({score})" for name, score in scores.items()}
     if settings.baseline is not None:
         tested = "better" if (settings.alternative == "greater") != lower_is_better else "worse"
-        return _against(pairs, scores, settings.baseline, None if settings.alternative == "two-sided" else tested)
+        return _against(pairs, scored, settings.baseline, None if settings.alternative == "two-sided" else tested)
     if settings.alternative != "two-sided":
         differ = f"{len(pairs):,} of {count(len(comparisons), 'pair')} differ significantly in the tested direction"
         named = first_of([f"{better} is better than {worse}" for better, worse in pairs], _NAMED)
@@ -375,7 +348,7 @@ def systems_sentence(
     if not worse:
         if systems[0].score == systems[-1].score:
             return f"All {len(systems):,} systems have the same score ({scores[systems[0].name]})."
-        first = _scored([systems[0].name], scores)
+        first = scored[systems[0].name]
         return f"No system is significantly better than another; the best score is that of {first}."
     best = [system.name for system in top if system.score == top[0].score]
     beaten, verb = len({loser for winner, loser in pairs if winner in best}), "is" if len(worse) == 1 else "are"
@@ -383,16 +356,15 @@ def systems_sentence(
     if len(top) == len(best):
         others = f"The other {'' if len(worse) == 1 else f'{len(worse):,} '}{verb} significantly worse{than}."
     else:
-        near = _scored([system.name for system in top[len(best) :]], scores)
+        near = first_of([scored[system.name] for system in top[len(best) :]], _NAMED)
         others = f"Not significantly worse: {near}. {len(worse):,} {verb} worse{than}."
-    return f"{BEST}{_scored(best, scores)}. {others}"
+    return f"{BEST}{first_of([scored[name] for name in best], _NAMED)}. {others}"
 
 
-def _against(pairs: Sequence[tuple[str, str]], scores: Mapping[str, str], baseline: str, tested: str | None) -> str:
-    """The systems that are better than the baseline, those that are worse, and the others."""
+def _against(pairs: Sequence[tuple[str, str]], scored: Mapping[str, str], baseline: str, tested: str | None) -> str:
     better = {one for one, other in pairs if other == baseline}
     worse = {other for one, other in pairs if one == baseline}
-    others = {*scores} - better - worse - {baseline}
+    others = {*scored} - better - worse - {baseline}
     if not better and not worse:
         shown = "differs significantly from" if tested is None else f"is shown to be {tested} than"
         return f"No system {shown} {baseline}."
@@ -401,15 +373,10 @@ def _against(pairs: Sequence[tuple[str, str]], scores: Mapping[str, str], baseli
     parts = []
     for title, names in (("better", better), ("worse", worse), (open_ones, others)):
         if names:
-            parts.append(f"{title}{than}: {_scored([name for name in scores if name in names], scores)}")
+            parts.append(f"{title}{than}: {first_of([scored[name] for name in scored if name in names], _NAMED)}")
             than = ""
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}."
-
-
-def _scored(names: Sequence[str], scores: Mapping[str, str]) -> str:
-    """Names with their scores, of many the first."""
-    return first_of([f"{name} ({scores[name]})" for name in names], _NAMED)
 
 
 MAX_LETTERS = 8
@@ -488,42 +455,27 @@ def _caption(metric: str, num_systems: int, report: ReportRecord) -> str:
 
 
 def _family(
-    metric: str, test: str, pairs: Comparisons, together: int, systems: tuple[SystemScore, ...], report: ReportRecord
+    metric: str, test: Test, pairs: Comparisons, together: int, systems: tuple[SystemScore, ...], report: ReportRecord
 ) -> PairFamily:
     """The pairs of a metric and test, adjusted over so many pairs, or over these alone if there are more."""
     settings, lower_is_better, size = report.settings, metric in report.lower_is_better, len(pairs)
     only = pairs[0] if size == 1 else None
     resamples, known, needed = pairs.columns("resamples", "decided", "resamples_needed")
-    drawn, methods = resamples.known_values(), pairs.column("method").distinct()
-    needed = needed.at(known.mapped(partial(is_, False)))  # noqa: FBT003
-    numbers_needed, num_open = needed.known_values(), len(needed.values)
-    alone = lone_sentence(report.num_units, report.num_instances, settings)
-    if only is not None:
-        conclusion = pair_sentence(only)
-    else:
-        conclusion = systems_sentence(pairs, systems, settings, lower_is_better=lower_is_better)
+    drawn, undecided = resamples.known_values(), needed.at(known.mapped(partial(is_, False)))  # noqa: FBT003
     heading = _heading(test, size, max(together, size), settings, is_sampled=len(drawn) == size)
-    promise = _promise(settings) if test == settings.tests[0] and systems[0].in_top_group is not None else ""
-    return PairFamily(
-        pairs,
-        systems,
-        settings,
-        heading,
-        f"{heading}; * p < {settings.alpha:g}{promise}",
-        _method_line(only, size, drawn, methods),
-        _unsettled(size, numbers_needed, num_open, settings) if num_open else None,
-        only,
-        alone or conclusion,
-    )
-
-
-def _promise(settings: Settings) -> str:
-    """What ranks and the top group promise, where test and correction bound all false findings together."""
-    familywise = CORRECTIONS[settings.correction].bounds == "familywise"
-    if not familywise or settings.tests[0] != "permutation" or settings.mid_p:
-        return ""
-    sure = f"with about {percent(settings.level)} confidence"
-    return f'; {sure} all ranks hold, and the group "best" has every truly best system'
+    basis = f"{heading}; * p < {settings.alpha:g}"
+    # Ranks and the top group hold where test and correction bound all false findings together.
+    familywise = CORRECTIONS[settings.correction].bounds == "familywise" and not settings.mid_p
+    if familywise and test == settings.tests[0] == "permutation" and systems[0].in_top_group is not None:
+        sure = f"with about {percent(settings.level)} confidence"
+        basis += f'; {sure} all ranks hold, and the group "best" has every truly best system'
+    method = _method_line(only, size, drawn, pairs.column("method").distinct())
+    warning = _unsettled(size, undecided.known_values(), len(undecided.values), settings)
+    conclusion = lone_sentence(report.num_units, report.num_instances, settings)
+    if only is not None:
+        conclusion = conclusion or pair_sentence(only)
+    conclusion = conclusion or systems_sentence(pairs, systems, settings, lower_is_better=lower_is_better)
+    return PairFamily(test, pairs, systems, settings, heading, basis, method, warning, only, conclusion)
 
 
 def systems_table(systems: Sequence[SystemScore], families: Sequence[PairFamily], settings: Settings) -> Table:
@@ -562,42 +514,26 @@ def systems_table(systems: Sequence[SystemScore], families: Sequence[PairFamily]
     return Table(header, list(zip(*cells, strict=True)), (at.index("system"),), tuple(optional), details)
 
 
-def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tuple[str, Sequence[str]]]:
+def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tuple[str, list[str]]]:
     """The columns of the deltas to the best or the baseline, by what they are: the title and the cells."""
-    reference, pairs = families[0].against()
-    names, spec = [system.name for system in families[0].systems], families[0].delta_spec
-    is_baseline = settings.baseline is not None
-
-    def cells(pairs: Mapping[str, Comparison], write: Callable[[str, Comparison], str]) -> list[str]:
-        return [write(name, pairs[name]) if name in pairs else "" for name in names]
-
-    def delta(name: str, pair: Comparison) -> tuple[float, Interval | None]:
-        return (pair.delta, pair.interval) if pair.a == name else turned_delta(pair)
-
-    deltas = cells(pairs, lambda name, one: format_number(delta(name, one)[0], spec))
-    missing = {name: "not compared" for name in names if name not in pairs} | {reference: "baseline" * is_baseline}
-    columns: dict[str, tuple[str, Sequence[str]]] = {
-        "delta": (
-            f"delta to {'baseline' if is_baseline else 'best'}",
-            [missing.get(name, text) for name, text in zip(names, deltas, strict=True)],
-        ),
-        "delta interval": (
-            interval_heading(settings, families[0].comparisons.values("joint_pairs")),
-            cells(pairs, lambda name, one: format_interval(delta(name, one)[1], spec)),
-        ),
-    }
+    (reference, pairs), spec = families[0].against(), families[0].delta_spec
+    to, names = "best" if settings.baseline is None else "baseline", [one.name for one in families[0].systems]
+    deltas = {name: oriented(one, name) for name, one in pairs.items()}
+    texts = dict.fromkeys(names, "not compared") | {reference: "" if to == "best" else to}
+    texts |= {name: format_number(delta, spec) for name, (delta, _) in deltas.items()}
+    intervals = {name: format_interval(interval, spec) for name, (_, interval) in deltas.items()}
+    heading = interval_heading(settings, families[0].comparisons.values("joint_pairs"))
+    columns = {"delta": (f"delta to {to}", texts), "delta interval": (heading, intervals)}
     for family in families:
-        if not is_baseline and settings.alternative != "two-sided":  # p may be that of the other direction
+        if to == "best" and settings.alternative != "two-sided":  # p may be that of the other direction
             continue
-        of_test = "" if len(families) == 1 else f" ({family.test})"
-        pairs = family.against()[1]
-        columns[f"p:{family.test}"] = (
-            f"{family.p_title}{of_test}",
-            cells(pairs, lambda _, one: format_adjusted_p(one, digits=3)),
-        )
+        of_test, pairs = "" if len(families) == 1 else f" ({family.test})", family.against()[1]
+        adjusted = {name: format_adjusted_p(one, digits=3) for name, one in pairs.items()}
+        columns[f"p:{family.test}"] = f"{family.p_title}{of_test}", adjusted
         if family.p_title != "p":
-            columns[f"raw p:{family.test}"] = f"p{of_test}", cells(pairs, lambda _, one: format_raw_p(one))
-    return columns
+            raw = {name: format_raw_p(one) for name, one in pairs.items()}
+            columns[f"raw p:{family.test}"] = f"p{of_test}", raw
+    return {key: (title, [cells.get(name, "") for name in names]) for key, (title, cells) in columns.items()}
 
 
 def metrics_table(sections: Sequence[Section]) -> Table:
@@ -675,11 +611,13 @@ def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, met
     return "method: " + ", ".join(parts)
 
 
-def _unsettled(num_pairs: int, needed: np.ndarray, num_open: int, settings: Settings) -> str:
+def _unsettled(num_pairs: int, needed: np.ndarray, num_open: int, settings: Settings) -> str | None:
     """A warning where infinitely many resamples could decide otherwise.
 
     `needed` are the resamples that would decide each pair that at most `MOST_RESAMPLES` would.
     """
+    if num_open == 0:
+        return None
     if num_pairs == 1:
         text = f"The decision at {settings.alpha:g} is uncertain: more resamples could change it"
     else:
@@ -710,17 +648,25 @@ def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
     Systems are sorted by the first metric, and marks are by the first test. Letters are those of the systems, metric by
     metric.
     """
-    names = [system.name for system in sections[0].systems]
-    marking = _marking(sections, report.settings)
-    columns = [_scores(section, marking) for section in sections]
-    metrics = [f"{each.title} ↓" if each.metric in report.lower_is_better else each.title for each in sections]
+    settings, marking = report.settings, _marking(sections, report.settings)
+    names, columns = [system.name for system in sections[0].systems], list[dict[str, Score]]()
+    for section in sections:
+        marks = _marks(section, marking) if section.families else {}
+        texts, best = _texts(section.systems), section.systems[0].score
+        scores = {one.name: (texts[one.name], marks.get(one.name, ""), one.score == best) for one in section.systems}
+        columns.append({name: Score(*score) for name, score in scores.items()})
+    note = "Best in bold."
+    if marking != "none":
+        tests = list(dict.fromkeys(section.families[0].heading for section in sections))
+        by, meaning = tests[0] if len(tests) == 1 else f"{settings.tests[0]} test", MEANINGS[marking]
+        note = f"Best in bold; {meaning.format(baseline=settings.baseline)} (p < {settings.alpha:g}, {by})."
     return Table(
-        ("system", *metrics),
+        ("system", *(f"{each.title} ↓" if each.metric in report.lower_is_better else each.title for each in sections)),
         [(name, *(column.get(name, Score("")) for column in columns)) for name in names],
         names=(0,),
-        scores=tuple(range(1, len(metrics) + 1)),
+        scores=tuple(range(1, len(sections) + 1)),
         title=f"{count(len(names), 'system')} on {size_of(report)[0]}",
-        note=_note(marking, sections, report.settings),
+        note=note,
     )
 
 
@@ -741,13 +687,11 @@ def tasks_table(sections: Sequence[Section], most: int) -> Table:
 
 
 def _texts(systems: Sequence[SystemScore]) -> dict[str, str]:
-    """The scores by system, as text."""
     spec = number_spec([system.score for system in systems])
     return {one.name: format_number(one.score, spec) for one in systems}
 
 
 def _marking(sections: Sequence[Section], settings: Settings) -> Marking:
-    """Which marks the scores get."""
     if not all(section.families for section in sections):
         return "none"
     systems = [system for section in sections for system in section.systems]
@@ -756,13 +700,6 @@ def _marking(sections: Sequence[Section], settings: Settings) -> Marking:
     if len(sections[0].systems) == 2:
         return "pair"
     return "letters" if all(0 < len(one.letters or "") <= MAX_LETTERS for one in systems) else "best"
-
-
-def _scores(section: Section, marking: Marking) -> dict[str, Score]:
-    """The cells of one metric by system."""
-    marks = _marks(section, marking) if section.families else {}
-    texts, best = _texts(section.systems), section.systems[0].score
-    return {one.name: Score(texts[one.name], marks.get(one.name, ""), one.score == best) for one in section.systems}
 
 
 def _marks(section: Section, marking: Marking) -> dict[str, str]:
@@ -779,12 +716,3 @@ def _marks(section: Section, marking: Marking) -> dict[str, str]:
         elif better == section.systems[0].name:
             marks[worse] = DAGGER
     return marks
-
-
-def _note(marking: Marking, sections: Sequence[Section], settings: Settings) -> str:
-    if marking == "none":
-        return "Best in bold."
-    meaning = MEANINGS[marking].format(baseline=settings.baseline)
-    tests = list(dict.fromkeys(section.families[0].heading for section in sections))
-    by = "; ".join(tests) if len(tests) == 1 else f"{settings.tests[0]} test"
-    return f"Best in bold; {meaning} (p < {settings.alpha:g}, {by})."

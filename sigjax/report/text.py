@@ -45,15 +45,15 @@ MAX_TOGETHER = 12
 
 @dataclass(frozen=True)
 class Page:
-    """Lines of text, and sentences, which are broken into lines when all is drawn."""
+    """Lines of text, and sentences, which are broken into lines of `width` when all is drawn; tables take `room`.
+
+    A line is a text, its style, and whether it is a sentence.
+    """
 
     width: int
-    """Columns that sentences may take."""
     room: int
-    """Columns that rows of tables may take."""
     color: bool
     lines: list[tuple[str, str, bool]] = field(default_factory=list)
-    """Text, its style, and whether it is a sentence."""
 
     def add(self, line: str = "", style: str = "") -> None:
         """Add a line, which is not broken."""
@@ -65,10 +65,9 @@ class Page:
 
     def __str__(self) -> str:
         """Return the text; sentences are made visible."""
-        sentences = iter(list(map(visible, [text for text, _, is_sentence in self.lines if is_sentence])))
         parts: list[str] = []
         for text, style, is_sentence in self.lines:
-            lines = words.filled(next(sentences).split(" "), self.width, gap=" ") if is_sentence else [text]
+            lines = words.filled(visible(text).split(" "), self.width, gap=" ") if is_sentence else [text]
             parts += [self.styled(line, style) if line and style else line for line in lines]
         return "\n".join(line.rstrip() for line in parts) + "\n"
 
@@ -78,7 +77,10 @@ class Page:
 
 
 def to_text(report: ReportRecord, *, width: int | None = None, color: bool = False, verbose: bool = False) -> str:
-    """The report as text; see `sigjax.report.to_text`."""
+    """The report within `width` columns; when left out, in those of the terminal, or whole where there is none.
+
+    `verbose` adds all pairs, letters, standard errors, the method, notes and the signature.
+    """
 
     def draw(page: Page) -> None:
         for note in filter(words.is_warning, report.notes):
@@ -92,22 +94,21 @@ def to_text(report: ReportRecord, *, width: int | None = None, color: bool = Fal
         for section in sections:
             _section(page, section, verbose=verbose)
         notes = [note for note in report.notes if not words.is_warning(note)]
-        if not verbose:
-            shown = [note for note in notes if getattr(note, "code", "") == "noise"]
-            shown = shown if len(shown) <= MAX_LINES else []  # tasks have one each
+        if verbose:
+            for note in notes:
+                page.sentence(f"note: {note}", style=DIM)
+            page.add(visible(report.signature), style=DIM)
+            return
+        shown = [note for note in notes if getattr(note, "code", "") == "noise"]
+        if 0 < len(shown) <= MAX_LINES:  # tasks have one each
+            notes = [note for note in notes if note not in shown]
             for note in shown:
                 page.sentence(note)
-            page.add() if shown else None
-            hidden = len(notes) - len(shown)
-            noted = [words.count(hidden, "note")] * bool(hidden)
-            in_files = len(report.comparisons) > 1 and len({one.name for one in report.systems}) <= MAX_GRID
-            more = [*noted, *["all pairs"] * in_files, "method"]
-            how = "--verbose, --output FILE or report.to_text()"
-            page.sentence(f"{', '.join(more)} and signature: {how}", style=DIM)
-            return
-        for note in notes:
-            page.sentence(f"note: {note}", style=DIM)
-        page.add(visible(report.signature), style=DIM)
+            page.add()
+        in_files = len(report.comparisons) > 1 and len({one.name for one in report.systems}) <= MAX_GRID
+        more = [words.count(len(notes), "note")] * bool(notes) + ["all pairs"] * in_files + ["method"]
+        how = "--verbose, --output FILE or report.to_text()"
+        page.sentence(f"{', '.join(more)} and signature: {how}", style=DIM)
 
     return rendered(draw, width, color=color)
 
@@ -200,7 +201,10 @@ def draw_table(page: Page, table: Table, dropped: Sequence[str] = ()) -> None:
     titles = max((cell_len(table.header[i]) for i in table.names), default=0)
     needed = max(titles, _longest_name(table) - sum(map(cell_len, ends)))
     needed = needed if len(table.names) == 1 else min(MIN_NAME, needed)  # several columns of names are broken sooner
-    table, too_wide = _fitting(page, table, needed)
+    dropped = list(dropped)
+    while table.optional and _width_of_names(page, table) < needed:
+        dropped.append(table.header[table.optional[0]])
+        table = table.without(table.optional[:1])
     width = _width_of_names(page, table)
     page.add()
     if any(ends) and width < _longest_name(table):
@@ -212,7 +216,7 @@ def draw_table(page: Page, table: Table, dropped: Sequence[str] = ()) -> None:
     for line in table_lines(table, width):
         page.add(" ".join(page.styled(cell, GREEN) if cell.endswith("*") else cell for cell in line.split(" ")))
     page.add()
-    if dropped := [*dropped, *too_wide]:
+    if dropped:
         hidden = ", ".join(dict.fromkeys(map(_full_title, dropped)))
         page.sentence(f"Left out on this terminal: {hidden}; -o FILE has all columns.", style=DIM)
 
@@ -225,15 +229,6 @@ def _full_title(title: str) -> str:
 
 def _longest_name(table: Table) -> int:
     return max((cell_len(row[i]) for row in table.rows for i in table.names), default=0)
-
-
-def _fitting(page: Page, table: Table, needed: int) -> tuple[Table, list[str]]:
-    """The table without as many optional columns as it takes to have room for names; the titles of these columns."""
-    dropped: list[str] = []
-    while table.optional and _width_of_names(page, table) < needed:
-        dropped.append(table.header[table.optional[0]])
-        table = table.without(table.optional[:1])
-    return table, dropped
 
 
 def _width_of_names(page: Page, table: Table) -> int:
@@ -253,10 +248,10 @@ def table_lines(table: Table, width_of_names: int) -> list[str]:
         cells = [words.wrapped_name(short[cell], width) if i in table.names else [cell] for i, cell in enumerate(row)]
         rows += zip_longest(*cells, fillvalue="")
     headings = _headings(table)
-    columns = [
-        _left(cells) if number in table.names else _right(cells)
-        for number, cells in enumerate(zip(*headings, *rows, strict=True))
-    ]
+    columns: list[list[str]] = []
+    for number, cells in enumerate(zip(*headings, *rows, strict=True)):
+        longest = max(map(cell_len, cells))
+        columns.append([set_cell_size(cell, longest) for cell in cells] if number in table.names else _right(cells))
     lines = [GAP.join(cells) for cells in zip(*columns, strict=True)]
     at = len(headings)
     return [*lines[:at], "─" * cell_len(lines[0]), *lines[at:]] if any(table.header) else lines[at:]
@@ -269,14 +264,7 @@ def _headings(table: Table) -> list[tuple[str, ...]]:
     return list(zip(*([""] * (most - len(lines)) + lines for lines in cells), strict=True))
 
 
-def _left(cells: Sequence[str]) -> list[str]:
-    """Cells of one width, aligned left."""
-    width = max(map(cell_len, cells))
-    return [set_cell_size(cell, width) for cell in cells]
-
-
 def _right(cells: tuple[str, ...]) -> list[str]:
-    """Numbers under each other, the stars to their right."""
     starred = any(cell.endswith("*") for cell in cells)
     padded = [f"{cell} " if starred and not cell.endswith("*") else cell for cell in cells]
     width = max(len(cell) for cell in padded)

@@ -23,8 +23,6 @@ ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "les
 DASH = "–"
 SMALLEST_SHOWN = 1e-300
 """Below this a double loses digits; only log10 of the p-value is right."""
-
-
 _TITLES = {"exact_match": "EM", "mqm": "MQM", **CLASS_METRICS}
 """Of scores that files hold, and of metrics that are made for the classes of the data."""
 
@@ -48,11 +46,7 @@ def is_warning(note: str) -> bool:
 
 
 def count(number: int, noun: str) -> str:
-    """A number and its noun.
-
-    >>> count(1, "pair"), count(12000, "pair")
-    ('1 pair', '12,000 pairs')
-    """
+    """A number and its noun: 1 pair, 12,000 pairs."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
@@ -72,11 +66,7 @@ def first_of(names: Sequence[str], most: int) -> str:
 
 
 def percent(level: float) -> str:
-    """A level as people write it.
-
-    >>> percent(0.95), percent(0.999)
-    ('95%', '99.9%')
-    """
+    """A level as people write it, such as 99.9%."""
     return f"{100 * level:g}%"
 
 
@@ -121,24 +111,13 @@ def format_number(value: float | None, spec: str) -> str:
 
 
 def format_interval(interval: Interval | None, spec: str) -> str:
-    """`[low, high]`, or a dash where there is none.
-
-    >>> format_interval(Interval(0.5, 0.75), "+.2f")
-    '[+0.50, +0.75]'
-    """
+    """`[low, high]`, or a dash where there is none."""
     return DASH if interval is None else f"[{format(interval.low, spec)}, {format(interval.high, spec)}]"
 
 
 def format_ranks(ranks: tuple[int, int] | None) -> str:
-    """An interval of ranks, as one number where it holds only one.
-
-    >>> format_ranks((1, 3)), format_ranks((2, 2))
-    ('1–3', '2')
-    """
-    if ranks is None:
-        return DASH
-    low, high = ranks
-    return str(low) if low == high else f"{low}{DASH}{high}"
+    """An interval of ranks such as 1–3, as one number where it holds only one."""
+    return DASH if ranks is None else DASH.join(map(str, dict.fromkeys(ranks)))
 
 
 def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, threshold: float | None = None) -> str:
@@ -241,9 +220,7 @@ def shared_ends(names: Sequence[str]) -> tuple[str, str]:
 
 def _to_sign(text: str) -> str:
     """The text up to its last sign."""
-    while text and text[-1].isalnum():
-        text = text[:-1]
-    return text
+    return text[: max((i for i, character in enumerate(text, 1) if not character.isalnum()), default=0)]
 
 
 def short_names(names: Sequence[str], width: int) -> list[str]:
@@ -284,11 +261,7 @@ def wrapped_name(name: str, width: int) -> list[str]:
 
 
 def middle_cut(text: str, width: int) -> str:
-    """Text cut in the middle to `width` columns, so that a common beginning does not hide which system it is.
-
-    >>> middle_cut("transformer-big-seed-3", 12)
-    'transf…eed-3'
-    """
+    """Text cut in the middle to `width` columns, so that a common beginning does not hide which system it is."""
     from rich.cells import cell_len, set_cell_size  # rich takes long to import
 
     if cell_len(text) <= width:

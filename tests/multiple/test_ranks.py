@@ -23,7 +23,9 @@ from sigjax.multiple.ranks import (
     top_group,
 )
 from sigjax.records import CORRECTIONS, Metric, Settings
-from sigjax.report import to_html, to_markdown, to_text
+from sigjax.report.html import to_html
+from sigjax.report.markup import to_markdown
+from sigjax.report.text import to_text
 
 SIZES = st.integers(1, 11)
 

@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.text import Text
 from reports import SIGNATURE, make_report
 
-from sigjax import Evaluation, InputError, Report, compare
+from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
 from sigjax.records import Settings
 from sigjax.report.plots import BLUE, EQUAL, FIGURES, NOT_SIGNIFICANT, TWO_COLUMNS, UNDECIDED, VERMILION, default_figure
@@ -326,14 +326,13 @@ def test_commands_draw_the_kind_that_a_name_says(capsys, tmp_path, monkeypatch):
     figures = ["forest.pdf", "a.groups.svg", "b.png", "null.svg"]
     given = [part for name in figures for part in ("--figure", name)]
     pair = ["--pair", "crf", "rules"]
-    assert run(capsys, "demo", *given, *pair, "--keep", "distributions", "-o", "out.json", "-q") == (0, "")
-    again = ["forest.pdf", "a.groups.svg", "null.svg"]
+    assert run(capsys, "demo", *given, *pair, "-o", "out.json", "-q") == (0, "")
+    again = ["forest.pdf", "a.groups.svg"]
     shown = [part for name in again for part in ("--figure", f"again/{name}")]
     (tmp_path / "again").mkdir()
     assert run(capsys, "show", "out.json", *shown, *pair, "-o", "out.txt", "-q") == (0, "")
     for name in again:
         assert (tmp_path / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
-    assert len(Report.from_json("out.json").distributions) == 2
     for name, message in (
         ("a.hetmap.pdf", "a.hetmap.pdf: no kind of figure 'hetmap'; did you mean 'heatmap'?"),
         ("a.gif", "a.gif: no format of figures; expected a name that ends in .png, .pdf, .svg"),
@@ -343,6 +342,8 @@ def test_commands_draw_the_kind_that_a_name_says(capsys, tmp_path, monkeypatch):
         assert code == 2
         assert message in err
         assert not (tmp_path / "new.txt").exists()
+    code, err = run(capsys, "show", "out.json", "--figure", "null.pdf", "-q")
+    assert (code, "no data to compute a permutation distribution from; compare the files" in err) == (2, True)
     code, err = run(capsys, "demo", "--figure", "a.pdf", "--pair", "crf", "-o", "new.txt")
     assert (code, "--pair: expected the names of two systems, got 1" in err) == (2, True)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)

@@ -19,10 +19,12 @@ from sigjax import Comparison, Evaluation, InputError, Interval, compare
 from sigjax.cli import _run
 from sigjax.comparison import checks as workload_module
 from sigjax.records import Comparisons, Settings
-from sigjax.report import csv_pieces, json_pieces, to_html, to_markdown, to_text
 from sigjax.report import data as programs
 from sigjax.report import data as tables
-from sigjax.report.data import PAIR_KEYS
+from sigjax.report.data import PAIR_KEYS, csv_pieces, json_pieces
+from sigjax.report.html import to_html
+from sigjax.report.markup import to_markdown
+from sigjax.report.text import to_text
 from sigjax.testing.hypotheses import num_problems, ones_of
 
 

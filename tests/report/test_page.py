@@ -14,7 +14,7 @@ from test_renderings import Page
 from sigjax import Evaluation, compare
 from sigjax.records import Settings
 from sigjax.records.display import visible
-from sigjax.report import to_html
+from sigjax.report.html import to_html
 from sigjax.report.sections import mark
 from sigjax.report.words import format_adjusted_p
 
@@ -51,7 +51,6 @@ MADE = {
     ),
     "baseline": lambda: compared(RIGHT, metric="accuracy", baseline="model 2"),
     "one-sided": lambda: compared(RIGHT, metric="accuracy", alternative="less", method="montecarlo"),
-    "distributions": lambda: compared(RIGHT, metric="accuracy").with_distributions(),
     "one unit": lambda: compared({"A": [1], "B": [0], "C": [1]}),
 }
 REPORTS = {name: cache(make) for name, make in MADE.items()}

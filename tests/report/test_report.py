@@ -13,7 +13,8 @@ from reports import NOTE, SIGNATURE, STRANGE, make_report, read_back, with_pair,
 
 from sigjax import Evaluation, compare
 from sigjax.records import InputError, Interval
-from sigjax.report import Report, to_dataframe
+from sigjax.report import Report
+from sigjax.report.data import to_dataframe
 
 
 def test_json_holds_the_records_and_exactly_the_agreed_keys():

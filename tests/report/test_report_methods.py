@@ -8,12 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reports import make_report
 
 from sigjax import Evaluation, InputError, Report, compare, read
 from sigjax.readers.saved import save_evaluations
-from sigjax.records import CORRECTIONS, Settings
-from sigjax.report.methods import to_methods, to_sentences
+from sigjax.records import CORRECTIONS
+from sigjax.report.methods import to_methods
 
 ROOT = Path(__file__).parents[2]
 
@@ -170,16 +169,3 @@ def test_citations_fit_the_design_and_strata_and_pairs_are_named():
     some = {"A": {"x": 1, "y": 0, "z": 1}, "B": {"x": 0, "y": 1, "z": 1}, "C": {"x": 0, "z": 0}}
     text = to_methods(compare(some, missing="pairwise", device="numpy", progress=False))
     assert "Each pair was compared on the instances that both systems have." in text
-
-
-def test_a_sentence_for_every_pair():
-    lines = to_sentences(make_report(3, p_of=lambda i, j: 0.001 if j == 2 else 0.5)).splitlines()
-    assert lines[0] == (
-        "accuracy, permutation test, two-sided; p adjusted by Holm over 3 pairs: Best: system-1 (0.9000). Not "
-        "significantly worse: system-2 (0.8900). 1 is worse."
-    )
-    assert [line.split(":")[0] for line in lines[2:]] == [
-        "system-1 (0.9000) is significantly better than system-3 (0.8800)",
-        "system-2 (0.8900) is significantly better than system-3 (0.8800)",
-    ]
-    assert len(to_sentences(make_report(2, settings=Settings())).splitlines()) == 1

@@ -18,7 +18,10 @@ from test_renderings import Page
 from sigjax import Evaluation, Report, audit, classical_tests, compare, equivalence, power
 from sigjax.cli import _run, main
 from sigjax.records.display import visible
-from sigjax.report import to_html, to_latex, to_markdown, to_text
+from sigjax.report.html import to_html
+from sigjax.report.latex import to_latex
+from sigjax.report.markup import to_markdown
+from sigjax.report.text import to_text
 
 HOSTILE = {
     "escape": "\x1b[31mred\x1b]0;title\x07",
