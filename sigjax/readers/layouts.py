@@ -25,10 +25,11 @@ import numpy as np
 
 from sigjax.metrics import CLASS_METRICS, MEAN, METRICS, TEXT_METRICS, known_metric
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
-from sigjax.readers.options import Options, chosen_metric, listing, quote, select_systems, suggest, with_score
+from sigjax.readers.options import Options, check_named, chosen_metric, listing, quote, select_systems, with_score
 from sigjax.readers.predictions import OF_NUMBERS, label_columns, read_labelled, with_gold
 from sigjax.readers.roles import (
     SHOWN,
+    check_common,
     check_measures,
     check_scores,
     check_turned,
@@ -48,6 +49,7 @@ from sigjax.readers.roles import (
 from sigjax.readers.shapes import shaped, together
 from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, locate, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, SampleMetric
+from sigjax.records.options import COMMAND
 from sigjax.run.files import is_file
 
 MOST_SYSTEMS = 10_000
@@ -61,10 +63,7 @@ _UNUSED_COLUMN = (
 def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Options) -> Reading:
     """The reading of one table of all systems, or of one for each.
 
-    Args:
-        parse: takes a file, the options and whether it is `alone`, with all systems in it.
-        sources: the files.
-        options: those of the tables.
+    `parse` takes a file, the options and whether it is `alone`, with all systems in it.
     """
     if not sources.systems:
         table = parse(sources.files[0], options, alone=True)
@@ -122,11 +121,10 @@ def _read_shaped(table: DataTable, options: Options) -> Reading:
 
 def check_columns(table: DataTable, options: Options) -> None:
     """Refuse options that name columns that are not there."""
-    single = [(name, getattr(options, name)) for name in ("id_column", "runs", "system_column", "score_column")]
-    for option, name in [*(("ignore", name) for name in options.ignore), *single]:
-        if name is not None and name not in table.columns:
-            meant = suggest(name, table.columns, "columns")
-            raise InputError(f"{table.file}: {Hint(option)}: no column {quote(name)}; {meant}")
+    check_named(table.file, "ignore", options.ignore, table.columns)
+    for option in ("id_column", "runs", "system_column", "score_column"):
+        name = getattr(options, option)
+        check_named(table.file, option, [] if name is None else [name], table.columns)
 
 
 def _sheet(
@@ -169,22 +167,16 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
     def evaluate(options: Options) -> EvaluationRecord:
         name = str(options.metric)
         if name in OF_NUMBERS or (name in CLASS_METRICS and not known_metric(name)):
-            raise InputError(
-                f"{table.file}: metric {name!r} takes predictions and gold labels: name them with "
-                f"{Hint('gold', 'COLUMN')} and {Hint('prediction', 'COLUMN')}"
-            )
+            how = f"name them with {Hint('gold', 'COLUMN')} and {Hint('prediction', 'COLUMN')}"
+            raise InputError(f"{table.file}: metric {name!r} takes predictions and gold labels: {how}")
         metric = chosen_metric(options)
-        if len(metric.inputs) != 1 and metric.name in TEXT_METRICS:
-            texts = Hint("sigjax compare", "REF", "-i", "A", "B", "-m", metric.name)
-            raise InputError(
-                f"{table.file}: metric {metric.name!r} is of texts, and this is a table of numbers; give texts, one "
-                f"segment per line: {texts}"
-            )
         if len(metric.inputs) != 1:
-            raise InputError(
-                f"{table.file}: metric {metric.name!r} takes {len(metric.inputs)} numbers per instance, but a wide "
-                f"table has one per system; give a long table with the columns: system, id, {', '.join(metric.inputs)}"
-            )
+            takes = f"takes {len(metric.inputs)} numbers per instance, but a wide table has one per system"
+            how = f"give a long table with the columns: system, id, {', '.join(metric.inputs)}"
+            if metric.name in TEXT_METRICS:
+                takes = "is of texts, and this is a table of numbers"
+                how = f"give texts, one segment per line: {Hint(COMMAND, 'REF', '-i', 'A', 'B', '-m', metric.name)}"
+            raise InputError(f"{table.file}: metric {metric.name!r} {takes}; {how}")
         if option := "counts" if options.counts else "score_column" if options.score_column else "":
             raise InputError(
                 f"{table.file}: {Hint(option)} is for long tables; this one has no column of systems; see "
@@ -259,9 +251,8 @@ def system_column(table: DataTable, options: Options) -> str | None:
     raise InputError(
         f"{table.file}: column {quote(usual[0])} seems to hold the systems, one per row; expected one row per instance "
         f"and one column per system (give {Hint('transpose')}), or a long table: name its columns with "
-        f"{Hint('system_column', 'NAME')} and "
-        f"{Hint('score_column', 'NAME')}; give {Hint('id_column', 'NAME')} if this one holds instance ids, or "
-        f"{Hint('ignore', 'NAME')}"
+        f"{Hint('system_column', 'NAME')} and {Hint('score_column', 'NAME')}; give {Hint('id_column', 'NAME')} if this "
+        f"one holds instance ids, or {Hint('ignore', 'NAME')}"
     )
 
 
@@ -329,21 +320,24 @@ def _read_rows(
 
     def evaluate(options: Options) -> EvaluationRecord:
         name = options.metric
-        if isinstance(name, str) and not known_metric(name) and all(map(partial(_has_numbers, name), tables)):
+        named = [table.columns[name] for table in tables if name in table.columns]
+        if not known_metric(str(name)) and len(named) == len(tables) and all(own.is_numeric() for own in named):
             options = replace(options, metric=replace(MEAN, name=name), score_column=name)  # the mean of a column
         options = with_score(tables[0].file, options, metric := chosen_metric(options))
         roles = _roles(tables, options, metric, system)
         evaluation = join(roles)(replace(options, metric=metric))
-        scores = _scores(roles[0], options, metric)
-        note = _note(tables[0], roles[0][0], scores, options, system)
-        notes = (note, *table_notes(tables[0], scores))
+        (ids, score), *others = roles
+        if score is not None and all(other == score for _, other in others):
+            check_common(evaluation, tables[0].file, score)
+        counts = options.counts or {}
+        scores = [score] if score else [counts.get(name, name) for name in metric.inputs]
+        about = {"systems": "are the files" if system is None else f"from column {quote(system)}"}
+        about |= {"instance ids": ids_from(ids), "scores": f"from {listing(scores)}"}
+        rest = unused(tables[0], options, [system, ids, *scores])
+        notes = (columns_note(about, rest, "system_column, id_column, score_column"), *table_notes(tables[0], scores))
         return replace(evaluation, notes=(*notes, *evaluation.notes))
 
     return evaluate
-
-
-def _has_numbers(name: str, table: DataTable) -> bool:
-    return name in table.columns and table.columns[name].is_numeric()
 
 
 def _rows_of(systems: np.ndarray) -> dict[str, np.ndarray]:
@@ -390,7 +384,7 @@ def _roles(
         usual if name is None and usual in table.columns else name for name, table in zip(scores, tables, strict=True)
     ]
     if usual is not None and set(scores) == {usual}:
-        check_scores(tables, usual, ids, system, [name for name in free[0] if name not in ids])
+        check_scores(tables, usual)
     return tuple(zip(ids, scores, strict=True))
 
 
@@ -426,18 +420,6 @@ def _score_columns(table: DataTable, free: Sequence[str]) -> list[str]:
         if len(chosen) == 1:
             return chosen
     return numeric
-
-
-def _scores(roles: _LongRoles, options: Options, metric: Metric | SampleMetric) -> list[str]:
-    """The columns of the numbers that the metric takes."""
-    counts = options.counts or {}
-    return [roles[1]] if roles[1] else [counts.get(name, name) for name in metric.inputs]
-
-
-def _note(table: DataTable, ids: str | None, scores: Sequence[str], options: Options, system: str | None) -> str:
-    about = {"systems": "are the files" if system is None else f"from column {quote(system)}"}
-    about |= {"instance ids": ids_from(ids), "scores": f"from {listing(scores)}"}
-    return columns_note(about, unused(table, options, [system, ids, *scores]), "system_column, id_column, score_column")
 
 
 WIN_RATE = "win_rate"

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import NoReturn
 
 import numpy as np
@@ -23,7 +22,6 @@ from sigjax.readers.table import DataColumn, DataTable, is_missing, is_text, par
 from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import naming, read_text
 
-_CHUNK = 1024
 DELIMITERS = {"tsv": "\t", "csv": ","}
 _COMMA = re.compile(r"\s*[-+]?(\d+(,\d*)?|,\d+)([eE][-+]?\d+)?\s*")
 """A number that may have a decimal comma."""
@@ -36,13 +34,8 @@ def parse_delimited(file: str, text: str, *, dialect: str, alone: bool = True) -
 
     In csv a field in double quotes may hold commas and line breaks, as usual. In tsv a field is what stands between two
     tabs; quotes count only where they surround it (texts hold single quotes of their own). Left out are blank lines,
-    comments (lines that begin with # and are no rows), and the empty rows that spreadsheets leave at the end.
-
-    Args:
-        file: for messages.
-        text: the content of the file.
-        dialect: "tsv", "csv" or "spaces".
-        alone: whether the file has all systems, and so more than one column.
+    comments (lines that begin with # and are no rows), and the empty rows that spreadsheets leave at the end. `alone`
+    is whether the file has all systems, and so more than one column.
 
     >>> parse_delimited("t.csv", "id,A\nx,1\n", dialect="csv").columns["A"].cells
     ['1']
@@ -113,23 +106,15 @@ def _parse_quoted(file: str, text: str, delimiter: str, *, alone: bool) -> DataT
     header, first = next(records, (1, []))
     names = [name.strip() for name in first]
     lines, columns, comments = [header], [list[str]() for _ in names], list[tuple[int, list[str]]]()
-
-    def rows() -> Iterator[tuple[int, list[str]]]:
-        for record in records:
-            if _is_comment(record[1], len(names)):
-                comments.append(record)
-            else:
-                yield record
-
-    # A list for every row, all at once, would keep the garbage collector busy.
-    given = rows()
-    while chunk := list(islice(given, _CHUNK)):
-        for line, fields in chunk:
-            if len(fields) != len(names):
-                _refuse_width(file, line, fields, len(names))
-        lines += [line for line, _ in chunk]
-        for column, cells in zip(columns, zip(*(fields for _, fields in chunk), strict=True), strict=True):
-            column += cells
+    for line, fields in records:
+        if _is_comment(fields, len(names)):
+            comments.append((line, fields))
+            continue
+        if len(fields) != len(names):
+            _refuse_width(file, line, fields, len(names))
+        lines.append(line)
+        for column, cell in zip(columns, fields, strict=True):
+            column.append(cell)
     if comments and any(cell.startswith("#") for cell in columns[0]):
         _refuse_width(file, *comments[0], len(names))
     while len(lines) > 1 and not any(column[-1].strip() for column in columns):
@@ -198,8 +183,7 @@ def _check_header(file: str, names: list[str], lines: Sequence[int], *, dialect:
     if not names:
         raise InputError(f"{file}, line 1: expected the names of the columns, got an empty line; remove it")
     if len(names) == 1 and (alone or any(mark in names[0] for mark in "\t,;")):
-        between = "tabs" if dialect == "tsv" else "commas"
-        other = "csv" if dialect == "tsv" else "tsv"
+        between, other = ("tabs", "csv") if dialect == "tsv" else ("commas", "tsv")
         raise InputError(
             f"{Line(file, lines[0])}: found one column, {quote(names[0])}; expected {between} between columns "
             f"({Hint('reader', other)} reads the other kind)"
@@ -214,15 +198,13 @@ def _check_header(file: str, names: list[str], lines: Sequence[int], *, dialect:
             f"({Hint('reader', 'paired-perm')} reads numbers of two systems without names)"
         )
     seen: dict[str, int] = {}
-    for position, name in enumerate(names, start=1):
-        if not name and position > 1:
-            raise InputError(f"{Line(file, lines[0])}: column {position} has no name; name it")
-        if name in seen:
+    for index, name in enumerate(names):
+        if not name and index:
+            raise InputError(f"{Line(file, lines[0])}: column {index + 1} has no name; name it")
+        if (first := seen.setdefault(name, index)) < index:
             remedy = "rename one" if is_text(name) else "is this a row without a header? add a line with the names"
-            raise InputError(
-                f"{Line(file, lines[0])}: columns {seen[name]} and {position} are both named {quote(name)}; {remedy}"
-            )
-        seen[name] = position
+            both = f"columns {first + 1} and {index + 1} are both named {quote(name)}"
+            raise InputError(f"{Line(file, lines[0])}: {both}; {remedy}")
 
 
 def _parse_file(dialect: str, file: str, _: Options, *, alone: bool) -> DataTable:
@@ -267,10 +249,9 @@ def _evaluate(
         if other.shape[1] != width:
             raise InputError(f"{file}: has {other.shape[1]} numbers per line, but {first} has {width}")
     metric = METRICS[usual[width]] if options.metric == "mean" and width in usual else chosen_metric(options)
-    if len(metric.inputs) != width:
-        raise InputError(
-            f"{first}: metric {metric.name!r} takes {len(metric.inputs)} numbers per line and system, got {width}"
-        )
+    takes = len(metric.inputs)
+    if takes != width:
+        raise InputError(f"{first}: metric {metric.name!r} takes {takes} numbers per line and system, got {width}")
     options = replace(options, metric=metric)
     sheets = [Sheet(name, file, dict(zip(metric.inputs, own.T, strict=True))) for name, (file, own) in tables.items()]
     return join_sheets(sheets, options)(options)
@@ -293,8 +274,8 @@ def _numbers(file: str, fields_of: Callable[[str], list[str]]) -> np.ndarray:
     fields = [field for row in rows for field in row]
     values = parse_numbers(fields)
     if values is None:
+        values = np.empty(len(fields))
         for i, field in enumerate(fields):
             with naming(f"{Line(file, i // width + 1)}"):
-                parse_number(field)
-        values = np.array([parse_number(field) for field in fields])
+                values[i] = parse_number(field)
     return values.reshape(len(rows), width)

@@ -25,7 +25,7 @@ from sigjax.metrics import (
 )
 from sigjax.metrics.registry import as_numbers, check_mapping, refuse_other_indexes
 from sigjax.readers.join import Reading, Sheet, join_sheets
-from sigjax.readers.options import Options, chosen_metric, listing, quote, suggest
+from sigjax.readers.options import Options, check_named, chosen_metric, listing, quote
 from sigjax.readers.roles import (
     SHOWN,
     columns_note,
@@ -105,8 +105,7 @@ _Columns = list[dict[str, np.ndarray]]
 def _class_columns(systems: Sequence[Predicted], name: str, options: Options) -> tuple[Any, _Columns, tuple[str, ...]]:
     _check_classes(systems, name)
     same = all(own.gold is systems[0].gold for own in systems)
-    gold = systems[0].gold if same else [label for own in systems for label in own.gold]
-    known = dict.fromkeys(gold)
+    known = dict.fromkeys(label for own in (systems[:1] if same else systems) for label in own.gold)
     others = {label for own in systems for label in own.labels if label is not None and label not in known}
     spell: Callable[[str], str] = str
     if others and all(map(_WHOLE.fullmatch, (*known, *others))):  # 1.0 is the class 1
@@ -126,13 +125,13 @@ def _class_columns(systems: Sequence[Predicted], name: str, options: Options) ->
     truth = np.array([code_of[label] for label in systems[0].gold])
     columns: _Columns = []
     notes: list[str] = []
-    found = None
-    if {*inputs} == {"tp", "predicted", "gold"}:
+    found, of_one = None, {*inputs} == {"tp", "predicted", "gold"}
+    if of_one:
         found = systems[0].positive if systems[0].positive in classes else _class_to_find(classes)
+    spelled = dict.fromkeys(map(spell, known))
     for own in systems:
         truth = truth if same else np.array([code_of[label] for label in own.gold])
         labels = [code_of[right if label is None else label] for label, right in zip(own.labels, own.gold, strict=True)]
-        spelled = {spell(label) for label in known}
         strays = Counter(label for label in own.labels if label is not None and spell(label) not in spelled)
         if strays:
             some = f"{strays.total()} of {len(labels)} predictions are no gold label: {listing(strays, 3)}"
@@ -140,11 +139,11 @@ def _class_columns(systems: Sequence[Predicted], name: str, options: Options) ->
         columns.append(_counts(inputs, truth, np.array(labels), classes, found))
     title = metric.title or name
     if found is not None:
-        others = [label for label in map(spell, known) if label != found]
+        rest = [label for label in spelled if label != found]
         about = f"{title} is that of the class {quote(found)}"
-        several = f"warning: {about}; all others count as one: {listing(dict.fromkeys(others))}"
-        notes.append(several if len({*others}) > 1 else about)
-    elif {*inputs} == {"tp", "predicted", "gold"}:
+        several = f"warning: {about}; all others count as one: {listing(rest)}"
+        notes.append(several if len(rest) > 1 else about)
+    elif of_one:
         notes.append(
             f"warning: {title} of classes such as {listing(list(classes), 3)} is the accuracy; say which is class 1, "
             f"{Hint('gold', 'COLUMN=LABEL')}, or take macro-fscore"
@@ -188,8 +187,12 @@ def _number_columns(own: Predicted, inputs: Sequence[str]) -> dict[str, np.ndarr
     name, gold = inputs
     truth = own.gold
     if gold == "label" and (one := own.positive or _class_to_find(dict.fromkeys(truth, 0))) is not None:
+        if len(others := sorted({*truth} - {one})) > 1:
+            raise InputError(
+                f"{own.sheet.file}: gold labels beside {quote(one)} are {listing(others, 3)}; expected two classes: "
+                f"leave out rows with {Hint('where')}"
+            )
         truth = ["1" if label == one else "0" for label in truth]
-        _refuse_others(own, one)
     elif gold == "label" and all(map(_is_word, truth)):
         raise InputError(
             f"{own.sheet.file}: which of the gold labels is class 1, {listing(sorted({*truth}), 3)}? say so with "
@@ -204,15 +207,6 @@ def _number_columns(own: Predicted, inputs: Sequence[str]) -> dict[str, np.ndarr
         return DataColumn(labels).numbers(number)
 
     return {name: numbers([label or "" for label in own.labels], "prediction"), gold: numbers(truth, "gold number")}
-
-
-def _refuse_others(own: Predicted, one: str) -> None:
-    """Refuse a third gold label where scores are of two classes."""
-    if len(others := sorted({*own.gold} - {one})) > 1:
-        raise InputError(
-            f"{own.sheet.file}: gold labels beside {quote(one)} are {listing(others, 3)}; expected two classes: leave "
-            f"out rows with {Hint('where')}"
-        )
 
 
 def _text_columns(systems: Sequence[Predicted], name: str, options: Options) -> tuple[_Columns, tuple[str, ...]]:
@@ -358,11 +352,8 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
         if column in table.columns and positive not in table.columns[column]:
             labels = listing(sorted({*table.columns[column]}), 3)
             raise InputError(f"{table.file}: {Hint('gold')}: no label {quote(positive)} in {quote(column)}: {labels}")
-    for option, names in (("gold", [options.gold or ""]), ("prediction", options.prediction or [])):
-        for name in names:
-            if name and name not in table.columns:
-                meant = suggest(name, table.columns, "columns")
-                raise InputError(f"{table.file}: {Hint(option)}: no column and no file {quote(name)}; {meant}")
+    check_named(table.file, "gold", [options.gold] if options.gold else [], table.columns, "column and no file")
+    check_named(table.file, "prediction", options.prediction or [], table.columns)
     free = [name for name in unused(table, options, [options.id_column]) if not table.columns[name].nested]
     guesses = [name for name in free if is_predicted(name) and name != options.gold and not is_only_gold(name)]
     gold = options.gold or _gold_column(free, guesses, asked=asked)
@@ -388,11 +379,10 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
             f"{table.file}: which column holds the predictions, {listing(predictions)}? give "
             f"{Hint('prediction', 'COLUMN')}"
         )
-    if not predictions or (not asked and alone and system is None and len(predictions) < 2 - options.single):
-        if asked:
-            raise InputError(f"{table.file}: no column of predictions beside {quote(gold)}; columns: {listing(free)}")
-        return None
-    return LabelColumns(gold, tuple(predictions), system, ids, positive)
+    if asked and not predictions:
+        raise InputError(f"{table.file}: no column of predictions beside {quote(gold)}; columns: {listing(free)}")
+    fewest = 2 - options.single if alone and system is None and not asked else 1
+    return LabelColumns(gold, tuple(predictions), system, ids, positive) if len(predictions) >= fewest else None
 
 
 def _has_classes(table: DataTable, name: str, gold: str) -> bool:
@@ -424,37 +414,24 @@ def _holds_numbers(table: DataTable, names: Sequence[str]) -> bool:
 
 def read_labelled(tables: Mapping[str, tuple[DataTable, LabelColumns]], options: Options) -> Reading:
     """The reading of tables with gold labels and predictions: one of all systems (named ""), or one of each."""
-    if set(tables) == {""}:
-        table, columns = tables[""]
-        rows = [("", table, columns.predictions[0], None)] if columns.system else []
-        if columns.system is not None:
-            systems = table.names[columns.system]
-            rows = [
-                (name, table, columns.predictions[0], np.flatnonzero(systems == name))
-                for name in dict.fromkeys(systems.tolist())
-            ]
-            if columns.ids is None:
-                raise InputError(
-                    f"{table.file}: which column holds the instance ids? give {Hint('id_column', 'NAME')}, of "
-                    f"{listing(table.columns)}"
-                )
-        else:
-            rows = [(name, table, name, None) for name in columns.predictions]
-    else:
-        rows = [(name, table, own.predictions[0], None) for name, (table, own) in tables.items()]
-    golds = {id(table): [cell.strip() for cell in table.columns[own.gold]] for table, own in tables.values()}
-    ids = {
-        id(table): table.names[own.ids] if own.ids else (table.row_numbers() if "" in tables else None)
-        for table, own in tables.values()
-    }
+    systems: list[Predicted] = []
+    for label, (table, own) in tables.items():
+        gold = [cell.strip() for cell in table.columns[own.gold]]
+        ids = table.names[own.ids] if own.ids else (None if label else table.row_numbers())
+        if own.system is not None and own.ids is None:
+            raise InputError(
+                f"{table.file}: which column holds the instance ids? give {Hint('id_column', 'NAME')}, of "
+                f"{listing(table.columns)}"
+            )
+        rows = [(label, own.predictions[0], None)] if label else [(name, name, None) for name in own.predictions]
+        if own.system is not None:
+            names = table.names[own.system]
+            of_system = {name: np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())}
+            rows = [(name, own.predictions[0], indices) for name, indices in of_system.items()]
+        systems += [_predicted(*row, table, own, gold, ids, options.runs) for row in rows]
+    _check_gold(systems)
     first, columns = next(iter(tables.values()))
     taken = [columns.gold, *columns.predictions, columns.system, columns.ids]
-    systems = [
-        _predicted(name, table, column, golds[id(table)], ids[id(table)], options, chosen, taken[:-2])
-        for name, table, column, chosen in rows
-    ]
-    systems = [replace(own, positive=columns.positive) for own in systems]
-    _check_gold(systems)
     about = {"gold labels": f"from {quote(columns.gold)}", "predictions": f"from {listing(columns.predictions, SHOWN)}"}
     about |= {"instance ids": ids_from(columns.ids)}
     about |= {"systems": f"from column {quote(columns.system)}"} if columns.system else {}
@@ -462,7 +439,8 @@ def read_labelled(tables: Mapping[str, tuple[DataTable, LabelColumns]], options:
 
     def evaluate(options: Options) -> EvaluationRecord:
         if options.metric == "mean":
-            options = replace(options, metric=_usual_metric(systems))
+            _check_usual(systems)
+            options = replace(options, metric="accuracy")
         return evaluate_predictions(systems, options, notes=(note,))
 
     return evaluate
@@ -470,18 +448,18 @@ def read_labelled(tables: Mapping[str, tuple[DataTable, LabelColumns]], options:
 
 def _predicted(
     name: str,
-    table: DataTable,
     column: str,
+    rows: np.ndarray | None,
+    table: DataTable,
+    columns: LabelColumns,
     gold: list[str],
     ids: np.ndarray | None,
-    options: Options,
-    rows: np.ndarray | None,
-    left_out: Sequence[str],
+    runs_column: str | None,
 ) -> Predicted:
-    """The predictions of a system in some rows; labels of rows are other columns than those `left_out`."""
-    cells, lines = table.columns[column], np.array(table.lines)
-    labels = Lazy((each for each in table.columns if each not in left_out), table.names.__getitem__)
-    runs = None if options.runs is None else table.names[options.runs]
+    """The predictions of a system, in some rows or in all."""
+    cells, lines, taken = table.columns[column], np.array(table.lines), (columns.gold, *columns.predictions)
+    labels = Lazy((each for each in table.columns if each not in taken), table.names.__getitem__)
+    runs = None if runs_column is None else table.names[runs_column]
     if rows is not None:
         labels = Lazy(labels, lambda each: table.names[each][rows])
         gold, lines = [gold[row] for row in rows], lines[rows]
@@ -494,7 +472,7 @@ def _predicted(
     stripped = (cell.strip() for cell in cells)
     given = [None if not cell or (is_missing(cell) and cell not in known) else cell for cell in stripped]
     sheet = Sheet(name, table.file, {}, labels, ids, runs, lines if table.row_word == "line" else None)
-    return Predicted(sheet, gold, given)
+    return Predicted(sheet, gold, given, columns.positive)
 
 
 def _check_gold(systems: Sequence[Predicted]) -> None:
@@ -543,22 +521,13 @@ def _many(labels: Collection[str], count: int) -> bool:
     return len(labels) > max(_MANY_CLASSES, count // 2)
 
 
-def _usual_metric(systems: Sequence[Predicted]) -> str:
-    """Accuracy, where labels are classes."""
+def _check_usual(systems: Sequence[Predicted]) -> None:
+    """Refuse accuracy, which nobody asked for, where gold labels hardly are classes."""
     gold = {label for own in systems for label in own.gold}
-    predicted = {label for own in systems for label in own.labels if label is not None}
-    file, count = systems[0].sheet.file, len(systems[0].gold)
-    if not any(map(_is_word, gold)):
-        if not all(map(_WHOLE.fullmatch, gold)) or _many(gold, count):
-            raise InputError(f"{file}: gold labels are numbers; {_SAY} {_FOR_NUMBERS}")
-        if not all(map(_WHOLE.fullmatch, predicted)):
-            raise InputError(f"{file}: gold labels are classes, and predictions numbers; {_SAY} {_FOR_SCORES}")
-    elif _many(gold, count):
-        raise InputError(
-            f"{file}: gold labels are {len(gold)} texts; {_SAY} exact_match, f1, wer, bleu, chrf, rougeL, ..., or "
-            "accuracy if they are classes"
-        )
-    return "accuracy"
+    if _many(gold, len(systems[0].gold)):
+        texts = "exact_match, f1, wer, bleu, chrf, rougeL, ..., or accuracy if they are classes"
+        what, how = (f"{len(gold)} texts", texts) if any(map(_is_word, gold)) else ("numbers", _FOR_NUMBERS)
+        raise InputError(f"{systems[0].sheet.file}: gold labels are {what}; {_SAY} {how}")
 
 
 _OF_CLASSES = ("accuracy", "micro-fscore", "precision", "recall", "fscore", *CLASS_METRICS)

@@ -8,11 +8,9 @@ What would pass for systems on instances is refused: metrics, gold labels, predi
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import islice, repeat
-from string import digits
-from typing import Any
+from itertools import islice
 
 import numpy as np
 
@@ -148,7 +146,7 @@ is_fold = _named(r"(cv|k|test|outer|inner|crossval)?folds?(id|no|nr|num|number|i
 is_data_set = _named(r"(data|datasets?|task|problem|benchmark)(id|no|nr|num|number|names?)?")
 """Whether a column of a table of folds is named like the data sets."""
 is_trial = _named(
-    r"(run|seed|trial|epoch|repeat|repetition|rep|replicate|attempt|iteration|annotator|rater|judge|worker)s?"
+    r"(run|seed|trial|epoch|repeat|repetition|rep|replicate|attempt|annotator|rater|judge|worker)s?"
     r"(id|no|nr|num|number|idx)?"
 )
 """Whether a column is named like the trials of an instance."""
@@ -291,8 +289,7 @@ _MOST_CLASSES = 20
 """More whole numbers than this are no classes."""
 FEWEST_TURNED = 4
 """Columns from which q1, q2, ... are taken for instances, where there are half as many rows or fewer."""
-_LONGEST = 18
-"""Digits of a number that is counted up, such as a time stamp."""
+_NUMBERED = re.compile(r"(.*?)(\d{1,18})")
 _INSTANCES = frozenset(
     "doc document ex example id instance item q query question seg segment sent sentence topic".split()
 )
@@ -333,17 +330,10 @@ def check_names(systems: Iterable[str], *, where: str = "", noun: str = "column"
 
 
 def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = "", noun: str = "column") -> None:
-    """Refuse gold labels and predictions where systems are expected.
-
-    Args:
-        columns: name -> its numbers, None where it holds words, of what may be systems.
-        where: the file, for messages.
-        noun: what they are: columns or systems.
-    """
+    """Refuse gold labels and predictions among what may be systems: name -> its numbers, None where it holds words."""
     numbers = [name for name, own in columns.items() if own is not None]
     gold = [name for name in columns if is_gold(name) or is_target(name)]
-    predicted = [name for name in columns if is_predicted(name)]
-    predicted = [name for name in predicted if name not in gold]
+    predicted = [name for name in columns if is_predicted(name) and name not in gold]
     if gold and predicted:
         named, what = [*gold, *predicted], "gold labels and predictions, not like two systems"
     elif sure := [name for name in gold if _is_no_system(name, columns[name])]:
@@ -383,18 +373,8 @@ def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
     return numbers.size <= 1 if is_rated_gold(name) else numbers.distinct <= _MOST_CLASSES
 
 
-def check_scores(
-    tables: Sequence[DataTable], name: str, ids: Sequence[str | None], system: str | None, others: Sequence[str]
-) -> None:
-    """Refuse gold labels and predictions as the column of scores, which nobody named.
-
-    Args:
-        tables: one for each system, or one of all.
-        name: the column that would be taken for the scores.
-        ids: that of the instances, of each table; None where they are joined by position.
-        system: the column of the systems, if there is one.
-        others: columns of the first table that nothing is taken from.
-    """
+def check_scores(tables: Sequence[DataTable], name: str) -> None:
+    """Refuse gold labels and predictions as the column of scores, which nobody named, in tables of systems."""
     file, give = tables[0].file, f"give {Hint('score_column', quote(name))}"
     if is_gold(name) or is_only_predicted(name) or (is_predicted(name) and any(map(is_gold, tables[0].columns))):
         what = "gold labels" if is_gold(name) else "predictions"
@@ -402,44 +382,23 @@ def check_scores(
             f"{file}: column {quote(name)} looks like {what}, not like scores; {_SCORES}; {_BY_GOLD}; {give} if it "
             "holds scores"
         )
-    if is_score(name):
-        return
-    if len(tables) > 1 and (is_target(name) or all(_is_yes_or_no(table, name) for table in tables)):
+    bits = not is_score(name) and all(_is_yes_or_no(table, name) for table in tables)
+    if len(tables) > 1 and (bits or is_target(name)):
         raise InputError(
             f"{file}: column {quote(name)} may hold scores or predictions: {give} if it holds scores (1 for right and "
             f"0 for wrong), or {Hint('gold', 'FILE')}, of ids and labels, if it holds predictions"
         )
-    subsets = [subset for own in zip(tables, ids, strict=True) for subset in _rows_by_system(*own, system)]
-    others = [each for each in others if each != name and all(each in table.columns for table in tables)]
-    if len(subsets) > 1 and _is_common(subsets, name) and not all(_is_common(subsets, each) for each in others):
+
+
+def check_common(evaluation: EvaluationRecord, file: str, name: str) -> None:
+    """Refuse numbers that all systems have alike, of a column which nobody named and which is not named like scores."""
+    stats = evaluation.stats
+    alike = len(stats) > 1 and len(stats[0]) >= FEWEST and evaluation.present is None and (stats == stats[0]).all()
+    if alike and not is_score(name):
         raise InputError(
             f"{file}: column {quote(name)} is the same for all systems, as gold labels are, and scores are not; "
-            f"{_SCORES}; {_BY_GOLD}; {give} if it holds scores"
+            f"{_SCORES}; {_BY_GOLD}; give {Hint('score_column', quote(name))} if it holds scores"
         )
-
-
-def _rows_by_system(
-    table: DataTable, id_column: str | None, system: str | None
-) -> Iterator[tuple[DataTable, dict[Any, int]]]:
-    """The rows of each system of a table, by the ids of instances, or by their positions."""
-    keys = range(len(table.lines)) if id_column is None else table.columns[id_column]
-    rows: dict[str, dict[Any, int]] = {}
-    systems = repeat("", len(keys)) if system is None else table.columns[system]
-    for row, (name, key) in enumerate(zip(systems, keys, strict=True)):
-        rows.setdefault(name, {})[key] = row
-    for own in rows.values():
-        yield table, own
-
-
-def _is_common(subsets: Sequence[tuple[DataTable, Mapping[Any, int]]], name: str) -> bool:
-    """Whether all systems have the same in a column, in more rows than would tell."""
-    cells = {table: list(table.columns[name]) for table in dict.fromkeys(table for table, _ in subsets)}
-    (first, rows), *others = subsets
-    for table, own in others:
-        shared = rows.keys() & own.keys()
-        if len(shared) < FEWEST or any(cells[first][rows[key]] != cells[table][own[key]] for key in shared):
-            return False
-    return True
 
 
 def _is_yes_or_no(table: DataTable, name: str) -> bool:
@@ -450,14 +409,12 @@ def _is_yes_or_no(table: DataTable, name: str) -> bool:
 
 def check_turned(table: DataTable, systems: Sequence[str]) -> None:
     """Refuse columns that are numbered one after the other (q1, q2, ...), as instances are, and systems seldom."""
-    names = [name.strip() for name in systems]
-    words = {name.rstrip(digits) for name in names}
-    numbers = [name[len(name.rstrip(digits)) :] for name in names]
-    if len(words) > 1 or not all(0 < len(number) <= _LONGEST for number in numbers):
+    found = [match for name in systems if (match := _NUMBERED.fullmatch(name.strip()))]
+    words, numbers = {match[1] for match in found}, [int(match[2]) for match in found]
+    if len(numbers) < len(systems) or len(words) > 1 or not np.all(np.diff(numbers) == 1):
         return
-    numbered = list(map(int, numbers)) == [*range(int(numbers[0]), int(numbers[0]) + len(numbers))]
     few = len(systems) >= FEWEST_TURNED and 2 * len(table.lines) <= len(systems)
-    if numbered and (few or words.pop().strip("_-. ").lower() in _INSTANCES):
+    if few or words.pop().strip("_-. ").lower() in _INSTANCES:
         raise InputError(
             f"{table.file}: columns {listing(systems[:3])}{', ...' if len(systems) > 3 else ''} are numbered like "
             f"instances, in a table of {len(table.lines)} rows; expected one row per instance and one column per "
@@ -587,21 +544,12 @@ def find_ids(
 ) -> str | None:
     """The column of instance ids: one that tells all rows apart, else the first column, which is refused then.
 
-    Args:
-        table: the table.
-        options: `runs` names the column that tells rows of one instance apart; with it, `strata` may be the ids.
-        first: the first column, if it may be it.
-        named: other columns that may be it, because of their names.
-        system: the column of systems in a long table, in which every system has the same ids.
+    `first` holds the first column, if it may be it, and `named` others, because of their names; `system` is the column
+    of systems in a long table, in which every system has the same ids.
     """
-    fixed = options.strata
-    if (
-        options.runs is not None
-        and fixed is not None
-        and fixed in table.columns
-        and tells_apart(table, fixed, options, system)
-    ):
-        return fixed  # runs within tasks
+    if options.runs is not None and (fixed := options.strata) in table.columns:
+        if tells_apart(table, fixed or "", options, system):
+            return fixed  # runs within tasks
     named = [name for name in named if is_id_name(name) or name in table.index]
     must = [*first, *(name for name in named if name.strip().lower() == "id")]
     sure = [name for name in named if name in table.index or is_sure_id(name)]

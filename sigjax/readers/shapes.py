@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.readers.options import Options, listing, quote, suggest
+from sigjax.readers.options import Options, check_named, listing, quote
 from sigjax.readers.roles import find_ids, is_data_set, is_fold, is_trial, may_be_system, tells_apart, unused
 from sigjax.readers.table import DataColumn, DataTable, as_float
 from sigjax.records import Hint, InputError
@@ -82,10 +82,7 @@ def _joined(table: DataTable, option: str, given: str | None) -> DataTable:
     if given is None or len(names) < 2 or given in table.columns:
         return table
     names = [name if name in table.columns else name.strip() for name in names]
-    for name in names:
-        if name not in table.columns:
-            meant = suggest(name, table.columns, "columns")
-            raise InputError(f"{table.file}: {Hint(option)}: no column {quote(name)}; {meant}")
+    check_named(table.file, option, names, table.columns)
     cells = zip(*(table.names[name] for name in names), strict=True)
     return replace(table, columns={**table.columns, given: DataColumn([*map(_BETWEEN.join, cells)])})
 
@@ -104,10 +101,7 @@ def _transposed(table: DataTable, options: Options) -> DataTable:
 
 
 def _melted(table: DataTable, names: Sequence[str]) -> DataTable:
-    for name in names:
-        if name not in table.columns:
-            meant = suggest(name, table.columns, "columns")
-            raise InputError(f"{table.file}: {Hint('melt')}: no column {quote(name)}; {meant}")
+    check_named(table.file, "melt", names, table.columns)
     count, runs = len(table.lines), len(names)
     columns = {name: DataColumn([*own] * runs) for name, own in table.columns.items() if name not in names}
     columns[_RUN] = DataColumn([name for name in names for _ in range(count)])
@@ -149,9 +143,7 @@ def rows_where(table: DataTable, condition: str) -> np.ndarray:
 
     def column(node: ast.AST) -> DataColumn:
         written = re.sub(r"__quoted_(\d+)", lambda match: quoted[int(match[1])], ast.unparse(node))
-        if written not in table.columns:
-            meant = suggest(written, table.columns, "columns")
-            raise InputError(f"{table.file}: {Hint('where')}: no column {quote(written)}; {meant}")
+        check_named(table.file, "where", [written], table.columns)
         return table.columns[written]
 
     def met(node: ast.AST) -> np.ndarray:
