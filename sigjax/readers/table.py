@@ -40,7 +40,7 @@ def parse_number(text: str, *, hint: str = "repair it", missing: str = "repair i
     sigjax.InputError: expected a number, got '1_000'; repair it
     """
     try:
-        value = float(text if "_" not in text else "")
+        value = float(text.replace("_", "?"))
     except ValueError:
         raise InputError(f"expected a number, got {quote(text)}; {hint_for_number(text) or hint}") from None
     if 0 < abs(value) < LARGEST_WHOLE:
