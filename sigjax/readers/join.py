@@ -543,11 +543,7 @@ _CLOSE = 0.1
 
 
 def _summary_rows(ids: Sequence[Any]) -> list[int]:
-    """The instances that are named like sums of others, without those of tables that have nothing else.
-
-    >>> _summary_rows(["q1", "q2", "Mean", "std"])
-    [2, 3]
-    """
+    """The instances that are named like sums of others, without those of tables that have nothing else."""
     found = [i for i, id in enumerate(ids) if is_summary(str(id))]
     if found:  # what describes columns stands beside their mean
         found = [i for i, id in enumerate(ids) if i in found or describes(str(id))]
@@ -557,14 +553,9 @@ def _summary_rows(ids: Sequence[Any]) -> list[int]:
 def _check_totals(
     values: np.ndarray, totals: Sequence[int], ids: Sequence[Any], sheets: Sequence[Sheet], rows: Sequence[np.ndarray]
 ) -> None:
-    """Refuse rows that are the means or sums of the others, and last rows that are only named so.
+    """Refuse those of `_summary_rows` that are the means or sums of the others, and last rows that are only named so.
 
-    Args:
-        values: `[system, instance, input]`, NaN where there is none.
-        totals: the instances that `_summary_rows` found.
-        ids: [instance].
-        sheets: those of the systems.
-        rows: the instance of each row of each sheet.
+    `values` are `[system, instance, input]`, NaN where there is none; `rows` the instance of each row of each sheet.
     """
     others = np.delete(values, totals, axis=1)
     for total in totals:

@@ -73,24 +73,20 @@ def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Opti
     tables = dict(zip(tables, _with_gold(parse, [*tables.values()], options), strict=True))
     if found := together(tables, options):
         table, own, notes = found
-        return _with_options(read_table(table, own), options, own, notes)
+        return _with_options(read_table(table, own), own, notes)
     made = [shaped(table, options) for table in tables.values()]
     own, notes = made[0][1:]
     tables = dict(zip(tables, (table for table, _, _ in made), strict=True))
     for table in tables.values():
         check_columns(table, own)
-    return _with_options(read_several(tables, own), options, own, notes)
+    return _with_options(read_several(tables, own), own, notes)
 
 
-def _with_options(reading: Reading, given: Options, own: Options, notes: Sequence[str]) -> Reading:
-    """The reading with the options that a shape has changed, and notes."""
-    names = ("id_column", "system_column", "score_column", "runs")
-    changed = {name: getattr(own, name) for name in names if getattr(own, name) != getattr(given, name)}
-    if not (changed or notes):
-        return reading
+def _with_options(reading: Reading, own: Options, notes: Sequence[str]) -> Reading:
+    """The reading with the options that a shape has changed, and notes; the metric alone is given later."""
 
     def evaluate(options: Options) -> EvaluationRecord:
-        evaluation = reading(replace(options, **changed))
+        evaluation = reading(replace(own, metric=options.metric))
         return replace(evaluation, notes=(*notes, *evaluation.notes))
 
     return evaluate
@@ -105,18 +101,17 @@ def _with_gold(parse: Callable[..., DataTable], tables: Sequence[DataTable], opt
 
 def read_table(table: DataTable, options: Options) -> Reading:
     """The reading of a table of all systems: of battles, long if a column holds the systems, else wide."""
-    table, own, notes = shaped(table, options)
-    return _with_options(_read_shaped(table, own), options, own, notes)
-
-
-def _read_shaped(table: DataTable, options: Options) -> Reading:
+    table, options, notes = shaped(table, options)
     check_columns(table, options)
     if labels := label_columns(table, options):
-        return read_labelled({"": (table, labels)}, options)
-    if not options.system_column and (battles := battle_columns(table)):
-        return read_battles(table, battles, options)
-    system = system_column(table, options)
-    return _read_wide(table, options) if system is None else read_long(table, options, system)
+        reading = read_labelled({"": (table, labels)}, options)
+    elif not options.system_column and (battles := battle_columns(table)):
+        reading = read_battles(table, battles, options)
+    elif system := system_column(table, options):
+        reading = read_long(table, options, system)
+    else:
+        reading = _read_wide(table, options)
+    return _with_options(reading, options, notes)
 
 
 def check_columns(table: DataTable, options: Options) -> None:
@@ -215,10 +210,10 @@ def _check_header(table: DataTable, id_column: str | None, systems: Sequence[str
     named = options.id_column is not None or options.only is not None or is_id_name(id_column)
     if table.header is None or named or any(map(is_text, systems)):
         return
+    where, names = Line(table.file, table.header), listing(systems)
     raise InputError(
-        f"{Line(table.file, table.header)}: the systems would be named {listing(systems)}; is this a row without a "
-        f"header? add a line with the names of the columns, or give {Hint('only')} with these names if they are "
-        "right"
+        f"{where}: the systems would be named {names}; is this a row without a header? add a line with the names of "
+        f"the columns, or give {Hint('only')} with these names if they are right"
     )
 
 
@@ -489,11 +484,8 @@ def battle_rows(table: DataTable, columns: Sequence[str], options: Options) -> B
     if lacking := sorted({*range(len(systems))} - {*a[rows].tolist(), *b[rows].tolist()}):
         name = quote(systems[lacking[0]])
         raise InputError(f"{table.file}: system {name} has no battle to take; leave it out ({Hint('only')})")
-    numbers = {
-        "battles without a winner": 0 if counted else unknown.size,
-        "battles of a system against itself": np.count_nonzero(among & alone),
-    }
-    left_out = tuple(f"left out {what}: {number:,}" for what, number in numbers.items() if number)
+    numbers = {"without a winner": 0 if counted else unknown.size, "of a system against itself": (among & alone).sum()}
+    left_out = tuple(f"left out battles {what}: {number:,}" for what, number in numbers.items() if number)
     return BattleRows(systems, rows, a[rows], b[rows], outcomes[rows], left_out)
 
 
@@ -539,21 +531,15 @@ def _results(table: DataTable, columns: Sequence[str]) -> np.ndarray:
     known = {cell: _result(cell, first, second) for cell in dict.fromkeys(given)}
     values = np.empty(len(given))
     for row, (cell, a, b) in enumerate(zip(given, table.names[first], table.names[second], strict=True)):
-        value, name = known[cell], cell.strip()
-        if a != b and name in (a, b):
-            named = float(name == a)
-            if value not in (None, named):
-                raise InputError(
-                    f"{locate(table, row, winner[0])}: {quote(cell)} names a side, and the system of the other "
-                    f"side; write {first} or {second}"
-                )
-            value = named
-        if value is None:
+        name = cell.strip()
+        found = {known[cell], float(name == a) if a != b and name in (a, b) else None} - {None}
+        if len(found) != 1:
+            also = ", which is a side and the name of the other" if found else ""
             raise InputError(
                 f"{locate(table, row, winner[0])}: expected {first}, {second}, tie, or the name of one of the two, got "
-                f"{quote(cell)}"
+                f"{quote(cell)}{also}"
             )
-        values[row] = value
+        (values[row],) = found
     return values
 
 

@@ -252,11 +252,8 @@ def answer_words(text: str) -> list[str]:
 def score_answer(words: Sequence[str], gold: Sequence[Sequence[str]], *, may_be_none: bool) -> tuple[float, float]:
     """Exact match and F1 of an answer, each the best over the gold answers, all given as words.
 
-    Args:
-        words: those of the answer.
-        gold: `[answer]` words.
-        may_be_none: whether no words are an answer, as in version 2: right where the gold answer has none either. In
-            version 1.1 such an answer matches, but has no F1.
+    `may_be_none` says whether no words are an answer, as in version 2: right where the gold answer has none either. In
+    version 1.1 such an answer matches, but has no F1.
 
     >>> score_answer(["us", "navy"], [["navy"], ["us", "army"]], may_be_none=False)
     (0.0, 0.6666666666666666)

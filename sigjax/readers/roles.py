@@ -436,11 +436,7 @@ def unused(table: DataTable, options: Options, taken: Iterable[str | None] = ())
 
 
 def wide_roles(table: DataTable, options: Options) -> tuple[str | None, tuple[str, ...], list[str]]:
-    """What the columns of a table with one row per instance and one column per system are, but those options name.
-
-    Returns:
-        the column of instance ids, None where rows are counted; the systems; and the columns that are neither.
-    """
+    """The column of instance ids of a wide table (None where rows are counted), the systems, and all other columns."""
     free = unused(table, options, [options.id_column])
     if options.only is not None:
         profiles = _profiles(table, [name for name in free if is_property(name) or name in table.index])
@@ -498,10 +494,9 @@ _NUMBERS_ROWS = "numbers the rows"
 
 
 def _role(name: str, numbers: NumberProfile | None, scores: Sequence[NumberProfile]) -> tuple[str, str]:
-    """What a column is, and why, as a message has it after "it"; the first rule that holds says so.
+    """What a column is: "about" (ids and properties of instances), "text", "unclear" (to be asked about) or "system".
 
-    Returns:
-        "about" (ids and properties of instances), "text", "unclear" (to be asked about) or "system"; and the reason.
+    The first rule that holds says so; with the reason, as a message has it after "it".
     """
     if numbers is None:
         return ("about", "holds words and is named like ids") if is_id_name(name) else ("text", "holds words")
