@@ -23,7 +23,7 @@ import numpy as np
 from sigjax.metrics.registry import LARGEST_WHOLE
 from sigjax.readers.join import directed
 from sigjax.readers.json_files import Item, entries_of, item_at, parse_json, parse_json_lines
-from sigjax.readers.layouts import check_width, read_table, read_tables
+from sigjax.readers.layouts import read_table, read_tables
 from sigjax.readers.options import Options, check_options, listing, quote, suggest
 from sigjax.readers.shapes import at_path, paths_of, records_at
 from sigjax.readers.table import DataColumn, DataTable, Lazy, Numbers, check_characters, check_filled
@@ -171,10 +171,8 @@ def _table(file: str, objects: Iterable[Item], lines: Sequence[int] | None, opti
     columns = {name: DataColumn([row.get(name, "") for row in rows]) for name in names}
     for name, item in nested.items():
         if not {*columns[name]} <= {"", "(list)", "(object)"}:
-            raise InputError(
-                f"{item.field(name)}: expected a text, a number, true, false or null, as other objects have, got a "
-                f"list or an object; leave it out with {Hint('ignore', 'NAME')}"
-            )
+            expected = "expected a text, a number, true, false or null, as other objects have, got a list or an object"
+            raise InputError(f"{item.field(name)}: {expected}; leave it out with {Hint('ignore', 'NAME')}")
         columns[name] = DataColumn(columns[name].cells, nested=True)
     return DataTable(file, columns, range(1, len(rows) + 1) if lines is None else lines, word)
 
@@ -243,12 +241,8 @@ def refusing_damage(
 
 
 def _parse_parquet(file: str, options: Options, *, alone: bool) -> DataTable:
-    def choose(schema: Any) -> None:
-        if alone and options.system_column is None:
-            check_width(file, len(schema.names), options)
-
     with refusing_damage(file):
-        table = parquet_table(file, read_bytes(file), choose)
+        table = parquet_table(file, read_bytes(file), lambda schema: None)
     return frame_table(table, file=file)
 
 

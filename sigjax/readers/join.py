@@ -20,7 +20,16 @@ import numpy as np
 
 from sigjax.metrics import MEAN, METRICS, evaluation_from_arrays, known_metric, resolve_metric
 from sigjax.metrics.registry import as_numbers
-from sigjax.readers.options import Options, check_options, chosen_metric, listing, quote, select_systems, suggest
+from sigjax.readers.options import (
+    Options,
+    check_named,
+    check_options,
+    chosen_metric,
+    listing,
+    quote,
+    select_systems,
+    suggest,
+)
 from sigjax.readers.roles import describes, is_fold, is_id_name, is_property, is_summary, is_trial, may_be_system
 from sigjax.readers.table import as_float, check_filled
 from sigjax.records import Array, EvaluationRecord, Hint, InputError, Line, Metric, Missing, Note, SampleMetric
@@ -49,9 +58,7 @@ class Sources:
         """The only gold file."""
         first, *others = self.files
         if others:
-            raise InputError(
-                f"{others[0]}: is a second gold file; expected one, and the systems' files with {Hint('i')}"
-            )
+            raise InputError(f"{others[0]}: is a second gold file; expected one, and systems' files with {Hint('i')}")
         return first
 
     def by_file(self) -> dict[str, str]:
@@ -139,12 +146,8 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
     """The columns that the metric takes: by `--counts`, by name, or the only one there is."""
     for name, column in counts.items():
         if name not in metric.inputs:
-            raise InputError(
-                f"{Hint('counts')}: metric {metric.name!r} takes {', '.join(metric.inputs)}, not {quote(name)}"
-            )
-        if column not in sheet.numbers:
-            meant = suggest(column, sheet.numbers, "columns")
-            raise InputError(f"{sheet.file}: {Hint('counts')}: no column {quote(column)} of numbers; {meant}")
+            raise InputError(f"{Hint('counts')}: {metric.name!r} takes {', '.join(metric.inputs)}, not {quote(name)}")
+        check_named(sheet.file, "counts", [column], sheet.numbers)
     wanted = [counts.get(name, name) for name in metric.inputs]
     if all(name in sheet.numbers for name in wanted):
         return wanted
@@ -153,15 +156,14 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
     example = str(Hint("counts", *(f"{name}=NAME" for name in metric.inputs)))
     if len(wanted) == 1 and metric.name in (MEAN.name, wanted[0], "accuracy"):
         example = f"{Hint('metric', 'NAME')} for its mean" if scores else str(Hint("score_column", "NAME"))
-    lacking = [name for name, column in zip(metric.inputs, wanted, strict=True) if column not in sheet.numbers]
+    pairs = zip(metric.inputs, wanted, strict=True)
+    lacking = " and ".join(name for name, column in pairs if column not in sheet.numbers)
     free = [name for name in sheet.numbers if name not in wanted]
     words = {name.rstrip("0123456789") for name in free}
     if len(free) > 1 and len(words) == 1 and is_trial(words.pop().strip("_-. ")):
         example = f"{Hint('melt', *map(quote, free))} if they are trials, or with {example}"
-    raise InputError(
-        f"{sheet.file}: metric {metric.name!r} needs {' and '.join(lacking)}: which of {listing(free)}? "
-        f"say so with {example}"
-    )
+    which = f"which of {listing(free)}? say so with {example}"
+    raise InputError(f"{sheet.file}: metric {metric.name!r} needs {lacking}: {which}")
 
 
 def option_labels(options: Options, labels: Callable[[str, Hint], Sequence[str]]) -> dict[str, Sequence[str]]:
@@ -361,9 +363,7 @@ def _match(sheets: Sequence[Sheet], order: Iterable[Key]) -> tuple[list[Key], li
     for sheet in sheets[1:]:
         if (sheet.ids is None) != (sheets[0].ids is None):
             one, other = (sheets[0], sheet) if sheet.ids is None else (sheet, sheets[0])
-            raise InputError(
-                f"{other.file}: has no instance ids, but {one.file} has; expected ids in all files or in none"
-            )
+            raise InputError(f"{other.file}: has no instance ids, but {one.file} has; expected ids in all or in none")
         if sheet.ids is None and sheet.num_rows != sheets[0].num_rows:
             raise InputError(
                 f"{sheet.file}: has {sheet.num_rows} instances, but {sheets[0].file} has {sheets[0].num_rows}; without "
@@ -455,15 +455,11 @@ def _settle_missing(
     if missing == "drop":
         kept = np.flatnonzero(~absent.any(axis=0))
         if not kept.size:
-            raise InputError(
-                f"no instance is left that all systems have: {lacks}; {Hint('missing', 'pairwise')} tests pair by pair"
-            )
+            raise InputError(f"no instance is left that all systems have: {lacks}; use {Hint('missing', 'pairwise')}")
         return values[:, kept], kept, None, (_dropped(absent, systems),)
     if missing == "pairwise":
         if empty := [name for name, own in zip(systems, absent, strict=True) if own.all()]:
-            raise InputError(
-                f"system {quote(empty[0])} has no instance; leave it out ({Hint('only')} names those to take)"
-            )
+            raise InputError(f"system {quote(empty[0])} has no instance; leave it out (see {Hint('only')})")
         kept = np.flatnonzero(~absent.all(axis=0))
         values, absent = values[:, kept], absent[:, kept]
         # Any real numbers of the instance, which the metric accepts; their statistics become 0.
@@ -513,16 +509,11 @@ def _shared(values: np.ndarray, absent: np.ndarray, name: Name, input: str) -> n
     high = np.where(absent, -np.inf, values).max(axis=0)
     wrong = np.flatnonzero(absent.any(axis=0) & (low != high))
     if wrong.size:
-        i = int(wrong[0])
-        instance = name(i)
+        i, drop = int(wrong[0]), Hint("missing", "drop")
         if absent[:, i].all():
-            raise InputError(
-                f"no system has instance {instance}, so its {input} is unknown; use {Hint('missing', 'drop')}"
-            )
-        raise InputError(
-            f"{input} of instance {instance} is {low[i]:g} for one system and {high[i]:g} for another, so it cannot be "
-            f"filled in; use {Hint('missing', 'drop')}"
-        )
+            raise InputError(f"no system has instance {name(i)}, so its {input} is unknown; use {drop}")
+        differs = f"is {low[i]:g} for one system and {high[i]:g} for another"
+        raise InputError(f"{input} of instance {name(i)} {differs}, so it cannot be filled in; use {drop}")
     return high
 
 

@@ -146,10 +146,8 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
     def join() -> Reading:
         id_column, systems, note = _wide_columns(table, options)
         if id_column is None and options.runs is not None:
-            raise InputError(
-                f"{table.file}: {Hint('runs')}: which runs are of the same instance? name the ids with "
-                f"{Hint('id_column', 'NAME')}"
-            )
+            how = f"name the ids with {Hint('id_column', 'NAME')}"
+            raise InputError(f"{table.file}: {Hint('runs')}: which runs are of the same instance? {how}")
         ids = table.row_numbers() if id_column is None else table.names[id_column]
         check_measures(table, id_column, options)
 
@@ -173,10 +171,7 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
                 how = f"give texts, one segment per line: {Hint(COMMAND, 'REF', '-i', 'A', 'B', '-m', metric.name)}"
             raise InputError(f"{table.file}: metric {metric.name!r} {takes}; {how}")
         if option := "counts" if options.counts else "score_column" if options.score_column else "":
-            raise InputError(
-                f"{table.file}: {Hint(option)} is for long tables; this one has no column of systems; see "
-                f"{Hint('system_column')}"
-            )
+            raise InputError(f"{table.file}: {Hint(option)} is for long tables; see {Hint('system_column')}")
         return join()(replace(options, metric=metric))
 
     return evaluate
@@ -184,7 +179,11 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
 
 def _wide_columns(table: DataTable, options: Options) -> tuple[str | None, Sequence[str], str]:
     """The column of instance ids, those of the systems to compare, and the note on them."""
-    check_width(table.file, len(unused(table, options)), options)
+    if options.only is None and (count := len(unused(table, options))) > MOST_SYSTEMS:
+        raise InputError(
+            f"{table.file}: has {count} columns of systems, expected at most {MOST_SYSTEMS}: one row per instance and "
+            f"one column per system; exchange rows and columns ({Hint('transpose')}), or name some: {Hint('only')}"
+        )
     id_column, systems, others = wide_roles(table, options)
     known = systems if options.only is None else unused(table, options, [id_column])
     systems = select_systems(table.file, known, options)
@@ -193,16 +192,6 @@ def _wide_columns(table: DataTable, options: Options) -> tuple[str | None, Seque
         check_turned(table, systems)
     about = {"instance ids": ids_from(id_column), "systems": listing(systems, SHOWN)}
     return id_column, systems, columns_note(about, others, "id_column, only, ignore")
-
-
-def check_width(file: str, count: int, options: Options) -> None:
-    """Refuse so many columns of systems that instances stand in columns."""
-    if options.only is None and count > MOST_SYSTEMS:
-        raise InputError(
-            f"{file}: has {count} columns of systems, expected at most {MOST_SYSTEMS}: one row per instance and one "
-            f"column per system; exchange rows and columns ({Hint('transpose')}), or name the columns with "
-            f"{Hint('only')}"
-        )
 
 
 def _check_header(table: DataTable, id_column: str | None, systems: Sequence[str], options: Options) -> None:
@@ -477,10 +466,8 @@ def battle_rows(table: DataTable, columns: Sequence[str], options: Options) -> B
     among, alone, fought = (a >= 0) & (b >= 0), a == b, outcomes.any(axis=1)
     rows, unknown = (np.flatnonzero(among & ~alone & some) for some in (fought, ~fought))
     if unknown.size and options.missing != "drop" and not counted:
-        raise InputError(
-            f"{locate(table, int(unknown[0]), columns[2])}: has no winner; use "
-            f"{Hint('missing', 'drop')} to leave such battles out"
-        )
+        where = locate(table, int(unknown[0]), columns[2])
+        raise InputError(f"{where}: has no winner; use {Hint('missing', 'drop')} to leave such battles out")
     if lacking := sorted({*range(len(systems))} - {*a[rows].tolist(), *b[rows].tolist()}):
         name = quote(systems[lacking[0]])
         raise InputError(f"{table.file}: system {name} has no battle to take; leave it out ({Hint('only')})")
@@ -549,9 +536,7 @@ def _split_results(table: DataTable, names: Sequence[str]) -> np.ndarray:
     empty = np.isnan(marks).any(axis=0)
     wrong = np.flatnonzero(~empty & ~(np.isin(marks, (0, 1)).all(axis=0) & (marks.sum(axis=0) == 1)))
     if wrong.size:
-        raise InputError(
-            f"{locate(table, int(wrong[0]), names[0])}: expected 1 in one of {listing(names)}, and 0 in the others"
-        )
+        raise InputError(f"{locate(table, int(wrong[0]), names[0])}: expected 1 in one of {listing(names)}, else 0")
     return np.where(empty, np.nan, marks[0] + 0.5 * marks[2])
 
 

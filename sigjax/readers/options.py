@@ -229,9 +229,7 @@ def with_score(file: str, options: Options, metric: Metric | SampleMetric) -> Op
     (name, *others) = metric.inputs
     if options.counts or others:
         takes = f"metric {metric.name!r} takes {', '.join(metric.inputs)}"
-        raise InputError(
-            f"{file}: {Hint('score_column')} is for a metric of one number; {takes}: name them with {Hint('counts')}"
-        )
+        raise InputError(f"{file}: {Hint('score_column')} is for a metric of one number; {takes}; see {Hint('counts')}")
     return replace(options, counts={name: options.score_column})
 
 
@@ -284,6 +282,11 @@ def check_named(file: str, option: str, names: Iterable[str], known: Iterable[st
         if name not in known:
             meant = suggest(name, known, f"{what.split()[0]}s")
             raise InputError(f"{file}: {Hint(option)}: no {what} {quote(name)}; {meant}")
+
+
+def unclear(file: str, what: str, option: str, names: Iterable[str]) -> InputError:
+    """Which of some columns is meant."""
+    return InputError(f"{file}: which column holds the {what}, {listing(names)}? give {Hint(option, 'COLUMN')}")
 
 
 def hint_for_number(text: str) -> str | None:

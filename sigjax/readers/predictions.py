@@ -25,7 +25,7 @@ from sigjax.metrics import (
 )
 from sigjax.metrics.registry import as_numbers, check_mapping, refuse_other_indexes
 from sigjax.readers.join import Reading, Sheet, join_sheets
-from sigjax.readers.options import Options, check_named, chosen_metric, listing, quote
+from sigjax.readers.options import Options, check_named, chosen_metric, listing, quote, unclear
 from sigjax.readers.roles import (
     SHOWN,
     columns_note,
@@ -117,10 +117,8 @@ def _class_columns(systems: Sequence[Predicted], name: str, options: Options) ->
     metric = class_metric(name, list(classes)) if name in CLASS_METRICS else chosen_metric(options)
     inputs = dict.fromkeys((*metric.inputs, *(options.counts or {}).values()))
     if len(systems) * len(systems[0].gold) * len(inputs) > _MOST_COUNTS:
-        raise InputError(
-            f"{systems[0].sheet.file}: {len(classes)} classes are too many for the metric {metric.name!r} on "
-            f"{len(systems[0].gold)} instances; use accuracy, or check that the labels are classes"
-        )
+        many = f"{len(classes)} classes are too many for the metric {metric.name!r}"
+        raise InputError(f"{systems[0].sheet.file}: {many}; use accuracy, or check that the labels are classes")
     code_of = {label: codes[spell(label)] for label in (*known, *others)}
     truth = np.array([code_of[label] for label in systems[0].gold])
     columns: _Columns = []
@@ -274,20 +272,18 @@ def _overlap(words: Sequence[str], gold: Sequence[str], *, may_be_none: bool) ->
 
 def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) -> list[DataTable]:
     """The tables with a column of gold labels, which a file has by id; it is named after the file."""
-    known = [_ids(gold, options), *(_ids(table, options) for table in tables)]
-    for table, ids in zip((gold, *tables), known, strict=True):
-        if ids is None:
-            raise InputError(
-                f"{table.file}: {Hint('gold')}: labels of a file are joined by id, and no column seems to hold the "
-                f"ids; give {Hint('id_column', 'NAME')}, of {listing(table.columns)}"
-            )
+    known: list[str] = []
+    for table in (gold, *tables):
+        if (ids := _ids(table, options)) is None:
+            raise unclear(table.file, "instance ids", "id_column", table.columns)
+        known.append(ids)
     column = _label_column(gold, known[0], tables)
-    labels = dict(zip(gold.names[known[0] or ""], gold.columns[column], strict=True))
+    labels = dict(zip(gold.names[known[0]], gold.columns[column], strict=True))
     if len(labels) < len(gold.lines):
-        raise InputError(f"{gold.file}: column {quote(known[0] or '')} has an id twice; expected one row per instance")
+        raise InputError(f"{gold.file}: column {quote(known[0])} has an id twice; expected one row per instance")
     made, left = list[DataTable](), dict(labels)
     for table, ids in zip(tables, known[1:], strict=True):
-        keys = table.names[ids or ""]
+        keys = table.names[ids]
         for row, key in enumerate(keys):
             if key not in labels:
                 raise InputError(
@@ -310,10 +306,7 @@ def _label_column(gold: DataTable, ids: str | None, tables: Sequence[DataTable])
     for chosen in (free, [n for n in free if all(n in table.columns for table in tables)], [*filter(is_gold, free)]):
         if len(chosen) == 1:
             return chosen[0]
-    raise InputError(
-        f"{gold.file}: which column holds the gold labels, {listing(free)}? leave out the others, or name it as the "
-        "column of the predictions"
-    )
+    raise InputError(f"{gold.file}: which column holds the gold labels, {listing(free)}? leave out the others")
 
 
 def _ids(table: DataTable, options: Options, system: str | None = None, taken: Iterable[str] = ()) -> str | None:
@@ -356,9 +349,7 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
     gold = options.gold or _gold_column(free, guesses, asked=asked)
     if gold is None:
         if asked:
-            raise InputError(
-                f"{table.file}: which column holds the gold labels? give {Hint('gold', 'COLUMN')}, of {listing(free)}"
-            )
+            raise unclear(table.file, "gold labels", "gold", free)
         return None
     others = [name for name in free if name not in (gold, options.system_column)]
     system = options.system_column or (_system_column(table, others) if alone else None)
@@ -372,10 +363,7 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
         predictions = sure or (rest if asked else [])
     one = system is not None or not alone
     if len(predictions) > 1 and not options.prediction and (one or any(map(_is_probability, predictions))):
-        raise InputError(
-            f"{table.file}: which column holds the predictions, {listing(predictions)}? give "
-            f"{Hint('prediction', 'COLUMN')}"
-        )
+        raise unclear(table.file, "predictions", "prediction", predictions)
     if asked and not predictions:
         raise InputError(f"{table.file}: no column of predictions beside {quote(gold)}; columns: {listing(free)}")
     fewest = 2 - options.single if alone and system is None and not asked else 1
@@ -416,10 +404,7 @@ def read_labelled(tables: Mapping[str, tuple[DataTable, LabelColumns]], options:
         gold = [cell.strip() for cell in table.columns[own.gold]]
         ids = table.names[own.ids] if own.ids else (None if label else table.row_numbers())
         if own.system is not None and own.ids is None:
-            raise InputError(
-                f"{table.file}: which column holds the instance ids? give {Hint('id_column', 'NAME')}, of "
-                f"{listing(table.columns)}"
-            )
+            raise unclear(table.file, "instance ids", "id_column", table.columns)
         rows = [(label, own.predictions[0], None)] if label else [(name, name, None) for name in own.predictions]
         if own.system is not None:
             names = table.names[own.system]

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from sigjax.metrics import METRICS, evaluation_from_arrays, known_metric
+from sigjax.metrics import evaluation_from_arrays, known_metric
 from sigjax.readers.join import Reading, Sources, file_labels, option_labels
 from sigjax.readers.options import Options, check_named, listing, quote, select_systems
 from sigjax.readers.roles import check_systems
@@ -131,11 +131,9 @@ def _check_savable(metric: Metric | SampleMetric) -> None:
 
 def _check_saved(header: dict[str, Any], stats: np.ndarray, metric: Metric | SampleMetric, options: Options) -> None:
     num_instances = stats.shape[1:2] if header["ids"] is None else (len(header["ids"]),)
-    expected = (len(header["systems"]), *num_instances, len(metric.stat_names))
-    if stats.shape != expected:
-        raise InputError(
-            f"statistics of {metric.name!r}: expected the shape {expected} of the header, got {stats.shape}"
-        )
+    shape = (len(header["systems"]), *num_instances, len(metric.stat_names))
+    if stats.shape != shape:
+        raise InputError(f"statistics of {metric.name!r}: expected the shape {shape} of the header, got {stats.shape}")
     if options.id_column is not None:
         raise InputError(f"{Hint('id_column')} is for tables; a saved evaluation has its ids")
 
@@ -179,9 +177,7 @@ def _is_metric(value: object) -> bool:
 def _restored(saved: dict[str, Any]) -> Metric | SampleMetric:
     found = known_metric(saved["name"], saved["stat_names"])
     if found is None:
-        raise InputError(
-            f"array 'header', field 'metrics': unknown metric {saved['name']!r}; known: {listing(sorted(METRICS))}"
-        )
+        raise InputError(f"array 'header', field 'metrics': unknown metric {saved['name']!r}; extract the file again")
     better = saved["higher_is_better"]
     return found if found.higher_is_better == better else replace(found, higher_is_better=better)
 
@@ -196,9 +192,7 @@ def _saved_metric(header: dict[str, Any], options: Options) -> tuple[int, Metric
         return place, saved, saved
     other = known_metric(options.metric) if isinstance(options.metric, str) else None
     if other is None or other.inputs != saved.stat_names:
-        raise InputError(
-            f"holds statistics of {listing(names)}; another metric needs the files that they came from (sigjax extract)"
-        )
+        raise InputError(f"holds statistics of {listing(names)}; for another metric take the files they came from")
     return place, saved, other
 
 
@@ -208,9 +202,7 @@ RESERVED = ("ids", "clusters", "strata")
 def _evaluate(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:
     """The evaluation of the arrays of an .npz archive."""
     if options.counts:
-        raise InputError(
-            f"{file}: {Hint('counts')} is for long tables; the columns of an .npz array are the inputs in order"
-        )
+        raise InputError(f"{file}: {Hint('counts')} is for long tables; columns of .npz arrays are the inputs in order")
     return read_saved(file, arrays, options) if _is_saved(arrays) else _read_arrays(file, arrays, options)
 
 

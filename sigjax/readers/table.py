@@ -51,9 +51,7 @@ def parse_number(text: str, *, hint: str = "repair it", missing: str = "repair i
         raise InputError(f"the number {quote(text)} is too small for a double; write 0, or rescale the numbers")
     whole = _WHOLE.fullmatch(text)
     if whole and int(whole[1][-_MOST_DIGITS:]) > LARGEST_WHOLE:
-        raise InputError(
-            f"whole numbers beyond 2**53 are not exact, got {quote(text)}; rescale the numbers (divide by 1000, say)"
-        )
+        raise InputError(f"whole numbers beyond 2**53 are not exact, got {quote(text)}; rescale the numbers")
     return value
 
 
@@ -288,6 +286,4 @@ def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
 def check_filled(file: str, *, filled: int, rows: int, columns: int, what: str) -> None:
     """Refuse a table that is almost all holes."""
     if rows * columns > LARGEST_SPARSE and filled * 100 < rows * columns:
-        raise InputError(
-            f"{file}: {what}: {rows} by {columns}, of which only {filled} are given; check which columns are read"
-        )
+        raise InputError(f"{file}: {what}: {rows} by {columns}, of which only {filled} are given; check the columns")

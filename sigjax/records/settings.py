@@ -217,15 +217,11 @@ TESTS: dict[str, TestMethod] = {
 class DesignMethod:
     """What happens to repeated runs of an instance.
 
-    Attributes:
-        name: as it is asked for.
-        exchanges: what the permutation test exchanges: units with all their runs, outputs within units, or whole runs.
-        draws: what the bootstrap draws: units with all their runs, or units and then outputs within each; None where
-            there is no bootstrap, since runs are trained models.
-        words: a sentence of the methods paragraph.
-        cites: keys of what its permutation test cites in place of that of pairs.
-        beside: what tables say beside the name of a test.
-        refused: why the design is refused where nothing uses it.
+    The permutation test `exchanges` units with all their runs, outputs within units, or whole runs. The bootstrap
+    `draws` units with all their runs, or units and then outputs within each; there is none (None) where runs are
+    trained models. `words` is a sentence of the methods paragraph, `cites` has the keys of what its permutation test
+    cites in place of that of pairs, `beside` is what tables say beside the name of a test, and `refused` why the design
+    is refused where nothing uses it.
     """
 
     name: Design

@@ -291,7 +291,7 @@ def test_tables_that_are_refused(write, content, options, message):
         ({"id": [1, 2, 2], "y": [0, 1, 1]}, "gold.csv: column 'id' has an id twice"),
         ({"id": [1, 2, 3], "u": [0, 1, 1], "v": [1, 1, 1]}, "gold.csv: which column holds the gold labels, 'u', 'v'"),
         ({"y": [0, 1, 1]}, "gold.csv, line 1: found one column"),
-        ({"y": ["a", "b", "b"], "z": ["a", "b", "b"]}, "gold.csv: gold: labels of a file are joined by id"),
+        ({"y": ["a", "b", "b"], "z": ["a", "b", "b"]}, "gold.csv: which column holds the instance ids"),
     ],
 )
 def test_gold_files_that_are_refused(write, gold, message):
