@@ -28,7 +28,6 @@ from sigjax.readers.options import (
     listing,
     quote,
     select_systems,
-    suggest,
 )
 from sigjax.readers.roles import describes, is_fold, is_id_name, is_property, is_summary, is_trial, may_be_system
 from sigjax.readers.table import as_float, check_filled
@@ -136,10 +135,9 @@ def _sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleM
     known = [each for each in sheets[0].numbers if all(each in sheet.numbers for sheet in sheets)]
     if isinstance(name, str) and name in known:
         return replace(MEAN, name=name, inputs=(name,))
-    if not isinstance(name, str) or known_metric(name):
-        return chosen_metric(options)
-    meant = suggest(name, [*known, *METRICS], "scores and metrics")
-    raise InputError(f"{sheets[0].file}: no score or metric {quote(name)}; {meant}")
+    if isinstance(name, str) and not known_metric(name):
+        check_named(sheets[0].file, "metric", [name], [*known, *METRICS], "score or metric")
+    return chosen_metric(options)
 
 
 def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[str, str], *, scores: bool) -> list[str]:
@@ -179,8 +177,7 @@ def _instance_labels(
     if not any(name in sheet.labels for sheet in sheets):
         known = dict.fromkeys(label for sheet in sheets for label in sheet.labels)
         return file_labels(sheets[0].file, name, option, known=known, num_instances=len(keys))
-    labels = np.full(len(keys), "", object)
-    seen = np.zeros(len(keys), bool)
+    labels = np.full(len(keys), None, object)
     done = set[tuple[int, int]]()
     for sheet, own in zip(sheets, rows, strict=True):
         column = sheet.labels.get(name)
@@ -188,19 +185,18 @@ def _instance_labels(
             continue
         done.add((id(column), id(own)))  # columns of a table share their labels
         given = np.array(column, object)
-        wrong = np.flatnonzero(seen[own] & (labels[own] != given))
+        wrong = np.flatnonzero(np.not_equal(labels[own], None) & (labels[own] != given))
         if wrong.size:
             row, i = int(wrong[0]), int(own[wrong[0]])
             raise InputError(
                 f"{sheet.line(row)}: {quote(name)} of instance {quote_key(sheet, keys[i])} is "
                 f"{quote(column[row])}, but {quote(str(labels[i]))} elsewhere; {option} takes one label per instance"
             )
-        labels[own], seen[own] = given, True
+        labels[own] = given
     for i in used.tolist():
-        if not str(labels[i]).strip():
-            raise InputError(
-                f"{sheets[0].file}: {option}: instance {quote_key(sheets[0], keys[i])} has no {quote(name)}"
-            )
+        if not str(labels[i] or "").strip():
+            where = f"{sheets[0].file}: {option}"
+            raise InputError(f"{where}: instance {quote_key(sheets[0], keys[i])} has no {quote(name)}")
     return labels.tolist()
 
 
@@ -217,7 +213,7 @@ def quote_key(sheet: Sheet, key: Any) -> str:
 def file_labels(file: str, name: str, option: Hint, *, known: Iterable[str], num_instances: int) -> tuple[str, ...]:
     """Labels `[instance]` from a file with one label per line, in the order of the instances."""
     if not is_file(name):
-        raise InputError(f"{file}: {option}: no column and no file {quote(name)}; {suggest(name, known, 'columns')}")
+        check_named(file, option.option, [name], known, "column and no file")
     labels = read_text(name).removesuffix("\n").split("\n")
     if len(labels) != num_instances:
         raise InputError(f"{name}: expected {num_instances} lines, one label per instance, got {len(labels)}")

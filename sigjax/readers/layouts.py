@@ -23,35 +23,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+import sigjax.readers.roles as roles
 from sigjax.metrics import CLASS_METRICS, MEAN, METRICS, TEXT_METRICS, known_metric
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
 from sigjax.readers.options import Options, check_named, chosen_metric, listing, quote, select_systems, with_score
 from sigjax.readers.predictions import OF_NUMBERS, label_columns, read_labelled, with_gold
-from sigjax.readers.roles import (
-    SHOWN,
-    check_common,
-    check_measures,
-    check_scores,
-    check_turned,
-    columns_note,
-    find_ids,
-    ids_from,
-    is_id_name,
-    is_plain_score,
-    is_property,
-    is_system,
-    may_be_system,
-    table_notes,
-    tells_apart,
-    unused,
-    wide_roles,
-)
 from sigjax.readers.shapes import shaped, together
 from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, locate, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, SampleMetric
 from sigjax.records.options import COMMAND
 from sigjax.run.files import is_file
 
+_NO_HEADER = "is this a row without a header? add a line with the names of the columns"
 MOST_SYSTEMS = 10_000
 """A table with more columns than this has rows and columns exchanged."""
 _UNUSED_COLUMN = (
@@ -149,13 +132,13 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
             how = f"name the ids with {Hint('id_column', 'NAME')}"
             raise InputError(f"{table.file}: {Hint('runs')}: which runs are of the same instance? {how}")
         ids = table.row_numbers() if id_column is None else table.names[id_column]
-        check_measures(table, id_column, options)
+        roles.check_measures(table, id_column, options)
 
         def sheet(name: str) -> Sheet:
             numbers = Lazy(["value"], lambda _: number_column(table, name, hint=_UNUSED_COLUMN))
             return _sheet(name, table, numbers, ids, id_column, options.runs)
 
-        return join_sheets(list(map(sheet, systems)), options, notes=(note, *table_notes(table, systems)))
+        return join_sheets(list(map(sheet, systems)), options, notes=(note, *roles.table_notes(table, systems)))
 
     def evaluate(options: Options) -> EvaluationRecord:
         name = str(options.metric)
@@ -179,31 +162,29 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
 
 def _wide_columns(table: DataTable, options: Options) -> tuple[str | None, Sequence[str], str]:
     """The column of instance ids, those of the systems to compare, and the note on them."""
-    if options.only is None and (count := len(unused(table, options))) > MOST_SYSTEMS:
+    if options.only is None and (count := len(roles.unused(table, options))) > MOST_SYSTEMS:
         raise InputError(
             f"{table.file}: has {count} columns of systems, expected at most {MOST_SYSTEMS}: one row per instance and "
             f"one column per system; exchange rows and columns ({Hint('transpose')}), or name some: {Hint('only')}"
         )
-    id_column, systems, others = wide_roles(table, options)
-    known = systems if options.only is None else unused(table, options, [id_column])
+    id_column, systems, others = roles.wide_roles(table, options)
+    known = systems if options.only is None else roles.unused(table, options, [id_column])
     systems = select_systems(table.file, known, options)
     _check_header(table, id_column, systems, options)
     if options.only is None:
-        check_turned(table, systems)
-    about = {"instance ids": ids_from(id_column), "systems": listing(systems, SHOWN)}
-    return id_column, systems, columns_note(about, others, "id_column, only, ignore")
+        roles.check_turned(table, systems)
+    about = {"instance ids": roles.ids_from(id_column), "systems": listing(systems, roles.SHOWN)}
+    return id_column, systems, roles.columns_note(about, others, "id_column, only, ignore")
 
 
 def _check_header(table: DataTable, id_column: str | None, systems: Sequence[str], options: Options) -> None:
     """Refuse a first line that is numbers where the names of systems should be, unless it names the ids."""
-    named = options.id_column is not None or options.only is not None or is_id_name(id_column)
+    named = options.id_column is not None or options.only is not None or roles.is_id_name(id_column)
     if table.header is None or named or any(map(is_text, systems)):
         return
     where, names = Line(table.file, table.header), listing(systems)
-    raise InputError(
-        f"{where}: the systems would be named {names}; is this a row without a header? add a line with the names of "
-        f"the columns, or give {Hint('only')} with these names if they are right"
-    )
+    right = f"or give {Hint('only')} with these names if they are right"
+    raise InputError(f"{where}: the systems would be named {names}; {_NO_HEADER}, {right}")
 
 
 _INPUTS = frozenset(name for metric in METRICS.values() for name in metric.inputs)
@@ -215,12 +196,12 @@ def system_column(table: DataTable, options: Options) -> str | None:
     exact = next((name for name in table.columns if name.lower() == "system"), None)
     if options.system_column or exact:
         return options.system_column or exact
-    free = unused(table, options, [options.id_column, *(options.only or ())])
-    usual = [name for name in free if is_system(name) and len(set(table.columns[name])) > 1]
+    free = roles.unused(table, options, [options.id_column, *(options.only or ())])
+    usual = [name for name in free if roles.is_system(name) and len(set(table.columns[name])) > 1]
     usual = [name for name in usual if table.columns[name].is_words() or name == free[0]]
     if not usual:
         return None if options.single else _likely_system(table, options, free)
-    ids = [name for name in table.columns if name not in usual and is_id_name(name)]
+    ids = [name for name in table.columns if name not in usual and roles.is_id_name(name)]
     count = len(table.lines)
     repeated = [name for name in usual if any(len(set(table.columns[each])) < count for each in (name, *ids))]
     scores = _score_columns(table, [name for name in free if name not in usual])
@@ -242,7 +223,7 @@ def system_column(table: DataTable, options: Options) -> str | None:
 
 def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> str | None:
     """The column of systems by a name that a property may have, too, where the table cannot be wide."""
-    found = [name for name in free if may_be_system(name) and table.columns[name].is_words()]
+    found = [name for name in free if roles.may_be_system(name) and table.columns[name].is_words()]
     if {*table.columns} & {*(options.only or ())}:
         return None  # they are columns
     if len(found) != 1 or not 1 < len(set(table.columns[found[0]])) < len(table.lines):
@@ -255,7 +236,7 @@ def read_long(table: DataTable, options: Options, system: str) -> Reading:
     """The reading of a table whose column `system` holds the systems."""
     rows_of = _rows_of(table.names[system])
     if len(rows_of) == len(table.lines):
-        check_turned(table, [name for name in table.columns if name != system])
+        roles.check_turned(table, [name for name in table.columns if name != system])
     return _read_rows([(name, table, rows) for name, rows in rows_of.items()], options, system)
 
 
@@ -269,10 +250,8 @@ def read_several(tables: Mapping[str, DataTable], options: Options) -> Reading:
     for table in tables.values():
         names = [name for name in table.columns if name not in asked]
         if table.header is not None and not all(map(is_text, names[1:])):
-            raise InputError(
-                f"{Line(table.file, table.header)}: the columns would be named {listing(names)}; is this a row "
-                "without a header? add a line with the names of the columns"
-            )
+            where = Line(table.file, table.header)
+            raise InputError(f"{where}: the columns would be named {listing(names)}; {_NO_HEADER}")
     return _read_rows([(name, table, None) for name, table in tables.items()], options, None)
 
 
@@ -284,10 +263,10 @@ def _read_rows(
     numbers = {table: Lazy(table.columns, partial(number_column, table, hint=_HINT)) for table in tables}
 
     @cache
-    def join(roles: tuple[_LongRoles, ...]) -> Reading:
-        columns = dict(zip(tables, roles, strict=True))
+    def join(found: tuple[_LongRoles, ...]) -> Reading:
+        columns = dict(zip(tables, found, strict=True))
         for table, (ids, _) in columns.items():
-            check_measures(table, ids, options)
+            roles.check_measures(table, ids, options)
 
         def sheet(name: str, table: DataTable, rows: np.ndarray | None) -> Sheet:
             ids, score = columns[table]
@@ -298,7 +277,7 @@ def _read_rows(
         order = None
         if system is not None:  # that of the rows
             names = tables[0].names
-            order = names[roles[0][0] or ""]
+            order = names[found[0][0] or ""]
             order = order if options.runs is None else zip(order, names[options.runs], strict=True)
         return join_sheets([sheet(*own) for own in rows_of], options, order=order)
 
@@ -308,18 +287,18 @@ def _read_rows(
         if not known_metric(str(name)) and len(named) == len(tables) and all(own.is_numeric() for own in named):
             options = replace(options, metric=replace(MEAN, name=name), score_column=name)  # the mean of a column
         options = with_score(tables[0].file, options, metric := chosen_metric(options))
-        roles = _roles(tables, options, metric, system)
-        evaluation = join(roles)(replace(options, metric=metric))
-        (ids, score), *others = roles
+        found = _roles(tables, options, metric, system)
+        evaluation = join(found)(replace(options, metric=metric))
+        (ids, score), *others = found
         if score is not None and all(other == score for _, other in others):
-            check_common(evaluation, tables[0].file, score)
+            roles.check_common(evaluation, tables[0].file, score)
         counts = options.counts or {}
         scores = [score] if score else [counts.get(name, name) for name in metric.inputs]
         about = {"systems": "are the files" if system is None else f"from column {quote(system)}"}
-        about |= {"instance ids": ids_from(ids), "scores": f"from {listing(scores)}"}
-        rest = unused(tables[0], options, [system, ids, *scores])
-        notes = (columns_note(about, rest, "system_column, id_column, score_column"), *table_notes(tables[0], scores))
-        return replace(evaluation, notes=(*notes, *evaluation.notes))
+        about |= {"instance ids": roles.ids_from(ids), "scores": f"from {listing(scores)}"}
+        rest = roles.unused(tables[0], options, [system, ids, *scores])
+        note = roles.columns_note(about, rest, "system_column, id_column, score_column")
+        return replace(evaluation, notes=(note, *roles.table_notes(tables[0], scores), *evaluation.notes))
 
     return evaluate
 
@@ -343,8 +322,8 @@ def _roles(
     free = [
         [
             name
-            for name in unused(table, options, [system, *inputs])
-            if not table.columns[name].nested and not (system is None and is_system(name))
+            for name in roles.unused(table, options, [system, *inputs])
+            if not table.columns[name].nested and not (system is None and roles.is_system(name))
         ]
         for table in tables
     ]
@@ -368,13 +347,13 @@ def _roles(
         usual if name is None and usual in table.columns else name for name, table in zip(scores, tables, strict=True)
     ]
     if usual is not None and set(scores) == {usual}:
-        check_scores(tables, usual)
+        roles.check_scores(tables, usual)
     return tuple(zip(ids, scores, strict=True))
 
 
 def _named_ids(table: DataTable, free: Sequence[str], options: Options, system: str | None) -> str | None:
-    first = [name for name in free[:1] if is_id_name(name) or table.columns[name].is_words()]
-    return find_ids(table, options, first, free, system)
+    first = [name for name in free[:1] if roles.is_id_name(name) or table.columns[name].is_words()]
+    return roles.find_ids(table, options, first, free, system)
 
 
 def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str | None, options: Options) -> str | None:
@@ -389,7 +368,7 @@ def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str |
         name: len({cell for table in tables for cell in table.columns[name]})
         for name in free
         if all(name in table.columns for table in tables)
-        and all(tells_apart(table, name, options, system) for table in tables)
+        and all(roles.tells_apart(table, name, options, system) for table in tables)
     }
     fewest = min(distinct, key=distinct.__getitem__, default=None)
     if system is not None:
@@ -400,7 +379,7 @@ def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str |
 def _score_columns(table: DataTable, free: Sequence[str]) -> list[str]:
     """The columns that may hold the scores: named so, else of numbers that are named like nothing else."""
     numeric = [name for name in free if table.columns[name].is_numeric()]
-    for chosen in ([n for n in numeric if is_plain_score(n)], [n for n in numeric if not is_property(n)]):
+    for chosen in ([n for n in numeric if roles.is_plain_score(n)], [n for n in numeric if not roles.is_property(n)]):
         if len(chosen) == 1:
             return chosen
     return numeric
@@ -490,12 +469,12 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
         numbers = {WIN_RATE: np.where(a[own] == k, values[own], 1.0 - values[own])}
         sheets.append(_sheet(name, table, numbers, ids, None, rows=rows[own]))
     about = {"battles of": f"{quote(columns[0])} and {quote(columns[1])}", "winners": f"from {listing(columns[2:])}"}
-    about |= {"ids": ids_from(options.id_column), "systems": listing(systems, SHOWN)}
+    about |= {"ids": roles.ids_from(options.id_column), "systems": listing(systems, roles.SHOWN)}
     means = (
         f"{ties:,} of {len(values):,} battles are ties, which count half; a system is scored on all its battles, "
         "whoever the others are, and a pair on its own: there a win rate of 1/2 is a delta of 0"
     )
-    notes = (columns_note(about, (), "id_column, only"), *left_out, means)
+    notes = (roles.columns_note(about, (), "id_column, only"), *left_out, means)
     reading = join_sheets(sheets, replace(options, missing="pairwise"), scores=True, order=ids[rows])
 
     def evaluate(options: Options) -> EvaluationRecord:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+import sigjax.readers.roles as roles
 from sigjax.metrics import (
     CLASS_METRICS,
     METRICS,
@@ -26,21 +27,6 @@ from sigjax.metrics import (
 from sigjax.metrics.registry import as_numbers, check_mapping, refuse_other_indexes
 from sigjax.readers.join import Reading, Sheet, join_sheets
 from sigjax.readers.options import Options, check_named, chosen_metric, listing, quote, unclear
-from sigjax.readers.roles import (
-    SHOWN,
-    columns_note,
-    find_ids,
-    ids_from,
-    is_gold,
-    is_only_gold,
-    is_only_predicted,
-    is_predicted,
-    is_property,
-    is_score,
-    is_system,
-    may_be_system,
-    unused,
-)
 from sigjax.readers.table import TRUTH, DataColumn, DataTable, Lazy, is_missing, is_text, parse_number
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.run.files import naming
@@ -303,7 +289,8 @@ def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) ->
 
 def _label_column(gold: DataTable, ids: str | None, tables: Sequence[DataTable]) -> str:
     free = [name for name in gold.columns if name != ids]
-    for chosen in (free, [n for n in free if all(n in table.columns for table in tables)], [*filter(is_gold, free)]):
+    shared = [name for name in free if all(name in table.columns for table in tables)]
+    for chosen in (free, shared, [*filter(roles.is_gold, free)]):
         if len(chosen) == 1:
             return chosen[0]
     raise InputError(f"{gold.file}: which column holds the gold labels, {listing(free)}? leave out the others")
@@ -312,8 +299,8 @@ def _label_column(gold: DataTable, ids: str | None, tables: Sequence[DataTable])
 def _ids(table: DataTable, options: Options, system: str | None = None, taken: Iterable[str] = ()) -> str | None:
     if options.id_column is not None:
         return options.id_column
-    free = [name for name in unused(table, options, [system, *taken]) if not table.columns[name].nested]
-    return find_ids(table, options, [], free, system)
+    free = [name for name in roles.unused(table, options, [system, *taken]) if not table.columns[name].nested]
+    return roles.find_ids(table, options, [], free, system)
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,8 +331,8 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
             raise InputError(f"{table.file}: {Hint('gold')}: no label {quote(positive)} in {quote(column)}: {labels}")
     check_named(table.file, "gold", [options.gold] if options.gold else [], table.columns, "column and no file")
     check_named(table.file, "prediction", options.prediction or [], table.columns)
-    free = [name for name in unused(table, options, [options.id_column]) if not table.columns[name].nested]
-    guesses = [name for name in free if is_predicted(name) and name != options.gold and not is_only_gold(name)]
+    free = [name for name in roles.unused(table, options, [options.id_column]) if not table.columns[name].nested]
+    guesses = [n for n in free if roles.is_predicted(n) and n != options.gold and not roles.is_only_gold(n)]
     gold = options.gold or _gold_column(free, guesses, asked=asked)
     if gold is None:
         if asked:
@@ -358,7 +345,7 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
     ids = _ids(table, options, system, (gold, *guesses, *(options.prediction or ())))
     predictions = options.prediction or [name for name in guesses if name not in (gold, ids, system)]
     if not predictions:
-        rest = [name for name in others if name not in (ids, system) and not is_property(name)]
+        rest = [name for name in others if name not in (ids, system) and not roles.is_property(name)]
         sure = [name for name in rest if _has_classes(table, name, gold)] if table.columns[gold].is_words() else []
         predictions = sure or (rest if asked else [])
     one = system is not None or not alone
@@ -378,21 +365,21 @@ def _has_classes(table: DataTable, name: str, gold: str) -> bool:
 
 
 def _gold_column(free: Sequence[str], guesses: Sequence[str], *, asked: bool) -> str | None:
-    named = [name for name in free if is_gold(name) and name not in guesses]
-    sure = asked or any(map(is_only_gold, named)) or (guesses and all(map(is_only_predicted, guesses)))
+    named = [name for name in free if roles.is_gold(name) and name not in guesses]
+    sure = asked or any(map(roles.is_only_gold, named)) or (guesses and all(map(roles.is_only_predicted, guesses)))
     return named[0] if len(named) == 1 and sure else None
 
 
 def _system_column(table: DataTable, free: Sequence[str]) -> str | None:
-    found = [name for name in free if may_be_system(name) and not is_predicted(name)]
-    found = [name for name in found if table.columns[name].is_words() or is_system(name)]
+    found = [name for name in free if roles.may_be_system(name) and not roles.is_predicted(name)]
+    found = [name for name in found if table.columns[name].is_words() or roles.is_system(name)]
     found = [name for name in found if 1 < len({*table.columns[name]}) < len(table.lines)]
     return found[0] if len(found) == 1 else None
 
 
 def _holds_numbers(table: DataTable, names: Sequence[str]) -> bool:
     """Whether there are scores already, or the counts of a metric (tp, predicted, gold)."""
-    scores = (name for name in names if is_score(name) and not (is_predicted(name) or is_gold(name)))
+    scores = (name for name in names if roles.is_score(name) and not (roles.is_predicted(name) or roles.is_gold(name)))
     counts = (each.inputs for name, each in METRICS.items() if len(each.inputs) > 1 and name not in OF_NUMBERS)
     return any({*own} <= {*table.columns} for own in counts) or any(table.columns[name].is_numeric() for name in scores)
 
@@ -414,10 +401,11 @@ def read_labelled(tables: Mapping[str, tuple[DataTable, LabelColumns]], options:
     _check_gold(systems)
     first, columns = next(iter(tables.values()))
     taken = [columns.gold, *columns.predictions, columns.system, columns.ids]
-    about = {"gold labels": f"from {quote(columns.gold)}", "predictions": f"from {listing(columns.predictions, SHOWN)}"}
-    about |= {"instance ids": ids_from(columns.ids)}
+    predictions = listing(columns.predictions, roles.SHOWN)
+    about = {"gold labels": f"from {quote(columns.gold)}", "predictions": f"from {predictions}"}
+    about |= {"instance ids": roles.ids_from(columns.ids)}
     about |= {"systems": f"from column {quote(columns.system)}"} if columns.system else {}
-    note = columns_note(about, unused(first, options, taken), "gold, prediction, id_column, ignore")
+    note = roles.columns_note(about, roles.unused(first, options, taken), "gold, prediction, id_column, ignore")
 
     def evaluate(options: Options) -> EvaluationRecord:
         if options.metric == "mean":

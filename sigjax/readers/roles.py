@@ -10,13 +10,12 @@ What would pass for systems on instances is refused: metrics, gold labels, predi
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 
 import numpy as np
 
 from sigjax.metrics import METRICS
 from sigjax.readers.options import Options, listing, quote
-from sigjax.readers.table import DataColumn, DataTable, is_missing, is_text, locate
+from sigjax.readers.table import DataTable, is_missing, is_text, locate
 from sigjax.records import EvaluationRecord, Hint, InputError
 
 
@@ -287,7 +286,7 @@ _BY_GOLD = f"predictions are scored with {Hint('gold', 'COLUMN')} (or a file) an
 SHOWN = 4
 _MOST_CLASSES = 20
 """More whole numbers than this are no classes."""
-FEWEST_TURNED = 4
+_FEWEST_TURNED = 4
 """Columns from which q1, q2, ... are taken for instances, where there are half as many rows or fewer."""
 _NUMBERED = re.compile(r"(.*?)(\d{1,18})")
 _INSTANCES = frozenset(
@@ -322,11 +321,10 @@ def check_names(systems: Iterable[str], *, where: str = "", noun: str = "column"
     """Refuse systems that are all named like metrics."""
     if are_measures(systems):
         give = Hint("score_column", "NAME")
-        files = f"one column per system, of one metric: give one such file per system and {give}, or"
-        expected = files if noun == "column" else "numbers of systems, by one metric;"
-        raise InputError(
-            f"{where}{noun}s {listing(systems)} seem to hold metrics; expected {expected} {_if_meant(systems, noun)}"
-        )
+        files = f"one column per system, of one metric: give one such file per system and {give}"
+        expected = f"{files}, or" if noun == "column" else "numbers of systems, by one metric;"
+        seem = f"{noun}s {listing(systems)} seem to hold metrics"
+        raise InputError(f"{where}{seem}; expected {expected} {_if_meant(systems, noun)}")
 
 
 def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = "", noun: str = "column") -> None:
@@ -351,17 +349,14 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = ""
 
 def _if_meant(names: Iterable[str], noun: str) -> str:
     """What to do where names mislead."""
-    return (
-        f"give {Hint('only', *spelled(names))} if they are systems"
-        if noun == "column"
-        else "rename them if they are systems"
-    )
+    how = f"give {Hint('only', *spelled(names))}" if noun == "column" else "rename them"
+    return f"{how} if they are systems"
 
 
 def spelled(names: Iterable[str]) -> list[str]:
     """The first names, as an option takes them."""
-    first = list(islice(names, SHOWN + 1))
-    return [*map(quote, first[:SHOWN]), *["..."] * (len(first) > SHOWN)]
+    names = list(names)
+    return [*map(quote, names[:SHOWN]), *["..."] * (len(names) > SHOWN)]
 
 
 def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
@@ -413,7 +408,7 @@ def check_turned(table: DataTable, systems: Sequence[str]) -> None:
     words, numbers = {match[1] for match in found}, [int(match[2]) for match in found]
     if len(numbers) < len(systems) or len(words) > 1 or not np.all(np.diff(numbers) == 1):
         return
-    few = len(systems) >= FEWEST_TURNED and 2 * len(table.lines) <= len(systems)
+    few = len(systems) >= _FEWEST_TURNED and 2 * len(table.lines) <= len(systems)
     if few or words.pop().strip("_-. ").lower() in _INSTANCES:
         raise InputError(
             f"{table.file}: columns {listing(systems[:3])}{', ...' if len(systems) > 3 else ''} are numbered like "
@@ -460,13 +455,11 @@ def wide_roles(table: DataTable, options: Options) -> tuple[str | None, tuple[st
         unclear = {columns[0]: _NUMBERS_ROWS}
     if len(systems) < 2:
         unclear |= {name: roles[name][1] for name in about}
-    of_folds = "; `sigjax classical --design folds` has a test of folds" if any(map(is_fold, table.columns)) else ""
     for name, reason in unclear.items():
         raise InputError(
             f"{table.file}: column {quote(name)} looks like ids or a property of the instances, not like a system: it "
             f"{reason}; give {Hint('ignore', quote(name))} to leave it out, {Hint('id_column', quote(name))} to use it "
             f"as ids, or all systems: {Hint('only', *spelled(each for each in systems if each not in unclear))}"
-            f"{of_folds}"
         )
     return ids, tuple(systems), [name for name in columns if name not in systems]
 
@@ -567,11 +560,9 @@ def _is_text(table: DataTable, first: str) -> bool:
         return False
     texts = [row for row, cell in enumerate(cells) if is_text(cell) and not is_missing(cell)]
     if texts and 2 * len(texts) < len(table.lines):
-        raise InputError(
-            f"{locate(table, texts[0], first)}: expected a number as in most of the column, got "
-            f"{quote(cells[texts[0]])}; repair it, or give {Hint('id_column', 'NAME')} if the column holds the "
-            "instance ids"
-        )
+        expected = f"expected a number as in most of the column, got {quote(cells[texts[0]])}"
+        how = f"repair it, or give {Hint('id_column', 'NAME')} if the column holds the instance ids"
+        raise InputError(f"{locate(table, texts[0], first)}: {expected}; {how}")
     return bool(texts)
 
 
@@ -579,22 +570,15 @@ def table_notes(table: DataTable, scores: Iterable[str]) -> tuple[str, ...]:
     """Which words in the columns of scores are numbers; a warning if rows are of the folds of a cross-validation."""
     verdicts = dict.fromkeys(table.columns[name].verdicts for name in scores if name in table.columns)
     read = [f"{yes!r} is read as 1 and {no!r} as 0" for yes, _, no in (pair.partition("/") for pair in verdicts) if yes]
-    return (
-        *read,
-        *(
-            f"warning: column {quote(name)}: folds share training data, so that results on them depend on each other, "
-            "p-values are too small and intervals too short; compare on a separate test set, or on several data sets; "
-            "`sigjax classical --design folds` has a test of folds"
-            for name in table.columns
-            if is_fold(name) and _are_folds(table.columns[name])
-        ),
-    )
-
-
-def _are_folds(cells: DataColumn) -> bool:
-    """Whether cells are the numbers of folds, such as 3 or Fold3: at least two, and not many."""
-    numbers = {*cells} if not cells.nested else set[str]()
-    return 1 < len(numbers) <= _MOST_FOLDS and all(_FOLD_NUMBER.fullmatch(each.strip()) for each in numbers)
+    named = {name: {*table.columns[name]} for name in table.columns if is_fold(name)}
+    folds = [
+        f"warning: column {quote(name)}: folds share training data, so that results on them depend on each other, "
+        "p-values are too small and intervals too short; compare on a separate test set, or on several data sets; "
+        "`sigjax classical --design folds` has a test of folds"
+        for name, numbers in named.items()
+        if 1 < len(numbers) <= _MOST_FOLDS and all(_FOLD_NUMBER.fullmatch(each.strip()) for each in numbers)
+    ]
+    return (*read, *folds)
 
 
 def ids_from(column: str | None) -> str:
