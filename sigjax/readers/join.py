@@ -177,7 +177,7 @@ def _instance_labels(
     if not any(name in sheet.labels for sheet in sheets):
         known = dict.fromkeys(label for sheet in sheets for label in sheet.labels)
         return file_labels(sheets[0].file, name, option, known=known, num_instances=len(keys))
-    labels = np.full(len(keys), None, object)
+    labels, seen = np.full(len(keys), "", object), np.zeros(len(keys), bool)
     done = set[tuple[int, int]]()
     for sheet, own in zip(sheets, rows, strict=True):
         column = sheet.labels.get(name)
@@ -185,16 +185,16 @@ def _instance_labels(
             continue
         done.add((id(column), id(own)))  # columns of a table share their labels
         given = np.array(column, object)
-        wrong = np.flatnonzero(np.not_equal(labels[own], None) & (labels[own] != given))
+        wrong = np.flatnonzero(seen[own] & (labels[own] != given))
         if wrong.size:
             row, i = int(wrong[0]), int(own[wrong[0]])
             raise InputError(
                 f"{sheet.line(row)}: {quote(name)} of instance {quote_key(sheet, keys[i])} is "
                 f"{quote(column[row])}, but {quote(str(labels[i]))} elsewhere; {option} takes one label per instance"
             )
-        labels[own] = given
+        labels[own], seen[own] = given, True
     for i in used.tolist():
-        if not str(labels[i] or "").strip():
+        if not str(labels[i]).strip():
             where = f"{sheets[0].file}: {option}"
             raise InputError(f"{where}: instance {quote_key(sheets[0], keys[i])} has no {quote(name)}")
     return labels.tolist()

@@ -101,8 +101,7 @@ def check_columns(table: DataTable, options: Options) -> None:
     """Refuse options that name columns that are not there."""
     check_named(table.file, "ignore", options.ignore, table.columns)
     for option in ("id_column", "runs", "system_column", "score_column"):
-        name = getattr(options, option)
-        check_named(table.file, option, [] if name is None else [name], table.columns)
+        check_named(table.file, option, [getattr(options, option)], table.columns)
 
 
 def _sheet(
@@ -170,21 +169,14 @@ def _wide_columns(table: DataTable, options: Options) -> tuple[str | None, Seque
     id_column, systems, others = roles.wide_roles(table, options)
     known = systems if options.only is None else roles.unused(table, options, [id_column])
     systems = select_systems(table.file, known, options)
-    _check_header(table, id_column, systems, options)
+    named = options.id_column is not None or options.only is not None or roles.is_id_name(id_column)
+    if table.header is not None and not named and not any(map(is_text, systems)):
+        where, right = Line(table.file, table.header), f"or give {Hint('only')} with these names if they are right"
+        raise InputError(f"{where}: the systems would be named {listing(systems)}; {_NO_HEADER}, {right}")
     if options.only is None:
         roles.check_turned(table, systems)
     about = {"instance ids": roles.ids_from(id_column), "systems": listing(systems, roles.SHOWN)}
     return id_column, systems, roles.columns_note(about, others, "id_column, only, ignore")
-
-
-def _check_header(table: DataTable, id_column: str | None, systems: Sequence[str], options: Options) -> None:
-    """Refuse a first line that is numbers where the names of systems should be, unless it names the ids."""
-    named = options.id_column is not None or options.only is not None or roles.is_id_name(id_column)
-    if table.header is None or named or any(map(is_text, systems)):
-        return
-    where, names = Line(table.file, table.header), listing(systems)
-    right = f"or give {Hint('only')} with these names if they are right"
-    raise InputError(f"{where}: the systems would be named {names}; {_NO_HEADER}, {right}")
 
 
 _INPUTS = frozenset(name for metric in METRICS.values() for name in metric.inputs)
@@ -282,9 +274,9 @@ def _read_rows(
         return join_sheets([sheet(*own) for own in rows_of], options, order=order)
 
     def evaluate(options: Options) -> EvaluationRecord:
-        name = options.metric
+        name = str(options.metric)
         named = [table.columns[name] for table in tables if name in table.columns]
-        if not known_metric(str(name)) and len(named) == len(tables) and all(own.is_numeric() for own in named):
+        if not known_metric(name) and len(named) == len(tables) and all(own.is_numeric() for own in named):
             options = replace(options, metric=replace(MEAN, name=name), score_column=name)  # the mean of a column
         options = with_score(tables[0].file, options, metric := chosen_metric(options))
         found = _roles(tables, options, metric, system)

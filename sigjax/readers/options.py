@@ -276,10 +276,12 @@ def suggest(name: str, known: Iterable[str], what: str) -> str:
     return f"did you mean {' or '.join(quote(match) for match in close)}?" if close else f"{what}: {listing(known)}"
 
 
-def check_named(file: str, option: str, names: Iterable[str], known: Iterable[str], what: str = "column") -> None:
+def check_named(
+    file: str, option: str, names: Iterable[str | None], known: Iterable[str], what: str = "column"
+) -> None:
     """Refuse names that an option gives and that are not there."""
     for name in names:
-        if name not in known:
+        if name is not None and name not in known:
             meant = suggest(name, known, f"{what.split()[0]}s")
             raise InputError(f"{file}: {Hint(option)}: no {what} {quote(name)}; {meant}")
 

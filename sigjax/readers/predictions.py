@@ -329,7 +329,7 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
         if column in table.columns and positive not in table.columns[column]:
             labels = listing(sorted({*table.columns[column]}), 3)
             raise InputError(f"{table.file}: {Hint('gold')}: no label {quote(positive)} in {quote(column)}: {labels}")
-    check_named(table.file, "gold", [options.gold] if options.gold else [], table.columns, "column and no file")
+    check_named(table.file, "gold", [options.gold], table.columns, "column and no file")
     check_named(table.file, "prediction", options.prediction or [], table.columns)
     free = [name for name in roles.unused(table, options, [options.id_column]) if not table.columns[name].nested]
     guesses = [n for n in free if roles.is_predicted(n) and n != options.gold and not roles.is_only_gold(n)]

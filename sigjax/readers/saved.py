@@ -230,7 +230,7 @@ def load_npz(file: str, data: bytes) -> dict[str, np.ndarray]:
 
 def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:
     check_named(file, "ignore", options.ignore, arrays, "array")
-    check_named(file, "id_column", [options.id_column] if options.id_column else [], arrays, "array")
+    check_named(file, "id_column", [options.id_column], arrays, "array")
     others = {*RESERVED, options.id_column, options.cluster, options.strata, *options.ignore}
     names = select_systems(file, [name for name in arrays if name not in others], options)
     num_instances = len(np.atleast_1d(arrays[names[0]])) if names else 0
