@@ -25,6 +25,7 @@ from sigjax.readers.join import directed
 from sigjax.readers.json_files import Item, entries_of, item_at, parse_json, parse_json_lines
 from sigjax.readers.layouts import read_table, read_tables
 from sigjax.readers.options import Options, check_options, listing, quote, suggest
+from sigjax.readers.plain import parse_records
 from sigjax.readers.shapes import at_path, paths_of, records_at
 from sigjax.readers.table import DataColumn, DataTable, Lazy, Numbers, check_characters, check_filled
 from sigjax.records import EvaluationRecord, Hint, InputError
@@ -269,17 +270,10 @@ def _parse_sheet(file: str, options: Options, *, alone: bool) -> DataTable:
         example = Hint("reader", f"excel(sheet={next(iter(sheets), 'NAME')})")
         raise InputError(f"{file}: which sheet, {listing(sheets)}? say so with {example}")
     rows = [[_sheet_cell(cell) for cell in row] for row in sheets.get(named) or next(iter(sheets.values()))]
-    while rows and not any(rows[-1]):
-        rows.pop()
     start = next((row for row, cells in enumerate(rows) if any(cells)), 0)
     width = max((j for row in rows for j, cell in enumerate(row, start=1) if cell), default=0)
-    if len(rows) < start + 2:
-        raise InputError(f"{file}: has a header but no rows; expected one row per instance")
-    names = [cell.strip() for cell in rows[start][:width]]
-    refuse_repeats(file, names)
-    columns = zip(*(row[:width] for row in rows[start + 1 :]), strict=True)
-    made = {name: DataColumn(list(cells)) for name, cells in zip(names, columns, strict=True)}
-    return DataTable(file, made, range(start + 2, len(rows) + 1), "row", header=None)
+    records = ((number, row[:width]) for number, row in enumerate(rows[start:], start=start + 1))
+    return replace(parse_records(file, records, dialect="csv", alone=False), row_word="row", header=None)
 
 
 def _sheet_cell(cell: Any) -> str:

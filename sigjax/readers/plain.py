@@ -52,10 +52,9 @@ def parse_delimited(file: str, text: str, *, dialect: str, alone: bool = True) -
     delimiter = ";" if semicolons else DELIMITERS[dialect]
     header = _header_at(lines, first, delimiter)
     lines[:header] = [""] * header
-    if dialect == "csv" and '"' in text:
-        table = _parse_quoted(file, "\n".join(lines), delimiter, alone=alone)
-    else:
-        table = _parse_plain(file, _without_comments(lines, header, delimiter), delimiter, dialect=dialect, alone=alone)
+    quoted = dialect == "csv" and '"' in text
+    records = csv_records(file, "\n".join(lines), delimiter) if quoted else _plain_records(lines, delimiter)
+    table = parse_records(file, records, dialect=dialect, alone=alone)
     return replace(table, columns=_with_points(file, table.columns)) if semicolons else table
 
 
@@ -66,63 +65,34 @@ def _header_at(lines: Sequence[str], first: str, delimiter: str) -> int:
     return before.index(width) if width in before and not (width == 1 and is_text(first)) else at
 
 
-def _without_comments(lines: Sequence[str], header: int, delimiter: str) -> list[str]:
-    """Lines with empty ones in place of comments; where # begins rows, it begins no comments."""
-    width = lines[header].count(delimiter) + 1
-    marked = {i: lines[i].split(delimiter) for i in range(header + 1, len(lines)) if lines[i].startswith("#")}
-    if any(len(fields) == width for fields in marked.values()):
-        return list(lines)
-    return ["" if i in marked and _is_comment(marked[i], width) else line for i, line in enumerate(lines)]
+def _plain_records(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Line number and fields, none of which holds a delimiter, of each line that is not blank."""
+    for number, line in enumerate(lines, start=1):
+        if line.strip(" "):
+            yield number, [*map(unquote, line.split(delimiter))] if '"' in line else line.split(delimiter)
 
 
-def _is_comment(fields: Sequence[str], width: int) -> bool:
-    """Whether a line is no row, but a comment: it begins with # and a blank, or has one field only."""
-    return len(fields) != width and fields[0].startswith("#") and (len(fields) == 1 or fields[0][1:2] in ("", " "))
-
-
-def _parse_plain(file: str, rows: list[str], delimiter: str, *, dialect: str, alone: bool) -> DataTable:
-    """A table none of whose fields holds a delimiter."""
-    while len(rows) > 1 and not rows[-1].strip(f' "{delimiter}'):
-        rows.pop()
-    lines: Sequence[int] = range(1, len(rows) + 1)
-    if not all(map(str.strip, rows)):
-        kept = [i for i, row in enumerate(rows) if row.strip(" ")] or [0]
-        rows, lines = [rows[i] for i in kept], [lines[i] for i in kept]
-    names = [unquote(name).strip() for name in rows[0].split(delimiter)]
-    _check_header(file, names, lines, dialect=dialect, alone=alone)
-    for line, row in zip(lines, rows, strict=True):
-        if row.count(delimiter) != len(names) - 1:
-            _refuse_width(file, line, row.split(delimiter), len(names))
-    cells = delimiter.join(rows).split(delimiter)
-    columns = {name: DataColumn(cells[len(names) + j :: len(names)]) for j, name in enumerate(names)}
-    if any('"' in row for row in rows):
-        columns = {name: DataColumn([unquote(cell) for cell in column]) for name, column in columns.items()}
-    return DataTable(file, columns, lines[1:], header=lines[0])
-
-
-def _parse_quoted(file: str, text: str, delimiter: str, *, alone: bool) -> DataTable:
-    """A csv file some of whose fields are in quotes."""
-    records = csv_records(file, text, delimiter)
+def parse_records(file: str, records: Iterator[tuple[int, list[str]]], *, dialect: str, alone: bool) -> DataTable:
+    """The table of the fields of each line but comments; where # begins rows, it begins no comments."""
     header, first = next(records, (1, []))
     names = [name.strip() for name in first]
-    lines, columns, comments = [header], [list[str]() for _ in names], list[tuple[int, list[str]]]()
+    width, lines, cells, comments = len(names), [header], list[str](), list[tuple[int, list[str]]]()
     for line, fields in records:
-        if _is_comment(fields, len(names)):
+        if len(fields) == width:
+            lines.append(line)
+            cells += fields
+        elif fields[0].startswith("#") and (len(fields) == 1 or fields[0][1:2] in ("", " ")):
             comments.append((line, fields))
-            continue
-        if len(fields) != len(names):
-            _refuse_width(file, line, fields, len(names))
-        lines.append(line)
-        for column, cell in zip(columns, fields, strict=True):
-            column.append(cell)
-    if comments and any(cell.startswith("#") for cell in columns[0]):
-        _refuse_width(file, *comments[0], len(names))
-    while len(lines) > 1 and not any(column[-1].strip() for column in columns):
+        else:
+            _refuse_width(file, line, fields, width)
+    if comments and any(cell.startswith("#") for cell in cells[::width]):
+        _refuse_width(file, *comments[0], width)
+    while len(lines) > 1 and not any(map(str.strip, cells[-width:])):
         lines.pop()
-        for column in columns:
-            column.pop()
-    _check_header(file, names, lines, dialect="csv", alone=alone)
-    return DataTable(file, dict(zip(names, map(DataColumn, columns), strict=True)), lines[1:], header=header)
+        del cells[-width:]
+    _check_header(file, names, lines, dialect=dialect, alone=alone)
+    columns = {name: DataColumn(cells[j::width]) for j, name in enumerate(names)}
+    return DataTable(file, columns, lines[1:], header=header)
 
 
 def _with_tabs(text: str) -> str:
