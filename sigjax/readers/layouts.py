@@ -311,15 +311,12 @@ def _roles(
 ) -> tuple[_LongRoles, ...]:
     counts = options.counts or {}
     inputs = [*counts.values(), *(counts.get(name, name) for name in metric.inputs)]
-    free = [
-        [
-            name
-            for name in roles.unused(table, options, [system, *inputs])
-            if not table.columns[name].nested and not (system is None and roles.is_system(name))
-        ]
-        for table in tables
-    ]
-    ids = [options.id_column or _named_ids(*own, options, system) for own in zip(tables, free, strict=True)]
+    free, ids, scores = list[list[str]](), list[str | None](), list[str | None]()
+    for table in tables:
+        names = [n for n in roles.unused(table, options, [system, *inputs]) if not table.columns[n].nested]
+        free.append([name for name in names if system is not None or not roles.is_system(name)])
+        first = [name for name in free[-1][:1] if roles.is_id_name(name) or table.columns[name].is_words()]
+        ids.append(options.id_column or roles.find_ids(table, options, first, free[-1], system))
     if all(own is None for own in ids):
         known = _unnamed_ids(tables, free[0], system, options)
         if known is None and system is not None:
@@ -329,23 +326,16 @@ def _roles(
     only, *others = metric.inputs
     if options.counts or others or any(only in table.columns for table in tables):
         return tuple((own, None) for own in ids)
-    numeric = [
-        _score_columns(table, [name for name in names if name != own])
-        for table, names, own in zip(tables, free, ids, strict=True)
-    ]
-    scores = [names[0] if len(names) == 1 else None for names in numeric]
+    for table, names, own in zip(tables, free, ids, strict=True):
+        numeric = _score_columns(table, [name for name in names if name != own])
+        scores.append(numeric[0] if len(numeric) == 1 else None)
     usual = next((name for name in scores if name is not None), None)  # a typing error makes a column text
-    scores = [
-        usual if name is None and usual in table.columns else name for name, table in zip(scores, tables, strict=True)
-    ]
+    for index, table in enumerate(tables):
+        if scores[index] is None and usual in table.columns:
+            scores[index] = usual
     if usual is not None and set(scores) == {usual}:
         roles.check_scores(tables, usual)
     return tuple(zip(ids, scores, strict=True))
-
-
-def _named_ids(table: DataTable, free: Sequence[str], options: Options, system: str | None) -> str | None:
-    first = [name for name in free[:1] if roles.is_id_name(name) or table.columns[name].is_words()]
-    return roles.find_ids(table, options, first, free, system)
 
 
 def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str | None, options: Options) -> str | None:

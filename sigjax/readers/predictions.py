@@ -538,8 +538,8 @@ def evaluation_from_predictions(
     right = _spelled("gold", truth)
     systems = [Predicted(Sheet(name, "predictions", {}), right, _spelled(name, own)) for name, own in predicted.items()]
     made, columns, notes = _scored(systems, Options(metric=metric))
-    found = METRICS["mean"] if made in ANSWERS else chosen_metric(Options(metric=made))
-    found = replace(found, name=made, inputs=(made,)) if made in ANSWERS else found
+    mean = replace(METRICS["mean"], name=made, inputs=(made,))
+    found = mean if made in ANSWERS else chosen_metric(Options(metric=made))
     arrays = {
         own.sheet.system: np.stack([column[each] for each in found.inputs], axis=-1)
         for own, column in zip(systems, columns, strict=True)
