@@ -145,7 +145,7 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
     for name, column in counts.items():
         if name not in metric.inputs:
             raise InputError(f"{Hint('counts')}: {metric.name!r} takes {', '.join(metric.inputs)}, not {quote(name)}")
-        check_named(sheet.file, "counts", [column], sheet.numbers)
+        check_named(sheet.file, "counts", [column], sheet.numbers, "column of numbers")
     wanted = [counts.get(name, name) for name in metric.inputs]
     if all(name in sheet.numbers for name in wanted):
         return wanted
