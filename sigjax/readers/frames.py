@@ -262,7 +262,7 @@ def _parse_sheet(file: str, options: Options, *, alone: bool) -> DataTable:
             with ZipFile(BytesIO(data)) as archive:
                 size, limit = sum(member.file_size for member in archive.infolist()), growth_limit(len(data))
             if size > limit:
-                raise InputError(f"{file}: {len(data)} bytes unpack to more than {limit}: this is no data")
+                raise InputError(f"{file}: {len(data)} bytes unpack to more than {limit}; save it as CSV if it is data")
         book = CalamineWorkbook.from_filelike(BytesIO(data))
         sheets = {name: rows for name in book.sheet_names if (rows := book.get_sheet_by_name(name).to_python())}
     (named,) = options.parameters.get("sheet", ("",))
