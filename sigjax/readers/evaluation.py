@@ -90,11 +90,10 @@ class Evaluation(EvaluationRecord):
             if ids is not None or runs is not None:
                 raise InputError("ids and runs are for arrays; these numbers are given by id")
             made = evaluation_from_mappings(arrays, metric=metric, clusters=clusters, strata=strata, missing=missing)
-            check_systems(made)
-            return cls(**vars(made))
-        if missing != "error":
+        elif missing != "error":
             raise InputError("missing is for numbers by id, such as {'A': {'x': 1}}; arrays are joined by position")
-        made = evaluation_from_arrays(arrays, metric=metric, ids=ids, clusters=clusters, strata=strata, runs=runs)
+        else:
+            made = evaluation_from_arrays(arrays, metric=metric, ids=ids, clusters=clusters, strata=strata, runs=runs)
         check_systems(made)
         return cls(**vars(made))
 

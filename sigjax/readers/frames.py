@@ -10,7 +10,7 @@ are taken like others).
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -23,8 +23,9 @@ import numpy as np
 from sigjax.metrics.registry import LARGEST_WHOLE
 from sigjax.readers.join import directed
 from sigjax.readers.json_files import Item, entries_of, item_at, parse_json, parse_json_lines
-from sigjax.readers.layouts import check_width, read_table, read_tables
+from sigjax.readers.layouts import read_table, read_tables
 from sigjax.readers.options import Options, check_options, listing, quote, suggest
+from sigjax.readers.plain import parse_records
 from sigjax.readers.shapes import at_path, paths_of, records_at
 from sigjax.readers.table import DataColumn, DataTable, Lazy, Numbers, check_characters, check_filled
 from sigjax.records import EvaluationRecord, Hint, InputError
@@ -59,26 +60,17 @@ def frame_table(frame: Any, *, file: str = FRAME) -> DataTable:
     try:
         wrapped = narwhals.from_native(frame, eager_only=True)
     except TypeError:
-        raise InputError(
-            f"expected a path or a data frame of pandas, polars or pyarrow, got {type(frame).__name__}; collect it, or "
-            "make one of it, first"
-        ) from None
-    wrapped = _without_empty_end(wrapped)
+        got = f"{type(frame).__name__}; collect it, or make one of it, first"
+        raise InputError(f"expected a path or a data frame of pandas, polars or pyarrow, got {got}") from None
+    filled = np.zeros(len(wrapped), bool)
+    for name in wrapped.columns:
+        if not filled[-1:].any():  # empty rows at the end are left out, as those of text
+            filled |= ~wrapped.get_column(name).is_null().to_numpy().astype(bool)
+    wrapped = wrapped.head(len(filled) - int(np.argmax(filled[::-1])) if filled.any() else 0)
     if len(wrapped) == 0:
         raise InputError(f"{file}: has no rows; expected one row per instance")
     columns = Lazy(dict.fromkeys([*index, *wrapped.columns]), partial(_cells, file, wrapped))
     return DataTable(file, columns, range(1, len(wrapped) + 1), "row", index=index)
-
-
-def _without_empty_end(frame: Any) -> Any:
-    """A frame of narwhals without the last rows if these have no value at all, as in tables that are text."""
-    empty = np.ones(len(frame), bool)
-    for name in frame.columns:
-        if not empty[-1:].any():
-            return frame
-        empty &= frame.get_column(name).is_null().to_numpy().astype(bool)
-    filled = np.flatnonzero(~empty)
-    return frame.head(int(filled[-1]) + 1 if filled.size else 0)
 
 
 def _plain_pandas(frame: Any) -> tuple[Any, tuple[str, ...]]:
@@ -87,9 +79,8 @@ def _plain_pandas(frame: Any) -> tuple[Any, tuple[str, ...]]:
     if any(name is not None for name in frame.index.names) or type(frame.index).__name__ != "RangeIndex":
         levels = enumerate(frame.index.names)
         index = tuple(f"__index_level_{k}__" if name is None else str(name) for k, name in levels)
-        frame = (
-            frame.set_axis(range(len(names)), axis=1).rename_axis(index=[f"{name} " for name in index]).reset_index()
-        )
+        frame = frame.set_axis(range(len(names)), axis=1).rename_axis(index=[f"{name} " for name in index])
+        frame = frame.reset_index()
     return frame.set_axis([*index, *names], axis=1), index
 
 
@@ -136,24 +127,6 @@ def refuse_repeats(file: str, names: Iterable[str]) -> None:
 _WORDS = {True: "true", False: "false", None: ""}
 
 
-def parse_jsonl(
-    file: str, text: str, *, ignore: Collection[str], records: str | None = None, paths: Sequence[str] = ()
-) -> DataTable:
-    r"""JSON lines as a table: one object per line, one field per column; a field that a line lacks is empty.
-
-    Fields that hold lists or objects are no numbers and no names. Those named in `ignore` may hold anything.
-
-    >>> parse_jsonl("t.jsonl", '{"id": "x", "A": 1}\n{"A": 0.5, "id": "y"}\n', ignore=()).columns["A"].cells
-    ['1', '0.5']
-    """
-    lines = [line for line, content in enumerate(text.split("\n"), start=1) if content.strip()]
-    items = parse_json_lines(file, text, spelled=True)
-    if records is not None:
-        each = [own for item in items for own in _records(file, item.fields, records)]
-        return _table(file, each, None, "row", ignore, paths)
-    return _table(file, items, lines, "line", ignore, paths)
-
-
 def _records(file: str, value: Any, path: str) -> list[Item]:
     """The records of a JSON value."""
     found = records_at(value, path)
@@ -179,16 +152,14 @@ def _of_columns(value: dict[str, Any]) -> Any:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def _table(
-    file: str,
-    objects: Iterable[Item],
-    lines: Sequence[int] | None,
-    word: str,
-    ignore: Collection[str],
-    paths: Sequence[str] = (),
-) -> DataTable:
+def _table(file: str, objects: Iterable[Item], lines: Sequence[int] | None, options: Options) -> DataTable:
+    """Objects as a table, one field per column; a field that an object lacks is empty.
+
+    Fields that hold lists or objects are no numbers and no names. Those that `ignore` names may hold anything.
+    """
     nested: dict[str, Item] = {}
     rows: list[dict[str, str]] = []
+    paths, ignore, word = paths_of(options), options.ignore, "row" if lines is None else "line"
     for item in objects:
         below = {path: at_path(item.fields, path) for path in paths}
         fields = {path: value for path, value in below.items() if value is not None} | dict(item.fields)
@@ -201,10 +172,8 @@ def _table(
     columns = {name: DataColumn([row.get(name, "") for row in rows]) for name in names}
     for name, item in nested.items():
         if not {*columns[name]} <= {"", "(list)", "(object)"}:
-            raise InputError(
-                f"{item.field(name)}: expected a text, a number, true, false or null, as other objects have, got a "
-                f"list or an object; leave it out with {Hint('ignore', 'NAME')}"
-            )
+            expected = "expected a text, a number, true, false or null, as other objects have, got a list or an object"
+            raise InputError(f"{item.field(name)}: {expected}; leave it out with {Hint('ignore', 'NAME')}")
         columns[name] = DataColumn(columns[name].cells, nested=True)
     return DataTable(file, columns, range(1, len(rows) + 1) if lines is None else lines, word)
 
@@ -222,8 +191,11 @@ def _cell(item: Item, name: str, value: object, nested: dict[str, Item]) -> str:
 
 
 def _parse_lines(file: str, options: Options, *, alone: bool) -> DataTable:
-    text, paths = read_text(file), paths_of(options)
-    return parse_jsonl(file, text, ignore=options.ignore, records=options.records, paths=paths)
+    text = read_text(file)
+    items = parse_json_lines(file, text, spelled=True)
+    if (path := options.records) is not None:
+        return _table(file, [own for item in items for own in _records(file, item.fields, path)], None, options)
+    return _table(file, items, [i for i, line in enumerate(text.split("\n"), start=1) if line.strip()], options)
 
 
 def _parse_list(file: str, options: Options, *, alone: bool) -> DataTable:
@@ -233,7 +205,7 @@ def _parse_list(file: str, options: Options, *, alone: bool) -> DataTable:
     else:
         with naming(file):
             entries = entries_of(_of_columns(loaded) if isinstance(loaded, dict) else loaded, file)
-    return _table(file, entries, None, "row", options.ignore, paths_of(options))
+    return _table(file, entries, None, options)
 
 
 read_jsonl, read_json = partial(read_tables, _parse_lines), partial(read_tables, _parse_list)
@@ -250,35 +222,28 @@ def parquet_table(file: str, data: bytes, choose: Callable[[Any], list[str] | No
 
 
 @contextmanager
-def refusing_damage(file: str) -> Iterator[None]:
+def refusing_damage(
+    file: str,
+    what: str = "Parquet",
+    libraries: Sequence[str] = ("pyarrow", "narwhals"),
+    remedy: str = "write the file again",
+) -> Iterator[None]:
     """Refuse a damaged file in one line, whatever is raised, or say what to install."""
     try:
         yield
     except InputError:
         raise
     except ModuleNotFoundError:
-        command = install_command("pyarrow", "narwhals")
-        raise InputError(f"{file}: Parquet is read by pyarrow, which is not installed; run: {command}") from None
-    except Exception as error:  # pyarrow and Python have a dozen kinds for damaged files
+        command = install_command(*libraries)
+        raise InputError(f"{file}: is {what}, which {libraries[0]} reads; run: {command}; or {remedy}") from None
+    except Exception as error:  # libraries have a dozen kinds for damaged files
         reason = visible(" ".join(str(error)[:1000].split())[:200]) or type(error).__name__
-        raise InputError(f"{file}: not readable as Parquet: {reason}; write the file again") from None
-
-
-def _check_size(file: str, data: bytes, size: int) -> None:
-    limit = growth_limit(len(data))
-    if size > limit:
-        raise InputError(
-            f"{file}: {len(data)} bytes unpack to more than {limit}: this is no data; write it as csv if it is"
-        )
+        raise InputError(f"{file}: is {what}, but cannot be read: {reason}; {remedy}") from None
 
 
 def _parse_parquet(file: str, options: Options, *, alone: bool) -> DataTable:
-    def choose(schema: Any) -> None:
-        if alone and options.system_column is None:
-            check_width(file, len(schema.names), options)
-
     with refusing_damage(file):
-        table = parquet_table(file, read_bytes(file), choose)
+        table = parquet_table(file, read_bytes(file), lambda schema: None)
     return frame_table(table, file=file)
 
 
@@ -287,47 +252,28 @@ read_parquet = partial(read_tables, _parse_parquet)
 
 def _parse_sheet(file: str, options: Options, *, alone: bool) -> DataTable:
     """A sheet of a spreadsheet: the only one that is not empty, or the one that the format names."""
-    try:
-        from python_calamine import CalamineWorkbook  # pyright: ignore[reportMissingImports]
-    except ModuleNotFoundError:
-        command = install_command("python-calamine")
-        raise InputError(
-            f"{file}: is a spreadsheet (Excel, LibreOffice), which python-calamine reads; run: {command}; or save it "
-            "as CSV"
-        ) from None
     data = read_bytes(file)
     if not is_spreadsheet(file, data):
         raise InputError(f"{file}: is no spreadsheet, as other files are; save all as CSV")
-    try:
+    with refusing_damage(file, "a spreadsheet (Excel, LibreOffice)", ["python-calamine"], "save it as CSV"):
+        from python_calamine import CalamineWorkbook  # pyright: ignore[reportMissingImports]
+
         if data.startswith(ZIP_MAGIC):
             with ZipFile(BytesIO(data)) as archive:
-                _check_size(file, data, sum(member.file_size for member in archive.infolist()))
+                size, limit = sum(member.file_size for member in archive.infolist()), growth_limit(len(data))
+            if size > limit:
+                raise InputError(f"{file}: {len(data)} bytes unpack to more than {limit}; save it as CSV if it is data")
         book = CalamineWorkbook.from_filelike(BytesIO(data))
         sheets = {name: rows for name in book.sheet_names if (rows := book.get_sheet_by_name(name).to_python())}
-    except InputError:
-        raise
-    except Exception as error:  # the library has its own kinds for damaged files
-        reason = visible(" ".join(str(error)[:1000].split())[:200])
-        raise InputError(
-            f"{file}: is a spreadsheet (Excel, LibreOffice) that cannot be read ({reason}); save it as CSV, or in "
-            "Python give the data frame that pandas.read_excel makes of it"
-        ) from None
     (named,) = options.parameters.get("sheet", ("",))
     if named not in sheets and (named or len(sheets) != 1):
         example = Hint("reader", f"excel(sheet={next(iter(sheets), 'NAME')})")
         raise InputError(f"{file}: which sheet, {listing(sheets)}? say so with {example}")
     rows = [[_sheet_cell(cell) for cell in row] for row in sheets.get(named) or next(iter(sheets.values()))]
-    while rows and not any(rows[-1]):
-        rows.pop()
     start = next((row for row, cells in enumerate(rows) if any(cells)), 0)
-    width = max((j + 1 for row in rows for j, cell in enumerate(row) if cell), default=0)
-    if len(rows) < start + 2:
-        raise InputError(f"{file}: has no rows below the names of columns; expected one row per instance")
-    names = [cell.strip() for cell in rows[start][:width]]
-    refuse_repeats(file, names)
-    columns = zip(*(row[:width] for row in rows[start + 1 :]), strict=True)
-    made = {name: DataColumn(list(cells)) for name, cells in zip(names, columns, strict=True)}
-    return DataTable(file, made, range(start + 2, len(rows) + 1), "row", header=None)
+    width = max((j for row in rows for j, cell in enumerate(row, start=1) if cell), default=0)
+    records = ((number, row[:width]) for number, row in enumerate(rows[start:], start=start + 1))
+    return replace(parse_records(file, records, dialect="csv", alone=False), row_word="row", header=None)
 
 
 def _sheet_cell(cell: Any) -> str:

@@ -20,7 +20,15 @@ import numpy as np
 
 from sigjax.metrics import MEAN, METRICS, evaluation_from_arrays, known_metric, resolve_metric
 from sigjax.metrics.registry import as_numbers
-from sigjax.readers.options import Options, check_options, chosen_metric, listing, quote, select_systems, suggest
+from sigjax.readers.options import (
+    Options,
+    check_named,
+    check_options,
+    chosen_metric,
+    listing,
+    quote,
+    select_systems,
+)
 from sigjax.readers.roles import describes, is_fold, is_id_name, is_property, is_summary, is_trial, may_be_system
 from sigjax.readers.table import as_float, check_filled
 from sigjax.records import Array, EvaluationRecord, Hint, InputError, Line, Metric, Missing, Note, SampleMetric
@@ -49,9 +57,7 @@ class Sources:
         """The only gold file."""
         first, *others = self.files
         if others:
-            raise InputError(
-                f"{others[0]}: is a second gold file; expected one, and the systems' files with {Hint('i')}"
-            )
+            raise InputError(f"{others[0]}: is a second gold file; expected one, and systems' files with {Hint('i')}")
         return first
 
     def by_file(self) -> dict[str, str]:
@@ -123,42 +129,23 @@ NOTE = (
 )
 
 
-def sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleMetric:
+def _sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleMetric:
     """The metric asked for; the name of a column of numbers (`bleu` of single sentences, say) asks for its mean."""
     name = options.metric
     known = [each for each in sheets[0].numbers if all(each in sheet.numbers for sheet in sheets)]
     if isinstance(name, str) and name in known:
         return replace(MEAN, name=name, inputs=(name,))
-    if not isinstance(name, str) or known_metric(name):
-        return chosen_metric(options)
-    meant = suggest(name, [*known, *METRICS], "scores and metrics")
-    raise InputError(f"{sheets[0].file}: no score or metric {quote(name)}; {meant}")
-
-
-def metric_columns(
-    sheets: Sequence[Sheet], metric: Metric | SampleMetric, options: Options, *, scores: bool
-) -> list[list[np.ndarray]]:
-    """The numbers of each system that the metric takes, which have the same names in all sheets."""
-    names = [_input_names(sheet, metric, options.counts or {}, scores=scores) for sheet in sheets]
-    for sheet, own in zip(sheets, names, strict=True):
-        if own != names[0]:
-            raise InputError(
-                f"{sheet.file}: holds the numbers {listing(own)}, but {sheets[0].file} holds {listing(names[0])}; "
-                "expected the same in all files"
-            )
-    return [[sheet.numbers[name] for name in own] for sheet, own in zip(sheets, names, strict=True)]
+    if isinstance(name, str) and not known_metric(name):
+        check_named(sheets[0].file, "metric", [name], [*known, *METRICS], "score or metric")
+    return chosen_metric(options)
 
 
 def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[str, str], *, scores: bool) -> list[str]:
     """The columns that the metric takes: by `--counts`, by name, or the only one there is."""
     for name, column in counts.items():
         if name not in metric.inputs:
-            raise InputError(
-                f"{Hint('counts')}: metric {metric.name!r} takes {', '.join(metric.inputs)}, not {quote(name)}"
-            )
-        if column not in sheet.numbers:
-            meant = suggest(column, sheet.numbers, "columns")
-            raise InputError(f"{sheet.file}: {Hint('counts')}: no column {quote(column)} of numbers; {meant}")
+            raise InputError(f"{Hint('counts')}: {metric.name!r} takes {', '.join(metric.inputs)}, not {quote(name)}")
+        check_named(sheet.file, "counts", [column], sheet.numbers, "column of numbers")
     wanted = [counts.get(name, name) for name in metric.inputs]
     if all(name in sheet.numbers for name in wanted):
         return wanted
@@ -167,18 +154,14 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
     example = str(Hint("counts", *(f"{name}=NAME" for name in metric.inputs)))
     if len(wanted) == 1 and metric.name in (MEAN.name, wanted[0], "accuracy"):
         example = f"{Hint('metric', 'NAME')} for its mean" if scores else str(Hint("score_column", "NAME"))
-    lacking = [name for name, column in zip(metric.inputs, wanted, strict=True) if column not in sheet.numbers]
+    pairs = zip(metric.inputs, wanted, strict=True)
+    lacking = " and ".join(name for name, column in pairs if column not in sheet.numbers)
     free = [name for name in sheet.numbers if name not in wanted]
-    if (
-        len(free) > 1
-        and len({name.rstrip("0123456789") for name in free}) == 1
-        and is_trial(free[0].strip("0123456789_-. "))
-    ):
+    words = {name.rstrip("0123456789") for name in free}
+    if len(free) > 1 and len(words) == 1 and is_trial(words.pop().strip("_-. ")):
         example = f"{Hint('melt', *map(quote, free))} if they are trials, or with {example}"
-    raise InputError(
-        f"{sheet.file}: metric {metric.name!r} needs {' and '.join(lacking)}: which of {listing(free)}? "
-        f"say so with {example}"
-    )
+    which = f"which of {listing(free)}? say so with {example}"
+    raise InputError(f"{sheet.file}: metric {metric.name!r} needs {lacking}: {which}")
 
 
 def option_labels(options: Options, labels: Callable[[str, Hint], Sequence[str]]) -> dict[str, Sequence[str]]:
@@ -187,15 +170,14 @@ def option_labels(options: Options, labels: Callable[[str, Hint], Sequence[str]]
     return {field: labels(name, Hint(option)) for field, (option, name) in named.items() if name is not None}
 
 
-def instance_labels(
+def _instance_labels(
     sheets: Sequence[Sheet], keys: Sequence[Any], rows: Sequence[np.ndarray], used: np.ndarray, name: str, option: Hint
 ) -> Sequence[str]:
     """Labels `[instance]` that the sheets hold under a name, or those of a file; `used` instances need one."""
     if not any(name in sheet.labels for sheet in sheets):
         known = dict.fromkeys(label for sheet in sheets for label in sheet.labels)
         return file_labels(sheets[0].file, name, option, known=known, num_instances=len(keys))
-    labels = np.full(len(keys), "", object)
-    seen = np.zeros(len(keys), bool)
+    labels, seen = np.full(len(keys), "", object), np.zeros(len(keys), bool)
     done = set[tuple[int, int]]()
     for sheet, own in zip(sheets, rows, strict=True):
         column = sheet.labels.get(name)
@@ -213,9 +195,8 @@ def instance_labels(
         labels[own], seen[own] = given, True
     for i in used.tolist():
         if not str(labels[i]).strip():
-            raise InputError(
-                f"{sheets[0].file}: {option}: instance {quote_key(sheets[0], keys[i])} has no {quote(name)}"
-            )
+            where = f"{sheets[0].file}: {option}"
+            raise InputError(f"{where}: instance {quote_key(sheets[0], keys[i])} has no {quote(name)}")
     return labels.tolist()
 
 
@@ -232,7 +213,7 @@ def quote_key(sheet: Sheet, key: Any) -> str:
 def file_labels(file: str, name: str, option: Hint, *, known: Iterable[str], num_instances: int) -> tuple[str, ...]:
     """Labels `[instance]` from a file with one label per line, in the order of the instances."""
     if not is_file(name):
-        raise InputError(f"{file}: {option}: no column and no file {quote(name)}; {suggest(name, known, 'columns')}")
+        check_named(file, option.option, [name], known, "column and no file")
     labels = read_text(name).removesuffix("\n").split("\n")
     if len(labels) != num_instances:
         raise InputError(f"{name}: expected {num_instances} lines, one label per instance, got {len(labels)}")
@@ -301,16 +282,23 @@ def join_sheets(
     keys, rows = _match(sheets, _named(given, sheets) if order is None else order)
     check_filled(file, filled=sum(map(len, rows)), rows=len(sheets), columns=len(keys), what="systems by instances")
     used = np.flatnonzero(np.bincount(np.concatenate(rows), minlength=len(keys)))
-    labels = option_labels(options, partial(instance_labels, sheets, keys, rows, used))
+    labels = option_labels(options, partial(_instance_labels, sheets, keys, rows, used))
+    named = re.search("seed|model|checkpoint|ckpt|fine.?tun", options.runs or "", re.IGNORECASE)  # as trained models
+    models = [Note(f"runs are those of column {quote(options.runs)}", code="models")] if options.runs and named else []
     ids = None if sheets[0].ids is None else [key if sheets[0].runs is None else key[0] for key in keys]
-    totals = summary_rows(ids)
+    totals = _summary_rows(ids or ())
 
     def evaluate(options: Options) -> EvaluationRecord:
-        metric = sheet_metric(sheets, options) if scores else chosen_metric(options)
+        metric = _sheet_metric(sheets, options) if scores else chosen_metric(options)
         values = np.full((len(sheets), len(keys), len(metric.inputs)), np.nan)
-        columns = metric_columns(sheets, metric, options, scores=scores)
-        for own, index, numbers in zip(values, rows, columns, strict=True):
-            own[index] = np.stack(numbers, axis=-1)
+        inputs = [_input_names(sheet, metric, options.counts or {}, scores=scores) for sheet in sheets]
+        for sheet, own, index, names in zip(sheets, values, rows, inputs, strict=True):
+            if names != inputs[0]:
+                raise InputError(
+                    f"{sheet.file}: holds the numbers {listing(names)}, but {file} holds {listing(inputs[0])}; "
+                    "expected the same in all files"
+                )
+            own[index] = np.stack([sheet.numbers[name] for name in names], axis=-1)
 
         def name(instance: int, system: int | None = None) -> str:
             """The instance, and the line of a system's row."""
@@ -321,7 +309,7 @@ def join_sheets(
             return f"{named}, {sheets[system].line(row[0]).short}" if row.size else named
 
         if totals and ids:
-            check_totals(values, totals, ids, partial(_where, sheets, keys, rows))
+            _check_totals(values, totals, ids, sheets, rows)
         with naming(file):
             values, kept, present, note = _settle_missing(values[:, used], systems, name, metric, options.missing)
             instances = used[kept].tolist()
@@ -331,7 +319,7 @@ def join_sheets(
                 metric=metric,
                 ids=ids and [ids[i] for i in instances],
                 runs=runs,
-                notes=(*notes, *note, *_models_note(options.runs)),
+                notes=(*notes, *note, *models),
                 **{field: [own[i] for i in instances] for field, own in labels.items()},
             )
         if present is not None:
@@ -344,13 +332,6 @@ def join_sheets(
     return evaluate
 
 
-def _models_note(runs: str | None) -> list[Note]:
-    """A note where the column of runs is named as trained models are, which the tests of samples are not for."""
-    if runs is None or not re.search("seed|model|checkpoint|ckpt|fine.?tun", runs, re.IGNORECASE):
-        return []
-    return [Note(f"runs are those of column {quote(runs)}", code="models")]
-
-
 def _named(given: Sequence[Sheet], chosen: Sequence[Sheet]) -> Iterable[Key]:
     """The keys that chosen sheets have, in the order in which all that are given name them."""
     every, own = (chain.from_iterable(_distinct_keys(sheets).values()) for sheets in (given, chosen))
@@ -358,18 +339,10 @@ def _named(given: Sequence[Sheet], chosen: Sequence[Sheet]) -> Iterable[Key]:
     return [*filter(named.__contains__, every), *named]
 
 
-def _where(sheets: Sequence[Sheet], keys: Sequence[Key], rows: Sequence[np.ndarray], instance: int) -> str:
-    """The instance, and where the first system that has it names it."""
-    for sheet, own in zip(sheets, rows, strict=True):
-        if len(found := np.flatnonzero(own == instance)):
-            return f"{sheet.line(int(found[0]))}: {quote_key(sheet, keys[instance])}"
-    raise AssertionError("an instance is one of a system")
-
-
 def labels_of(sheets: Sequence[Sheet], name: str) -> Sequence[str]:
     """The labels `[instance]` that sheets hold under a name, one for each instance; else they are refused."""
     keys, rows = _match(sheets, _named(sheets, sheets))
-    return instance_labels(sheets, keys, rows, np.arange(len(keys)), name, Hint("cluster"))
+    return _instance_labels(sheets, keys, rows, np.arange(len(keys)), name, Hint("cluster"))
 
 
 def _chosen(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
@@ -386,9 +359,7 @@ def _match(sheets: Sequence[Sheet], order: Iterable[Key]) -> tuple[list[Key], li
     for sheet in sheets[1:]:
         if (sheet.ids is None) != (sheets[0].ids is None):
             one, other = (sheets[0], sheet) if sheet.ids is None else (sheet, sheets[0])
-            raise InputError(
-                f"{other.file}: has no instance ids, but {one.file} has; expected ids in all files or in none"
-            )
+            raise InputError(f"{other.file}: has no instance ids, but {one.file} has; expected ids in all or in none")
         if sheet.ids is None and sheet.num_rows != sheets[0].num_rows:
             raise InputError(
                 f"{sheet.file}: has {sheet.num_rows} instances, but {sheets[0].file} has {sheets[0].num_rows}; without "
@@ -430,43 +401,31 @@ def _check_once(sheet: Sheet, keys: Sequence[Key], rows: np.ndarray, systems: Co
 
 
 def _repeated(sheet: Sheet, systems: Collection[str]) -> str:
-    """What to do about ids that are not unique: often two columns are."""
+    """What to do about ids that are not unique: often another column tells apart rows with the same id."""
+    said, other = "ids must be unique in each run", _other_id(sheet, systems)
     if sheet.id_column is None:
-        return "ids must be unique in each run"
-    column, other = quote(sheet.id_column), _other_id(sheet, systems)
+        return said
     if other is None:
-        return (
-            f"ids must be unique in each run (column {column}; see {Hint('id_column')}, and {Hint('runs')} for trials)"
-        )
-    if other.lower().startswith("iteration"):  # of training: the last one counts
-        last = Hint("where", f"{other} == N")
-        return (
-            f"ids must be unique in each run; keep one with {last}, or give {Hint('runs', other)} if these are trials"
-        )
-    if is_trial(other) or is_fold(other):
-        return f"ids must be unique in each run; with {Hint('runs', quote(other))} those of column {column} are"
-    both = f"columns {column} and {quote(other)} together are unique: "
-    both += str(Hint("id_column", quote(f"{sheet.id_column},{other}")))
-    return both if is_property(other) else f"{both}; or give {Hint('runs', quote(other))} if it tells trials apart"
+        return f"{said} (column {quote(sheet.id_column)}; see {Hint('id_column')}, and {Hint('runs')} for trials)"
+    trials = f"{Hint('runs', quote(other))} if column {quote(other)} tells trials apart"
+    both = Hint("id_column", quote(f"{sheet.id_column},{other}"))
+    return f"{said}; give {trials}" if is_trial(other) or is_fold(other) else f"{said}; give {both}, or {trials}"
 
 
 def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
     """The column that tells apart rows with the same id: one that is named so, else one of few names or numbers."""
-    keys = _keys(sheet)
-    named, few = list[str](), list[str]()
+    keys, found = _keys(sheet), None
     for name in sheet.labels:
+        named = is_id_name(name) or is_trial(name) or is_fold(name)
+        if not named and (found or name in systems or is_property(name) or may_be_system(name)):
+            continue
         with suppress(InputError):  # it has empty cells, lists or objects
             cells = sheet.labels[name]
-            tells = is_id_name(name) or is_trial(name) or is_fold(name)
-            if name in systems and not tells:
-                continue
-            if not len(set(cells)) < len(cells) == len(set(zip(keys, cells, strict=True))):
-                continue
-            if tells:
-                named.append(name)
-            elif not (is_property(name) or may_be_system(name) or any(as_float(cell) % 1 > 0 for cell in cells)):
-                few.append(name)
-    return next(iter((*named, *few)), None)
+            if len(set(cells)) < len(cells) == len(set(zip(keys, cells, strict=True))):
+                if named:
+                    return name
+                found = None if any(as_float(cell) % 1 > 0 for cell in cells) else name
+    return found
 
 
 def _settle_missing(
@@ -492,15 +451,11 @@ def _settle_missing(
     if missing == "drop":
         kept = np.flatnonzero(~absent.any(axis=0))
         if not kept.size:
-            raise InputError(
-                f"no instance is left that all systems have: {lacks}; {Hint('missing', 'pairwise')} tests pair by pair"
-            )
+            raise InputError(f"no instance is left that all systems have: {lacks}; use {Hint('missing', 'pairwise')}")
         return values[:, kept], kept, None, (_dropped(absent, systems),)
     if missing == "pairwise":
         if empty := [name for name, own in zip(systems, absent, strict=True) if own.all()]:
-            raise InputError(
-                f"system {quote(empty[0])} has no instance; leave it out ({Hint('only')} names those to take)"
-            )
+            raise InputError(f"system {quote(empty[0])} has no instance; leave it out (see {Hint('only')})")
         kept = np.flatnonzero(~absent.all(axis=0))
         values, absent = values[:, kept], absent[:, kept]
         # Any real numbers of the instance, which the metric accepts; their statistics become 0.
@@ -550,16 +505,11 @@ def _shared(values: np.ndarray, absent: np.ndarray, name: Name, input: str) -> n
     high = np.where(absent, -np.inf, values).max(axis=0)
     wrong = np.flatnonzero(absent.any(axis=0) & (low != high))
     if wrong.size:
-        i = int(wrong[0])
-        instance = name(i)
+        i, drop = int(wrong[0]), Hint("missing", "drop")
         if absent[:, i].all():
-            raise InputError(
-                f"no system has instance {instance}, so its {input} is unknown; use {Hint('missing', 'drop')}"
-            )
-        raise InputError(
-            f"{input} of instance {instance} is {low[i]:g} for one system and {high[i]:g} for another, so it cannot be "
-            f"filled in; use {Hint('missing', 'drop')}"
-        )
+            raise InputError(f"no system has instance {name(i)}, so its {input} is unknown; use {drop}")
+        differs = f"is {low[i]:g} for one system and {high[i]:g} for another"
+        raise InputError(f"{input} of instance {name(i)} {differs}, so it cannot be filled in; use {drop}")
     return high
 
 
@@ -577,67 +527,51 @@ def _lacks(absent: np.ndarray, systems: Sequence[str], name: Name) -> str:
 
 _CLOSE = 0.1
 """Rounded means are this many standard deviations of the column from its mean, at most."""
-_EXACT = 1e-9
 
 
-def summary_rows(ids: Sequence[Any] | None) -> list[int]:
-    """The instances that are named like sums of others, without those of tables that have nothing else.
-
-    >>> summary_rows(["q1", "q2", "Mean", "std"])
-    [2, 3]
-    """
-    found = [i for i, id in enumerate(ids or ()) if is_summary(str(id))]
+def _summary_rows(ids: Sequence[Any]) -> list[int]:
+    """The instances that are named like sums of others, without those of tables that have nothing else."""
+    found = [i for i, id in enumerate(ids) if is_summary(str(id))]
     if found:  # what describes columns stands beside their mean
-        found = [i for i, id in enumerate(ids or ()) if i in found or describes(str(id))]
-    return found if len(found) < len(ids or ()) else []
+        found = [i for i, id in enumerate(ids) if i in found or describes(str(id))]
+    return found if len(found) < len(ids) else []
 
 
-def check_totals(values: np.ndarray, rows: Sequence[int], ids: Sequence[Any], locate: Callable[[int], str]) -> None:
-    """Refuse rows that are the means or sums of the others, and last rows that are only named so.
+def _check_totals(
+    values: np.ndarray, totals: Sequence[int], ids: Sequence[Any], sheets: Sequence[Sheet], rows: Sequence[np.ndarray]
+) -> None:
+    """Refuse those of `_summary_rows` that are the means or sums of the others, and last rows that are only named so.
 
-    Args:
-        values: `[system, instance, input]`, NaN where there is none.
-        rows: the instances that `summary_rows` found.
-        ids: [instance].
-        locate: where an instance is, for the message.
+    `values` are `[system, instance, input]`, NaN where there is none; `rows` the instance of each row of each sheet.
     """
-    others = np.delete(values, rows, axis=1)
-    for row in rows:
-        for what, expected in (("mean", np.nanmean), ("sum", np.nansum)):
-            if _are(expected, values[:, row], others):
-                more = [str(ids[i]) for i in rows if i != row]
-                also = f", and {listing(more)}" if more else ""
-                raise InputError(
-                    f"{locate(row)} is the {what} of the other rows, and would count as an instance; delete it{also}"
-                )
-    last = [i for i in rows if i >= len(ids) - len(rows) and not np.isnan(values[:, i]).all()]
-    if last:
-        raise InputError(
-            f"{locate(last[-1])} is the last row, and is named like the mean or the sum of the others; delete it, or "
-            "rename it if it is an instance"
-        )
+    others = np.delete(values, totals, axis=1)
+    for total in totals:
+        what = next((what for what in ("mean", "sum") if _are(what, values[:, total], others)), None)
+        if what is not None:
+            more = [str(ids[i]) for i in totals if i != total]
+            also = f", and {listing(more)}" if more else ""
+            said = f"is the {what} of the other rows, and would count as an instance; delete it{also}"
+        elif total >= len(ids) - len(totals) and not np.isnan(values[:, total]).all():
+            said = (
+                "is the last row, and is named like the mean or the sum of the others; delete it, or rename it if it "
+                "is an instance"
+            )
+        else:
+            continue
+        found = ((sheet, np.flatnonzero(own == total)) for sheet, own in zip(sheets, rows, strict=True))
+        place = next(sheet.line(int(own[0])) for sheet, own in found if own.size)
+        raise InputError(f"{place}: {quote(str(ids[total]))} {said}")
 
 
-def _are(expected: Callable[..., np.ndarray], row: np.ndarray, others: np.ndarray) -> bool:
+def _are(what: str, row: np.ndarray, others: np.ndarray) -> bool:
     """Whether the numbers `[system, input]` of a row are the means, or the sums, of those of the others."""
     given = ~np.isnan(row) & (~np.isnan(others)).any(axis=1)
     if not given.any():
         return False
-    number, columns = row[given], others.transpose(0, 2, 1)[given].T
-    spread = np.nanstd(columns, axis=0)
-    size = np.nanmax(np.abs(columns), axis=0, initial=1.0) * len(columns)
-    near = np.maximum(np.minimum(_last_digit(number), _CLOSE * spread), _EXACT * size)
-    return bool((spread > 0).any() and (np.abs(number - expected(columns, axis=0)) <= near).all())
-
-
-def _last_digit(numbers: np.ndarray) -> np.ndarray:
-    """One unit of the last decimal of each number, as it is written shortest.
-
-    >>> _last_digit(np.array([0.25, 3.0]))
-    array([0.01, 1.  ])
-    """
-    digits = [np.format_float_positional(number, trim="-").partition(".")[2] for number in numbers]
-    return np.array([10.0 ** -len(each) for each in digits])
+    columns = others.transpose(0, 2, 1)[given].T
+    expected = (np.nanmean if what == "mean" else np.nansum)(columns, axis=0)
+    spread, near = np.nanstd(columns, axis=0), 1e-9 * np.abs(expected)
+    return bool((spread > 0).any() and np.all(np.abs(row[given] - expected) <= _CLOSE * spread + near))
 
 
 _WHAT = "numbers by id"

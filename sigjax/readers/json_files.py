@@ -110,9 +110,9 @@ def load_item(file: str) -> Item:
     return item_at(file, parse_json(file, read_text(file)))
 
 
-def load_entries(file: str, *, spelled: bool = False) -> Iterator[Item]:
+def load_entries(file: str) -> Iterator[Item]:
     """A JSON file that holds a list of objects."""
-    loaded = parse_json(file, read_text(file), spelled=spelled)
+    loaded = parse_json(file, read_text(file))
     with naming(file):
         return entries_of(loaded, file)
 

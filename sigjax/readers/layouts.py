@@ -23,33 +23,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+import sigjax.readers.roles as roles
 from sigjax.metrics import CLASS_METRICS, MEAN, METRICS, TEXT_METRICS, known_metric
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
-from sigjax.readers.options import Options, chosen_metric, listing, quote, select_systems, suggest, with_score
+from sigjax.readers.options import Options, check_named, chosen_metric, listing, quote, select_systems, with_score
 from sigjax.readers.predictions import OF_NUMBERS, label_columns, read_labelled, with_gold
-from sigjax.readers.roles import (
-    SHOWN,
-    check_measures,
-    check_scores,
-    check_turned,
-    columns_note,
-    find_ids,
-    ids_from,
-    is_id_name,
-    is_plain_score,
-    is_property,
-    is_system,
-    may_be_system,
-    table_notes,
-    tells_apart,
-    unused,
-    wide_roles,
-)
 from sigjax.readers.shapes import shaped, together
 from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, locate, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, SampleMetric
+from sigjax.records.options import COMMAND
 from sigjax.run.files import is_file
 
+_NO_HEADER = "is this a row without a header? add a line with the names of the columns"
 MOST_SYSTEMS = 10_000
 """A table with more columns than this has rows and columns exchanged."""
 _UNUSED_COLUMN = (
@@ -61,10 +46,7 @@ _UNUSED_COLUMN = (
 def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Options) -> Reading:
     """The reading of one table of all systems, or of one for each.
 
-    Args:
-        parse: takes a file, the options and whether it is `alone`, with all systems in it.
-        sources: the files.
-        options: those of the tables.
+    `parse` takes a file, the options and whether it is `alone`, with all systems in it.
     """
     if not sources.systems:
         table = parse(sources.files[0], options, alone=True)
@@ -74,24 +56,20 @@ def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Opti
     tables = dict(zip(tables, _with_gold(parse, [*tables.values()], options), strict=True))
     if found := together(tables, options):
         table, own, notes = found
-        return _with_options(read_table(table, own), options, own, notes)
+        return _with_options(read_table(table, own), own, notes)
     made = [shaped(table, options) for table in tables.values()]
     own, notes = made[0][1:]
     tables = dict(zip(tables, (table for table, _, _ in made), strict=True))
     for table in tables.values():
         check_columns(table, own)
-    return _with_options(read_several(tables, own), options, own, notes)
+    return _with_options(read_several(tables, own), own, notes)
 
 
-def _with_options(reading: Reading, given: Options, own: Options, notes: Sequence[str]) -> Reading:
-    """The reading with the options that a shape has changed, and notes."""
-    names = ("id_column", "system_column", "score_column", "runs")
-    changed = {name: getattr(own, name) for name in names if getattr(own, name) != getattr(given, name)}
-    if not (changed or notes):
-        return reading
+def _with_options(reading: Reading, own: Options, notes: Sequence[str]) -> Reading:
+    """The reading with the options that a shape has changed, and notes; the metric alone is given later."""
 
     def evaluate(options: Options) -> EvaluationRecord:
-        evaluation = reading(replace(options, **changed))
+        evaluation = reading(replace(own, metric=options.metric))
         return replace(evaluation, notes=(*notes, *evaluation.notes))
 
     return evaluate
@@ -106,27 +84,24 @@ def _with_gold(parse: Callable[..., DataTable], tables: Sequence[DataTable], opt
 
 def read_table(table: DataTable, options: Options) -> Reading:
     """The reading of a table of all systems: of battles, long if a column holds the systems, else wide."""
-    table, own, notes = shaped(table, options)
-    return _with_options(_read_shaped(table, own), options, own, notes)
-
-
-def _read_shaped(table: DataTable, options: Options) -> Reading:
+    table, options, notes = shaped(table, options)
     check_columns(table, options)
     if labels := label_columns(table, options):
-        return read_labelled({"": (table, labels)}, options)
-    if not options.system_column and (battles := battle_columns(table)):
-        return read_battles(table, battles, options)
-    system = system_column(table, options)
-    return _read_wide(table, options) if system is None else read_long(table, options, system)
+        reading = read_labelled({"": (table, labels)}, options)
+    elif not options.system_column and (battles := battle_columns(table)):
+        reading = read_battles(table, battles, options)
+    elif system := system_column(table, options):
+        reading = read_long(table, options, system)
+    else:
+        reading = _read_wide(table, options)
+    return _with_options(reading, options, notes)
 
 
 def check_columns(table: DataTable, options: Options) -> None:
     """Refuse options that name columns that are not there."""
-    single = [(name, getattr(options, name)) for name in ("id_column", "runs", "system_column", "score_column")]
-    for option, name in [*(("ignore", name) for name in options.ignore), *single]:
-        if name is not None and name not in table.columns:
-            meant = suggest(name, table.columns, "columns")
-            raise InputError(f"{table.file}: {Hint(option)}: no column {quote(name)}; {meant}")
+    check_named(table.file, "ignore", options.ignore, table.columns)
+    for option in ("id_column", "runs", "system_column", "score_column"):
+        check_named(table.file, option, [getattr(options, option)], table.columns)
 
 
 def _sheet(
@@ -153,43 +128,32 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
     def join() -> Reading:
         id_column, systems, note = _wide_columns(table, options)
         if id_column is None and options.runs is not None:
-            raise InputError(
-                f"{table.file}: {Hint('runs')}: which runs are of the same instance? name the ids with "
-                f"{Hint('id_column', 'NAME')}"
-            )
+            how = f"name the ids with {Hint('id_column', 'NAME')}"
+            raise InputError(f"{table.file}: {Hint('runs')}: which runs are of the same instance? {how}")
         ids = table.row_numbers() if id_column is None else table.names[id_column]
-        check_measures(table, id_column, options)
+        roles.check_measures(table, id_column, options)
 
         def sheet(name: str) -> Sheet:
             numbers = Lazy(["value"], lambda _: number_column(table, name, hint=_UNUSED_COLUMN))
             return _sheet(name, table, numbers, ids, id_column, options.runs)
 
-        return join_sheets(list(map(sheet, systems)), options, notes=(note, *table_notes(table, systems)))
+        return join_sheets(list(map(sheet, systems)), options, notes=(note, *roles.table_notes(table, systems)))
 
     def evaluate(options: Options) -> EvaluationRecord:
         name = str(options.metric)
         if name in OF_NUMBERS or (name in CLASS_METRICS and not known_metric(name)):
-            raise InputError(
-                f"{table.file}: metric {name!r} takes predictions and gold labels: name them with "
-                f"{Hint('gold', 'COLUMN')} and {Hint('prediction', 'COLUMN')}"
-            )
+            how = f"name them with {Hint('gold', 'COLUMN')} and {Hint('prediction', 'COLUMN')}"
+            raise InputError(f"{table.file}: metric {name!r} takes predictions and gold labels: {how}")
         metric = chosen_metric(options)
-        if len(metric.inputs) != 1 and metric.name in TEXT_METRICS:
-            texts = Hint("sigjax compare", "REF", "-i", "A", "B", "-m", metric.name)
-            raise InputError(
-                f"{table.file}: metric {metric.name!r} is of texts, and this is a table of numbers; give texts, one "
-                f"segment per line: {texts}"
-            )
         if len(metric.inputs) != 1:
-            raise InputError(
-                f"{table.file}: metric {metric.name!r} takes {len(metric.inputs)} numbers per instance, but a wide "
-                f"table has one per system; give a long table with the columns: system, id, {', '.join(metric.inputs)}"
-            )
+            takes = f"takes {len(metric.inputs)} numbers per instance, but a wide table has one per system"
+            how = f"give a long table with the columns: system, id, {', '.join(metric.inputs)}"
+            if metric.name in TEXT_METRICS:
+                takes = "is of texts, and this is a table of numbers"
+                how = f"give texts, one segment per line: {Hint(COMMAND, 'REF', '-i', 'A', 'B', '-m', metric.name)}"
+            raise InputError(f"{table.file}: metric {metric.name!r} {takes}; {how}")
         if option := "counts" if options.counts else "score_column" if options.score_column else "":
-            raise InputError(
-                f"{table.file}: {Hint(option)} is for long tables; this one has no column of systems; see "
-                f"{Hint('system_column')}"
-            )
+            raise InputError(f"{table.file}: {Hint(option)} is for long tables; see {Hint('system_column')}")
         return join()(replace(options, metric=metric))
 
     return evaluate
@@ -197,37 +161,22 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
 
 def _wide_columns(table: DataTable, options: Options) -> tuple[str | None, Sequence[str], str]:
     """The column of instance ids, those of the systems to compare, and the note on them."""
-    check_width(table.file, len(unused(table, options)), options)
-    id_column, systems, others = wide_roles(table, options)
-    known = systems if options.only is None else unused(table, options, [id_column])
-    systems = select_systems(table.file, known, options)
-    _check_header(table, id_column, systems, options)
-    if options.only is None:
-        check_turned(table, systems)
-    about = {"instance ids": ids_from(id_column), "systems": listing(systems, SHOWN)}
-    return id_column, systems, columns_note(about, others, "id_column, only, ignore")
-
-
-def check_width(file: str, count: int, options: Options) -> None:
-    """Refuse so many columns of systems that instances stand in columns."""
-    if options.only is None and count > MOST_SYSTEMS:
+    if options.only is None and (count := len(roles.unused(table, options))) > MOST_SYSTEMS:
         raise InputError(
-            f"{file}: has {count} columns of systems, expected at most {MOST_SYSTEMS}: one row per instance and one "
-            f"column per system; exchange rows and columns ({Hint('transpose')}), or name the columns with "
-            f"{Hint('only')}"
+            f"{table.file}: has {count} columns of systems, expected at most {MOST_SYSTEMS}: one row per instance and "
+            f"one column per system; exchange rows and columns ({Hint('transpose')}), or name some: {Hint('only')}"
         )
-
-
-def _check_header(table: DataTable, id_column: str | None, systems: Sequence[str], options: Options) -> None:
-    """Refuse a first line that is numbers where the names of systems should be, unless it names the ids."""
-    named = options.id_column is not None or options.only is not None or is_id_name(id_column)
-    if table.header is None or named or any(map(is_text, systems)):
-        return
-    raise InputError(
-        f"{Line(table.file, table.header)}: the systems would be named {listing(systems)}; is this a row without a "
-        f"header? add a line with the names of the columns, or give {Hint('only')} with these names if they are "
-        "right"
-    )
+    id_column, systems, others = roles.wide_roles(table, options)
+    known = systems if options.only is None else roles.unused(table, options, [id_column])
+    systems = select_systems(table.file, known, options)
+    named = options.id_column is not None or options.only is not None or roles.is_id_name(id_column)
+    if table.header is not None and not named and not any(map(is_text, systems)):
+        where, right = Line(table.file, table.header), f"or give {Hint('only')} with these names if they are right"
+        raise InputError(f"{where}: the systems would be named {listing(systems)}; {_NO_HEADER}, {right}")
+    if options.only is None:
+        roles.check_turned(table, systems)
+    about = {"instance ids": roles.ids_from(id_column), "systems": listing(systems, roles.SHOWN)}
+    return id_column, systems, roles.columns_note(about, others, "id_column, only, ignore")
 
 
 _INPUTS = frozenset(name for metric in METRICS.values() for name in metric.inputs)
@@ -239,12 +188,12 @@ def system_column(table: DataTable, options: Options) -> str | None:
     exact = next((name for name in table.columns if name.lower() == "system"), None)
     if options.system_column or exact:
         return options.system_column or exact
-    free = unused(table, options, [options.id_column, *(options.only or ())])
-    usual = [name for name in free if is_system(name) and len(set(table.columns[name])) > 1]
+    free = roles.unused(table, options, [options.id_column, *(options.only or ())])
+    usual = [name for name in free if roles.is_system(name) and len(set(table.columns[name])) > 1]
     usual = [name for name in usual if table.columns[name].is_words() or name == free[0]]
     if not usual:
         return None if options.single else _likely_system(table, options, free)
-    ids = [name for name in table.columns if name not in usual and is_id_name(name)]
+    ids = [name for name in table.columns if name not in usual and roles.is_id_name(name)]
     count = len(table.lines)
     repeated = [name for name in usual if any(len(set(table.columns[each])) < count for each in (name, *ids))]
     scores = _score_columns(table, [name for name in free if name not in usual])
@@ -259,15 +208,14 @@ def system_column(table: DataTable, options: Options) -> str | None:
     raise InputError(
         f"{table.file}: column {quote(usual[0])} seems to hold the systems, one per row; expected one row per instance "
         f"and one column per system (give {Hint('transpose')}), or a long table: name its columns with "
-        f"{Hint('system_column', 'NAME')} and "
-        f"{Hint('score_column', 'NAME')}; give {Hint('id_column', 'NAME')} if this one holds instance ids, or "
-        f"{Hint('ignore', 'NAME')}"
+        f"{Hint('system_column', 'NAME')} and {Hint('score_column', 'NAME')}; give {Hint('id_column', 'NAME')} if this "
+        f"one holds instance ids, or {Hint('ignore', 'NAME')}"
     )
 
 
 def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> str | None:
     """The column of systems by a name that a property may have, too, where the table cannot be wide."""
-    found = [name for name in free if may_be_system(name) and table.columns[name].is_words()]
+    found = [name for name in free if roles.may_be_system(name) and table.columns[name].is_words()]
     if {*table.columns} & {*(options.only or ())}:
         return None  # they are columns
     if len(found) != 1 or not 1 < len(set(table.columns[found[0]])) < len(table.lines):
@@ -280,7 +228,7 @@ def read_long(table: DataTable, options: Options, system: str) -> Reading:
     """The reading of a table whose column `system` holds the systems."""
     rows_of = _rows_of(table.names[system])
     if len(rows_of) == len(table.lines):
-        check_turned(table, [name for name in table.columns if name != system])
+        roles.check_turned(table, [name for name in table.columns if name != system])
     return _read_rows([(name, table, rows) for name, rows in rows_of.items()], options, system)
 
 
@@ -294,10 +242,8 @@ def read_several(tables: Mapping[str, DataTable], options: Options) -> Reading:
     for table in tables.values():
         names = [name for name in table.columns if name not in asked]
         if table.header is not None and not all(map(is_text, names[1:])):
-            raise InputError(
-                f"{Line(table.file, table.header)}: the columns would be named {listing(names)}; is this a row "
-                "without a header? add a line with the names of the columns"
-            )
+            where = Line(table.file, table.header)
+            raise InputError(f"{where}: the columns would be named {listing(names)}; {_NO_HEADER}")
     return _read_rows([(name, table, None) for name, table in tables.items()], options, None)
 
 
@@ -309,10 +255,10 @@ def _read_rows(
     numbers = {table: Lazy(table.columns, partial(number_column, table, hint=_HINT)) for table in tables}
 
     @cache
-    def join(roles: tuple[_LongRoles, ...]) -> Reading:
-        columns = dict(zip(tables, roles, strict=True))
+    def join(found: tuple[_LongRoles, ...]) -> Reading:
+        columns = dict(zip(tables, found, strict=True))
         for table, (ids, _) in columns.items():
-            check_measures(table, ids, options)
+            roles.check_measures(table, ids, options)
 
         def sheet(name: str, table: DataTable, rows: np.ndarray | None) -> Sheet:
             ids, score = columns[table]
@@ -323,27 +269,30 @@ def _read_rows(
         order = None
         if system is not None:  # that of the rows
             names = tables[0].names
-            order = names[roles[0][0] or ""]
+            order = names[found[0][0] or ""]
             order = order if options.runs is None else zip(order, names[options.runs], strict=True)
         return join_sheets([sheet(*own) for own in rows_of], options, order=order)
 
     def evaluate(options: Options) -> EvaluationRecord:
-        name = options.metric
-        if isinstance(name, str) and not known_metric(name) and all(map(partial(_has_numbers, name), tables)):
+        name = str(options.metric)
+        named = [table.columns[name] for table in tables if name in table.columns]
+        if not known_metric(name) and len(named) == len(tables) and all(own.is_numeric() for own in named):
             options = replace(options, metric=replace(MEAN, name=name), score_column=name)  # the mean of a column
         options = with_score(tables[0].file, options, metric := chosen_metric(options))
-        roles = _roles(tables, options, metric, system)
-        evaluation = join(roles)(replace(options, metric=metric))
-        scores = _scores(roles[0], options, metric)
-        note = _note(tables[0], roles[0][0], scores, options, system)
-        notes = (note, *table_notes(tables[0], scores))
-        return replace(evaluation, notes=(*notes, *evaluation.notes))
+        found = _roles(tables, options, metric, system)
+        evaluation = join(found)(replace(options, metric=metric))
+        (ids, score), *others = found
+        if score is not None and all(other == score for _, other in others):
+            roles.check_common(evaluation, tables[0].file, score)
+        counts = options.counts or {}
+        scores = [score] if score else [counts.get(name, name) for name in metric.inputs]
+        about = {"systems": "are the files" if system is None else f"from column {quote(system)}"}
+        about |= {"instance ids": roles.ids_from(ids), "scores": f"from {listing(scores)}"}
+        rest = roles.unused(tables[0], options, [system, ids, *scores])
+        note = roles.columns_note(about, rest, "system_column, id_column, score_column")
+        return replace(evaluation, notes=(note, *roles.table_notes(tables[0], scores), *evaluation.notes))
 
     return evaluate
-
-
-def _has_numbers(name: str, table: DataTable) -> bool:
-    return name in table.columns and table.columns[name].is_numeric()
 
 
 def _rows_of(systems: np.ndarray) -> dict[str, np.ndarray]:
@@ -362,15 +311,12 @@ def _roles(
 ) -> tuple[_LongRoles, ...]:
     counts = options.counts or {}
     inputs = [*counts.values(), *(counts.get(name, name) for name in metric.inputs)]
-    free = [
-        [
-            name
-            for name in unused(table, options, [system, *inputs])
-            if not table.columns[name].nested and not (system is None and is_system(name))
-        ]
-        for table in tables
-    ]
-    ids = [options.id_column or _named_ids(*own, options, system) for own in zip(tables, free, strict=True)]
+    free, ids, scores = list[list[str]](), list[str | None](), list[str | None]()
+    for table in tables:
+        names = [n for n in roles.unused(table, options, [system, *inputs]) if not table.columns[n].nested]
+        free.append([name for name in names if system is not None or not roles.is_system(name)])
+        first = [name for name in free[-1][:1] if roles.is_id_name(name) or table.columns[name].is_words()]
+        ids.append(options.id_column or roles.find_ids(table, options, first, free[-1], system))
     if all(own is None for own in ids):
         known = _unnamed_ids(tables, free[0], system, options)
         if known is None and system is not None:
@@ -380,23 +326,16 @@ def _roles(
     only, *others = metric.inputs
     if options.counts or others or any(only in table.columns for table in tables):
         return tuple((own, None) for own in ids)
-    numeric = [
-        _score_columns(table, [name for name in names if name != own])
-        for table, names, own in zip(tables, free, ids, strict=True)
-    ]
-    scores = [names[0] if len(names) == 1 else None for names in numeric]
+    for table, names, own in zip(tables, free, ids, strict=True):
+        numeric = _score_columns(table, [name for name in names if name != own])
+        scores.append(numeric[0] if len(numeric) == 1 else None)
     usual = next((name for name in scores if name is not None), None)  # a typing error makes a column text
-    scores = [
-        usual if name is None and usual in table.columns else name for name, table in zip(scores, tables, strict=True)
-    ]
+    for index, table in enumerate(tables):
+        if scores[index] is None and usual in table.columns:
+            scores[index] = usual
     if usual is not None and set(scores) == {usual}:
-        check_scores(tables, usual, ids, system, [name for name in free[0] if name not in ids])
+        roles.check_scores(tables, usual)
     return tuple(zip(ids, scores, strict=True))
-
-
-def _named_ids(table: DataTable, free: Sequence[str], options: Options, system: str | None) -> str | None:
-    first = [name for name in free[:1] if is_id_name(name) or table.columns[name].is_words()]
-    return find_ids(table, options, first, free, system)
 
 
 def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str | None, options: Options) -> str | None:
@@ -411,7 +350,7 @@ def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str |
         name: len({cell for table in tables for cell in table.columns[name]})
         for name in free
         if all(name in table.columns for table in tables)
-        and all(tells_apart(table, name, options, system) for table in tables)
+        and all(roles.tells_apart(table, name, options, system) for table in tables)
     }
     fewest = min(distinct, key=distinct.__getitem__, default=None)
     if system is not None:
@@ -422,22 +361,10 @@ def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str |
 def _score_columns(table: DataTable, free: Sequence[str]) -> list[str]:
     """The columns that may hold the scores: named so, else of numbers that are named like nothing else."""
     numeric = [name for name in free if table.columns[name].is_numeric()]
-    for chosen in ([n for n in numeric if is_plain_score(n)], [n for n in numeric if not is_property(n)]):
+    for chosen in ([n for n in numeric if roles.is_plain_score(n)], [n for n in numeric if not roles.is_property(n)]):
         if len(chosen) == 1:
             return chosen
     return numeric
-
-
-def _scores(roles: _LongRoles, options: Options, metric: Metric | SampleMetric) -> list[str]:
-    """The columns of the numbers that the metric takes."""
-    counts = options.counts or {}
-    return [roles[1]] if roles[1] else [counts.get(name, name) for name in metric.inputs]
-
-
-def _note(table: DataTable, ids: str | None, scores: Sequence[str], options: Options, system: str | None) -> str:
-    about = {"systems": "are the files" if system is None else f"from column {quote(system)}"}
-    about |= {"instance ids": ids_from(ids), "scores": f"from {listing(scores)}"}
-    return columns_note(about, unused(table, options, [system, ids, *scores]), "system_column, id_column, score_column")
 
 
 WIN_RATE = "win_rate"
@@ -500,18 +427,13 @@ def battle_rows(table: DataTable, columns: Sequence[str], options: Options) -> B
     among, alone, fought = (a >= 0) & (b >= 0), a == b, outcomes.any(axis=1)
     rows, unknown = (np.flatnonzero(among & ~alone & some) for some in (fought, ~fought))
     if unknown.size and options.missing != "drop" and not counted:
-        raise InputError(
-            f"{locate(table, int(unknown[0]), columns[2])}: has no winner; use "
-            f"{Hint('missing', 'drop')} to leave such battles out"
-        )
+        where = locate(table, int(unknown[0]), columns[2])
+        raise InputError(f"{where}: has no winner; use {Hint('missing', 'drop')} to leave such battles out")
     if lacking := sorted({*range(len(systems))} - {*a[rows].tolist(), *b[rows].tolist()}):
         name = quote(systems[lacking[0]])
         raise InputError(f"{table.file}: system {name} has no battle to take; leave it out ({Hint('only')})")
-    numbers = {
-        "battles without a winner": 0 if counted else unknown.size,
-        "battles of a system against itself": np.count_nonzero(among & alone),
-    }
-    left_out = tuple(f"left out {what}: {number:,}" for what, number in numbers.items() if number)
+    numbers = {"without a winner": 0 if counted else unknown.size, "of a system against itself": (among & alone).sum()}
+    left_out = tuple(f"left out battles {what}: {number:,}" for what, number in numbers.items() if number)
     return BattleRows(systems, rows, a[rows], b[rows], outcomes[rows], left_out)
 
 
@@ -529,12 +451,12 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
         numbers = {WIN_RATE: np.where(a[own] == k, values[own], 1.0 - values[own])}
         sheets.append(_sheet(name, table, numbers, ids, None, rows=rows[own]))
     about = {"battles of": f"{quote(columns[0])} and {quote(columns[1])}", "winners": f"from {listing(columns[2:])}"}
-    about |= {"ids": ids_from(options.id_column), "systems": listing(systems, SHOWN)}
+    about |= {"ids": roles.ids_from(options.id_column), "systems": listing(systems, roles.SHOWN)}
     means = (
         f"{ties:,} of {len(values):,} battles are ties, which count half; a system is scored on all its battles, "
         "whoever the others are, and a pair on its own: there a win rate of 1/2 is a delta of 0"
     )
-    notes = (columns_note(about, (), "id_column, only"), *left_out, means)
+    notes = (roles.columns_note(about, (), "id_column, only"), *left_out, means)
     reading = join_sheets(sheets, replace(options, missing="pairwise"), scores=True, order=ids[rows])
 
     def evaluate(options: Options) -> EvaluationRecord:
@@ -557,21 +479,15 @@ def _results(table: DataTable, columns: Sequence[str]) -> np.ndarray:
     known = {cell: _result(cell, first, second) for cell in dict.fromkeys(given)}
     values = np.empty(len(given))
     for row, (cell, a, b) in enumerate(zip(given, table.names[first], table.names[second], strict=True)):
-        value, name = known[cell], cell.strip()
-        if a != b and name in (a, b):
-            named = float(name == a)
-            if value not in (None, named):
-                raise InputError(
-                    f"{locate(table, row, winner[0])}: {quote(cell)} names a side, and the system of the other "
-                    f"side; write {first} or {second}"
-                )
-            value = named
-        if value is None:
+        name = cell.strip()
+        found = {known[cell], float(name == a) if a != b and name in (a, b) else None} - {None}
+        if len(found) != 1:
+            also = ", which is a side and the name of the other" if found else ""
             raise InputError(
                 f"{locate(table, row, winner[0])}: expected {first}, {second}, tie, or the name of one of the two, got "
-                f"{quote(cell)}"
+                f"{quote(cell)}{also}"
             )
-        values[row] = value
+        (values[row],) = found
     return values
 
 
@@ -581,9 +497,7 @@ def _split_results(table: DataTable, names: Sequence[str]) -> np.ndarray:
     empty = np.isnan(marks).any(axis=0)
     wrong = np.flatnonzero(~empty & ~(np.isin(marks, (0, 1)).all(axis=0) & (marks.sum(axis=0) == 1)))
     if wrong.size:
-        raise InputError(
-            f"{locate(table, int(wrong[0]), names[0])}: expected 1 in one of {listing(names)}, and 0 in the others"
-        )
+        raise InputError(f"{locate(table, int(wrong[0]), names[0])}: expected 1 in one of {listing(names)}, else 0")
     return np.where(empty, np.nan, marks[0] + 0.5 * marks[2])
 
 

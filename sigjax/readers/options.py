@@ -229,9 +229,7 @@ def with_score(file: str, options: Options, metric: Metric | SampleMetric) -> Op
     (name, *others) = metric.inputs
     if options.counts or others:
         takes = f"metric {metric.name!r} takes {', '.join(metric.inputs)}"
-        raise InputError(
-            f"{file}: {Hint('score_column')} is for a metric of one number; {takes}: name them with {Hint('counts')}"
-        )
+        raise InputError(f"{file}: {Hint('score_column')} is for a metric of one number; {takes}; see {Hint('counts')}")
     return replace(options, counts={name: options.score_column})
 
 
@@ -276,6 +274,21 @@ def suggest(name: str, known: Iterable[str], what: str) -> str:
         return f"there are no {what} here"
     close = meant(name, known)
     return f"did you mean {' or '.join(quote(match) for match in close)}?" if close else f"{what}: {listing(known)}"
+
+
+def check_named(
+    file: str, option: str, names: Iterable[str | None], known: Iterable[str], what: str = "column"
+) -> None:
+    """Refuse names that an option gives and that are not there."""
+    for name in names:
+        if name is not None and name not in known:
+            meant = suggest(name, known, f"{what.split()[0]}s")
+            raise InputError(f"{file}: {Hint(option)}: no {what} {quote(name)}; {meant}")
+
+
+def unclear(file: str, what: str, option: str, names: Iterable[str]) -> InputError:
+    """Which of some columns is meant."""
+    return InputError(f"{file}: which column holds the {what}, {listing(names)}? give {Hint(option, 'COLUMN')}")
 
 
 def hint_for_number(text: str) -> str | None:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import NoReturn
 
 import numpy as np
@@ -23,7 +22,6 @@ from sigjax.readers.table import DataColumn, DataTable, is_missing, is_text, par
 from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import naming, read_text
 
-_CHUNK = 1024
 DELIMITERS = {"tsv": "\t", "csv": ","}
 _COMMA = re.compile(r"\s*[-+]?(\d+(,\d*)?|,\d+)([eE][-+]?\d+)?\s*")
 """A number that may have a decimal comma."""
@@ -36,13 +34,8 @@ def parse_delimited(file: str, text: str, *, dialect: str, alone: bool = True) -
 
     In csv a field in double quotes may hold commas and line breaks, as usual. In tsv a field is what stands between two
     tabs; quotes count only where they surround it (texts hold single quotes of their own). Left out are blank lines,
-    comments (lines that begin with # and are no rows), and the empty rows that spreadsheets leave at the end.
-
-    Args:
-        file: for messages.
-        text: the content of the file.
-        dialect: "tsv", "csv" or "spaces".
-        alone: whether the file has all systems, and so more than one column.
+    comments (lines that begin with # and are no rows), and the empty rows that spreadsheets leave at the end. `alone`
+    is whether the file has all systems, and so more than one column.
 
     >>> parse_delimited("t.csv", "id,A\nx,1\n", dialect="csv").columns["A"].cells
     ['1']
@@ -59,10 +52,9 @@ def parse_delimited(file: str, text: str, *, dialect: str, alone: bool = True) -
     delimiter = ";" if semicolons else DELIMITERS[dialect]
     header = _header_at(lines, first, delimiter)
     lines[:header] = [""] * header
-    if dialect == "csv" and '"' in text:
-        table = _parse_quoted(file, "\n".join(lines), delimiter, alone=alone)
-    else:
-        table = _parse_plain(file, _without_comments(lines, header, delimiter), delimiter, dialect=dialect, alone=alone)
+    quoted = dialect == "csv" and '"' in text
+    records = csv_records(file, "\n".join(lines), delimiter) if quoted else _plain_records(lines, delimiter)
+    table = parse_records(file, records, dialect=dialect, alone=alone)
     return replace(table, columns=_with_points(file, table.columns)) if semicolons else table
 
 
@@ -73,71 +65,34 @@ def _header_at(lines: Sequence[str], first: str, delimiter: str) -> int:
     return before.index(width) if width in before and not (width == 1 and is_text(first)) else at
 
 
-def _without_comments(lines: Sequence[str], header: int, delimiter: str) -> list[str]:
-    """Lines with empty ones in place of comments; where # begins rows, it begins no comments."""
-    width = lines[header].count(delimiter) + 1
-    marked = {i: lines[i].split(delimiter) for i in range(header + 1, len(lines)) if lines[i].startswith("#")}
-    if any(len(fields) == width for fields in marked.values()):
-        return list(lines)
-    return ["" if i in marked and _is_comment(marked[i], width) else line for i, line in enumerate(lines)]
+def _plain_records(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Line number and fields, none of which holds a delimiter, of each line that is not blank."""
+    for number, line in enumerate(lines, start=1):
+        if line.strip(" "):
+            yield number, [*map(unquote, line.split(delimiter))] if '"' in line else line.split(delimiter)
 
 
-def _is_comment(fields: Sequence[str], width: int) -> bool:
-    """Whether a line is no row, but a comment: it begins with # and a blank, or has one field only."""
-    return len(fields) != width and fields[0].startswith("#") and (len(fields) == 1 or fields[0][1:2] in ("", " "))
-
-
-def _parse_plain(file: str, rows: list[str], delimiter: str, *, dialect: str, alone: bool) -> DataTable:
-    """A table none of whose fields holds a delimiter."""
-    while len(rows) > 1 and not rows[-1].strip(f' "{delimiter}'):
-        rows.pop()
-    lines: Sequence[int] = range(1, len(rows) + 1)
-    if not all(map(str.strip, rows)):
-        kept = [i for i, row in enumerate(rows) if row.strip(" ")] or [0]
-        rows, lines = [rows[i] for i in kept], [lines[i] for i in kept]
-    names = [unquote(name).strip() for name in rows[0].split(delimiter)]
-    _check_header(file, names, lines, dialect=dialect, alone=alone)
-    for line, row in zip(lines, rows, strict=True):
-        if row.count(delimiter) != len(names) - 1:
-            _refuse_width(file, line, row.split(delimiter), len(names))
-    cells = delimiter.join(rows).split(delimiter)
-    columns = {name: DataColumn(cells[len(names) + j :: len(names)]) for j, name in enumerate(names)}
-    if any('"' in row for row in rows):
-        columns = {name: DataColumn([unquote(cell) for cell in column]) for name, column in columns.items()}
-    return DataTable(file, columns, lines[1:], header=lines[0])
-
-
-def _parse_quoted(file: str, text: str, delimiter: str, *, alone: bool) -> DataTable:
-    """A csv file some of whose fields are in quotes."""
-    records = csv_records(file, text, delimiter)
+def parse_records(file: str, records: Iterator[tuple[int, list[str]]], *, dialect: str, alone: bool) -> DataTable:
+    """The table of the fields of each line but comments; where # begins rows, it begins no comments."""
     header, first = next(records, (1, []))
     names = [name.strip() for name in first]
-    lines, columns, comments = [header], [list[str]() for _ in names], list[tuple[int, list[str]]]()
-
-    def rows() -> Iterator[tuple[int, list[str]]]:
-        for record in records:
-            if _is_comment(record[1], len(names)):
-                comments.append(record)
-            else:
-                yield record
-
-    # A list for every row, all at once, would keep the garbage collector busy.
-    given = rows()
-    while chunk := list(islice(given, _CHUNK)):
-        for line, fields in chunk:
-            if len(fields) != len(names):
-                _refuse_width(file, line, fields, len(names))
-        lines += [line for line, _ in chunk]
-        for column, cells in zip(columns, zip(*(fields for _, fields in chunk), strict=True), strict=True):
-            column += cells
-    if comments and any(cell.startswith("#") for cell in columns[0]):
-        _refuse_width(file, *comments[0], len(names))
-    while len(lines) > 1 and not any(column[-1].strip() for column in columns):
+    width, lines, cells, comments = len(names), [header], list[str](), list[tuple[int, list[str]]]()
+    for line, fields in records:
+        if len(fields) == width:
+            lines.append(line)
+            cells += fields
+        elif fields[0].startswith("#") and (len(fields) == 1 or fields[0][1:2] in ("", " ")):
+            comments.append((line, fields))
+        else:
+            _refuse_width(file, line, fields, width)
+    if comments and any(cell.startswith("#") for cell in cells[::width]):
+        _refuse_width(file, *comments[0], width)
+    while len(lines) > 1 and not any(map(str.strip, cells[-width:])):
         lines.pop()
-        for column in columns:
-            column.pop()
-    _check_header(file, names, lines, dialect="csv", alone=alone)
-    return DataTable(file, dict(zip(names, map(DataColumn, columns), strict=True)), lines[1:], header=header)
+        del cells[-width:]
+    _check_header(file, names, lines, dialect=dialect, alone=alone)
+    columns = {name: DataColumn(cells[j::width]) for j, name in enumerate(names)}
+    return DataTable(file, columns, lines[1:], header=header)
 
 
 def _with_tabs(text: str) -> str:
@@ -198,8 +153,7 @@ def _check_header(file: str, names: list[str], lines: Sequence[int], *, dialect:
     if not names:
         raise InputError(f"{file}, line 1: expected the names of the columns, got an empty line; remove it")
     if len(names) == 1 and (alone or any(mark in names[0] for mark in "\t,;")):
-        between = "tabs" if dialect == "tsv" else "commas"
-        other = "csv" if dialect == "tsv" else "tsv"
+        between, other = ("tabs", "csv") if dialect == "tsv" else ("commas", "tsv")
         raise InputError(
             f"{Line(file, lines[0])}: found one column, {quote(names[0])}; expected {between} between columns "
             f"({Hint('reader', other)} reads the other kind)"
@@ -214,15 +168,13 @@ def _check_header(file: str, names: list[str], lines: Sequence[int], *, dialect:
             f"({Hint('reader', 'paired-perm')} reads numbers of two systems without names)"
         )
     seen: dict[str, int] = {}
-    for position, name in enumerate(names, start=1):
-        if not name and position > 1:
-            raise InputError(f"{Line(file, lines[0])}: column {position} has no name; name it")
-        if name in seen:
+    for index, name in enumerate(names):
+        if not name and index:
+            raise InputError(f"{Line(file, lines[0])}: column {index + 1} has no name; name it")
+        if (first := seen.setdefault(name, index)) < index:
             remedy = "rename one" if is_text(name) else "is this a row without a header? add a line with the names"
-            raise InputError(
-                f"{Line(file, lines[0])}: columns {seen[name]} and {position} are both named {quote(name)}; {remedy}"
-            )
-        seen[name] = position
+            both = f"columns {first + 1} and {index + 1} are both named {quote(name)}"
+            raise InputError(f"{Line(file, lines[0])}: {both}; {remedy}")
 
 
 def _parse_file(dialect: str, file: str, _: Options, *, alone: bool) -> DataTable:
@@ -267,10 +219,9 @@ def _evaluate(
         if other.shape[1] != width:
             raise InputError(f"{file}: has {other.shape[1]} numbers per line, but {first} has {width}")
     metric = METRICS[usual[width]] if options.metric == "mean" and width in usual else chosen_metric(options)
-    if len(metric.inputs) != width:
-        raise InputError(
-            f"{first}: metric {metric.name!r} takes {len(metric.inputs)} numbers per line and system, got {width}"
-        )
+    takes = len(metric.inputs)
+    if takes != width:
+        raise InputError(f"{first}: metric {metric.name!r} takes {takes} numbers per line and system, got {width}")
     options = replace(options, metric=metric)
     sheets = [Sheet(name, file, dict(zip(metric.inputs, own.T, strict=True))) for name, (file, own) in tables.items()]
     return join_sheets(sheets, options)(options)
@@ -293,8 +244,8 @@ def _numbers(file: str, fields_of: Callable[[str], list[str]]) -> np.ndarray:
     fields = [field for row in rows for field in row]
     values = parse_numbers(fields)
     if values is None:
+        values = np.empty(len(fields))
         for i, field in enumerate(fields):
             with naming(f"{Line(file, i // width + 1)}"):
-                parse_number(field)
-        values = np.array([parse_number(field) for field in fields])
+                values[i] = parse_number(field)
     return values.reshape(len(rows), width)

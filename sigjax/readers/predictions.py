@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+import sigjax.readers.roles as roles
 from sigjax.metrics import (
     CLASS_METRICS,
     METRICS,
@@ -25,22 +26,7 @@ from sigjax.metrics import (
 )
 from sigjax.metrics.registry import as_numbers, check_mapping, refuse_other_indexes
 from sigjax.readers.join import Reading, Sheet, join_sheets
-from sigjax.readers.options import Options, chosen_metric, listing, quote, suggest
-from sigjax.readers.roles import (
-    SHOWN,
-    columns_note,
-    find_ids,
-    ids_from,
-    is_gold,
-    is_only_gold,
-    is_only_predicted,
-    is_predicted,
-    is_property,
-    is_score,
-    is_system,
-    may_be_system,
-    unused,
-)
+from sigjax.readers.options import Options, check_named, chosen_metric, listing, quote, unclear
 from sigjax.readers.table import TRUTH, DataColumn, DataTable, Lazy, is_missing, is_text, parse_number
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.run.files import naming
@@ -105,8 +91,7 @@ _Columns = list[dict[str, np.ndarray]]
 def _class_columns(systems: Sequence[Predicted], name: str, options: Options) -> tuple[Any, _Columns, tuple[str, ...]]:
     _check_classes(systems, name)
     same = all(own.gold is systems[0].gold for own in systems)
-    gold = systems[0].gold if same else [label for own in systems for label in own.gold]
-    known = dict.fromkeys(gold)
+    known = dict.fromkeys(label for own in (systems[:1] if same else systems) for label in own.gold)
     others = {label for own in systems for label in own.labels if label is not None and label not in known}
     spell: Callable[[str], str] = str
     if others and all(map(_WHOLE.fullmatch, (*known, *others))):  # 1.0 is the class 1
@@ -118,21 +103,19 @@ def _class_columns(systems: Sequence[Predicted], name: str, options: Options) ->
     metric = class_metric(name, list(classes)) if name in CLASS_METRICS else chosen_metric(options)
     inputs = dict.fromkeys((*metric.inputs, *(options.counts or {}).values()))
     if len(systems) * len(systems[0].gold) * len(inputs) > _MOST_COUNTS:
-        raise InputError(
-            f"{systems[0].sheet.file}: {len(classes)} classes are too many for the metric {metric.name!r} on "
-            f"{len(systems[0].gold)} instances; use accuracy, or check that the labels are classes"
-        )
+        many = f"{len(classes)} classes are too many for the metric {metric.name!r}"
+        raise InputError(f"{systems[0].sheet.file}: {many}; use accuracy, or check that the labels are classes")
     code_of = {label: codes[spell(label)] for label in (*known, *others)}
     truth = np.array([code_of[label] for label in systems[0].gold])
     columns: _Columns = []
     notes: list[str] = []
-    found = None
-    if {*inputs} == {"tp", "predicted", "gold"}:
+    found, of_one = None, {*inputs} == {"tp", "predicted", "gold"}
+    if of_one:
         found = systems[0].positive if systems[0].positive in classes else _class_to_find(classes)
+    spelled = dict.fromkeys(map(spell, known))
     for own in systems:
         truth = truth if same else np.array([code_of[label] for label in own.gold])
         labels = [code_of[right if label is None else label] for label, right in zip(own.labels, own.gold, strict=True)]
-        spelled = {spell(label) for label in known}
         strays = Counter(label for label in own.labels if label is not None and spell(label) not in spelled)
         if strays:
             some = f"{strays.total()} of {len(labels)} predictions are no gold label: {listing(strays, 3)}"
@@ -140,11 +123,11 @@ def _class_columns(systems: Sequence[Predicted], name: str, options: Options) ->
         columns.append(_counts(inputs, truth, np.array(labels), classes, found))
     title = metric.title or name
     if found is not None:
-        others = [label for label in map(spell, known) if label != found]
+        rest = [label for label in spelled if label != found]
         about = f"{title} is that of the class {quote(found)}"
-        several = f"warning: {about}; all others count as one: {listing(dict.fromkeys(others))}"
-        notes.append(several if len({*others}) > 1 else about)
-    elif {*inputs} == {"tp", "predicted", "gold"}:
+        several = f"warning: {about}; all others count as one: {listing(rest)}"
+        notes.append(several if len(rest) > 1 else about)
+    elif of_one:
         notes.append(
             f"warning: {title} of classes such as {listing(list(classes), 3)} is the accuracy; say which is class 1, "
             f"{Hint('gold', 'COLUMN=LABEL')}, or take macro-fscore"
@@ -188,8 +171,12 @@ def _number_columns(own: Predicted, inputs: Sequence[str]) -> dict[str, np.ndarr
     name, gold = inputs
     truth = own.gold
     if gold == "label" and (one := own.positive or _class_to_find(dict.fromkeys(truth, 0))) is not None:
+        if len(others := sorted({*truth} - {one})) > 1:
+            raise InputError(
+                f"{own.sheet.file}: gold labels beside {quote(one)} are {listing(others, 3)}; expected two classes: "
+                f"leave out rows with {Hint('where')}"
+            )
         truth = ["1" if label == one else "0" for label in truth]
-        _refuse_others(own, one)
     elif gold == "label" and all(map(_is_word, truth)):
         raise InputError(
             f"{own.sheet.file}: which of the gold labels is class 1, {listing(sorted({*truth}), 3)}? say so with "
@@ -204,15 +191,6 @@ def _number_columns(own: Predicted, inputs: Sequence[str]) -> dict[str, np.ndarr
         return DataColumn(labels).numbers(number)
 
     return {name: numbers([label or "" for label in own.labels], "prediction"), gold: numbers(truth, "gold number")}
-
-
-def _refuse_others(own: Predicted, one: str) -> None:
-    """Refuse a third gold label where scores are of two classes."""
-    if len(others := sorted({*own.gold} - {one})) > 1:
-        raise InputError(
-            f"{own.sheet.file}: gold labels beside {quote(one)} are {listing(others, 3)}; expected two classes: leave "
-            f"out rows with {Hint('where')}"
-        )
 
 
 def _text_columns(systems: Sequence[Predicted], name: str, options: Options) -> tuple[_Columns, tuple[str, ...]]:
@@ -258,11 +236,8 @@ def answer_words(text: str) -> list[str]:
 def score_answer(words: Sequence[str], gold: Sequence[Sequence[str]], *, may_be_none: bool) -> tuple[float, float]:
     """Exact match and F1 of an answer, each the best over the gold answers, all given as words.
 
-    Args:
-        words: those of the answer.
-        gold: `[answer]` words.
-        may_be_none: whether no words are an answer, as in version 2: right where the gold answer has none either. In
-            version 1.1 such an answer matches, but has no F1.
+    `may_be_none` says whether no words are an answer, as in version 2: right where the gold answer has none either. In
+    version 1.1 such an answer matches, but has no F1.
 
     >>> score_answer(["us", "navy"], [["navy"], ["us", "army"]], may_be_none=False)
     (0.0, 0.6666666666666666)
@@ -283,20 +258,18 @@ def _overlap(words: Sequence[str], gold: Sequence[str], *, may_be_none: bool) ->
 
 def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) -> list[DataTable]:
     """The tables with a column of gold labels, which a file has by id; it is named after the file."""
-    known = [_ids(gold, options), *(_ids(table, options) for table in tables)]
-    for table, ids in zip((gold, *tables), known, strict=True):
-        if ids is None:
-            raise InputError(
-                f"{table.file}: {Hint('gold')}: labels of a file are joined by id, and no column seems to hold the "
-                f"ids; give {Hint('id_column', 'NAME')}, of {listing(table.columns)}"
-            )
+    known: list[str] = []
+    for table in (gold, *tables):
+        if (ids := _ids(table, options)) is None:
+            raise unclear(table.file, "instance ids", "id_column", table.columns)
+        known.append(ids)
     column = _label_column(gold, known[0], tables)
-    labels = dict(zip(gold.names[known[0] or ""], gold.columns[column], strict=True))
+    labels = dict(zip(gold.names[known[0]], gold.columns[column], strict=True))
     if len(labels) < len(gold.lines):
-        raise InputError(f"{gold.file}: column {quote(known[0] or '')} has an id twice; expected one row per instance")
+        raise InputError(f"{gold.file}: column {quote(known[0])} has an id twice; expected one row per instance")
     made, left = list[DataTable](), dict(labels)
     for table, ids in zip(tables, known[1:], strict=True):
-        keys = table.names[ids or ""]
+        keys = table.names[ids]
         for row, key in enumerate(keys):
             if key not in labels:
                 raise InputError(
@@ -316,20 +289,18 @@ def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) ->
 
 def _label_column(gold: DataTable, ids: str | None, tables: Sequence[DataTable]) -> str:
     free = [name for name in gold.columns if name != ids]
-    for chosen in (free, [n for n in free if all(n in table.columns for table in tables)], [*filter(is_gold, free)]):
+    shared = [name for name in free if all(name in table.columns for table in tables)]
+    for chosen in (free, shared, [*filter(roles.is_gold, free)]):
         if len(chosen) == 1:
             return chosen[0]
-    raise InputError(
-        f"{gold.file}: which column holds the gold labels, {listing(free)}? leave out the others, or name it as the "
-        "column of the predictions"
-    )
+    raise InputError(f"{gold.file}: which column holds the gold labels, {listing(free)}? leave out the others")
 
 
 def _ids(table: DataTable, options: Options, system: str | None = None, taken: Iterable[str] = ()) -> str | None:
     if options.id_column is not None:
         return options.id_column
-    free = [name for name in unused(table, options, [system, *taken]) if not table.columns[name].nested]
-    return find_ids(table, options, [], free, system)
+    free = [name for name in roles.unused(table, options, [system, *taken]) if not table.columns[name].nested]
+    return roles.find_ids(table, options, [], free, system)
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,19 +329,14 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
         if column in table.columns and positive not in table.columns[column]:
             labels = listing(sorted({*table.columns[column]}), 3)
             raise InputError(f"{table.file}: {Hint('gold')}: no label {quote(positive)} in {quote(column)}: {labels}")
-    for option, names in (("gold", [options.gold or ""]), ("prediction", options.prediction or [])):
-        for name in names:
-            if name and name not in table.columns:
-                meant = suggest(name, table.columns, "columns")
-                raise InputError(f"{table.file}: {Hint(option)}: no column and no file {quote(name)}; {meant}")
-    free = [name for name in unused(table, options, [options.id_column]) if not table.columns[name].nested]
-    guesses = [name for name in free if is_predicted(name) and name != options.gold and not is_only_gold(name)]
+    check_named(table.file, "gold", [options.gold], table.columns, "column and no file")
+    check_named(table.file, "prediction", options.prediction or [], table.columns)
+    free = [name for name in roles.unused(table, options, [options.id_column]) if not table.columns[name].nested]
+    guesses = [n for n in free if roles.is_predicted(n) and n != options.gold and not roles.is_only_gold(n)]
     gold = options.gold or _gold_column(free, guesses, asked=asked)
     if gold is None:
         if asked:
-            raise InputError(
-                f"{table.file}: which column holds the gold labels? give {Hint('gold', 'COLUMN')}, of {listing(free)}"
-            )
+            raise unclear(table.file, "gold labels", "gold", free)
         return None
     others = [name for name in free if name not in (gold, options.system_column)]
     system = options.system_column or (_system_column(table, others) if alone else None)
@@ -379,20 +345,16 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
     ids = _ids(table, options, system, (gold, *guesses, *(options.prediction or ())))
     predictions = options.prediction or [name for name in guesses if name not in (gold, ids, system)]
     if not predictions:
-        rest = [name for name in others if name not in (ids, system) and not is_property(name)]
+        rest = [name for name in others if name not in (ids, system) and not roles.is_property(name)]
         sure = [name for name in rest if _has_classes(table, name, gold)] if table.columns[gold].is_words() else []
         predictions = sure or (rest if asked else [])
     one = system is not None or not alone
     if len(predictions) > 1 and not options.prediction and (one or any(map(_is_probability, predictions))):
-        raise InputError(
-            f"{table.file}: which column holds the predictions, {listing(predictions)}? give "
-            f"{Hint('prediction', 'COLUMN')}"
-        )
-    if not predictions or (not asked and alone and system is None and len(predictions) < 2 - options.single):
-        if asked:
-            raise InputError(f"{table.file}: no column of predictions beside {quote(gold)}; columns: {listing(free)}")
-        return None
-    return LabelColumns(gold, tuple(predictions), system, ids, positive)
+        raise unclear(table.file, "predictions", "prediction", predictions)
+    if asked and not predictions:
+        raise InputError(f"{table.file}: no column of predictions beside {quote(gold)}; columns: {listing(free)}")
+    fewest = 2 - options.single if alone and system is None and not asked else 1
+    return LabelColumns(gold, tuple(predictions), system, ids, positive) if len(predictions) >= fewest else None
 
 
 def _has_classes(table: DataTable, name: str, gold: str) -> bool:
@@ -403,66 +365,52 @@ def _has_classes(table: DataTable, name: str, gold: str) -> bool:
 
 
 def _gold_column(free: Sequence[str], guesses: Sequence[str], *, asked: bool) -> str | None:
-    named = [name for name in free if is_gold(name) and name not in guesses]
-    sure = asked or any(map(is_only_gold, named)) or (guesses and all(map(is_only_predicted, guesses)))
+    named = [name for name in free if roles.is_gold(name) and name not in guesses]
+    sure = asked or any(map(roles.is_only_gold, named)) or (guesses and all(map(roles.is_only_predicted, guesses)))
     return named[0] if len(named) == 1 and sure else None
 
 
 def _system_column(table: DataTable, free: Sequence[str]) -> str | None:
-    found = [name for name in free if may_be_system(name) and not is_predicted(name)]
-    found = [name for name in found if table.columns[name].is_words() or is_system(name)]
+    found = [name for name in free if roles.may_be_system(name) and not roles.is_predicted(name)]
+    found = [name for name in found if table.columns[name].is_words() or roles.is_system(name)]
     found = [name for name in found if 1 < len({*table.columns[name]}) < len(table.lines)]
     return found[0] if len(found) == 1 else None
 
 
 def _holds_numbers(table: DataTable, names: Sequence[str]) -> bool:
     """Whether there are scores already, or the counts of a metric (tp, predicted, gold)."""
-    scores = (name for name in names if is_score(name) and not (is_predicted(name) or is_gold(name)))
+    scores = (name for name in names if roles.is_score(name) and not (roles.is_predicted(name) or roles.is_gold(name)))
     counts = (each.inputs for name, each in METRICS.items() if len(each.inputs) > 1 and name not in OF_NUMBERS)
     return any({*own} <= {*table.columns} for own in counts) or any(table.columns[name].is_numeric() for name in scores)
 
 
 def read_labelled(tables: Mapping[str, tuple[DataTable, LabelColumns]], options: Options) -> Reading:
     """The reading of tables with gold labels and predictions: one of all systems (named ""), or one of each."""
-    if set(tables) == {""}:
-        table, columns = tables[""]
-        rows = [("", table, columns.predictions[0], None)] if columns.system else []
-        if columns.system is not None:
-            systems = table.names[columns.system]
-            rows = [
-                (name, table, columns.predictions[0], np.flatnonzero(systems == name))
-                for name in dict.fromkeys(systems.tolist())
-            ]
-            if columns.ids is None:
-                raise InputError(
-                    f"{table.file}: which column holds the instance ids? give {Hint('id_column', 'NAME')}, of "
-                    f"{listing(table.columns)}"
-                )
-        else:
-            rows = [(name, table, name, None) for name in columns.predictions]
-    else:
-        rows = [(name, table, own.predictions[0], None) for name, (table, own) in tables.items()]
-    golds = {id(table): [cell.strip() for cell in table.columns[own.gold]] for table, own in tables.values()}
-    ids = {
-        id(table): table.names[own.ids] if own.ids else (table.row_numbers() if "" in tables else None)
-        for table, own in tables.values()
-    }
+    systems: list[Predicted] = []
+    for label, (table, own) in tables.items():
+        gold = [cell.strip() for cell in table.columns[own.gold]]
+        ids = table.names[own.ids] if own.ids else (None if label else table.row_numbers())
+        if own.system is not None and own.ids is None:
+            raise unclear(table.file, "instance ids", "id_column", table.columns)
+        rows = [(label, own.predictions[0], None)] if label else [(name, name, None) for name in own.predictions]
+        if own.system is not None:
+            names = table.names[own.system]
+            of_system = {name: np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())}
+            rows = [(name, own.predictions[0], indices) for name, indices in of_system.items()]
+        systems += [_predicted(*row, table, own, gold, ids, options.runs) for row in rows]
+    _check_gold(systems)
     first, columns = next(iter(tables.values()))
     taken = [columns.gold, *columns.predictions, columns.system, columns.ids]
-    systems = [
-        _predicted(name, table, column, golds[id(table)], ids[id(table)], options, chosen, taken[:-2])
-        for name, table, column, chosen in rows
-    ]
-    systems = [replace(own, positive=columns.positive) for own in systems]
-    _check_gold(systems)
-    about = {"gold labels": f"from {quote(columns.gold)}", "predictions": f"from {listing(columns.predictions, SHOWN)}"}
-    about |= {"instance ids": ids_from(columns.ids)}
+    predictions = listing(columns.predictions, roles.SHOWN)
+    about = {"gold labels": f"from {quote(columns.gold)}", "predictions": f"from {predictions}"}
+    about |= {"instance ids": roles.ids_from(columns.ids)}
     about |= {"systems": f"from column {quote(columns.system)}"} if columns.system else {}
-    note = columns_note(about, unused(first, options, taken), "gold, prediction, id_column, ignore")
+    note = roles.columns_note(about, roles.unused(first, options, taken), "gold, prediction, id_column, ignore")
 
     def evaluate(options: Options) -> EvaluationRecord:
         if options.metric == "mean":
-            options = replace(options, metric=_usual_metric(systems))
+            _check_usual(systems)
+            options = replace(options, metric="accuracy")
         return evaluate_predictions(systems, options, notes=(note,))
 
     return evaluate
@@ -470,18 +418,18 @@ def read_labelled(tables: Mapping[str, tuple[DataTable, LabelColumns]], options:
 
 def _predicted(
     name: str,
-    table: DataTable,
     column: str,
+    rows: np.ndarray | None,
+    table: DataTable,
+    columns: LabelColumns,
     gold: list[str],
     ids: np.ndarray | None,
-    options: Options,
-    rows: np.ndarray | None,
-    left_out: Sequence[str],
+    runs_column: str | None,
 ) -> Predicted:
-    """The predictions of a system in some rows; labels of rows are other columns than those `left_out`."""
-    cells, lines = table.columns[column], np.array(table.lines)
-    labels = Lazy((each for each in table.columns if each not in left_out), table.names.__getitem__)
-    runs = None if options.runs is None else table.names[options.runs]
+    """The predictions of a system, in some rows or in all."""
+    cells, lines, taken = table.columns[column], np.array(table.lines), (columns.gold, *columns.predictions)
+    labels = Lazy((each for each in table.columns if each not in taken), table.names.__getitem__)
+    runs = None if runs_column is None else table.names[runs_column]
     if rows is not None:
         labels = Lazy(labels, lambda each: table.names[each][rows])
         gold, lines = [gold[row] for row in rows], lines[rows]
@@ -494,7 +442,7 @@ def _predicted(
     stripped = (cell.strip() for cell in cells)
     given = [None if not cell or (is_missing(cell) and cell not in known) else cell for cell in stripped]
     sheet = Sheet(name, table.file, {}, labels, ids, runs, lines if table.row_word == "line" else None)
-    return Predicted(sheet, gold, given)
+    return Predicted(sheet, gold, given, columns.positive)
 
 
 def _check_gold(systems: Sequence[Predicted]) -> None:
@@ -543,22 +491,13 @@ def _many(labels: Collection[str], count: int) -> bool:
     return len(labels) > max(_MANY_CLASSES, count // 2)
 
 
-def _usual_metric(systems: Sequence[Predicted]) -> str:
-    """Accuracy, where labels are classes."""
+def _check_usual(systems: Sequence[Predicted]) -> None:
+    """Refuse accuracy, which nobody asked for, where gold labels hardly are classes."""
     gold = {label for own in systems for label in own.gold}
-    predicted = {label for own in systems for label in own.labels if label is not None}
-    file, count = systems[0].sheet.file, len(systems[0].gold)
-    if not any(map(_is_word, gold)):
-        if not all(map(_WHOLE.fullmatch, gold)) or _many(gold, count):
-            raise InputError(f"{file}: gold labels are numbers; {_SAY} {_FOR_NUMBERS}")
-        if not all(map(_WHOLE.fullmatch, predicted)):
-            raise InputError(f"{file}: gold labels are classes, and predictions numbers; {_SAY} {_FOR_SCORES}")
-    elif _many(gold, count):
-        raise InputError(
-            f"{file}: gold labels are {len(gold)} texts; {_SAY} exact_match, f1, wer, bleu, chrf, rougeL, ..., or "
-            "accuracy if they are classes"
-        )
-    return "accuracy"
+    if _many(gold, len(systems[0].gold)):
+        texts = "exact_match, f1, wer, bleu, chrf, rougeL, ..., or accuracy if they are classes"
+        what, how = (f"{len(gold)} texts", texts) if any(map(_is_word, gold)) else ("numbers", _FOR_NUMBERS)
+        raise InputError(f"{systems[0].sheet.file}: gold labels are {what}; {_SAY} {how}")
 
 
 _OF_CLASSES = ("accuracy", "micro-fscore", "precision", "recall", "fscore", *CLASS_METRICS)
@@ -599,8 +538,8 @@ def evaluation_from_predictions(
     right = _spelled("gold", truth)
     systems = [Predicted(Sheet(name, "predictions", {}), right, _spelled(name, own)) for name, own in predicted.items()]
     made, columns, notes = _scored(systems, Options(metric=metric))
-    found = METRICS["mean"] if made in ANSWERS else chosen_metric(Options(metric=made))
-    found = replace(found, name=made, inputs=(made,)) if made in ANSWERS else found
+    mean = replace(METRICS["mean"], name=made, inputs=(made,))
+    found = mean if made in ANSWERS else chosen_metric(Options(metric=made))
     arrays = {
         own.sheet.system: np.stack([column[each] for each in found.inputs], axis=-1)
         for own, column in zip(systems, columns, strict=True)

@@ -8,17 +8,14 @@ What would pass for systems on instances is refused: metrics, gold labels, predi
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import islice, repeat
-from string import digits
-from typing import Any
 
 import numpy as np
 
 from sigjax.metrics import METRICS
 from sigjax.readers.options import Options, listing, quote
-from sigjax.readers.table import DataColumn, DataTable, is_missing, is_text, locate
+from sigjax.readers.table import DataTable, is_missing, is_text, locate
 from sigjax.records import EvaluationRecord, Hint, InputError
 
 
@@ -148,7 +145,7 @@ is_fold = _named(r"(cv|k|test|outer|inner|crossval)?folds?(id|no|nr|num|number|i
 is_data_set = _named(r"(data|datasets?|task|problem|benchmark)(id|no|nr|num|number|names?)?")
 """Whether a column of a table of folds is named like the data sets."""
 is_trial = _named(
-    r"(run|seed|trial|epoch|repeat|repetition|rep|replicate|attempt|iteration|annotator|rater|judge|worker)s?"
+    r"(run|seed|trial|epoch|repeat|repetition|rep|replicate|attempt|annotator|rater|judge|worker)s?"
     r"(id|no|nr|num|number|idx)?"
 )
 """Whether a column is named like the trials of an instance."""
@@ -289,10 +286,9 @@ _BY_GOLD = f"predictions are scored with {Hint('gold', 'COLUMN')} (or a file) an
 SHOWN = 4
 _MOST_CLASSES = 20
 """More whole numbers than this are no classes."""
-FEWEST_TURNED = 4
+_FEWEST_TURNED = 4
 """Columns from which q1, q2, ... are taken for instances, where there are half as many rows or fewer."""
-_LONGEST = 18
-"""Digits of a number that is counted up, such as a time stamp."""
+_NUMBERED = re.compile(r"(.*?)(\d{1,18})")
 _INSTANCES = frozenset(
     "doc document ex example id instance item q query question seg segment sent sentence topic".split()
 )
@@ -325,25 +321,17 @@ def check_names(systems: Iterable[str], *, where: str = "", noun: str = "column"
     """Refuse systems that are all named like metrics."""
     if are_measures(systems):
         give = Hint("score_column", "NAME")
-        files = f"one column per system, of one metric: give one such file per system and {give}, or"
-        expected = files if noun == "column" else "numbers of systems, by one metric;"
-        raise InputError(
-            f"{where}{noun}s {listing(systems)} seem to hold metrics; expected {expected} {_if_meant(systems, noun)}"
-        )
+        files = f"one column per system, of one metric: give one such file per system and {give}"
+        expected = f"{files}, or" if noun == "column" else "numbers of systems, by one metric;"
+        seem = f"{noun}s {listing(systems)} seem to hold metrics"
+        raise InputError(f"{where}{seem}; expected {expected} {_if_meant(systems, noun)}")
 
 
 def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = "", noun: str = "column") -> None:
-    """Refuse gold labels and predictions where systems are expected.
-
-    Args:
-        columns: name -> its numbers, None where it holds words, of what may be systems.
-        where: the file, for messages.
-        noun: what they are: columns or systems.
-    """
+    """Refuse gold labels and predictions among what may be systems: name -> its numbers, None where it holds words."""
     numbers = [name for name, own in columns.items() if own is not None]
     gold = [name for name in columns if is_gold(name) or is_target(name)]
-    predicted = [name for name in columns if is_predicted(name)]
-    predicted = [name for name in predicted if name not in gold]
+    predicted = [name for name in columns if is_predicted(name) and name not in gold]
     if gold and predicted:
         named, what = [*gold, *predicted], "gold labels and predictions, not like two systems"
     elif sure := [name for name in gold if _is_no_system(name, columns[name])]:
@@ -361,17 +349,14 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = ""
 
 def _if_meant(names: Iterable[str], noun: str) -> str:
     """What to do where names mislead."""
-    return (
-        f"give {Hint('only', *spelled(names))} if they are systems"
-        if noun == "column"
-        else "rename them if they are systems"
-    )
+    how = f"give {Hint('only', *spelled(names))}" if noun == "column" else "rename them"
+    return f"{how} if they are systems"
 
 
 def spelled(names: Iterable[str]) -> list[str]:
     """The first names, as an option takes them."""
-    first = list(islice(names, SHOWN + 1))
-    return [*map(quote, first[:SHOWN]), *["..."] * (len(first) > SHOWN)]
+    names = list(names)
+    return [*map(quote, names[:SHOWN]), *["..."] * (len(names) > SHOWN)]
 
 
 def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
@@ -383,18 +368,8 @@ def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
     return numbers.size <= 1 if is_rated_gold(name) else numbers.distinct <= _MOST_CLASSES
 
 
-def check_scores(
-    tables: Sequence[DataTable], name: str, ids: Sequence[str | None], system: str | None, others: Sequence[str]
-) -> None:
-    """Refuse gold labels and predictions as the column of scores, which nobody named.
-
-    Args:
-        tables: one for each system, or one of all.
-        name: the column that would be taken for the scores.
-        ids: that of the instances, of each table; None where they are joined by position.
-        system: the column of the systems, if there is one.
-        others: columns of the first table that nothing is taken from.
-    """
+def check_scores(tables: Sequence[DataTable], name: str) -> None:
+    """Refuse gold labels and predictions as the column of scores, which nobody named, in tables of systems."""
     file, give = tables[0].file, f"give {Hint('score_column', quote(name))}"
     if is_gold(name) or is_only_predicted(name) or (is_predicted(name) and any(map(is_gold, tables[0].columns))):
         what = "gold labels" if is_gold(name) else "predictions"
@@ -402,44 +377,23 @@ def check_scores(
             f"{file}: column {quote(name)} looks like {what}, not like scores; {_SCORES}; {_BY_GOLD}; {give} if it "
             "holds scores"
         )
-    if is_score(name):
-        return
-    if len(tables) > 1 and (is_target(name) or all(_is_yes_or_no(table, name) for table in tables)):
+    bits = not is_score(name) and all(_is_yes_or_no(table, name) for table in tables)
+    if len(tables) > 1 and (bits or is_target(name)):
         raise InputError(
             f"{file}: column {quote(name)} may hold scores or predictions: {give} if it holds scores (1 for right and "
             f"0 for wrong), or {Hint('gold', 'FILE')}, of ids and labels, if it holds predictions"
         )
-    subsets = [subset for own in zip(tables, ids, strict=True) for subset in _rows_by_system(*own, system)]
-    others = [each for each in others if each != name and all(each in table.columns for table in tables)]
-    if len(subsets) > 1 and _is_common(subsets, name) and not all(_is_common(subsets, each) for each in others):
+
+
+def check_common(evaluation: EvaluationRecord, file: str, name: str) -> None:
+    """Refuse numbers that all systems have alike, of a column which nobody named and which is not named like scores."""
+    stats = evaluation.stats
+    alike = len(stats) > 1 and len(stats[0]) >= FEWEST and evaluation.present is None and (stats == stats[0]).all()
+    if alike and not is_score(name):
         raise InputError(
             f"{file}: column {quote(name)} is the same for all systems, as gold labels are, and scores are not; "
-            f"{_SCORES}; {_BY_GOLD}; {give} if it holds scores"
+            f"{_SCORES}; {_BY_GOLD}; give {Hint('score_column', quote(name))} if it holds scores"
         )
-
-
-def _rows_by_system(
-    table: DataTable, id_column: str | None, system: str | None
-) -> Iterator[tuple[DataTable, dict[Any, int]]]:
-    """The rows of each system of a table, by the ids of instances, or by their positions."""
-    keys = range(len(table.lines)) if id_column is None else table.columns[id_column]
-    rows: dict[str, dict[Any, int]] = {}
-    systems = repeat("", len(keys)) if system is None else table.columns[system]
-    for row, (name, key) in enumerate(zip(systems, keys, strict=True)):
-        rows.setdefault(name, {})[key] = row
-    for own in rows.values():
-        yield table, own
-
-
-def _is_common(subsets: Sequence[tuple[DataTable, Mapping[Any, int]]], name: str) -> bool:
-    """Whether all systems have the same in a column, in more rows than would tell."""
-    cells = {table: list(table.columns[name]) for table in dict.fromkeys(table for table, _ in subsets)}
-    (first, rows), *others = subsets
-    for table, own in others:
-        shared = rows.keys() & own.keys()
-        if len(shared) < FEWEST or any(cells[first][rows[key]] != cells[table][own[key]] for key in shared):
-            return False
-    return True
 
 
 def _is_yes_or_no(table: DataTable, name: str) -> bool:
@@ -450,14 +404,12 @@ def _is_yes_or_no(table: DataTable, name: str) -> bool:
 
 def check_turned(table: DataTable, systems: Sequence[str]) -> None:
     """Refuse columns that are numbered one after the other (q1, q2, ...), as instances are, and systems seldom."""
-    names = [name.strip() for name in systems]
-    words = {name.rstrip(digits) for name in names}
-    numbers = [name[len(name.rstrip(digits)) :] for name in names]
-    if len(words) > 1 or not all(0 < len(number) <= _LONGEST for number in numbers):
+    found = [match for name in systems if (match := _NUMBERED.fullmatch(name.strip()))]
+    words, numbers = {match[1] for match in found}, [int(match[2]) for match in found]
+    if len(numbers) < len(systems) or len(words) > 1 or not np.all(np.diff(numbers) == 1):
         return
-    numbered = list(map(int, numbers)) == [*range(int(numbers[0]), int(numbers[0]) + len(numbers))]
-    few = len(systems) >= FEWEST_TURNED and 2 * len(table.lines) <= len(systems)
-    if numbered and (few or words.pop().strip("_-. ").lower() in _INSTANCES):
+    few = len(systems) >= _FEWEST_TURNED and 2 * len(table.lines) <= len(systems)
+    if few or words.pop().strip("_-. ").lower() in _INSTANCES:
         raise InputError(
             f"{table.file}: columns {listing(systems[:3])}{', ...' if len(systems) > 3 else ''} are numbered like "
             f"instances, in a table of {len(table.lines)} rows; expected one row per instance and one column per "
@@ -479,11 +431,7 @@ def unused(table: DataTable, options: Options, taken: Iterable[str | None] = ())
 
 
 def wide_roles(table: DataTable, options: Options) -> tuple[str | None, tuple[str, ...], list[str]]:
-    """What the columns of a table with one row per instance and one column per system are, but those options name.
-
-    Returns:
-        the column of instance ids, None where rows are counted; the systems; and the columns that are neither.
-    """
+    """The column of instance ids of a wide table (None where rows are counted), the systems, and all other columns."""
     free = unused(table, options, [options.id_column])
     if options.only is not None:
         profiles = _profiles(table, [name for name in free if is_property(name) or name in table.index])
@@ -507,13 +455,11 @@ def wide_roles(table: DataTable, options: Options) -> tuple[str | None, tuple[st
         unclear = {columns[0]: _NUMBERS_ROWS}
     if len(systems) < 2:
         unclear |= {name: roles[name][1] for name in about}
-    of_folds = "; `sigjax classical --design folds` has a test of folds" if any(map(is_fold, table.columns)) else ""
     for name, reason in unclear.items():
         raise InputError(
             f"{table.file}: column {quote(name)} looks like ids or a property of the instances, not like a system: it "
             f"{reason}; give {Hint('ignore', quote(name))} to leave it out, {Hint('id_column', quote(name))} to use it "
             f"as ids, or all systems: {Hint('only', *spelled(each for each in systems if each not in unclear))}"
-            f"{of_folds}"
         )
     return ids, tuple(systems), [name for name in columns if name not in systems]
 
@@ -541,10 +487,9 @@ _NUMBERS_ROWS = "numbers the rows"
 
 
 def _role(name: str, numbers: NumberProfile | None, scores: Sequence[NumberProfile]) -> tuple[str, str]:
-    """What a column is, and why, as a message has it after "it"; the first rule that holds says so.
+    """What a column is: "about" (ids and properties of instances), "text", "unclear" (to be asked about) or "system".
 
-    Returns:
-        "about" (ids and properties of instances), "text", "unclear" (to be asked about) or "system"; and the reason.
+    The first rule that holds says so; with the reason, as a message has it after "it".
     """
     if numbers is None:
         return ("about", "holds words and is named like ids") if is_id_name(name) else ("text", "holds words")
@@ -587,21 +532,12 @@ def find_ids(
 ) -> str | None:
     """The column of instance ids: one that tells all rows apart, else the first column, which is refused then.
 
-    Args:
-        table: the table.
-        options: `runs` names the column that tells rows of one instance apart; with it, `strata` may be the ids.
-        first: the first column, if it may be it.
-        named: other columns that may be it, because of their names.
-        system: the column of systems in a long table, in which every system has the same ids.
+    `first` holds the first column, if it may be it, and `named` others, because of their names; `system` is the column
+    of systems in a long table, in which every system has the same ids.
     """
-    fixed = options.strata
-    if (
-        options.runs is not None
-        and fixed is not None
-        and fixed in table.columns
-        and tells_apart(table, fixed, options, system)
-    ):
-        return fixed  # runs within tasks
+    if options.runs is not None and (fixed := options.strata) in table.columns:
+        if tells_apart(table, fixed or "", options, system):
+            return fixed  # runs within tasks
     named = [name for name in named if is_id_name(name) or name in table.index]
     must = [*first, *(name for name in named if name.strip().lower() == "id")]
     sure = [name for name in named if name in table.index or is_sure_id(name)]
@@ -624,11 +560,9 @@ def _is_text(table: DataTable, first: str) -> bool:
         return False
     texts = [row for row, cell in enumerate(cells) if is_text(cell) and not is_missing(cell)]
     if texts and 2 * len(texts) < len(table.lines):
-        raise InputError(
-            f"{locate(table, texts[0], first)}: expected a number as in most of the column, got "
-            f"{quote(cells[texts[0]])}; repair it, or give {Hint('id_column', 'NAME')} if the column holds the "
-            "instance ids"
-        )
+        expected = f"expected a number as in most of the column, got {quote(cells[texts[0]])}"
+        how = f"repair it, or give {Hint('id_column', 'NAME')} if the column holds the instance ids"
+        raise InputError(f"{locate(table, texts[0], first)}: {expected}; {how}")
     return bool(texts)
 
 
@@ -636,22 +570,15 @@ def table_notes(table: DataTable, scores: Iterable[str]) -> tuple[str, ...]:
     """Which words in the columns of scores are numbers; a warning if rows are of the folds of a cross-validation."""
     verdicts = dict.fromkeys(table.columns[name].verdicts for name in scores if name in table.columns)
     read = [f"{yes!r} is read as 1 and {no!r} as 0" for yes, _, no in (pair.partition("/") for pair in verdicts) if yes]
-    return (
-        *read,
-        *(
-            f"warning: column {quote(name)}: folds share training data, so that results on them depend on each other, "
-            "p-values are too small and intervals too short; compare on a separate test set, or on several data sets; "
-            "`sigjax classical --design folds` has a test of folds"
-            for name in table.columns
-            if is_fold(name) and _are_folds(table.columns[name])
-        ),
-    )
-
-
-def _are_folds(cells: DataColumn) -> bool:
-    """Whether cells are the numbers of folds, such as 3 or Fold3: at least two, and not many."""
-    numbers = {*cells} if not cells.nested else set[str]()
-    return 1 < len(numbers) <= _MOST_FOLDS and all(_FOLD_NUMBER.fullmatch(each.strip()) for each in numbers)
+    named = {name: {*table.columns[name]} for name in table.columns if is_fold(name)}
+    folds = [
+        f"warning: column {quote(name)}: folds share training data, so that results on them depend on each other, "
+        "p-values are too small and intervals too short; compare on a separate test set, or on several data sets; "
+        "`sigjax classical --design folds` has a test of folds"
+        for name, numbers in named.items()
+        if 1 < len(numbers) <= _MOST_FOLDS and all(_FOLD_NUMBER.fullmatch(each.strip()) for each in numbers)
+    ]
+    return (*read, *folds)
 
 
 def ids_from(column: str | None) -> str:

@@ -13,9 +13,9 @@ from typing import Any, get_args
 
 import numpy as np
 
-from sigjax.metrics import METRICS, evaluation_from_arrays, known_metric
+from sigjax.metrics import evaluation_from_arrays, known_metric
 from sigjax.readers.join import Reading, Sources, file_labels, option_labels
-from sigjax.readers.options import Options, listing, quote, select_systems, suggest
+from sigjax.readers.options import Options, check_named, listing, quote, select_systems
 from sigjax.readers.roles import check_systems
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric, Unit
 from sigjax.records.metric import Fact, facts_of, stack_inputs, with_facts
@@ -71,11 +71,9 @@ def join_evaluations(files: Sequence[str], parts: Sequence[Sequence[EvaluationRe
     joined: list[EvaluationRecord] = []
     for same in zip(*parts, strict=True):
         labels = {name: tuple(label for each in same for label in getattr(each, name) or ()) or None for name in _FRAME}
-        stats, notes = (
-            np.concatenate([each.stats for each in same], axis=1),
-            dict.fromkeys(n for each in same for n in each.notes),
-        )
-        joined.append(replace(same[0], stats=stats, notes=tuple(notes), **labels))
+        stats = np.concatenate([each.stats for each in same], axis=1)
+        notes = tuple(dict.fromkeys(note for each in same for note in each.notes))
+        joined.append(replace(same[0], stats=stats, notes=notes, **labels))
     return joined
 
 
@@ -100,6 +98,7 @@ def read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) ->
         place, saved, metric = _saved_metric(header, options)
         stats, notes = arrays[f"stats_{place}"], _notes(header["metrics"][place])
         _check_saved(header, stats, saved, options)
+    check_named(file, "ignore", options.ignore, header["systems"], "system")
     names = [name for name in header["systems"] if name not in options.ignore]
     names = select_systems(file, names, options)
     labels = {field: header[field] for field in _FRAME}
@@ -131,18 +130,12 @@ def _check_savable(metric: Metric | SampleMetric) -> None:
 
 
 def _check_saved(header: dict[str, Any], stats: np.ndarray, metric: Metric | SampleMetric, options: Options) -> None:
-    systems = header["systems"]
     num_instances = stats.shape[1:2] if header["ids"] is None else (len(header["ids"]),)
-    expected = (len(systems), *num_instances, len(metric.stat_names))
-    if stats.shape != expected:
-        raise InputError(
-            f"statistics of {metric.name!r}: expected the shape {expected} of the header, got {stats.shape}"
-        )
+    shape = (len(header["systems"]), *num_instances, len(metric.stat_names))
+    if stats.shape != shape:
+        raise InputError(f"statistics of {metric.name!r}: expected the shape {shape} of the header, got {stats.shape}")
     if options.id_column is not None:
         raise InputError(f"{Hint('id_column')} is for tables; a saved evaluation has its ids")
-    for name in options.ignore:
-        if name not in systems:
-            raise InputError(f"{Hint('ignore')}: no system {quote(name)}; {suggest(name, systems, 'systems')}")
 
 
 def _header(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
@@ -184,9 +177,7 @@ def _is_metric(value: object) -> bool:
 def _restored(saved: dict[str, Any]) -> Metric | SampleMetric:
     found = known_metric(saved["name"], saved["stat_names"])
     if found is None:
-        raise InputError(
-            f"array 'header', field 'metrics': unknown metric {saved['name']!r}; known: {listing(sorted(METRICS))}"
-        )
+        raise InputError(f"array 'header', field 'metrics': unknown metric {saved['name']!r}; extract the file again")
     better = saved["higher_is_better"]
     return found if found.higher_is_better == better else replace(found, higher_is_better=better)
 
@@ -201,9 +192,7 @@ def _saved_metric(header: dict[str, Any], options: Options) -> tuple[int, Metric
         return place, saved, saved
     other = known_metric(options.metric) if isinstance(options.metric, str) else None
     if other is None or other.inputs != saved.stat_names:
-        raise InputError(
-            f"holds statistics of {listing(names)}; another metric needs the files that they came from (sigjax extract)"
-        )
+        raise InputError(f"holds statistics of {listing(names)}; for another metric take the files they came from")
     return place, saved, other
 
 
@@ -213,9 +202,7 @@ RESERVED = ("ids", "clusters", "strata")
 def _evaluate(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:
     """The evaluation of the arrays of an .npz archive."""
     if options.counts:
-        raise InputError(
-            f"{file}: {Hint('counts')} is for long tables; the columns of an .npz array are the inputs in order"
-        )
+        raise InputError(f"{file}: {Hint('counts')} is for long tables; columns of .npz arrays are the inputs in order")
     return read_saved(file, arrays, options) if _is_saved(arrays) else _read_arrays(file, arrays, options)
 
 
@@ -225,11 +212,11 @@ def load_npz(file: str, data: bytes) -> dict[str, np.ndarray]:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             limit = growth_limit(len(data))
             if sum(member.file_size for member in archive.zip.infolist()) > limit:
-                raise InputError(f"the arrays unpack to more than {limit} bytes: this is no data")
+                raise InputError(f"{file}: the arrays unpack to more than {limit} bytes: this is no data")
             names = list(archive.files)
             arrays = {name: archive[name] for name in names}
-    except InputError as error:
-        raise InputError(f"{file}: {error.neutral}") from None
+    except InputError:
+        raise
     except Exception as error:  # NumPy and zipfile raise a dozen kinds for damaged files
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise InputError(f"{file}: not readable as .npz without pickle: {reason}") from None
@@ -242,9 +229,8 @@ def load_npz(file: str, data: bytes) -> dict[str, np.ndarray]:
 
 
 def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:
-    for name in (*options.ignore, *([options.id_column] if options.id_column else [])):
-        if name not in arrays:
-            raise InputError(f"{file}: no array {quote(name)}; {suggest(name, arrays, 'arrays')}")
+    check_named(file, "ignore", options.ignore, arrays, "array")
+    check_named(file, "id_column", [options.id_column], arrays, "array")
     others = {*RESERVED, options.id_column, options.cluster, options.strata, *options.ignore}
     names = select_systems(file, [name for name in arrays if name not in others], options)
     num_instances = len(np.atleast_1d(arrays[names[0]])) if names else 0
@@ -254,9 +240,8 @@ def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) 
             return _array_labels(file, arrays, name)
         return file_labels(file, name, option, known=arrays, num_instances=num_instances)
 
-    labels: dict[str, Any] = {"ids": _array_labels(file, arrays, options.id_column or "ids")} | option_labels(
-        options, labels_of
-    )
+    labels: dict[str, Any] = {"ids": _array_labels(file, arrays, options.id_column or "ids")}
+    labels |= option_labels(options, labels_of)
     labels |= {field: _array_labels(file, arrays, field) for field in RESERVED if field not in labels}
     with naming(file):
         evaluation = evaluation_from_arrays({name: arrays[name] for name in names}, metric=options.metric, **labels)
@@ -269,21 +254,17 @@ def _array_labels(file: str, arrays: Mapping[str, np.ndarray], name: str) -> tup
     if name not in arrays:
         return None
     array = arrays[name]
-    if array.ndim != 1 or array.dtype.kind not in "Uiu":
-        raise InputError(f"{file}: array {quote(name)}: expected labels [instance] of text or whole numbers")
-    if array.dtype.kind == "U" and not _is_text(array):
-        raise InputError(f"{file}: array {quote(name)}: a label holds what is no character; repair it")
-    labels = tuple(str(label) for label in array)
-    empty = [i for i, label in enumerate(labels) if not label.strip()]
-    if empty:
-        raise InputError(f"{file}: array {quote(name)}: label {empty[0] + 1} is empty; fill it in")
+    with naming(f"{file}: array {quote(name)}"):
+        if array.ndim != 1 or array.dtype.kind not in "Uiu":
+            raise InputError("expected labels [instance] of text or whole numbers")
+        if array.dtype.kind == "U":
+            codes = np.frombuffer(array.tobytes(), f"{array.dtype.byteorder}u4")
+            if np.any((codes > 0x10FFFF) | (codes >> 11 == 0xD800 >> 11)):  # halves of characters, too
+                raise InputError("a label holds what is no character; repair it")
+        labels = tuple(map(str, array.tolist()))
+        if empty := [i for i, label in enumerate(labels, start=1) if not label.strip()]:
+            raise InputError(f"label {empty[0]} is empty; fill it in")
     return labels
-
-
-def _is_text(array: np.ndarray) -> bool:
-    """Whether text has no half of a character and nothing beyond U+10FFFF, with which Python cannot work."""
-    codes = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
-    return not np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes <= 0xDFFF)))
 
 
 def read_npz(sources: Sources, _: Options) -> Reading:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.readers.options import Options, listing, quote, suggest
+from sigjax.readers.options import Options, check_named, listing, quote
 from sigjax.readers.roles import find_ids, is_data_set, is_fold, is_trial, may_be_system, tells_apart, unused
 from sigjax.readers.table import DataColumn, DataTable, as_float
 from sigjax.records import Hint, InputError
@@ -82,10 +82,7 @@ def _joined(table: DataTable, option: str, given: str | None) -> DataTable:
     if given is None or len(names) < 2 or given in table.columns:
         return table
     names = [name if name in table.columns else name.strip() for name in names]
-    for name in names:
-        if name not in table.columns:
-            meant = suggest(name, table.columns, "columns")
-            raise InputError(f"{table.file}: {Hint(option)}: no column {quote(name)}; {meant}")
+    check_named(table.file, option, names, table.columns)
     cells = zip(*(table.names[name] for name in names), strict=True)
     return replace(table, columns={**table.columns, given: DataColumn([*map(_BETWEEN.join, cells)])})
 
@@ -104,10 +101,7 @@ def _transposed(table: DataTable, options: Options) -> DataTable:
 
 
 def _melted(table: DataTable, names: Sequence[str]) -> DataTable:
-    for name in names:
-        if name not in table.columns:
-            meant = suggest(name, table.columns, "columns")
-            raise InputError(f"{table.file}: {Hint('melt')}: no column {quote(name)}; {meant}")
+    check_named(table.file, "melt", names, table.columns)
     count, runs = len(table.lines), len(names)
     columns = {name: DataColumn([*own] * runs) for name, own in table.columns.items() if name not in names}
     columns[_RUN] = DataColumn([name for name in names for _ in range(count)])
@@ -119,7 +113,6 @@ _COMPARED: Mapping[type, Callable[[Any, Any], Any]] = {
     **{ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le},
     **{ast.Gt: operator.gt, ast.GtE: operator.ge},
 }
-_HOW = "such as \"task == 'x' and length > 5\": ==, !=, <, <=, >, >=, in, and, or, not"
 
 
 def rows_where(table: DataTable, condition: str) -> np.ndarray:
@@ -140,66 +133,48 @@ def rows_where(table: DataTable, condition: str) -> np.ndarray:
         quoted.append(match[1])
         return f"__quoted_{len(quoted) - 1}"
 
-    try:
-        tree = ast.parse(re.sub(r"`([^`]*)`", named, condition), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        at = error.offset if isinstance(error, SyntaxError) and not quoted else None
-        place = f" near {quote(condition[at - 1 :])}" if at else ""
-        raise _not_understood(table, condition, place) from None
-
-    def column(node: ast.AST) -> DataColumn:
-        written = re.sub(r"__quoted_(\d+)", lambda match: quoted[int(match[1])], ast.unparse(node))
-        if written not in table.columns:
-            meant = suggest(written, table.columns, "columns")
-            raise InputError(f"{table.file}: {Hint('where')}: no column {quote(written)}; {meant}")
-        return table.columns[written]
-
     def met(node: ast.AST) -> np.ndarray:
-        if isinstance(node, ast.BoolOp):
-            parts = [met(part) for part in node.values]
-            return np.logical_and.reduce(parts) if isinstance(node.op, ast.And) else np.logical_or.reduce(parts)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return ~met(node.operand)
-        if not isinstance(node, ast.Compare) or not isinstance(node.left, ast.Name | ast.Attribute | ast.Subscript):
-            raise _not_understood(table, condition)
-        cells, result = column(node.left), np.ones(len(table.lines), bool)
-        for how, right in zip(node.ops, node.comparators, strict=True):
-            try:
-                value = ast.literal_eval(right)
-            except (ValueError, TypeError, SyntaxError):
-                raise _not_understood(table, condition) from None
-            result &= _meets(cells, how, value, lambda: _not_understood(table, condition))
-        return result
+        match node:
+            case ast.BoolOp():
+                both = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
+                return both.reduce([met(part) for part in node.values])
+            case ast.UnaryOp(ast.Not()):
+                return ~met(node.operand)
+            case ast.Compare(ast.Name() | ast.Attribute() | ast.Subscript(), [how], [right]):
+                name = re.sub(r"__quoted_(\d+)", lambda match: quoted[int(match[1])], ast.unparse(node.left))
+                check_named(table.file, "where", [name], table.columns)
+                return _meets(table.columns[name], how, ast.literal_eval(right))
+        raise ValueError
 
-    kept = met(tree)
+    try:
+        kept = met(ast.parse(re.sub(r"`([^`]*)`", named, condition), mode="eval").body)
+    except InputError:
+        raise
+    except (SyntaxError, ValueError, TypeError, KeyError, RecursionError, MemoryError):
+        raise InputError(
+            f"{table.file}: {Hint('where')}: {quote(condition)} is not understood; expected comparisons of columns "
+            "with numbers and texts in quotes, such as \"task == 'x' and length > 5\": ==, !=, <, <=, >, >=, in, and, "
+            "or, not"
+        ) from None
     if not kept.any():
         raise InputError(f"{table.file}: {Hint('where')}: no row meets {condition}")
     return kept
 
 
-def _not_understood(table: DataTable, condition: str, place: str = "") -> InputError:
-    return InputError(
-        f"{table.file}: {Hint('where')}: {quote(condition)} is not understood{place}; expected comparisons of columns "
-        f"with numbers and texts in quotes, {_HOW}"
-    )
-
-
-def _meets(cells: DataColumn, how: ast.cmpop, value: Any, refusal: Callable[[], InputError]) -> np.ndarray:
-    if isinstance(how, ast.In | ast.NotIn):
-        if not isinstance(value, list | tuple | set):
-            raise refusal()
-        none = np.zeros(len(cells), bool)
-        found = np.logical_or.reduce([none, *(_meets(cells, ast.Eq(), each, refusal) for each in value)])
+def _meets(cells: DataColumn, how: ast.cmpop, value: Any) -> np.ndarray:
+    """Which cells `[row]` compare so with a value; other comparisons are a `ValueError` or `KeyError`."""
+    if isinstance(how, ast.In | ast.NotIn) and isinstance(value, list | tuple | set):
+        found = np.zeros(len(cells), bool)
+        for each in value:
+            found |= _meets(cells, ast.Eq(), each)
         return ~found if isinstance(how, ast.NotIn) else found
-    compare = _COMPARED.get(type(how))
-    if compare is None:
-        raise refusal()
+    compare = _COMPARED[type(how)]
     if isinstance(value, bool | int | float):
         numbers = np.array([as_float(cell) for cell in cells])
         return np.asarray(compare(numbers, float(value)))
-    if not isinstance(value, str) or not isinstance(how, ast.Eq | ast.NotEq):
-        raise refusal()  # texts have no order that numbers among them would have, too
-    return np.array([compare(cell.strip(), value) for cell in cells], bool)
+    if isinstance(value, str) and isinstance(how, ast.Eq | ast.NotEq):
+        return np.array([compare(cell.strip(), value) for cell in cells], bool)
+    raise ValueError  # texts have no order that numbers among them would have, too
 
 
 def paths_of(options: Options) -> list[str]:

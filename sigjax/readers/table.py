@@ -27,17 +27,10 @@ _MAYBE = frozenset("correct incorrect right wrong pass passed fail failed yes no
 _WHOLE = re.compile(r"\s*[+-]?(\d+)(?:\.0*)?\s*")
 _MOST_DIGITS = 309
 """Digits of the largest double before the point; Python makes no number of more than 4,300."""
-_TINY = "." + "0" * 300
-"""A fraction without an exponent starts like this before it is too small for a double."""
 
 
 def parse_number(text: str, *, hint: str = "repair it", missing: str = "repair it") -> float:
-    """A finite number, as the double that it stands for.
-
-    Args:
-        text: what the file says.
-        hint: what to do about text, for messages.
-        missing: what to do about NaN and infinity, for messages.
+    """A finite number, as the double that it stands for; messages say what to do about text, and about NaN.
 
     >>> parse_number(" -2.5e1")
     -25.0
@@ -47,11 +40,9 @@ def parse_number(text: str, *, hint: str = "repair it", missing: str = "repair i
     sigjax.InputError: expected a number, got '1_000'; repair it
     """
     try:
-        value = float(text)
+        value = float(text.replace("_", "?"))
     except ValueError:
-        value = None
-    if value is None or "_" in text:
-        raise InputError(f"expected a number, got {quote(text)}; {hint_for_number(text) or hint}")
+        raise InputError(f"expected a number, got {quote(text)}; {hint_for_number(text) or hint}") from None
     if 0 < abs(value) < LARGEST_WHOLE:
         return value
     if not math.isfinite(value):
@@ -60,9 +51,7 @@ def parse_number(text: str, *, hint: str = "repair it", missing: str = "repair i
         raise InputError(f"the number {quote(text)} is too small for a double; write 0, or rescale the numbers")
     whole = _WHOLE.fullmatch(text)
     if whole and int(whole[1][-_MOST_DIGITS:]) > LARGEST_WHOLE:
-        raise InputError(
-            f"whole numbers beyond 2**53 are not exact, got {quote(text)}; rescale the numbers (divide by 1000, say)"
-        )
+        raise InputError(f"whole numbers beyond 2**53 are not exact, got {quote(text)}; rescale the numbers")
     return value
 
 
@@ -74,14 +63,8 @@ def parse_numbers(cells: Sequence[str]) -> np.ndarray | None:
         return None
     if not np.all(np.abs(values) < LARGEST_WHOLE):
         return None
-    joined = "".join(cells)
-    if "_" in joined:
-        return None
-    if "e-" in joined or "E-" in joined or _TINY in joined:
-        zeros = {cells[i] for i in np.flatnonzero(values == 0).tolist()}
-        if any(map(_is_more_than_zero, zeros)):
-            return None
-    return values
+    zeros = {cells[i] for i in np.flatnonzero(values == 0).tolist()}
+    return None if "_" in "".join(cells) or any(map(_is_more_than_zero, zeros)) else values
 
 
 def _is_more_than_zero(text: str) -> bool:
@@ -303,6 +286,4 @@ def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
 def check_filled(file: str, *, filled: int, rows: int, columns: int, what: str) -> None:
     """Refuse a table that is almost all holes."""
     if rows * columns > LARGEST_SPARSE and filled * 100 < rows * columns:
-        raise InputError(
-            f"{file}: {what}: {rows} by {columns}, of which only {filled} are given; check which columns are read"
-        )
+        raise InputError(f"{file}: {what}: {rows} by {columns}, of which only {filled} are given; check the columns")

@@ -245,17 +245,15 @@ class Column:
     def of(cls, values: Iterable[Any], held_as: type = object) -> Column:
         """The column of values as records have them: float, int, `Interval`, or anything else that is hashable."""
         values = list(values)
-        present = np.array([value is not None for value in values], bool)
-        if held_as in (float, int):
-            filler, dtype = (math.nan, np.float64) if held_as is float else (0, np.int64)
-            numbers = np.array([filler if value is None else value for value in values], dtype)
-            return cls(numbers, _unless_all(present))
-        if held_as is Interval:
-            ends = [(math.nan, math.nan) if value is None else value for value in values]
-            return cls(np.array(ends, np.float64).reshape(-1, 2), _unless_all(present))
+        present = _unless_all(np.array([value is not None for value in values], bool))
+        if held_as is not object:
+            filler = {float: math.nan, int: 0, Interval: (math.nan, math.nan)}[held_as]
+            numbers = [filler if value is None else value for value in values]
+            array = np.array(numbers, np.int64 if held_as is int else np.float64)
+            return cls(array.reshape(-1, 2) if held_as is Interval else array, present)
         indices: dict[Any, int] = {}
         codes = [0 if value is None else indices.setdefault(value, len(indices)) for value in values]
-        return cls(np.array(codes, np.int32), _unless_all(present), tuple(indices))
+        return cls(np.array(codes, np.int32), present, tuple(indices))
 
     @classmethod
     def constant(cls, value: Any, count: int) -> Column:
@@ -283,9 +281,8 @@ class Column:
 
     def at(self, rows: Any) -> Column:
         """The column of some rows: indices, a mask or a slice."""
-        return Column(
-            self.values[rows], self.present if self.present is None else _unless_all(self.present[rows]), self.labels
-        )
+        present = None if self.present is None else _unless_all(self.present[rows])
+        return Column(self.values[rows], present, self.labels)
 
     @property
     def where_present(self) -> np.ndarray:
@@ -551,10 +548,8 @@ class Distribution(Brief):
     def turned(self) -> Distribution:
         """The same of b minus a."""
         edges, shares, extreme = (tuple(reversed(values)) for values in (self.edges, self.shares, self.extreme))
-        edges = tuple(0.0 - edge for edge in edges)
-        return replace(
-            self, a=self.b, b=self.a, observed=0.0 - self.observed, edges=edges, shares=shares, extreme=extreme
-        )
+        turned = {"edges": tuple(0.0 - edge for edge in edges), "shares": shares, "extreme": extreme}
+        return replace(self, a=self.b, b=self.a, observed=0.0 - self.observed, **turned)
 
 
 def bin_edges(deltas: np.ndarray, chances: np.ndarray, low: float, high: float) -> np.ndarray:
@@ -567,9 +562,8 @@ def bin_edges(deltas: np.ndarray, chances: np.ndarray, low: float, high: float) 
     """
     order = np.argsort(deltas)
     values, up_to = deltas[order], np.cumsum(chances[order]) / chances.sum()
-    first, start, end, last = values[
-        np.minimum(np.searchsorted(up_to, [_NEGLIGIBLE, _MIDDLE, 1.0 - _MIDDLE, 1.0 - _NEGLIGIBLE]), len(values) - 1)
-    ]
+    ends = np.searchsorted(up_to, [_NEGLIGIBLE, _MIDDLE, 1.0 - _MIDDLE, 1.0 - _NEGLIGIBLE])
+    first, start, end, last = values[np.minimum(ends, len(values) - 1)]
     if first == last:
         half = abs(first) / 2.0 or 0.5
         return np.array([first - half, first + half])

@@ -184,11 +184,7 @@ def _as_written(values: Mapping[str, float]) -> dict[str, float]:
 
 
 def with_facts(notes: Iterable[str], facts: Iterable[Fact]) -> tuple[str, ...]:
-    """The notes, with what they say.
-
-    Raises:
-        ValueError: there is no such note, or it is about something else.
-    """
+    """The notes, with what they say; a `ValueError` where there is no such note, or it is about something else."""
     found = list(notes)
     for fact in facts:
         before = f"{fact.about}: " * bool(fact.about)
@@ -236,11 +232,7 @@ class EvaluationRecord(Brief):
         return self.stats.shape[1]
 
     def check_complete(self) -> None:
-        """Refuse missing results.
-
-        Raises:
-            InputError: some system lacks an instance.
-        """
+        """Refuse evaluations with missing results."""
         if self.present is not None:
             raise InputError(
                 "missing pairwise is for the tests of `compare` alone, and here every system needs every instance; use "

@@ -20,18 +20,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, InitVar, dataclass, field, replace
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import (
-    Any,
-    Literal,
-    ParamSpec,
-    Protocol,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-    overload,
-)
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints, overload
 
 import numpy as np
 
@@ -219,16 +208,9 @@ Group = Literal["Main options", "Input", "Test", "Many pairs", "Intervals", "Out
 class Option:
     """What is said of an option beside its name, type and default.
 
-    Attributes:
-        doc: one line, for `--help` and `help`.
-        more: what only `help` says.
-        group: the panel of `--help`.
-        least: the smallest whole number allowed.
-        most: the largest whole number allowed.
-        above: numbers must be larger than this.
-        below: numbers must be smaller than this.
-        rare: only `--help-all` shows it.
-        suggests: values that shells complete to; others are taken, too.
+    `doc` is one line, for `--help` (in the panel of its group; only `--help-all` shows a rare one) and `help`, which
+    alone says `more`. Whole numbers are from `least` to `most`, others between `above` and `below`. Shells complete to
+    what it `suggests`; other values are taken, too.
     """
 
     doc: str
@@ -485,13 +467,8 @@ def _documented(doc: str, known: Mapping[str, Field[Any]]) -> str:
     """The docstring with all options in place of the line `options: ...`."""
 
     def described(line: re.Match[str]) -> str:
-        wrapper = textwrap.TextWrapper(
-            120,
-            initial_indent=line[1],
-            subsequent_indent=line[1] + "    ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        margins = line[1], line[1] + "    "
+        wrapper = textwrap.TextWrapper(120, *margins, break_long_words=False, break_on_hyphens=False)
         abouts = {name: each.metadata["option"] for name, each in known.items()}
         return "\n".join(
             wrapper.fill(f"{name}: {rendered(about.doc, lambda hint: f'`{hint.option}`')} {about.more}".rstrip())

@@ -35,16 +35,10 @@ _MOVED, _SPAN = -20.0, 250.0
 
 @dataclass(frozen=True)
 class CorrectionMethod:
-    """One correction.
+    """One correction: its title after "adjusted by", its key in `data/references.bib`, and when to take it.
 
-    Attributes:
-        name: as it is asked for.
-        title: as people read it, after "adjusted by".
-        cites: key of its entry in `data/references.bib`.
-        bounds: which error rate: that of any false finding ("familywise"), or the expected share of false findings
-            among all ("false discovery"); None for neither.
-        about: when to take it, for the page of help.
-        adjust: adjusted p-values; None where they are counts of the resamples of all pairs together.
+    It bounds the rate of any false finding ("familywise"), the expected share of false findings among all ("false
+    discovery"), or neither. `adjust` is None where adjusted p-values are counts of the resamples of all pairs together.
     """
 
     name: Correction
@@ -202,13 +196,7 @@ Design = Literal["together", "crossed", "nested", "models"]
 
 @dataclass(frozen=True)
 class TestMethod:
-    """A test of pairs.
-
-    Attributes:
-        name: as it is asked for.
-        cites: keys of its entries in `data/references.bib`.
-        draws: what it draws where it samples.
-    """
+    """A test of pairs, the keys of its entries in `data/references.bib`, and what it draws where it samples."""
 
     __test__ = False  # not for pytest
     name: Test
@@ -229,15 +217,11 @@ TESTS: dict[str, TestMethod] = {
 class DesignMethod:
     """What happens to repeated runs of an instance.
 
-    Attributes:
-        name: as it is asked for.
-        exchanges: what the permutation test exchanges: units with all their runs, outputs within units, or whole runs.
-        draws: what the bootstrap draws: units with all their runs, or units and then outputs within each; None where
-            there is no bootstrap, since runs are trained models.
-        words: a sentence of the methods paragraph.
-        cites: keys of what its permutation test cites in place of that of pairs.
-        beside: what tables say beside the name of a test.
-        refused: why the design is refused where nothing uses it.
+    The permutation test `exchanges` units with all their runs, outputs within units, or whole runs. The bootstrap
+    `draws` units with all their runs, or units and then outputs within each; there is none (None) where runs are
+    trained models. `words` is a sentence of the methods paragraph, `cites` has the keys of what its permutation test
+    cites in place of that of pairs, `beside` is what tables say beside the name of a test, and `refused` why the design
+    is refused where nothing uses it.
     """
 
     name: Design

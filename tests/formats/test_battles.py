@@ -156,7 +156,11 @@ def test_battles_of_some_systems_and_those_without_a_winner(table, tmp_path):
             {},
             "line 122, column 'winner': expected model_a, model_b, tie, or the name of one of the two, got 'C'",
         ),
-        ("u,B,A,A", {}, "line 122, column 'winner': 'A' names a side, and the system of the other side; write model_a"),
+        (
+            "u,B,A,A",
+            {},
+            "or the name of one of the two, got 'A', which is a side and the name of the other",
+        ),
         ("u,A,,tie", {}, "line 122, column 'model_b': expected a name, got an empty cell"),
         ("u,A,B,tie", {"runs": "user"}, "--runs means nothing for battles"),
         ("u,A,B,tie", {"only": ["A", "D"]}, "'A' has no battle to take; leave it out"),

@@ -403,7 +403,7 @@ def test_lighteval_details(write, tmp_path, names):
     with pytest.raises(InputError, match="expected the columns doc and metric of lighteval's details, .*: 'x'"):
         read(*paths)
     paths[1].write_bytes(paths[0].read_bytes()[:-20])
-    with pytest.raises(InputError, match="not readable as Parquet"):
+    with pytest.raises(InputError, match="is Parquet, but cannot be read"):
         read(*paths)
 
 

@@ -108,7 +108,7 @@ def test_scores_do_not_depend_on_other_systems(labels, metric):
 
 def test_labels_that_are_no_classes(write):
     numbers = "\n".join(map(str, range(20_000)))
-    with pytest.raises(InputError, match=r"a: 20000 classes are too many for the metric 'mcc' on 20000 instances"):
+    with pytest.raises(InputError, match=r"a: 20000 classes are too many for the metric 'mcc'"):
         read(write("gold", numbers), input=[write("a", numbers), write("b", numbers)], metric="mcc")
 
 

@@ -96,7 +96,7 @@ BAD = {
         ("B-NP\n", r"b.txt, line 1: expected a token and its tag, got 'B-NP'"),
         (PAIRS, r"the format conll has no metric 'bleu'; it gives fscore, precision, recall, accu", {"metric": "bleu"}),
         (PAIRS, r"filter means nothing for the format conll", {"filter": "x"}),
-        (PAIRS, r"counts: no column 'x' of numbers; columns: 'tp', 'predicted', 'gold'", {"counts": {"tp": "x"}}),
+        (PAIRS, r"counts: no column of numbers 'x'; columns: 'tp', 'predicted', 'gold'", {"counts": {"tp": "x"}}),
     ],
     "conll gold": [
         (TAGGED.replace("747", "757"), r"b.txt, line 3: token '747', but '757' on line 3 of gold.txt"),
@@ -135,7 +135,7 @@ BAD = {
     "labels": [
         ("a\nb\n", r"one.pred: has 2 labels, but gold.txt has 10"),
         ("a\n" * 5 + "\n" + "a\n" * 4, r"one.pred, line 6: expected a label, got an empty line"),
-        ("a\n" * 10, r"one.pred: counts: no column 'y' of numbers", {"metric": len, "counts": {"x": "y"}}),
+        ("a\n" * 10, r"one.pred: counts: no column of numbers 'y'", {"metric": len, "counts": {"x": "y"}}),
     ],
     "timbl": [
         (TIMBL.partition("\n")[0], r"two.out: has 1 instances, but one.out has 10"),

@@ -143,7 +143,7 @@ def test_parquet_tables(tmp_path, write, library):
         with contextlib.suppress(InputError):
             read(tmp_path / "bad.parquet", metric="fscore")
     (tmp_path / "bad.parquet").write_bytes(data[: len(data) // 2])
-    with pytest.raises(InputError, match="bad.parquet: not readable as Parquet"):
+    with pytest.raises(InputError, match="bad.parquet: is Parquet, but cannot be read"):
         read(tmp_path / "bad.parquet")
 
 

@@ -135,7 +135,7 @@ BAD = [
     ("t.csv", WIDE, {"cluster": "doc"}, r"t.csv: cluster: no column and no file 'doc'"),
     ("t.csv", "id,A,B,d\nx,1,0,\n", {"cluster": "d"}, r"line 2, column 'd': expected a name, got an empty cell"),
     ("t.csv", LONG, {"metric": "fscore", "counts": {"TP": "tp"}}, r"takes tp, predicted, gold, not 'TP'"),
-    ("t.csv", LONG, {"metric": "fscore", "counts": {"tp": "t"}}, r"counts: no column 't' of numbers"),
+    ("t.csv", LONG, {"metric": "fscore", "counts": {"tp": "t"}}, r"counts: no column of numbers 't'"),
     ("t.csv", LONG, {}, r"metric 'mean' needs value: which of 'tp', .*\? say so with score_column=.NAME."),
     ("t.csv", "system,value\nA,1\nB,1\n", {}, r"no column is left for the instance ids"),
     (

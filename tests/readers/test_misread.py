@@ -300,8 +300,7 @@ def test_files_of_games_are_one_table(given, refused, name, rows):
         said = (
             "pong.csv and 1 more, row 2: instance 'pong' of system 'DQN' is also on row 1; ids must be unique in each "
         )
-        how = "keep one with --where Iteration == N, or give --runs Iteration if these are trials"
-        assert refused(*files) == f"{said}run; {how}"
+        assert refused(*files) == f"{said}run (column 'file'; see --id-column, and --runs for trials)"
         assert len({*(read(*files, where="Iteration == 4").ids or ())}) == 2
         assert len({*(read(*files, runs="Iteration").runs or ())}) == 5
         return

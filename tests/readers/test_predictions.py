@@ -257,14 +257,14 @@ SCORED = {"y_true": [0, 1, 1], "pred_a": [0.5, 0.2, 0.1], "pred_b": [1, 0, 1]}
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        ({"y_true": [0.5, 1.5, 2.0], "pred_a": [1, 2, 3], "pred_b": [1, 2, 3]}, {}, "gold labels are numbers; .*mae"),
-        (SCORED, {}, "gold labels are classes, and predictions numbers; .*auc"),
+        ({"y_true": [0.5, 1.5, 2.0], "pred_a": [1, 2, 3], "pred_b": [1, 2, 3]}, {}, "gold labels are numbers.*; .*mae"),
+        (SCORED, {}, "none of the predictions of 'pred_a' .* is a gold label .*auc"),
         (SCORED, {"metric": "accuracy"}, "none of the predictions of 'pred_a'"),
         (THREE | {"pred_a": list("AAB")}, {}, "none of the predictions of 'pred_a' .'A', 'B'. is a gold label"),
         ({"y_true": list("aab"), "pred_a": list("aab")}, {}, "gold labels and predictions.*sigjax one-sample"),
         (THREE | {"y_true": ["a", "", "b"]}, {}, "t.csv, line 3: has no gold label"),
         (THREE, {"gold": "nope"}, "gold: no column and no file 'nope'"),
-        (THREE, {"prediction": ["C"]}, "prediction: no column and no file 'C'"),
+        (THREE, {"prediction": ["C"]}, "prediction: no column 'C'"),
         ({"x": list("aab"), "pred_a": list("aab")}, {"prediction": ["pred_a"]}, "which column holds the gold labels"),
         (
             {"y_true": list("aab"), "y_pred": list("aab"), "y_prob": [1, 0, 1]},
@@ -291,7 +291,7 @@ def test_tables_that_are_refused(write, content, options, message):
         ({"id": [1, 2, 2], "y": [0, 1, 1]}, "gold.csv: column 'id' has an id twice"),
         ({"id": [1, 2, 3], "u": [0, 1, 1], "v": [1, 1, 1]}, "gold.csv: which column holds the gold labels, 'u', 'v'"),
         ({"y": [0, 1, 1]}, "gold.csv, line 1: found one column"),
-        ({"y": ["a", "b", "b"], "z": ["a", "b", "b"]}, "gold.csv: gold: labels of a file are joined by id"),
+        ({"y": ["a", "b", "b"], "z": ["a", "b", "b"]}, "gold.csv: which column holds the instance ids"),
     ],
 )
 def test_gold_files_that_are_refused(write, gold, message):
