@@ -299,14 +299,14 @@ class Results(Written):
 
 @dataclass(frozen=True, kw_only=True)
 class Blocks(Written):
-    """Where a result goes that Markdown has, too."""
+    """Where a result goes that Markdown and a web page have, too."""
 
-    format: Literal["text", "json", "markdown", "md", "github"] | None = same(Written, "format")
-    formats = ("text", "json", "markdown", "github")
+    format: Literal["text", "json", "markdown", "md", "html", "github"] | None = same(Written, "format")
+    formats = ("text", "json", "markdown", "html", "github")
 
     def write(self, result: BlockResult, figures: Sequence[Path] = ()) -> None:
         """Write in the formats asked for."""
-        renderers = {"json": result.to_json, "markdown": result.to_markdown, "github": result.to_github}
+        renderers = {name: getattr(result, f"to_{name}") for name in self.formats[1:]}
         for format, path in self.files():
             options = text_options(to_file=path is not None)
             write_text(renderers[format]() if format in renderers else result.to_text(**options), format, path)

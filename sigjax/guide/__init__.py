@@ -79,9 +79,15 @@ def page(topic: str, *, color: bool = False) -> str:
     shown = io.StringIO()
     looks = {"color_system": "standard" if color else None, "theme": Theme(_STYLES), "legacy_windows": False}
     console = Console(file=shown, width=WIDTH, force_terminal=color, force_jupyter=False, **looks)
-    text = _LINK.sub(r"\1 (`sigjax help \2`)", re.sub(r"\[([a-z-]+)\]\(\1\.md\)", r"`sigjax help \1`", markdown(topic)))
+    text = _LINK.sub(_shown_link, markdown(topic))
     console.print(_terminal_markdown()(text, hyperlinks=False))
     return "\n".join(line.rstrip() for line in shown.getvalue().splitlines()).strip("\n")
+
+
+def _shown_link(link: re.Match[str]) -> str:
+    """The words of a link to a page, and the command that shows it."""
+    command = f"`sigjax help {link[2]}`"
+    return command if link[1] == link[2] else f"{link[1]} ({command})"
 
 
 def contents() -> str:

@@ -169,22 +169,11 @@ _SIGNS = {"·": "-", "?": "?", "=": "="}
 def to_html(report: ReportRecord) -> str:
     """The report as a whole page for browsers, light or dark as they are set."""
     sections = list(blocks(report))
-    style, script = _data("page.css"), _data("page.js")
     data = [_family_data(family, one.table) for one in sections for family in one.families]
     systems = {system.name for section in sections for system in section.systems}
     size = f"{words.count(len(systems), 'system')} on {words.size_of(report)[0]}"
     metrics = words.first_of([section.title for section in sections], 3)
-    # The policy names our style and script by their hashes: nothing else runs or is loaded, whatever names hold.
-    policy = f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}"
-    parts = [
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-        f"<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}; base-uri 'none'; form-action 'none'\">",
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">',
-        f"<title>{escape(f'{metrics}: {size}')}</title>\n<style>{style}</style>\n</head>\n<body>",
-        f"<header>\n<h1>{escape(metrics)} <small>{escape(size)}</small></h1>",
-    ]
-    parts += [f'<p class="warning" role="note">{escape(note)}</p>' for note in filter(words.is_warning, report.notes)]
+    parts = [f'<p class="warning" role="note">{escape(note)}</p>' for note in filter(words.is_warning, report.notes)]
     if len(sections) > 1:
         links = [f'<a href="#m{i}">{escape(section.title)}</a>' for i, section in enumerate(sections)]
         parts += ['<nav aria-label="Metrics">', *links, "</nav>", "</header>\n<main>"]
@@ -194,8 +183,42 @@ def to_html(report: ReportRecord) -> str:
     numbers = itertools.count()
     for number, section in enumerate(sections):
         parts += _section(section, number, numbers, titled=len(sections) > 1)
-    parts += [*_reproduce(report), "</main>", f'<script type="application/json" id="data">{_json(data)}</script>']
-    return "\n".join([*parts, f"<script>{script}</script>", "</body>\n</html>\n"])
+    return _page(metrics, size, [*parts, *_reproduce(report)], data)
+
+
+def blocks_page(title: str, size: str, first: Sequence[str | Table], details: Sequence[str | Table]) -> str:
+    """A page of sentences and tables: what everyone reads, the answer first, and the details folded."""
+    answer, *others = _of_blocks(first)
+    parts = ["</header>\n<main>\n<section>", answer.replace("small", "conclusion", 1), *others]
+    return _page(title, size, [*parts, *folded("Details", _of_blocks(details)), "</section>"], [])
+
+
+def _of_blocks(parts: Sequence[str | Table]) -> list[str]:
+    """Sentences and tables; the heading before a table is its caption."""
+    lines: list[str] = []
+    for before, part in zip(["", *parts], parts, strict=False):
+        if isinstance(part, Table):
+            lines.append(table_html(part, before.removesuffix(":") if isinstance(before, str) else "", "paper"))
+        elif not part.endswith(":"):
+            lines += paragraph(part, "small")
+    return lines
+
+
+def _page(title: str, size: str, parts: Sequence[str], data: Sequence[Any]) -> str:
+    """A whole page, from the rest of the header on to the end of what is in `main`; the script draws the data."""
+    style, script = _data("page.css"), _data("page.js")
+    # The policy names our style and script by their hashes: nothing else runs or is loaded, whatever names hold.
+    policy = f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}"
+    head = [
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        f"<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}; base-uri 'none'; form-action 'none'\">",
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">',
+        f"<title>{escape(f'{title}: {size}')}</title>\n<style>{style}</style>\n</head>\n<body>",
+        f"<header>\n<h1>{escape(title)} <small>{escape(size)}</small></h1>",
+    ]
+    ends = "</main>", f'<script type="application/json" id="data">{_json(data)}</script>', f"<script>{script}</script>"
+    return "\n".join([*head, *parts, *ends, "</body>\n</html>\n"])
 
 
 def _data(name: str) -> str:

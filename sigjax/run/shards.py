@@ -380,9 +380,10 @@ def _again(shard: Shard, name: str, index: int) -> str:
     if "command" not in shard.origin:
         return f"make shard {index}"
     folder, file = os.path.split(name)
-    own_number = rf"(?<![0-9])0*{shard.index}(?=[^0-9]*$)"  # the last one of the name, if it is the index
-    file, is_named = re.subn(own_number, lambda digits: f"{index:0{len(digits[0])}}", file)
-    path = os.path.join(folder, file if is_named else f"shard-{index}.npz")
+    pieces = ["", *re.split(r"([0-9]+)", file)]  # the last number is the shard's, if it is its index
+    is_named = pieces[-2].lstrip("0") == str(shard.index)
+    pieces[-2] = f"{index:0{len(pieces[-2])}}"
+    path = os.path.join(folder, "".join(pieces) if is_named else f"shard-{index}.npz")
     return f"make shard {index}: {shard.origin['command']} --shard {index}/{shard.count} -o {shlex.quote(path)}"
 
 

@@ -20,6 +20,7 @@ from sigjax.records.display import Brief, html_text, visible
 from sigjax.records.options import options_of
 from sigjax.records.settings import Correction, adjust
 from sigjax.report.data import json_lines, rows_to_dataframe
+from sigjax.report.html import blocks_page
 from sigjax.report.markup import MARKDOWN, escape_markdown, render_table
 from sigjax.report.plots import BLUE, ONE_COLUMN, VERMILION, draw_panels
 from sigjax.report.sections import Table
@@ -98,7 +99,7 @@ _SHORT_TABLE = 10
 
 
 class BlockResult(StudyResult):
-    """The base of results whose text, Markdown and comments have the same sentences and tables."""
+    """The base of results whose text, Markdown, web page and comments have the same sentences and tables."""
 
     @property
     def _alert(self) -> str:
@@ -138,6 +139,12 @@ class BlockResult(StudyResult):
         """The same sentences and tables as Markdown."""
         parts = [f"**{escape_markdown(self.headline)}**", *map(_in_markdown, chain(*self._blocks()))]
         return text_or_file("\n\n".join(parts) + "\n", path)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The same as a web page that loads nothing from anywhere, with the details folded."""
+        first, details = self._blocks()
+        size = caption(self) if hasattr(self, "metric") else "old and new"
+        return text_or_file(blocks_page(type(self).__name__, size, [self.headline, *first], details), path)
 
     def to_github(self, path: str | os.PathLike[str] | None = None) -> str:
         """A comment for a pull request: the headline, the first rows of what everyone reads, and the details folded."""

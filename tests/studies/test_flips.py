@@ -6,6 +6,8 @@ import itertools
 import json
 import os
 import pathlib
+from dataclasses import replace
+from html.parser import HTMLParser
 from math import comb
 
 import numpy as np
@@ -14,7 +16,7 @@ from scipy.stats import spearmanr
 
 from sigjax import Evaluation, InputError, compare, diff
 from sigjax.cli import _run
-from sigjax.studies import flips
+from sigjax.studies import flips, slices
 
 DATA = pathlib.Path(os.environ.get("SIGJAX_DATA", "none"))
 
@@ -277,7 +279,8 @@ def test_the_command_writes_text_json_and_a_folded_comment(tmp_path, capsys):
     a, b = answers(9, 2)
     table = tmp_path / "t.csv"
     table.write_text("id,A,B,C\n" + "".join(f"x{i},{p},{q},0\n" for i, (p, q) in enumerate(zip(a, b, strict=True))))
-    for name, start in (("o.md", "**A is ahead"), ("o.github.md", "> [!NOTE]"), ("o.json", "{")):
+    starts = {"o.md": "**A is ahead", "o.github.md": "> [!NOTE]", "o.json": "{", "o.html": "<!DOCTYPE html>"}
+    for name, start in starts.items():
         _run(["flips", str(table), "-m", "accuracy", "--only", "A", "B", "-o", str(tmp_path / name), "-q"], debug=True)
         assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
     assert json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["schema"] == "sigjax-flips/1"
@@ -287,3 +290,48 @@ def test_the_command_writes_text_json_and_a_folded_comment(tmp_path, capsys):
     out = capsys.readouterr().out
     assert out.startswith("A is ahead of B by")
     assert max(map(len, out.splitlines()[:-1])) <= 100
+
+
+class Cells(HTMLParser):
+    """The texts of a page: those of the cells of each row, of paragraphs, and of what is folded."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.rows, self.paragraphs, self.folded, self.inside = [], [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.inside.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+
+    def handle_endtag(self, tag):
+        while self.inside.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if self.inside and self.inside[-1] in ("td", "th"):
+            self.rows[-1].append(data)
+        elif self.inside and self.inside[-1] == "p":
+            (self.folded if "details" in self.inside else self.paragraphs).append(data)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "mean"])
+def test_the_web_page_has_the_sentences_and_tables_of_the_text(metric):
+    a, b = (np.array(each, float) for each in answers(9, 2))
+    scale = 1.0 if metric == "accuracy" else 0.3
+    ids = [f"<script>&{i}" for i in range(len(a))]
+    data = Evaluation.from_arrays({"<b>A": scale * a, "B": scale * b}, ids=ids, metric=metric)
+    halves = replace(data, strata=tuple("x" if i % 2 else "<y>" for i in range(len(a))))
+    later = Evaluation.from_arrays({"<b>A": scale * b, "B": scale * b}, ids=ids, metric=metric)
+    results = [flips(data), slices(halves, least=1), diff(data, later)]
+    for result in results:
+        page = Cells(source := result.to_html())
+        first, details = result._blocks()
+        tables = [part for part in (*first, *details) if not isinstance(part, str)]
+        assert page.rows == [[cell for cell in row if cell] for table in tables for row in (table.header, *table.rows)]
+        sentences = [[each for each in part if isinstance(each, str) and each[-1] != ":"] for part in (first, details)]
+        assert page.paragraphs == [result.headline, *sentences[0]]
+        assert page.folded == sentences[1]
+        assert "<b>A" not in source
+        assert "<script>&" not in source
