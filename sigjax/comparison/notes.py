@@ -19,7 +19,7 @@ from sigjax.metrics import METRICS
 from sigjax.multiple.adjustment import most_resamples
 from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Metric, Note, Settings, Test
 from sigjax.records.settings import adjust
-from sigjax.report.words import first_of
+from sigjax.report.words import count, first_of
 from sigjax.resample.units import units_of_instances
 from sigjax.run.context import gib, memory_for
 from sigjax.testing.intervals import INTERVALS
@@ -37,6 +37,8 @@ _ROUNDING, _LOOKED_AT = 2.0**-20, 1000
 """Differences below this part of the numbers are of the size of rounding; of so many pairs at most."""
 _MODELS = 0.001
 """Below this p of the F test runs are taken for trained models."""
+_FEW_LABELS = 20
+"""From so many human labels on, intervals of `ppi` keep their level in simulations (benchmarks/README.md)."""
 _FEW_UNITS = 30
 _FEW_DEGREES = 10.0
 
@@ -141,6 +143,12 @@ def _judges(draft: Draft) -> Iterator[str]:
         over = f"over {int(evaluation.stats[..., 0].sum()):,} labels of all systems"
         what = f"{what} (with {settings.level:.0%} intervals, {over})"
         yield Note(f"agreement of the judge with people: {what}", about=draft.metric)
+    fewest = int(evaluation.stats[..., 0].sum(axis=1).min())
+    if fewest < _FEW_LABELS:
+        yield (
+            f"warning: {draft.metric}: {count(fewest, 'label')} of a system are few for the interval of its score, "
+            f"which may be too short; take {_FEW_LABELS} or more"
+        )
     errors = list(error_differences(evaluation))
     adjusted = adjust(np.array([p for *_, p in errors]), "holm").tolist() if errors else ()
     differ = sorted((p, k) for k, p in enumerate(adjusted) if p < settings.alpha)

@@ -70,7 +70,7 @@ def _helm(file: str, options: Options) -> Iterator[SystemLog]:
         notes = ("perturbed instances count as instances; --cluster instance keeps each with its original",)
     path = str(PurePath(file).with_name("run_spec.json"))
     spec = load_item(path) if os.path.isfile(path) else Item(path, {})
-    task = re.sub(r"(?<=[:,])model=[^,]*,?", "", spec.name("name?")).rstrip(":,")
+    task = re.sub(r"(?<=[:,])model(_deployment)?=[^,]*,?", "", spec.name("name?")).rstrip(":,")
     facts = {"scenario": str(spec.get("scenario_spec") or "")}
     yield SystemLog(file, rows, spec.name("adapter_spec.model?"), notes, facts, task=task)
 

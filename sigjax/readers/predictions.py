@@ -334,10 +334,16 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
     free = [name for name in roles.unused(table, options, [options.id_column]) if not table.columns[name].nested]
     guesses = [n for n in free if roles.is_predicted(n) and n != options.gold and not roles.is_only_gold(n)]
     gold = options.gold or _gold_column(free, guesses, asked=asked)
+    if gold is None and not asked:  # words are no scores
+        named, *more = [*filter(roles.is_gold, free)] or [None]
+        if named and not more and table.columns[named].is_words():
+            gold = named if any(name != named and _has_classes(table, name, named) for name in free) else None
     if gold is None:
         if asked:
             raise unclear(table.file, "gold labels", "gold", free)
         return None
+    if gold in (options.prediction or ()):
+        raise InputError(f"{table.file}: column {quote(gold)} is the gold labels; leave it out of {Hint('prediction')}")
     others = [name for name in free if name not in (gold, options.system_column)]
     system = options.system_column or (_system_column(table, others) if alone else None)
     if not asked and (options.score_column or options.counts or _holds_numbers(table, others)):
@@ -441,7 +447,8 @@ def _predicted(
             raise InputError(f"{table.file}, {table.row_word} {lines[row]}: has no gold label; fill it in")
     stripped = (cell.strip() for cell in cells)
     given = [None if not cell or (is_missing(cell) and cell not in known) else cell for cell in stripped]
-    sheet = Sheet(name, table.file, {}, labels, ids, runs, lines if table.row_word == "line" else None)
+    lines = lines if table.row_word == "line" else None
+    sheet = Sheet(name, table.file, {}, labels, ids, runs, lines, columns.ids)
     return Predicted(sheet, gold, given, columns.positive)
 
 

@@ -241,3 +241,13 @@ def test_a_judge_that_errs_alike_up_to_rounding_has_p_1_in_the_family_of_holm():
     assert not np.array_equal(arrays["A"][:, 1] - human, arrays["C"][:, 1])
     pairs = list(error_differences(Evaluation.from_arrays(arrays, metric="ppi")))
     assert [(a + b, p) for a, b, _, p in pairs] == [(pair, 1.0) for pair in ("AB", "AC", "AD", "BC", "BD", "CD")]
+
+
+@pytest.mark.parametrize(("labels", "warns"), [(19, True), (20, False)])
+def test_few_labels_are_warned_of(labels, warns):
+    rng = np.random.default_rng(0)
+    judge = rng.random((2, 100))
+    human = np.where(np.arange(100) < labels, (judge + rng.normal(0, 0.2, (2, 100)) > 0.5) * 1.0, np.nan)
+    tables = {name: np.stack([human[k], judge[k]], axis=1) for k, name in enumerate("AB")}
+    report = compare(Evaluation.from_arrays(tables, metric="ppi"), device="numpy", resamples=100)
+    assert any("19 labels of a system are few" in str(note) for note in report.notes) == warns

@@ -380,3 +380,19 @@ def test_metrics_of_classes_need_gold_labels(write):
     for metric in ("mcc", "kappa", "rmse", "log-loss"):
         with pytest.raises(InputError, match=f"metric '{metric}' takes predictions and gold labels"):
             read(table, metric=metric)
+
+
+def test_a_column_named_gold_is_the_gold_labels_where_others_hold_its_words(write):
+    """Of numbers nothing is guessed; and the ids are said to be those of their column, also where they are numbers."""
+    rows = [(1, "cat", "cat", "dog"), (2, "dog", "dog", "dog"), (3, "cat", "cat", "cat"), (4, "dog", "cat", "dog")]
+    lines = "".join(f"{id},{gold},{a},{b}\n" for id, gold, a, b in rows)
+    path = write("words.csv", f"id,gold,m1,m2\n{lines}")
+    evaluation = read(path, metric="accuracy")
+    assert evaluation.systems == ("m1", "m2")
+    assert evaluation.stats[..., 0].tolist() == [[1, 1, 1, 0], [0, 1, 1, 1]]
+    assert doctor(path).ids == "the column 'id'"
+    with pytest.raises(InputError, match="column 'gold' is the gold labels; leave it out of prediction"):
+        read(path, metric="accuracy", gold="gold", prediction=["m1", "gold"])
+    numbers = write("numbers.csv", "id,gold,m1\nx1,1,0\nx2,0,1\n")
+    with pytest.raises(InputError, match="column 'gold' looks like gold labels, not like a system"):
+        read(numbers, metric="mean")
