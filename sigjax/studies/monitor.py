@@ -27,11 +27,11 @@ import math
 import os
 import zlib
 from collections import Counter, namedtuple
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, combinations, groupby, product
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -45,12 +45,25 @@ from sigjax.readers.options import listing
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Settings
 from sigjax.records.options import check, option, same, takes
 from sigjax.records.settings import PValueCorrection, adjust
+from sigjax.report.plots import BLUE, GREY, set_words
 from sigjax.run.context import progress_bar
 from sigjax.run.files import read_text
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
-from sigjax.studies.study import StudyResult, columns_text, more_in_json, signature_line, study_signature, wrapped
+from sigjax.studies.study import (
+    PANEL,
+    Study,
+    StudyResult,
+    columns_text,
+    more_in_json,
+    signature_line,
+    study_signature,
+    wrapped,
+)
 from sigjax.studies.trials import StudyOptions, by_one_metric, select
 from sigjax.testing.p_values import special
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MonitorCorrection = Literal["ebh", "holm", "none"]
 OF_INVERSE: dict[MonitorCorrection, tuple[PValueCorrection, str]] = {
@@ -596,6 +609,7 @@ def mean_scores(
 
 _FIRST_ROW = 2**41 + 2**38
 """Order r has the random words of resample 2^41 + 2^38 + 2 r, its swaps those of the next one: no test reaches them."""
+_STEPS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -615,7 +629,7 @@ class StoppingOptions(ReadingOptions):
 
 
 @dataclass(frozen=True, repr=False)
-class Stopping(StudyResult):
+class Stopping(Study):
     """What a monitor would have saved and found, over random orders.
 
     Attributes:
@@ -629,6 +643,7 @@ class Stopping(StudyResult):
         false_interval: Clopper-Pearson interval (95%) of their share, which is meant to be alpha at most.
         cost: of all results; None where that of one is not given.
         saved: the mean part of it that is saved.
+        curve: mean share of the differences found that are settled after 1/50, 2/50, ... of the units.
     """
 
     systems: tuple[str, ...]
@@ -644,6 +659,7 @@ class Stopping(StudyResult):
     false_interval: Interval
     cost: float | None
     saved: float | None
+    curve: tuple[float, ...]
     alpha: float
     correction: MonitorCorrection
     signature: str
@@ -666,6 +682,17 @@ class Stopping(StudyResult):
         ends = words.format_interval(self.false_interval, ".3f")
         lines.append(f"false stops: with swapped outputs, {which} pair is settled in {share:.3f}")
         return [*lines, f"of the orders, 95% interval {ends}; meant: at most {self.alpha:.3g}", "", self.signature]
+
+    def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
+        yield PANEL, self._draw
+
+    def _draw(self, axes: Axes) -> None:
+        at = np.arange(_STEPS + 1) / _STEPS
+        axes.step(at, [0.0, *self.curve], where="post", color=BLUE, linewidth=1.2, label="differences settled")
+        axes.axvline(self.needed, color=GREY, linewidth=0.8, linestyle="--", label="share of results needed")
+        axes.set_ylim(0.0, 1.02)
+        title = f"{words.metric_title(self.metric)}: differences of the full test that the monitor has settled"
+        set_words(axes, title, "share of the instances", "share of differences")
 
 
 @takes(StoppingOptions)
@@ -720,6 +747,7 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
             advance(r + 1)
     settled, significant = np.isfinite(times), np.array([frozenset(pair) in finds for pair in names])
     needed, found = used / (options.orders * values.size), int(significant.sum())
+    steps = np.arange(1, _STEPS + 1) / _STEPS * number
     cost = None if options.cost is None else options.cost * values.size
     return Stopping(
         systems=evaluation.systems,
@@ -735,6 +763,7 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
         false_interval=proportion_interval(false_stops, options.orders, PROPORTION_LEVEL),
         cost=cost,
         saved=None if cost is None else (1.0 - needed) * cost,
+        curve=tuple(float((times[:, significant] <= step).mean()) if found else 0.0 for step in steps),
         alpha=alpha,
         correction=options.correction,
         signature=study_signature("stopping", options, metric=evaluation.metric.name, units=number),

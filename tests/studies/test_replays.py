@@ -25,7 +25,7 @@ def test_counts_are_those_of_one_monitor_per_order():
     full = compare(data, metric="accuracy", correction="bh")
     found = {(each.a, each.b) for each in full if each.p_adjusted < 0.05}
     assert study.found == len(found) > 2
-    needed, kept, times = 0, 0, []
+    needed, kept, times, curve = 0, 0, [], np.zeros(50)
     for r in range(6):
         key = row_keys(12345, np.array([2**41 + 2**38 + 2 * r]))
         order = np.argsort(words(key, 120)[0])
@@ -40,10 +40,12 @@ def test_counts_are_those_of_one_monitor_per_order():
         needed += sum(until.values())
         kept += len(found & set(settled))
         times += settled.values()
+        curve += [sum(settled.get(pair, math.inf) <= 2.4 * k + 1e-9 for pair in found) for k in range(1, 51)]
     assert study.needed == pytest.approx(needed / (6 * 480))
     assert study.needed < 1
     assert study.kept == pytest.approx(kept / (6 * len(found)))
     assert study.at_settling == pytest.approx(np.mean(times) / 120)
+    assert study.curve == pytest.approx(curve / (6 * len(found)))
     assert (study.cost, study.saved) == (240, pytest.approx(240 * (1 - study.needed)))
 
 
@@ -62,7 +64,7 @@ def test_clusters_are_replayed_whole():
     sums = {name: own.reshape(30, 4).sum(axis=1) for name, own in data.items()}
     other = studies.stopping(sums, orders=10, progress=False)
     assert (study.num_instances, study.num_units) == (120, 30)
-    for name in ("needed", "at_settling", "found", "kept"):
+    for name in ("needed", "at_settling", "found", "kept", "curve"):
         assert getattr(study, name) == getattr(other, name)
 
 
@@ -72,15 +74,16 @@ def test_equal_systems_need_all_results_and_the_text_says_so():
     assert str(study).startswith("the monitor needs 100% of the results\nthe full test finds no difference\n")
 
 
-def test_the_command_writes_text_and_json(tmp_path, capsys):
+def test_the_command_writes_text_json_and_a_figure(tmp_path, capsys):
     table = tmp_path / "board.csv"
     rows = zip(*answers().values(), strict=True)
     table.write_text("A,B,C,D\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
-    out = tmp_path / "out.json"
+    figure, out = tmp_path / "stop.png", tmp_path / "out.json"
     words = ["research", "stopping", table, "-m", "accuracy", "--orders", 5, "--cost", 2, "-q"]
-    assert not _run(list(map(str, words)), debug=True)
+    assert not _run(list(map(str, [*words, "--figure", figure])), debug=True)
     shown = capsys.readouterr().out
     assert max(len(line) for line in shown.splitlines() if "study:" not in line) <= 80
+    assert figure.stat().st_size > 5_000
     assert not _run(list(map(str, [*words, "-o", out])), debug=True)
     held = json.loads(out.read_text())
     assert held["schema"] == "sigjax-stopping/1"
