@@ -62,7 +62,7 @@ def test_studies_are_a_namespace():
 def test_naming_a_study_imports_none():
     named = "import sys, sigjax; from sigjax.studies import STUDIES; from sigjax.cli.app import COMMANDS; dir(sigjax)"
     assert "sigjax.studies." not in run_python(f"{named}; print(*sys.modules)")
-    run_python("import sigjax.studies.power; from sigjax.studies import power, rank; power.__doc__, rank.__doc__")
+    run_python("import sigjax.studies.power; from sigjax.studies import power, rl; power.__doc__, rl.__doc__")
 
 
 @pytest.mark.parametrize(("name", "study"), STUDIES.items(), ids=STUDIES)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sigjax.studies.monitor import stopping as stopping
     from sigjax.studies.power import power as power
     from sigjax.studies.rank import rank as rank
+    from sigjax.studies.rl import rl as rl
     from sigjax.studies.samples import one_sample as one_sample
     from sigjax.studies.samples import unpaired as unpaired
 
@@ -159,6 +160,14 @@ _ALL = (
         "compare`, with the same file.",
         takes="battles",
         files="A table with the columns model_a, model_b and winner; or model_a, model_b, wins, losses and ties.",
+        alone=False,
+    ),
+    _study(
+        "rl",
+        "Runs of agents on fixed games (--strata GAME --runs RUN), as rliable: aggregates, P(a > b), profiles.",
+        "p-values: `sigjax compare -m iqm` with the same options.",
+        result="RL",
+        options="RLOptions",
         alone=False,
     ),
     _study(

@@ -26,12 +26,13 @@ DOORS = {
     "unpaired": (NUMBERS, {"overlap": True, "progress": False}),
     "flips": (PAIR, {"progress": False}),
     "rank": (NUMBERS, {"progress": False}),
+    "rl": (NUMBERS, {"resamples": 99, "progress": False}),
     "gains": (NUMBERS, {"resamples": 99, "sizes": [20], "progress": False}),
     "slices": (NUMBERS, {"progress": False}),
     "stopping": (NUMBERS, {"orders": 5, "progress": False}),
 }
 """Each study that takes data, with data of so many systems and options that are quick."""
-LABELS = {"slices": GENRES}
+LABELS = {"rl": GENRES, "slices": GENRES}
 """The strata that a study needs."""
 
 
