@@ -198,13 +198,13 @@ def deepeval(values, *, wrapped=False, **fields):
     return json.dumps({"testRunData": run} if wrapped else run, indent=2)
 
 
-def evalplus(values, *, hash="0", **fields):
-    """Values are one a task: whether its only sample passes."""
+def evalplus(values, *, old=False, hash="0", **fields):
+    """Values are one a task: whether its only sample passes; as before version 0.2.2 if `old`."""
     tasks = {}
     for i, value in enumerate(values):
-        status = "pass" if value else "fail"
-        sample = {"task_id": f"H/{i}", "solution": "x", "base_status": status, "plus_status": status}
-        tasks[f"H/{i}"] = [sample | fields]
+        status = ("success" if value else "failed") if old else ("pass" if value else "fail")
+        new = {"task_id": f"H/{i}", "solution": "x", "base_status": status, "plus_status": status} | fields
+        tasks[f"H/{i}"] = {"nfiles": 1, "base": [[status, [1]]], "plus": [[status, [1]]]} if old else [new]
     return json.dumps({"date": "2026-01-01", "hash": hash, "eval": tasks}, indent=2)
 
 

@@ -250,6 +250,7 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
     "deepeval": lambda: [of_text("a", "b", a=logs.deepeval(A), b=logs.deepeval(B))],
     "evalplus": lambda: [
         of_text("a", "b", a=logs.evalplus(A), b=logs.evalplus(B)),
+        of_text("a", "b", a=logs.evalplus(A, old=True), b=logs.evalplus(B, old=True)),
     ],
     "mteb": lambda: [of_text("a", "b", a=logs.mteb(0.5), b=logs.mteb(0.25))],
     "swebench": lambda: [of_text("a", "b", a=logs.swebench(A), b=logs.swebench(B)), of_text("a", a=BOARDS)],

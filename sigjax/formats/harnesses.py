@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import PurePath
 from typing import Any
 
@@ -521,11 +521,26 @@ DEEPEVAL = Log(
 
 
 def _evalplus(file: str) -> tuple[Item, Iterator[Item]]:
-    """The samples of each task, as version 0.2.2 and newer ones write them."""
+    """The samples of each task: objects since version 0.2.2, before lists in two lists, which begin with a status."""
     whole = load_item(file)
     tasks = whole.item("eval")
-    samples = ((task, sample) for task in tasks.fields for sample in tasks.items(task, f"{quote(task)}, sample"))
-    return whole, (Item(sample.at, sample.fields | {"task": task}) for task, sample in samples)
+
+    def samples() -> Iterator[Item]:
+        for task, held in tasks.fields.items():
+            if isinstance(held, list):
+                found = tasks.items(task, f"{quote(task)}, sample")
+            else:
+                own = tasks.item(task)
+                lists = [own.value("base"), own.get("plus") or []]
+                pairs = zip_longest(*(each if isinstance(each, list) else [each] for each in lists))
+                both = ([each[0] if isinstance(each, list) and each else each for each in pair] for pair in pairs)
+                found = (
+                    Item((own.at, "sample", i), {"base_status": base, "plus_status": plus})
+                    for i, (base, plus) in enumerate(both, start=1)
+                )
+            yield from (Item(sample.at, sample.fields | {"task": task}) for sample in found)
+
+    return whole, samples()
 
 
 def _evalplus_scores(sample: Item) -> dict[str, float]:
@@ -543,7 +558,7 @@ def _passes(sample: Item, field: str) -> float:
     return _EVALPLUS[status]
 
 
-_EVALPLUS = {"pass": 1.0, "fail": 0.0, "timeout": 0.0}
+_EVALPLUS = {"pass": 1.0, "success": 1.0, "fail": 0.0, "failed": 0.0, "timeout": 0.0}
 EVALPLUS = Log(
     load=_evalplus,
     scores=_evalplus_scores,
