@@ -515,14 +515,8 @@ def test_evalplus_has_samples_and_two_scores(write):
         assert made.runs == ("1", "2") * 3
     alone = [write(f"{name}.json", content.replace("plus_status", "other")) for name in "ab"]
     assert read(*alone).stats[0, :, 0].tolist() == np.ravel(base).tolist()
-    with pytest.raises(
-        InputError,
-        match="'H/0', sample 1, field 'base_status': expected one of pass, success, fail, failed, timeout, got",
-    ):
+    with pytest.raises(InputError, match="'H/0', sample 1, field 'base_status': expected one of pass, success, fail"):
         read(files[0], write("c.json", content.replace('"pass"', '"passed"')))
-    old = json.dumps({"hash": "1", "eval": {"H/0": {"nfiles": 1, "base": [["success", []]], "plus": [["failed", []]]}}})
-    with pytest.raises(InputError, match="field 'eval', field 'H/0': expected a list, got an object"):
-        read(write("a.json", old), write("b.json", old))
 
 
 def test_evalplus_of_before_and_since_version_0_2_2_is_read_alike(write):
