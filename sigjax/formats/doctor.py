@@ -339,7 +339,8 @@ def _read_as(
         missing, refusal, needed = refusal.neutral, None, needed | {"missing": "drop"}
     if parsed is not None and not metrics:
         metrics = _possible(parsed, usual if evaluation is None else evaluation.metric.name)
-        if evaluation is None and metric is None and metrics:
+        which = refusal is not None and any(hint.option == "score_column" for hint in refusal.hints)
+        if evaluation is None and metric is None and metrics and not (which and metrics[0] not in METRICS):
             with suppress(InputError):
                 evaluation, refusal = _evaluated(parsed, metrics[0]), None
     refusal = unserved or refusal

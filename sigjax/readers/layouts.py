@@ -90,6 +90,11 @@ def read_table(table: DataTable, options: Options) -> Reading:
         reading = read_labelled({"": (table, labels)}, options)
     elif not options.system_column and (battles := battle_columns(table)):
         reading = read_battles(table, battles, options)
+    elif not options.system_column and (counted := battle_columns(table, counts=True)):
+        raise InputError(
+            f"{table.file}: columns {listing(counted)} count battles of two systems, and no instance is known; "
+            "`sigjax battles` ranks the systems"
+        )
     elif system := system_column(table, options):
         reading = read_long(table, options, system)
     else:
@@ -145,18 +150,22 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
             how = f"name them with {Hint('gold', 'COLUMN')} and {Hint('prediction', 'COLUMN')}"
             raise InputError(f"{table.file}: metric {name!r} takes predictions and gold labels: {how}")
         metric = chosen_metric(options)
+        _refuse_texts(table, metric.name)
         if len(metric.inputs) != 1:
             takes = f"takes {len(metric.inputs)} numbers per instance, but a wide table has one per system"
             how = f"give a long table with the columns: system, id, {', '.join(metric.inputs)}"
-            if metric.name in TEXT_METRICS:
-                takes = "is of texts, and this is a table of numbers"
-                how = f"give texts, one segment per line: {Hint(COMMAND, 'REF', '-i', 'A', 'B', '-m', metric.name)}"
             raise InputError(f"{table.file}: metric {metric.name!r} {takes}; {how}")
         if option := "counts" if options.counts else "score_column" if options.score_column else "":
             raise InputError(f"{table.file}: {Hint(option)} is for long tables; see {Hint('system_column')}")
         return join()(replace(options, metric=metric))
 
     return evaluate
+
+
+def _refuse_texts(table: DataTable, metric: str) -> None:
+    if metric.partition("(")[0] in TEXT_METRICS:
+        how = f"give texts, one segment per line: {Hint(COMMAND, 'REF', '-i', 'A', 'B', '-m', metric)}"
+        raise InputError(f"{table.file}: metric {metric!r} is of texts, and this is a table of numbers; {how}")
 
 
 def _wide_columns(table: DataTable, options: Options) -> tuple[str | None, Sequence[str], str]:
@@ -460,6 +469,7 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
     reading = join_sheets(sheets, replace(options, missing="pairwise"), scores=True, order=ids[rows])
 
     def evaluate(options: Options) -> EvaluationRecord:
+        _refuse_texts(table, str(options.metric))
         if options.metric == "mean":
             options = replace(options, metric=WIN_RATE)
         return replace(reading(replace(options, missing="pairwise")), notes=notes)

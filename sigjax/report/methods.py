@@ -142,6 +142,7 @@ def _correction(sizes: list[int], everything: int, settings: Settings) -> Iterat
         per = " of each metric" if settings.family == "metric" and everything > over else ""
         by = CORRECTIONS[settings.correction]
         method = rf"{escape_latex(by.title)}~\cite{{{by.cites}}}"
+        method += f", from {settings.fixed_resamples:,} random swaps (seed {settings.seed})" * by.is_resampled
         yield f"They were adjusted for the {over:,} comparisons{per} by the method of {method}."
     yield f"We call differences with {adjusted}$p < {alpha}$ significant."
 

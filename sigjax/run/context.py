@@ -49,6 +49,7 @@ _EXTRAS = {
     "ir": "pytrec-eval-terrier",
     "dataframe": "narwhals",
     "parquet": "pyarrow",
+    "excel": "python-calamine",
     "plot": "matplotlib",
 }
 

@@ -154,7 +154,8 @@ class Diff(BlockResult):
         """The verdict on all scores, or how much changed."""
         changes = self.changes
         if self.same_data and (self.margin is not None or not self.decisions):  # then none is removed
-            return f"{'Nothing changed' if self.margin is None else 'No worse'}: all results are the same."
+            what = "Only settings" if self.settings else "Nothing"
+            return f"{f'{what} changed' if self.margin is None else 'No worse'}: all results are the same."
         if self.margin is None:
             scores = f"{sum(one.change != 0.0 for one in changes):,} of {count(len(changes), 'score')} changed"
             decisions = f"; {len(self.decisions):,} of {count(self.num_decisions, 'decision')}"

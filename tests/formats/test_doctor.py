@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shlex
 from importlib.util import find_spec
 
@@ -219,3 +220,31 @@ def test_runs_are_no_instances():
     assert (diagnosis.instances, diagnosis.runs, diagnosis.fields) == (3, (1, 2), {})
     assert "instances  3 with 1 to 2 runs" in str(diagnosis)
     assert diagnosis.command == "sigjax.compare(data, runs='run', metric='accuracy')"
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("id,system,tp,fp,fn\n1,A,1,2,3\n2,A,2,1,0\n1,B,3,2,1\n2,B,0,1,1\n", "which of 'tp', 'fp', 'fn'? say so"),
+        ("model_a,model_b,wins,losses,ties\nx,y,4,3,1\ny,z,2,2,0\n", "count battles of two systems"),
+    ],
+)
+def test_no_column_is_taken_for_the_score_where_none_is_meant(write, table, said):
+    diagnosis = doctor(write("t.csv", table))
+    assert said in diagnosis.refusal
+    assert diagnosis.command is None
+    with pytest.raises(InputError, match=re.escape(said)):
+        read(write("t.csv", table))
+
+
+def test_metrics_of_texts_are_not_of_numbers(write):
+    """ROUGE is one number per instance, too; a long table may have a column of that name."""
+    wide = write("wide.csv", "id,A,B\nx,1,0\ny,0,1\n")
+    battles = write("battles.csv", "model_a,model_b,winner\nx,y,model_a\ny,z,model_b\n")
+    for file in (wide, battles):
+        for metric in ("rouge1", "rougeL(stem=true)"):
+            with pytest.raises(InputError, match="is of texts, and this is a table of numbers"):
+                read(file, metric=metric)
+        assert not {"rouge1", "rougeL"} & {*doctor(file).metrics}
+    long = write("long.csv", "system,id,rouge1\nA,x,0.5\nB,x,0.25\nA,y,0.5\nB,y,0.75\n")
+    assert read(long, metric="rouge1").stats[..., 0].tolist() == [[0.5, 0.5], [0.25, 0.75]]
