@@ -7,9 +7,10 @@ longer than they; two thirds of the last digits of `scipy.special.betaincinv` di
 So are the normal distribution and its quantiles, correctly rounded: `NormalDist.cdf` changes with Python 3.14 and
 with glibc.
 
-Let $e^v = x / (1 - x)$ be the odds and $S = P(X \ge k) / P(X = k)$. Then $\log P(X \ge k)$ has the derivative $k (1 -
-x) / S$ in v, and is concave in v, as the density of v is log-concave. So Newton's method, wherever it starts, is
-below the solution after one step and then rises towards it: no bounds are needed.
+Let $e^v = x / (1 - x)$ be the odds and $S = P(X \ge k) / P(X = k)$. Then $\log P(X \ge k)$ has the derivative $h = k (1
+- x) / S$ in v and the second derivative $h (k - (n + 1) x - h)$, which is negative, as the density of v is log-concave.
+Halley's method takes both. S is a continued fraction of positive terms: it loses no digits, and takes the operations of
+IEEE 754 alone, so that it is the same everywhere.
 
 At the end, the columns of p-values that every test writes: exact ones, and those of counts of resamples.
 """
@@ -30,8 +31,10 @@ from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
 from sigjax.records import Alternative, Column, Comparisons
 
-_CLOSE = 1e-7
-"""An error of the log probability from which one more step suffices, as its error is about the square."""
+_CLOSE = 1e-9
+"""A relative step of Newton's method after which no other is needed, as its error is about the square."""
+_CLOSE_CUBED = 1e-5
+"""An error of the log probability from which one step of Halley's method suffices, as its error is about the cube."""
 _MOST_STEPS = 50
 """Four or five suffice, but from 1e10 trials on, rounding may keep the log probability from being close."""
 _NODES = [(math.exp(y - math.exp(-y)), 0.125 * (1.0 + math.exp(-y))) for y in (k / 8.0 for k in range(-28, 31))]
@@ -125,7 +128,7 @@ def t_quantile(level: float, degrees: float) -> float:
         log_tail = math.log(ratio / whole) - degrees * math.log1p(2.0 * math.sinh(0.5 * u) ** 2)
         step = ratio * (log_tail - math.log(1.0 - level))
         u += step
-        if abs(step) <= 0.01 * _CLOSE * u:
+        if abs(step) <= _CLOSE * u:
             break
     return math.sqrt(degrees) * math.sinh(u)
 
@@ -181,9 +184,9 @@ def clopper_pearson(successes: np.ndarray, trials: int, level: float) -> tuple[n
     counts, inverse = np.unique(np.asarray(successes, np.int64), return_inverse=True)
     tail, some, others = (1.0 - level) / 2.0, counts > 0, counts < trials
     low, high = np.zeros(len(counts)), np.ones(len(counts))
-    odds = lower_odds(counts[some], trials, tail)
-    low[some] = odds / (1.0 + odds)
-    high[others] = 1.0 / (1.0 + lower_odds(trials - counts[others], trials, tail))
+    odds = lower_odds(np.concatenate([counts[some], trials - counts[others]]), trials, tail)
+    of_low, of_high = np.split(odds, [np.count_nonzero(some)])
+    low[some], high[others] = of_low / (1.0 + of_low), 1.0 / (1.0 + of_high)
     return low[inverse], high[inverse]
 
 
@@ -198,30 +201,32 @@ def lower_odds(successes: np.ndarray, trials: int, tail: float) -> np.ndarray:
     """
     odds, some = np.empty(len(successes)), successes < trials
     odds[~some] = 1.0 / math.expm1(-math.log(tail) / trials)
-    odds[some] = _exp(_newton(successes[some].astype(np.float64), float(trials), tail))
+    odds[some] = _exp(_halley(successes[some].astype(np.float64), float(trials), tail))
     return odds
 
 
-def _newton(k: np.ndarray, trials: float, tail: float) -> np.ndarray:
+def _halley(k: np.ndarray, trials: float, tail: float) -> np.ndarray:
     """The logarithm of the odds, for 0 < k < trials."""
-    scale, v = _log_scale(k, trials), _start(k, trials, tail)
+    highest, v = _log_highest(k, trials), _start(k, trials, tail)
     running = np.arange(len(k))
     for _ in range(_MOST_STEPS):
         here, rest = k[running], trials - k[running]
         odds = _exp(v[running])
-        terms = _terms(here, rest, odds)
-        short = math.log(tail) - _log_tail(scale[running], here, rest, odds, terms)
-        v[running] += short * terms * (1.0 + odds) / here
-        running = running[abs(short) > _CLOSE]
+        ratio = _tail_ratio(here, rest, odds)
+        beyond = _log_tail(highest[running], here, rest, odds, ratio) - math.log(tail)
+        slope = here / ((1.0 + odds) * ratio)
+        bend = (here - (rest + 1.0) * odds) / (1.0 + odds) - slope
+        v[running] -= 2.0 * beyond / (2.0 * slope - beyond * bend)
+        running = running[abs(beyond) > _CLOSE_CUBED]
         if not running.size:
             break
     return v
 
 
-def _log_tail(scale: np.ndarray, k: np.ndarray, rest: np.ndarray, odds: np.ndarray, terms: np.ndarray) -> np.ndarray:
-    """Logarithm of P(X >= k), from `_log_scale` and `_terms`."""
-    log_tail = scale + k * (_log1p(rest / k) - _log1p(1.0 / odds))
-    return log_tail + (rest * (_log1p(k / rest) - _log1p(odds)) + _log1p(terms - 1.0))
+def _log_tail(highest: np.ndarray, k: np.ndarray, rest: np.ndarray, odds: np.ndarray, ratio: np.ndarray) -> np.ndarray:
+    """Logarithm of P(X >= k), from `_log_highest` and `_tail_ratio`."""
+    log_tail = highest + k * (_log1p(rest / k) - _log1p(1.0 / odds))
+    return log_tail + (rest * (_log1p(k / rest) - _log1p(odds)) + _log1p(ratio - 1.0))
 
 
 def log_upper(successes: int, trials: int, odds: float) -> float:
@@ -237,45 +242,73 @@ def log_upper(successes: int, trials: int, odds: float) -> float:
     if successes * (1.0 + odds) <= trials * odds:  # the complement is the small number, and has more digits
         return math.log1p(-math.exp(log_upper(trials - successes + 1, trials, 1.0 / odds)))
     k, rest, ratio = (np.array([float(each)]) for each in (successes, trials - successes, odds))
-    return float(_log_tail(_log_scale(k, trials), k, rest, ratio, _terms(k, rest, ratio))[0])
+    return float(_log_tail(_log_highest(k, float(trials)), k, rest, ratio, _tail_ratio(k, rest, ratio))[0])
 
 
-def _terms(k: np.ndarray, rest: np.ndarray, odds: np.ndarray) -> np.ndarray:
-    """P(X >= k) / P(X = k): a sum of falling terms, to the last that changes it."""
-    total, term, j = np.ones_like(k), np.ones_like(k), 0.0
-    while (term > 1e-17 * total).any():
-        term = term * ((rest - j) / (k + (j + 1.0)) * odds)
-        total = total + term
-        j += 1.0
-    return total
+_CELLS = 2**15
+"""Terms of continued fractions that are held at a time, so that they stay in the cache."""
 
 
-def _log_scale(k: np.ndarray, trials: float) -> np.ndarray:
+def _tail_ratio(k: np.ndarray, rest: np.ndarray, odds: np.ndarray) -> np.ndarray:
+    """P(X >= k) / P(X = k) `[count]`, for k from the mean on; each by itself, with as many terms as it needs.
+
+    Measured up to 1e9 trials, for errors below 1e-14: at most 3 to a standard deviation, and 360 / z^2 at z of them.
+    """
+    above, variance = k - rest * odds, (k + rest) * odds
+    with np.errstate(divide="ignore"):
+        needed = np.minimum(360.0 * variance / (above * above), 3.0 * np.sqrt(variance) / (1.0 + odds))
+    needed = np.ceil(needed) + 12.0
+    order, found, start = np.argsort(needed), np.empty_like(k), 0
+    while start < len(k):
+        end = int(np.searchsorted(np.cumsum(needed[order[start:]]), _CELLS, "right")) + start
+        part = order[start : max(end, start + 1)]
+        found[part] = _fraction(k[part], rest[part], odds[part], needed[part])
+        start += len(part)
+    return found
+
+
+def _fraction(k: np.ndarray, rest: np.ndarray, odds: np.ndarray, terms: np.ndarray) -> np.ndarray:
+    r"""The even part of the continued fraction of the incomplete beta function $I_x(k, n - k + 1)$.
+
+    Reference: Didonato and Morris (1992), "Algorithm 708: Significant digit computation of the incomplete beta function
+    ratios" (BFRAC).
+    """
+    m = np.arange(1.0, terms.max() + 1.0)[:, None]
+    failure = 1.0 / (1.0 + odds)
+    success = odds * failure
+    ahead = (k - (rest + 1.0) * odds) * failure + 1.0
+    above = k + m
+    odd = above + (m - 1.0)
+    share = success / odd * (np.maximum((rest + 1.0) - m, 0.0) * m)
+    numerators = share * (above - 1.0) * (above + rest) * (success / odd) * (m <= terms)
+    denominators = above / (odd + 2.0) * (m * (1.0 + failure) + ahead) + share + m
+    tail = denominators[-1]
+    for numerator, denominator in zip(numerators[:0:-1], denominators[-2::-1], strict=True):
+        tail = denominator + numerator / tail
+    return k * failure / (k / (k + 1.0) * ahead + numerators[0] / tail)
+
+
+def _log_highest(k: np.ndarray, trials: float) -> np.ndarray:
     """Logarithm of the largest binomial probability of k successes, which it has at the proportion k / trials."""
-    n, found = int(trials), list[float]()
-    for successes in map(int, k.tolist()):
-        stirling = _stirling_error(n) - _stirling_error(successes) - _stirling_error(n - successes)
-        found.append(stirling + 0.5 * math.log(n / (2.0 * math.pi * successes * (n - successes))))
-    return np.array(found)
+    rest = trials - k
+    stirling = _stirling_error(np.full(1, trials)) - (_stirling_error(k) + _stirling_error(rest))
+    return stirling + 0.5 * np.array([math.log(each) for each in (trials / (2.0 * math.pi * k * rest)).tolist()])
 
 
-def _stirling_error(n: int) -> float:
+def _stirling_error(n: np.ndarray) -> np.ndarray:
     """Log n! minus log (2 pi n)^(1/2) (n / e)^n (Loader 2000, "Fast and accurate binomial probabilities")."""
-    if n < 16:
-        return math.log(math.factorial(n)) - 0.5 * math.log(2.0 * math.pi * n) - n * (math.log(n) - 1.0)
-    return _stirling_series(n)
-
-
-def _stirling_series(n: Any) -> Any:
     inverse = 1.0 / (n * n)
-    return (1.0 / 12.0 - inverse * (1.0 / 360.0 - inverse * (1.0 / 1260.0 - inverse * (1.0 / 1680.0)))) / n
+    series = (1.0 / 12.0 - inverse * (1.0 / 360.0 - inverse * (1.0 / 1260.0 - inverse * (1.0 / 1680.0)))) / n
+    return np.where(n < len(_SMALL), _SMALL[np.minimum(n, len(_SMALL) - 1).astype(int)], series)
 
 
+_SMALL = np.array(
+    [math.nan]
+    + [math.log(math.factorial(n)) - 0.5 * math.log(2.0 * math.pi * n) - n * (math.log(n) - 1.0) for n in range(1, 16)]
+)
+"""The same for few, where the series has fewer digits."""
 _FEW_COINS = 50
 """Up to so many, tails are whole numbers of outcomes that a double can hold."""
-_SMALL = np.array([math.nan, *(_stirling_error(n) for n in range(1, 16))])
-_ALIKE = 2**13
-"""Tails that are summed together, since they have about as many terms."""
 
 
 def sign_ps(
@@ -337,19 +370,14 @@ def _log_upper_half(trials: np.ndarray, k: np.ndarray) -> np.ndarray:
     From the deviance, which vanishes where k is half of them: n / 2 (log(1 - d^2) + 2 d atanh d), d = 2 k / n - 1.
     """
     found, some = np.where(k > trials, -math.inf, -math.log(2.0) * trials), np.flatnonzero(k < trials)
-    some = some[np.argsort(k[some] / trials[some])]
-    for part in (some[start : start + _ALIKE] for start in range(0, len(some), _ALIKE)):
-        n, here = trials[part].astype(np.float64), k[part].astype(np.float64)
-        rest = n - here
-        d = (here - rest) / n
-        far = here * np.log(2.0 * here / n) + rest * np.log(2.0 * rest / n)
-        deviance = np.where(d < 0.5, 0.5 * n * (np.log1p(-d * d) + 2.0 * d * np.arctanh(d)), far)
-        stirling = (
-            np.where(x < 16, _SMALL[np.minimum(x, 15).astype(int)], _stirling_series(x)) for x in (n, here, rest)
-        )
-        error = next(stirling) - sum(stirling)
-        found[part] = error + 0.5 * np.log(n / (2.0 * math.pi * here * rest)) - deviance
-        found[part] += np.log(_terms(here, rest, np.ones(1)))
+    n, here = trials[some].astype(np.float64), k[some].astype(np.float64)
+    rest = n - here
+    d = (here - rest) / n
+    far = here * np.log(2.0 * here / n) + rest * np.log(2.0 * rest / n)
+    deviance = np.where(d < 0.5, 0.5 * n * (np.log1p(-d * d) + 2.0 * d * np.arctanh(d)), far)
+    error = _stirling_error(n) - (_stirling_error(here) + _stirling_error(rest))
+    log_highest = error + 0.5 * np.log(n / (2.0 * math.pi * here * rest))
+    found[some] = log_highest - deviance + np.log(_tail_ratio(here, rest, np.ones(len(some))))
     return found
 
 

@@ -177,3 +177,33 @@ def test_a_count_has_the_same_interval_whatever_others_are_there(trials):
         assert (alone[0][0], alone[1][0]) == (low[place], high[place])
     backwards = clopper_pearson(counts[::-3], trials, 0.95)
     np.testing.assert_array_equal(backwards, [low[::-3], high[::-3]])
+
+
+def log_factorial(n):
+    """By Stirling's series, `Decimal`; for large n."""
+    x = Decimal(n)
+    tau = 2 * Decimal("3.14159265358979323846264338327950288419716939937510")
+    return (tau * x).ln() / 2 + x * (x.ln() - 1) + 1 / (12 * x) - 1 / (360 * x**3) + 1 / (1260 * x**5)
+
+
+@pytest.mark.parametrize(
+    ("count", "trials", "level"),
+    [(500_000_123, 10**9, 0.95), (30_000, 10**9, 0.99), (999_900_000, 10**9, 0.2), (12_345, 10**6, 0.999)],
+)
+def test_ends_of_very_many_trials_are_right_in_forty_digits(count, trials, level):
+    """The tail at ends 1e-11 below and above holds the level between them."""
+    low, _ = clopper_pearson(np.array([count]), trials, level)
+
+    def at_least(x):
+        total = term = Decimal(1)
+        j = 0
+        while term > Decimal("1e-25") * total:
+            term *= x / (1 - x) * (trials - count - j) / (count + j + 1)
+            total, j = total + term, j + 1
+        of_count = log_factorial(trials) - log_factorial(count) - log_factorial(trials - count)
+        return (of_count + count * x.ln() + (trials - count) * (1 - x).ln() + total.ln()).exp()
+
+    with localcontext() as context:
+        context.prec = 40
+        end, tail = Decimal(float(low[0])), Decimal((1.0 - level) / 2.0)
+        assert at_least(end * (1 - Decimal("1e-11"))) < tail < at_least(end * (1 + Decimal("1e-11")))
