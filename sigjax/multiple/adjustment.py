@@ -242,11 +242,12 @@ def _resamples_needed(
     from scipy.special import betaincinv
 
     tail = ERROR / (2.0 * int(sampled.sum()))
+    rates, rate_of = np.unique(estimate[moving], return_inverse=True)
     for proposed in (number for number in _PROPOSED if resamples < number <= MOST_RESAMPLES):
         low, high = estimate.copy(), estimate.copy()
-        hits = estimate[moving] * proposed
-        low[moving] = betaincinv(hits, proposed - hits + 1.0, tail)
-        high[moving] = betaincinv(hits + 1.0, proposed - hits, 1.0 - tail)
+        hits = rates * proposed
+        low[moving] = betaincinv(hits, proposed - hits + 1.0, tail)[rate_of]
+        high[moving] = betaincinv(hits + 1.0, proposed - hits, 1.0 - tail)[rate_of]
         enough = waiting & agree(low, high, adjusted, alpha)
         needed[enough], waiting[enough] = proposed, False
         if not waiting.any():
