@@ -38,8 +38,7 @@ from sigjax.resample.projection import (
 )
 from sigjax.resample.tally import Pairs, in_blocks, replicate_scores, swap_exceed
 from sigjax.resample.units import make_units
-from sigjax.run.backend import Backend, compiled
-from sigjax.run.context import Run
+from sigjax.run.backend import compiled
 
 RESAMPLES, REPEATS = 2**17, 15
 """Of each call on a CPU, in tiles of the engine; a GPU gets one tile where that is more."""
@@ -176,7 +175,7 @@ class Times(NamedTuple):
 def tile(step: str, data: Data, platform: str) -> int:
     """Resamples that the engine puts into a tile."""
     projection = data.swap_fused if "fused" in step else data.swap_product
-    return tile_rows(projection, STATS, Run(2**30, 0, Backend(platform)))
+    return tile_rows(projection, STATS, platform)
 
 
 def numpy_call(step: Step, data: Data, rows: int) -> Callable[[], object]:

@@ -43,7 +43,9 @@ def programs(call: Callable[[], object]) -> dict[str, list[Program]]:
         def run(*arguments: Any) -> Any:
             options = dict(static)
             name = getattr(options.get("kernel", kernel), "__name__", "")
-            rows = len(arguments[0]) * options["rows_per_tile"] if "rows_per_tile" in options else 1
+            rows = 1
+            if "rows_per_tile" in options:
+                rows = np.count_nonzero(arguments[0] < arguments[1].resamples) * options["rows_per_tile"]
             shapes = jax.tree.map(lambda each: jax.ShapeDtypeStruct(np.shape(each), np.asarray(each).dtype), arguments)
             found.setdefault(name, []).append(Program(kernel, static, shapes, bool(devices), rows, _steps(arguments)))
             with jax_scope():

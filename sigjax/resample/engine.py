@@ -21,7 +21,7 @@ from sigjax.resample.draws import rows_of, seed_key
 from sigjax.resample.projection import ColumnIndices, Projection
 from sigjax.run.backend import Backend, compiled, on_all_devices, out_of_memory
 from sigjax.run.context import Run, ahead, num_cores
-from sigjax.run.loops import expect, map_items
+from sigjax.run.loops import expect, map_items, only_if
 
 Kernel = Callable[..., tuple[Array, ...]]
 """(rows [row, 3], valid [row], *data, **static) -> results of one tile."""
@@ -31,8 +31,10 @@ Static = tuple[tuple[str, Any], ...]
 _TILE_ELEMENTS = {"numpy": 2**20, "cpu": 2**19, "gpu": 2**27}
 """Weights, or statistics of pairs, that one tile may hold: what stays in cache, or fills a GPU."""
 _FEWEST_ROWS, _LARGEST_TILE = 64, 2**25
-_TILES_PER_CALL = 32
-"""Tiles that a device runs in one call: few calls, yet a progress bar that moves."""
+_MOST_ROWS = {"numpy": 2**20, "cpu": 2**12, "gpu": 2**22}
+"""Rows beyond which a tile gets no faster, and a run of few resamples waits for padding."""
+_TILES_PER_CALL, _ROWS_PER_CALL = 32, 2**19
+"""Most tiles, and most rows, that a device runs in one call: few calls, yet a progress bar that moves."""
 
 
 class Task(NamedTuple):
@@ -54,7 +56,7 @@ def stream(
     Where tiles do not fit the memory of the device, the rest is done in tiles of half the rows. For `wide_vectors` see
     `compiled`.
     """
-    rows_per_tile, done = tile_rows(data[0].projection, size, run), run.start
+    rows_per_tile, done = tile_rows(data[0].projection, size, run.backend.platform), run.start
     task = Task(seed_key(run.seed), np.array(run.resamples), data)
     if run.backend.devices:
         task = on_all_devices(run.backend.devices, task)
@@ -79,23 +81,32 @@ def _calls(
     rows_per_tile: int,
     wide_vectors: bool,  # noqa: FBT001
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
-    """Some tiles in each call."""
+    """Some tiles in each call, and as many calls at once as there are workers.
+
+    A program is the same for every number of resamples: it skips tiles that begin after the last.
+    """
     num_tiles, workers = -(-(run.resamples - run.start) // rows_per_tile), _num_workers(run.backend)
     static = (("kernel", kernel), ("rows_per_tile", rows_per_tile), *static)
+    num_devices, used, slots = max(len(run.backend.devices), 1), 1, 1
+    program = partial(_tiles, **dict(static))
     if devices := run.backend.devices:
-        per_call = len(devices) * min(_TILES_PER_CALL, -(-num_tiles // (workers * len(devices))))
+        slots = min(_TILES_PER_CALL, max(1, _ROWS_PER_CALL // rows_per_tile))
+        used = min(slots, -(-num_tiles // (workers * num_devices)))
         program = compiled(_tiles, static, devices=devices, wide_vectors=wide_vectors)
-    else:
-        per_call, program = 1, partial(_tiles, **dict(static))
+    in_call = np.arange(num_devices * used).reshape(num_devices, used)
 
-    def call(first: np.ndarray) -> tuple[np.ndarray, ...]:
+    def call(tile: int) -> tuple[np.ndarray, ...]:
+        first = np.full((num_devices, slots), run.resamples)
+        first[:, :used] = run.start + (tile + in_call) * rows_per_tile
         # What is not finite is counted, and refused later with the systems' names.
         with np.errstate(all="ignore"):
-            return tuple(np.asarray(output) for output in program(first, task))
+            outputs = (np.asarray(output) for output in program(first.ravel(), task))
+            shaped = (output.reshape(num_devices, slots, *output.shape[1:])[:, :used] for output in outputs)
+            return tuple(output.reshape(-1, *output.shape[2:])[: num_tiles - tile] for output in shaped)
 
-    tiles = [run.start + (np.arange(per_call) + tile) * rows_per_tile for tile in range(0, num_tiles, per_call)]
-    for first, outputs in zip(tiles, ahead(call, tiles, workers), strict=True):
-        yield int(first[0]), outputs
+    tiles = range(0, num_tiles, in_call.size)
+    for tile, outputs in zip(tiles, ahead(call, tiles, workers), strict=True):
+        yield run.start + tile * rows_per_tile, outputs
 
 
 def _num_workers(backend: Backend) -> int:
@@ -105,13 +116,12 @@ def _num_workers(backend: Backend) -> int:
     return 2 if backend.devices else 1
 
 
-def tile_rows(projection: Projection, size: int, run: Run) -> int:
-    """Rows per tile: a power of two within the budget, and not many more than there are resamples for each device."""
-    within = _TILE_ELEMENTS[run.backend.platform] // max(projection.width, 4 * size)
+def tile_rows(projection: Projection, size: int, platform: str) -> int:
+    """Rows per tile: a power of two within the budget, whatever the number of resamples, so that programs serve all."""
+    within = _TILE_ELEMENTS[platform] // max(projection.width, 4 * size)
     # A product with few rows would read the matrix too often, so that long rows may leave the cache.
     within = max(within, min(_FEWEST_ROWS, _LARGEST_TILE // projection.width))
-    for_each = -(-(run.resamples - run.start) // max(len(run.backend.devices), 1))
-    return 2 ** min(max(within, 1).bit_length() - 1, (for_each - 1).bit_length())
+    return min(2 ** (max(within, 1).bit_length() - 1), _MOST_ROWS[platform])
 
 
 def _tiles(first: Array, task: Task, *, kernel: Kernel, rows_per_tile: int, **static: Any) -> tuple[Array, ...]:
@@ -123,7 +133,7 @@ def _tiles(first: Array, task: Task, *, kernel: Kernel, rows_per_tile: int, **st
         resamples = first + xp.arange(rows_per_tile)
         return kernel(rows_of(task.key, resamples), resamples < task.resamples, *task.data, **static)
 
-    return map_items(of_tile, first)
+    return map_items(lambda start: only_if(start < task.resamples, of_tile, start), first)
 
 
 _PAIR_STATS = 2048

@@ -6,6 +6,7 @@ program. Items are an array, or a (named) tuple of arrays, with a common first a
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -59,6 +60,18 @@ def map_items(function: Callable[[Any], Any], items: Any) -> Any:
         return (), function(item)
 
     return scan(step, (), items)[1]
+
+
+def only_if(needed: Array, function: Callable[[Any], Any], item: Any) -> Any:
+    """The function of an item where it is `needed`, else zeros, which a program takes no time for; NumPy takes all."""
+    if isinstance(item, (np.ndarray, np.generic)):
+        return function(item)
+    jax: Any = import_module("jax")
+
+    def zeros(item: Any) -> Any:
+        return jax.tree.map(jax.numpy.zeros_like, jax.eval_shape(function, item))
+
+    return _lax().cond(needed, function, zeros, item)
 
 
 def over_rows(function: Callable[..., Any], rows: Sequence[Array]) -> Array:

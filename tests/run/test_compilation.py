@@ -116,6 +116,16 @@ def test_a_metric_of_a_user_counts_alike_on_all_devices():
     assert 0 < sampled(device="numpy").exceed == sampled(device="cpu").exceed
 
 
+@pytest.mark.parametrize("num_systems", [2, 12])
+def test_another_number_of_resamples_compiles_nothing(num_systems, programs):
+    run("fscore", num_systems, 90, resamples=50_000)
+    assert programs
+    programs.clear()
+    for resamples in (2, 999, 3001, 49_999):
+        run("fscore", num_systems, 90, resamples=resamples)
+    assert programs == []
+
+
 def test_the_compilation_cache_of_the_user_is_used(tmp_path):
     """The first process writes both programs, the second reads them and counts the same."""
     cache, home = tmp_path / "cache", tmp_path / "home"

@@ -66,6 +66,7 @@ def test_gpus_are_used_by_auto(has_cpu, monkeypatch):
 def test_two_gpus_share_the_work(num_systems, monkeypatch):
     """Two devices of the CPU stand in for them: all else is as on GPUs, kernels and tiles as well."""
     two, compiled, shares = jax.local_devices(backend="cpu")[:2], engine.compiled, []
+    monkeypatch.setitem(engine._MOST_ROWS, "gpu", 256)
     evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(3), num_systems, 300), metric="fscore")
     options = {"method": "montecarlo", "test": ["permutation", "bootstrap"], "resamples": 3000}
     expected = compare(evaluation, device="numpy", **options)
