@@ -48,8 +48,8 @@ from sigjax.testing.uncertainty import (
     standard_errors,
 )
 
-_PIECE = 2**13
-"""Resamples that compiled kernels count at a time."""
+_PIECE = {"cpu": 2**13, "gpu": 2**18}
+"""Resamples that compiled kernels count at a time: what stays in the cache, or few calls of a GPU."""
 _ALWAYS_KEPT = 2**15
 """Fewer resamples are kept whatever the memory."""
 _MANY = 32
@@ -158,20 +158,25 @@ def bootstrap_exceed(
 
 def _count_against(values: np.ndarray, tested: Deltas, settings: Settings, backend: Backend) -> np.ndarray:
     """For each pair tested, how many replicates `[system, resample]` speak against its delta: `[pair]` int64."""
+    size = _PIECE.get(backend.platform, 0)
     # For few pairs NumPy has counted before threads have started.
-    compiles = bool(backend.devices) and len(tested.delta) >= _MANY
-    whole = values.shape[1] // _PIECE * _PIECE if compiles else 0
-    rest = values[:, whole:]
+    if not size or len(tested.delta) < _MANY or values.shape[1] < min(_PIECE.values()):
 
-    def count(pair: int) -> int:
-        (a, b), delta, tolerance = (column[pair] for column in tested)
-        return bootstrap_exceed(rest[a] - rest[b], delta, tolerance, settings.alternative, settings.variant)
+        def count(pair: int) -> int:
+            (a, b), delta, tolerance = (column[pair] for column in tested)
+            return bootstrap_exceed(values[a] - values[b], delta, tolerance, settings.alternative, settings.variant)
 
-    counts = np.array(in_threads(count, range(len(tested.delta))), np.int64)
-    kernel = (("alternative", settings.alternative), ("variant", settings.variant))
-    for start in range(0, whole, _PIECE):
-        piece = values[:, start : start + _PIECE]
-        counts += on_all_cores(compiled(count_extreme, kernel, backend.platform, wide_vectors=True), piece, *tested)
+        return np.array(in_threads(count, range(len(tested.delta))), np.int64)
+    static = (("alternative", settings.alternative), ("variant", settings.variant))
+    kernel = compiled(count_extreme, static, backend.platform, wide_vectors=True)
+    counts = np.zeros(len(tested.delta), np.int64)
+    for start in range(0, values.shape[1], size):
+        piece = values[:, start : start + size]
+        if (lacking := size - piece.shape[1]) > 0:
+            piece = np.pad(piece, ((0, 0), (0, lacking)), constant_values=np.nan)  # no comparison with it holds
+        counts += (
+            on_all_cores(kernel, piece, *tested) if backend.platform == "cpu" else np.asarray(kernel(piece, *tested))
+        )
     return counts
 
 

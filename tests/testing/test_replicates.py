@@ -100,3 +100,14 @@ def test_a_small_memory_counts_replicates_and_refuses_intervals(device):
     assert [one.exceed for one in small] == [one.exceed for one in kept]
     with pytest.raises(InputError, match=r"keep 140,000 replicates of 4 scores; give memory=0\.01 \(GiB\) or more"):
         compare(evaluation, interval="percentile", memory=1e-3, **options)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("resamples", [8192, 8200])
+def test_many_pairs_are_counted_alike_where_the_last_piece_is_padded(resamples, alternative):
+    arrays = {f"s{i}": np.random.default_rng(i).integers(0, 2, 60) for i in range(10)}
+    evaluation = Evaluation.from_arrays(arrays, metric="accuracy")
+    options = {"test": "bootstrap", "method": "montecarlo", "resamples": resamples, "alternative": alternative}
+    counts = [[pair.exceed for pair in compare(evaluation, device=device, **options)] for device in ("numpy", "cpu")]
+    assert counts[0] == counts[1]
+    assert any(0 < count < resamples for count in counts[0])
