@@ -2,8 +2,9 @@
 
     python benchmarks/gpu.py [--quick] [--output FILE.json] [--device gpu|cpu]
 
-Each case is timed with 10^6 and 10^7 resamples. `--device cpu --quick` only shows that it works. Without a GPU the JSON
-says so. Exits with 1 when answers differ; never because of a time.
+Each case is timed with 10^6 and 10^7 resamples: wall time, the time in compiled programs, their calls, and the bytes
+that they return. The JSON is written after every case. `--device cpu --quick` only shows that it works. Without a GPU
+the JSON says so. Exits with 1 when answers differ; never because of a time.
 """
 
 from __future__ import annotations
@@ -11,20 +12,23 @@ from __future__ import annotations
 import datetime
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
-from typing import NamedTuple
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import jax
 import leaderboard150
 import mt
 from baselines import TESTS
 from checks import require_equal_counts
-from timing import Row, machine, options, rows_table, save, timed
+from timing import Row, machine, markdown_table, options, save, timed
 from workloads import SYSTEMS, f1_workload, translations
 
 import sigjax
 from sigjax.records import Comparison
+from sigjax.run import backend
 
 _CLOSE = 1e-9
 """Relative: standard errors and intervals are sums and order statistics of scores in float64."""
@@ -66,6 +70,50 @@ def cases(*, quick: bool) -> list[Case]:
     return [*found, Case("bootstrap", f"{pairs:,} pairs, BLEU", partial(leaderboard150.bootstrap, board), 10**6)]
 
 
+class Programs(NamedTuple):
+    """What one call did in compiled programs."""
+
+    seconds: float
+    """In which at least one program ran."""
+    calls: int
+    returned: int
+    """Bytes of results."""
+
+
+@contextmanager
+def recorded() -> Iterator[list[tuple[float, float, int]]]:
+    """Start, end and returned bytes of every call of a program; programs are waited for, one by one."""
+    calls: list[tuple[float, float, int]] = []
+    original = backend._compiled
+
+    def watched(*given: Any) -> Callable[..., Any]:
+        program = original(*given)
+
+        def call(*arrays: Any) -> Any:
+            start = perf_counter()
+            outputs = jax.block_until_ready(program(*arrays))
+            calls.append((start, perf_counter(), sum(each.nbytes for each in jax.tree.leaves(outputs))))
+            return outputs
+
+        return call
+
+    backend._compiled = watched
+    try:
+        yield calls
+    finally:
+        backend._compiled = original
+
+
+def in_programs(call: Callable[[], object]) -> Programs:
+    """One more call, of which programs are recorded."""
+    with recorded() as calls:
+        call()
+    seconds, end = 0.0, 0.0
+    for start, stop, _ in sorted(calls):  # those of several threads overlap
+        seconds, end = seconds + max(0.0, stop - max(start, end)), max(end, stop)
+    return Programs(seconds, len(calls), sum(each for *_, each in calls))
+
+
 def require_equal(first: sigjax.Report, second: sigjax.Report) -> None:
     """Equal counts, and equal spreads but for rounding.
 
@@ -85,19 +133,26 @@ def _spread(comparison: Comparison) -> list[float]:
     return [comparison.standard_error, comparison.interval.low, comparison.interval.high]
 
 
-def measure_case(case: Case, sizes: Sizes, device: str) -> list[Row]:
-    """Check a case against the CPU (NumPy, where the CPU itself is timed), then time it."""
+def measure_case(case: Case, sizes: Sizes, device: str) -> tuple[list[Row], list[list[str]]]:
+    """Check a case against the CPU (NumPy, where the CPU itself is timed), then time it; rows, and lines of a table."""
     reference = "cpu" if device == "gpu" else "numpy"
     require_equal(*(case.call(resamples=sizes.checked, device=each) for each in (device, reference)))
-    rows = []
+    rows, lines = list[Row](), list[list[str]]()
     for resamples in sizes.resamples:
         if resamples <= case.most:
             call = partial(case.call, resamples=resamples, device=device)
             cold, _ = timed(call)
-            rows.append(Row(case.test, case.data, "first call", resamples, (cold,)))
-            seconds = tuple(timed(call)[0] for _ in range(sizes.repeats))
-            rows.append(Row(case.test, case.data, "later calls", resamples, seconds))
-    return rows
+            later = Row(
+                case.test, case.data, "later calls", resamples, tuple(timed(call)[0] for _ in range(sizes.repeats))
+            )
+            rows += [Row(case.test, case.data, "first call", resamples, (cold,)), later]
+            inside = in_programs(call)
+            milliseconds = (f"{1000.0 * each:.3g}" for each in (cold, later.median, inside.seconds))
+            lines.append([f"{resamples:,}", *milliseconds, f"{inside.calls:,}", f"{inside.returned / 1e6:.3g}"])
+    return rows, lines
+
+
+_HEADER = ("resamples", "first call, ms", "later, ms", "in programs, ms", "calls", "MB returned")
 
 
 def main() -> None:
@@ -112,12 +167,16 @@ def main() -> None:
         save(chosen.output, on, [], command="python benchmarks/gpu.py --output benchmarks/results/gpu.json")
         return
     print(json.dumps(on := machine(device), indent=2))
-    rows: list[Row] = []
+    rows, tables = list[Row](), dict[str, list[dict[str, str]]]()
     for case in cases(quick=chosen.quick):
-        part = measure_case(case, sizes, device)
-        print(f"\n{case.test}, counts equal to those of the CPU\n\n{rows_table(part)}", flush=True)
+        part, lines = measure_case(case, sizes, device)
+        print(
+            f"\n{case.test}, {case.data}: counts equal to those of the CPU\n\n{markdown_table(_HEADER, lines)}",
+            flush=True,
+        )
         rows += part
-    save(chosen.output, on, rows, sizes=sizes._asdict())
+        tables[f"{case.test}, {case.data}"] = [dict(zip(_HEADER, line, strict=True)) for line in lines]
+        save(chosen.output, on, rows, sizes=sizes._asdict(), programs=tables)
 
 
 if __name__ == "__main__":
