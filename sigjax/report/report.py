@@ -144,18 +144,35 @@ class Report(ReportRecord):
 
         return text_or_file(to_html(self), path)
 
-    def to_latex(self, path: Path | None = None, *, appendix: bool = False) -> str:
+    def to_latex(
+        self,
+        path: Path | None = None,
+        *,
+        appendix: bool = False,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
         """The table of a paper in LaTeX, systems by metrics, which fits a two-column class (package booktabs).
 
-        Its label is `tab:` and the name of the file, or `tab:results`.
+        What the tests say stands in comments at its end, for the text of the paper.
 
         Args:
             path: as in `to_json`.
             appendix: the other tables instead: the systems of each metric with intervals, and all pairs.
+            caption: the caption of the table, in LaTeX; when left out, sizes, marks and the test.
+            label: its label, with which those of the appendix begin; when left out, `tab:` and the name of the file,
+                or `tab:results`.
+
+        Raises:
+            InputError: a caption for the appendix, which has many tables.
         """
         from sigjax.report.latex import to_appendix, to_latex
 
-        return text_or_file((to_appendix if appendix else to_latex)(self, path), path)
+        if not appendix:
+            return text_or_file(to_latex(self, path, caption=caption, label=label), path)
+        if caption is not None:
+            raise InputError("caption: is for one table, and the appendix has many; leave it out")
+        return text_or_file(to_appendix(self, path, label=label), path)
 
     def to_methods(self, path: Path | None = None) -> str:
         """A methods paragraph for a paper in LaTeX, true to the settings; `to_bibtex` has what it cites."""
