@@ -644,7 +644,7 @@ Marking = Literal["none", "baseline", "pair", "letters", "best"]
 MEANINGS: dict[Marking, str] = {
     "baseline": f"{DAGGER} significantly better, {DOUBLE_DAGGER} worse than {{baseline}}",
     "pair": f"{DAGGER} significantly better than the other system",
-    "letters": "systems that share a letter do not differ significantly",
+    "letters": "a shared letter: no significant difference",
     "best": f"{DAGGER} significantly worse than the best",
 }
 
@@ -665,7 +665,8 @@ def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
     note = "Best in bold."
     if marking != "none":
         tests = list(dict.fromkeys(section.families[0].heading for section in sections))
-        by = tests[0].replace("; p ", ", ") if len(tests) == 1 else f"{settings.tests[0]} test"
+        by = tests[0] if len(tests) == 1 else f"{settings.tests[0]} test"
+        by = by.replace("; p adjusted by", ",").replace("; p not", ", not")  # a caption is short
         meaning = MEANINGS[marking]
         note = f"Best in bold; {meaning.format(baseline=settings.baseline)} (p < {settings.alpha:g}, {by})."
     return Table(

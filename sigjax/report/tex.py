@@ -1,7 +1,8 @@
 r"""Text as LaTeX prints it: characters with pdflatex (fonts of 8 bits), and about how wide they are.
 
-Latin-1 stays as it is. Other letters become accents (`\v{c}`), and common signs macros or mathematics. What is left,
-such as Chinese, stays for lualatex and xelatex; for pdflatex `declared` gives it a name, U+6570, instead of an error.
+Letters of the encoding T1 stay as they are. Other letters become accents (`\'{k}`), and common signs macros or
+mathematics. The rest, such as Chinese, stays for lualatex and xelatex; for pdflatex `declared` gives each character a
+name, U+6570, instead of an error.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ _MACROS = {
     **_named("†‡–—―‒•€", "dag ddag textendash textemdash textemdash textendash textbullet texteuro"),
     **_named("‘’“”", "textquoteleft textquoteright textquotedblleft textquotedblright"),
     **_named("‚„‹›…™", "quotesinglbase quotedblbase guilsinglleft guilsinglright textellipsis texttrademark"),
-    **_named("ĐđıŁłŒœŊŋ", "DJ dj i L l OE oe NG ng"),
 }
 _MATHEMATICS = {
     **_named("αβγδεζηθικλμ", "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu"),
@@ -43,19 +43,21 @@ SYMBOLS = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     **{sign: rf"$\{name}$" for sign, name in _MATHEMATICS.items()},
     **_named("−′″", "$-$ $'$ $''$"),
-    **_named("ΑΒΕΖΗΙΚΜΝΟΡΤΧοſĳĲ", "A B E Z H I K M N O P T X o s ij IJ"),
+    **_named("ΑΒΕΖΗΙΚΜΝΟΡΤΧοſ", "A B E Z H I K M N O P T X o s"),
     **_named("‐‑\ufe0e\ufe0f\u200c", "-{} -{} {} {} {}"),
     **{sign: f"$^{{{plain}}}$" for sign, plain in zip("⁰⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0456789+-n", strict=True)},
     **{sign: f"$_{{{plain}}}$" for sign, plain in zip("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-", strict=True)},
 }
 """What LaTeX reads otherwise, or pdflatex does not know."""
+_LETTERS = frozenset("ĂăĄąĆćČčĎďĐđĘęĚěĞğİıĲĳĹĺĽľŁłŃńŇňŊŋŐőŒœŔŕŘřŚśŞşŠšŢţŤťŮůŰűŸŹźŻżŽž")
+"""Letters of the encoding T1 that are not of Latin-1."""
 _ACCENTS = {
     **_named("\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308", "` ' ^ ~ = u . \""),
     **_named("\u030a\u030b\u030c\u0323\u0327\u0328\u0331", "r H v d c k b"),
 }
 _BELOW = "dckb"
 _OVER_MATHEMATICS = _named("`'^~=u.\"v", "grave acute hat tilde bar breve dot ddot check")
-_ONLY_T1 = re.compile(r"[«»ÐÞðþ]|\\(?:k\{|DJ|dj|NG|ng|quotesinglbase|quotedblbase|guilsingl)")
+_ONLY_T1 = re.compile(r"[«»ÐÞðþĄąĐđĘęŊŋ]|\\(?:k\{|quotesinglbase|quotedblbase|guilsingl)")
 """What the usual fonts of pdflatex have in the encoding T1 alone."""
 _WIDTHS = {
     character: points
@@ -93,19 +95,19 @@ BOLD = 1.16
 def escape_latex(text: str) -> str:
     r"""Text that LaTeX prints as it is.
 
-    >>> print(escape_latex("50% naïve, α−β č"), escape_latex("x--y 数"))
-    50\% naïve, $\alpha$$-$$\beta$ \v{c} x-{}-y 数
+    >>> print(escape_latex("50% naïve, α−β ḱ"), escape_latex("x--y 数"))
+    50\% naïve, $\alpha$$-$$\beta$ \'{k} x-{}-y 数
     """
     clusters = re.findall("[^\u0300-\u036f][\u0300-\u036f]*|.", normalize("NFC", visible(text)), re.DOTALL)
     escaped = "".join(map(_printed, clusters))
-    escaped = re.sub(r"([-,'])(?=\1)", r"\1{}", escaped)  # two of them would become a dash or a quotation mark
+    escaped = re.sub("-(?=-)|,(?=,)|'(?=')", r"\g<0>{}", escaped)  # two of them would become a dash or a quotation mark
     return re.sub(r"^(?=[\[*])", "{}", escaped)  # the end of the row above would take these as its option
 
 
 @lru_cache(maxsize=4096)
 def _printed(cluster: str) -> str:
     """A character with its accents as LaTeX prints it; as it is where pdflatex does not know it."""
-    if cluster in SYMBOLS or (len(cluster) == 1 and ord(cluster) < 0x100):
+    if cluster in SYMBOLS or (len(cluster) == 1 and is_latin(cluster)):
         return SYMBOLS.get(cluster, cluster)
     if len(cluster) == 1 and category(cluster) == "Zs":
         return "~"
@@ -126,7 +128,11 @@ def _printed(cluster: str) -> str:
 
 def is_latin(source: str) -> bool:
     """Whether pdflatex knows all characters of a source."""
-    return source.isascii() or all(ord(character) < 0x100 for character in source)
+    return source.isascii() or not any(map(_is_foreign, source))
+
+
+def _is_foreign(character: str) -> bool:
+    return ord(character) >= 0x100 and character not in _LETTERS
 
 
 def fonts(source: str) -> str:
@@ -145,7 +151,7 @@ def declared(source: str, names: Iterable[str]) -> list[str]:
     """
     if is_latin(source):
         return []
-    unknown = list(dict.fromkeys(character for character in source if ord(character) >= 0x100))
+    unknown = list(dict.fromkeys(filter(_is_foreign, source)))
     first = next((name for name in names if any(character in name for character in unknown)), None)
     shown = ", ".join(f"{character} (U+{ord(character):04X})" for character in unknown[:_NAMED])
     more = f" and {count(len(unknown) - _NAMED, 'more character')}" if len(unknown) > _NAMED else ""
