@@ -686,6 +686,8 @@ def draw_panels(
     A `figsize` is that of the figure, whatever its panels ask for; a `title` replaces that of a single panel, and is
     above several.
     """
+    if figsize is not None and (np.shape(figsize) != (2,) or not all(0.0 < inches < np.inf for inches in figsize)):
+        raise InputError(f"figsize: expected width and height in inches, such as (7, 4), got {figsize!r}")
     if into is not None and figsize is not None:
         raise InputError(
             "figsize: is for a new figure, and ax has one; give figsize where you make it, or leave out ax"

@@ -264,6 +264,9 @@ def test_sizes_and_titles_can_be_given():
     assert [axes.get_title("left").split()[0] for axes in both.axes] == ["mean", "second"]
     with pytest.raises(InputError, match="figsize: is for a new figure, and ax has one"):
         REPORTS[9].plot("scores", ax=figure.axes[0], figsize=(1, 1))
+    for wrong in (7, (7, 0), (7, float("nan")), (7, 4, 2)):
+        with pytest.raises(InputError, match="figsize: expected width and height in inches"):
+            REPORTS[9].plot("scores", figsize=wrong)
 
 
 def test_notebooks_show_letters_that_can_be_read():
