@@ -21,7 +21,7 @@ from sigjax.formats import FORMATS, read_metrics, refuse_several_tasks
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers import Evaluation
 from sigjax.readers.options import FileOptions, ReadOptions, given_name
-from sigjax.records import EvaluationRecord, InputError, KeepScores
+from sigjax.records import EvaluationRecord, Hint, InputError, KeepScores
 from sigjax.records.display import meant, visible
 from sigjax.records.options import option, same, split_parameters, values
 from sigjax.run.context import is_terminal, progress_bar
@@ -38,7 +38,7 @@ class OutputFormat:
     """A format of results: the endings of its files, and another, `short` name.
 
     `pieces` makes the text of a report, in pieces where it grows with the pairs, from the report, the options of
-    `to_text`, and the file that is written (None for the terminal); None where no report is written in this format.
+    `Output.options`, and the file that is written (None for the terminal); None where no report is written so.
     Where it is asked for, files may also have the endings of the format that it is `within`.
     """
 
@@ -63,10 +63,14 @@ OUTPUTS = {
     "json": OutputFormat((".json",), lambda report, *_: _room("data").json_pieces(report)),
     "markdown": OutputFormat((".md", ".markdown"), _markup("MARKDOWN"), short="md"),
     "latex": OutputFormat(
-        (".tex", ".latex"), lambda report, _, path: [_room("latex").to_latex(report, path)], short="tex"
+        (".tex", ".latex"),
+        lambda report, options, path: [_room("latex").to_latex(report, path, **options)],
+        short="tex",
     ),
     "appendix": OutputFormat(
-        (".appendix.tex",), lambda report, _, path: [_room("latex").to_appendix(report, path)], within="latex"
+        (".appendix.tex",),
+        lambda report, options, path: [_room("latex").to_appendix(report, path, **options)],
+        within="latex",
     ),
     "csv": OutputFormat((".csv",), lambda report, *_: _room("data").csv_pieces(report)),
     "systems-csv": OutputFormat((".systems.csv",), lambda report, *_: [report.to_csv(of="systems")]),
@@ -220,6 +224,12 @@ class Output(Written):
     pair: Sequence[str] = option(
         (), "The two systems of an estimation, null or bootstrap figure.", group="Output", rare=True
     )
+    caption: str | None = option(
+        None, "The caption of a .tex table, in LaTeX [default: sizes, marks and the test].", group="Output", rare=True
+    )
+    label: str | None = option(
+        None, "The label of a .tex table, with which those of .appendix.tex begin.", group="Output", rare=True
+    )
     keep: Literal["scores", "nothing"] | None = option(
         None,
         "What JSON has besides: scores of instances for `diff`, or nothing [default: scores of up to 1 MB].",
@@ -245,22 +255,38 @@ class Output(Written):
 
             named_figure(path)
             empty_figure(1.0, 1.0)
+        formats = [format for format, _ in self.files()]
+        for name in ("caption", "label"):
+            if getattr(self, name) is not None and not any(name in self.options(format, None) for format in formats):
+                raise InputError(f"{Hint(name)}: is for the table in LaTeX; give -o FILE.tex, or leave it out")
         if len(self.pair) not in (0, 2):
             raise InputError(f"--pair: expected the names of two systems, got {len(self.pair)}")
         super().check()
+
+    def options(self, format: str, path: Path | None) -> dict[str, Any]:
+        """What a format needs besides the report and its file."""
+        if format == "latex":
+            return {"caption": self.caption, "label": self.label}
+        if format == "appendix":
+            return {"label": self.label}
+        return text_options(to_file=path is not None) | {"verbose": self.verbose or path is not None}
 
     def write(self, report: Report) -> None:
         """Write a report, and draw its figures."""
         from sigjax.report.data import json_pieces
 
+        warned: list[str] = []
         pair = (self.pair[0], self.pair[1]) if self.pair else None
         keeps: dict[str | None, KeepScores] = {None: "auto", "scores": "always", "nothing": "never"}
         for format, path in self.files():
             pieces = OUTPUTS[format].pieces
             assert pieces is not None
-            options = text_options(to_file=path is not None) | {"verbose": self.verbose or path is not None}
+            options = self.options(format, path)
             with progress_bar(f"write {path}", visible=path is not None and not self.quiet):
                 text = json_pieces(report, keeps[self.keep]) if format == "json" else pieces(report, options, path)
+                if format in _LATEX:
+                    text = list(text)
+                    warned += [f"{path}: {line[2:]}" for line in text[0].splitlines()[:2] if line.startswith(_WARNED)]
                 _write_pieces(text, format, path)
         for path in self.figure:
             from sigjax.report.plots import DISTRIBUTIONS, default_figure
@@ -268,10 +294,12 @@ class Output(Written):
             with progress_bar(f"draw {path}", visible=not self.quiet):
                 kind = named_figure(path) or default_figure(report)
                 write_figure(report.plot(kind, pair=pair if kind in DISTRIBUTIONS else None), path)
-        self.close(lambda: _headlines(report), self.figure)
+        self.close(lambda: [*_headlines(report), *warned], self.figure)
 
 
 _MOST_HEADLINES = 3
+_LATEX, _WARNED = ("latex", "appendix", "methods"), "% warning: "
+"""Formats that begin with a comment where characters cannot be printed, and how it begins."""
 
 
 def _headlines(report: Report) -> Iterator[str]:

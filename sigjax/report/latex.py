@@ -13,10 +13,12 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
+from unicodedata import combining, normalize
 
 from sigjax.records import ReportRecord
 from sigjax.records.display import visible
 from sigjax.report.sections import Section, Table, blocks, named_headlines, pairs_table, paper_table
+from sigjax.report.tex import BOLD, declared, escape_latex, fonts, width
 from sigjax.report.words import DASH, count, is_warning
 
 MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
@@ -27,58 +29,55 @@ MAX_LINES = 45
 MAX_PAIRS = 300
 """Pairs that an appendix lists: those of 25 systems by one test."""
 MIN_NAME, LONG_WORD = 80.0, 25
-_INDENT = 10.0
-"""Points by which the further lines of a broken name are indented."""
-ESCAPES = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "`": r"\textasciigrave{}",
-    "†": r"\dag{}",
-    "‡": r"\ddag{}",
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-}
-WIDTHS = {
-    **dict.fromkeys("ijl.,:;!|'[] ", 2.8),
-    **dict.fromkeys("frst()-/I", 4.0),
-    **dict.fromkeys("0123456789acegovyz*?_", 5.3),
-    **dict.fromkeys("bdhknpquxJS", 5.6),
-    **dict.fromkeys("wABCDEFGHKLNOPQRTUVXYZ&%+=<>", 7.9),
-    "m": 8.4,
-}
-"""Points of a character; others are taken for the widest."""
-WIDEST = 10.3
+_INDENT, _PIECE = 10.0, 12
+"""Points by which the further lines of a broken name are indented, and most letters that are not broken."""
 LONGTABLE = r"""% longtable needs one column: the class goes back to two after it
 \makeatletter\newif\ifsigjaxtwo\if@twocolumn\sigjaxtwotrue\onecolumn\fi\makeatother"""
 
 
-def to_latex(report: ReportRecord, path: str | os.PathLike[str] | None = None) -> str:
-    """The table of a paper, systems by metrics; `path` is the file that it is for, by which it is labelled."""
+def to_latex(
+    report: ReportRecord,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    caption: str | None = None,
+    label: str | None = None,
+) -> str:
+    """The table of a paper, systems by metrics, and what the tests say in comments, for the text of the paper.
+
+    `path` is the file that it is for, by which it is labelled unless a `label` is given; the `caption` is LaTeX.
+    """
     sections = list(blocks(report))
     paper = paper_table(report, sections)
-    comments = [family.warning for section in sections for family in section.families if family.warning]
+    comments = named_headlines(sections)
+    comments += [family.warning for section in sections for family in section.families if family.warning]
     comments += [note for note in report.notes if is_warning(note)]
-    caption = " ".join([f"{paper.title}.", *named_headlines(sections), paper.note])
-    body = set_table(paper, caption, [], _label(path))
-    return _document(body, [*comments, report.signature])
+    caption = _caption(f"{paper.title}. {paper.note}") if caption is None else caption
+    body = set_table(paper, caption, [], label or _label(path))
+    return _document(report, body, [*comments, report.signature])
 
 
-def to_appendix(report: ReportRecord, path: str | os.PathLike[str] | None = None) -> str:
-    """For each metric its systems with intervals, and all pairs; `path` is as for `to_latex`."""
+def to_appendix(report: ReportRecord, path: str | os.PathLike[str] | None = None, *, label: str | None = None) -> str:
+    """For each metric its systems with intervals, and all pairs; labels begin as for `to_latex`."""
     parts, sections = [], list(blocks(report))
-    for section, label in zip(sections, _labels(sections, _label(path)), strict=True):
-        parts.append(set_table(section.table, section.caption, [section.key], label))
+    for section, name in zip(sections, _labels(sections, label or _label(path)), strict=True):
+        table, pairs = section.table, sum(len(family.comparisons) for family in section.families)
+        if "adjusted p" in table.header and pairs <= MAX_PAIRS:  # the table of pairs has p before it was adjusted
+            table = table.without([i for i, title in enumerate(table.header) if title == "p"])
+        parts.append(set_table(table, _caption(section.caption), [section.key], name))
         if section.families:
-            parts.append(_pairs(section, label))
-    return _document("\n".join(parts), [*(f"note: {note}" for note in report.notes), report.signature])
+            parts.append(_pairs(section, name))
+    return _document(report, "\n".join(parts), [*(f"note: {note}" for note in report.notes), report.signature])
 
 
-def _document(body: str, comments: Sequence[str]) -> str:
-    packages = r"\usepackage{booktabs}" + r" \usepackage{longtable}" * ("{longtable}" in body)
-    return "\n".join([f"% needs {packages}", body, *(f"% {visible(each)}" for each in comments)]) + "\n"
+def _document(report: ReportRecord, body: str, comments: Sequence[str]) -> str:
+    packages = r"\usepackage{booktabs}" + r" \usepackage{longtable}" * ("{longtable}" in body) + fonts(body)
+    lines = [f"% needs {packages}", *declared(body, named_in(report)), body]
+    return "\n".join([*lines, *(f"% {visible(each)}" for each in comments)]) + "\n"
+
+
+def named_in(report: ReportRecord) -> list[str]:
+    """The names that a report holds: of its systems and metrics."""
+    return list(dict.fromkeys([*(one.name for one in report.systems), *(one.metric for one in report.systems)]))
 
 
 def _label(path: str | os.PathLike[str] | None) -> str:
@@ -108,20 +107,25 @@ def _pairs(section: Section, label: str) -> str:
     table = pairs_table(families, families[0].settings)
     drop = {"method", *["test"] * (len(families) == 1)}
     table = table.without([i for i, name in enumerate(table.header) if name in drop])
-    return set_table(table, f"{section.title}: {count(pairs, 'pair')}", [families[0].star, *notes], f"{label}-pairs")
+    return set_table(table, _caption(f"{section.title}: {count(pairs, 'pair')}"), notes, f"{label}-pairs")
 
 
 def _head(table: Table, column: int) -> tuple[str, float]:
-    """A header as LaTeX, and its width in points."""
-    text = escape_latex(table.header[column]).replace("↓", r"$\downarrow$")
-    source = rf"\multicolumn{{2}}{{c}}{{{text}}}" if column in table.scores else text
-    return source, width(visible(table.header[column]))
+    """A header as LaTeX, in two lines where sigjax wrote it with a comma, and its width in points."""
+    text = visible(table.header[column])
+    if column in table.scores:
+        beside = GAP / 2 if column == len(table.header) - 1 else 0.0  # else in the gap to the next column
+        return rf"\multicolumn{{2}}{{c}}{{{escape_latex(text)}}}", width(text) + beside
+    lines = text.split(", ")
+    lines = [f"{line}," for line in lines[:-1]] + lines[-1:]
+    head = r"\\".join(map(escape_latex, lines))
+    return rf"\shortstack[r]{{{head}}}" if len(lines) > 1 else head, max(map(width, lines))
 
 
 def _cell(table: Table, column: int, cell: Any) -> tuple[str, float]:
     """A cell as LaTeX, and its width in points: columns of names come first, but for the rank, which is set like them.
 
-    Marks of a score are raised; bold is wider.
+    Marks of a score are raised, in a column of their own; bold is wider.
     """
     if column in table.names:
         return escape_latex(cell), width(cell)
@@ -130,7 +134,7 @@ def _cell(table: Table, column: int, cell: Any) -> tuple[str, float]:
     text, marks = cell.text.replace("-", "$-$"), MARKS.get(cell.marks) or rf"\mathrm{{{cell.marks}}}"
     return (
         (rf"\textbf{{{text}}}" if cell.best else text) + (f" & $^{{{marks}}}$" if cell.marks else " & "),
-        1.16 * width(cell.text) + 0.8 * width(cell.marks),
+        (BOLD if cell.best else 1.0) * width(cell.text),
     )
 
 
@@ -151,23 +155,20 @@ def _number(match: re.Match[str]) -> str:
     return f"{digits}$^{{*}}$" if star else digits
 
 
-def escape_latex(text: str) -> str:
-    """Text that LaTeX prints as it is."""
-    escaped = "".join(ESCAPES.get(character, character) for character in visible(text))
-    escaped = re.sub(r"-(?=-)", "-{}", escaped)  # two hyphens would become a dash
-    return re.sub(r"^(?=[\[*])", "{}", escaped)  # the end of the row above would take these as its option
+def _caption(title: str) -> str:
+    """A title as a caption."""
+    return f"{_prose(title.removesuffix('.'))}."
 
 
-def width(text: str) -> float:
-    """Points that a text takes, rather too many than too few."""
-    return sum(WIDTHS.get(character, WIDEST) for character in text)
-
-
-def set_table(table: Table, title: str, notes: Sequence[str | None], label: str) -> str:
+def set_table(table: Table, caption: str, notes: Sequence[str | None], label: str) -> str:
     """The table, in blocks below each other where it has too many columns for a page, all of which begin with names."""
     first, columns = max(table.names) + 1, range(len(table.header))
     cells = [[_head(table, i) for i in columns], *([_cell(table, i, row[i]) for i in columns] for row in table.rows)]
     widths = [max(width for _, width in column) for column in zip(*cells, strict=True)]
+    for i in table.scores:
+        digits = max((width for _, width in [row[i] for row in cells[1:]]), default=0.0)
+        marks = max((0.8 * width(row[i].marks) for row in table.rows), default=0.0)
+        widths[i] = max(cells[0][i][1], digits + marks)
     room, limit = _room(widths, table.names, is_long=len(table.rows) > MAX_LINES)
     broken = {i: room[i] for i in table.names if room[i] < widths[i]}
     widths = [room[i] if i in room else width for i, width in enumerate(widths)]
@@ -184,7 +185,7 @@ def set_table(table: Table, title: str, notes: Sequence[str | None], label: str)
         body = [rf"{' & '.join([row[i] for i in part])} \\" for row in rows]
         made.append(("".join([spec[i] for i in part]), body))
     note = " ".join(_prose(f"{each.removesuffix('.')}.") for each in notes if each)
-    caption = rf"\caption{{{_prose(title.removesuffix('.'))}.}}\label{{{label}}}"
+    caption = rf"\caption{{{caption}}}\label{{{label}}}"
     lines = sum(max([_lines(row[i], room) for i, room in broken.items()], default=1) for row in table.rows)
     if lines * len(made) > MAX_LINES:
         return _long(made, caption, note)
@@ -219,8 +220,23 @@ def _breakable(name: str) -> str:
 
 
 def _pieces(name: str) -> list[str]:
-    """A name may be broken after punctuation, and within words of more than 12 characters."""
-    return re.findall(r"[^-_/.:]{1,12}[-_/.:]?|[-_/.:]", visible(name))
+    """A name may be broken after punctuation, and within words of more than 12 characters, or of wide ones.
+
+    >>> _pieces("team-model.v2"), _pieces("ABCDEFGHIJKLMN")
+    (['team-', 'model.', 'v2'], ['ABCDEFGHIJ', 'KLMN'])
+    """
+    pieces: list[str] = []
+    for word in re.findall(r"[^-_/.:]+[-_/.:]?|[-_/.:]", normalize("NFC", visible(name))):
+        start, points = len(pieces), 0.0
+        for character in word:
+            points += width(character)
+            fits = len(pieces) > start and (character in "-_/.:" or len(pieces[-1]) < _PIECE)
+            if combining(character) or (fits and points <= MIN_NAME - _INDENT):
+                pieces[-1:] = [f"{pieces[-1] if pieces[start:] else ''}{character}"]
+            else:
+                pieces.append(character)
+                points = width(character)
+    return pieces
 
 
 def _lines(name: str, room: float) -> int:

@@ -10,7 +10,8 @@ import numpy as np
 
 from sigjax.records import CORRECTIONS, DESIGNS, TESTS, Comparisons, Note, ReportRecord, Settings
 from sigjax.records.options import options_of
-from sigjax.report.latex import escape_latex
+from sigjax.report.latex import named_in
+from sigjax.report.tex import declared, escape_latex
 from sigjax.report.words import ALTERNATIVES, count, joined, metric_title, percent, size_of
 from sigjax.testing.intervals import INTERVALS
 
@@ -29,7 +30,8 @@ _WORDED = frozenset(
 
 def to_methods(report: ReportRecord) -> str:
     r"""The paragraph; what it cites by `\cite` is in `to_bibtex`."""
-    return " ".join(_sentences(report)) + "\n"
+    paragraph = " ".join(_sentences(report))
+    return "\n".join([*declared(paragraph, named_in(report)), paragraph]) + "\n"
 
 
 def to_bibtex() -> str:

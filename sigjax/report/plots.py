@@ -7,7 +7,10 @@ inside of a panel; titles, the legend and the room for names are the same for al
 from __future__ import annotations
 
 import io
+import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
@@ -50,10 +53,18 @@ BLUES = (BLUE, "#6FB1D6", "#C5E0EE")
 FONT = 7
 _ROW, _PAGE, _SMALLEST_ROW = 0.19, 8.6, 0.06
 """Inches of a row, of the rows that fit a page, and of a row with the smallest letters that print (4 points)."""
+_DPI = 200
+"""Pixels of an inch, unless a file is saved with others: notebooks then show letters of 19 pixels."""
+_MISSING = 5
+"""Characters that a warning names."""
 _METADATA = {"pdf": ("Subject", "CreationDate"), "svg": ("Description", "Date"), "png": ("Description", None)}
 """Where files say what they are about, and when they were made."""
-NAME = 60
-"""Columns for a name; few are longer."""
+NAME, _FEWEST = 60, 12
+"""Columns for a name; few are longer. And columns that a name gets in any figure."""
+_NAMES_SHARE = 2 / 3
+"""The most of a panel's width that names and numbers beside it take."""
+_INNER = 0.775
+"""The share of its place that matplotlib gives a panel before the layout makes room for names."""
 
 
 def empty_figure(width: float, height: float, about: str = "") -> Figure:
@@ -69,13 +80,19 @@ def empty_figure(width: float, height: float, about: str = "") -> Figure:
         command = install_command("matplotlib")
         raise InputError(f"figures need matplotlib, which is not installed; run: {command}") from None
 
+    said = set[str]()
+
     class ReportFigure(Figure):
         """A figure that notebooks show without pyplot, which would keep it in a global list."""
 
         def _repr_png_(self) -> bytes:
             stream = io.BytesIO()
-            self.savefig(stream, format="png", dpi=150)
+            self.savefig(stream, format="png")
             return stream.getvalue()
+
+        def draw(self, renderer: Any) -> None:
+            with _in_our_words(said):
+                super().draw(renderer)
 
         def savefig(self, fname: Any, **how: Any) -> None:
             ending = str(how.get("format") or str(fname).rpartition(".")[2]).lower()
@@ -86,7 +103,26 @@ def empty_figure(width: float, height: float, about: str = "") -> Figure:
             with rc_context({"pdf.fonttype": 42, "svg.hashsalt": "sigjax"}):
                 super().savefig(fname, **how)
 
-    return ReportFigure(figsize=(width, height), layout="constrained")
+    return ReportFigure(figsize=(width, height), layout="constrained", dpi=_DPI)
+
+
+@contextmanager
+def _in_our_words(said: set[str]) -> Iterator[None]:
+    """Say which characters no font has, once; what else matplotlib warns of is its layout, which is ours to make."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    glyphs = (re.match(r"Glyph (\d+) ", str(warning.message)) for warning in caught)
+    characters = dict.fromkeys(chr(int(glyph[1])) for glyph in glyphs if glyph)
+    if missing := [character for character in characters if character not in said]:
+        said.update(missing)
+        shown = words.first_of([f"{character} (U+{ord(character):04X})" for character in missing], _MISSING)
+        warnings.warn(
+            f"figure: the font cannot draw {shown}; name a font that has them in matplotlib (rcParams"
+            '["font.family"], or font.family in the file matplotlibrc), or rename the system',
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def plain(text: str) -> str:
@@ -106,14 +142,26 @@ def row_font(rows: int) -> float:
 
 def names_width(names: Sequence[str], rows: int) -> float:
     """About the inches that names take beside so many rows."""
-    return 0.0083 * row_font(rows) * max([min(len(name), NAME) for name in names], default=0)
+    return _letter(rows) * max([min(len(name), NAME) for name in names], default=0)
 
 
-def label_rows(axes: Axes, names: Sequence[str], right: Sequence[str] | None = None) -> None:
-    """One row per name, the first on top; `right` are labels on the other side."""
+def _letter(rows: int) -> float:
+    """Inches of a letter beside so many rows."""
+    return 0.0083 * row_font(rows)
+
+
+def label_rows(axes: Axes, names: Sequence[str], right: Sequence[str] | None = None, *, whole: bool = False) -> None:
+    """One row per name, the first on top; `right` are labels on the other side.
+
+    Unless they are to be `whole`, names are shortened that would leave less than a third of the width.
+    """
     clear_sides(axes, "left", "right", "top")
-    size = row_font(len(names))
-    labels = [plain(name) for name in words.short_names(list(map(visible, names)), NAME)]
+    size, columns = row_font(len(names)), NAME
+    if not whole:
+        place = axes.get_window_extent().width / cast("Figure", axes.figure).dpi / _INNER
+        columns = int((_NAMES_SHARE * place - names_width(right or (), len(names))) / _letter(len(names)))
+    shortened = words.short_names(list(map(visible, names)), max(_FEWEST, min(NAME, columns)))
+    labels = [plain(name) for name in shortened]
     axes.set_yticks(range(len(labels)), labels, fontsize=size)
     axes.set_ylim(max(len(labels), 1) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
@@ -244,11 +292,13 @@ class Panel(NamedTuple):
         return heading + "; higher is better" * (not self.lower_is_better)
 
 
-def rows_size(systems: Sequence[SystemScore], columns: int = 0) -> tuple[float, float]:
+def rows_size(panel: Panel, columns: int = 0) -> tuple[float, float]:
     """Inches of a panel with one row per system, its name, and so many letters on the right."""
-    names = names_width([one.name for one in systems], len(systems)) + names_width(["0" * columns], len(systems))
-    most = TWO_COLUMNS / 2 if len(systems) > _LONG / 2 else TWO_COLUMNS
-    return min(most, max(ONE_COLUMN, names + _INSIDE)), max(len(systems), 1) * row_height(len(systems))
+    rows = len(panel.systems)
+    names = names_width([one.name for one in panel.systems], rows) + names_width(["0" * columns], rows)
+    most = TWO_COLUMNS / 2 if len(panel.section.systems) > _LONG else TWO_COLUMNS
+    width = max(ONE_COLUMN, names + _INSIDE, names / _NAMES_SHARE)
+    return min(most, width), max(rows, 1) * row_height(rows)
 
 
 def draw_rows(axes: Axes, panel: Panel, looks: Sequence[str], points: Sequence[tuple[float, Interval | None]]) -> None:
@@ -344,7 +394,7 @@ def draw_diagram(
     for side, end in zip(outermost, axes.get_xlim(), strict=True):
         for row, score in enumerate(side):
             axes.plot([score, score, end], [top, row, row], color=GREY, linewidth=0.5, zorder=0)
-    label_rows(axes, left, right)
+    label_rows(axes, left, right, whole=True)
     axes.set_ylim(len(right) - 0.5, top)
     axes.xaxis.tick_top()
     axes.spines["top"].set_visible(True)
@@ -434,8 +484,8 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
 def _label_cells(axes: Axes, names: list[str], first: int) -> None:
     """Names and numbers at rows; at columns, which are on top, as many numbers as do not touch."""
     number, size, short = len(names), row_font(len(names)), words.short_names(list(map(visible, names)), NAME)
-    label_rows(axes, [f"{name}  {row}" for row, name in enumerate(short, 1)])
-    every = 1 if number <= 50 else 5 if number <= 110 else 10
+    label_rows(axes, [f"{name}  {row}" for row, name in enumerate(short, 1)], whole=True)
+    every = 1 if number <= 30 else 5 if number <= 110 else 10
     columns = [column for column in range(first, number) if (column + 1) % every == 0 or column == first]
     columns = [column for column in columns if column == first or column - first >= every / 2]
     axes.set_xticks(columns, [str(column + 1) for column in columns], fontsize=max(size, 5) if every > 1 else size)
@@ -575,9 +625,9 @@ MOST_PAIRS = 10
 DISTRIBUTIONS: dict[str, Test] = {"estimation": "bootstrap", "null": "permutation", "bootstrap": "bootstrap"}
 """The kinds that show distributions of pairs, and the test whose they are."""
 FIGURES: dict[FigureKind, tuple[Callable[[Panel], tuple[float, float]], Callable[[Axes, Panel], None]]] = {
-    "scores": (lambda panel: rows_size(panel.systems, 8), draw_scores),
+    "scores": (lambda panel: rows_size(panel, 8), draw_scores),
     "estimation": (lambda panel: (TWO_COLUMNS, 1.6 * _ROW * (len(panel.distributions) + 1)), draw_estimation),
-    "forest": (lambda panel: rows_size(panel.systems, 7), draw_forest),
+    "forest": (lambda panel: rows_size(panel, 7), draw_forest),
     "heatmap": (heatmap_size, draw_heatmap),
     "groups": (lambda panel: diagram_size(*_grouped(panel)), draw_groups),
     "null": (lambda panel: (ONE_COLUMN, 1.5), draw_distribution),
@@ -594,8 +644,11 @@ def plot(
     test: Test | None,
     pair: tuple[str, str] | None,
     ax: Axes | None,
-) -> Figure:
-    """The report as a figure; see `Report.plot`."""
+    *,
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+) -> Figure | Axes:
+    """The report as a figure, or the axes that it was drawn into; see `Report.plot`."""
     chosen, known = default_figure(report) if name is None else name, get_args(FigureKind)
     if chosen not in known:
         close = " or ".join(map(repr, meant(chosen, known)))
@@ -614,7 +667,9 @@ def plot(
         raise InputError(f"ax is for one panel: give {Hint('metric')}, and {Hint('test')} where there are several")
     sized = [(*size(panel), lambda axes, panel=panel: draw(axes, panel)) for panel in panels]
     is_split = bool(panels[-1].rows.start)  # into parts of the same rows
-    return draw_panels(sized, None if ax is None else [ax], report.signature, share_x=is_split)
+    into = None if ax is None else [ax]
+    figure = draw_panels(sized, into, report.signature, share_x=is_split, figsize=figsize, title=title)
+    return figure if ax is None else ax
 
 
 def draw_panels(
@@ -623,20 +678,54 @@ def draw_panels(
     about: str,
     *,
     share_x: bool = False,
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
 ) -> Figure:
-    """Draw panels of so many inches into axes, or into a new figure: two in a row where they fit, and one legend."""
-    if into is not None:
+    """Draw panels of so many inches into axes, or into a new figure: two in a row where they fit, and one legend.
+
+    A `figsize` is that of the figure, whatever its panels ask for; a `title` replaces that of a single panel, and is
+    above several.
+    """
+    if figsize is not None and (np.shape(figsize) != (2,) or not all(0.0 < inches < np.inf for inches in figsize)):
+        raise InputError(f"figsize: expected width and height in inches, such as (7, 4), got {figsize!r}")
+    if into is not None and figsize is not None:
+        raise InputError(
+            "figsize: is for a new figure, and ax has one; give figsize where you make it, or leave out ax"
+        )
+    if into is not None and title is not None and len(into) > 1:
+        raise InputError(f"title: is for one panel, and these are {len(into)}; set the titles of the axes afterwards")
+    if into is None:
+        return _new_figure(panels, about, share_x=share_x, figsize=figsize, title=title)
+    with _in_our_words(set()):
         for each, (_, _, draw) in zip(into, panels, strict=True):
             draw(each)
+            _set_title(each, title)
             break_lines(each.figure, [each])  # pyright: ignore[reportArgumentType]
             draw_legend(each.figure, [each], each)  # pyright: ignore[reportArgumentType]
-        return into[0].figure  # pyright: ignore[reportReturnType]
+    return into[0].figure  # pyright: ignore[reportReturnType]
+
+
+def _set_title(axes: Axes, title: str | None) -> None:
+    """Replace the title of a panel by another, if there is one."""
+    if title is not None:
+        axes.set_title(plain(title), fontsize=FONT, loc="left")
+
+
+def _new_figure(
+    panels: Sequence[tuple[float, float, Callable[[Axes], None]]],
+    about: str,
+    *,
+    share_x: bool,
+    figsize: tuple[float, float] | None,
+    title: str | None,
+) -> Figure:
+    """Draw panels into a new figure; see `draw_panels`."""
     widest = max(width for width, _, _ in panels)
-    columns = 2 if len(panels) > 1 and 2 * widest <= TWO_COLUMNS else 1
+    columns = 2 if len(panels) > 1 and 2 * widest <= max(TWO_COLUMNS, figsize[0] if figsize else 0.0) else 1
     heights = [max(height for _, height, _ in panels[at : at + columns]) for at in range(0, len(panels), columns)]
     if sum(heights) > MAX_HEIGHT:
         raise InputError(f"{len(panels)} panels of so many systems do not fit into one figure; give {Hint('metric')}")
-    figure = empty_figure(columns * widest, 1.0 + sum(heights), about)
+    figure = empty_figure(*(figsize or (columns * widest, 1.0 + sum(heights))), about)
     axes = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights)
     for each, (_, _, draw) in zip(axes.flat, panels, strict=False):
         draw(each)
@@ -644,11 +733,16 @@ def draw_panels(
             each.sharex(axes.flat[0])
     for each in axes.flat[len(panels) :]:
         each.set_axis_off()
+    if len(panels) == 1:
+        _set_title(axes.flat[0], title)
+    elif title:
+        figure.suptitle(plain(title), fontsize=FONT + 1)
     draw_legend(figure, list(axes.flat[: len(panels)]))
     break_lines(figure, figure.axes)
     figure.draw_without_rendering()
-    inside = sum(each.get_window_extent().height for each in axes[:, 0]) / figure.dpi
-    figure.set_figheight(figure.get_figheight() + sum(heights) - inside)  # as high as the panels need
+    if figsize is None:
+        inside = sum(each.get_window_extent().height for each in axes[:, 0]) / figure.dpi
+        figure.set_figheight(figure.get_figheight() + sum(heights) - inside)  # as high as the panels need
     return figure
 
 

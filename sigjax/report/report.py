@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from sigjax.records import Device, InputError, KeepScores, Library, ReportRecord, Test
 from sigjax.records.display import visible
@@ -144,18 +144,35 @@ class Report(ReportRecord):
 
         return text_or_file(to_html(self), path)
 
-    def to_latex(self, path: Path | None = None, *, appendix: bool = False) -> str:
+    def to_latex(
+        self,
+        path: Path | None = None,
+        *,
+        appendix: bool = False,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
         """The table of a paper in LaTeX, systems by metrics, which fits a two-column class (package booktabs).
 
-        Its label is `tab:` and the name of the file, or `tab:results`.
+        What the tests say stands in comments at its end, for the text of the paper.
 
         Args:
             path: as in `to_json`.
             appendix: the other tables instead: the systems of each metric with intervals, and all pairs.
+            caption: the caption of the table, in LaTeX; when left out, sizes, marks and the test.
+            label: its label, with which those of the appendix begin; when left out, `tab:` and the name of the file,
+                or `tab:results`.
+
+        Raises:
+            InputError: a caption for the appendix, which has many tables.
         """
         from sigjax.report.latex import to_appendix, to_latex
 
-        return text_or_file((to_appendix if appendix else to_latex)(self, path), path)
+        if not appendix:
+            return text_or_file(to_latex(self, path, caption=caption, label=label), path)
+        if caption is not None:
+            raise InputError("caption: is for one table, and the appendix has many; leave it out")
+        return text_or_file(to_appendix(self, path, label=label), path)
 
     def to_methods(self, path: Path | None = None) -> str:
         """A methods paragraph for a paper in LaTeX, true to the settings; `to_bibtex` has what it cites."""
@@ -205,6 +222,29 @@ class Report(ReportRecord):
         """
         return to_dataframe(self, library, of, columns)
 
+    @overload
+    def plot(
+        self,
+        kind: FigureKind | None = None,
+        *,
+        metric: str | None = None,
+        test: Test | None = None,
+        pair: tuple[str, str] | None = None,
+        ax: None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Figure: ...
+    @overload
+    def plot(
+        self,
+        kind: FigureKind | None = None,
+        *,
+        metric: str | None = None,
+        test: Test | None = None,
+        pair: tuple[str, str] | None = None,
+        ax: Axes,
+        title: str | None = None,
+    ) -> Axes: ...
     def plot(
         self,
         kind: FigureKind | None = None,
@@ -213,7 +253,9 @@ class Report(ReportRecord):
         test: Test | None = None,
         pair: tuple[str, str] | None = None,
         ax: Axes | None = None,
-    ) -> Figure:
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Figure | Axes:
         """The report as a matplotlib figure (extra `plot`), one row of panels per metric.
 
         Args:
@@ -227,11 +269,14 @@ class Report(ReportRecord):
             metric: this one alone.
             test: this one alone.
             pair: the two systems of "estimation", "null" or "bootstrap"; the best ones when left out.
-            ax: the axes to draw one panel into; a new figure when left out, sized for one or two columns of a paper.
+            ax: the axes to draw one panel into, which are returned; a new figure when left out.
+            figsize: its width and height in inches; when left out, one or two columns of a paper, and as high as it
+                needs. Letters are those of papers.
+            title: a title of your own, in place of that of a single panel, or above several.
 
         Raises:
             InputError: matplotlib is not installed, no such kind, metric, test or pair, or it is not for this report.
         """
         from sigjax.report.plots import plot
 
-        return plot(self, kind, metric, test, pair, ax)
+        return plot(self, kind, metric, test, pair, ax, figsize=figsize, title=title)

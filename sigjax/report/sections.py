@@ -162,6 +162,13 @@ class PairFamily:
         """How p-values are headed that decide."""
         return "p" if self.settings.correction == "none" else "adjusted p"
 
+    def ranked(self) -> Comparisons:
+        """The pairs by the ranks of their systems, the better one first where p is the same for both directions."""
+        rank = {system.name: i for i, system in enumerate(self.systems)}
+        free = self.settings.alternative == "two-sided" and self.settings.baseline is None
+        pairs = [one.turned() if free and rank[one.a] > rank[one.b] else one for one in self.comparisons]
+        return Comparisons.of(sorted(pairs, key=lambda one: (rank[one.a], rank[one.b])))
+
     def against(self) -> tuple[str, dict[str, Comparison]]:
         """The baseline, or else the best system, and the comparisons of the others with it, by their names."""
         reference = self.settings.baseline or self.systems[0].name
@@ -232,8 +239,8 @@ def _pair_table(pair: Comparison) -> Table:
 
 
 def pairs_table(families: Sequence[PairFamily], settings: Settings) -> Table:
-    """The pairs of one metric, one row per pair and test; adjusted p alone where p is the same for all."""
-    comparisons = Comparisons.joined([family.comparisons for family in families])
+    """The pairs of one metric by rank, one row per pair and test; adjusted p alone where p is the same for all."""
+    comparisons = Comparisons.joined([family.ranked() for family in families])
     spec, is_adjusted = _delta_spec(comparisons), comparisons.values("p_value") != comparisons.values("p_adjusted")
     heading = interval_heading(settings, comparisons.values("joint_pairs"))
     columns = {
@@ -635,9 +642,9 @@ def _unsettled(num_pairs: int, needed: np.ndarray, num_open: int, settings: Sett
 DAGGER, DOUBLE_DAGGER = "†", "‡"
 Marking = Literal["none", "baseline", "pair", "letters", "best"]
 MEANINGS: dict[Marking, str] = {
-    "baseline": f"{DAGGER} significantly better, {DOUBLE_DAGGER} significantly worse than {{baseline}}",
+    "baseline": f"{DAGGER} significantly better, {DOUBLE_DAGGER} worse than {{baseline}}",
     "pair": f"{DAGGER} significantly better than the other system",
-    "letters": "systems that share a letter do not differ significantly",
+    "letters": "a shared letter: no significant difference",
     "best": f"{DAGGER} significantly worse than the best",
 }
 
@@ -658,7 +665,9 @@ def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
     note = "Best in bold."
     if marking != "none":
         tests = list(dict.fromkeys(section.families[0].heading for section in sections))
-        by, meaning = tests[0] if len(tests) == 1 else f"{settings.tests[0]} test", MEANINGS[marking]
+        by = tests[0] if len(tests) == 1 else f"{settings.tests[0]} test"
+        by = by.replace("; p adjusted by", ",").replace("; p not", ", not")  # a caption is short
+        meaning = MEANINGS[marking]
         note = f"Best in bold; {meaning.format(baseline=settings.baseline)} (p < {settings.alpha:g}, {by})."
     return Table(
         ("system", *(f"{each.title} ↓" if each.metric in report.lower_is_better else each.title for each in sections)),

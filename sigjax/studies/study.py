@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import chain, groupby
 from operator import attrgetter
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_Axes = TypeVar("_Axes", bound="Axes | Sequence[Axes]")
 NAME, WIDTH = 32, 80
 """Columns for a name, and of a text."""
 COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
@@ -208,11 +209,26 @@ class Study(StudyResult):
         """Inches of a panel."""
         return ONE_COLUMN
 
-    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Figure:
+    @overload
+    def plot(
+        self, ax: None = None, *, figsize: tuple[float, float] | None = None, title: str | None = None
+    ) -> Figure: ...
+    @overload
+    def plot(self, ax: _Axes, *, title: str | None = None) -> _Axes: ...
+    def plot(
+        self,
+        ax: Axes | Sequence[Axes] | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Figure | Axes | Sequence[Axes]:
         """The study as a matplotlib figure (extra `plot`).
 
         Args:
-            ax: the axes to draw into, as many as the study has panels (row by row); a new figure when left out.
+            ax: the axes to draw into, as many as the study has panels (row by row), which are returned; a new figure
+                when left out.
+            figsize: its width and height in inches; when left out, for a column of a paper, and as high as it needs.
+            title: a title of your own, in place of that of a single panel, or above several.
 
         Raises:
             InputError: matplotlib is not installed, or another number of axes.
@@ -222,7 +238,8 @@ class Study(StudyResult):
         if into is not None and len(into) != len(panels):
             raise InputError(f"ax must be {len(panels)} axes of matplotlib, one per panel, got {len(into)}")
         signature: str = self.signature  # pyright: ignore[reportAttributeAccessIssue]
-        return draw_panels(panels, into, signature)
+        figure = draw_panels(panels, into, signature, figsize=figsize, title=title)
+        return figure if ax is None else ax
 
 
 def signature_line(**values: object) -> str:

@@ -1,5 +1,7 @@
 """Figures: what is drawn is what the report says, no text lies on another, and what cannot be drawn is refused."""
 
+import io
+import struct
 import sys
 from dataclasses import replace
 from itertools import combinations
@@ -243,10 +245,65 @@ def test_axes_of_others_have_the_legend_below_and_nothing_else_changes():
     left, other = figure.subplots(1, 2)
     other.set_xlabel("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen")
     label = other.get_xlabel()
-    assert REPORTS[9].plot("scores", ax=left) is figure
+    assert (
+        REPORTS[9].plot("scores", ax=left, title="Mine, $5") is left
+    )  # a notebook shows the figure of the axes already
+    assert left.get_title("left") == r"Mine, \$5"
     assert other.get_xlabel() == label
     assert left.get_legend() is not None
     assert not figure.legends
+
+
+def test_sizes_and_titles_can_be_given():
+    figure = REPORTS[9].plot("scores", figsize=(9.0, 3.5), title="Mine")
+    assert figure.get_size_inches().tolist() == [9.0, 3.5]
+    assert figure.axes[0].get_title("left") == "Mine"
+    first = Evaluation.from_arrays(right(4))
+    both = compare([first, replace(first, metric=replace(first.metric, name="second"))]).plot("scores", title="Both")
+    assert both.get_suptitle() == "Both"
+    assert [axes.get_title("left").split()[0] for axes in both.axes] == ["mean", "second"]
+    with pytest.raises(InputError, match="figsize: is for a new figure, and ax has one"):
+        REPORTS[9].plot("scores", ax=figure.axes[0], figsize=(1, 1))
+    for wrong in (7, (7, 0), (7, float("nan")), (7, 4, 2)):
+        with pytest.raises(InputError, match="figsize: expected width and height in inches"):
+            REPORTS[9].plot("scores", figsize=wrong)
+
+
+def test_notebooks_show_letters_that_can_be_read():
+    figure = REPORTS[9].plot("scores")
+    width, height = struct.unpack(">II", figure._repr_png_()[16:24])
+    assert width == round(figure.get_size_inches()[0] * figure.dpi) >= 640  # notebooks with pyplot take figure.dpi
+    assert min(text.get_fontsize() for text in texts(figure)) * figure.dpi / 72 >= 16
+
+
+HUB = [f"meta-llama-organisation/Llama-3.{i}-70B-Instruct-finetuned-GPTQ-{i:02}" for i in range(80)]
+
+
+@pytest.mark.parametrize("kind", ["scores", "forest"])
+@pytest.mark.parametrize("count", [5, 31, 40, 61, 80])
+def test_names_leave_a_third_of_the_width_and_matplotlib_does_not_complain(kind, count):
+    figure = make_report(HUB[:count]).plot(kind)
+    figure.savefig(io.BytesIO(), format="png")  # warnings are errors here
+    parts = len(figure.axes)
+    assert figure.get_size_inches()[0] <= TWO_COLUMNS
+    for axes in figure.axes:
+        assert axes.get_position().width * parts >= 1 / 3
+        labels = [label.get_text() for label in axes.get_yticklabels()]
+        assert len(set(labels)) == len(labels)
+
+
+def test_a_figure_too_small_for_its_layout_is_drawn_without_a_word_of_matplotlib():
+    figure = make_report(HUB[:9]).plot("scores", figsize=(1.0, 0.6))
+    figure.savefig(io.BytesIO(), format="png")
+
+
+def test_characters_that_no_font_has_are_named():
+    with pytest.warns(
+        UserWarning, match=r"figure: the font cannot draw 数 \(U\+6570\), 学 \(U\+5B66\); name a font"
+    ) as said:
+        figure = make_report(["数学", "b", "c"]).plot("scores")
+    assert len(said) == 1
+    figure.savefig(io.BytesIO(), format="png")
 
 
 def test_a_distribution_is_shaded_where_it_is_as_extreme():

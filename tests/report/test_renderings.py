@@ -15,10 +15,11 @@ from markdown_it import MarkdownIt
 from reports import NOTE, SIGNATURE, STRANGE, make_comparison, make_report, with_pair
 from rich.cells import cell_len
 
-from sigjax import Evaluation, Report, compare
+from sigjax import Evaluation, InputError, Report, compare
 from sigjax.cli import main
 from sigjax.metrics import MEAN
 from sigjax.records import Interval, Settings, SystemScore
+from sigjax.report import tex
 from sigjax.report.html import to_html
 from sigjax.report.latex import to_latex
 from sigjax.report.markup import to_markdown
@@ -373,10 +374,8 @@ def test_the_table_of_the_paper_as_a_whole():
         r"""% needs \usepackage{booktabs}
 \begin{table}[t]
 \centering\small\setlength{\tabcolsep}{4pt}
-\caption{2 systems on 1,000 instances. rnn (0.9000) is significantly better than crf (0.8900): delta +0.0100, """
-        r"""95\% interval {}[-0.0060, +0.0263], p = 0.0100 (two-sided permutation test, exact). Best in bold; """
-        r"""\dag{} significantly better than the other system ($p<0.05$, """
-        r"""permutation test, two-sided).}\label{tab:results}\par\smallskip
+\caption{2 systems on 1,000 instances. Best in bold; \dag{} significantly better than the other system """
+        r"""($p<0.05$, permutation test, two-sided).}\label{tab:results}\par\smallskip
 \begin{tabular}{@{}lr@{}l@{}}
 \toprule
 system & \multicolumn{2}{c}{accuracy} \\
@@ -386,8 +385,85 @@ crf & 0.8900 &  \\
 \bottomrule
 \end{tabular}
 \end{table}
-"""
+% rnn (0.9000) is significantly better than crf (0.8900): delta +0.0100, 95% interval [-0.0060, +0.0263], """
+        "p = 0.0100 (two-sided permutation test, exact).\n"
     )
+
+
+def test_a_caption_says_what_test_and_marks_in_three_lines_and_no_more_for_more_metrics():
+    for report in (of_metrics(7, ["bleu", "chrf"]), BOARDS["20 metrics"]):
+        source = to_latex(report)
+        (caption,) = re.findall(r"\\caption{(.*)}\\label", source)
+        assert re.fullmatch(
+            rf"{len({one.name for one in report.systems})} systems on 1,000 instances\. Best in bold; "
+            r"\\dag{} significantly worse than the best \(\$p<0.05\$, permutation test, two-sided, "
+            r"Holm over \d+ pairs\)\.",
+            caption,
+        )
+        assert len(caption.replace(r"\dag{}", "+").replace("$", "")) <= 3 * 50  # letters of a line of 219 points
+        metrics = len({one.metric for one in report.systems})
+        assert len(re.findall("(?m)^% Best by .*: ", source)) == metrics  # for the text of the paper
+
+
+def test_captions_and_labels_can_be_given(tmp_path, monkeypatch, capsys):
+    report = of_metrics(3, ["bleu", "chrf"])
+    given = {"caption": r"Systems of \citet{x}.", "label": "tab:mine"}
+    assert r"\caption{Systems of \citet{x}.}\label{tab:mine}" in report.to_latex(**given)
+    labels = re.findall(r"\\label{(.*?)}", report.to_latex(appendix=True, label="tab:mine"))
+    assert labels == ["tab:mine-bleu", "tab:mine-bleu-pairs", "tab:mine-chrf", "tab:mine-chrf-pairs"]
+    with pytest.raises(InputError, match="caption: is for one table, and the appendix has many"):
+        report.to_latex(appendix=True, caption="x")
+    monkeypatch.chdir(tmp_path)
+    report.to_json("a.json")
+    for words, code in (
+        (["-o", "a.tex", "-o", "a.appendix.tex", "--caption", given["caption"], "--label", "tab:mine"], 0),
+        (["-o", "b.txt", "--label", "tab:mine"], 2),
+        (["-o", "b.appendix.tex", "--caption", "mine"], 2),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(["show", "a.json", *words])
+        assert ended.value.code == code, words
+    assert Path("a.tex").read_text() == report.to_latex(**given)
+    assert Path("a.appendix.tex").read_text() == report.to_latex(appendix=True, label="tab:mine")
+    assert not Path("b.txt").exists()
+    assert "--label: is for the table in LaTeX; give -o FILE.tex" in capsys.readouterr().err
+
+
+WMT = ["GPT4-5shot", "ONLINE-W", "ONLINE-A", "ZengHuiMT", "Lan-BridgeMT", "NLLB_Greedy", "AIRC"]
+
+
+def test_a_table_that_fits_one_column_takes_one():
+    report = of_metrics(WMT, ["bleu", "chrf", "COMET"], p_of=lambda i, j: 1e-9)
+    scale = {"bleu": 50.0, "chrf": 75.0, "COMET": 1.0}
+    scaled = tuple(replace(one, score=scale[one.metric] * one.score) for one in report.systems)
+    report = replace(report, systems=scaled)
+    assert r"\begin{table}[t]" in to_latex(report)
+    assert r"\begin{tabular}{@{}lr@{}lr@{}lr@{}l@{}}" in to_latex(report)  # no name is broken, either
+    more = of_metrics(LONG[:7], ["bleu", "chrf", "COMET", "TER", "BLEURT"], p_of=lambda i, j: 1e-9)
+    assert r"\begin{table*}[t]" in to_latex(more)
+
+
+def test_pairs_of_an_appendix_stand_once_by_rank_with_adjusted_p_and_the_star_is_explained_once():
+    names = ["delta", "alpha", "charlie", "bravo"]  # the best first, in the data by the alphabet
+    report = make_report(names, p_of=lambda i, j: 0.01)
+    by_name = tuple(one if one.a < one.b else one.turned() for one in report.comparisons)
+    source = replace(report, comparisons=by_name).to_latex(appendix=True)
+    rows = re.findall(r"(?m)^([a-z]+) & (\w+) & (\S+) & (.*?) & (\S+) & (\S+) \\\\$", source)
+    assert [row[:2] for row in rows] == list(combinations(names, 2))
+    assert [row[2] for row in rows] == [f"$+{0.01 * (j - i):.4f}$" for i, j in combinations(range(4), 2)]
+    assert {row[4:] for row in rows} == {("0.0100", "0.0600")}
+    assert source.count(r"\begin{tabular}") == 2  # systems, pairs
+    assert source.count(r"$^{*}$ $p<0.05$") == 1
+    one_sided = make_report(names, p_of=lambda i, j: 0.01, settings=Settings(alternative="greater"))
+    turned = [("bravo", "delta")]
+    one_sided = replace(
+        one_sided,
+        comparisons=tuple(
+            replace(one, a=one.b, b=one.a, delta=-one.delta) if (one.b, one.a) in turned else one
+            for one in one_sided.comparisons
+        ),
+    )
+    assert "bravo & delta & $-0.0300$" in one_sided.to_latex(appendix=True)  # its p is of this direction
 
 
 def test_many_systems_share_letters_or_are_compared_with_the_best():
@@ -485,6 +561,81 @@ def test_a_methods_file_has_its_citations_beside_it(tmp_path, monkeypatch, capsy
     assert "@" not in Path("a.methods.tex").read_text()
     assert "& \\multicolumn{2}{c}{F1} " in Path("a.tex").read_text()
     assert Path("a.tex").read_text().count(r"\begin{table}") == 1
+
+
+LATIN = "".join(map(chr, [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]))
+NAMED = {
+    **{LATIN[i : i + 24]: None for i in range(0, len(LATIN), 24)},
+    "a\u2212b": "a$-$b",
+    "a\u2013b\u2014c": r"a\textendash{}b\textemdash{}c",
+    "it\u2019s \u201cx\u201d \u2026": r"it\textquoteright{}s \textquotedblleft{}x\textquotedblright{} \textellipsis{}",
+    "\u03b1\u03b2-\u0394\u0391 \u03ac": r"$\alpha$$\beta$-$\Delta$A $\acute{\alpha}$",
+    "český łąka ế ī ḱ": r"český łąka \'{\^{e}} \={\i} \'{k}",
+    "e\u0301 x\u0306": r"é \u{x}",
+    "x\u2192y \u2264 z\u2082 10\u207b\u00b3": "x$\\rightarrow$y $\\leq$ z$_{2}$ 10$^{-}$\u00b3",
+    ",,a,, ''b'' --c": r",{},a,{}, '{}'b'{}' -{}-c",
+}
+FOREIGN = ["\u6570\u5b66", "\U0001f916 v2", "\u041c\u043e\u0434\u0435\u043b\u044c", "\uc218\ud559"]
+
+
+def test_what_pdflatex_does_not_know_becomes_macros_or_is_named(tmp_path, capsys):
+    for name, escaped in NAMED.items():
+        if escaped is not None:
+            assert f"\n{escaped} & 0.9000" in make_report([name, "other"]).to_latex(appendix=True).replace("1 & ", "")
+    known = make_report([*NAMED])
+    for source in (known.to_latex(), known.to_latex(appendix=True), known.to_methods()):
+        assert "warning" not in source
+    assert r"% needs \usepackage{booktabs} \usepackage[T1]{fontenc}" in known.to_latex()
+    assert "fontenc" not in make_report(3).to_latex()
+    baseline = make_report(FOREIGN, settings=Settings(baseline=FOREIGN[0]))
+    for write in (Report.to_latex, Report.to_methods):
+        warning = write(baseline).split("\n")[1 if write is Report.to_latex else 0]
+        assert warning.startswith("% warning: pdflatex cannot print \u6570 (U+6570), \u5b66 (U+5B66)")
+        assert "as in '\u6570\u5b66', and prints the codes (U+6570); compile with lualatex or xelatex" in warning
+    baseline.to_json(tmp_path / "a.json")
+    with pytest.raises(SystemExit):
+        main(["show", str(tmp_path / "a.json"), "-o", str(tmp_path / "a.tex")])
+    assert f"{tmp_path / 'a.tex'}: warning: pdflatex cannot print \u6570 (U+6570)" in capsys.readouterr().err
+
+
+def compiled(folder, *, engine="pdflatex", runs=1):
+    """The log of a paper."""
+    for _ in range(runs):
+        done = subprocess.run(
+            [engine, "-interaction=nonstopmode", "paper.tex"], cwd=folder, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stdout.decode("latin-1")
+    return (folder / "paper.log").read_text(encoding="latin-1")
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX")
+@pytest.mark.parametrize("foreign", [False, True])
+def test_names_of_all_kinds_compile(foreign, tmp_path):
+    names = [*NAMED, *(FOREIGN if foreign else [])]
+    reports = [make_report(names), make_report(names, settings=Settings(baseline=names[-1]))]
+    in_one_paper(tmp_path, *reports)
+    bad = re.findall(r"Missing character.*|Overfull.*", compiled(tmp_path, runs=2))
+    assert not bad
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX")
+def test_widths_are_those_of_computer_modern(tmp_path):
+    texts = [chr(code) for code in range(0x21, 0x7F)] + [
+        *WMT,
+        *LONG[:2],
+        "0.9000",
+        "[-0.0263, +0.0060]",
+        "na\u00efve",
+        "α→č",
+    ]
+    lines = [rf"\setbox0\hbox{{{tex.escape_latex(text)}}}\typeout{{width \the\wd0}}" for text in texts]
+    start = r"\documentclass{article}\usepackage[T1]{fontenc}\begin{document}"
+    (tmp_path / "paper.tex").write_text("\n".join([start, *lines, r"\end{document}"]), encoding="utf-8")
+    measured = [float(points) for points in re.findall(r"(?m)^width (.*)pt", compiled(tmp_path))]
+    assert len(measured) == len(texts)
+    for text, points in zip(texts, measured, strict=True):
+        assert points - 0.02 * len(text) <= tex.width(text)
+        assert tex.width(text) <= 1.15 * points + 0.3 or not text.isascii(), text
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX")

@@ -125,10 +125,15 @@ def test_frame_and_axes_of_the_caller():
     assert frame["interval_low"].tolist() == [at.interval.low for at in study.points]
     figure = matplotlib.Figure()
     axes = figure.subplots(1, 2)
-    assert study.plot(axes) is figure
+    assert study.plot(axes) is axes  # notebooks show the figure of the axes already
     assert axes[0].lines
     with pytest.raises(InputError, match="ax must be 2 axes of matplotlib, one per panel, got 1"):
         study.plot(axes[0])
+    with pytest.raises(InputError, match="title: is for one panel, and these are 2"):
+        study.plot(axes, title="mine")
+    whole = study.plot(figsize=(7.0, 4.0), title="mine")
+    assert whole.get_size_inches().tolist() == [7.0, 4.0]
+    assert whole.get_suptitle() == "mine"
 
 
 def test_the_detectable_effect_has_the_power_asked_for():
