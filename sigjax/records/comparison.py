@@ -55,7 +55,7 @@ class Comparison(SciPyNames, Brief):
         test: "permutation" or "bootstrap".
         score_a: score of a.
         score_b: score of b.
-        delta: score_a - score_b.
+        delta: score_a - score_b; 0 where the scores are equal up to rounding.
         better: the system with the better score (lower, where lower is better); None when the scores are equal.
         p_value: p-value of this pair alone.
         log10_p: log10 of the p-value; accurate also where `p_value` is below the smallest double.
