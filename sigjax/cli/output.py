@@ -17,6 +17,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from sigjax.cli.app import flush
 from sigjax.formats import FORMATS, read_metrics, refuse_several_tasks
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers import Evaluation
@@ -376,8 +377,8 @@ def _write_pieces(pieces: Iterable[str], format: str, output: Path | None) -> No
         encoding = sys.stdout.encoding or "utf-8"
         sys.stdout.writelines(_plain(piece, encoding) if to_read else piece for piece in pieces)
         sys.stdout.flush()
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError:  # the command goes on, with its other files and its exit code
+        flush()
     except OSError as error:
         raise InputError(f"standard output: cannot be written ({error.strerror}); give --output FILE") from None
 

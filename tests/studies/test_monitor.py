@@ -502,7 +502,9 @@ def test_the_text_estimates_how_many_more_are_needed_and_speaks_of_the_order():
     monitor.update(board(3, 20))
     text = " ".join(str(monitor).split())
     assert "The order of the instances must be random" in text
-    assert re.search(r"About [\d,]+ more instances? \([\d,]+ to (any number|[\d,]+)\) would settle (the pair|. - .), if", text)
+    assert re.search(
+        r"About [\d,]+ more instances? \([\d,]+ to (any number|[\d,]+)\) would settle (the pair|. - .), if", text
+    )
     same = Monitor("AB", largest=100)
     same.update(np.ones((2, 30)))
     assert "At most 70 more instances: if the differences go on as so far, they may end" in " ".join(str(same).split())
