@@ -174,11 +174,12 @@ COMMANDS = {
 
 def flush() -> None:
     """Write what stdout holds; if its reader has left (`| head`), drop this, and all that comes later."""
+    if (stdout := sys.stdout) is None:
+        return
     try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
 
 
 def app(tokens: Sequence[str] = ()) -> App:

@@ -170,6 +170,25 @@ class Measured:
     instances: Number
     units: Number
 
+    @property
+    def in_suite(self) -> bool:
+        """Whether this is a suite or one of its tasks, and not a metric of a single task."""
+        return self.title == self.metric or self.title.startswith(f"{self.metric}, mean of ")
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What the tests say of a metric or task, in a sentence that follows from the other fields of a report.
+
+    Attributes:
+        metric: its name in the report.
+        text: which system is best, which are not significantly worse, and how many are; of two systems whether they
+            differ significantly, and by how much. A metric has several, one per test, if these say something else.
+    """
+
+    metric: str
+    text: str
+
 
 @dataclass(frozen=True, repr=False)
 class SystemScore(Brief):

@@ -470,7 +470,7 @@ class Monitor(StudyResult):
             clustered: whether units are sums.
         """
         present, units, waiting, at = ~np.isnan(scores), list(of_units), list[str](), 0
-        have = [present[:, index].all(axis=1).tolist() for index in of_units.values()]
+        have = [present[:, index].min(axis=1).tolist() for index in of_units.values()]
         while at < len(units):
             needed, whole, end = set(self.needed), have[at], at + 1
             while end < len(units) and have[end] == whole:
@@ -485,7 +485,7 @@ class Monitor(StudyResult):
             at += self._update(new, [names[i] for i in index], labels, stops=bool(waiting))[1]
             if waiting and set(self.needed) != needed:
                 units, waiting, at = waiting + units[at:], [], 0
-                have = [present[:, of_units[unit]].all(axis=1).tolist() for unit in units]
+                have = [present[:, of_units[unit]].min(axis=1).tolist() for unit in units]
         return tuple(waiting)
 
     def _adjusted(self, log_e: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ import pytest
 
 import sigjax
 from sigjax import InputError, Monitor
+from sigjax.cli import _run
 from sigjax.studies.monitor import _checksum, beta_mixture, log_e_values
 
 UNCHECKED = ("schema", "checksum")
@@ -411,7 +412,7 @@ def test_however_a_log_is_split_into_calls_the_monitor_is_the_same(tmp_path, see
     for end in [*sorted(ends), number, number]:
         seen = sigjax.monitor(log_of(tmp_path, answers, *range(end), clusters=clusters), **how, checkpoint=state)
     assert seen.to_json() == whole.to_json()
-    assert any(each.settled_at for each in whole.pairs)
+    assert design != "answers" or any(each.settled_at for each in whole.pairs)
 
 
 def test_instances_that_wait_for_a_system_count_as_soon_as_it_is_not_needed(tmp_path):
@@ -520,3 +521,260 @@ def test_names_are_broken_between_two_systems_and_not_inside_of_a_number():
     text = str(monitor)
     assert re.search(r"^Qwen/Qwen2.5-7B-Instruct - +[+]0.3333", text, re.MULTILINE)
     assert re.search(r"^Qwen/Qwen2.5-14B-Instruct$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("first", [-42, -60, 3, 2, 1])
+@pytest.mark.parametrize("higher", [True, False])
+def test_a_system_is_better_only_where_the_mean_and_the_evidence_agree(first, higher):
+    differences = [first] + [1] * 80
+    monitor = Monitor("AB", higher_is_better=higher)
+    monitor.update([differences, [0] * 81])
+    (pair,) = monitor.pairs
+    until = differences[: pair.settled_at]
+    scaled = sum(d / math.sqrt(sum(e * e for e in until[: i + 1]) / (i + 1)) for i, d in enumerate(until))
+    assert scaled > 0
+    assert pair.better == (("A" if higher else "B") if sum(until) > 0 else None)
+    assert ("they differ; the direction is unclear" in str(monitor)) == (pair.better is None) == (first < 0)
+    one_by_one = Monitor("AB", higher_is_better=higher)
+    for difference in differences:
+        one_by_one.update([difference, 0])
+    assert one_by_one.pairs == monitor.pairs
+
+
+def run(*words):
+    return _run(list(map(str, words)), debug=True)
+
+
+def write(path, scores, first, last):
+    lines = [json.dumps({"id": f"q{i}", "A": int(scores[0, i]), "B": int(scores[1, i])}) for i in range(first, last)]
+    with path.open("a") as file:
+        file.writelines(line + "\n" for line in lines)
+
+
+def test_growing_logs_give_what_one_monitor_gives(tmp_path, capsys):
+    scores = board(2, 200, seed=6)
+    log, state = tmp_path / "log.jsonl", tmp_path / "state.json"
+    watch, at = Monitor("AB", binary=True), 0
+    for upto in (10, 25, 60, 200):
+        write(log, scores, at, upto)
+        watch.update(scores[:, at:upto])
+        at = upto
+        words = ["monitor", log, "-m", "accuracy"]
+        code = run(*words, "--checkpoint", state)
+        shown = capsys.readouterr().out
+        assert code == (0 if watch.stop else 3)
+        assert shown == str(watch)
+        assert run(*words) == code
+        assert capsys.readouterr().out == shown
+        assert run(*words, "--checkpoint", state, "-o", tmp_path / "out.json", "-q") == code
+        assert json.loads((tmp_path / "out.json").read_text())["pairs"][0]["settled_at"] == (watch.pairs[0].settled_at)
+    assert watch.stop
+    assert sigjax.monitor(log, metric="accuracy", checkpoint=state).pairs == watch.pairs
+    with pytest.raises(InputError, match="has other correction"):
+        sigjax.monitor(log, metric="accuracy", checkpoint=state, correction="holm")
+
+
+def test_new_files_and_logs_that_lag_behind_come_when_they_are_complete(tmp_path):
+    scores, state = board(2, 60, seed=7), tmp_path / "state.json"
+    order = list(range(60))
+
+    def add(name, file, some):
+        lines = [f"q{i}\t{int(scores['AB'.index(name), i])}\n" for i in some]
+        with (tmp_path / f"{name}.tsv").open("a") as log:
+            log.writelines(([] if file else ["id\tscore\n"]) + lines)
+
+    def look():
+        files = [tmp_path / "A.tsv", tmp_path / "B.tsv"]
+        return sigjax.monitor({"A": files[0], "B": files[1]}, metric="accuracy", checkpoint=state)
+
+    add("A", 0, order[:30])
+    add("B", 0, order[10:40])
+    words = ["monitor", tmp_path / "A.tsv", tmp_path / "B.tsv", "-m", "accuracy", "-o", tmp_path / "out.json", "-q"]
+    assert run(*words) == look().exit_code
+    assert json.loads((tmp_path / "out.json").read_text())["pairs"][0]["instances"] == 20
+    assert look().pairs[0].instances == 20
+    add("A", 1, order[30:])
+    add("B", 1, [*order[:10], *order[40:]])
+    status = look()
+    assert status.pairs[0].instances == 60
+    wanted = Monitor("AB", binary=True)
+    wanted.update(scores[:, [*order[10:30], *order[:10], *order[30:]]])
+    assert status.pairs[0].settled_at == wanted.pairs[0].settled_at
+    assert status.pairs[0].delta == pytest.approx(wanted.pairs[0].delta, abs=1e-15)
+
+
+def test_metrics_that_are_no_mean_are_refused(tmp_path):
+    table = tmp_path / "t.tsv"
+    table.write_text("system\tid\ttp\tpredicted\tgold\nA\t1\t1\t2\t2\nB\t1\t1\t1\t2\n")
+    with pytest.raises(InputError, match="mean of one score per instance, and fscore is none"):
+        sigjax.monitor(table, metric="fscore")
+
+
+def test_lower_is_better_where_the_metric_says_so(tmp_path):
+    table = tmp_path / "t.tsv"
+    table.write_text("A\tB\n" + "3.5\t1.5\n2.5\t0.5\n" * 6)
+    assert [sigjax.monitor(table, metric="mean", lower_is_better=low).pairs[0].better for low in (False, True)] == [
+        "A",
+        "B",
+    ]
+
+
+def test_runs_of_an_instance_are_one_unit():
+    scores = board(2, 40, binary=False)
+    labels = {"ids": [f"q{i // 2}" for i in range(40)], "runs": [str(i % 2) for i in range(40)]}
+    evaluation = sigjax.Evaluation.from_arrays({"A": scores[0], "B": scores[1]}, **labels)
+    status = sigjax.monitor(evaluation)
+    sums = Monitor("AB")
+    sums.update(scores.reshape(2, 20, 2).sum(axis=2))
+    assert status.pairs[0].log10_e == pytest.approx(sums.pairs[0].log10_e, abs=1e-9)
+    assert (status.pairs[0].instances, status.pairs[0].units) == (40, 20)
+
+
+@pytest.mark.parametrize(("design", "unit"), [("--runs", "instance"), ("--cluster", "cluster")])
+def test_the_largest_number_is_one_of_units(design, unit, tmp_path, capsys):
+    table, out = tmp_path / "t.csv", tmp_path / "out.json"
+    ids = {"--runs": lambda i: f"q{i // 4},{i % 4}", "--cluster": lambda i: f"q{i},d{i // 4}"}[design]
+    table.write_text("id,x,A,B\n" + "".join(f"{ids(i)},{i % 2},{i // 2 % 2}\n" for i in range(40)))
+    words = ["monitor", table, "-m", "accuracy", design, "x", "-o", out, "--largest"]
+    for largest, code in ((11, 3), (10, 0)):
+        assert run(*words, largest) == code
+        assert f" after 10 {unit}s of at most {largest}: 0 of 1 pair is settled\n" in capsys.readouterr().err
+        held = json.loads(out.read_text())
+        assert (held["unit"], held["stop"], held["pairs"][0]["units"]) == (unit, code == 0, 10)
+    assert Monitor.from_json(out).unit == unit
+
+
+def test_systems_of_an_evaluation_that_is_read_are_chosen():
+    scores = dict(zip("ABC", board(3, 60), strict=True))
+    evaluation = sigjax.Evaluation.from_arrays(scores, metric="accuracy")
+    (pair,) = sigjax.monitor(evaluation, only=["A", "C"]).pairs
+    wanted = Monitor("AC", binary=True)
+    wanted.update([scores["A"], scores["C"]])
+    assert pair == wanted.pairs[0]
+
+
+def test_systems_are_chosen_with_the_results_that_they_lack(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("id,A,B,C\n" + "".join(f"q{i},{i % 2},{'' if i % 4 == 0 else 1},1\n" for i in range(40)))
+    evaluation = sigjax.read(table, metric="accuracy", missing="pairwise")
+    assert [sigjax.monitor(evaluation, only=names).pairs[0].instances for names in (["C", "B"], ["C", "A"])] == [30, 40]
+
+
+def test_a_cluster_waits_until_all_needed_systems_have_all_of_it(tmp_path):
+    scores, state, table = board(2, 40, binary=False), tmp_path / "state.json", tmp_path / "t.csv"
+
+    def look(lacking):
+        rows = (f"q{i},d{i // 4},{a},{'' if i in lacking else b}\n" for i, (a, b) in enumerate(scores.T.tolist()))
+        table.write_text("id,doc,A,B\n" + "".join(rows))
+        return sigjax.monitor(table, cluster="doc", checkpoint=state)
+
+    assert look([5, 39]).pairs[0].instances == 32
+    seen = look([])
+    wanted, order = Monitor("AB"), [*range(4), *range(8, 36), *range(4, 8), *range(36, 40)]
+    wanted.update(scores[:, order], clusters=[i // 4 for i in order])
+    assert (seen.pairs[0].instances, seen.pairs[0].log10_e) == (40, wanted.pairs[0].log10_e)
+
+
+def test_a_line_that_is_half_written_is_named_and_nothing_is_kept(tmp_path, capsys):
+    log, state = tmp_path / "log.jsonl", tmp_path / "state.json"
+    write(log, board(2, 20), 0, 20)
+    whole = log.read_text()
+    log.write_text(whole + '{"id": "q20", "A":')
+    assert _run(["monitor", str(log), "-m", "accuracy", "--checkpoint", str(state)], debug=False) == 2
+    assert "log.jsonl, line 21, character 19: not readable as JSON" in capsys.readouterr().err
+    assert not state.exists()
+
+
+def test_results_still_to_come_do_not_count_as_wrong(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("id,A,B\n" + "".join(f"q{i},1,\n" for i in range(20)))
+    with pytest.raises(InputError, match="results still to come are not 0"):
+        sigjax.monitor(table, metric="accuracy", missing="zero")
+    with pytest.raises(InputError, match="results still to come are not 0"):
+        run("monitor", table, "-m", "accuracy", "--missing", "zero")
+
+
+def test_ids_and_runs_with_spaces_are_told_apart(tmp_path):
+    scores, labels = {"A": [1.0, 2.0], "B": [0.0, 5.0]}, {"ids": ["a", "a b"], "runs": ["b c", "c"]}
+    evaluation = sigjax.Evaluation.from_arrays(scores, **labels)
+    assert sigjax.monitor(evaluation, checkpoint=tmp_path / "state.json").pairs[0].instances == 2
+    assert sigjax.monitor(evaluation, checkpoint=tmp_path / "state.json").pairs[0].instances == 2
+
+
+@pytest.mark.parametrize(("design", "waits"), [((), "2 instances wait"), (("--cluster", "x"), "1 cluster waits")])
+def test_instances_that_some_system_lacks_are_counted(design, waits, tmp_path, capsys):
+    table, out = tmp_path / "t.csv", tmp_path / "out.json"
+    table.write_text("id,x,A,B\n" + "".join(f"q{i},d{i // 4},{i % 2},{'' if 4 < i < 7 else 1}\n" for i in range(8)))
+    words = ["monitor", table, "-m", "accuracy", *design, "--correction", "holm"]
+    most, first = (2, "d1") if design else (8, "q5")
+    endings = {most: f"complete {'it' if design else 'them'}, no other {'cluster' if design else 'instance'}s are left"}
+    for largest in (most, most + 1):
+        assert run(*words, "--largest", largest, "--checkpoint", out) == 3
+        shown = " ".join(capsys.readouterr().out.split())
+        assert f"{waits} for results of some system, such as '{first}'" in shown
+        assert ("no other" in shown) == (largest in endings)
+        assert endings.get(largest, "") in shown
+        assert json.loads(out.read_text())["waiting"] == ([first] if design else ["q5", "q6"])
+        out.unlink()
+    assert run(*words, "--missing", "drop") == 3
+    assert "wait" not in capsys.readouterr().out
+    table.write_text(table.read_text().replace(",\n", ",0\n"))
+    assert run(*words, "--largest", most) == 0
+    assert "wait" not in capsys.readouterr().out
+
+
+def test_what_waits_is_kept_in_checkpoints(tmp_path):
+    table, state = tmp_path / "t.csv", tmp_path / "state.json"
+    table.write_text("id,A,B\nq1,1,0\nq2,1,\n")
+    seen = sigjax.monitor(table, metric="accuracy", checkpoint=state)
+    assert seen.waiting == Monitor.from_json(state).waiting == ("q2",)
+    assert copy.copy(seen).to_json() == seen.to_json() == state.read_text()
+    table.write_text("id,A,B\nq1,1,0\nq2,1,1\n")
+    assert sigjax.monitor(table, metric="accuracy", checkpoint=state).waiting == ()
+
+
+def test_what_a_checkpoint_has_counted_must_stay(tmp_path):
+    state, rows = tmp_path / "state.json", [["1", "0", "1"], ["0", "1", ""], ["1", "1", "0"], ["0", "-0.0", "1"]]
+
+    def look(some):
+        table = tmp_path / "t.csv"
+        table.write_text("id,A,B,C\n" + "".join(f"q{i},{','.join(row)}\n" for i, row in some.items()))
+        return sigjax.monitor(table, metric="mean", baseline="A", checkpoint=state)
+
+    def changed(i, k, score):
+        return {j: [score if (j, m) == (i, k) else old for m, old in enumerate(row)] for j, row in enumerate(rows)}
+
+    seen = Monitor("ABC", baseline="A")
+    seen._state.settled_at[1] = 1  # C may stop, so that q1 is counted without it
+    seen.to_json(state)
+    assert [each.instances for each in look(dict(enumerate(rows))).pairs] == [4, 3]
+    for i, k, score in ((0, 0, "2"), (2, 2, "1"), (3, 2, "")):
+        before = state.read_text()
+        with pytest.raises(InputError, match=f"state.json: 'q{i}' was counted, with other scores than these files"):
+            look(changed(i, k, score))
+        assert state.read_text() == before
+    with pytest.raises(InputError, match="'q2' was counted, which these files lack; what was counted must stay"):
+        look({i: rows[i] for i in (0, 1, 3)})
+    assert [each.instances for each in look(changed(1, 2, "1")).pairs] == [4, 3]
+    assert look({i: rows[i] for i in (3, 2, 0, 1)} | {9: ["1", "1", "1"]}).pairs[0].instances == 5
+
+
+def test_more_units_than_the_largest_number_are_a_warning():
+    for number, warned in ((10, False), (11, True)):
+        monitor = Monitor("AB", binary=True, largest=10)
+        monitor.update([[1, 0] * 5 + [1] * (number - 10), [0, 1] * 5 + [1] * (number - 10)])
+        assert ("warning: 11 instances of at most 10; the largest number is that of all" in str(monitor)) == warned
+        assert monitor.stop
+
+
+@pytest.mark.parametrize(("labels", "unit"), [("clusters", "clusters"), ("runs", "runs of instances"), ("", "")])
+def test_the_text_says_why_there_are_no_intervals(labels, unit):
+    names = {"ids": ["a", "a", "b", "b"] if labels == "runs" else list("abcd")}
+    names |= {labels: ["1", "2", "1", "2"]} if labels else {}
+    scores = {"A": [1.0, 0.0, 1.0, 0.0], "B": [0.0, 1.0, 1.0, 1.0]}
+    text = str(sigjax.monitor(sigjax.Evaluation.from_arrays(scores, metric="accuracy", **names)))
+    assert ("no intervals: " in text) == bool(labels) == ("any time" not in text)
+    assert f"sums over {unit}" in text or not labels
+    assert "no intervals" not in str(sigjax.monitor(sigjax.Evaluation.from_arrays(scores, metric="mean", **names)))
+    assert max(map(len, text.splitlines())) <= 80
+    assert [line for line in text.splitlines() if line != line.rstrip()] == []
