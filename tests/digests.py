@@ -57,7 +57,7 @@ def plain(result: Any) -> Any:
     if is_dataclass(result) and not isinstance(result, type):
         return rounded(plain(asdict(result)))
     if isinstance(result, dict):
-        left_out = {"versions", "lower_is_better"}  # the latter is in the headings of the text
+        left_out = {"versions", "lower_is_better", "headlines"}  # the latter two are in the text
         return {key: plain(each) for key, each in result.items() if key not in left_out}
     if isinstance(result, list | tuple):
         return [plain(each) for each in result]

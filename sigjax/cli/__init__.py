@@ -14,7 +14,10 @@ import traceback
 import warnings
 from collections.abc import Sequence
 
-from sigjax.cli.app import COMMANDS, Help, app
+from sigjax.cli.app import COMMANDS, Help, app, flush
+
+CLOSED_PIPE = 141
+"""The exit code that a shell gives a program which the signal of a closed pipe has ended (128 + SIGPIPE)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -72,11 +75,11 @@ def _run(tokens: list[str], *, debug: bool) -> int:
         code = commands(tokens, exit_on_error=False, print_error=False) or 0
         if more := page.more():
             print(more)
+        flush()
         return code
-    except BrokenPipeError:
-        # The reader (`| head`) has left: nothing more can be written, also not when Python closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except BrokenPipeError:  # before the command has its code, which 0 need not be
+        flush()
+        return CLOSED_PIPE
     except KeyboardInterrupt:
         from sigjax.cli.flags import interrupted
 

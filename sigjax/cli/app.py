@@ -5,6 +5,8 @@ A page has examples first, then the options that most people need; `--help-all` 
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -168,6 +170,16 @@ COMMANDS = {
     "info": ("Setup", "info:info", "Show versions and devices, and why no GPU is used."),
 }
 """Each command: its heading, the module and the function, and the first line of its help, for the page of all."""
+
+
+def flush() -> None:
+    """Write what stdout holds; if its reader has left (`| head`), drop this, and all that comes later."""
+    if (stdout := sys.stdout) is None:
+        return
+    try:
+        stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
 
 
 def app(tokens: Sequence[str] = ()) -> App:

@@ -17,6 +17,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from sigjax.cli.app import flush
 from sigjax.formats import FORMATS, read_metrics, refuse_several_tasks
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers import Evaluation
@@ -330,15 +331,25 @@ class Blocks(Written):
     """Where a result goes that Markdown and a web page have, too."""
 
     format: Literal["text", "json", "markdown", "md", "html", "github"] | None = same(Written, "format")
-    formats = ("text", "json", "markdown", "html", "github")
+    formats: ClassVar[Sequence[str]] = ("text", "json", "markdown", "html", "github")
 
     def write(self, result: BlockResult, figures: Sequence[Path] = ()) -> None:
         """Write in the formats asked for."""
         renderers = {name: getattr(result, f"to_{name}") for name in self.formats[1:]}
         for format, path in self.files():
-            options = text_options(to_file=path is not None)
+            options = text_options(to_file=path is not None) | {"whole": path is not None}
             write_text(renderers[format]() if format in renderers else result.to_text(**options), format, path)
         self.close(lambda: [result.headline], figures)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlocksAndRows(Blocks):
+    """Where such a result goes that has rows for a spreadsheet, too."""
+
+    format: Literal["text", "json", "markdown", "md", "html", "github", "csv"] | None = same(  # pyright: ignore[reportIncompatibleVariableOverride]
+        Written, "format"
+    )
+    formats = (*Blocks.formats, "csv")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -404,8 +415,8 @@ def _write_pieces(pieces: Iterable[str], format: str, output: Path | None) -> No
         encoding = sys.stdout.encoding or "utf-8"
         sys.stdout.writelines(_plain(piece, encoding) if to_read else piece for piece in pieces)
         sys.stdout.flush()
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError:  # the command goes on, with its other files and its exit code
+        flush()
     except OSError as error:
         raise InputError(f"standard output: cannot be written ({error.strerror}); give --output FILE") from None
 

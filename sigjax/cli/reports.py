@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from sigjax.cli.flags import flags
-from sigjax.cli.output import Blocks, Files, Inputs, Output, check_outputs
+from sigjax.cli.output import Blocks, Files, Inputs, Output, check_outputs, write_text
 from sigjax.records import InputError
 from sigjax.records.display import visible
 from sigjax.records.options import option, values
@@ -52,7 +52,7 @@ def verify(paths: Files, inputs: Inputs, options: VerifyOptions, _: Quiet) -> in
     metrics = inputs.metric or tuple(metrics_of(report))
     evaluations = replace(inputs, metric=metrics).evaluations(paths[1:], tasks=True)
     result = run_verify(report, evaluations, **values(options))
-    print(visible(f"{paths[0]}: {result.text}"))
+    write_text(visible(f"{paths[0]}: {result.text}"), "text", None)
     return 0 if result.same else DIFFERENT
 
 

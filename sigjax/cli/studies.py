@@ -11,7 +11,7 @@ from cyclopts import App
 
 from sigjax.cli.app import FLAGS
 from sigjax.cli.flags import Command, flags
-from sigjax.cli.output import Blocks, Figure, Files, Inputs, Results, check_outputs, write_figure
+from sigjax.cli.output import Blocks, BlocksAndRows, Figure, Files, Inputs, Results, check_outputs, write_figure
 from sigjax.formats.labels import read_labels
 from sigjax.readers import Evaluation
 from sigjax.readers.options import Options, name_systems, select_systems
@@ -134,8 +134,15 @@ def command(name: str) -> Command:
                 raise InputError("slices are strata: give --by or --strata, not both")
             inputs, named = replace(inputs, strata=by), "by"
         inputs.check(paths, options, results, figure)
+        shown: Sequence[str] = getattr(options, "show", ())
+        how = values(options) | ({"show": ()} if shown else {})
         with progress_bar(name, visible=not results.quiet), given_as("strata", named):
-            result = study.load(study.functions[0])(_READING[study.takes](inputs, paths), **values(options))
+            result = study.load(study.functions[0])(_READING[study.takes](inputs, paths), **how)
+        if shown:
+            with given_as("strata", "show"):
+                texts = {field: _single(replace(inputs, strata=field).evaluations(paths)) for field in shown}
+            result = result.with_texts(texts)
+        with progress_bar(name, visible=not results.quiet):
             figures = _drawn(result, figure)
         if isinstance(results, Blocks):
             results.write(result, figures)
@@ -146,7 +153,8 @@ def command(name: str) -> Command:
     def write(paths: Files, inputs: Inputs, options: Any, results: Results | Blocks) -> int:
         return draw(paths, inputs, options, results, Figure())
 
-    written = Blocks if hasattr(study.load(study.result or study.options), "to_github") else Results
+    made = study.load(study.result or study.options)
+    written = BlocksAndRows if hasattr(made, "to_csv") else Blocks if hasattr(made, "to_github") else Results
     usual = (draw, (Inputs,), (written, Figure)) if study.figure else (write, (Inputs,), (written,))
     run, before, after = _COMMANDS.get(name, usual)
     run.__name__, run.__doc__ = name, f"{study.title}\n\n{study.more}"

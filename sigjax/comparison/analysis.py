@@ -317,7 +317,8 @@ def _with_names(
     if not results.pairs_by:
         return {}
     names, spread, members = evaluation.systems, results.pairs, problem.hypotheses.members
-    deltas = problem.hypotheses.deltas
+    deltas, rounding = problem.hypotheses.deltas, problem.hypotheses.rounding
+    deltas = np.where(np.abs(deltas) <= rounding, 0.0, deltas)
     (a, b), count, interval = members.T, len(members), Column.unless_nan(spread.ends)
     columns = {
         "a": Column(a, None, names),

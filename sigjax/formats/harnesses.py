@@ -181,14 +181,21 @@ _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.parquet(\.gz)?")
 
 
+def _lm_eval_labels(line: Item, asked: str | None) -> object:
+    """The fields of the document; also the target, which stands beside it, if it is asked for."""
+    doc = line.get("doc")
+    return {"target": line.get("target"), **doc} if asked == "target" and isinstance(doc, dict) else doc
+
+
 def _lm_eval(file: str, options: Options) -> Iterator[SystemLog]:
     lines = list(load_lines(file, unread=_LONG))
     filters = [line.text("filter") for line in lines if "filter" in line.fields]
     unfiltered = set(filters) == {"none"}  # no filter is another than itself: a suite has such tasks beside others
     asked = None if unfiltered else options.filter
     chosen = choose(file, filters, asked, "filter") if filters or options.filter else None
+    labels = partial(_lm_eval_labels, asked=options.strata)
     rows = [
-        Row(_lm_eval_scores(line), line.text("doc_id"), None, line.get("doc"), line.get("doc_hash") or line.get("doc"))
+        Row(_lm_eval_scores(line), line.text("doc_id"), None, labels(line), line.get("doc_hash") or line.get("doc"))
         for line in lines
         if chosen is None or line.get("filter") == chosen
     ]

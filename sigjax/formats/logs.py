@@ -11,8 +11,9 @@ import math
 from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -146,7 +147,7 @@ class Log:
         scores, readings, joined = dict[str, Collection[str]](), dict[str, Reading](), list[Sheet]()
         for name, logs in tasks.items():
             seen: list[Sheet] = []
-            scores[name], readings[name] = self._task(logs, notes, replace(options, seen=seen))
+            scores[name], readings[name] = self._task(logs, notes, replace(options, seen=seen), alone=len(tasks) == 1)
             joined += seen
         if options.seen is not None:
             options.seen[:] = joined
@@ -160,16 +161,24 @@ class Log:
         return evaluate
 
     def _task(
-        self, results: Sequence[SystemLog], notes: tuple[str, ...], options: Options
+        self, results: Sequence[SystemLog], notes: tuple[str, ...], options: Options, *, alone: bool
     ) -> tuple[Collection[str], Reading]:
-        """The scores of a task, and what evaluates it by one, or by a metric of several."""
+        """The scores of a task, and what evaluates it by one, or by a metric of several.
+
+        A task that is not `alone` is refused when it is evaluated: it may not have the metric.
+        """
         sheets, contents, unusable = zip(*(_columns(result, options) for result in results), strict=True)
         notes += _differences(results, self.must_agree)
         notes += tuple(dict.fromkeys(note for result in results for note in result.notes))
         notes += tuple(_lacking(results))
         _check_content(sheets, contents, self.content)
         sheets, notes = _with_runs(sheets, notes)
-        reading = join_sheets(sheets, options, scores=True, notes=notes)
+        try:
+            reading = join_sheets(sheets, options, scores=True, notes=notes)
+        except InputError as error:
+            if alone:
+                raise
+            return sheets[0].numbers, partial(_refuse, error)
         refusals: Mapping[object, InputError] = ChainMap(*unusable)
 
         def evaluate(options: Options) -> EvaluationRecord:
@@ -188,6 +197,10 @@ class Log:
             return replace(evaluation, title=f"{task}: {score}" if task and not others else None)
 
         return sheets[0].numbers, evaluate
+
+
+def _refuse(error: InputError, _: Options) -> NoReturn:
+    raise error
 
 
 def choose(file: str, names: Iterable[str], chosen: str | None, what: str) -> str:

@@ -55,7 +55,7 @@ class Comparison(SciPyNames, Brief):
         test: "permutation" or "bootstrap".
         score_a: score of a.
         score_b: score of b.
-        delta: score_a - score_b.
+        delta: score_a - score_b; 0 where the scores are equal up to rounding.
         better: the system with the better score (lower, where lower is better); None when the scores are equal.
         p_value: p-value of this pair alone.
         log10_p: log10 of the p-value; accurate also where `p_value` is below the smallest double.
@@ -169,6 +169,25 @@ class Measured:
     title: str
     instances: Number
     units: Number
+
+    @property
+    def in_suite(self) -> bool:
+        """Whether this is a suite or one of its tasks, and not a metric of a single task."""
+        return self.title == self.metric or self.title.startswith(f"{self.metric}, mean of ")
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What the tests say of a metric or task, in a sentence that follows from the other fields of a report.
+
+    Attributes:
+        metric: its name in the report.
+        text: which system is best, which are not significantly worse, and how many are; of two systems whether they
+            differ significantly, and by how much. A metric has several, one per test, if these say something else.
+    """
+
+    metric: str
+    text: str
 
 
 @dataclass(frozen=True, repr=False)

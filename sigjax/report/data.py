@@ -43,10 +43,11 @@ from sigjax.records import (
     SystemScore,
     Unit,
 )
-from sigjax.records.comparison import Bounds, Hash, Number
+from sigjax.records.comparison import Bounds, Hash, Headline, Number
 from sigjax.records.display import visible, visible_json
 from sigjax.records.metric import Fact, facts_of, with_facts
 from sigjax.records.options import Option, check, options_of, types_of
+from sigjax.report.sections import headlines
 from sigjax.run.files import naming, read_bytes
 from sigjax.run.shards import DEFAULTS, SCHEMA, data_hash, parse_report
 from sigjax.version import install_command
@@ -75,10 +76,11 @@ def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Itera
     systems = ({key: getattr(system, key) for key in SYSTEM_KEYS} for system in report.systems)
     plain = {"schema": SCHEMA, "settings": report.settings_dict()} | {name: getattr(report, name) for name in TEXTS}
     values: dict[str, Iterable[str]] = {name: [visible_json(value)] for name, value in plain.items()}
+    values["headlines"] = _lines(visible_json(asdict(each)) for each in headlines(report))
     values["systems"] = _lines(map(visible_json, systems))
     values["pairs"] = _lines(_pairs(block, keys) for block in report.comparisons.blocks(_BLOCK))
     packed = _packed(report, keep_scores)
-    for name, records in zip(OPTIONAL, (facts_of(report.notes), report.measured, packed), strict=True):
+    for name, records in {"facts": facts_of(report.notes), "measured": report.measured, "statistics": packed}.items():
         if records:
             values[name] = _lines(visible_json(asdict(each)) for each in records)
     before = "{\n"
@@ -151,6 +153,14 @@ def csv_pieces(report: ReportRecord, of: Rows = "pairs") -> Iterator[str]:
             writer.writerow(columns)
         writer.writerows(zip(*map(_escaped, columns.values()), strict=True))
         yield stream.getvalue()
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Rows as CSV; texts are escaped, and what is missing is an empty field."""
+    writer = csv.writer(stream := io.StringIO(), lineterminator="\n")
+    for row in (header, *rows):
+        writer.writerow([escape_csv(value) if isinstance(value, str) else value for value in row])
+    return stream.getvalue()
 
 
 def escape_csv(name: str) -> str:
@@ -379,8 +389,8 @@ USED_ON = {"instances": Number, "units": Number, "data": Hash}
 """What stands beside the options in the settings of a report."""
 TEXTS: dict[str, Any] = {"signature": str, "versions": dict[str, str | None]}
 TEXTS |= dict.fromkeys(("notes", "lower_is_better"), tuple[str, ...])
-OPTIONAL = {"facts": Fact, "measured": Measured, "statistics": Statistics}
-"""Arrays that are there only where they are not empty, and the records in them."""
+OPTIONAL = {"headlines": Headline, "facts": Fact, "measured": Measured, "statistics": Statistics}
+"""Arrays that are there only where they are not empty, and the records in them; headlines are made anew when read."""
 REQUIRED = ("schema", "settings", *TEXTS, "systems", "pairs")
 """What every report has."""
 
@@ -510,6 +520,12 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
         given = {key: _value({key: [], **parsed}, key, list[dict]) for key in OPTIONAL}
         more = {key: _records(given[key], record, key) for key, record in OPTIONAL.items()}
         scores = _scores(systems, settings, texts["lower_is_better"], more["measured"])
+        known = {one.metric for one in systems}
+        for entry, one in enumerate(more["headlines"], 1):
+            if one.metric not in known or one in more["headlines"][: entry - 1]:
+                raise InputError(
+                    f"headlines, entry {entry}: {one.metric!r} has no score in systems, or this is there twice"
+                )
         comparisons = _comparisons(rows, scores, settings, texts["lower_is_better"])
         found = {
             "systems": systems,

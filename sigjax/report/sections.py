@@ -27,6 +27,7 @@ from sigjax.records import (
     SystemScore,
     Test,
 )
+from sigjax.records.comparison import Headline
 from sigjax.records.display import visible
 from sigjax.report.words import (
     ALTERNATIVES,
@@ -430,6 +431,21 @@ def blocks(report: ReportRecord) -> Iterator[Section]:
 
     Tables of pairs are made when a format asks for them: no format draws the grid of thousands of systems.
     """
+    for metric, systems, families, headlines in _by_metric(report):
+        table, key = systems_table(systems, families, report.settings), _key(systems, report.settings)
+        caption = _caption(metric, len(systems), report)
+        yield Section(metric, caption, headlines, systems, table, key, tuple(families))
+
+
+def headlines(report: ReportRecord) -> list[Headline]:
+    """What the tests say of each metric or task, in the order of the report."""
+    return [Headline(metric, said) for metric, _, _, sentences in _by_metric(report) for said in sentences]
+
+
+def _by_metric(
+    report: ReportRecord,
+) -> Iterator[tuple[str, tuple[SystemScore, ...], list[PairFamily], list[str]]]:
+    """Each metric: its systems, its pairs by test, and one headline per test that says something else."""
     settings, groups, together = report.settings, report.comparisons.groups(), Counter[str]()
     if settings.family == "report":
         for (_, test), pairs in groups.items():
@@ -443,10 +459,8 @@ def blocks(report: ReportRecord) -> Iterator[Section]:
         ]
         by_test = {family.test: family.conclusion for family in families}
         alike = len({*by_test.values()}) < 2 or families[0].only is not None
-        headlines = [said if alike else f"{test} test: {said}" for test, said in by_test.items()]
-        table, key = systems_table(systems, families, settings), _key(systems, settings)
-        caption = _caption(metric, len(systems), report)
-        yield Section(metric, caption, list(dict.fromkeys(headlines)), systems, table, key, tuple(families))
+        said = [said if alike else f"{test} test: {said}" for test, said in by_test.items()]
+        yield metric, systems, families, list(dict.fromkeys(said))
 
 
 def _caption(metric: str, num_systems: int, report: ReportRecord) -> str:

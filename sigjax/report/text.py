@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
@@ -87,9 +87,10 @@ def to_text(report: ReportRecord, *, width: int | None = None, color: bool = Fal
             page.sentence(note, style=YELLOW)
             page.add()
         sections = list(blocks(report))
-        if report.measured and len(sections) > 1:
+        titles = {one.metric: one.title for one in report.measured}
+        if any(one.in_suite for one in report.measured) and len(sections) > 1:
             sections = _tasks(page, sections, verbose=verbose)
-        elif not verbose and _draw_together(page, sections):
+        elif not verbose and _draw_together(page, sections, titles):
             sections = []
         for section in sections:
             _section(page, section, verbose=verbose)
@@ -149,8 +150,13 @@ def _conclusions(page: Page, sections: Sequence[Section], *, are_ranked: bool = 
         page.sentence(sentence, style)
 
 
-def _draw_together(page: Page, sections: Sequence[Section]) -> bool:
-    """Draw several metrics of few systems in one table; whether they fit into one."""
+def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[str, str]) -> bool:
+    """Draw several metrics of few systems in one table; whether they fit into one. `measured` has titles with tasks."""
+    full = [measured.get(section.metric, section.title) for section in sections]
+    on = [one.caption.removeprefix(title).removesuffix(words.LOWER) for one, title in zip(sections, full, strict=True)]
+    tasks = {measured.get(section.metric, "").rpartition(": ")[0] for section in sections}
+    if len({*on}) > 1 or len(tasks) > 1:
+        return False
     if len(sections) < 2 or len(sections[0].systems) > MAX_TOGETHER:
         return False
     families = [family for section in sections for family in section.families]
@@ -167,8 +173,8 @@ def _draw_together(page: Page, sections: Sequence[Section]) -> bool:
         f"{section.title} (lower is better)" if own and not all(lower) else section.title
         for section, own in zip(sections, lower, strict=True)
     ]
-    on = sections[0].caption.removeprefix(sections[0].title).removesuffix(words.LOWER)
-    page.sentence(f"{words.joined(titles)}{on}{words.LOWER * all(lower)}")
+    task = "".join(f"{task}: " for task in filter(None, tasks))
+    page.sentence(f"{task}{words.joined(titles)}{on[0]}{words.LOWER * all(lower)}")
     _conclusions(page, sections, are_ranked=False)
     draw_table(page, table, dropped)
     return True

@@ -248,16 +248,25 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
     return [f"{middle_cut(name, max(1, width - len(end)))}{end}" for name, end in zip(names, numbers, strict=True)]
 
 
+_BREAKS = (r"\s", r"[^\w./]|_", r"[^\w.]|_", r"[\W_]")
+"""The signs after which a name is broken, where it is still too long the next ones, too."""
+
+
 def wrapped_name(name: str, width: int) -> list[str]:
-    """A name in lines of `width` columns, broken after signs where there are some.
+    """A name in lines of `width` columns: broken after spaces, or if need be after other signs, the full stop last.
 
     >>> wrapped_name("claude-opus-4-5-20251101", 12)
     ['claude-opus-', '4-5-20251101']
+    >>> wrapped_name("Qwen/Qwen2.5-7B-Instruct", 20)
+    ['Qwen/Qwen2.5-7B-', 'Instruct']
     """
-    from rich.cells import chop_cells  # rich takes long to import
+    from rich.cells import cell_len, chop_cells  # rich takes long to import
 
-    pieces = [each for piece in re.findall(r"[^\W_]+[\W_]*|[\W_]+", name) for each in chop_cells(piece, width)]
-    return filled(pieces, width, gap="")
+    pieces = [name]
+    for sign in _BREAKS:
+        parts = re.compile(f"(?s:(?!{sign}).)+(?:{sign})*|(?:{sign})+")
+        pieces = [part for each in pieces for part in ([each] if cell_len(each) <= width else parts.findall(each))]
+    return filled([part for each in pieces for part in chop_cells(each, width)], width, gap="")
 
 
 def middle_cut(text: str, width: int) -> str:

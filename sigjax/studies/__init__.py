@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from sigjax.studies.flips import slices as slices
     from sigjax.studies.gains import gains as gains
     from sigjax.studies.monitor import monitor as monitor
-    from sigjax.studies.monitor import stopping as stopping
     from sigjax.studies.power import power as power
     from sigjax.studies.rank import rank as rank
     from sigjax.studies.rl import rl as rl
     from sigjax.studies.samples import one_sample as one_sample
     from sigjax.studies.samples import unpaired as unpaired
+    from sigjax.studies.stopping import stopping as stopping
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,6 @@ _ALL = (
         "stopping",
         "How much of this evaluation would `sigjax monitor` have saved? Replays it in random orders.",
         "And on outputs swapped at random, where each stop is a false one.",
-        module="monitor",
         alone=False,
         research=True,
     ),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -62,7 +62,8 @@ class Change:
         limits: confidence limits of the change, see `diff`; [0, 0] where all results are the same; None without a
             margin, and where there are none.
         verdict: "no worse" if the limits exclude a loss of the margin or more, "worse" if they exclude any smaller one,
-            else "cannot tell"; None without a margin.
+            else "cannot tell"; None without a margin. The text of one "cannot tell" whose limits exclude 0 on the side
+            of a loss says "worse, by MARGIN or less?".
         unchanged: whether all results are known to be the same, not the score alone.
     """
 
@@ -167,8 +168,12 @@ class Diff(BlockResult):
         if worse := named["worse"]:
             return f"Worse: {first_of(worse, _MOST_NAMED)} by more than {margin} {sure}."
         if unsure := named["cannot tell"]:
-            others = f"; the {len(changes) - len(unsure):,} others are not" if len(unsure) < len(changes) else ""
-            return f"Cannot tell whether worse by {margin}: {first_of(unsure, _MOST_NAMED)}{others} {sure}."
+            rest = len(changes) - len(unsure)
+            others = f"; the other {'one is' if rest == 1 else f'{rest:,} are'} not" * (rest > 0)
+            text = f"Cannot tell whether worse by {margin}: {first_of(unsure, _MOST_NAMED)}{others} {sure}."
+            are_worse = [_is_surely_worse(one, lower=one.metric in self.lower_is_better) for one in changes]
+            loses = [f"{one.name}{f' ({metric_title(one.metric)})' * several}" for one in compress(changes, are_worse)]
+            return f"{text} Worse by some amount: {first_of(loses, _MOST_NAMED)}." if loses else text
         if self.removed:
             gone = first_of([name for name, _ in self.removed], _MOST_NAMED)
             return f"Cannot tell: {gone} has no new score; all others are no worse."
@@ -263,7 +268,8 @@ def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRec
                 case = problem_of(pair, Settings(test="bootstrap", method="montecarlo"))
                 new_score, old_score = case.observed_scores
             limits = None if (stats[0] == stats[1]).all() else partial(_paired, pair)
-            compared[name, metric] = old_score, new_score, case.hypotheses.delta((0, 1)), limits, pair
+            change, rounding = case.hypotheses.delta((0, 1)), float(case.hypotheses.rounding[0])
+            compared[name, metric] = old_score, new_score, change * (abs(change) > rounding), limits, pair
             same = same and limits is None
     return compared, same
 
@@ -508,12 +514,22 @@ def _scores(diff: Diff) -> list[Block]:
             }
             if diff.margin is not None:
                 columns["limits"] = [format_interval(one.limits, f"+{spec}") for one in changed]
-                columns["verdict"] = [one.verdict or "" for one in changed]
+                open_by = f"worse, by {diff.margin:g} or less?"
+                columns["verdict"] = [
+                    open_by if _is_surely_worse(one, lower=lower) else one.verdict or "" for one in changed
+                ]
             parts.append(Table.of(columns, names=(0,), optional=("old", "new")))
         if same := [one.name for one in of_metric if one.unchanged]:
             names = f": {', '.join(same)}" if len(same) <= _MOST_NAMED else ""
             parts.append(f"Unchanged on every instance: {count(len(same), 'system')}{names}.")
     return parts
+
+
+def _is_surely_worse(one: Change, *, lower: bool) -> bool:
+    """Whether the limits of an open verdict exclude any gain: only by how much it is worse is open."""
+    if one.verdict != "cannot tell" or one.limits is None:
+        return False
+    return one.limits.low > 0.0 if lower else one.limits.high < 0.0
 
 
 def _details(diff: Diff) -> list[Block]:
@@ -530,14 +546,14 @@ def _details(diff: Diff) -> list[Block]:
         parts += [f"{DASH}: {_NO_LIMITS[diff.paired]}."] if any(one.limits is None for one in diff.changes) else []
     for one in diff.flips:
         parts += [f"{metric_title(one.metric)}, what changed {one.a.removesuffix(' (new)')}:", one.headline]
-        parts += one.instances(_MOST_INSTANCES)
+        parts += one.instances(_MOST_INSTANCES, "JSON has")
     for side, keys in (("old", diff.removed), ("new", diff.added)):
-        names = first_of([f"{name} ({metric})" for name, metric in keys], _MOST_NAMED)
+        names = first_of([f"{name} ({metric_title(metric)})" for name, metric in keys], _MOST_NAMED)
         parts += [f"Only on the {side} side: {names}."] if keys else []
     for metric, (old, new) in diff.top_groups.items():
         for names, others, did in ((new or (), old, "joined"), (old, new or (), "left")):
             if moved := [name for name in names if name not in others]:
-                parts.append(f"Top group ({metric}): {first_of(moved, _MOST_NAMED)} {did}.")
+                parts.append(f"Top group ({metric_title(metric)}): {first_of(moved, _MOST_NAMED)} {did}.")
     for what, changed in (("Settings", diff.settings), ("Versions", diff.versions)):
         if changed:
             values = (f"{name} {_value(old)} -> {_value(new)}" for name, (old, new) in changed.items())
@@ -555,6 +571,7 @@ def _decision_lines(diff: Diff) -> list[Block]:
     shown = diff.decisions[:_MOST_DECISIONS]
     names = ["a", "b", *(name for name in ("metric", "test") if len({getattr(one, name) for one in shown}) > 1)]
     columns = {name: [getattr(one, name) for one in shown] for name in names}
+    columns |= {"metric": list(map(metric_title, columns["metric"]))} if "metric" in columns else {}
     for when in ("old", "new"):
         columns[when] = [{one.a: "a", one.b: "b", None: "none"}[getattr(one, when)] for one in shown]
         columns[f"{when} p"] = [format_p(getattr(one, f"{when}_p")) for one in shown]

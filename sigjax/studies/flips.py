@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,12 +32,14 @@ from sigjax.records import (
 )
 from sigjax.records.options import check, given_as, option, same, takes, values
 from sigjax.records.settings import CORRECTIONS, PValueCorrection
+from sigjax.report.data import csv_text
 from sigjax.report.plots import BLUE, BLUES, GREY, intervals, label_rows, row_height, set_words
 from sigjax.report.sections import Table
 from sigjax.resample.draws import row_keys
 from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
+from sigjax.run.files import text_or_file
 from sigjax.studies.association import shuffled
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import Block, BlockResult, Study, caption, grouped, study_signature, with_adjusted_p
@@ -56,6 +59,9 @@ class FlipsOptions(ReadingOptions):
     """The options of `flips`."""
 
     most: int = option(100, "Leave out so many instances at most.", least=1, most=2**31, group="Main options")
+    show: Sequence[str] = option(
+        (), "Columns or fields to show beside each instance, such as question target.", group="Main options"
+    )
     method: Method = same(Settings, "method")
     resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
     seed: int = same(Settings, "seed")
@@ -109,6 +115,7 @@ class Flips(BlockResult):
         fewest_no_lead: how many, for delta to be 0 or of the other sign; None where delta is 0, or keeps its sign.
         bound: how many were left out at most.
         level: of the intervals; a difference is significant where p < 1 - level.
+        texts: column or field that is shown -> what it holds of each of `flips`.
     """
 
     rows = "flips"
@@ -126,6 +133,7 @@ class Flips(BlockResult):
     bound: int
     level: float
     signature: str
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def headline(self) -> str:
@@ -167,9 +175,13 @@ class Flips(BlockResult):
         heading = f"{means}; left out are the instances that speak most for its sign:"
         return [heading, Table.of(columns, names=(0,))], [*self.instances(), self.signature]
 
-    def instances(self, most: int = _SHOWN) -> list[Block]:
-        """The first instances that differ: their names, where all are right or wrong, else a table."""
-        if self.additive and not self.lower_is_better and all({one.a, one.b} == {0.0, 1.0} for one in self.flips):
+    def _whole_blocks(self) -> tuple[list[Block], list[Block]]:
+        return self._blocks()[0], [*self.instances(len(self.flips)), self.signature]
+
+    def instances(self, most: int = _SHOWN, others: str = "Files (-o) have") -> list[Block]:
+        """The first instances that differ (their names, if all are right or wrong), and who has the `others`."""
+        answers = self.additive and not self.lower_is_better and all({one.a, one.b} == {0.0, 1.0} for one in self.flips)
+        if answers and not self.texts:
             sides = ((name, [one.id for one in self.flips if one.a == a]) for name, a in ((self.a, 1.0), (self.b, 0.0)))
             return [f"Only {name} is right ({len(ids):,}): {words.first_of(ids, most)}." for name, ids in sides if ids]
         shown, more = self.flips[:most], len(self.flips) - most
@@ -180,9 +192,26 @@ class Flips(BlockResult):
             "b": [words.format_number(one.b, spec) for one in shown],
             "part in delta": [f"{one.part:+{part}}" for one in shown],
         }
+        columns |= {name: list(texts[:most]) for name, texts in self.texts.items()}
+        texts = tuple(range(len(columns) - len(self.texts), len(columns)))
         means = "all parts add up to delta" if self.additive else "part: how much smaller delta is without it"
-        means = f"a: {self.a}; b: {self.b}; {means}." + f" JSON has {more:,} more." * (more > 0)
-        return ["Instances that differ, the largest part first:", Table.of(columns, names=(0,)), means]
+        means = f"a: {self.a}; b: {self.b}; {means}." + f" {others} {more:,} more." * (more > 0)
+        return ["Instances that differ, the largest part first:", Table.of(columns, names=(0, *texts)), means]
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The instances that differ as CSV; texts that a spreadsheet would run are escaped, see `Report.to_csv`."""
+        rows = [[one.id, one.a, one.b, one.part] for one in self.flips]
+        rows = [[*row, *texts] for row, *texts in zip(rows, *self.texts.values(), strict=True)]
+        return text_or_file(csv_text(["instance", self.a, self.b, "part", *self.texts], rows), path)
+
+    def with_texts(self, texts: Mapping[str, EvaluationRecord]) -> Flips:
+        """The same, and beside each instance the text of fields, which are the strata of evaluations."""
+        known = {name: dict(zip(instance_ids(each), each.strata or (), strict=True)) for name, each in texts.items()}
+        return replace(self, texts={name: tuple(own[one.id] for one in self.flips) for name, own in known.items()})
+
+    def _rows(self) -> list[dict[str, Any]]:
+        texts = ({name: own[i] for name, own in self.texts.items()} for i in range(len(self.flips)))
+        return [row | own for row, own in zip(super()._rows(), texts, strict=True)]
 
 
 @takes(FlipsOptions)
@@ -217,7 +246,13 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
         [(0, 0.0225), (1, 0.0386), (2, 0.0654)]
     """
     check(options)
-    return flips_of(select_pair(by_one_metric(data, options), None), options)
+    given = data if isinstance(data, list | tuple) else [data]
+    if options.show and any(isinstance(each, EvaluationRecord) for each in given):
+        raise InputError(f"{Hint('show')} reads fields of files, and these are read already; give their paths")
+    found = flips_of(select_pair(by_one_metric(data, options), None), options)
+    with given_as("strata", "show"):
+        texts = {name: by_one_metric(data, replace(options, strata=name)) for name in options.show}
+    return found.with_texts(texts) if texts else found
 
 
 def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
@@ -261,7 +296,7 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
     few = fewest(lambda one: one.p_value >= settings.alpha or one.delta * sign <= 0.0)
     none = fewest(lambda one: one.delta * sign <= 0.0)
     removed = sorted({0, *(k for k in (*_TOP, few, none) if k is not None and k <= bound)})
-    alone, ids = np.full((2, number), np.nan), [*dict.fromkeys(pair.ids or ())] or instance_names(pair)
+    alone, ids = np.full((2, number), np.nan), [*dict.fromkeys(instance_ids(pair))]
     if isinstance(metric, Metric):
         with np.errstate(all="ignore"):
             alone = np.asarray(metric.score(sums.astype(np.float64)), np.float64)
@@ -283,9 +318,14 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
     )
 
 
+def instance_ids(evaluation: EvaluationRecord) -> Sequence[str]:
+    """What tells instances apart, each with all its runs: ids, or else their positions."""
+    return evaluation.ids or tuple(f"number {number}" for number in range(1, evaluation.num_instances + 1))
+
+
 def instance_names(evaluation: EvaluationRecord) -> list[str]:
     """What tells instances apart: ids, with the run where there are some, or else their positions."""
-    ids = evaluation.ids or tuple(f"number {number}" for number in range(1, evaluation.num_instances + 1))
+    ids = instance_ids(evaluation)
     return [f"{id} of run {run}" for id, run in zip(ids, evaluation.runs, strict=True)] if evaluation.runs else [*ids]
 
 

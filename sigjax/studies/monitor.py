@@ -1,7 +1,5 @@
 r"""Monitor: a comparison that may be looked at after every instance, and stops as soon as it is decided.
 
-And `stopping`: how much of an evaluation would a monitor have saved? It replays saved results in random orders.
-
 **The test.** Under the null hypothesis of swaps, the sign of a difference $d_i$ of two systems on a unit (an instance,
 or the sum over a cluster) is a fair coin, given its size and all that came before. So for any $\theta_i$ made of sizes
 and earlier signs alone, $\prod_i \exp(\theta_i d_i) / \cosh(\theta_i d_i)$ is a martingale with mean 1 (de la Pena
@@ -25,45 +23,34 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import zlib
 from collections import Counter, namedtuple
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain, combinations, groupby, product
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import chain, combinations, product
+from typing import Any, Literal
 
 import numpy as np
 
 import sigjax.report.words as words
-import sigjax.resample.draws as draws
 from sigjax.comparison.checks import baseline_of
-from sigjax.comparison.compare import compare
 from sigjax.comparison.options import ReadingOptions
 from sigjax.metrics.ratios import ACCURACY, mean_score
 from sigjax.readers.options import listing
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Settings
 from sigjax.records.options import check, option, same, takes
 from sigjax.records.settings import PValueCorrection, adjust
-from sigjax.report.plots import BLUE, GREY, set_words
-from sigjax.run.context import progress_bar
 from sigjax.run.files import read_text
-from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
 from sigjax.studies.study import (
-    PANEL,
-    Study,
     StudyResult,
     columns_text,
     more_in_json,
     signature_line,
-    study_signature,
     wrapped,
 )
-from sigjax.studies.trials import StudyOptions, by_one_metric, select
+from sigjax.studies.trials import by_one_metric, select
 from sigjax.testing.p_values import special
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MonitorCorrection = Literal["ebh", "holm", "none"]
 OF_INVERSE: dict[MonitorCorrection, tuple[PValueCorrection, str]] = {
@@ -75,11 +62,15 @@ OF_INVERSE: dict[MonitorCorrection, tuple[PValueCorrection, str]] = {
 _STEEP, _MANY = 4.0, 10**4
 """The smallest effect of the grid, times the root of the largest number of instances; and that, where none is given."""
 _ROUNDING, _IN_MEMORY, _SHOWN = 2.0**-50, 2**21, 50
-"""Relative difference of equal scores; numbers in memory at a time; pairs in the text."""
+"""Relative difference of equal sums; numbers in memory at a time; pairs in the text."""
+_LONGEST, _HALVINGS = 20.0, 30
+"""An estimate looks ahead to 2^20 times the units so far, in so many halvings."""
 _MADE = ("systems", "alpha", "correction", "baseline", "largest", "binary", "bounds", "higher_is_better")
 """The arguments of a monitor, which are its attributes."""
-_State = namedtuple("_State", "units instances total log_e peak settled_at sign")
-"""What else is known of each pair `[pair]`; `settled_at` is 0 while it is open, E is that of then."""
+_State = namedtuple("_State", "units instances total size log_e peak settled_at sign")
+"""What else is known of each pair `[pair]`: `total` sums the differences, `size` the absolute scores of both systems;
+`settled_at` is 0 while the pair is open, and `log_e` stays as it is when the pair is settled."""
+_DIGEST = re.compile("[0-9a-f]+:[0-9a-f]{1,8}")
 
 
 def _log_cosh(x: np.ndarray) -> np.ndarray:
@@ -117,11 +108,20 @@ def log_e_values(
     each = differences / np.sqrt(np.where(square > 0, square / np.maximum(differ, 1.0), 1.0))
     scaled, of_effects = _running(before[2], each), effects[:, None]
     spread = _running(before[3:], _log_cosh(each[:, None] * of_effects))
-    terms = _log_cosh(scaled[:, None] * of_effects) - spread - np.log(of_effects) / 2.0
-    log_e = np.logaddexp.reduce(terms, axis=1) - math.log(np.sum(effects**-0.5))
+    log_e = _mixture(differ, scaled, spread, effects, binary=binary)
+    return log_e, np.concatenate([[differ[-1], square[-1], scaled[-1]], spread[-1]])
+
+
+def _mixture(
+    differ: np.ndarray, scaled: np.ndarray, spread: np.ndarray, effects: np.ndarray, *, binary: bool
+) -> np.ndarray:
+    """The logarithm of E `[..., pair]` from its sums, of which `spread` is `[..., effect, pair]`."""
+    of_effects = effects[:, None]
+    terms = _log_cosh(scaled[..., None, :] * of_effects) - spread - np.log(of_effects) / 2.0
+    log_e = np.logaddexp.reduce(terms, axis=-2) - math.log(np.sum(effects**-0.5))
     if binary:
         log_e = np.logaddexp(log_e, beta_mixture((differ + scaled) / 2.0, (differ - scaled) / 2.0)) - math.log(2.0)
-    return log_e, np.concatenate([[differ[-1], square[-1], scaled[-1]], spread[-1]])
+    return log_e
 
 
 def bernstein(before: np.ndarray, units: np.ndarray, values: np.ndarray, log_level: float) -> np.ndarray:
@@ -148,7 +148,7 @@ class MonitoredPair:
     Attributes:
         instances: number of instances that both have, in which each run counts.
         units: number of units (instances with all their runs, or clusters) that both have.
-        delta: mean score of a minus that of b on them.
+        delta: mean score of a minus that of b on them; 0 where these are equal up to rounding.
         interval: where the confidence sequence of delta is now; None without bounds, or of clusters.
         log10_e: base-10 logarithm of E, which stays as it is when the pair is settled.
         p_value: 1 over the largest E, at most 1: valid whenever one looks, for one pair.
@@ -156,6 +156,10 @@ class MonitoredPair:
         settled_at: number of units (instances or clusters) that settled the pair; None while it is open.
         better: the better system; None while the pair is open, or where the direction is unclear: when it was settled,
             the difference of means had not the sign of the sum that E is of.
+        more_units: about how many more units settle the pair, if the differences go on as so far; None for a settled
+            pair, and where no number up to 2^20 times the units so far does.
+        more_units_range: the same if the sum that E is of is one standard deviation larger, and smaller, than so far;
+            None and ends of None as above.
     """
 
     a: str
@@ -169,6 +173,8 @@ class MonitoredPair:
     p_adjusted: float
     settled_at: int | None
     better: str | None
+    more_units: int | None
+    more_units_range: tuple[int | None, int | None] | None
 
 
 class Monitor(StudyResult):
@@ -243,8 +249,8 @@ class Monitor(StudyResult):
         self._members = np.array([[*map(self.systems.index, pair)] for pair in pairs])
         halvings = math.log2(largest or _MANY) / 2.0
         self._effects = _STEEP * 2.0 ** (np.arange(math.ceil(halvings) + 1) - halvings)
-        self._columns = np.zeros((15 + len(self._effects), len(self._members)))  # parts of it:
-        self._state, self._bounded, self._evidence = _State(*self._columns[:7]), self._columns[7:12], self._columns[12:]
+        self._columns = np.zeros((16 + len(self._effects), len(self._members)))  # parts of it:
+        self._state, self._bounded, self._evidence = _State(*self._columns[:8]), self._columns[8:13], self._columns[13:]
         self._ids, self._clusters, self.unit = dict[str, str](), dict[str, None](), "instance"
         self.waiting = tuple[str, ...]()  # units, which some system lacks
         # of intervals, which hold together where no finding at all may be false
@@ -279,25 +285,56 @@ class Monitor(StudyResult):
     @property
     def pairs(self) -> tuple[MonitoredPair, ...]:
         """What is known of each pair now."""
-        adjusted = self._adjusted(self._state.log_e if self.correction == "ebh" else self._state.peak)
-        columns = np.transpose([*self._state, adjusted]).tolist()
-        return tuple(
-            MonitoredPair(
-                *(names := [self.systems[i] for i in members]),
-                instances=int(instances),
-                units=int(units),
-                delta=total / max(instances, 1.0),
-                interval=interval,
-                log10_e=log_e / math.log(10.0),
-                p_value=math.exp(-max(peak, 0.0)),
-                p_adjusted=p_adjusted,
-                settled_at=int(at) or None,
-                better=names[int((sign > 0) != self.higher_is_better)] if sign else None,
+        state, more = self._state, np.transpose(self._more_units()).tolist()
+        adjusted = self._adjusted(state.log_e if self.correction == "ebh" else state.peak).tolist()
+        deltas = np.where(self._balanced(), 0.0, state.total) / np.maximum(state.instances, 1.0)
+        made = list[MonitoredPair]()
+        for k, (members, interval) in enumerate(zip(self._members.tolist(), self._intervals(), strict=True)):
+            names, sign = [self.systems[i] for i in members], float(state.sign[k])
+            usual, fewest, most = (int(number) if math.isfinite(number) else None for number in more[k])
+            made.append(
+                MonitoredPair(
+                    *names,
+                    instances=int(state.instances[k]),
+                    units=int(state.units[k]),
+                    delta=float(deltas[k]),
+                    interval=interval,
+                    log10_e=float(state.log_e[k]) / math.log(10.0),
+                    p_value=math.exp(-max(float(state.peak[k]), 0.0)),
+                    p_adjusted=adjusted[k],
+                    settled_at=int(state.settled_at[k]) or None,
+                    better=names[int((sign > 0) != self.higher_is_better)] if sign else None,
+                    more_units=usual,
+                    more_units_range=None if fewest is None and most is None else (fewest, most),
+                )
             )
-            for members, interval, (units, instances, total, log_e, peak, at, sign, p_adjusted) in zip(
-                self._members.tolist(), self._intervals(), columns, strict=True
-            )
-        )
+        return tuple(made)
+
+    def _balanced(self) -> np.ndarray:
+        """Pairs `[pair]` whose sum of differences is 0 up to rounding: of scores, and of as many additions as units."""
+        return np.abs(self._state.total) <= _ROUNDING * self._state.units * self._state.size
+
+    def _more_units(self) -> np.ndarray:
+        """`MonitoredPair.more_units` and both ends of its range `[3, pair]`; infinite where there is none.
+
+        The sums that E is made of go on as straight lines. Then log E is convex, and passes the threshold once.
+        """
+        is_open, found = self._state.settled_at == 0, np.full((3, len(self._members)), math.inf)
+        settled = len(is_open) - int(is_open.sum())
+        hardest = {"none": 1.0, "holm": len(is_open) - settled, "ebh": len(is_open) / (settled + 1)}[self.correction]
+        at, needed = np.flatnonzero(is_open & (self._evidence[0] > 0)), math.log(max(hardest, 1.0) / self.alpha)
+        differ, _, scaled, *spread = self._evidence[:, at]
+        for row, moved in zip(found, (0.0, 1.0, -1.0), strict=True):
+            sums = np.maximum(np.abs(scaled) + moved * np.sqrt(differ), 0.0)
+            more = np.maximum(sums / differ, 1.0)  # no sum is larger than the number of units that differ
+            low, high = np.zeros(len(at)), np.full(len(at), _LONGEST)
+            for _ in range(_HALVINGS):
+                times = (factor := np.exp2(middle := (low + high) / 2.0)) * more
+                log_e = _mixture(times * differ, factor * sums, times * spread, self._effects, binary=self.binary)
+                low, high = np.where(log_e < needed, middle, low), np.where(log_e < needed, high, middle)
+            number = np.maximum(np.ceil((np.exp2(high) - 1.0) * self._state.units[at]), 1.0)
+            row[at] = np.where(high < _LONGEST, number, math.inf)
+        return found
 
     def update(
         self, scores: Any, *, ids: Sequence[object] | None = None, clusters: Sequence[object] | None = None
@@ -314,6 +351,12 @@ class Monitor(StudyResult):
             InputError: NaN or infinity, an unknown system, a needed one without scores, unequal lengths, scores outside
                 the bounds, an instance or a cluster that was there before. Nothing is then taken.
         """
+        return self._update(scores, ids, clusters)[0]
+
+    def _update(
+        self, scores: Any, ids: Sequence[object] | None, clusters: Sequence[object] | None, *, stops: bool = False
+    ) -> tuple[list[tuple[str, str]], int]:
+        """`update`, and how many units are taken, see `_take`; if it `stops`, instances of a cluster are adjacent."""
         given, columns = (scores, scores.values()) if isinstance(scores, Mapping) else (self.systems, scores)
         if unknown := [str(name) for name in given if name not in self.systems]:
             raise InputError(f"{unknown[0]!r} is not a system; expected {listing(self.systems)}")
@@ -335,55 +378,115 @@ class Monitor(StudyResult):
             raise InputError(f"{got}; expected {kind}")
         index, values = list(map(self.systems.index, given)), np.zeros((len(self.systems), rows.shape[1]))
         values[index] = rows
-        sizes, settled = np.ones(rows.shape[1]), list[int]()
-        names = _new_labels("ids", ids, len(sizes), self._ids)
+        names = _new_labels("ids", ids, rows.shape[1], self._ids)
         digests = _digests(index, values) if names else []
-        labels = _new_labels("clusters", clusters, len(sizes), self._clusters)
+        labels = _new_labels("clusters", clusters, rows.shape[1], self._clusters)
         if labels and self.binary:
             raise InputError("clusters have sums that are not 0 or 1; leave binary out")
         if labels:
             self.unit = "cluster"
-            known = dict[str, int]()
-            codes = np.array([known.setdefault(label, len(known)) for label in labels])
-            sizes = np.bincount(codes).astype(np.float64)
-            values = np.stack([np.bincount(codes, of_system) for of_system in values])
-        chosen = np.flatnonzero(np.isin(self._members, index).all(axis=1))
-        step = max(1, _IN_MEMORY // (max(len(chosen), 1) * len(self._effects)))
-        for start in range(0, len(sizes), step):
-            of_a, of_b = values[:, start : start + step][self._members[chosen].T]
-            differs = np.abs(of_a - of_b) > _ROUNDING * (np.abs(of_a) + np.abs(of_b))
-            settled += self._advance(chosen, np.where(differs, of_a - of_b, 0.0).T)
-            self._state.instances[chosen] += sizes[start : start + step].sum()
-        self._ids.update(zip(names, digests, strict=True))
-        self._clusters.update(dict.fromkeys(labels))
-        return [(self.systems[i], self.systems[j]) for i, j in self._members[settled].tolist()]
+        sums, sizes, counts = _units(values, labels)
+        settled, taken = self._take(index, sums, sizes, counts, stops=stops)
+        number = int(counts[:taken].sum())
+        self._ids.update(zip(names[:number], digests[:number], strict=True))
+        self._clusters.update(dict.fromkeys(labels[:number]))
+        return [(self.systems[i], self.systems[j]) for i, j in self._members[settled].tolist()], taken
 
-    def _advance(self, chosen: np.ndarray, differences: np.ndarray) -> list[int]:
-        """Take units `[unit, pair]` of some pairs; gives the pairs that are settled."""
+    def _take(
+        self, index: Sequence[int], values: np.ndarray, sizes: np.ndarray, counts: np.ndarray, *, stops: bool = False
+    ) -> tuple[list[int], int]:
+        """Take units of the systems `index`, see `_units`; gives the pairs that they settle, and how many are taken.
+
+        These are all, or, if it `stops`, those up to the first one after which other systems are needed.
+        """
+        chosen, needed = np.flatnonzero(np.isin(self._members, index).all(axis=1)), self.needed
+        step, settled, taken = max(1, _IN_MEMORY // (max(len(chosen), 1) * len(self._effects))), list[int](), 0
+        while taken < len(counts) and not (stops and self.needed != needed):
+            end = taken + step
+            if stops and self.largest is not None:  # pairs that are there stop, too
+                left = self.largest - self._state.units[chosen]
+                end = taken + min([step, *map(int, left[left > 0].tolist())])
+            of_a, of_b = values[:, taken:end][self._members[chosen].T]
+            size = np.add(*sizes[:, taken:end][self._members[chosen].T])
+            differences = np.where(np.abs(of_a - of_b) > _ROUNDING * size, of_a - of_b, 0.0)
+            new, number = self._advance(chosen, differences.T, size.T, needed if stops else None)
+            self._state.instances[chosen] += counts[taken : taken + number].sum()
+            settled, taken = settled + new, taken + number
+        return settled, taken
+
+    def _advance(
+        self, chosen: np.ndarray, differences: np.ndarray, size: np.ndarray, until: tuple[str, ...] | None
+    ) -> tuple[list[int], int]:
+        """Take units `[unit, pair]` of some pairs, or those after which other systems than `until` are needed.
+
+        Gives the pairs that are settled, and how many units are taken.
+        """
         state, settled, floor = self._state, list[int](), -math.log(self.alpha)
         path, after = log_e_values(differences, self._effects, self._evidence[:, chosen], binary=self.binary)
-        totals = _running(state.total[chosen], differences)
+        totals, sizes = _running(state.total[chosen], differences), _running(state.size[chosen], size)
         peaks = np.maximum(np.maximum.accumulate(path, axis=0), state.peak[chosen])
         evidence, used = (state.log_e, path) if self.correction == "ebh" else (state.peak, peaks)
-        is_open = state.settled_at[chosen] == 0
+        is_open, number = state.settled_at[chosen] == 0, len(path)
         for t in np.flatnonzero((path[:, is_open] >= floor).any(axis=1)).tolist():
             if (path[t, is_open] >= floor).any():
                 evidence[chosen[is_open]] = used[t, is_open]
                 new = is_open & (self._adjusted(evidence)[chosen] <= self.alpha)
                 now, is_open = chosen[new], is_open & ~new
+                units = state.units[now] + t + 1
                 state.log_e[now], state.peak[now] = path[t, new], peaks[t, new]
                 scaled = log_e_values(differences[: t + 1, new], self._effects, self._evidence[:, now])[1][2]
-                agree = np.sign(scaled) == np.sign(totals[t, new])  # E is the evidence for the sign of the scaled sum
-                state.settled_at[now], state.sign[now] = state.units[now] + t + 1, np.where(agree, np.sign(scaled), 0.0)
+                # E is the evidence for the sign of the scaled sum, which the sum may lack.
+                agree = np.abs(totals[t, new]) > _ROUNDING * units * sizes[t, new]
+                agree &= np.sign(scaled) == np.sign(totals[t, new])
+                state.settled_at[now], state.sign[now] = units, np.where(agree, np.sign(scaled), 0.0)
                 settled += now.tolist()
-        state.log_e[chosen[is_open]], state.peak[chosen[is_open]] = path[-1, is_open], peaks[-1, is_open]
+                if until is not None and new.any() and self.needed != until:
+                    number = t + 1
+                    after = log_e_values(differences[:number], self._effects, self._evidence[:, chosen])[1]
+                    break
+        last = number - 1
+        state.log_e[chosen[is_open]], state.peak[chosen[is_open]] = path[last, is_open], peaks[last, is_open]
         if self.bounds is not None:
-            moved, before = differences / (2.0 * (self.bounds[1] - self.bounds[0])) + 0.5, self._bounded[:, chosen]
+            moved = differences[:number] / (2.0 * (self.bounds[1] - self.bounds[0])) + 0.5
+            before = self._bounded[:, chosen]
             self._bounded[:, chosen] = bernstein(before, state.units[chosen], moved, self._log_level)
-        state.units[chosen] += len(path)
-        state.total[chosen] = totals[-1]
+        state.units[chosen] += number
+        state.total[chosen], state.size[chosen] = totals[last], sizes[last]
         self._evidence[:, chosen] = after
-        return settled
+        return settled, number
+
+    def _take_complete(
+        self, of_units: Mapping[str, Sequence[int]], names: Sequence[str], scores: np.ndarray, *, clustered: bool
+    ) -> tuple[str, ...]:
+        """Take the units that the needed systems have, in their order; gives those that wait.
+
+        As soon as fewer systems are needed, those that waited for the others are looked at again, before later ones. So
+        what is counted, and when, follows from the units and their order alone, however many calls they come in.
+
+        Args:
+            of_units: unit -> its instances.
+            names: `[instance]`.
+            scores: `[system, instance]`, NaN where there is none.
+            clustered: whether units are sums.
+        """
+        present, units, waiting, at = ~np.isnan(scores), list(of_units), list[str](), 0
+        have = [present[:, index].min(axis=1).tolist() for index in of_units.values()]
+        while at < len(units):
+            needed, whole, end = set(self.needed), have[at], at + 1
+            while end < len(units) and have[end] == whole:
+                end += 1
+            given = {name: k for k, name in enumerate(self.systems) if whole[k]}
+            if len(given) < 2 or not needed <= given.keys():
+                waiting, at = waiting + units[at:end], end
+                continue
+            index = [i for unit in units[at:end] for i in of_units[unit]]
+            labels = [unit for unit in units[at:end] for _ in of_units[unit]] if clustered else None
+            new = {name: scores[k, index] for name, k in given.items()}
+            at += self._update(new, [names[i] for i in index], labels, stops=bool(waiting))[1]
+            if waiting and set(self.needed) != needed:
+                units, waiting, at = waiting + units[at:], [], 0
+                have = [present[:, of_units[unit]].min(axis=1).tolist() for unit in units]
+        return tuple(waiting)
 
     def _adjusted(self, log_e: np.ndarray) -> np.ndarray:
         return adjust(np.exp(-np.maximum(log_e, 0.0)), OF_INVERSE[self.correction][0])
@@ -400,10 +503,14 @@ class Monitor(StudyResult):
     def _lines(self) -> list[str]:
         pairs, needed = self.pairs, self.needed
         settled, size = sum(each.settled_at is not None for each in pairs), max(each.units for each in pairs)
-        verb, most = "is" if settled == 1 else "are", "" if self.largest is None else f" of at most {self.largest:,}"
+        verb = "is" if 1 in (settled, len(pairs)) else "are"
+        most = "" if self.largest is None else f" of at most {self.largest:,}"
         said = f"{settled:,} of {words.count(len(pairs), 'pair')} {verb} settled"
+        counted = f"{words.count(size, self.unit)}{most}"
         rate = f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks"
-        lines = [f"{'go on' if needed else 'stop'}: {said} after {words.count(size, self.unit)}{most}", rate]
+        lines = [*wrapped(f"{'go on' if needed else 'stop'} after {counted}: {said}"), rate]
+        lines.append(f"The order of the {self.unit}s must be random: shuffle what is sorted.")
+        lines += wrapped(self._estimate(pairs)) if needed else []
         if needed and (free := [name for name in self.systems if name not in needed]):
             lines.append(f"{words.count(len(free), 'system')} may stop: {words.first_of(free, 4)}")
         number = len(self.waiting)
@@ -440,12 +547,30 @@ class Monitor(StudyResult):
         made = {name: getattr(self, name) for name in _MADE[1:5]} | {"binary": self.binary or None}
         return [*lines, "", signature_line(study="monitor", **made)]
 
+    def _estimate(self, pairs: Sequence[MonitoredPair]) -> str:
+        """About how many more units are needed, in a sentence."""
+        opened = [each for each in pairs if each.settled_at is None and {each.a, each.b} <= {*self.needed}]
+        known = sorted((each for each in opened if each.more_units), key=lambda each: each.more_units or 0)
+        left = math.inf if self.largest is None else self.largest - max(each.units for each in pairs)
+        going_on = "if the differences go on as so far"
+        if not known or (known[0].more_units or 0) > left:
+            may = "they may end without a decision" if math.isfinite(left) else "no number in sight settles a pair"
+            there = f"At most {words.count(int(left), f'more {self.unit}')}: " if math.isfinite(left) else ""
+            return f"{there}{going_on.capitalize() if not there else going_on}, {may}."
+        first = known[0]
+        few, many = first.more_units_range or (None, None)
+        number = words.count(_rough(first.more_units), f"more {self.unit}")
+        ends = f"{_rough(few):,} to {'any number' if many is None else f'{_rough(many):,}'}"
+        what = f"{first.a} - {first.b}" if len(opened) > 1 else "the pair"
+        return f"About {number} ({ends}) would settle {what}, {going_on}."
+
     def _fields(self) -> dict[str, Any]:
-        """What the JSON has: what is known, and all that `from_json` needs to go on."""
+        """What the JSON has: what is known, all that `from_json` needs to go on, and a checksum of both."""
         held = {"ids": self._ids, "clusters": list(self._clusters), "columns": self._columns.tolist()}
         known = {name: getattr(self, name) for name in ("needed", "stop", "unit", "waiting")}
         known["pairs"] = self._rows()
-        return {"made": {name: getattr(self, name) for name in _MADE}, **known, "state": held}
+        fields = {"made": {name: getattr(self, name) for name in _MADE}, **known, "state": held}
+        return fields | {"checksum": _checksum(fields)}
 
     @classmethod
     def from_json(cls, source: str | os.PathLike[str]) -> Monitor:
@@ -455,22 +580,62 @@ class Monitor(StudyResult):
             InputError: it is something else, or damaged.
         """
         text = os.fspath(source)
-        name = "this JSON" if text.startswith("{") else text
+        is_json = text.lstrip().startswith("{")
+        content, name = (text, "this JSON") if is_json else (read_text(text), text)
         try:
-            held = json.loads(text if text.startswith("{") else read_text(text))
-            monitor, state = cls(**held["made"]), held["state"]
-            columns = np.array(state["columns"], np.float64)
-            if held["schema"] != "sigjax-monitor/1" or not np.isfinite(columns).all():
+            held = json.loads(content, object_pairs_hook=_each_once)
+            if held.pop("schema") != "sigjax-monitor/1" or held.pop("checksum") != _checksum(held):
                 raise ValueError
-            monitor._columns[:] = columns.reshape(monitor._columns.shape)
+            monitor, state = cls(**held["made"]), held["state"]
+            columns, digests = np.array(state["columns"], np.float64), state["ids"].values()
+            labels = [held["unit"], *held["waiting"], *state["ids"], *state["clusters"]]
+            if not np.isfinite(columns).all() or not all(isinstance(label, str) for label in labels):
+                raise ValueError
+            if columns.shape != monitor._columns.shape or not all(map(_DIGEST.fullmatch, digests)):
+                raise ValueError
+            monitor._columns[:] = columns
             monitor.unit, monitor.waiting = held["unit"], tuple(held["waiting"])
             monitor._ids, monitor._clusters = dict(state["ids"]), dict.fromkeys(state["clusters"])
-        except InputError:
-            raise
-        except (KeyError, TypeError, ValueError):
-            expected = "expected what `Monitor.to_json` or --checkpoint has written"
-            raise InputError(f"{name}: is no monitor; {expected}") from None
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError):  # InputError, too
+            expected = "expected what `Monitor.to_json` or --checkpoint has written; restore it, or give another file"
+            raise InputError(f"{name}: is no monitor, or damaged; {expected}") from None
         return monitor
+
+
+def _rough(number: int | None) -> int:
+    """An estimate in two digits.
+
+    >>> _rough(1234), _rough(7)
+    (1200, 7)
+    """
+    return int(float(f"{number or 0:.2g}"))
+
+
+def _checksum(fields: Mapping[str, Any]) -> str:
+    """A checksum of what JSON holds, however it is laid out."""
+    return f"{zlib.crc32(json.dumps(fields, sort_keys=True).encode()):08x}"
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON in which no key is twice."""
+    if len(fields := dict(pairs)) < len(pairs):
+        raise ValueError
+    return fields
+
+
+def _units(values: np.ndarray, labels: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Units of scores `[system, instance]`: exact sums, sums of absolute scores, and numbers of instances."""
+    if not labels:
+        return values, np.abs(values), np.ones(values.shape[1])
+    places = dict[str, list[int]]()
+    for i, label in enumerate(labels):
+        places.setdefault(label, []).append(i)
+    counts = np.array([*map(len, places.values())], np.float64)
+    order, ends = [*chain(*places.values())], np.cumsum(counts).astype(int).tolist()
+    parts = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+    sums = [[math.fsum(row[part]) for part in parts] for row in values[:, order].tolist()]
+    sizes = np.add.reduceat(np.abs(values[:, order]), [part.start for part in parts], axis=1)
+    return np.array(sums), sizes, counts
 
 
 def _digests(systems: Sequence[int], scores: np.ndarray) -> list[str]:
@@ -540,8 +705,13 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
     refuse_zero(options.missing)
     evaluation, values, units = mean_scores(data, options, "monitor")
     bounds = getattr(evaluation.metric, "bounds", ()) if options.bounds is None else tuple(map(float, options.bounds))
+    seen, kept, there = None, options.checkpoint, evaluation.systems
+    if kept is not None and os.path.exists(kept):
+        seen = Monitor.from_json(kept)
+        # Systems may come first in another order; a name that only one side has is named.
+        there = seen.systems if set(seen.systems) == set(there) else there
     chosen = Monitor(
-        evaluation.systems,
+        there,
         alpha=Settings(confidence_level=options.confidence_level).alpha,
         correction=options.correction,
         baseline=options.baseline,
@@ -550,40 +720,39 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         bounds=bounds if all(map(math.isfinite, bounds)) else None,
         higher_is_better=evaluation.metric.higher_is_better,
     )
-    seen, kept = chosen, options.checkpoint
-    if kept is not None and os.path.exists(kept):
-        seen = Monitor.from_json(kept)
-        if other := [name for name in _MADE if getattr(seen, name) != getattr(chosen, name)]:
-            raise InputError(f"{os.fspath(kept)}: has other {other[0]} than these files; give another file")
+    if seen is not None and (other := [name for name in _MADE if getattr(seen, name) != getattr(chosen, name)]):
+        raise InputError(f"{os.fspath(kept or '')}: has other {other[0]} than these files; give another file")
+    seen, rows = seen or chosen, list(map(evaluation.systems.index, there))
+    values = values[rows]
+    present = np.ones(values.shape, bool) if evaluation.present is None else evaluation.present[rows]
     names = evaluation.ids or tuple(map(str, range(1, evaluation.num_instances + 1)))
     names = [*map("\t".join, zip(names, evaluation.runs, strict=True))] if evaluation.runs else names
-    present = np.ones(values.shape, bool) if evaluation.present is None else evaluation.present
-    shown, now = np.where(present, values, np.nan), dict[str, dict[str, str]]()
-    for name, digest in seen._ids.items():
-        if (bits := digest.partition(":")[0]) not in now:  # the digests of all names, of the systems that were counted
-            given = [k for k in range(len(values)) if int(bits, 16) >> k & 1]
-            now[bits] = dict(zip(names, _digests(given, shown), strict=True))
-        if now[bits].get(name) != digest:
-            what = "with other scores than these files have" if name in now[bits] else "which these files lack"
-            what = f"{name!r} was counted, {what}; what was counted must stay: restore it, or give another file"
-            raise InputError(f"{os.fspath(kept or '')}: {what}")
+    shown = np.where(present, values, np.nan)
+    _check_counted(seen, names, shown, kept)
     of_units = dict[str, list[int]]()
     for i, name in enumerate(names):
         if name not in seen._ids:
             of_units.setdefault(name if units is None else units[i], []).append(i)
-    waiting = list[str]()
-    for whole, some in groupby(of_units, key=lambda unit: present[:, of_units[unit]].min(axis=1).tolist()):
-        index = list(chain(*map(of_units.__getitem__, some := list(some))))
-        scores = {name: values[k, index] for k, name in enumerate(evaluation.systems) if whole[k]}
-        if len(scores) > 1 and set(seen.needed) <= scores.keys():
-            labels = None if units is None else [units[i] for i in index]
-            seen.update(scores, ids=[names[i] for i in index], clusters=labels)
-        else:
-            waiting += some
-    seen.unit, seen.waiting = "cluster" if evaluation.clusters else "instance", tuple(waiting)
+    seen.waiting = seen._take_complete(of_units, names, shown, clustered=units is not None)
+    seen.unit = "cluster" if evaluation.clusters else "instance"
     if kept is not None:
         seen.to_json(kept)
     return seen
+
+
+def _check_counted(
+    seen: Monitor, names: Sequence[str], scores: np.ndarray, kept: str | os.PathLike[str] | None
+) -> None:
+    """Refuse scores `[system, instance]`, NaN where there is none, that are not those that were counted."""
+    now = dict[str, dict[str, str]]()
+    for name, digest in seen._ids.items():
+        if (bits := digest.partition(":")[0]) not in now:  # the digests of all names, of the systems that were counted
+            given = [k for k in range(len(scores)) if int(bits, 16) >> k & 1]
+            now[bits] = dict(zip(names, _digests(given, scores), strict=True))
+        if now[bits].get(name) != digest:
+            what = "with other scores than these files have" if name in now[bits] else "which these files lack"
+            what = f"{name!r} was counted, {what}; what was counted must stay: restore it, or give another file"
+            raise InputError(f"{os.fspath(kept or '')}: {what}")
 
 
 def refuse_zero(missing: Missing) -> None:
@@ -605,166 +774,3 @@ def mean_scores(
         raise InputError(f"{what} takes a mean of one score per instance, and {evaluation.metric.name} is none")
     units = evaluation.clusters or (evaluation.ids if evaluation.runs else None)
     return evaluation, stats[..., 0].astype(np.float64), units
-
-
-_FIRST_ROW = 2**41 + 2**38
-"""Order r has the random words of resample 2^41 + 2^38 + 2 r, its swaps those of the next one: no test reaches them."""
-_STEPS = 50
-
-
-@dataclass(frozen=True, kw_only=True)
-class StoppingOptions(ReadingOptions):
-    """The options of `stopping`."""
-
-    only: Sequence[str] | None = option(None, "Names of the systems; all when left out.", group="Main options")
-    confidence_level: float = same(MonitorOptions, "confidence_level")
-    correction: MonitorCorrection = same(MonitorOptions, "correction")
-    baseline: str | None = same(Settings, "baseline")
-    orders: int = option(100, "Random orders.", least=1, most=100_000, group="Main options")
-    cost: float | None = option(
-        None, "Cost of one system on one instance, in any currency.", above=0, group="Main options"
-    )
-    seed: int = same(StudyOptions, "seed")
-    progress: bool = same(StudyOptions, "progress")
-
-
-@dataclass(frozen=True, repr=False)
-class Stopping(Study):
-    """What a monitor would have saved and found, over random orders.
-
-    Attributes:
-        num_units: number of units: clusters, where there are some.
-        needed: mean share of the results (of a system on an instance) until the monitor stops each system.
-        at_settling: mean share of the units after which pairs are settled; None where none ever is.
-        found: number of pairs in which the permutation test on all instances finds a difference.
-        kept: mean share of these that the monitor settles; None where there are none.
-        false_stops: number of orders, with the outputs of all systems swapped at random, in which any pair is settled;
-            where nothing is adjusted for, the first pair.
-        false_interval: Clopper-Pearson interval (95%) of their share, which is meant to be alpha at most.
-        cost: of all results; None where that of one is not given.
-        saved: the mean part of it that is saved.
-        curve: mean share of the differences found that are settled after 1/50, 2/50, ... of the units.
-    """
-
-    systems: tuple[str, ...]
-    metric: str
-    num_instances: int
-    num_units: int
-    orders: int
-    needed: float
-    at_settling: float | None
-    found: int
-    kept: float | None
-    false_stops: int
-    false_interval: Interval
-    cost: float | None
-    saved: float | None
-    curve: tuple[float, ...]
-    alpha: float
-    correction: MonitorCorrection
-    signature: str
-
-    def _lines(self) -> list[str]:
-        found = f"it finds {self.kept or 0.0:.0%} of the {words.count(self.found, 'difference')} of the full test"
-        which, share = "the first" if self.correction == "none" else "any", self.false_stops / self.orders
-        lines = [
-            f"the monitor needs {self.needed:.0%} of the results",
-            found if self.found else "the full test finds no difference",
-            f"{words.metric_title(self.metric)} on {words.count(self.num_instances, 'instance')}, "
-            f"{words.count(len(self.systems), 'system')}; means over {words.count(self.orders, 'random order')}",
-            f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}",
-            "",
-        ]
-        if self.saved is not None:
-            lines.append(f"saved: {self.saved:,.2f} of {self.cost:,.2f}")
-        if self.at_settling is not None:
-            lines.append(f"a pair that is settled is settled after {self.at_settling:.0%} of the instances (mean)")
-        ends = words.format_interval(self.false_interval, ".3f")
-        lines.append(f"false stops: with swapped outputs, {which} pair is settled in {share:.3f}")
-        return [*lines, f"of the orders, 95% interval {ends}; meant: at most {self.alpha:.3g}", "", self.signature]
-
-    def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        yield PANEL, self._draw
-
-    def _draw(self, axes: Axes) -> None:
-        at = np.arange(_STEPS + 1) / _STEPS
-        axes.step(at, [0.0, *self.curve], where="post", color=BLUE, linewidth=1.2, label="differences settled")
-        axes.axvline(self.needed, color=GREY, linewidth=0.8, linestyle="--", label="share of results needed")
-        axes.set_ylim(0.0, 1.02)
-        title = f"{words.metric_title(self.metric)}: differences of the full test that the monitor has settled"
-        set_words(axes, title, "share of the instances", "share of differences")
-
-
-@takes(StoppingOptions)
-def stopping(data: Any, options: StoppingOptions) -> Stopping:
-    """Replay an evaluation in random orders: what would `monitor` have found, and how many results would it need?
-
-    Each order is replayed twice: as it is, where a system stops when all its pairs are settled; and with the outputs of
-    all systems swapped at random on each unit, so that all are equal, and each stop is a false one.
-
-    Args:
-        data: what `compare` takes, of a metric that is a mean over instances.
-        options: see `StoppingOptions`.
-
-    Raises:
-        InputError: a metric that is no mean, or several metrics.
-
-    Example:
-        >>> answers = {"A": [1] * 90 + [0] * 10, "B": [1] * 10 + [0] * 90, "C": [1] * 12 + [0] * 88}
-        >>> study = stopping(answers, metric="accuracy", orders=20, progress=False)
-        >>> study.found, study.kept, study.at_settling < 0.2
-        (2, 1.0, True)
-    """
-    check(options)
-    evaluation, values, labels = mean_scores(data, options, "stopping", missing="error")
-    evaluation.check_complete()
-    codes = np.arange(values.shape[1]) if labels is None else np.unique(labels, return_inverse=True)[1]
-    sizes = np.bincount(codes)
-    units, number = np.stack([np.bincount(codes, scores) for scores in values]), len(sizes)
-    rates = {"baseline": options.baseline, "confidence_level": options.confidence_level, "seed": options.seed}
-    alpha = Settings(confidence_level=options.confidence_level).alpha
-    made = {"alpha": alpha, "correction": options.correction, "baseline": options.baseline, "largest": number}
-    made |= {"binary": evaluation.metric.name == ACCURACY.name and labels is None}
-    new: Callable[[], Monitor] = partial(Monitor, evaluation.systems, **made)
-    full = compare(evaluation, correction=OF_INVERSE[options.correction][0], interval="none", progress=False, **rates)
-    finds = {frozenset((each.a, each.b)) for each in full if words.is_significant(each)}
-    names = [(each.a, each.b) for each in new().pairs]
-    times, used, false_stops = np.empty((options.orders, len(names))), 0, 0
-    with progress_bar("orders", options.orders, visible=options.progress) as advance:
-        for r in range(options.orders):
-            keys = draws.row_keys(options.seed, _FIRST_ROW + 2 * r + np.arange(2))
-            order = np.argsort(draws.words(keys[:1], number + number % 2)[0, :number])
-            replay = new()
-            replay.update(units[:, order])
-            times[r] = [each.settled_at or np.inf for each in replay.pairs]
-            for name in evaluation.systems:  # until its last pair is settled
-                until = max(time for time, pair in zip(times[r], names, strict=True) if name in pair)
-                used += int(sizes[order[: int(min(until, number))]].sum())
-            chance = draws.words(keys[1:], units.size + units.size % 2)[0, : units.size].reshape(units.shape)
-            swapped = np.take_along_axis(units, np.argsort(chance, axis=0), axis=0)
-            stops = new().update(swapped[:, order])
-            false_stops += names[0] in stops if options.correction == "none" else bool(stops)
-            advance(r + 1)
-    settled, significant = np.isfinite(times), np.array([frozenset(pair) in finds for pair in names])
-    needed, found = used / (options.orders * values.size), int(significant.sum())
-    steps = np.arange(1, _STEPS + 1) / _STEPS * number
-    cost = None if options.cost is None else options.cost * values.size
-    return Stopping(
-        systems=evaluation.systems,
-        metric=evaluation.metric.name,
-        num_instances=values.shape[1],
-        num_units=number,
-        orders=options.orders,
-        needed=needed,
-        at_settling=float(times[settled].mean() / number) if settled.any() else None,
-        found=found,
-        kept=float(settled[:, significant].mean()) if found else None,
-        false_stops=false_stops,
-        false_interval=proportion_interval(false_stops, options.orders, PROPORTION_LEVEL),
-        cost=cost,
-        saved=None if cost is None else (1.0 - needed) * cost,
-        curve=tuple(float((times[:, significant] <= step).mean()) if found else 0.0 for step in steps),
-        alpha=alpha,
-        correction=options.correction,
-        signature=study_signature("stopping", options, metric=evaluation.metric.name, units=number),
-    )

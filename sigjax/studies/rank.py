@@ -20,7 +20,7 @@ from sigjax.metrics.ratios import mean_score
 from sigjax.records import InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
-from sigjax.report.words import count, format_interval, number_spec, percent
+from sigjax.report.words import count, format_interval, format_ranks, number_spec, percent
 from sigjax.run.context import gib
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import StudyResult, columns_text, more_in_json, study_signature
@@ -58,7 +58,7 @@ class Place:
         in_top_group: whether it may be the best: no system is significantly better.
         better: number of systems that it is significantly better than.
         worse: number of systems that are significantly better.
-        undecided: number of the others.
+        not_significant: number of the others.
         delta: its score minus that of the next system; None for the last one.
         p_value: of the exact test against the next system.
         p_adjusted: the same, adjusted for all pairs of the board.
@@ -72,7 +72,7 @@ class Place:
     in_top_group: bool
     better: int
     worse: int
-    undecided: int
+    not_significant: int
     delta: float | None
     p_value: float | None
     p_adjusted: float | None
@@ -114,12 +114,12 @@ class Ranking(StudyResult):
             "",
         ]
         columns = {
-            "rank": ["{}–{}".format(*each.rank_interval) for each in shown],
+            "rank": [format_ranks(each.rank_interval) for each in shown],
             "system": [each.system for each in shown],
             "score": [f"{each.score:{spec}}" for each in shown],
             f"{percent(self.confidence_level)} interval": [format_interval(each.interval, spec) for each in shown],
             "beats": [f"{each.better:,}" for each in shown],
-            "undecided": [f"{each.undecided:,}" for each in shown],
+            "not significant": [f"{each.not_significant:,}" for each in shown],
             "beaten by": [f"{each.worse:,}" for each in shown],
             "adj. p to next": ["" if each.p_adjusted is None else f"{each.p_adjusted:.3g}" for each in shown],
             "group": ["best" if each.in_top_group else str(each.cluster) for each in shown],

@@ -116,16 +116,23 @@ class BlockResult(StudyResult):
     def _blocks(self) -> tuple[list[Block], list[Block]]:
         """What is below the headline: first what everyone reads, then the details."""
 
+    def _whole_blocks(self) -> tuple[list[Block], list[Block]]:
+        """The same in files, where lists have all that they are of."""
+        return self._blocks()
+
     def __str__(self) -> str:
         """Return the result as text for a terminal."""
         return self.to_text()
 
-    def to_text(self, *, width: int | None = None, color: bool = False) -> str:
-        """The result as text in lines of `width` columns (those of the terminal when left out); `color`: in bold."""
+    def to_text(self, *, width: int | None = None, color: bool = False, whole: bool = False) -> str:
+        """The result as text in lines of `width` columns (those of the terminal when left out).
+
+        `color`: the headline is bold; `whole`: long lists are not cut, as in files.
+        """
 
         def draw(page: Page) -> None:
             page.sentence(self.headline, style=BOLD)
-            parts = [*chain(*self._blocks())]
+            parts = [*chain(*(self._whole_blocks() if whole else self._blocks()))]
             for before, part in zip(["", *parts], parts, strict=False):
                 if isinstance(part, Table):
                     draw_table(page, part)
@@ -137,13 +144,13 @@ class BlockResult(StudyResult):
         return rendered(draw, width, color=color)
 
     def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The same sentences and tables as Markdown."""
-        parts = [f"**{escape_markdown(self.headline)}**", *map(_in_markdown, chain(*self._blocks()))]
+        """The same sentences and tables as Markdown, with the whole of long lists."""
+        parts = [f"**{escape_markdown(self.headline)}**", *map(_in_markdown, chain(*self._whole_blocks()))]
         return text_or_file("\n\n".join(parts) + "\n", path)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """The same as a web page that loads nothing from anywhere, with the details folded."""
-        first, details = self._blocks()
+        first, details = self._whole_blocks()
         size = caption(self) if hasattr(self, "metric") else "old and new"
         return text_or_file(blocks_page(type(self).__name__, size, [self.headline, *first], details), path)
 
@@ -261,7 +268,7 @@ def study_signature(study: str, options: object, *, metric: str, **more: object)
     reading, given = options_of(ReadingOptions), dict[str, object]()
     for name, declared in options_of(type(options)).items():
         value = getattr(options, name)
-        if declared is reading.get(name) or name in ("device", "progress") or value is False:
+        if declared is reading.get(name) or name in ("device", "progress", "show") or value is False:
             continue  # None stays, and holds the place of what is given here
         value = ",".join(map(str, value)) if isinstance(value, list | tuple) else value
         given[_SHORT.get(name, name)] = f"{value:g}" if isinstance(value, float) else value

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -273,5 +274,50 @@ def test_as_a_module_and_into_a_closed_pipe(wide):
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
     assert done.stdout == '{\n  "schem'
     assert done.stderr == ""
+    assert done.returncode == 0
     version = subprocess.run([sys.executable, "-m", "sigjax", "--version"], capture_output=True, text=True, check=True)
     assert version.stdout.strip() == sigjax.__version__
+
+
+def into_nothing(*words, also_stderr=False):
+    """The exit code of a command whose reader has left before it writes."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    errors = writer if also_stderr else subprocess.PIPE
+    command = [sys.executable, "-m", "sigjax", *map(str, words)]
+    done = subprocess.run(command, stdout=writer, stderr=errors, check=False)
+    os.close(writer)
+    assert also_stderr or done.stderr == b""
+    return done.returncode
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory):
+    """Commands whose exit code is a verdict, with a code that is not 0."""
+    folder = tmp_path_factory.mktemp("verdicts")
+    table, other, nothing = folder / "t.tsv", folder / "other.tsv", folder / "n.tsv"
+    table.write_text("id\tA\tB\n" + "".join(f"q{i}\t{int(i % 5 > 0)}\t{i % 2}\n" for i in range(40)))
+    other.write_text("id\tA\tB\n" + "".join(f"q{i}\t{int(i % 5 == 0)}\t{i % 2}\n" for i in range(40)))
+    nothing.write_text("just\nwords\n")
+    reports = [folder / "old.json", folder / "new.json"]
+    for data, report in zip((table, other), reports, strict=True):
+        sigjax.compare(data, metric="accuracy", progress=False).to_json(report)
+    return {
+        "monitor": (3, ["monitor", table, "-m", "accuracy", "--correction", "holm", "--only", "B", "A"]),
+        "diff": (3, ["diff", *reports, "--margin", "0.01"]),
+        "verify": (3, ["verify", reports[0], other]),
+        "doctor": (2, ["doctor", nothing]),
+        "compare": (0, ["compare", table]),
+        "help": (0, ["help", "stopping"]),
+    }
+
+
+@pytest.mark.parametrize("name", ["monitor", "diff", "verify", "doctor", "compare", "help"])
+def test_a_reader_that_leaves_changes_no_exit_code(verdicts, name, tmp_path):
+    code, words = verdicts[name]
+    assert into_nothing(*words) == code
+    with_stderr = into_nothing(*words, also_stderr=True)
+    assert with_stderr == code or (code and with_stderr == 141)
+    if name in ("monitor", "diff"):
+        assert into_nothing(*words, "-o", "/dev/stdout") in (code, 141)
+        assert into_nothing(*words, "--format", "json", "-o", tmp_path / "out.json", "-o", "/dev/stdout") in (code, 141)

@@ -10,6 +10,7 @@ import pytest
 
 import sigjax
 from sigjax import Evaluation, InputError, compare
+from sigjax.cli import _run
 from sigjax.metrics import trial_metric
 from sigjax.metrics.ratios import TrialShares
 
@@ -177,3 +178,24 @@ def test_designs_that_take_runs_one_by_one_are_refused():
     missing = {"A": {"x": 1, "y": 0}, "B": {"x": 1, "z": 1}}
     with pytest.raises(InputError, match="missing pairwise takes runs one by one"):
         compare(Evaluation.from_arrays(missing, metric="pass@1", missing="pairwise"))
+
+
+def test_several_metrics_of_the_logs_of_one_task_are_no_tasks(tmp_path, capsys):
+    chance = np.random.default_rng(3)
+    files = [tmp_path / f"{name}.json" for name in "abc"]
+    for file, rate in zip(files, (0.8, 0.5, 0.3), strict=True):
+        values = (chance.random((30, 6)) < rate).astype(int).tolist()
+        file.write_text(logs.inspect(values, model=f"lab/{file.stem}"))
+    metrics = ["pass@1", "pass^5", "flip-rate"]
+    assert _run(["compare", *map(str, files), "-m", *metrics], debug=True) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (header,) = (line for line in lines if line.startswith("system"))
+    assert lines[0] == "arc: pass@1, pass^5 and flip-rate (lower is better) on 30 instances with 6 runs, 3 systems"
+    assert all(metric in header for metric in metrics)
+    assert (header.count("interval"), header.count("adjusted p")) == (3, 3)
+    assert not any("task" in line for line in lines)
+    (row,) = (line for line in lines if line.startswith("lab/c"))
+    assert (row.count("["), row.count("*") >= 2) == (3, True)
+    alone = ["compare", *map(str, files), "-m", "pass@1"]
+    assert _run(alone, debug=True) == 0
+    assert any("arc: pass@1 on 30 instances" in line for line in capsys.readouterr().out.splitlines())

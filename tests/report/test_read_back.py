@@ -16,6 +16,7 @@ from sigjax import Evaluation, InputError, Report, compare
 from sigjax.cli import _run
 from sigjax.metrics import MEAN
 from sigjax.records import Interval, Settings
+from sigjax.report.sections import blocks
 
 SCHEMA = Report.json_schema()
 TERRIBLE = ("\ud800", 'quote " and \\', "line\nbreak\u2028", "{", "", "名")
@@ -251,3 +252,37 @@ def test_it_can_be_extended_with_the_data():
     assert compare(evaluation, resamples=500, extend=old, **options) == compare(evaluation, resamples=500, **options)
     with pytest.raises(InputError, match="this report has no data any more"):
         old.extend(500)
+
+
+def test_json_has_the_headline_of_each_metric_and_task_which_is_made_anew_when_read():
+    chance = np.random.default_rng(5)
+    systems = {"A": 0.9, "B": 0.6, "C": 0.55}
+    tasks = {
+        task: Evaluation.from_arrays(
+            {name: (chance.random(80) < rate).astype(int) for name, rate in systems.items()}, metric="accuracy"
+        )
+        for task in ("easy", "hard")
+    }
+    suite = compare(tasks, progress=False)
+    values = {"A": [1] * 20, "B": [1, 0] * 10}
+    pair = compare(values, metric="accuracy", progress=False)
+    both = compare(tasks["easy"], test=["permutation", "bootstrap"], progress=False, resamples=200)
+    for report in (suite, pair, both):
+        written = json.loads(report.to_json())
+        said = [(one["metric"], one["text"]) for one in written["headlines"]]
+        assert said == [(section.metric, line) for section in blocks(report) for line in section.headlines]
+        assert {metric for metric, _ in said} == {one.metric for one in report.systems}
+        older = {key: value for key, value in written.items() if key != "headlines"}
+        for source in (written, older):
+            read = Report.from_json(json.dumps(source))
+            assert read == report
+            assert read.to_json() == report.to_json()
+        jsonschema.validate(written, Report.json_schema())
+        jsonschema.validate(older, Report.json_schema())
+    assert [one["metric"] for one in json.loads(suite.to_json())["headlines"]] == [
+        "suite: accuracy",
+        "easy: accuracy",
+        "hard: accuracy",
+    ]
+    with pytest.raises(InputError, match="headlines, entry 1: has no 'text'"):
+        Report.from_json(json.dumps(json.loads(pair.to_json()) | {"headlines": [{"metric": "accuracy"}]}))

@@ -17,6 +17,7 @@ from reports import make_report, without_intervals
 from sigjax import Evaluation, InputError, Report, compare, diff, equivalence_test, read
 from sigjax.cli import _run
 from sigjax.guide import markdown
+from sigjax.metrics import MEAN
 from sigjax.records import Interval
 from sigjax.testing.jackknife import tango_interval
 from sigjax.testing.p_values import t_quantile
@@ -452,3 +453,42 @@ def test_scores_are_kept_where_they_are_few_and_come_back_to_the_last_bit():
     changed["statistics"][0]["systems"]["A"] = changed["statistics"][0]["systems"]["B"]
     with pytest.raises(InputError, match="'statistics': are not those of this report"):
         Report.from_json(json.dumps(changed))
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_a_loss_that_is_sure_and_of_which_only_the_size_is_open_is_called_worse(lower):
+    """Of 1,000 answers, 40 are lost and 10 won: limits of about [-.045, -.015], which hold 0.03 and not 0."""
+    old, new = [1] * 40 + [0] * 10 + [1] * 950, [0] * 40 + [1] * 10 + [1] * 950
+    same = [1, 0] * 500
+    sides = [evaluation("mean", A=each, B=same) for each in (old, new)]
+    if lower:
+        sides = [
+            replace(evaluation("mean", A=[1 - x for x in each], B=same), metric=replace(MEAN, higher_is_better=False))
+            for each in (old, new)
+        ]
+    found = diff(*sides, margin=0.03)
+    one = found.changes[0]
+    assert (found.verdict, one.verdict) == ("cannot tell", "cannot tell")
+    low, high = sorted((-one.limits.low, -one.limits.high)) if lower else one.limits
+    assert low < -0.03 < high < 0
+    for text in (str(found), found.to_markdown(), found.to_github(), found.to_html()):
+        assert "worse, by 0.03 or less?" in text
+        assert "Worse by some amount: A." in " ".join(text.split())
+    assert json.loads(found.to_json())["verdict"] == "cannot tell"
+    wide = diff(*(evaluation(A=answers(right, 20), B=same[:20]) for right in (11, 10)), margin=0.03)
+    assert wide.verdict == "cannot tell"
+    assert "or less?" not in str(wide)
+
+
+def test_one_comment_has_one_name_of_a_metric():
+    metric = "gsm8k: exact_match"
+    sides = [{"A": answers(right), "B": answers(50), "C": answers(c)} for right, c in ((90, 50), (30, 51))]
+    named = [replace(evaluation("mean", **side), metric=replace(MEAN, name=metric)) for side in sides]
+    old, new = (compare(each, progress=False, resamples=200) for each in named)
+    gone = compare(
+        replace(Evaluation.from_arrays(sides[1] | {"D": answers(3)}), metric=named[0].metric), progress=False
+    )
+    for result in (diff(old, new, margin=0.05), diff(old, gone, margin=0.05), diff(old, new)):
+        for text in (result.to_github(), str(result), result.to_markdown()):
+            assert "gsm8k: EM" in text
+            assert "exact_match" not in text.replace("\\_", "_")

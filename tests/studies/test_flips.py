@@ -10,11 +10,12 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from math import comb
 
+import logs
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from sigjax import Evaluation, InputError, compare, diff
+from sigjax import Evaluation, InputError, Report, compare, diff, read
 from sigjax.cli import _run
 from sigjax.studies import flips, slices
 
@@ -335,3 +336,93 @@ def test_the_web_page_has_the_sentences_and_tables_of_the_text(metric):
         assert page.folded == sentences[1]
         assert "<b>A" not in source
         assert "<script>&" not in source
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ([0.1, 0.2, -0.3, 0.5], [-0.3, 0.2, 0.1, 0.5]),
+        ([1 / 3, 1 / 3, 1 / 3, 0.0], [1.0, 0.0, 0.0, 0.0]),
+        ([0.1, 0.2, 0.0], [0.3, 0.0, 0.0]),
+    ],
+)
+def test_scores_that_are_equal_up_to_rounding_have_no_lead(a, b):
+    for one, other in ((a, b), (b, a)):
+        report = compare({"A": one, "B": other}, progress=False)
+        result = flips({"A": one, "B": other})
+        assert (report[0].delta, report[0].better) == (0.0, None)
+        assert Report.from_json(report.to_json())[0].better is None
+        assert result.headline.startswith("A and B have the same score: ")
+        assert (result.left_out[0].delta, result.fewest_no_lead, result.fewest_not_significant) == (0.0, None, None)
+
+
+def test_leaving_out_what_is_left_of_a_lead_by_rounding_is_no_lead():
+    """Without the instance of the lead, both sum to 0.3: of .1 and .2, and of .3 and 0."""
+    result = flips({"A": [5.0, 0.1, 0.2, 0.0], "B": [0.0, 0.3, 0.0, 0.0]})
+    assert result.left_out[1].delta == 0.0
+    assert result.fewest_no_lead == 1
+
+
+@pytest.fixture
+def quiz(tmp_path):
+    table = tmp_path / "quiz.csv"
+    rows = [f'{i},"What is {"=" * (i == 3)}{i}, now?",{"AB"[i % 2]},{int(i % 3 > 0)},{i % 2}' for i in range(90)]
+    table.write_text("id,question,target,A,B\n" + "\n".join(rows) + "\n")
+    return table
+
+
+def test_fields_are_shown_beside_each_instance(quiz, tmp_path, capsys):
+    names = ["txt", "json", "csv", "md", "html"]
+    files = [word for name in names for word in ("-o", str(tmp_path / f"out.{name}"))]
+    assert _run(["flips", str(quiz), "-m", "accuracy", "--show", "question", "target", "-q", *files], debug=True) == 0
+    assert _run(["flips", str(quiz), "-m", "accuracy", "--show", "question", "target"], debug=True) == 0
+    shown = capsys.readouterr().out
+    differ = [i for i in range(90) if int(i % 3 > 0) != i % 2]
+    assert len(differ) > 20
+    with (tmp_path / "out.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["instance"]) for row in rows] == differ
+    assert [row["question"] for row in rows] == [f"What is {'=' * (i == 3)}{i}, now?" for i in differ]
+    assert [row["target"] for row in rows] == ["AB"[i % 2] for i in differ]
+    held = json.loads((tmp_path / "out.json").read_text())["texts"]
+    assert held == {name: [row[name] for row in rows] for name in ("question", "target")}
+    for name in names:
+        text = (tmp_path / f"out.{name}").read_text()
+        assert all(f"What is {'=' * (i == 3)}{i}, now?" in text for i in differ), name
+    assert f"What is {differ[19]}, now?" in shown
+    assert f"What is {differ[20]}, now?" not in shown
+    assert f"Files (-o) have {len(differ) - 20} more." in shown
+    result = flips(quiz, metric="accuracy", show=["question", "target"])
+    assert {name: list(texts) for name, texts in result.texts.items()} == held
+    assert result.to_dataframe(columns="all")["question"].tolist() == held["question"]
+    assert "show" not in result.signature
+
+
+def test_files_name_all_instances_that_differ(quiz, tmp_path, capsys):
+    files = [word for name in ("txt", "md", "html", "csv") for word in ("-o", str(tmp_path / f"out.{name}"))]
+    assert _run(["flips", str(quiz), "-m", "accuracy", "-q", *files], debug=True) == 0
+    result = flips(quiz, metric="accuracy")
+    for name in ("txt", "md", "html", "csv"):
+        text = (tmp_path / f"out.{name}").read_text()
+        assert " more." not in text
+        assert all(f"{one.id}" in text for one in result.flips)
+    with (tmp_path / "out.csv").open() as file:
+        assert [row["instance"] for row in csv.DictReader(file)] == [one.id for one in result.flips]
+    assert " more." in str(result)
+
+
+def test_fields_that_are_not_there_or_not_read_are_refused(quiz, capsys):
+    with pytest.raises(InputError, match="show: no column and no file 'answer'; columns: 'id', 'question', 'target'"):
+        flips(quiz, metric="accuracy", show=["answer"])
+    with pytest.raises(InputError, match="show reads fields of files, and these are read already"):
+        flips(read(quiz, metric="accuracy"), show=["question"])
+    assert _run(["flips", str(quiz), "-m", "accuracy", "--show", "answer"], debug=False) == 2
+    assert "quiz.csv: --show: no column and no file 'answer'" in capsys.readouterr().err
+
+
+def test_the_target_of_lm_evaluation_harness_is_shown(tmp_path):
+    files = [tmp_path / f"{name}.jsonl" for name in "ab"]
+    for file, values in zip(files, ([1, 0, 1, 1], [1, 1, 0, 0]), strict=True):
+        file.write_text(logs.lm_eval(values))
+    result = flips(files, metric="acc", show=["target", "question"])
+    assert result.texts == {"target": ("A",) * 3, "question": ("q1", "q2", "q3")}

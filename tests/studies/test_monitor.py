@@ -4,8 +4,11 @@ import copy
 import json
 import math
 import pickle
+import re
+from contextlib import suppress
 from fractions import Fraction
 from itertools import combinations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +16,9 @@ import pytest
 import sigjax
 from sigjax import InputError, Monitor
 from sigjax.cli import _run
-from sigjax.studies.monitor import beta_mixture, log_e_values
+from sigjax.studies.monitor import _checksum, beta_mixture, log_e_values
 
+UNCHECKED = ("schema", "checksum")
 EFFECTS = 4.0 / 2.0 ** np.arange(6)
 
 
@@ -211,7 +215,7 @@ def test_systems_whose_pairs_are_settled_may_stop():
     monitor.update({"B": [1] * 10, "C": [1] * 10})
     assert monitor.stop
     assert monitor.exit_code == 0
-    assert "stop: 2 of 3 pairs are settled after 100 instances of at most 100" in str(monitor)
+    assert "stop after 100 instances of at most 100: 2 of 3 pairs are settled\n" in str(monitor)
 
 
 def test_clusters_are_units():
@@ -335,9 +339,188 @@ def test_damaged_states_are_refused():
     held = json.loads(monitor.to_json())
     state, columns = held["state"], held["state"]["columns"]
     states = [state | {"columns": some} for some in (0, columns[:1], [[math.nan, *row[1:]] for row in columns])]
-    for damaged in [held | {"schema": "sigjax-report/1"}, *({**held, "state": each} for each in states)]:
+    ids = [state | {"ids": each} for each in ({"q1": 5}, {"q1": "z:1"}, ["q1"], "q1", None)]
+    more = [state | {"clusters": [1]}, state | {"columns": columns[:-1]}]
+    others = ({**held, "state": each} for each in (*states, *ids, *more))
+    for damaged in [held | {"schema": "sigjax-report/1"}, *others]:
+        damaged["checksum"] = _checksum({key: value for key, value in damaged.items() if key not in UNCHECKED})
         with pytest.raises(InputError, match="this JSON: is no monitor"):
             Monitor.from_json(json.dumps(damaged))
+    assert Monitor.from_json(json.dumps(held)).to_json() == monitor.to_json()
+
+
+def test_no_byte_of_a_state_can_change(tmp_path):
+    """Each byte, each to another: refused in one way, or the same monitor (such as 1.0 for 1.00, or a blank)."""
+    monitor, state, chance = Monitor(["A", "b é"], baseline="A"), tmp_path / "state.json", np.random.default_rng(4)
+    monitor.update(board(2, 3, binary=False), ids=["q1", "q2", "x"])
+    whole, refused = Path(monitor.to_json(state)).read_bytes(), 0
+    for at in range(len(whole)):
+        byte = whole[at : at + 1]
+        others = [b"0123456789"[chance.integers(10)], chance.integers(256)]
+        for other in others if byte.isdigit() else others[1:]:
+            state.write_bytes(whole[:at] + bytes([other]) + whole[at + 1 :])
+            with suppress(InputError):
+                assert Monitor.from_json(state).to_json() == monitor.to_json()
+                continue
+            refused += 1
+    assert refused > 0.95 * len(whole) - whole.count(b" ")
+
+
+def test_parts_of_a_state_that_are_left_out_doubled_or_nested_are_refused(tmp_path):
+    monitor, state = Monitor("AB", binary=True), tmp_path / "state.json"
+    monitor.update({"A": [1, 0], "B": [0, 0]}, ids=["q1", "q2"])
+    text = monitor.to_json()
+    doubled = text.replace('"q1": ', '"q1": "3:0", "q1": ')
+    assert doubled != text
+    held = json.loads(text)
+    parts = [json.dumps({key: value for key, value in held.items() if key != left_out}) for left_out in held]
+    made = json.dumps(held | {"made": held["made"] | {"alpha": 2}})
+    others = ["[" * 100_000, '{"made":' * 100_000, "[]", "null", "3", '"x"', text[:-40], made]
+    for damaged in (doubled, *parts, *others):
+        state.write_text(damaged)
+        with pytest.raises(InputError, match=r"state.json: is no monitor, or damaged"):
+            Monitor.from_json(state)
+
+
+def log_of(tmp_path, answers, *lines, clusters=None):
+    """A log of JSON lines, in which systems lack some answers (NaN)."""
+    log = tmp_path / "log.jsonl"
+    with log.open("w") as file:
+        for i in lines:
+            given = {name: float(x) for name, x in zip("ABCD", answers[:, i], strict=False) if not math.isnan(x)}
+            file.write(json.dumps({"id": f"q{i}"} | ({} if clusters is None else {"doc": clusters[i]}) | given) + "\n")
+    return log
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("design", ["answers", "scores", "clusters", "largest"])
+def test_however_a_log_is_split_into_calls_the_monitor_is_the_same(tmp_path, seed, design):
+    chance = np.random.default_rng([seed, len(design)])
+    number = int(chance.integers(60, 160))
+    answers = (chance.random((4, number)) < np.array([[0.9], [0.5], [0.45], [0.2]])).astype(float)
+    if design == "scores":
+        answers += chance.normal(0, 0.2, answers.shape)
+    clusters = [f"d{i // 3}" for i in range(number)] if design == "clusters" else None
+    answers[chance.random(answers.shape) < 0.15] = math.nan
+    answers[:, :3] = np.nan_to_num(answers[:, :3])  # the first lines name all systems
+    how = {"metric": "mean" if design in ("scores", "clusters") else "accuracy"}
+    how |= {"cluster": "doc"} if clusters else {"largest": number // 2} if design == "largest" else {}
+    log = log_of(tmp_path, answers, *range(number), clusters=clusters)
+    whole = sigjax.monitor(log, **how)
+    state, ends = tmp_path / "state.json", chance.integers(3, number, int(chance.integers(1, 8)))
+    ends = [3 * (end // 3) for end in ends] if clusters else ends
+    for end in [*sorted(ends), number, number]:
+        seen = sigjax.monitor(log_of(tmp_path, answers, *range(end), clusters=clusters), **how, checkpoint=state)
+    assert seen.to_json() == whole.to_json()
+    assert design != "answers" or any(each.settled_at for each in whole.pairs)
+
+
+def test_instances_that_wait_for_a_system_count_as_soon_as_it_is_not_needed(tmp_path):
+    """C is settled by line 40; then the lines that lack C count, before later lines."""
+    a, b, c = np.ones(60), np.arange(60) % 4 > 0, np.zeros(60)
+    answers = np.stack([a, b, c])
+    answers[2, 5:15] = math.nan
+    seen = sigjax.monitor(log_of(tmp_path, answers, *range(60)), metric="accuracy", correction="none", largest=200)
+    at = max(each.settled_at for each in seen.pairs if each.b == "C")
+    order = [*range(5), *range(15, at + 10), *range(5, 15), *range(at + 10, 60)]
+    wanted = Monitor("ABC", correction="none", largest=200, binary=True)
+    for i in order:
+        wanted.update({name: x for name, x in zip("ABC", answers[:, i], strict=True) if not math.isnan(x)})
+    assert seen.pairs == wanted.pairs
+    assert seen.pairs[0].instances == 60
+    assert seen.waiting == ()
+
+
+def test_systems_may_come_first_in_another_order(tmp_path):
+    log, state, scores = tmp_path / "log.jsonl", tmp_path / "state.json", board(3, 40)
+    lines = [json.dumps({"id": f"q{i}"} | dict(zip("ABC", scores[:, i], strict=True))) for i in range(40)]
+    log.write_text("\n".join(lines[:20]) + "\n")
+    sigjax.monitor(log, metric="accuracy", checkpoint=state)
+    turned = [json.dumps(dict(reversed(json.loads(line).items()))) for line in lines]
+    log.write_text("\n".join(turned) + "\n")
+    seen = sigjax.monitor(log, metric="accuracy", checkpoint=state)
+    wanted = Monitor("ABC", binary=True)
+    wanted.update(scores)
+    assert seen.systems == ("A", "B", "C")
+    assert seen.pairs == wanted.pairs
+    log.write_text("\n".join(turned).replace('"C"', '"D"') + "\n")
+    with pytest.raises(InputError, match="has other systems than these files"):
+        sigjax.monitor(log, metric="accuracy", checkpoint=state)
+
+
+SUMS = [([0.1, 0.2, -0.3], [-0.3, 0.2, 0.1]), ([0.1, 0.2, 0.0], [0.3, 0.0, 0.0]), ([0.1, 0.2, -0.3], [0.0, 0.0, 0.0])]
+
+
+@pytest.mark.parametrize(("a", "b"), SUMS)
+@pytest.mark.parametrize("labels", ["clusters", "runs"])
+def test_equal_sums_are_ties_in_any_order(a, b, labels):
+    scores, units = np.array([a * 60, b * 60]), np.repeat(np.arange(60), 3)
+    assert np.bincount(units, scores[0])[0] != np.bincount(units, scores[1])[0]
+    if labels == "clusters":
+        monitor = Monitor("AB")
+        monitor.update(scores, clusters=units)
+    else:
+        names = {"ids": [f"q{i}" for i in units], "runs": ["1", "2", "3"] * 60}
+        monitor = sigjax.monitor(sigjax.Evaluation.from_arrays(dict(zip("AB", scores, strict=True)), **names))
+    (pair,) = monitor.pairs
+    assert (pair.delta, pair.settled_at, pair.p_value) == (0.0, None, 1.0)
+    assert pair.log10_e == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_sum_of_differences_that_is_0_up_to_rounding_has_no_direction():
+    """The scaled sum settles the pair, and the differences themselves sum to 0 in decimals."""
+    differences = [-5.4] + [0.1] * 54
+    assert 0 < abs(sum(differences)) < 1e-12
+    monitor = Monitor("AB", correction="none")
+    monitor.update([differences, [0.0] * 55])
+    while monitor.pairs[0].settled_at is None:
+        monitor.update([differences, [0.0] * 55])
+    monitor._state.total[:], monitor._state.size[:] = sum(differences), 10.8
+    assert monitor.pairs[0].delta == 0.0
+
+
+@pytest.mark.parametrize("correction", ["ebh", "holm", "none"])
+@pytest.mark.parametrize("pattern", [[1, 1, -1, 0], [1, 0, 0, 0, 1, -1], [2.5, -1, 0.5, 0.1]])
+def test_the_estimate_is_right_if_the_differences_go_on_as_they_are(correction, pattern):
+    """The pattern goes on and on; a is ahead."""
+    binary = set(pattern) <= {1, 0, -1}
+    monitor = Monitor("AB", correction=correction, binary=binary)
+    a, b = np.maximum(pattern * 3, 0.0), np.maximum(-np.array(pattern * 3), 0.0)
+    monitor.update([a, b])
+    (pair,) = monitor.pairs
+    few, many = pair.more_units_range
+    assert pair.settled_at is None
+    assert few < pair.more_units < (many or math.inf)
+    while not monitor.stop:
+        monitor.update([a, b])
+    assert monitor.pairs[0].settled_at - len(a) == pytest.approx(pair.more_units, rel=0.25)
+    assert monitor.pairs[0].more_units is monitor.pairs[0].more_units_range is None
+    assert monitor.pairs[0].better == "A"
+
+
+def test_the_text_estimates_how_many_more_are_needed_and_speaks_of_the_order():
+    monitor = Monitor("ABC", binary=True, largest=1000)
+    monitor.update(board(3, 20))
+    text = " ".join(str(monitor).split())
+    assert "The order of the instances must be random" in text
+    assert re.search(
+        r"About [\d,]+ more instances? \([\d,]+ to (any number|[\d,]+)\) would settle (the pair|. - .), if", text
+    )
+    same = Monitor("AB", largest=100)
+    same.update(np.ones((2, 30)))
+    assert "At most 70 more instances: if the differences go on as so far, they may end" in " ".join(str(same).split())
+    assert same.pairs[0].more_units is None
+    monitor.update(np.repeat([[1], [0], [0]], 980, axis=1))
+    assert monitor.stop
+    assert "more instance" not in str(monitor)
+
+
+def test_names_are_broken_between_two_systems_and_not_inside_of_a_number():
+    monitor = Monitor(["Qwen/Qwen2.5-7B-Instruct", "Qwen/Qwen2.5-14B-Instruct"], binary=True)
+    monitor.update([[1, 0, 1], [0, 0, 1]])
+    text = str(monitor)
+    assert re.search(r"^Qwen/Qwen2.5-7B-Instruct - +[+]0.3333", text, re.MULTILINE)
+    assert re.search(r"^Qwen/Qwen2.5-14B-Instruct$", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("first", [-42, -60, 3, 2, 1])
@@ -455,7 +638,7 @@ def test_the_largest_number_is_one_of_units(design, unit, tmp_path, capsys):
     words = ["monitor", table, "-m", "accuracy", design, "x", "-o", out, "--largest"]
     for largest, code in ((11, 3), (10, 0)):
         assert run(*words, largest) == code
-        assert f"after 10 {unit}s of at most {largest}\n" in capsys.readouterr().err
+        assert f" after 10 {unit}s of at most {largest}: 0 of 1 pair is settled\n" in capsys.readouterr().err
         held = json.loads(out.read_text())
         assert (held["unit"], held["stop"], held["pairs"][0]["units"]) == (unit, code == 0, 10)
     assert Monitor.from_json(out).unit == unit

@@ -5,6 +5,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 
+import logs
 import numpy as np
 import pytest
 from scipy.stats import permutation_test
@@ -284,3 +285,25 @@ def test_the_command_reads_a_field_draws_a_forest_and_folds_details(tmp_path, ca
     assert "left out: z (3)" in details
     _run([*command, "--only", "A", "B"], debug=True)
     assert "from slice to slice (p = " in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_slices_of_the_task_that_has_the_metric_need_no_field_in_other_tasks(tmp_path, capsys):
+    folders = [tmp_path / name for name in "ab"]
+    rng, day = np.random.default_rng(1), "2025-01-01T00-00-00.000000"
+    for folder in folders:
+        folder.mkdir()
+        lines = map(json.loads, logs.lm_eval(rng.integers(0, 2, 40).tolist(), metric="exact_match").splitlines())
+        lines = [line | {"doc": {"category": "xy"[i % 2]}} for i, line in enumerate(lines)]
+        (folder / f"samples_gsm8k_{day}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        (folder / f"samples_arc_{day}.jsonl").write_text(logs.lm_eval(rng.integers(0, 2, 40).tolist()))
+    words = ["slices", *map(str, folders), "-m", "exact_match", "--by", "category"]
+    assert _run(words, debug=True) == 0
+    with_others = capsys.readouterr().out
+    for folder in folders:
+        (folder / f"samples_arc_{day}.jsonl").unlink()
+    assert _run(words, debug=True) == 0
+    assert capsys.readouterr().out == with_others
+    for folder in folders:  # now the task that lacks the field has the metric
+        (folder / f"samples_arc_{day}.jsonl").write_text(logs.lm_eval([1, 0] * 20, metric="exact_match"))
+    with pytest.raises(InputError, match=r"samples_arc_.* by: no column and no file 'category'"):
+        _run(words, debug=True)

@@ -1,0 +1,189 @@
+"""Stopping: how much of an evaluation would a monitor have saved? Saved results are replayed in random orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import sigjax.report.words as words
+import sigjax.resample.draws as draws
+from sigjax.comparison.compare import compare
+from sigjax.comparison.options import ReadingOptions
+from sigjax.metrics.ratios import ACCURACY
+from sigjax.records import Interval, Settings
+from sigjax.records.options import check, option, same, takes
+from sigjax.report.plots import BLUE, GREY, set_words
+from sigjax.run.context import progress_bar
+from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
+from sigjax.studies.monitor import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions, mean_scores
+from sigjax.studies.study import PANEL, Study, study_signature
+from sigjax.studies.trials import StudyOptions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_FIRST_ROW = 2**41 + 2**38
+"""Order r has the random words of resample 2^41 + 2^38 + 2 r, its swaps those of the next one: no test reaches them."""
+_STEPS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoppingOptions(ReadingOptions):
+    """The options of `stopping`."""
+
+    only: Sequence[str] | None = option(None, "Names of the systems; all when left out.", group="Main options")
+    confidence_level: float = same(MonitorOptions, "confidence_level")
+    correction: MonitorCorrection = same(MonitorOptions, "correction")
+    baseline: str | None = same(Settings, "baseline")
+    orders: int = option(100, "Random orders.", least=1, most=100_000, group="Main options")
+    cost: float | None = option(
+        None, "Cost of one system on one instance, in any currency.", above=0, group="Main options"
+    )
+    seed: int = same(StudyOptions, "seed")
+    progress: bool = same(StudyOptions, "progress")
+
+
+@dataclass(frozen=True, repr=False)
+class Stopping(Study):
+    """What a monitor would have saved and found, over random orders.
+
+    Attributes:
+        num_units: number of units: clusters, where there are some.
+        needed: mean share of the results (of a system on an instance) until the monitor stops each system.
+        at_settling: mean share of the units after which pairs are settled; None where none ever is.
+        found: number of pairs in which the permutation test on all instances finds a difference.
+        kept: mean share of these that the monitor settles; None where there are none.
+        false_stops: number of orders, with the outputs of all systems swapped at random, in which any pair is settled;
+            where nothing is adjusted for, the first pair.
+        false_interval: Clopper-Pearson interval (95%) of their share, which is meant to be alpha at most.
+        cost: of all results; None where that of one is not given.
+        saved: the mean part of it that is saved.
+        curve: mean share of the differences found that are settled after 1/50, 2/50, ... of the units.
+    """
+
+    systems: tuple[str, ...]
+    metric: str
+    num_instances: int
+    num_units: int
+    orders: int
+    needed: float
+    at_settling: float | None
+    found: int
+    kept: float | None
+    false_stops: int
+    false_interval: Interval
+    cost: float | None
+    saved: float | None
+    curve: tuple[float, ...]
+    alpha: float
+    correction: MonitorCorrection
+    signature: str
+
+    def _lines(self) -> list[str]:
+        found = f"it finds {self.kept or 0.0:.0%} of the {words.count(self.found, 'difference')} of the full test"
+        which, share = "the first" if self.correction == "none" else "any", self.false_stops / self.orders
+        lines = [
+            f"the monitor needs {self.needed:.0%} of the results",
+            found if self.found else "the full test finds no difference",
+            f"{words.metric_title(self.metric)} on {words.count(self.num_instances, 'instance')}, "
+            f"{words.count(len(self.systems), 'system')}; means over {words.count(self.orders, 'random order')}",
+            f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}",
+            "",
+        ]
+        if self.saved is not None:
+            lines.append(f"saved: {self.saved:,.2f} of {self.cost:,.2f}")
+        if self.at_settling is not None:
+            lines.append(f"a pair that is settled is settled after {self.at_settling:.0%} of the instances (mean)")
+        ends = words.format_interval(self.false_interval, ".3f")
+        lines.append(f"false stops: with swapped outputs, {which} pair is settled in {share:.3f}")
+        return [*lines, f"of the orders, 95% interval {ends}; meant: at most {self.alpha:.3g}", "", self.signature]
+
+    def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
+        yield PANEL, self._draw
+
+    def _draw(self, axes: Axes) -> None:
+        at = np.arange(_STEPS + 1) / _STEPS
+        axes.step(at, [0.0, *self.curve], where="post", color=BLUE, linewidth=1.2, label="differences settled")
+        axes.axvline(self.needed, color=GREY, linewidth=0.8, linestyle="--", label="share of results needed")
+        axes.set_ylim(0.0, 1.02)
+        title = f"{words.metric_title(self.metric)}: differences of the full test that the monitor has settled"
+        set_words(axes, title, "share of the instances", "share of differences")
+
+
+@takes(StoppingOptions)
+def stopping(data: Any, options: StoppingOptions) -> Stopping:
+    """Replay an evaluation in random orders: what would `monitor` have found, and how many results would it need?
+
+    Each order is replayed twice: as it is, where a system stops when all its pairs are settled; and with the outputs of
+    all systems swapped at random on each unit, so that all are equal, and each stop is a false one.
+
+    Args:
+        data: what `compare` takes, of a metric that is a mean over instances.
+        options: see `StoppingOptions`.
+
+    Raises:
+        InputError: a metric that is no mean, or several metrics.
+
+    Example:
+        >>> answers = {"A": [1] * 90 + [0] * 10, "B": [1] * 10 + [0] * 90, "C": [1] * 12 + [0] * 88}
+        >>> study = stopping(answers, metric="accuracy", orders=20, progress=False)
+        >>> study.found, study.kept, study.at_settling < 0.2
+        (2, 1.0, True)
+    """
+    check(options)
+    evaluation, values, labels = mean_scores(data, options, "stopping", missing="error")
+    evaluation.check_complete()
+    codes = np.arange(values.shape[1]) if labels is None else np.unique(labels, return_inverse=True)[1]
+    sizes = np.bincount(codes)
+    units, number = np.stack([np.bincount(codes, scores) for scores in values]), len(sizes)
+    rates = {"baseline": options.baseline, "confidence_level": options.confidence_level, "seed": options.seed}
+    alpha = Settings(confidence_level=options.confidence_level).alpha
+    made = {"alpha": alpha, "correction": options.correction, "baseline": options.baseline, "largest": number}
+    made |= {"binary": evaluation.metric.name == ACCURACY.name and labels is None}
+    new: Callable[[], Monitor] = partial(Monitor, evaluation.systems, **made)
+    full = compare(evaluation, correction=OF_INVERSE[options.correction][0], interval="none", progress=False, **rates)
+    finds = {frozenset((each.a, each.b)) for each in full if words.is_significant(each)}
+    names = [(each.a, each.b) for each in new().pairs]
+    times, used, false_stops = np.empty((options.orders, len(names))), 0, 0
+    with progress_bar("orders", options.orders, visible=options.progress) as advance:
+        for r in range(options.orders):
+            keys = draws.row_keys(options.seed, _FIRST_ROW + 2 * r + np.arange(2))
+            order = np.argsort(draws.words(keys[:1], number + number % 2)[0, :number])
+            replay = new()
+            replay.update(units[:, order])
+            times[r] = [each.settled_at or np.inf for each in replay.pairs]
+            for name in evaluation.systems:  # until its last pair is settled
+                until = max(time for time, pair in zip(times[r], names, strict=True) if name in pair)
+                used += int(sizes[order[: int(min(until, number))]].sum())
+            chance = draws.words(keys[1:], units.size + units.size % 2)[0, : units.size].reshape(units.shape)
+            swapped = np.take_along_axis(units, np.argsort(chance, axis=0), axis=0)
+            stops = new().update(swapped[:, order])
+            false_stops += names[0] in stops if options.correction == "none" else bool(stops)
+            advance(r + 1)
+    settled, significant = np.isfinite(times), np.array([frozenset(pair) in finds for pair in names])
+    needed, found = used / (options.orders * values.size), int(significant.sum())
+    steps = np.arange(1, _STEPS + 1) / _STEPS * number
+    cost = None if options.cost is None else options.cost * values.size
+    return Stopping(
+        systems=evaluation.systems,
+        metric=evaluation.metric.name,
+        num_instances=values.shape[1],
+        num_units=number,
+        orders=options.orders,
+        needed=needed,
+        at_settling=float(times[settled].mean() / number) if settled.any() else None,
+        found=found,
+        kept=float(settled[:, significant].mean()) if found else None,
+        false_stops=false_stops,
+        false_interval=proportion_interval(false_stops, options.orders, PROPORTION_LEVEL),
+        cost=cost,
+        saved=None if cost is None else (1.0 - needed) * cost,
+        curve=tuple(float((times[:, significant] <= step).mean()) if found else 0.0 for step in steps),
+        alpha=alpha,
+        correction=options.correction,
+        signature=study_signature("stopping", options, metric=evaluation.metric.name, units=number),
+    )
