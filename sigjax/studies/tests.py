@@ -107,7 +107,7 @@ def sign_test(differences: np.ndarray, alternative: Alternative) -> ClassicalTes
     return ClassicalTest(SIGN, float(above), _binomial_tail(above, below, alternative), assumes)
 
 
-def wilcoxon(differences: np.ndarray, alternative: Alternative, *, rounding: int = 0) -> ClassicalTest:
+def wilcoxon(differences: np.ndarray, alternative: Alternative, *, rounding: float = 0) -> ClassicalTest:
     r"""Wilcoxon signed-rank test; the statistic is the sum of the ranks of the differences above 0.
 
     Zeros are left out (`zero_method="wilcox"`) and equal sizes get their mean rank. Up to 500 differences that are not
@@ -219,7 +219,7 @@ def _mid_p(above: int, below: int, alternative: Alternative) -> float:
     return 2.0 * tail if above != below else 0.5 + binomial_upper(above + 1, both)
 
 
-def doubled_ranks(sizes: np.ndarray, rounding: int) -> np.ndarray:
+def doubled_ranks(sizes: np.ndarray, rounding: float) -> np.ndarray:
     """Twice the mean ranks `[unit]` of sizes, as whole numbers; neighbours within `rounding` are tied."""
     order = np.argsort(sizes, kind="stable")
     group = np.zeros(len(sizes), np.int64)
