@@ -16,7 +16,7 @@ import numpy as np
 
 from sigjax.metrics.columns import COLUMNS
 from sigjax.metrics.edits import ERROR_RATES
-from sigjax.metrics.judges import PPI
+from sigjax.metrics.judges import PPI, with_near_judges
 from sigjax.metrics.predictions import PREDICTIONS, restore_class_metric
 from sigjax.metrics.ratios import LARGEST_WHOLE, MATCHES, MEAN, RATIOS, TrialShares, fbeta, trial_metric
 from sigjax.metrics.rouge import ROUGE
@@ -196,6 +196,8 @@ def evaluation_from_arrays(
     if num_instances == 0:
         raise InputError("there are no instances to compare on")
     resolved = resolve_metric(metric, num_inputs=num_inputs)
+    if resolved is PPI:
+        tables = dict(zip(tables, with_near_judges(list(tables.values())), strict=True))
     labels, trials = _labels("ids", ids, num_instances), _labels("runs", runs, num_instances)
     _refuse_repeats(labels, trials)
     blocks = _labels("strata", strata, num_instances)
