@@ -190,8 +190,10 @@ def _of_mean(
         return ClassicalTest(name, 0.0, 1.0, assumes)
     if differences.max() - differences.min() <= rounding:
         return LeftOut(name, ALL_EQUAL)
-    mean = float(total(differences)) / len(differences)
-    statistic = mean / math.sqrt(variance(differences) / len(differences))
+    # Squares stay within the range of a double; a power of two rounds nothing.
+    scaled = np.ldexp(differences.astype(np.float64), -math.frexp(float(np.abs(differences).max()))[1])
+    mean = float(total(scaled)) / len(scaled)
+    statistic = mean / math.sqrt(variance(scaled) / len(scaled))
     return ClassicalTest(name, statistic, tail(statistic), assumes)
 
 

@@ -18,7 +18,7 @@ EIGHTHS = {name: np.rint(8.0 * values) / 8.0 for name, values in REALS.items()}
 """Many ties, also between differences; times a power of ten, they are ties up to rounding."""
 DATA = {"reals": REALS, "eighths": EIGHTHS}
 GAMES, RUNS = [f"g{i // 10}" for i in range(SIZE)], [str(i % 10) for i in range(SIZE)]
-FACTORS = [2.0**-100, 2.0**100, 1e-30, 1e-11, 1e30]
+FACTORS = [2.0**-100, 2.0**100, 1e-30, 1e-11, 1e30, 1e138]
 DRAWN = {"resamples": 400}
 
 
