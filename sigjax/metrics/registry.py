@@ -241,8 +241,8 @@ def _refuse_out_of_range(metric: AnyMetric, tables: Mapping[str, np.ndarray]) ->
             )
     if 0.0 < largest < 1.0 / LARGEST and getattr(metric, "name", "") in _SQUARED:
         raise InputError(
-            f"the largest number is {largest:g}, whose square is too small for a double; numbers from {1.0 / LARGEST:g} "
-            "are taken; rescale them"
+            f"the largest number is {largest:g}, whose square is too small for a double; numbers from "
+            f"{1.0 / LARGEST:g} are taken; rescale them"
         )
 
 

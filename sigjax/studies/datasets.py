@@ -25,7 +25,7 @@ from sigjax.metrics.ratios import mean_score
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.settings import adjust
 from sigjax.report.plots import diagram_size, draw_diagram
-from sigjax.report.words import DASH, count, format_number, format_p, metric_title, number_spec
+from sigjax.report.words import DASH, LOWER, count, format_number, format_p, metric_title, number_spec
 from sigjax.studies.study import Study, StudyRows, signature_line, table_text
 from sigjax.studies.tests import doubled_ranks, wilcoxon
 from sigjax.testing.uncertainty import standard_errors
@@ -100,6 +100,7 @@ class RankTests(Study):
         level: 1 - alpha.
         pairs: all pairs.
         signature: one line that says what was tested.
+        lower_is_better: whether lower scores are better.
     """
 
     rows = "pairs"
@@ -117,6 +118,7 @@ class RankTests(Study):
     level: float
     pairs: tuple[RankPair, ...]
     signature: str
+    lower_is_better: bool
 
     def __iter__(self) -> Iterator[RankPair]:
         """Go through the pairs."""
@@ -140,7 +142,7 @@ class RankTests(Study):
         ]
         return [
             f"{metric_title(self.metric)} of {len(self.systems)} systems on {count(self.data_sets, 'data set')}: they "
-            f"{differ} (p = {format_p(self.iman_davenport_p)})",
+            f"{differ} (p = {format_p(self.iman_davenport_p)}){LOWER * self.lower_is_better}",
             f"Friedman chi-square {self.friedman:.4g}, p = {format_p(self.friedman_p)}; Iman-Davenport F "
             f"{self.iman_davenport:.4g}, p = {format_p(self.iman_davenport_p)}",
             "",
@@ -234,6 +236,7 @@ def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) 
             RankPair(named[i], named[j], own, nemenyi_p, wilcoxon_p, p)
             for (i, j), own, nemenyi_p, wilcoxon_p, p in zip(pairs, apart, nemenyi, tests, adjusted, strict=True)
         ),
+        lower_is_better=not evaluation.metric.higher_is_better,
         signature=signature_line(test="friedman", metric=evaluation.metric.name, level=f"{confidence_level:g}"),
     )
 
