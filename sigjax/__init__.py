@@ -5,6 +5,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
 from sigjax.studies import STUDIES as _STUDIES
+from sigjax.studies import elsewhere as _elsewhere
 from sigjax.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -65,7 +66,9 @@ if not TYPE_CHECKING:  # type checkers would take any name for one of these
     def __getattr__(name: str) -> object:
         """Import a public name when it is first used."""
         if name not in _HOMES:
-            raise AttributeError(f"module 'sigjax' has no attribute {name!r}", name=name, obj=_sys.modules[__name__])
+            raise AttributeError(
+                f"module 'sigjax' has no attribute {name!r}{_elsewhere(name)}", name=name, obj=_sys.modules[__name__]
+            )
         globals()[name] = thing = getattr(_import_module(_HOMES[name]), name)
         return thing
 

@@ -1,5 +1,7 @@
 """Laws that every metric and every test obeys, over a registry: a new metric adds one line here and is tested."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -9,8 +11,8 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 from samples import exchanged
 
-from sigjax import Evaluation, Metric, SampleMetric, compare
-from sigjax.metrics import class_metric
+from sigjax import Evaluation, InputError, Metric, SampleMetric, compare
+from sigjax.metrics import METRICS, class_metric
 
 pytestmark = pytest.mark.slow
 
@@ -420,3 +422,35 @@ def test_adding_a_constant_changes_nothing():
     )
     assert first.p_value == second.p_value
     assert first.exceed == second.exceed
+
+
+@pytest.mark.parametrize("large", [9e139, 1e150, 1e155, 1e200, 1e308, -1e308, 5e-324])
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_numbers_beyond_the_range_are_refused_in_one_way(name, large):
+    """They gave OverflowError, NaN and warnings, which are errors here."""
+    inputs = max(1, len(METRICS[name].inputs))
+    rng = np.random.default_rng(1)
+    gold = rng.integers(0, 2, 12) * large / 4.0
+    for whole in (True, False):
+        tables = {}
+        for system in "AB":
+            table = rng.uniform(0.1, 1.0, (12, inputs)) * (large if whole else 1.0)
+            table[0, 0] = large
+            tables[system] = np.column_stack([table[:, :1], gold, table[:, 2:]])[:, :inputs] if inputs > 1 else table
+        if abs(large) > 1e140:
+            with pytest.raises(InputError, match=r"numbers up to 1e\+140 are taken; rescale them"):
+                Evaluation.from_arrays(tables, metric=name)
+            continue
+        with suppress(InputError):  # what is no count, no label, or too small beside the others
+            report = compare(Evaluation.from_arrays(tables, metric=name), resamples=30)
+            assert np.isfinite([report[0].delta, report[0].p_value, *(report[0].interval or ())]).all()
+
+
+@pytest.mark.parametrize("name", ["variance", "mse", "rmse", "r2", "ppi"])
+def test_numbers_whose_squares_are_0_are_refused(name):
+    """p was 1, whatever the numbers."""
+    rng = np.random.default_rng(1)
+    inputs = max(1, len(METRICS[name].inputs))
+    tables = {system: rng.normal(size=(12, inputs)) * 1e-170 for system in "AB"}
+    with pytest.raises(InputError, match="whose square is too small for a double; numbers from 1e-140 are taken"):
+        Evaluation.from_arrays(tables, metric=name)

@@ -156,7 +156,8 @@ def _judges(draft: Draft) -> Iterator[str]:
         named = [f"{errors[k][2]:+.3g} for {errors[k][0]} - {errors[k][1]} (adjusted p {p:.2g})" for p, k in differ]
         yield (
             f"warning: {draft.metric}: the judge errs differently on these systems, so comparing its scores alone is "
-            f"biased, by: {first_of(named, _NAMED)}; {draft.metric} corrects for it (t test of judge - human, Holm)"
+            f"biased, on its scale by: {first_of(named, _NAMED)}; {draft.metric} corrects for it (t test of the judge "
+            "beside the line of its scores on the labels, Holm)"
         )
 
 
@@ -203,29 +204,37 @@ def _measures(sums: np.ndarray, *, is_label: bool) -> dict[str, np.ndarray]:
 
 
 def error_differences(evaluation: EvaluationRecord) -> Iterator[tuple[str, str, float, float]]:
-    """Of pairs of systems with common labels, (a, b, mean difference, p) of the judge's error, judge - human.
+    r"""How far the judge favours one system of each pair with common labels: (a, b, mean difference, p).
 
-    On instances that are labelled for both; p is two-sided, of the paired t test, or of its form for clusters (residual
-    sums of the clusters, with as many degrees of freedom as there are clusters less one); 1 where all is rounding.
+    On instances that are labelled for both systems, the judge's score is $f = \alpha_s + \beta y + \epsilon$ for a
+    human label y and system s: the judge may have another scale than people. The mean difference is $\alpha_a -
+    \alpha_b$ by least squares. p is two-sided, by t with the standard error of clusters (of instances where there are
+    none), and as many degrees of freedom as there are clusters less one; 1 where all is rounding.
 
     >>> from sigjax import Evaluation
-    >>> labels = {"A": [[1, 0.5], [0, 0.2], [1, 0.9]], "B": [[1, 1], [1, 1], [0, 0.1]]}
+    >>> labels = {"A": [[1, 8], [0, 2], [1, 9]], "B": [[1, 9], [1, 8], [0, 1]]}
     >>> [(a, b, apart, p)] = error_differences(Evaluation.from_arrays(labels, metric="ppi"))
     >>> a, b, round(apart, 4), round(p, 4)
-    ('A', 'B', -0.1667, 0.4975)
+    ('A', 'B', 0.3333, 0.6667)
     """
     labelled, human, judge, unit = _labels(evaluation)
     rounding = 1e-12 * np.maximum(np.abs(human), np.abs(judge)).max(axis=1)
     for a, b in combinations(range(len(labelled)), 2):
         both = labelled[a] & labelled[b]
-        counts = np.bincount(unit, both)
-        if (number := np.count_nonzero(counts)) < 3:
+        of_unit = unit[both]
+        if (number := len(np.unique(of_unit))) < 3:
             continue
-        apart = np.where(both, judge[a] - human[a] - judge[b] + human[b], 0.0)
-        mean = float(apart.sum() / counts.sum())
-        residual = np.bincount(unit, apart) - mean * counts
-        error = float(np.sqrt(number / (number - 1) * np.square(residual).sum()) / counts.sum())
-        least = float(max(rounding[a], rounding[b]))
+        y, f = human[[a, b]][:, both], judge[[a, b]][:, both]
+        near = y - y.mean(axis=1, keepdims=True)
+        square = float((near * near).sum())
+        slope = float((near * f).sum()) / square if square > 0.0 else 1.0
+        (left, right), (gap, _) = f - slope * y, y.mean(axis=1) - y.mean(axis=1)[::-1]
+        mean = float((left - right).mean())
+        centred = np.stack([left - left.mean(), right - right.mean()])
+        of_slope = (near * centred).sum(axis=0) * (gap * len(of_unit) / square if square > 0.0 else 0.0)
+        residual = np.bincount(of_unit, centred[0] - centred[1] - of_slope)
+        error = float(np.sqrt(number / (number - 1) * np.square(residual).sum()) / len(of_unit))
+        least = float(max(rounding[a], rounding[b])) * max(1.0, abs(slope))
         p = t_tail(mean / max(error, least), number - 1.0, "two-sided") if max(error, abs(mean)) > least else 1.0
         yield evaluation.systems[a], evaluation.systems[b], mean, p
 

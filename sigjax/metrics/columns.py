@@ -204,15 +204,10 @@ def standardized(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
             f"{', '.join(metric.inputs)}, got {metric.standardize!r}"
         )
     result = columns.copy()
-    for i, (name, method) in enumerate(zip(metric.inputs, methods, strict=True)):
+    for i, method in enumerate(methods):
         for row in result[:, i] if method != "none" else ():
             different, inverse, counts = np.unique(row, return_inverse=True, return_counts=True)
-            try:
-                row[:] = np.array(_STANDARDIZE[method](different.tolist(), counts.tolist()))[inverse]
-            except OverflowError:
-                raise InputError(
-                    f"{name}: the spread of the numbers is beyond the range of a double; rescale them"
-                ) from None
+            row[:] = np.array(_STANDARDIZE[method](different.tolist(), counts.tolist()))[inverse]
     return result
 
 

@@ -19,6 +19,8 @@ import numpy as np
 from sigjax.metrics.ratios import divide
 from sigjax.records import Array, InputError, Metric
 
+_FAR = 2.0**8
+"""Scores of a judge are large from this many times the size of their deviations."""
 _STATS = ("labelled", "unlabelled", "human", "judge_labelled", "judge_unlabelled", "product", "judge_square")
 
 
@@ -60,6 +62,23 @@ def _extract(human: np.ndarray, judge: np.ndarray) -> np.ndarray:
         )
     y, f = (np.where(labelled, each, 0.0) for each in (human, judge))
     return np.stack([labelled, ~labelled, y, f, judge - f, y * judge, judge * judge], axis=-1)
+
+
+def with_near_judges(tables: list[np.ndarray]) -> list[np.ndarray]:
+    """Tables `[instance, 2]` of human labels and judge, whose large scores of the judge are less by one number.
+
+    No score changes when the judge adds a constant for all systems; but the squares of large scores lose the digits by
+    which they differ. The constant is a score of the judge, so that the subtraction rounds little or nothing.
+
+    >>> with_near_judges([np.array([[1.0, 1e9], [0.0, 1e9 + 1.0]]), np.array([[1.0, 1e9 + 2.0], [0.0, 1e9]])])[1]
+    array([[1., 2.],
+           [0., 0.]])
+    """
+    judge = np.sort(np.concatenate([table[:, 1] for table in tables]))
+    middle = judge[(len(judge) - 1) // 2]
+    if abs(float(middle)) < _FAR * float(np.abs(judge - middle).mean()):
+        return tables
+    return [np.column_stack([table[:, 0], table[:, 1] - middle]) for table in tables]
 
 
 PPI = Metric("ppi", ppi_score, _STATS, _extract, ("human", "judge"), optional_inputs=("human",), title="PPI++")

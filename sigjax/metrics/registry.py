@@ -16,7 +16,7 @@ import numpy as np
 
 from sigjax.metrics.columns import COLUMNS
 from sigjax.metrics.edits import ERROR_RATES
-from sigjax.metrics.judges import PPI
+from sigjax.metrics.judges import PPI, with_near_judges
 from sigjax.metrics.predictions import PREDICTIONS, restore_class_metric
 from sigjax.metrics.ratios import LARGEST_WHOLE, MATCHES, MEAN, RATIOS, TrialShares, fbeta, trial_metric
 from sigjax.metrics.rouge import ROUGE
@@ -196,6 +196,9 @@ def evaluation_from_arrays(
     if num_instances == 0:
         raise InputError("there are no instances to compare on")
     resolved = resolve_metric(metric, num_inputs=num_inputs)
+    _refuse_out_of_range(resolved, tables)
+    if resolved is PPI:
+        tables = dict(zip(tables, with_near_judges(list(tables.values())), strict=True))
     labels, trials = _labels("ids", ids, num_instances), _labels("runs", runs, num_instances)
     _refuse_repeats(labels, trials)
     blocks = _labels("strata", strata, num_instances)
@@ -216,6 +219,31 @@ def evaluation_from_arrays(
         runs=trials,
         notes=notes,
     )
+
+
+LARGEST = 1e140
+"""The largest number that is taken: squares and their sums stay within the range of a double."""
+_SQUARED = frozenset({"variance", "mse", "rmse", "r2", "ppi"})
+"""Metrics that square the numbers, or multiply two."""
+
+
+def _refuse_out_of_range(metric: AnyMetric, tables: Mapping[str, np.ndarray]) -> None:
+    """Refuse numbers whose squares would leave the range of a double: results would be infinite, NaN or 0."""
+    largest = 0.0
+    for name, table in tables.items():
+        sizes = np.nan_to_num(np.abs(table))
+        largest = max(largest, float(sizes.max()))
+        if largest > LARGEST:
+            row, column = np.argwhere(sizes > LARGEST)[0].tolist()
+            raise InputError(
+                f"system {name!r}: {table[row, column]:g} at instance {row + 1}; numbers up to {LARGEST:g} are taken; "
+                "rescale them"
+            )
+    if 0.0 < largest < 1.0 / LARGEST and getattr(metric, "name", "") in _SQUARED:
+        raise InputError(
+            f"the largest number is {largest:g}, whose square is too small for a double; numbers from "
+            f"{1.0 / LARGEST:g} are taken; rescale them"
+        )
 
 
 def refuse_other_indexes(arrays: Mapping[str, Any]) -> None:

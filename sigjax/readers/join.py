@@ -446,7 +446,8 @@ def _settle_missing(
         drop = Hint("missing", "drop")
         ways = f"use {drop} or {Hint('missing', 'zero')}" if len(systems) == 2 else f"use {drop}, pairwise or zero"
         if (~absent).any(axis=1).all() and (~absent).sum(axis=0).max() == 1:
-            ways = "no two share any: `sigjax unpaired` takes such systems"
+            column = Hint("id_column", "NAME")
+            ways = f"no two share any: name the column they share ({column}); without one, take `sigjax unpaired`"
         raise InputError(f"systems have different instances: {lacks}; {ways}")
     if missing == "drop":
         kept = np.flatnonzero(~absent.any(axis=0))

@@ -211,6 +211,20 @@ STUDIES = {study.name: study for study in _ALL}
 _MODULES = {function: study for study in STUDIES.values() for function in study.functions}
 
 
+def elsewhere(name: str) -> str:
+    """Where the study of this name is, for messages: by its command, module, function or result; else nothing.
+
+    >>> elsewhere("rl"), elsewhere("classical"), elsewhere("unknown")
+    ('; see sigjax.studies.rl', '; see sigjax.studies.classical_tests', '')
+    """
+    for study in STUDIES.values():
+        if name in study.functions:
+            return f"; see sigjax.studies.{name}"
+        if name in (study.name, study.module, study.result):
+            return f"; see sigjax.studies.{study.functions[0]}"
+    return ""
+
+
 class _Room(ModuleType):
     """This package: a function, and not the file of its name that is imported with it, is an attribute of it."""
 
@@ -221,7 +235,7 @@ class _Room(ModuleType):
     def __getattr__(self, name: str) -> object:
         """Import a study when it is first used."""
         if name not in _MODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=self)
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{elsewhere(name)}", name=name, obj=self)
         value = _MODULES[name].load(name)
         setattr(self, name, value)
         return value

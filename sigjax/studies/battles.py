@@ -133,7 +133,7 @@ class Battles(Study):
         pairs: all pairs of systems, in this order.
         tie_parameter: nu, how likely a tie of two equal systems is against one's win; None where no ties are modelled.
         num_units: number of clusters, or of battles.
-        notes: what was left out.
+        notes: what was left out, and pairs whose interval and adjusted p-value decide differently.
     """
 
     rows = "systems"
@@ -271,6 +271,7 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
     np.add.at(results, second, counts[:, ::-1])
     columns = scores, errors, scores - of_one, scores + of_one, 1000.0 + ELO * scores
     of_pairs = deltas, of_deltas, deltas - reach, deltas + reach, p_values, adjust(p_values, options.correction)
+    apart = _disagreeing(names, (a, b), np.abs(deltas) > reach, of_pairs[-1] < 1.0 - level, options)
     of_systems = np.stack(columns, 1).tolist(), rank_intervals(beats), results[order].astype(int).tolist()
     return Battles(
         tuple(
@@ -285,10 +286,29 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
         int(counts[:, 1].sum()),
         math.exp(fitted[-1]) if fitted[-1] > -math.inf else None,
         num_units,
-        (*notes, *left_out),
+        (*notes, *left_out, *apart),
         options,
         study_signature("battles", options, metric="score", systems=number, battles=num_battles),
     )
+
+
+def _disagreeing(
+    names: Sequence[str],
+    pairs: Sequence[np.ndarray],
+    apart: np.ndarray,
+    significant: np.ndarray,
+    options: BattlesOptions,
+) -> Iterator[str]:
+    """Notes on pairs whose joint interval and adjusted p-value decide differently: they are corrected differently."""
+    alpha = f"{1.0 - options.confidence_level:.3g}"
+    for which, what in (
+        (significant & ~apart, f"interval with 0, but adjusted p below {alpha}"),
+        (apart & ~significant, f"interval without 0, but adjusted p not below {alpha}"),
+    ):
+        if which.any():
+            rows = np.flatnonzero(which).tolist()
+            listed = first_of([f"{names[pairs[0][k]]} - {names[pairs[1][k]]}" for k in rows], _NAMED)
+            yield f"{what}: {listed}; intervals hold together by the largest |t|, and ranks go by them"
 
 
 def _table(data: Any, options: Options) -> DataTable:

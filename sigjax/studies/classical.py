@@ -37,7 +37,7 @@ from sigjax.report.text import GAP
 from sigjax.resample.units import Units, make_units, units_of_instances
 from sigjax.run.context import with_progress
 from sigjax.studies.datasets import FoldTest, RankTests, fold_tests, rank_tests
-from sigjax.studies.study import WIDTH, StudyResult, StudyRows, wrapped
+from sigjax.studies.study import WIDTH, StudyResult, StudyRows, caption, wrapped
 from sigjax.studies.tests import (
     BINOMIAL_Z,
     CHI_SQUARE,
@@ -206,6 +206,7 @@ class ClassicalTests(StudyResult):
         second: those that drew resamples, again with the next seed.
         notes: what a reader of the numbers should know.
         signature: one line that reproduces the comparisons.
+        lower_is_better: whether lower scores are better: delta, and "greater", are of the scores as they are.
     """
 
     rows = "tests"
@@ -226,6 +227,7 @@ class ClassicalTests(StudyResult):
     second: tuple[Comparison, ...]
     notes: tuple[str, ...]
     signature: str
+    lower_is_better: bool
 
     def __iter__(self) -> Iterator[ClassicalTest]:
         """Go through the classical tests."""
@@ -260,7 +262,7 @@ class ClassicalTests(StudyResult):
         widest = max(cell_len(name) for name, _ in scores)
         said = (_dependence_line(self), *_left_out(self), *(f"note: {note}" for note in self.notes))
         return [
-            f"{words.metric_title(self.metric)}: {words.count(self.num_units, 'unit')}",
+            f"{caption(self)}: {words.count(self.num_units, 'unit')}",
             *(f"{set_cell_size(name, widest)}  {words.format_number(score, spec)}" for name, score in scores),
             f"delta {words.format_number(self.delta, f'+{spec}')}, {words.ALTERNATIVES[self.alternative]}",
             "",
@@ -359,6 +361,7 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests 
         second=second,
         notes=(*report.notes, *notes),
         signature=report.signature,
+        lower_is_better=not evaluation.metric.higher_is_better,
     )
 
 

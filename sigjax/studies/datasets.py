@@ -20,19 +20,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sigjax.metrics import origins
 from sigjax.metrics.ratios import mean_score
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.settings import adjust
 from sigjax.report.plots import diagram_size, draw_diagram
-from sigjax.report.words import count, format_number, format_p, metric_title, number_spec
+from sigjax.report.words import DASH, LOWER, count, format_number, format_p, metric_title, number_spec
 from sigjax.studies.study import Study, StudyRows, signature_line, table_text
-from sigjax.studies.tests import wilcoxon
+from sigjax.studies.tests import doubled_ranks, wilcoxon
+from sigjax.testing.uncertainty import standard_errors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BETWEEN = " | "
 """What stands between repetition and fold in the label of a run."""
+_ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
+"""Means of folds that differ by less than this part of their size are equal: they differ by rounding."""
 
 
 def scores_by_data_set(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray]:
@@ -50,6 +54,11 @@ def scores_by_data_set(evaluation: EvaluationRecord) -> tuple[list[str], np.ndar
     rows = {name: [i for i, own in enumerate(ids) if own == name] for name in names}
     stats = np.stack([evaluation.stats[:, own].sum(axis=1).astype(float) for own in rows.values()])
     return names, stats[..., 0] / stats[..., 1]
+
+
+def _measured(evaluation: EvaluationRecord) -> EvaluationRecord:
+    """The evaluation whose scores have the same differences; large numbers are measured from nearer origins."""
+    return evaluation if (nearer := origins(evaluation)) is None else nearer.deltas
 
 
 @dataclass(frozen=True)
@@ -91,6 +100,7 @@ class RankTests(Study):
         level: 1 - alpha.
         pairs: all pairs.
         signature: one line that says what was tested.
+        lower_is_better: whether lower scores are better.
     """
 
     rows = "pairs"
@@ -108,6 +118,7 @@ class RankTests(Study):
     level: float
     pairs: tuple[RankPair, ...]
     signature: str
+    lower_is_better: bool
 
     def __iter__(self) -> Iterator[RankPair]:
         """Go through the pairs."""
@@ -131,7 +142,7 @@ class RankTests(Study):
         ]
         return [
             f"{metric_title(self.metric)} of {len(self.systems)} systems on {count(self.data_sets, 'data set')}: they "
-            f"{differ} (p = {format_p(self.iman_davenport_p)})",
+            f"{differ} (p = {format_p(self.iman_davenport_p)}){LOWER * self.lower_is_better}",
             f"Friedman chi-square {self.friedman:.4g}, p = {format_p(self.friedman_p)}; Iman-Davenport F "
             f"{self.iman_davenport:.4g}, p = {format_p(self.iman_davenport_p)}",
             "",
@@ -181,28 +192,29 @@ def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) 
     >>> result.systems, round(result.friedman, 6), round(result.friedman_p, 6)
     (('A', 'B', 'C'), 10.0, 0.006738)
     """
-    from scipy.stats import chi2, f, rankdata, studentized_range
+    from scipy.stats import chi2, f, studentized_range
 
     names, scores = scores_by_data_set(evaluation)
     number, systems = scores.shape
     if systems < 3 or number < 2:
         raise InputError(f"rank tests take three systems or more on two data sets or more, got {systems} on {number}")
-    # Means of folds that are equal on paper may differ by rounding.
-    rounded = np.array([[float(f"{score:.12g}") for score in row] for row in scores])
-    ranks = rankdata(rounded if not evaluation.metric.higher_is_better else -rounded, axis=1)
+    near = scores_by_data_set(_measured(evaluation))[1] * (1.0 if evaluation.metric.higher_is_better else -1.0)
+    ranks = np.array([doubled_ranks(-row, _ROUNDING * float(np.abs(row).max())) for row in near]) / 2.0
     means = ranks.mean(axis=0)
-    ties = sum(float((own**3 - own).sum()) for row in rounded for own in [np.unique(row, return_counts=True)[1]])
+    ties = sum(float((own**3 - own).sum()) for row in ranks for own in [np.unique(row, return_counts=True)[1]])
     spread = 12.0 * number / (systems * (systems + 1)) * float(((means - (systems + 1) / 2.0) ** 2).sum())
     untied = 1.0 - ties / (number * (systems**3 - systems))
     friedman = spread / untied if untied > 0.0 else 0.0
-    rest = number * (systems - 1) - friedman
-    iman, degrees = (number - 1) * friedman / rest if rest > 1e-9 else math.inf, (systems - 1, number - 1)
-    iman_p = float(f.sf(iman, degrees[0], degrees[0] * degrees[1])) if rest > 1e-9 else _alike_p(ranks[0], number)
+    degrees = systems - 1, number - 1
+    if friedman > 0.0 and (ranks == ranks[0]).all():
+        iman, iman_p = math.inf, _alike_p(ranks[0], number)
+    else:
+        iman = degrees[1] * friedman / (number * degrees[0] - friedman)
+        iman_p = float(f.sf(iman, degrees[0], degrees[0] * degrees[1]))
     scale = math.sqrt(6.0 * number / (systems * (systems + 1)))
     order = sorted(range(systems), key=lambda j: (means[j], j))
     pairs = list(combinations(order, 2))
-    steps = np.rint(rounded * 10.0 ** _decimals(rounded)).astype(np.int64)
-    tests = [wilcoxon(steps[:, i] - steps[:, j], "two-sided").p_value for i, j in pairs]
+    tests = [_signed_ranks(near[:, i], near[:, j]) for i, j in pairs]
     adjusted = adjust(np.array(tests), "holm").tolist()
     apart = [float(means[j] - means[i]) for i, j in pairs]
     nemenyi = [float(studentized_range.sf(each * scale * math.sqrt(2.0), systems, np.inf)) for each in apart]
@@ -224,6 +236,7 @@ def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) 
             RankPair(named[i], named[j], own, nemenyi_p, wilcoxon_p, p)
             for (i, j), own, nemenyi_p, wilcoxon_p, p in zip(pairs, apart, nemenyi, tests, adjusted, strict=True)
         ),
+        lower_is_better=not evaluation.metric.higher_is_better,
         signature=signature_line(test="friedman", metric=evaluation.metric.name, level=f"{confidence_level:g}"),
     )
 
@@ -234,10 +247,15 @@ def _alike_p(ranks: np.ndarray, number: int) -> float:
     return math.exp((1 - number) * (math.lgamma(len(ranks) + 1) - sum(math.lgamma(own + 1) for own in ties)))
 
 
-def _decimals(values: np.ndarray) -> int:
-    """How many decimals keep numbers, as whole numbers within 2**53."""
-    largest = max(1.0, float(np.abs(values).max()))
-    return next((k for k in range(13) if np.allclose(np.round(values, k), values, rtol=0, atol=1e-13 * largest)), 12)
+def _signed_ranks(a: np.ndarray, b: np.ndarray) -> float:
+    """The p-value of Wilcoxon's signed-rank test of scores `[data set]`; differences within rounding are tied."""
+    rounding = _ROUNDING * float(np.abs([a, b]).max())
+    return wilcoxon(_differences(a, b, rounding), "two-sided", rounding=rounding).p_value
+
+
+def _differences(a: np.ndarray, b: np.ndarray, rounding: float) -> np.ndarray:
+    """The differences a - b; 0 if a and b differ by rounding."""
+    return np.where(np.abs(a - b) <= rounding, 0.0, a - b)
 
 
 @dataclass(frozen=True)
@@ -253,7 +271,8 @@ class FoldTest:
         delta: score_a - score_b.
         results: folds times repetitions.
         folds: of each repetition.
-        statistic: the corrected resampled t, with results - 1 degrees of freedom.
+        statistic: the corrected resampled t, with results - 1 degrees of freedom. None if all folds differ by the same
+            number: t is then not defined.
         p_value: its two-sided p.
         f_statistic: the F of the 5x2cv test, with 10 and 5 degrees of freedom; None of other designs.
         f_p_value: its p.
@@ -268,18 +287,19 @@ class FoldTest:
     delta: float
     results: int
     folds: int
-    statistic: float
-    p_value: float
+    statistic: float | None
+    p_value: float | None
     f_statistic: float | None
     f_p_value: float | None
-    interval: tuple[float, float]
+    interval: tuple[float, float] | None
 
 
-def corrected_t(differences: np.ndarray, folds: int) -> tuple[float, float, float]:
+def corrected_t(differences: np.ndarray, folds: int, rounding: float = 0.0) -> tuple[float, float, float] | None:
     r"""The corrected resampled t test of differences `[fold and repetition]`: t, its two-sided p, and delta's error.
 
     $t = \bar d / \sqrt{(1/k + 1/(m - 1)) s^2}$ with k - 1 degrees of freedom for k differences of m folds, whose test
-    sets are 1/(m - 1) of their training sets. Without differences p is 1.
+    sets are 1/(m - 1) of their training sets. If all differences are 0, p is 1; if they are all another number, within
+    `rounding`, there is no t, and the result is None.
 
     >>> t, p, error = corrected_t(np.array([1.0, 2.0, 3.0, 2.0, 2.0]), 5)
     >>> round(t, 4), round(p, 4)
@@ -287,20 +307,21 @@ def corrected_t(differences: np.ndarray, folds: int) -> tuple[float, float, floa
     """
     from scipy.special import stdtr
 
-    k = len(differences)
-    error = math.sqrt((1.0 / k + 1.0 / (folds - 1)) * float(differences.var(ddof=1)))
-    mean = float(differences.mean())
-    if error <= 1e-12 * max(1.0, float(np.abs(differences).max())):
-        return (0.0, 1.0, 0.0) if mean == 0.0 else (math.copysign(math.inf, mean), 0.0, 0.0)
+    k, mean = len(differences), float(differences.mean())
+    if not differences.any():
+        return 0.0, 1.0, 0.0
+    if np.ptp(differences) <= rounding:
+        return None
+    error = math.sqrt(1.0 / k + 1.0 / (folds - 1)) * float(standard_errors(differences[None])[0])
     t = mean / error
     return t, 2.0 * float(stdtr(k - 1, -abs(t))), error
 
 
-def five_by_two(differences: np.ndarray) -> tuple[float, float]:
+def five_by_two(differences: np.ndarray, rounding: float = 0.0) -> tuple[float, float] | None:
     r"""Alpaydin's F of differences `[repetition, fold]` of 5 repetitions of 2 folds, and its p.
 
     $F = \sum_{ij} d_{ij}^2 / (2 \sum_i s_i^2)$ with $s_i^2 = (d_{i1} - \bar d_i)^2 + (d_{i2} - \bar d_i)^2$ and 10 and
-    5 degrees of freedom.
+    5 degrees of freedom. None if the folds of each repetition differ alike, within `rounding`, but not by 0.
 
     >>> f, p = five_by_two(np.array([[1.0, 2.0], [2.0, 3.0], [1.0, 3.0], [2.0, 2.0], [3.0, 1.0]]))
     >>> round(f, 4), round(p, 4)
@@ -308,11 +329,13 @@ def five_by_two(differences: np.ndarray) -> tuple[float, float]:
     """
     from scipy.stats import f as f_distribution
 
-    within = float(((differences - differences.mean(axis=1, keepdims=True)) ** 2).sum())
-    above = float((differences**2).sum())
-    if above == 0.0:
+    if not differences.any():
         return 0.0, 1.0
-    statistic = above / (2.0 * within) if within > 0.0 else math.inf
+    if np.ptp(differences, axis=1).max() <= rounding:
+        return None
+    scaled = np.ldexp(differences, -math.frexp(float(np.abs(differences).max()))[1])  # squares stay within a double
+    within = float(((scaled - scaled.mean(axis=1, keepdims=True)) ** 2).sum())
+    statistic = float((scaled**2).sum()) / (2.0 * within)
     return statistic, float(f_distribution.sf(statistic, 10, 5))
 
 
@@ -335,7 +358,7 @@ def fold_tests(
 
     if evaluation.metric.score is not mean_score:
         raise InputError(f"tests of folds take one number per fold, and {evaluation.metric.name} is no mean")
-    values = evaluation.stats[..., 0] / evaluation.stats[..., 1]
+    values, near = (each.stats[..., 0] / each.stats[..., 1] for each in (evaluation, _measured(evaluation)))
     ids = evaluation.ids or ("",) * evaluation.num_instances
     labels = evaluation.runs
     if labels is None:
@@ -351,12 +374,16 @@ def fold_tests(
         order = sorted(range(len(rows)), key=lambda k: (parts[k][0], parts[k][2]))
         is_five = count_of == 2 and len(repeats) == 5 and len(rows) == 10
         for a, b in combinations(range(len(evaluation.systems)), 2):
-            differences = values[a, rows] - values[b, rows]
-            t, p, error = corrected_t(differences, count_of)
-            f, f_p = five_by_two(differences[order].reshape(5, 2)) if is_five else (None, None)
-            delta, half = float(differences.mean()), float(stdtrit(len(rows) - 1, (1 + confidence_level) / 2)) * error
+            rounding = _ROUNDING * float(np.abs(near[[a, b]][:, rows]).max())
+            differences = _differences(near[a, rows], near[b, rows], rounding)
+            delta, interval, t, p = float(differences.mean()), None, None, None
+            if (of_folds := corrected_t(differences, count_of, rounding)) is not None:
+                t, p, error = of_folds
+                half = float(stdtrit(len(rows) - 1, (1 + confidence_level) / 2)) * error
+                interval = delta - half, delta + half
+            f, f_p = (is_five and five_by_two(differences[order].reshape(5, 2), rounding)) or (None, None)
             score_a, score_b = (float(values[system, rows].mean()) for system in (a, b))
-            interval, names = (delta - half, delta + half), (evaluation.systems[a], evaluation.systems[b])
+            names = evaluation.systems[a], evaluation.systems[b]
             about = (*names, score_a, score_b, delta, len(rows), count_of)
             made.append(FoldTest(name * several, *about, t, p, f, f_p, interval))  # pyright: ignore[reportCallIssue]
     return _FoldTests(made, "fold-tests", "tests", _fold_lines)
@@ -377,9 +404,9 @@ def _fold_lines(tests: Sequence[FoldTest]) -> list[str]:
         (
             *([test.data_set] * several),
             *(test.a, test.b, format(test.delta, f"+{spec}")),
-            f"[{test.interval[0]:+{spec}}, {test.interval[1]:+{spec}}]",
-            *(f"{test.statistic:.4g}", format_p(test.p_value)),
-            *([format_p(test.f_p_value)] if test.f_p_value is not None else [""] * five),
+            DASH if test.interval is None else f"[{test.interval[0]:+{spec}}, {test.interval[1]:+{spec}}]",
+            DASH if test.statistic is None else f"{test.statistic:.4g}",
+            *(DASH if p is None else format_p(p) for p in (test.p_value, *([test.f_p_value] * five))),
         )
         for test in tests
     ]
@@ -393,4 +420,9 @@ def _fold_lines(tests: Sequence[FoldTest]) -> list[str]:
         "folds share training data, so that their results depend on each other: p of a plain t",
         "test of them, or of resampled folds, is too small. p is of each pair and data set alone,",
         "not adjusted",
+        *(
+            ["–: all folds differ by the same number, so that no t is defined"]
+            if any(t.p_value is None for t in tests)
+            else []
+        ),
     ]

@@ -37,6 +37,7 @@ import sigjax.report.words as words
 from sigjax.comparison.checks import baseline_of
 from sigjax.comparison.options import ReadingOptions
 from sigjax.metrics.ratios import ACCURACY, mean_score
+from sigjax.metrics.registry import LARGEST
 from sigjax.readers.options import listing
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Settings
 from sigjax.records.options import check, option, same, takes
@@ -369,11 +370,17 @@ class Monitor(StudyResult):
         if rows.ndim != 2 or len(rows) != len(given):
             shape = f"[{len(given)} systems, instance]"
             raise InputError(f"scores must be {shape}: one score per instance, a number, of every system as many")
-        low, high = self.bounds or (-1e140, 1e140)  # squares do not overflow
+        low, high = self.bounds or (-LARGEST, LARGEST)
         wrong = ~np.isfinite(rows) | (rows < low) | (rows > high) | (self.binary & (rows != low) & (rows != high))
         if wrong.any():
             i, at = np.argwhere(wrong)[0].tolist()
-            kind = "0 or 1" if self.binary else "a number" if self.bounds is None else f"from {low:g} to {high:g}"
+            kind = (
+                "0 or 1"
+                if self.binary
+                else f"a number up to {LARGEST:g}"
+                if self.bounds is None
+                else f"from {low:g} to {high:g}"
+            )
             got = f"{list(given)[i]!r} has the score {rows[i, at]:g} on instance {at + 1} of these"
             raise InputError(f"{got}; expected {kind}")
         index, values = list(map(self.systems.index, given)), np.zeros((len(self.systems), rows.shape[1]))

@@ -9,7 +9,7 @@ each system. So memory holds answers and counts, however many pairs there are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -31,7 +31,7 @@ from sigjax.testing.p_values import sign_ps
 _TILE = 1024
 """Systems that are multiplied with as many others at a time."""
 _MOST_CELLS = 2**28
-"""Counts of (m, k): 1 GiB."""
+"""Counts of (m, k): 2 GiB."""
 _MOST_INSTANCES = 2**24
 """Whole numbers that float32 holds."""
 _SHOWN = 50
@@ -51,7 +51,7 @@ class Place:
 
     Attributes:
         score: its share of right answers.
-        interval: Wilson's score interval of the share.
+        interval: Wilson's score interval of the share; None with one instance, as in `compare`.
         rank_interval: 1 + the number of systems that are significantly better, to the last rank but for those that are
             significantly worse.
         cluster: its cluster, from 1: each system is significantly better than all of later clusters.
@@ -66,7 +66,7 @@ class Place:
 
     system: str
     score: float
-    interval: Interval
+    interval: Interval | None
     rank_interval: tuple[int, int]
     cluster: int
     in_top_group: bool
@@ -159,12 +159,15 @@ def rank(data: Any, options: RankOptions) -> Ranking:
     order = np.argsort(-right, kind="stable")
     right = right[order].astype(np.int32)
     better, worse, clusters, to_next, threshold = _decided(answers[order], right, options)
-    ends = np.transpose(wilson_interval(right.astype(np.float64), answers.shape[1], options.confidence_level)).tolist()
+    intervals: list[Interval | None] = [None] * len(names)
+    if answers.shape[1] > 1:
+        ends = wilson_interval(right.astype(np.float64), answers.shape[1], options.confidence_level)
+        intervals = [Interval(*own) for own in np.transpose(ends).tolist()]
     scores, number, rest = (right / answers.shape[1]).tolist(), len(names), len(names) - 1
     ordered, to_next = [names[at] for at in order.tolist()], [*to_next, (None, None, None)]
-    rows = zip(ordered, scores, ends, better, worse, clusters, to_next, strict=True)
+    rows = zip(ordered, scores, intervals, better, worse, clusters, to_next, strict=True)
     systems = tuple(
-        Place(name, score, Interval(*own), (1 + lost, number - won), group, not lost, won, lost, rest - won - lost, *to)
+        Place(name, score, own, (1 + lost, number - won), group, not lost, won, lost, rest - won - lost, *to)
         for name, score, own, won, lost, group, to in rows
     )
     return Ranking(
@@ -205,9 +208,10 @@ def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, st
     return names, answers, metric
 
 
-def _tiles(
-    answers: np.ndarray, right: np.ndarray
-) -> Iterator[tuple[slice, slice, np.ndarray, np.ndarray, np.ndarray | None]]:
+_Tile = tuple[slice, slice, np.ndarray, np.ndarray, np.ndarray | None]
+
+
+def _tiles(answers: np.ndarray, right: np.ndarray) -> Iterator[_Tile]:
     """Pairs of systems tile by tile: both slices, m and k `[first, second]`, and which count where not all do."""
     parts = [slice(start, start + _TILE) for start in range(0, len(right), _TILE)]
     for i, first in enumerate(parts):
@@ -217,6 +221,18 @@ def _tiles(
             ones = right[first][:, None], right[second][None, :]
             above = np.triu(np.ones(both.shape, bool), 1) if first == second else None
             yield first, second, ones[0] + ones[1] - 2 * both, ones[0] - ones[1], above
+
+
+def _pairs_of_cells(tiles: Iterable[_Tile], num_instances: int, width: int) -> np.ndarray:
+    """How many pairs have each m and k, `[m * width + k // 2]`; more than `2**31` of 66,000 systems may have the same.
+
+    m and k are both even, or both odd.
+    """
+    counts = np.zeros((num_instances + 1) * width, np.int64)
+    for _, _, m, k, above in tiles:
+        cells = m * width + k // 2
+        np.add.at(counts, cells.ravel() if above is None else cells[above], 1)
+    return counts
 
 
 def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tuple[Any, ...]:
@@ -229,16 +245,13 @@ def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tu
     number, num_instances = answers.shape
     width = int(right[0] - right[-1]) // 2 + 1
     if (num_instances + 1) * width > _MOST_CELLS:
-        needs = f"{gib((num_instances + 1, width)) / 2.0:,.1f} GiB"
+        needs = f"{gib((num_instances + 1, width)):,.1f} GiB"
         raise InputError(f"rank would take {needs} for the counts of so many instances; split them")
-    counts = np.zeros((num_instances + 1) * width, np.int32)
-    for _, _, m, k, above in _tiles(answers, right):
-        cells = m * width + k // 2  # m and k are both even, or both odd
-        np.add.at(counts, cells.ravel() if above is None else cells[above], 1)
+    counts = _pairs_of_cells(_tiles(answers, right), num_instances, width)
     cells = np.flatnonzero(counts)
     m, k = cells // width, 2 * (cells % width) + cells // width % 2
     p = sign_ps((m + k) // 2, (m - k) // 2, "two-sided")[0]
-    adjusted = adjust(p, options.correction, counts[cells].astype(np.int64))
+    adjusted = adjust(p, options.correction, counts[cells])
     significant = adjusted < Settings(confidence_level=options.confidence_level).alpha
     least = np.full(num_instances + 1, num_instances + 1, np.int32)
     np.minimum.at(least, m[significant], k[significant].astype(np.int32))

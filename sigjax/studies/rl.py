@@ -215,7 +215,10 @@ def rl(data: Any, options: RLOptions) -> RL:
         for metric, statistic in _statistics(values, strata).items():
             aggregates.append(Aggregate(name, metric, *summarized(statistic, first)[0], len(strata)))
         above = (values[:, None] > thresholds).astype(np.float32)
-        curve = summarized(lambda counts, above=above: counts.astype(np.float32) @ above / len(strata), first)
+        # Whole numbers in single precision, but their fractions in double.
+        curve = summarized(
+            lambda counts, above=above: (counts.astype(np.float32) @ above).astype(np.float64) / len(strata), first
+        )
         profiles.append(Profile(name, *map(tuple, zip(*curve, strict=True))))
     improvements = [
         Improvement(

@@ -416,7 +416,7 @@ class Unpaired(SciPyNames, Brief):
         method: "exact" or "montecarlo".
         reason: why this method was used.
         exceed: number of resamples at least as extreme; None if exact.
-        standard_error: of delta: $\sqrt{s_a^2 + s_b^2}$ by the  None where a system has one unit.
+        standard_error: of delta: $\sqrt{s_a^2 + s_b^2}$ by the jackknife; None where a system has one unit.
         interval: of delta, by squaring and adding the distances between scores and the ends of their intervals. None
             where a score has none.
         rank_sum: the Wilcoxon-Mann-Whitney test; None unless there is one number per unit, whose mean is the score.

@@ -78,6 +78,16 @@ class StudyResult(Brief):
         """
         return text_or_file(json_lines(f"sigjax-{self._schema}/1", self._fields()), path)
 
+    if not TYPE_CHECKING:  # type checkers would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Say where p-values and tables are, which other libraries have under this name."""
+            said = "; take to_dataframe().to_latex()" if name == "to_latex" else ""
+            if name in ("pvalue", "p_value") and (rows := self._records()) and rows[0] is not self:
+                names = [own for own in asdict(rows[0]) if own.endswith(("p_value", "_p", "p_adjusted"))]
+                said = f"; each row has {' and '.join(names)}: see {self.rows or 'its rows'}" if names else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{said}", name=name, obj=self)
+
     @property
     def _schema(self) -> str:
         return type(self).__name__.lower()

@@ -107,7 +107,7 @@ def sign_test(differences: np.ndarray, alternative: Alternative) -> ClassicalTes
     return ClassicalTest(SIGN, float(above), _binomial_tail(above, below, alternative), assumes)
 
 
-def wilcoxon(differences: np.ndarray, alternative: Alternative, *, rounding: int = 0) -> ClassicalTest:
+def wilcoxon(differences: np.ndarray, alternative: Alternative, *, rounding: float = 0) -> ClassicalTest:
     r"""Wilcoxon signed-rank test; the statistic is the sum of the ranks of the differences above 0.
 
     Zeros are left out (`zero_method="wilcox"`) and equal sizes get their mean rank. Up to 500 differences that are not
@@ -190,8 +190,10 @@ def _of_mean(
         return ClassicalTest(name, 0.0, 1.0, assumes)
     if differences.max() - differences.min() <= rounding:
         return LeftOut(name, ALL_EQUAL)
-    mean = float(total(differences)) / len(differences)
-    statistic = mean / math.sqrt(variance(differences) / len(differences))
+    # Squares stay within the range of a double; a power of two rounds nothing.
+    scaled = np.ldexp(differences.astype(np.float64), -math.frexp(float(np.abs(differences).max()))[1])
+    mean = float(total(scaled)) / len(scaled)
+    statistic = mean / math.sqrt(variance(scaled) / len(scaled))
     return ClassicalTest(name, statistic, tail(statistic), assumes)
 
 
@@ -219,7 +221,7 @@ def _mid_p(above: int, below: int, alternative: Alternative) -> float:
     return 2.0 * tail if above != below else 0.5 + binomial_upper(above + 1, both)
 
 
-def doubled_ranks(sizes: np.ndarray, rounding: int) -> np.ndarray:
+def doubled_ranks(sizes: np.ndarray, rounding: float) -> np.ndarray:
     """Twice the mean ranks `[unit]` of sizes, as whole numbers; neighbours within `rounding` are tied."""
     order = np.argsort(sizes, kind="stable")
     group = np.zeros(len(sizes), np.int64)

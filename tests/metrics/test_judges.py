@@ -1,5 +1,7 @@
 """Few human labels and a judge (`ppi`): against ppi_py's formulas and numbers, NumPy, SciPy and statsmodels."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -140,18 +142,30 @@ def test_agreement_of_scores_is_that_of_scipy():
     assert (low, high) == pytest.approx(tuple(theirs.confidence_interval(0.95)), abs=0.01)
 
 
-def test_errors_of_the_judge_are_compared_by_the_paired_t_test():
+def by_least_squares(tables, groups):
+    """The judge on the label and the system, by statsmodels, on instances that both systems have labels of."""
+    sm = pytest.importorskip("statsmodels.api")
+    both = np.isfinite(tables[0][:, 0]) & np.isfinite(tables[1][:, 0])
+    human, judge = (np.concatenate([table[both, column] for table in tables]) for column in (0, 1))
+    first = np.repeat([1.0, 0.0], both.sum())
+    names = np.tile(groups[both], 2)
+    fit = sm.OLS(judge, np.column_stack([first, human, np.ones_like(first)])).fit(
+        cov_type="cluster", cov_kwds={"groups": names, "use_correction": False}
+    )
+    count = len(set(names))
+    return fit.params[0], 2.0 * stats.t.sf(abs(fit.tvalues[0]) * np.sqrt((count - 1) / count), count - 1)
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_errors_of_the_judge_are_those_of_least_squares(size):
     """Also where the systems are labelled on different instances; clusters of one are the same as none."""
-    tables = {name: np.column_stack(sample(k, noise=0.3)) for k, name in enumerate("ABC")}
+    tables = {name: np.column_stack(sample(k, labels=200, noise=0.3)) for k, name in enumerate("ABC")}
     tables["C"][:, 1] += 0.4
-    every = {name: table[:, 1] - table[:, 0] for name, table in tables.items()}
-    for labels in (None, [str(k) for k in range(300)]):
+    groups = np.arange(300) // size
+    for labels in (None, groups.tolist())[size > 1 :]:
         evaluation = Evaluation.from_arrays(tables, metric="ppi", clusters=labels)
         for a, b, mean, p in error_differences(evaluation):
-            expected = stats.ttest_rel(every[a], every[b], nan_policy="omit")
-            assert mean == pytest.approx(np.nanmean(every[a] - every[b]), rel=1e-12)
-            assert p == pytest.approx(expected.pvalue, rel=1e-10)
-    evaluation = Evaluation.from_arrays(tables, metric="ppi")
+            assert (mean, p) == pytest.approx(by_least_squares([tables[a], tables[b]], groups), rel=1e-8)
     pairs = {f"{a} - {b}": p for a, b, _, p in error_differences(evaluation)}
     rejected = multipletests(list(pairs.values()), method="holm")[0]
     (warning,) = (note for note in compare(evaluation, resamples=100).notes if "errs differently" in note)
@@ -160,18 +174,51 @@ def test_errors_of_the_judge_are_compared_by_the_paired_t_test():
     assert 0 < rejected.sum() < 3
 
 
-def test_errors_in_clusters_have_the_standard_error_of_clusters():
-    sm = pytest.importorskip("statsmodels.api")
-    tables = {name: np.column_stack(sample(k, labels=300, noise=0.3)) for k, name in enumerate("AB")}
-    groups = np.arange(300) // 7
-    errors = [table[:, 1] - table[:, 0] for table in tables.values()]
-    fit = sm.OLS(errors[0] - errors[1], np.ones(300)).fit(
-        cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False}
-    )
-    count = groups.max() + 1
-    t = fit.tvalues[0] * np.sqrt((count - 1) / count)
-    ((*_, p),) = error_differences(Evaluation.from_arrays(tables, metric="ppi", clusters=groups.tolist()))
-    assert p == pytest.approx(2.0 * stats.t.sf(abs(t), count - 1), rel=1e-10)
+@pytest.mark.parametrize("line", [(1.0, 0.0), (10.0, 3.0), (-0.01, 5.0)])
+def test_a_judge_on_another_scale_is_not_biased(line):
+    """A perfect judge in other units was said to err differently, by +1.69: errors were judge - human."""
+    tables = {}
+    for k, name in enumerate("AB"):
+        human = np.random.default_rng(k).normal(0.6 * k, 1.0, 300)
+        tables[name] = np.column_stack([human, line[0] * human + line[1]])
+        tables[name][60:, 0] = np.nan
+    evaluation = Evaluation.from_arrays(tables, metric="ppi")
+    assert [p for *_, p in error_differences(evaluation)] == [1.0]
+    assert not [note for note in compare(evaluation, resamples=100).notes if "errs differently" in note]
+    for k, table in enumerate(tables.values()):
+        table[:, 1] += np.random.default_rng(9 + k).normal(0.0, 0.3 * abs(line[0]), 300)
+    ((*_, p),) = error_differences(Evaluation.from_arrays(tables, metric="ppi"))
+    assert p > 0.1
+
+
+def exact_score(human, judge):
+    """The estimate of few labels by rational arithmetic."""
+    labelled = [k for k, y in enumerate(human) if not np.isnan(y)]
+    f, y = [Fraction(x) for x in judge], [Fraction(human[k]) for k in labelled]
+    own, rest = [f[k] for k in labelled], [f[k] for k in range(len(f)) if np.isnan(human[k])]
+    mean = [sum(x) / len(x) for x in (y, own, rest, f)]
+    covariance = sum((a - mean[0]) * (b - mean[1]) for a, b in zip(y, own, strict=True)) / len(y)
+    variance = sum((x - mean[3]) ** 2 for x in f) / (len(f) - 1)
+    weight = covariance / (variance * (1 + Fraction(len(own), len(rest))))
+    return float(mean[0] + weight * (mean[2] - mean[1]))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, -1e9, 2.0**40])
+def test_a_large_offset_of_the_judge_loses_no_digits(offset):
+    """Squares lost them in silence: of an offset of 1e8, p was .046 for .0025. Judges are eighths, which keep all."""
+    tables = {}
+    for k, name in enumerate("AB"):
+        human, judge = sample(k, labels=60, noise=0.4, mean=0.5 + 0.2 * k)
+        tables[name] = np.column_stack([human, np.rint(8.0 * judge) / 8.0])
+    options = {"method": "montecarlo", "resamples": 500}
+    expected = compare(Evaluation.from_arrays(tables, metric="ppi"), **options)
+    for table in tables.values():
+        table[:, 1] += offset
+    report = compare(Evaluation.from_arrays(tables, metric="ppi"), **options)
+    for each in report.systems:
+        assert each.score == pytest.approx(exact_score(*tables[each.name].T), rel=1e-12)
+    for name in ("p_value", "delta", "standard_error", "interval"):
+        assert getattr(report[0], name) == pytest.approx(getattr(expected[0], name), rel=1e-9)
 
 
 def test_tables_with_empty_cells_are_read(tmp_path):

@@ -48,7 +48,7 @@ def test_rounding_grows_slowly():
     assert abs(float(variance(values)) - expected) <= 16 * math.ulp(expected)
 
 
-@pytest.mark.parametrize("large", [1e300, 5e306, 1.5, 1.0])
+@pytest.mark.parametrize("large", [1e140, 9e139, 1.5, 1.0])
 @pytest.mark.parametrize("small", [5e-324, 1e-310, 1e-200])
 def test_numbers_below_any_step_are_refused_without_a_warning(large, small):
     """A sum of numbers next to 0, counted in steps, is 0 in doubles; pytest makes an error of every warning."""

@@ -10,7 +10,7 @@ import scipy.stats
 from sigjax import Evaluation, InputError, classical_tests, read
 from sigjax.cli import _run
 from sigjax.studies.datasets import corrected_t, five_by_two, fold_tests, rank_tests
-from sigjax.studies.tests import delong
+from sigjax.studies.tests import delong, wilcoxon
 
 # Demsar (2006), table 6: AUC of C4.5 and its variants (m, cf, both) on 14 data sets.
 DEMSAR = {
@@ -78,6 +78,34 @@ def test_where_data_sets_rank_alike_p_is_exact(rows):
     null = [scipy.stats.friedmanchisquare(*np.transpose(each)).statistic for each in orders]
     result = rank_tests(Evaluation.from_arrays(dict(zip("ABC", np.transpose(rows).tolist(), strict=True))))
     assert result.iman_davenport_p == pytest.approx(np.mean(np.array(null) >= observed - 1e-9), rel=1e-12)
+
+
+@pytest.mark.parametrize(("factor", "offset"), [(1e-12, 0.0), (1e-30, 0.0), (1e30, 0.0), (1.0, 1e11), (1e-3, 1e8)])
+def test_ranks_of_small_and_of_large_numbers_are_those_of_scipy(factor, offset):
+    """Means kept 12 decimals for Wilcoxon's test (p .124 for .034), and 12 digits for all ranks."""
+    steps = np.random.default_rng(3).integers(0, 40, (3, 12)) + np.array([[0], [4], [9]])
+    steps[:, 0] = steps[0, 0]
+    result = rank_tests(Evaluation.from_arrays(dict(zip("ABC", steps * factor + offset, strict=True))))
+    theirs = scipy.stats.friedmanchisquare(*steps)
+    assert (result.friedman, result.friedman_p) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-9)
+    for pair in result.pairs:
+        d = steps["ABC".index(pair.a)] - steps["ABC".index(pair.b)]
+        assert pair.wilcoxon_p == pytest.approx(wilcoxon(d, "two-sided").p_value, rel=1e-12)
+
+
+def test_folds_of_small_numbers_and_folds_that_differ_alike():
+    """Scores times 1e-11 had t = inf, p = 0 and an interval of no width. Without any variance there is no t."""
+    rng = np.random.default_rng(8)
+    a, b = rng.normal(0.1, 1.0, 10) * 1e-11, rng.normal(0.0, 1.0, 10) * 1e-11
+    (test,) = fold_tests(Evaluation.from_arrays({"A": a, "B": b}))
+    d = a - b
+    t = d.mean() / np.sqrt((1 / 10 + 1 / 9) * d.var(ddof=1))
+    assert (test.statistic, test.p_value) == pytest.approx((t, 2 * scipy.stats.t.sf(abs(t), 9)), rel=1e-9)
+    half = scipy.stats.t.ppf(0.975, 9) * d.mean() / t
+    assert test.interval == pytest.approx((d.mean() - half, d.mean() + half), rel=1e-9)
+    alike = fold_tests(Evaluation.from_arrays({"A": [0.9, 0.8, 0.7], "B": [0.8, 0.7, 0.6]}))
+    assert (alike[0].statistic, alike[0].p_value, alike[0].interval) == (None, None, None)
+    assert "no t is defined" in str(alike)
 
 
 @pytest.mark.parametrize("folds", [2, 5, 10])

@@ -2,6 +2,8 @@
 
 import inspect
 import json
+import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas
@@ -9,6 +11,7 @@ import pytest
 
 import sigjax
 from sigjax import Evaluation, InputError, studies
+from sigjax.metrics import METRICS
 from sigjax.studies import STUDIES
 
 RNG = np.random.default_rng(3)
@@ -175,3 +178,35 @@ def test_a_report_is_verified_by_every_door(tmp_path):
     assert numbers.text.startswith("the same data, but other numbers: p_value of 'A' and 'B'")
     with pytest.raises(TypeError, match=r"verify\(\) .* 'metrik'; did you mean 'metric'\?"):
         sigjax.verify(report, frame, metrik="accuracy")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("rl", "see sigjax.studies.rl"), ("classical", "see sigjax.studies.classical_tests"), ("Ranking", "studies.rank")],
+)
+def test_names_that_users_try_say_where_the_study_is(name, said):
+    with pytest.raises(AttributeError, match=said):
+        getattr(sigjax, name)
+    assert not hasattr(sigjax, "unknown")
+
+
+def test_results_say_where_their_p_values_and_tables_are():
+    scores = {"A": [1, 2, 3.5], "B": [1, 1, 4.0], "C": [5, 6, 7.0]}
+    result = studies.classical_tests(Evaluation.from_arrays(scores))
+    with pytest.raises(AttributeError, match="each row has nemenyi_p and wilcoxon_p and p_adjusted: see pairs"):
+        _ = result.pvalue
+    with pytest.raises(AttributeError, match=r"take to_dataframe\(\).to_latex\(\)"):
+        _ = result.to_latex
+    assert not hasattr(result, "other")
+    assert pickle.loads(pickle.dumps(result)) == result
+
+
+@pytest.mark.parametrize("systems", ["AB", "ABC"])
+def test_classical_tests_say_the_direction_of_the_scores(systems):
+    scores = {name: np.column_stack([np.arange(5.0) + k, np.arange(5.0)[::-1]]) for k, name in enumerate(systems)}
+    metric = replace(METRICS["mean"], higher_is_better=False)
+    lower = studies.classical_tests(Evaluation.from_arrays({n: x[:, 0] for n, x in scores.items()}, metric=metric))
+    higher = studies.classical_tests(Evaluation.from_arrays({n: x[:, 0] for n, x in scores.items()}))
+    assert (lower.lower_is_better, higher.lower_is_better) == (True, False)
+    assert "lower is better" in str(lower).splitlines()[0]
+    assert "lower is better" not in str(higher)

@@ -8,6 +8,7 @@ from scipy.stats import binomtest, false_discovery_control
 
 from sigjax import Evaluation, InputError, compare, studies
 from sigjax.records.settings import CORRECTIONS, adjust
+from sigjax.studies.rank import _pairs_of_cells
 
 CHANCE = np.random.default_rng(31)
 
@@ -103,3 +104,19 @@ def test_the_text_says_what_was_decided():
     assert "60 systems" in text
     assert "of 1,770 pairs differ significantly: exact" in text
     assert "and 10 more systems: in JSON" in text
+
+
+@pytest.mark.slow
+def test_more_pairs_than_2_to_the_31_are_counted():
+    """Counts were int32: of 66,001 systems, nearly all equal, the corrected p of the others was too small."""
+    tile, of_all = np.zeros((1024, 1024), np.int32), slice(None)
+    tiles = ((of_all, of_all, tile, tile, None) for _ in range(2**11))
+    assert _pairs_of_cells(tiles, 1, 1).tolist() == [2**31, 0]
+
+
+def test_one_instance_has_no_interval():
+    """As in `compare`."""
+    board = studies.rank(Evaluation.from_arrays({"A": [1], "B": [0]}, metric="accuracy"))
+    report = compare(Evaluation.from_arrays({"A": [1], "B": [0]}, metric="accuracy"))
+    assert [each.interval for each in board.systems] == [each.interval for each in report.systems] == [None, None]
+    assert "–" in str(board)

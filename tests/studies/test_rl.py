@@ -51,6 +51,15 @@ def test_profiles_are_fractions_above():
         assert profile.fractions == pytest.approx([(scores > tau).mean() for tau in study.thresholds], abs=1e-6)
 
 
+def test_profiles_have_the_digits_of_doubles():
+    """Fractions were single precision: 0.8333333134651184 in JSON."""
+    study = study_of(resamples=50)
+    for profile, scores in zip(study.profiles, (A, B), strict=True):
+        assert profile.fractions == tuple((scores > at).mean() for at in study.thresholds)
+        ends = np.array(profile.bands).ravel() * scores.size * 40  # quantiles of 50 lie at steps of 1/40
+        np.testing.assert_allclose(ends, np.rint(ends), atol=1e-9)
+
+
 def test_runs_of_two_systems_are_drawn_by_themselves():
     """Two games of two runs: all draws of both are listed."""
     a, b = np.array([[0.0, 3.0], [1.0, 2.0]]), np.array([[1.0, 2.0], [0.0, 3.0]])
