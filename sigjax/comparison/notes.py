@@ -321,7 +321,9 @@ def _reach(draft: Draft) -> list[str]:
         seconds = [_tilted_seconds(each) for each in family]
         budget = None if None in seconds else max(each for each in seconds if each is not None)
         if budget is not None and budget <= exact_budget(settings):
-            joined.pop("permutation", None)  # p beyond the resamples is known
+            pairs, budget = joined["permutation"], None
+            if not (pairs.has_method("montecarlo") & (pairs.column("exceed").values == 0)).any():
+                joined.pop("permutation")  # p beyond the resamples is known
         notes += out_of_reach(joined, of_what, settings, budget)
     num_hypotheses = sum(len(subset.pairs) for each in families[0] for subset in each.subsets)
     for family in families if draft.of_suite else families[:1]:
