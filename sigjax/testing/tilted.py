@@ -236,7 +236,8 @@ class Orbit:
     def _log_sums(self, path: Path, logits: np.ndarray, least_delta: float) -> tuple[np.ndarray, float]:
         """Logarithms `[vector]` of the mean, over all paths and tilts, of the weights of extreme swaps of one path.
 
-        And the largest log weight. Faint swaps count with weights that are too large: those that Q would give if it were of their tilt alone.
+        And the largest log weight. Faint swaps count with weights that are too large: those that Q would give if it
+        were of their tilt alone.
         """
         observed, oriented = self.apart.sum(axis=0), self.apart * path.signs[:, None]
         log_tilts, width = math.log(len(path.thetas) * len(self.paths)), len(path.thetas) + 1
