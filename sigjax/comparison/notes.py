@@ -450,7 +450,7 @@ def _intervals(draft: Draft) -> list[str]:
     return [
         *(_methods(draft.metric, draft.settings, subsets) if subsets else ()),
         *(_few_units(by_t) if by_t else ()),
-        *_zero_length([each for each in subsets if each.intervals.pairs in ("wide-t", "two-way")]),
+        *_zero_length(subsets),
         *_missing(draft.settings, subsets),
     ]
 
@@ -511,8 +511,8 @@ def _few_units(subsets: Sequence[SubsetResults]) -> list[str]:
 
 
 def _zero_length(subsets: Sequence[SubsetResults]) -> list[str]:
-    """How many systems and pairs have an interval by t of zero width."""
-    whom = _counted(subsets, lambda each: ~np.isnan(each.ends[:, 0]) & (each.errors == 0.0))
+    """How many systems and pairs have an interval of zero width."""
+    whom = _counted(subsets, lambda each: (each.ends[:, 0] == each.ends[:, 1]) & (each.errors == 0.0))
     if not whom:
         return []
     return [f"intervals of zero width for {whom}: all units are alike, which says nothing of other units"]

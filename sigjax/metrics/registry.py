@@ -132,7 +132,8 @@ def check_score(metric: Metric, sums: np.ndarray) -> None:
     """Refuse a score that does not work on the last axis alone, `[..., stat] -> [...]`; those of sigjax itself do.
 
     The sums `[system, stat]` are scored one system at a time, and all together with one axis more: both must agree, but
-    for rounding, since powers of one number and of an array differ in the last bit. They cannot be written to, so that a function fails that would change them, and with them the totals.
+    for rounding, since powers of one number and of an array differ in the last bit. They cannot be written to, so that
+    a function fails that would change them, and with them the totals.
 
     >>> check_score(resolve_metric(lambda sums: sums[0] / sums[1], num_inputs=2), np.ones((3, 2)))
     Traceback (most recent call last):
