@@ -35,10 +35,10 @@ transformation"; Hothorn, Bretz and Westfall (2008), "Simultaneous inference in 
 
 **Delta method.** Standard errors for new units, or for new units and new runs ("two-way"). For units, $\sqrt{\sum_h
 \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$, where g is the gradient of the score at the sums, by central differences
-in NumPy, so that no number depends on the device; those beside errors of clusters have $n_h / (n_h - 1)$ in it (ddof = 1),
-as the jackknife has. If the score were linear, infinitely many bootstrap resamples of the
+in NumPy, so that no number depends on the device. If the score were linear, infinitely many bootstrap resamples of the
 units would give the same; for a mean, it is the standard deviation (ddof = 0) divided by the root of the number of
-units. References: Efron and Tibshirani (1993), section 21; Davison and Hinkley (1997), section 2.7.2.
+units. Beside the jackknife's errors of clusters, those of instances have its factor $n_h / (n_h - 1)$ (ddof = 1).
+References: Efron and Tibshirani (1993), section 21; Davison and Hinkley (1997), section 2.7.2.
 
 **Units and runs**, where runs are trained models: x[u, r] is the influence g . s of run r of unit u. Its variance has a
 part that all runs of a unit share, one that all units of a run share, and a rest. With U units and R runs, row sums
@@ -289,8 +289,9 @@ def delta_method_errors(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Standard errors of the scores of systems `[system]`, and of the deltas of pairs `[pair]`.
 
-    With `ddof` = 1 squares are divided by the units of a stratum less one, as in variances of samples. `values` are `[system, unit, stat]` float64, units of a stratum together; `strata` `[unit]` ascend from 0; the score
-    takes sums `[..., stat]`.
+    With `ddof` = 1 squares are divided by the units of a stratum less one, as in variances of samples. `values` are
+    `[system, unit, stat]` float64, units of a stratum together; `strata` `[unit]` ascend from 0; the score takes sums
+    `[..., stat]`.
 
     >>> values = np.array([[[1.0], [2], [3], [6]], [[1], [1], [2], [8]]])
     >>> strata, mean = np.zeros(4, int), lambda sums: sums[..., 0] / 4

@@ -503,3 +503,11 @@ def test_predictions_beside_others_are_no_systems(given, refused, columns, said)
     found = refused(*given(**{"t.csv": columns}))
     assert found.startswith(f"t.csv: columns {said}")
     assert "look like predictions, not like scores" in found
+
+
+@pytest.mark.parametrize(("names", "is_melted"), [(["run1"], False), (["run1", "run2"], True), (["run1", "b"], False)])
+def test_only_several_columns_of_trials_are_proposed_as_trials(given, refused, names, is_melted):
+    columns = {"system": ["A", "B"] * 10, "id": [i // 2 for i in range(ROWS)], "numerator": reals(1)}
+    message = refused(*given(**{"t.csv": columns | {name: reals(k) for k, name in enumerate(names)}}), metric="ratio")
+    assert "metric 'ratio' needs denominator" in message
+    assert ("if they are trials" in message) == is_melted

@@ -14,6 +14,7 @@ from sigjax.testing.p_values import (
     binomial_upper,
     chi_square_tail,
     clopper_pearson,
+    log_upper,
     normal_below,
     normal_quantile,
     normal_tail,
@@ -177,3 +178,19 @@ def test_a_count_has_the_same_interval_whatever_others_are_there(trials):
         assert (alone[0][0], alone[1][0]) == (low[place], high[place])
     backwards = clopper_pearson(counts[::-3], trials, 0.95)
     np.testing.assert_array_equal(backwards, [low[::-3], high[::-3]])
+
+
+@pytest.mark.parametrize("odds", [Fraction(1), Fraction(3), Fraction(1, 40), Fraction(9)])
+@pytest.mark.parametrize("trials", [4, 40, 300])
+def test_upper_tails_have_all_digits_on_both_sides(trials, odds):
+    """Logarithms of sums of fractions, near 1 those of the complement, to 12 digits."""
+    chance = odds / (1 + odds)
+    masses = [math.comb(trials, k) * chance**k * (1 - chance) ** (trials - k) for k in range(trials + 1)]
+    with localcontext() as context:
+        context.prec = 60
+        for successes in {1, 2, trials // 4, round(trials * chance), round(trials * chance) + 1, trials - 1, trials}:
+            tail = sum(masses[successes:], Fraction(0))
+            if not 1 <= successes <= trials:
+                continue
+            expected = (Decimal(tail.numerator) / Decimal(tail.denominator)).ln()
+            assert log_upper(successes, trials, float(odds)) == pytest.approx(float(expected), rel=1e-11)
