@@ -98,8 +98,8 @@ NO_EFFECT |= {
     "one-sided bootstrap": _DRAWN - {"variant"},
 }
 """Settings that change nothing: exact tests draw nothing, and what is drawn needs no budget; with one metric there is
-one family; both variants of the two-sided bootstrap test are the same, as are both statistics for a mean. The bootstrap test refuses
-`resamples="auto"`."""
+one family; both variants of the two-sided bootstrap test are the same, as are both statistics for a mean. The
+bootstrap test refuses `resamples="auto"`."""
 LIMITS = {"budget": [1e-9], "memory": [1e-7]}
 
 
