@@ -543,14 +543,15 @@ def unclustered_errors(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Standard errors `[system]` and `[pair]` as if instances were independent; NaN where they are not finite.
 
-    Instances are the units then, or ids with all their runs; where the design draws runs within units (nested), the
-    variance between the runs of an id is added, and where runs are trained models both errors are two-way errors.
+    Instances are the units then, or ids with all their runs, with the divisor n - 1 (ddof = 1), as for clusters; where
+    the design draws runs within units (nested), the variance between the runs of an id is added, and both are those of
+    the bootstrap (ddof = 0), and where runs are trained models both errors are two-way errors.
 
     >>> from sigjax import Evaluation
     >>> values = {"A": [1, 1, 0, 0], "B": [0, 0, 0, 1]}
     >>> clustered = Evaluation.from_arrays(values, clusters=["x", "x", "y", "y"])
     >>> unclustered_errors(clustered, np.array([[0, 1]]), "together")[0].round(6)
-    array([0.25    , 0.216506])
+    array([0.288675, 0.25    ])
     """
     if (nearer := origins(evaluation)) is not None:
         return _errors(nearer.scores, members, design)[0], _errors(nearer.deltas, members, design)[1]
@@ -565,7 +566,8 @@ def _errors(evaluation: EvaluationRecord, members: np.ndarray, design: Design) -
         alone = make_units(replace(evaluation, clusters=None), design)
         of_systems, of_pairs = (found[:, 0] for found in two_way_errors(alone, metric.score, pairs))
     else:
-        of_systems, of_pairs = delta_method_errors(*_sums(replace(evaluation, clusters=None)), metric.score, pairs)
+        alone, ddof = _sums(replace(evaluation, clusters=None)), 0 if design == "nested" else 1
+        of_systems, of_pairs = delta_method_errors(*alone, metric.score, pairs, ddof=ddof)
     if design == "nested":
         within = delta_method_errors(*_within(evaluation), metric.score, pairs)
         of_systems, of_pairs = np.hypot(of_systems, within[0]), np.hypot(of_pairs, within[1])

@@ -330,7 +330,9 @@ def _reach(draft: Draft) -> list[str]:
         seconds = [_tilted_seconds(each) for each in family]
         budget = None if None in seconds else max(each for each in seconds if each is not None)
         if budget is not None and budget <= exact_budget(settings):
-            joined.pop("permutation", None)  # p beyond the resamples is known
+            pairs, budget = joined["permutation"], None
+            if not (pairs.has_method("montecarlo") & (pairs.column("exceed").values == 0)).any():
+                joined.pop("permutation")  # p beyond the resamples is known
         notes += out_of_reach(joined, of_what, settings, budget)
     num_hypotheses = sum(len(subset.pairs) for each in families[0] for subset in each.subsets)
     for family in families if draft.of_suite else families[:1]:
@@ -457,7 +459,7 @@ def _intervals(draft: Draft) -> list[str]:
     return [
         *(_methods(draft.metric, draft.settings, subsets) if subsets else ()),
         *(_few_units(by_t) if by_t else ()),
-        *_zero_length([each for each in subsets if each.intervals.pairs in ("wide-t", "two-way")]),
+        *_zero_length(subsets),
         *_missing(draft.settings, subsets),
     ]
 
@@ -518,8 +520,8 @@ def _few_units(subsets: Sequence[SubsetResults]) -> list[str]:
 
 
 def _zero_length(subsets: Sequence[SubsetResults]) -> list[str]:
-    """How many systems and pairs have an interval by t of zero width."""
-    whom = _counted(subsets, lambda each: ~np.isnan(each.ends[:, 0]) & (each.errors == 0.0))
+    """How many systems and pairs have an interval of zero width."""
+    whom = _counted(subsets, lambda each: (each.ends[:, 0] == each.ends[:, 1]) & (each.errors == 0.0))
     if not whom:
         return []
     return [f"intervals of zero width for {whom}: all units are alike, which says nothing of other units"]

@@ -124,11 +124,16 @@ def resolve_metric(metric: AnyMetric, *, num_inputs: int) -> Metric | SampleMetr
     return metric
 
 
+_AGREE = 1e-9
+"""Scores of the same sums agree to this part of the largest."""
+
+
 def check_score(metric: Metric, sums: np.ndarray) -> None:
     """Refuse a score that does not work on the last axis alone, `[..., stat] -> [...]`; those of sigjax itself do.
 
-    The sums `[system, stat]` are scored one system at a time, and all together with one axis more: both must agree.
-    They cannot be written to, so that a function fails that would change them, and with them the totals.
+    The sums `[system, stat]` are scored one system at a time, and all together with one axis more: both must agree, but
+    for rounding, since powers of one number and of an array differ in the last bit. They cannot be written to, so that
+    a function fails that would change them, and with them the totals.
 
     >>> check_score(resolve_metric(lambda sums: sums[0] / sums[1], num_inputs=2), np.ones((3, 2)))
     Traceback (most recent call last):
@@ -151,8 +156,10 @@ def check_score(metric: Metric, sums: np.ndarray) -> None:
             "for the first statistic"
         ) from error
     is_right = scores.dtype.kind in "iuf" and scores.shape == together.shape[:2]
+    slack = _AGREE * float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0)) if is_right else 0.0
     if not is_right or not all(
-        np.array_equal(row, np.full(len(row), score), equal_nan=True) for row, score in zip(scores, alone, strict=True)
+        score.shape == () and np.isclose(row, score, rtol=0.0, atol=slack, equal_nan=True).all()
+        for row, score in zip(scores, alone, strict=True)
     ):
         raise InputError(
             f"metric {metric.name!r} must turn sums [..., stat] into real numbers [...]: write sums[..., 0] for the "

@@ -142,7 +142,8 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
             numbers = Lazy(["value"], lambda _: number_column(table, name, hint=_UNUSED_COLUMN))
             return _sheet(name, table, numbers, ids, id_column, options.runs)
 
-        return join_sheets(list(map(sheet, systems)), options, notes=(note, *roles.table_notes(table, systems)))
+        unit = options.cluster or (options.runs and id_column)
+        return join_sheets(list(map(sheet, systems)), options, notes=(note, *roles.table_notes(table, systems, unit)))
 
     def evaluate(options: Options) -> EvaluationRecord:
         name = str(options.metric)
@@ -299,7 +300,8 @@ def _read_rows(
         about |= {"instance ids": roles.ids_from(ids), "scores": f"from {listing(scores)}"}
         rest = roles.unused(tables[0], options, [system, ids, *scores])
         note = roles.columns_note(about, rest, "system_column, id_column, score_column")
-        return replace(evaluation, notes=(note, *roles.table_notes(tables[0], scores), *evaluation.notes))
+        unit = options.cluster or (options.runs and ids)
+        return replace(evaluation, notes=(note, *roles.table_notes(tables[0], scores, unit), *evaluation.notes))
 
     return evaluate
 

@@ -566,8 +566,11 @@ def _is_text(table: DataTable, first: str) -> bool:
     return bool(texts)
 
 
-def table_notes(table: DataTable, scores: Iterable[str]) -> tuple[str, ...]:
-    """Which words in the columns of scores are numbers; a warning if rows are of the folds of a cross-validation."""
+def table_notes(table: DataTable, scores: Iterable[str], unit: str | None) -> tuple[str, ...]:
+    """Which words in the columns of scores are numbers; a warning if folds of a cross-validation are the units.
+
+    The `unit` is the column of clusters, or of the ids of runs; folds within several units, as of data sets, are none.
+    """
     verdicts = dict.fromkeys(table.columns[name].verdicts for name in scores if name in table.columns)
     read = [f"{yes!r} is read as 1 and {no!r} as 0" for yes, _, no in (pair.partition("/") for pair in verdicts) if yes]
     named = {name: {*table.columns[name]} for name in table.columns if is_fold(name)}
@@ -577,8 +580,17 @@ def table_notes(table: DataTable, scores: Iterable[str]) -> tuple[str, ...]:
         "`sigjax classical --design folds` has a test of folds"
         for name, numbers in named.items()
         if 1 < len(numbers) <= _MOST_FOLDS and all(_FOLD_NUMBER.fullmatch(each.strip()) for each in numbers)
+        if unit not in table.columns or not _are_within(table.names[name], table.names[unit])
     ]
     return (*read, *folds)
+
+
+def _are_within(folds: np.ndarray, units: np.ndarray) -> bool:
+    """Whether each of several units has several folds."""
+    of_unit: dict[str, set[str]] = {}
+    for fold, unit in zip(folds.tolist(), units.tolist(), strict=True):
+        of_unit.setdefault(unit, set()).add(fold)
+    return len(of_unit) > 1 and min(map(len, of_unit.values())) > 1
 
 
 def ids_from(column: str | None) -> str:

@@ -20,6 +20,7 @@ from itertools import combinations, product
 
 import numpy as np
 
+from sigjax.metrics.ratios import TrialShares
 from sigjax.records import DESIGNS, Design, EvaluationRecord, Hint, InputError, Metric
 
 _ROWS = 32
@@ -216,7 +217,7 @@ class Units:
     strata: np.ndarray
     """[unit]: code of the stratum, ascending from 0."""
     sizes: np.ndarray
-    """[unit] how many instances each unit has, or the sum of their weights."""
+    """[unit] how many instances (rows) each unit has, or the sum of what they count in the score."""
     relative_error: np.ndarray
     """[system]: bound on the relative error of a score: by float64 and, for reals, by the rounding to fixed point."""
     rounded: np.ndarray
@@ -273,11 +274,21 @@ def make_units(evaluation: EvaluationRecord, design: Design = "together") -> Uni
         values=values,
         divisors=None if np.all(divisors == 1.0) else divisors,
         strata=strata,
-        sizes=np.bincount(unit, evaluation.weights),
+        sizes=np.bincount(unit, _weights(evaluation)),
         relative_error=_SCORE_ROUNDING + errors.max(axis=0),
         rounded=(errors > 0.0).max(axis=1),
         outputs=outputs,
     )
+
+
+def _weights(evaluation: EvaluationRecord) -> np.ndarray | None:
+    """How much each row `[instance]` counts in the score; None where all count alike.
+
+    Metrics of trials count instances alike, however many runs they have.
+    """
+    if isinstance(evaluation.metric.extract, TrialShares):
+        return evaluation.stats[0, :, 1]
+    return evaluation.weights
 
 
 def check_steps(evaluation: EvaluationRecord, units: Units) -> None:

@@ -37,7 +37,8 @@ transformation"; Hothorn, Bretz and Westfall (2008), "Simultaneous inference in 
 \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$, where g is the gradient of the score at the sums, by central differences
 in NumPy, so that no number depends on the device. If the score were linear, infinitely many bootstrap resamples of the
 units would give the same; for a mean, it is the standard deviation (ddof = 0) divided by the root of the number of
-units. References: Efron and Tibshirani (1993), section 21; Davison and Hinkley (1997), section 2.7.2.
+units. Beside the jackknife's errors of clusters, those of instances have its factor $n_h / (n_h - 1)$ (ddof = 1).
+References: Efron and Tibshirani (1993), section 21; Davison and Hinkley (1997), section 2.7.2.
 
 **Units and runs**, where runs are trained models: x[u, r] is the influence g . s of run r of unit u. Its variance has a
 part that all runs of a unit share, one that all units of a run share, and a rest. With U units and R runs, row sums
@@ -68,6 +69,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -283,12 +285,13 @@ def slope(score: Callable[[np.ndarray], np.ndarray], at: np.ndarray, stat: int, 
 
 
 def delta_method_errors(
-    values: np.ndarray, strata: np.ndarray, score: Score, pairs: Sequence[Pair]
+    values: np.ndarray, strata: np.ndarray, score: Score, pairs: Sequence[Pair], *, ddof: Literal[0, 1] = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Standard errors of the scores of systems `[system]`, and of the deltas of pairs `[pair]`.
 
-    `values` are `[system, unit, stat]` float64, units of a stratum together; `strata` `[unit]` ascend from 0; the score
-    takes sums `[..., stat]`.
+    With `ddof` = 1 squares are divided by the units of a stratum less one, as in variances of samples. `values` are
+    `[system, unit, stat]` float64, units of a stratum together; `strata` `[unit]` ascend from 0; the score takes sums
+    `[..., stat]`.
 
     >>> values = np.array([[[1.0], [2], [3], [6]], [[1], [1], [2], [8]]])
     >>> strata, mean = np.zeros(4, int), lambda sums: sums[..., 0] / 4
@@ -297,6 +300,7 @@ def delta_method_errors(
     (array([0.935414, 1.457738]), array([0.612372]))
     """
     moves, largest = two_way_influences(values, strata, score)
+    moves = moves * np.sqrt(sample_factors(strata)) if ddof else moves
     members = np.array(pairs, np.int64).reshape(-1, 2)
     return _errors(moves, largest), of_pairs(_errors, moves, members, largest[members].sum(axis=1))
 

@@ -29,6 +29,11 @@ Tilts chosen by the observed delta would break the symmetry.
 from 1 / (K + 1) on, it is at most u where (exceed + 1) / (K + 1) is, and for smaller u only where p is: both with
 probability at most u, however the two depend on each other.
 
+*Where it is refused.* p keeps its level for every statistic, but its interval does not hold where extreme swaps do not
+all lie outwards on the paths: those of a sine, or of the largest of two sums. So p stays at the floor if vectors differ
+by more than twice their mean, or if swaps beside the paths, which are likely enough to matter, are as extreme as the
+observed one and heavier than all that was drawn. That makes p larger, and keeps its level.
+
 *All tilts for each vector*: where delta is about linear in L, and L about normal, the sum over c is p itself for any U.
 Some hundred vectors do, where independent draws from Q take 10^5. Reference: Harrison (2012), "Conservative hypothesis
 tests and confidence intervals using importance sampling".
@@ -44,7 +49,7 @@ from sigjax.records import Column, Comparisons
 from sigjax.resample.draws import row_keys, words
 from sigjax.run.context import Context, ahead, num_cores
 from sigjax.testing.hypotheses import Pair, SumsData
-from sigjax.testing.p_values import normal_quantile
+from sigjax.testing.p_values import t_quantile
 from sigjax.testing.permutation import exact_budget
 
 _MOST, _FEWEST, _NUMBERS = 512, 64, 2**21
@@ -59,8 +64,16 @@ _BENDS, _BENT, _MOST_PATHS = (8.0, 14.0, 20.0, 30.0), 0.5, 4
 _CHORD, _FAR = 0.3, 4.0
 """In standard deviations of a sum: half the width of the differences that are slopes, and how far beside the path
 slopes are looked at, too (BLEU has a kink that paths do not meet)."""
+_WIDER, _NOISIEST = 1.1, 2.2
+"""How many times as large the standard error is taken, since weights are skewed; and a p whose vectors differ, with it,
+by more than so many times their mean is refused: a few swaps would decide."""
+_PROBES, _PART, _MORE, _ROUNDS = (0.25, 0.5, 0.75, 1.0), 0.05, 10.0, 3
+"""Extreme swaps are looked for beside the paths: on these parts of the way to where so much of p lies farther out,
+with weights so many times as large as those of all that was drawn, and so often along new slopes."""
 _FAINT = 20.0
 """Swaps whose log weights are smaller by this than that of the observed one count as extreme without a look."""
+_CANCELLED = 1e-9
+"""Effects of this part of their terms, which cancel, are rounding."""
 _CHUNK = 2**15
 """Numbers that are worked on together, so that they stay in the cache."""
 
@@ -85,6 +98,8 @@ def beyond_floor(case: SumsData, sampled: Comparisons, rows: np.ndarray, context
         if not orbit.paths or not (two_sided or sign * case.hypotheses.delta(pair) > tolerance):
             return math.nan, math.nan
         log_p, error = orbit.p(*uniforms, tolerance)
+        if not error <= _NOISIEST / math.sqrt(num_vectors):
+            return math.nan, math.nan
         return log_p if two_sided else log_p - math.log(2.0), error
 
     log_p, errors = np.full((2, len(rows)), np.nan)
@@ -95,7 +110,7 @@ def beyond_floor(case: SumsData, sampled: Comparisons, rows: np.ndarray, context
             advance(done + 1)
     p_value, log10_p = sampled.columns("p_value", "log10_p")
     lower = log_p / math.log(10.0) < log10_p.values
-    width = normal_quantile(0.5 + settings.level / 2.0) * errors
+    width = t_quantile(settings.level, float(num_vectors)) * errors
     ends = np.where(lower, np.minimum(np.exp([log_p - width, log_p + width]), 1.0), np.nan)
     return sampled.with_columns(
         {
@@ -136,12 +151,10 @@ class Orbit:
                 break
             at = np.concatenate([0.0 * spread[None], np.diag(_FAR * spread), np.diag(-_FAR * spread)])
             at = at + self.paths[-1].mean(bend, self.apart) if bend else at
-            steps = np.diag((_CHORD if bend else 1.0) * spread)
-            with np.errstate(all="ignore"):
-                slopes = (self.deltas(at[:, None] + steps) - self.deltas(at[:, None] - steps)) / np.diag(steps)
-            slopes[~np.isfinite(slopes)] = 0.0
+            slopes = self._slopes(at, (_CHORD if bend else 1.0) * spread)
             for slope in slopes[: None if bend else 1]:
                 effects = np.einsum("us,s->u", self.apart, slope)
+                effects[np.abs(effects) < _CANCELLED * np.abs(self.apart * slope).max(axis=1)] = 0.0
                 size = float(np.linalg.norm(effects)) or 1.0
                 cosine = max((abs(float(effects @ path.effects)) / size for path in self.paths), default=0.0)
                 bent = not bend or bend * math.sqrt(max(0.0, 1.0 - cosine**2)) > _BENT
@@ -153,19 +166,54 @@ class Orbit:
         with np.errstate(all="ignore"):
             return self._scores(self._half + 0.5 * sums) - self._scores(self._half - 0.5 * sums)
 
+    def _unseen(self, log_p: float, least_delta: float, heaviest: float) -> bool:
+        """Whether swaps that matter to p, as extreme as the observed one, seem to lie where no path leads.
+
+        Sums of likely swaps are looked at along each statistic, and then along the slopes that delta has there: of many
+        units they are normal, and the likeliest with an effect g . S is C g, with the covariances C of sums. Those that
+        are `heaviest` in log weight were drawn.
+        """
+        covariance = np.einsum("us,ut->st", self.apart, self.apart)
+        spread, reach = np.sqrt(np.diag(covariance)), _normal_reach(log_p + math.log(0.5 * _PART))
+        slopes = np.diag(np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0.0))
+        for _ in range(_ROUNDS):
+            ends = np.einsum("ks,st->kt", slopes, covariance)
+            sizes = np.sqrt(np.maximum(np.einsum("ks,ks->k", ends, slopes), 0.0))
+            ends = reach * ends[sizes > 0.0] / sizes[sizes > 0.0, None]
+            sums = np.concatenate([part * ends for part in _PROBES])
+            extreme = sums[~(np.abs(self.deltas(sums)) < least_delta)]
+            if (self.log_weights(extreme) > heaviest + math.log(_MORE)).any():
+                return True
+            slopes = self._slopes(ends, _CHORD * spread)
+        return False
+
+    def _slopes(self, at: np.ndarray, half: np.ndarray) -> np.ndarray:
+        """Slopes of delta `[point, stat]` at sums `[point, stat]`, by differences of two `half` `[stat]` widths."""
+        steps = np.diag(half)
+        with np.errstate(all="ignore"):
+            slopes = (self.deltas(at[:, None] + steps) - self.deltas(at[:, None] - steps)) / half
+        return np.where(np.isfinite(slopes), slopes, 0.0)
+
     def log_weights(self, sums: np.ndarray) -> np.ndarray:
         """Logarithms of dP/dQ `[...]` of swaps with the sums S `[..., stat]`."""
         ratios = [path.log_ratios(sums @ path.slopes) for path in self.paths]
         return math.log(len(ratios)) - (np.logaddexp.reduce(ratios) if len(ratios) > 1 else ratios[0])
 
     def p(self, logits: np.ndarray, of_observed: np.ndarray, tolerance: float) -> tuple[float, float]:
-        """Logarithm of the two-sided p, and its standard error; deltas closer than the tolerance are ties."""
+        """Logarithm of the two-sided p, and its standard error; deltas closer than the tolerance are ties.
+
+        The error is infinite where swaps that matter seem to lie where no path leads.
+        """
         logits = np.concatenate([self._through_observed(of_observed), logits[:, self.units]])
-        log_sums = np.logaddexp.reduce([self._log_sums(path, logits, tolerance) for path in self.paths])
+        least_delta = abs(float(self.deltas(self.apart.sum(axis=0)))) - tolerance
+        of_paths = [self._log_sums(path, logits, least_delta) for path in self.paths]
+        log_sums = np.logaddexp.reduce([each for each, _ in of_paths])
         values = np.exp(log_sums - log_sums.max())
         mean = float(values.mean())
-        error = float(values.std(ddof=1)) / mean / math.sqrt(len(values))
-        return min(math.log(mean) + float(log_sums.max()), 0.0), error
+        log_p = min(math.log(mean) + float(log_sums.max()), 0.0)
+        if self._unseen(log_p, least_delta, max(heaviest for _, heaviest in of_paths)):
+            return log_p, math.inf
+        return log_p, _WIDER * float(values.std(ddof=1)) / mean / math.sqrt(len(values))
 
     def _through_observed(self, uniforms: np.ndarray) -> np.ndarray:
         """Log U / (1 - U) `[1, unit]` of the vector of the observed swap.
@@ -185,16 +233,16 @@ class Orbit:
             numbers: np.ndarray = uniforms[self.units] / (1.0 + np.exp(-2.0 * theta * side * path.effects))
             return (side * path.signs * _logit(numbers))[None]
 
-    def _log_sums(self, path: Path, logits: np.ndarray, tolerance: float) -> np.ndarray:
+    def _log_sums(self, path: Path, logits: np.ndarray, least_delta: float) -> tuple[np.ndarray, float]:
         """Logarithms `[vector]` of the mean, over all paths and tilts, of the weights of extreme swaps of one path.
 
-        Faint swaps count with weights that are too large: those that Q would give if it were of their tilt alone.
+        And the largest log weight. Faint swaps count with weights that are too large: those that Q would give if it
+        were of their tilt alone.
         """
         observed, oriented = self.apart.sum(axis=0), self.apart * path.signs[:, None]
-        least_delta = abs(float(self.deltas(observed))) - tolerance
         log_tilts, width = math.log(len(path.thetas) * len(self.paths)), len(path.thetas) + 1
         faint, found = float(self.log_weights(observed)) - log_tilts - _FAINT, list[np.ndarray]()
-        rows = max(1, _CHUNK // max(width, len(self.units)))
+        rows, heaviest = max(1, _CHUNK // max(width, len(self.units))), -math.inf
         with np.errstate(divide="ignore"):
             scale = 0.5 / np.abs(path.effects)
         for block in (logits[start : start + rows] for start in range(0, len(logits), rows)):
@@ -209,10 +257,12 @@ class Orbit:
             moved = sums[:, near].T
             hits = ~(np.abs(self.deltas(moved)) < least_delta)
             of_near = np.full(len(hits), -math.inf)
-            of_near[hits] = self.log_weights(moved[hits]) - log_tilts
+            weights = self.log_weights(moved[hits])
+            heaviest = max(heaviest, float(weights.max(initial=-math.inf)))
+            of_near[hits] = weights - log_tilts
             logs[near] = of_near
             found.append(_log_sum(logs))
-        return np.concatenate(found)
+        return np.concatenate(found), heaviest
 
 
 class Path:
@@ -241,7 +291,8 @@ class Path:
         means = np.array([(sizes * np.tanh(each * sizes)).sum() for each in between])
         least, largest, most = float(means[0]), float(means[-1]), float(sizes.sum())
         inner, outer = np.linspace(0.0, least, 128, endpoint=False), np.linspace(largest, most, 257)
-        self._nodes = np.concatenate([inner, means, outer[1:]])
+        # Where signs are all but sure, means coincide.
+        self._nodes = np.unique(np.concatenate([inner, means, outer]))
         logs = _log_cosh(outwards * self._nodes[:, None]) - norms
         self._values = _log_sum(logs) - math.log(len(outwards))
         logs -= _log_sum(logs)[:, None]
@@ -254,12 +305,24 @@ class Path:
 
     def log_ratios(self, sums: np.ndarray) -> np.ndarray:
         """Logarithms of dQ/dP `[...]` of swaps whose L are `sums`: Hermite's cubics between nodes, to 1e-5."""
-        size = np.abs(sums)
+        size = np.minimum(np.abs(sums), self._nodes[-1])
         k = np.clip(np.searchsorted(self._nodes, size) - 1, 0, len(self._nodes) - 2)
         width = self._nodes[k + 1] - self._nodes[k]
         t = (size - self._nodes[k]) / width
         rise, start, end = self._values[k + 1] - self._values[k], self._rises[k] * width, self._rises[k + 1] * width
         return self._values[k] + t * (start + t * (3.0 * rise - 2.0 * start - end + t * (start + end - 2.0 * rise)))
+
+
+def _normal_reach(log_tail: float) -> float:
+    """The deviate that a normal variable exceeds with a probability whose log, below -3, is given; to 2%.
+
+    >>> round(_normal_reach(math.log(2.87e-7)), 2)
+    5.02
+    """
+    reach = math.sqrt(-2.0 * log_tail)
+    for _ in range(9):
+        reach = math.sqrt(-2.0 * log_tail - math.log(2.0 * math.pi * reach**2))
+    return reach
 
 
 def _logit(numbers: np.ndarray) -> np.ndarray:

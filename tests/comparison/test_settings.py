@@ -6,9 +6,10 @@ A setting that is added is tried as it is declared; `LEFT_OUT` names it where a 
 from dataclasses import replace
 from typing import get_args
 
+import numpy as np
 import pytest
 
-from sigjax import InputError, bootstrap_test, compare, permutation_test
+from sigjax import Evaluation, InputError, bootstrap_test, compare, permutation_test
 from sigjax.comparison.options import BootstrapOptions, PermutationOptions
 from sigjax.records import Settings
 from sigjax.records.options import options_of, types_of
@@ -70,6 +71,107 @@ def test_p_is_that_of_functions_and_of_distributions(test, name):
         elif found.resamples is not None or one.resamples is not None:
             continue  # one of them is sampled, and the other exact
         assert extreme == pytest.approx(one.p_value, rel=1e-6), value
+
+
+SAMPLED = {"method": "montecarlo", "resamples": 300}
+PATHS = {
+    "exact": ("mean", {"test": "permutation", "method": "exact", "interval": "none"}),
+    "sampled": ("ratio", {"test": "permutation", "interval": "none", **SAMPLED}),
+    "maxt": ("ratio", {"test": "permutation", "interval": "none", "correction": "maxt", **SAMPLED}),
+    "studentized": ("ratio", {"test": "permutation", "interval": "none", "statistic": "studentized", **SAMPLED}),
+    "sample metric": ("median", {"test": "permutation", "interval": "none", **SAMPLED}),
+    "bootstrap": ("ratio", {"test": "bootstrap", "interval": "percentile", **SAMPLED}),
+    "one-sided bootstrap": (
+        "ratio",
+        {"test": "bootstrap", "interval": "percentile", "alternative": "greater", **SAMPLED},
+    ),
+    "exact bootstrap": ("mean", {"test": "bootstrap", "method": "exact", "interval": "percentile"}),
+    "bootstrap of a sample metric": ("median", {"test": "bootstrap", "interval": "percentile", **SAMPLED}),
+    "intervals": ("ratio", {"test": "permutation", **SAMPLED}),
+}
+"""Ways to a number: the metric, and options."""
+_EXACT, _DRAWN = {"family", "variant", "resamples", "seed"}, {"family", "variant", "budget", "memory"}
+NO_EFFECT = dict.fromkeys(PATHS, _DRAWN)
+NO_EFFECT |= {
+    "exact": {*_EXACT, "statistic"},
+    "exact bootstrap": _EXACT - {"resamples"},
+    "one-sided bootstrap": _DRAWN - {"variant"},
+}
+"""Settings that change nothing: exact tests draw nothing, and what is drawn needs no budget; with one metric there is
+one family; both variants of the two-sided bootstrap test are the same, as are both statistics for a mean. The
+bootstrap test refuses `resamples="auto"`."""
+LIMITS = {"budget": [1e-9], "memory": [1e-7]}
+
+
+def path_data(metric):
+    rng = np.random.default_rng(1)
+    counts = {
+        name: np.stack([rng.binomial(9, rate, 14), rng.integers(9, 12, 14)], axis=1)
+        for name, rate in {"A": 0.6, "B": 0.45, "C": 0.4}.items()
+    }
+    columns = counts if metric == "ratio" else {name: own[:, 0] for name, own in counts.items()}
+    return Evaluation.from_arrays(columns, metric=metric)
+
+
+def without_effect(path, run=compare):
+    """The settings none of whose values changes a number or is refused."""
+    metric, base = PATHS[path]
+    data, same = path_data(metric), set()
+
+    def said(**options):
+        try:
+            report = run(data, **{**base, **options}, progress=False, device="numpy")
+        except InputError:
+            return None
+        return [replace(one, settings=Settings()) for one in report], report.systems
+
+    plain = said()
+    for name in options_of(Settings).keys() - {"test"}:
+        values = [each for each in LIMITS.get(name) or other_values(name) if each != base.get(name)]
+        if values and all(said(**{name: value}) == plain for value in values):
+            same.add(name)
+    return same
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_setting_changes_a_number_or_is_refused(path):
+    """On every way; one that is added acts there, is refused there, or stands in `NO_EFFECT`."""
+    assert without_effect(path) == NO_EFFECT[path]
+
+
+@pytest.mark.parametrize("path", ["exact", "studentized", "sample metric"])
+def test_a_setting_that_is_ignored_on_one_way_is_noticed(path):
+    """Here `mid_p` is, in silence."""
+
+    def ignores(data, **options):
+        return compare(data, **{**options, "mid_p": False})
+
+    assert without_effect(path, ignores) == {*NO_EFFECT[path], "mid_p"}
+
+
+@pytest.mark.parametrize("path", sorted(PATHS.keys() - {"studentized"}))
+def test_distributions_are_those_of_every_way(path):
+    """The p-value is that of the numbers that `distribution` gives, with every value of every setting."""
+    metric, base = PATHS[path]
+    data, seen = path_data(metric), 0
+    for name in sorted(options_of(Settings).keys() - {"test", "correction", "interval", "leaderboard", "family"}):
+        for value in other_values(name):
+            if value == "auto":
+                continue  # p of a test that stops by itself is larger (`valid_p`)
+            try:
+                report = compare(data, **{**base, name: value}, progress=False, device="numpy")
+                found = report.distribution(report[0].a, report[0].b, test=base["test"])
+            except InputError:
+                continue  # said aloud
+            one = report[0]
+            extreme = sum(found.extreme)
+            if found.resamples is not None and one.resamples == found.resamples:
+                extreme = (round(extreme * found.resamples) + 1) / (found.resamples + 1)
+            elif found.resamples is not None or one.resamples is not None:
+                continue  # one of them is sampled, and the other exact
+            assert extreme == pytest.approx(one.p_value, rel=1e-6), (name, value)
+            seen += 1
+    assert seen > 3
 
 
 @pytest.mark.parametrize("name", sorted(options_of(Settings).keys() - {"test"}))

@@ -545,3 +545,15 @@ def test_evalplus_of_before_and_since_version_0_2_2_is_read_alike(write):
             assert made.stats[0, :, 0].tolist() == np.ravel(expected).tolist()
             assert made.metric.name in ("base", "plus")
             assert made.runs == ("1", "2") * 3
+
+
+def test_runs_of_several_files_are_numbered_by_file_and_trial(write):
+    """Files of a system are runs, each with its trials, from 1 on."""
+    values = {"a/1": [[1, 0], [0, 1]], "a/2": [[1, 1], [0, 0]], "b/1": [[0, 0], [1, 1]], "b/2": [[1, 0], [1, 0]]}
+    for name, own in values.items():
+        write(f"results/{name}/results.json", logs.terminal_bench(own))
+    folders = [write(f"results/{name}/note", "").parent for name in "ab"]
+    evaluation = read(*folders)
+    assert sorted(zip(evaluation.ids, evaluation.runs, strict=True)) == [
+        (f"task{task}", f"{file}.{trial}") for task in range(2) for file in (1, 2) for trial in (1, 2)
+    ]

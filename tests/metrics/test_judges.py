@@ -298,3 +298,13 @@ def test_few_labels_are_warned_of(labels, warns):
     tables = {name: np.stack([human[k], judge[k]], axis=1) for k, name in enumerate("AB")}
     report = compare(Evaluation.from_arrays(tables, metric="ppi"), device="numpy", resamples=100)
     assert any("19 labels of a system are few" in str(note) for note in report.notes) == warns
+
+
+def test_three_labelled_units_are_enough_for_an_agreement():
+    """Of two no error is known; of three, that of accuracy is the t interval of right or wrong."""
+    labels = {"A": [[1, 1], [0, 0], [1, 0], [np.nan, 1]], "B": [[1, 1], [0, 0], [1, 0], [np.nan, 0]]}
+    found = {name: rest for name, *rest in agreement(Evaluation.from_arrays(labels, metric="ppi"), 0.5)}
+    low, high = stats.ttest_1samp([1, 1, 0], 0).confidence_interval(0.5)
+    assert found["accuracy"] == pytest.approx([2 / 3, low, high], rel=1e-9)
+    two = {name: [*own[:2], *([np.nan, 0] for _ in own[2:])] for name, own in labels.items()}
+    assert agreement(Evaluation.from_arrays(two, metric="ppi"), 0.5) == []

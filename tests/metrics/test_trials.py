@@ -7,12 +7,14 @@ from math import comb
 import logs
 import numpy as np
 import pytest
+from scipy import stats
 
 import sigjax
-from sigjax import Evaluation, InputError, compare
+from sigjax import Evaluation, InputError, compare, diff, one_sample
 from sigjax.cli import _run
 from sigjax.metrics import trial_metric
 from sigjax.metrics.ratios import TrialShares
+from sigjax.studies import equivalence, slices
 
 # Successes in 4 trials of each task of tau-bench airline by GPT-4o, counted in the trajectories that the authors
 # published beside their table (sierra-research/tau-bench, historical_trajectories/gpt-4o-airline.json).
@@ -154,6 +156,73 @@ def test_tables_and_logs_of_several_scores(write):
         for name, values in {"x": [[1, 0.5], [1, 1]], "y": [[0, 1], [1, 1]]}.items()
     ]
     assert sorted(each.score for each in compare(sigjax.read(*tau2, metric="pass^2")).systems) == [0.5, 0.5]
+
+
+def every_number(runs_of, **labels):
+    """What `compare`, one-sample, equivalence, slices with their interaction, and `diff --margin` say."""
+    data = of_runs(runs_of, "pass@1", **labels)
+    (pair,) = report = compare(data, device="numpy")
+    worse = {"A": runs_of["B"], "B": runs_of["A"]}
+    (same,) = equivalence(data, margin=0.5)
+    numbers = [pair.interval, pair.standard_error, same.p_lower, same.p_upper, same.interval]
+    numbers += [number for one in report.systems for number in (one.interval, one.standard_error)]
+    numbers += [(one.p_value, *one.interval) for one in one_sample(data, against=0.3)]
+    numbers += [one.limits for one in diff(data, of_runs(worse, "pass@1", **labels), margin=0.4).changes]
+    if not labels:
+        kinds = [f"kind {i // 13}" for i, own in enumerate(runs_of["A"]) for _ in own]
+        found = slices(of_runs(runs_of, "pass@1", strata=kinds), permutations=199)
+        numbers += [(one.p_value, *one.interval) for one in found.slices]
+        numbers += [(one.statistic, one.p_value) for one in found.interactions]
+    return np.hstack([np.ravel(each) for each in numbers]).astype(float)
+
+
+@pytest.mark.parametrize("times", [5, 25])
+def test_an_instance_counts_once_however_many_runs_it_has(times):
+    """Degrees of freedom counted its runs: with 100 of one task and 4 of 29, t had 1.09 of them and not 29."""
+    data = random_runs(11, [4] * 30)
+    more = {name: [*own[:-1], own[-1] * times] for name, own in data.items()}
+    np.testing.assert_allclose(every_number(more), every_number(data), rtol=1e-9)
+    groups = [f"c{i // 3}" for i, own in enumerate(data["A"]) for _ in own]
+    of_more = [f"c{i // 3}" for i, own in enumerate(more["A"]) for _ in own]
+    np.testing.assert_allclose(every_number(more, clusters=of_more), every_number(data, clusters=groups), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_intervals_are_t_of_one_number_for_each_instance(name):
+    """SciPy's on the differences of shares; where these are skewed, the end on that side is farther."""
+    for sizes in ([4] * 29 + [20], [3, 4, 9, 12] * 5):
+        data = random_runs(7, sizes)
+        shares = {system: [float(by_subsets(name, runs)) for runs in own] for system, own in data.items()}
+        (pair,) = report = compare(of_runs(data, name), device="numpy")
+        differences = np.subtract(shares["A"], shares["B"])
+        expected = stats.ttest_1samp(differences, 0.0).confidence_interval()
+        assert pair.standard_error == pytest.approx(stats.sem(differences), rel=1e-9)
+        low, high = pair.interval
+        assert min(abs(low - expected.low), abs(high - expected.high)) < 1e-9
+        assert low < expected.low + 1e-9
+        assert high > expected.high - 1e-9
+        assert any(f" {len(sizes) - 1} degrees of freedom" in note for note in report.notes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [20, 100])
+def test_intervals_hold_with_unequal_numbers_of_runs(most):
+    """Tasks of random difficulty, one with many runs: 95% intervals miss delta in no more than 7 of 100 data sets."""
+    rng, missed, lengths = np.random.default_rng(5), 0, []
+    runs = np.array([4] * 29 + [most])
+    for _ in range(300):
+        ease = rng.random(30)
+        gain = np.clip(ease + 0.3 * rng.random(30), 0, 1)
+        data = {
+            name: [(rng.random(n) < p).astype(int).tolist() for n, p in zip(runs, chances, strict=True)]
+            for name, chances in (("A", gain), ("B", ease))
+        }
+        (pair,) = compare(of_runs(data, "pass@1"), device="numpy", method="montecarlo", resamples=99)
+        low, high = pair.interval
+        missed += not low <= 0.15 - 0.3**2 / 6.0 <= high  # what is cut off at 1 is E[max(e + g - 1, 0)] = 0.3^2 / 6
+        lengths.append(high - low)
+    assert missed <= 0.05 * 300 + 3.0 * np.sqrt(0.05 * 0.95 * 300)
+    assert np.median(lengths) < 0.4
 
 
 @pytest.mark.parametrize(

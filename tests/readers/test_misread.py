@@ -1,5 +1,6 @@
 """Tables that would be read as something else without a word: refused alike by every door, or warned of."""
 
+import itertools
 import json
 import random
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import sigjax
-from sigjax import Evaluation, InputError, read
+from sigjax import Evaluation, InputError, compare, read
 from sigjax.cli import _run
 
 ROWS = 20
@@ -427,6 +428,26 @@ def test_folds_are_warned_of(capsys, given, compared, name):
     assert FOLD.format(name) in read(*given(**{"t.csv": ids}), id_column=name).notes
 
 
+def test_folds_of_several_data_sets_are_no_units(given):
+    """The data sets are, and the p-value is that of their means."""
+    rng = np.random.default_rng(0)
+    rows = list(itertools.product(("SVM", "kNN"), [f"d{k}" for k in range(12)], range(5)))
+    long = dict(zip(("model", "dataset", "fold"), map(list, zip(*rows, strict=True)), strict=True))
+    long["acc"] = rng.random(len(rows)).round(3).tolist()
+    for options in ({"runs": "fold", "id_column": "dataset"}, {"cluster": "dataset", "id_column": "dataset,fold"}):
+        for evaluation in (read(*given(**{"t.csv": long}), **options), of_frame(long, **options)):
+            assert not any("folds share" in note for note in evaluation.notes)
+            means = np.array(long["acc"]).reshape(2, 12, 5).mean(axis=2)
+            expected = compare(dict(zip(("SVM", "kNN"), means, strict=True)), interval="none")[0].p_value
+            assert compare(evaluation, interval="none")[0].p_value == pytest.approx(expected, rel=1e-9)
+    assert FOLD.format("fold") in of_frame(long, id_column="dataset,fold").notes
+    wide = {"dataset": [f"d{k}" for k in range(12) for _ in range(5)], "fold": [*range(5)] * 12}
+    wide |= {name: np.array(long["acc"]).reshape(2, 60)[k].tolist() for k, name in enumerate(("SVM", "kNN"))}
+    assert not any("folds share" in note for note in of_frame(wide, id_column="dataset", runs="fold").notes)
+    within = wide | {"fold": [k // 12 for k in range(60)], "dataset": [f"doc{k // 3}" for k in range(60)]}
+    assert FOLD.format("fold") in of_frame(within, cluster="dataset").notes  # each document is in one fold
+
+
 # Ids of two columns.
 
 
@@ -482,3 +503,11 @@ def test_predictions_beside_others_are_no_systems(given, refused, columns, said)
     found = refused(*given(**{"t.csv": columns}))
     assert found.startswith(f"t.csv: columns {said}")
     assert "look like predictions, not like scores" in found
+
+
+@pytest.mark.parametrize(("names", "is_melted"), [(["run1"], False), (["run1", "run2"], True), (["run1", "b"], False)])
+def test_only_several_columns_of_trials_are_proposed_as_trials(given, refused, names, is_melted):
+    columns = {"system": ["A", "B"] * 10, "id": [i // 2 for i in range(ROWS)], "numerator": reals(1)}
+    message = refused(*given(**{"t.csv": columns | {name: reals(k) for k, name in enumerate(names)}}), metric="ratio")
+    assert "metric 'ratio' needs denominator" in message
+    assert ("if they are trials" in message) == is_melted

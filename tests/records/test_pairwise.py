@@ -8,6 +8,7 @@ import pytest
 
 from sigjax import Evaluation, InputError, Report, compare, read
 from sigjax.__main__ import main
+from sigjax.records.comparison import Column
 from sigjax.records.settings import adjust
 
 SAME = ("score_a", "score_b", "delta", "better", "p_value", "log10_p", "p_interval", "method", "exceed", "error_bound")
@@ -219,3 +220,8 @@ def test_a_run_goes_on_from_its_checkpoint_and_is_read_back(tmp_path):
     back = Report.from_json(whole.to_json())
     assert back == whole
     assert len({back[i].score_a for i in range(4)}) == 3  # of A with B, with C and D, with E
+
+
+def test_an_interval_without_a_low_end_is_none():
+    column = Column.unless_nan(np.array([[np.nan, 1.0], [0.0, np.nan], [0.0, 1.0]]))
+    assert column.where_present.tolist() == [False, True, True]

@@ -31,18 +31,18 @@ def run(evaluation, **options):
 
 
 def test_means_as_statsmodels_has_them():
-    """The robust errors HC0 (ddof = 0) of a regression on a constant; those by cluster are much larger."""
+    """The robust errors HC1 (ddof = 1) of a regression on a constant; those by cluster, corrected alike, are larger."""
     rng = np.random.default_rng(0)
     arrays = {name: np.repeat(rng.normal(size=60), 4) + rng.normal(size=240) for name in "abc"}
     report = run(clustered(arrays), resamples=20_000)
     found = errors(report)
     for name, values in (*arrays.items(), *(((a, b), arrays[a] - arrays[b]) for a, b in ("ab", "ac", "bc"))):
         fitted = sm.OLS(values, np.ones(240))
-        assert found[name] == pytest.approx(fitted.fit(cov_type="HC0").bse[0], rel=1e-9)
-    by_cluster = {"groups": np.repeat(np.arange(60), 4), "use_correction": False}
+        assert found[name] == pytest.approx(fitted.fit(cov_type="HC1").bse[0], rel=1e-9)
+    by_cluster = {"groups": np.repeat(np.arange(60), 4), "use_correction": True}
     for one in report.systems:
         expected = sm.OLS(arrays[one.name], np.ones(240)).fit(cov_type="cluster", cov_kwds=by_cluster).bse[0]
-        assert one.standard_error == pytest.approx(expected, rel=0.03)
+        assert one.standard_error == pytest.approx(expected, rel=1e-9)
         assert one.standard_error > 1.3 * one.standard_error_unclustered
 
 
@@ -61,7 +61,7 @@ def test_ratios_by_their_own_formula(metric):
     parts |= {(a, b): parts[a] - parts[b] for a, b in (("s0", "s1"), ("s0", "s2"), ("s1", "s2"))}
     assert found.keys() == parts.keys()
     for name, moves in parts.items():
-        assert found[name] == pytest.approx(np.sqrt((moves**2).sum()), rel=1e-8)
+        assert found[name] == pytest.approx(np.sqrt((moves**2).sum() * len(moves) / (len(moves) - 1)), rel=1e-8)
 
 
 def test_entities_in_documents(data):
@@ -75,7 +75,7 @@ def test_entities_in_documents(data):
     parts = {name: linear_parts(table, "fscore") for name, table in zip(names, evaluation.stats, strict=True)}
     parts |= {names: parts[names[0]] - parts[names[1]]}
     for name, moves in parts.items():
-        assert found[name] == pytest.approx(np.sqrt((moves**2).sum()), rel=1e-8)
+        assert found[name] == pytest.approx(np.sqrt((moves**2).sum() * len(moves) / (len(moves) - 1)), rel=1e-8)
     assert all(one.standard_error > one.standard_error_unclustered for one in report.systems)
 
 
@@ -105,7 +105,7 @@ def test_the_bootstrap_of_instances_says_the_same(metric):
 
 
 def two_or_three(count) -> Report:
-    rng = np.random.default_rng(6)
+    rng = np.random.default_rng(7)
     return run(clustered({name: rng.normal(size=24) for name in "abc"[:count]}))
 
 
@@ -137,5 +137,5 @@ def test_runs_of_an_instance_stay_together():
     evaluation = Evaluation.from_arrays(flat, ids=ids, runs=runs, clusters=[i // 5 for i in ids])
     found = errors(run(evaluation))
     for name, each in values.items():
-        assert found[name] == pytest.approx(np.std(each.mean(axis=1)) / 20**0.5, rel=1e-9)
+        assert found[name] == pytest.approx(np.std(each.mean(axis=1), ddof=1) / 20**0.5, rel=1e-9)
     assert set(errors(run(Evaluation.from_arrays(flat, ids=ids, runs=runs))).values()) == {None}

@@ -9,13 +9,24 @@ from itertools import combinations
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
 from matplotlib.text import Text
 from reports import SIGNATURE, make_report
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
 from sigjax.records import Settings
-from sigjax.report.plots import BLUE, EQUAL, FIGURES, NOT_SIGNIFICANT, TWO_COLUMNS, UNDECIDED, VERMILION, default_figure
+from sigjax.report.plots import (
+    BLUE,
+    EQUAL,
+    FIGURES,
+    NOT_SIGNIFICANT,
+    TWO_COLUMNS,
+    UNDECIDED,
+    VERMILION,
+    _label_cells,
+    default_figure,
+)
 from sigjax.report.sections import mark
 
 RNG = np.random.default_rng(5)
@@ -408,3 +419,14 @@ def test_commands_draw_the_kind_that_a_name_says(capsys, tmp_path, monkeypatch):
     assert code == 2
     assert "-m pip install matplotlib" in err
     assert not (tmp_path / "new.txt").exists()
+
+
+def test_cells_have_names_and_no_ticks():
+    axes = Figure().subplots()
+    _label_cells(axes, ["A", "B", "C"], 0)
+    axes.figure.draw_without_rendering()
+    for axis in (axes.xaxis, axes.yaxis):
+        for tick in axis.get_major_ticks():
+            assert tick.tick1line.get_markersize() == tick.tick2line.get_markersize() == 0
+            assert tick.get_pad() == 2
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["A  1", "B  2", "C  3"]

@@ -1,5 +1,6 @@
 """Text, sentences, Markdown, LaTeX and HTML: the right numbers and sentences, widths, marks, and names as they are."""
 
+import itertools
 import math
 import re
 import shutil
@@ -10,6 +11,7 @@ from html.parser import HTMLParser
 from itertools import combinations, takewhile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 from reports import NOTE, SIGNATURE, STRANGE, make_comparison, make_report, with_pair
@@ -648,3 +650,20 @@ def test_two_reports_compile_in_one_paper_without_a_warning(name, tmp_path):
         assert done.returncode == 0, done.stdout
     log = (tmp_path / "paper.log").read_text(encoding="latin-1")
     assert not re.search(r"Warning|Overfull|Float too large", log), log
+
+
+@pytest.mark.parametrize(
+    ("name", "width"), [("t", 80), ("t", 60), ("of a longer name than others", 80), ("t" * 45, 20)]
+)
+def test_scores_of_tasks_have_as_many_systems_as_fit(name, width):
+    """A score takes 6 cells and the gap before it 2; names of tasks are cut at 30; two systems are shown anyway."""
+    rng = np.random.default_rng(0)
+    systems = {f"a system of a long name {k}": rng.integers(0, 2, 9) for k in range(25)}
+    suite = {f"{name}{k}": Evaluation.from_arrays(systems, metric="accuracy") for k in range(2)}
+    report = compare(suite, interval="none", device="numpy", test="permutation", baseline="1", resamples=99)
+    lines = [line.split() for line in to_text(report, width=width).splitlines()]
+    longest = max(len(f"{name}0: accuracy"), len("suite: accuracy"))
+    most = max((width - min(longest, 30)) // 8, 2)
+    assert ["task", *map(str, range(1, most + 1))] in lines
+    said = f"Scores of the first {most} of 25 systems"
+    assert said in " ".join(itertools.chain.from_iterable(lines))

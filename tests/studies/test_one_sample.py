@@ -159,3 +159,12 @@ def test_ratings_that_are_all_one_are_no_answers():
     assert (alone.p_value, beside[0].p_value) == (2 / 2**8, 2 / 2**8)
     assert alone.notes[-1] == "warning: all numbers of 'a' are 0 or 1: is 3 on this scale?"
     assert [one.test for one in one_sample({"A": [1] * 8, "B": [1, 2, 5]}, against=0.7)] == ["sign-flip"] * 2
+
+
+def test_a_list_of_one_table_has_all_of_its_systems(write):
+    """As the path alone: only of several paths, each is a system."""
+    path = write("t.csv", "id,A,B\n" + "".join(f"q{k},{k % 2},{k % 3}\n" for k in range(9)))
+    assert [one.system for one in one_sample([path], against=0.5)] == ["A", "B"]
+    assert [one.p_value for one in one_sample([path], against=0.5)] == [
+        one.p_value for one in one_sample(path, against=0.5)
+    ]

@@ -15,6 +15,7 @@ from scipy.stats import binomtest
 from sigjax import Evaluation, compare
 from sigjax.records import CORRECTIONS, Correction
 from sigjax.records.settings import adjust, log10_adjusted
+from sigjax.testing.hypotheses import _first_of_each
 from sigjax.testing.p_values import clopper_pearson
 from sigjax.testing.replicates import bootstrap_exceed
 from sigjax.testing.uncertainty import quantile_levels, quantiles, standard_errors
@@ -176,3 +177,13 @@ def test_standard_error_is_in_the_unit_of_the_numbers(exponent):
     found = np.ldexp(standard_error(np.ldexp(replicates, exponent)), -exponent)
     assert found == pytest.approx(np.std(replicates, ddof=1), rel=1e-8)
     assert standard_error(np.full(9, np.ldexp(1.0, exponent))) == 0.0
+
+
+@pytest.mark.parametrize("largest", [9, 2**40, 2**57 - 1, 2**57, 2**58, 2**62, 2**63 - 1])
+def test_different_keys_are_numbered_in_the_order_of_their_first_rows(largest):
+    """Also where a key and its row do not fit into 63 bits: 50 rows take 6 of them."""
+    keys = np.random.default_rng(0).choice([0, 1, 5, largest - 1, largest], 50)
+    first, which = _first_of_each(keys)
+    order = list(dict.fromkeys(keys.tolist()))
+    assert first.tolist() == [keys.tolist().index(key) for key in order]
+    assert which.tolist() == [order.index(key) for key in keys.tolist()]

@@ -399,6 +399,16 @@ def test_what_does_not_vary_has_intervals_of_zero_width_and_a_note():
     assert tiny.standard_error * 1e200 == pytest.approx(large.standard_error * 1e-139, rel=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["percentile", "basic", "bca"])
+def test_intervals_of_the_bootstrap_of_zero_width_have_the_note(kind):
+    report = compare({"A": [1] * 10, "B": [0] * 10}, **{**OPTIONS, "interval": kind})
+    assert report[0].interval == (1.0, 1.0)
+    said = "intervals of zero width for 2 systems and 1 pair: all units are alike, which says nothing of other units"
+    assert said in report.notes
+    other = compare({"A": [1, 0] * 10, "B": [0, 0] * 10}, **{**OPTIONS, "interval": kind})
+    assert not any("zero width" in note and "pair" in note for note in other.notes)
+
+
 def test_answers_right_or_wrong_have_score_intervals():
     report = compare(Evaluation.from_arrays(RIGHT, metric="accuracy"), **OPTIONS)
     low, high = wilson_interval(np.array([20, 17, 10]), 20, 0.95)

@@ -14,6 +14,7 @@ from sigjax.testing.p_values import (
     binomial_upper,
     chi_square_tail,
     clopper_pearson,
+    log_upper,
     normal_below,
     normal_quantile,
     normal_tail,
@@ -207,3 +208,19 @@ def test_ends_of_very_many_trials_are_right_in_forty_digits(count, trials, level
         context.prec = 40
         end, tail = Decimal(float(low[0])), Decimal((1.0 - level) / 2.0)
         assert at_least(end * (1 - Decimal("1e-11"))) < tail < at_least(end * (1 + Decimal("1e-11")))
+
+
+@pytest.mark.parametrize("odds", [Fraction(1), Fraction(3), Fraction(1, 40), Fraction(9)])
+@pytest.mark.parametrize("trials", [4, 40, 300])
+def test_upper_tails_have_all_digits_on_both_sides(trials, odds):
+    """Logarithms of sums of fractions, near 1 those of the complement, to 12 digits."""
+    chance = odds / (1 + odds)
+    masses = [math.comb(trials, k) * chance**k * (1 - chance) ** (trials - k) for k in range(trials + 1)]
+    with localcontext() as context:
+        context.prec = 60
+        for successes in {1, 2, trials // 4, round(trials * chance), round(trials * chance) + 1, trials - 1, trials}:
+            tail = sum(masses[successes:], Fraction(0))
+            if not 1 <= successes <= trials:
+                continue
+            expected = (Decimal(tail.numerator) / Decimal(tail.denominator)).ln()
+            assert log_upper(successes, trials, float(odds)) == pytest.approx(float(expected), rel=1e-11)

@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from sigjax import Evaluation, InputError, compare, permutation_test
 from sigjax.report.methods import to_methods
-from sigjax.testing.tilted import Orbit, draw_uniforms
+from sigjax.testing.tilted import _NOISIEST, Orbit, draw_uniforms
 
 
 def orbit_of(a, b, score, signs=1):
@@ -116,6 +116,132 @@ def test_p_is_that_of_all_swaps(name):
         exact = np.mean(np.abs(deltas) >= abs(deltas[k]) - 1e-12)
         assert error < 0.05
         assert abs(log_p - math.log(exact)) < 5.0 * error
+
+
+def random_set(name, rng, units):
+    """Statistics `[unit, stat]` of two systems, and a score: monotone, periodic, with kinks, or flat in places."""
+    columns = {"sin": 1, "slow sin": 1, "lognormal": 1, "clip": 1}.get(name, 3 if name in ("norm", "most of 3") else 2)
+    scales = np.exp(rng.normal(size=columns))
+    a, b = rng.normal(size=(2, units, columns)) * scales
+    if name == "lognormal":
+        a, b = rng.lognormal(sigma=2, size=(2, units, 1))
+    if name == "ratio":
+        a, b = rng.exponential(size=(2, units, 2))
+    offset = rng.normal(size=columns) * 1.4 * scales.max() * math.sqrt(units)
+    scores = {
+        "sin": lambda s: np.sin(s[..., 0]),
+        "slow sin": lambda s: np.sin(s[..., 0] / 8.0),
+        "clip": lambda s: np.clip(s[..., 0], -2.0, 2.0),
+        "lognormal": lambda s: s[..., 0],
+        "ratio": lambda s: s[..., 0] / s[..., 1],
+        "product": lambda s: s[..., 0] * s[..., 1],
+        "least": lambda s: (s + offset).min(axis=-1),
+        "most": lambda s: (s + offset).max(axis=-1),
+        "most of 3": lambda s: (s + offset).max(axis=-1),
+        "norm": lambda s: np.sqrt((s**2).sum(axis=-1)),
+        "rectified": lambda s: np.maximum(s + offset, 0.0).sum(axis=-1),
+    }
+    return a, b, scores[name]
+
+
+def intervals_against_enumeration(name, units, sets, tests=4):
+    """How many of the p-values of random sets have an interval, how many of these miss p of all swaps, and by what."""
+    signs = np.array([(1.0, *rest) for rest in itertools.product([1.0, -1.0], repeat=units - 1)])
+    missed, kept, farthest = 0, 0, 0.0
+    for number in range(sets):
+        a, b, score = random_set(name, np.random.default_rng([number, units]), units)
+        half, apart = 0.5 * (a + b).sum(axis=0), 0.5 * (a - b)
+        deltas = np.abs(score(half + signs @ apart) - score(half - signs @ apart))
+        tolerance = 1e-12 * deltas.max()
+        order = np.argsort(-deltas)
+        for rank in np.unique(np.geomspace(1, 0.03 * len(deltas), tests).astype(int) - 1):
+            observed = order[rank]
+            exact = float(np.mean(deltas >= deltas[observed] - tolerance))
+            orbit = orbit_of(a, b, score, signs[observed])
+            if exact > 0.03 or not orbit.paths:
+                continue
+            log_p, error = orbit.p(*draw_uniforms(number * 97 + int(rank), 512, units), tolerance)
+            if error <= _NOISIEST / math.sqrt(512):
+                apart_by = abs(log_p - math.log(exact))
+                kept, missed, farthest = kept + 1, missed + (apart_by > 1.96 * error + 1e-9), max(farthest, apart_by)
+    return kept, missed, farthest
+
+
+KINDS = {"monotone": ("lognormal", "ratio", "product"), "periodic": ("sin", "slow sin", "clip")}
+KINDS |= {"kinks": ("least", "most", "most of 3", "norm", "rectified")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_intervals_hold_p_of_all_swaps_or_there_is_none(kind):
+    """Scores whose extreme swaps lie in several directions, or nearer than others that are not extreme."""
+    kept, missed, farthest = np.array([intervals_against_enumeration(name, 12, 40) for name in KINDS[kind]]).T
+    allowed = 0.05 * kept + 3.0 * np.sqrt(0.05 * 0.95 * kept)
+    assert (missed <= allowed).all()
+    assert missed.sum() <= 0.05 * kept.sum() + 3.0 * math.sqrt(0.05 * 0.95 * kept.sum())
+    assert farthest.max() < 0.6
+    if kind == "monotone":
+        assert (kept > 120).all()
+
+
+@pytest.mark.parametrize("name", ["rectified", "most of 3", "sin"])
+def test_swaps_that_no_path_leads_to_are_missed_by_no_interval(name):
+    """Their p was e^-3.9 of the true one, with an error of 1%."""
+    kept, missed, farthest = intervals_against_enumeration(name, 14, 12)
+    assert missed <= 0.05 * kept + 3.0 * math.sqrt(0.05 * 0.95 * kept)
+    assert farthest < 0.6
+
+
+def test_scores_that_are_not_monotone_keep_the_floor():
+    """The sine of a sum is as far from 0 after a few swaps as after many; and a note says that p can be no smaller."""
+    a, b = np.random.default_rng(0).normal(size=(2, 40))
+    a, b = a + (1.5 - a.sum()) / 40, b + (-1.5 - b.sum()) / 40
+    options = {"resamples": 15, "interval": "none", "device": "numpy"}
+    report = compare({"A": a, "B": b}, metric=lambda s: np.sin(s[..., 0]), **options)
+    assert (report[0].method, report[0].p_value, report[0].exceed) == ("montecarlo", 1 / 16, 0)
+    assert any("cannot become significant at 0.05" in note and "--budget" not in note for note in report.notes)
+
+
+@pytest.mark.parametrize("metric", ["balanced-accuracy", "macro-recall"])
+def test_effects_that_cancel_are_no_effects(metric):
+    """With classes of equal size both metrics are the accuracy, which has an exact test; p was 1e-5 for 3.6e-15."""
+    tilted = 0
+    for seed in range(9):
+        rng = np.random.default_rng(seed)
+        gold = np.tile(np.arange(3), 80)
+        labels = {
+            name: np.where(rng.random(240) < accuracy, gold, rng.integers(0, 3, 240)).astype(str)
+            for name, accuracy in (("A", 0.95), ("B", 0.4))
+        }
+        clusters = [i // 2 for i in range(240)]
+        one, exact = (
+            compare(
+                Evaluation.from_predictions(gold.astype(str), labels, metric=each, clusters=clusters),
+                interval="none",
+                device="numpy",
+                resamples=999,
+            )[0]
+            for each in (metric, "accuracy")
+        )
+        assert exact.method == "exact"
+        low, high = one.p_interval
+        tilted += one.method == "tilted"
+        assert 0.8 * low < exact.p_value < 1.25 * high
+    assert tilted >= 6
+
+
+def test_weights_are_those_of_the_mixture_where_sizes_differ_most():
+    """Where the means of tilts are all but equal, nodes between which weights are interpolated coincide."""
+    for sigma in (1.0, 4.0, 8.0):
+        rng = np.random.default_rng(int(sigma))
+        a, b = rng.lognormal(sigma=sigma, size=(2, 30, 1))
+        orbit = orbit_of(a, b, lambda s: s[..., 0])
+        (path,) = orbit.paths
+        signs = rng.choice([-1.0, 1.0], (200, 30), p=[0.1, 0.9]) * path.signs
+        turned = -2.0 * path.thetas[:, None] * path.effects * signs[:, None]  # [swap, tilt, unit]
+        of_tilts = (math.log(2.0) - np.logaddexp(0.0, turned)).sum(axis=2)
+        logs = np.logaddexp.reduce(of_tilts, axis=1) - math.log(len(path.thetas))
+        np.testing.assert_allclose(orbit.log_weights(signs @ orbit.apart), -logs, rtol=0, atol=1e-4)
 
 
 def test_paths_are_those_of_the_orbit():
