@@ -65,7 +65,9 @@ if not TYPE_CHECKING:  # type checkers would take any name for one of these
     def __getattr__(name: str) -> object:
         """Import a public name when it is first used."""
         if name not in _HOMES:
-            raise AttributeError(f"module 'sigjax' has no attribute {name!r}", name=name, obj=_sys.modules[__name__])
+            hint = f"; write sigjax.studies.{name}" if name in dir(studies) else ""
+            said = f"module 'sigjax' has no attribute {name!r}{hint}"
+            raise AttributeError(said, name=name, obj=_sys.modules[__name__])
         globals()[name] = thing = getattr(_import_module(_HOMES[name]), name)
         return thing
 

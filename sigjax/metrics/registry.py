@@ -3,7 +3,6 @@
 Both are checked here, so that later parts rely on them.
 """
 
-import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -72,13 +71,22 @@ def canonical(name: str) -> str:
     return name if found is None else f"{found}{bracket}{inside}"
 
 
+def _between_commas(name: str) -> list[str]:
+    """What stands between commas that are in no brackets."""
+    parts, depth = [""], 0
+    for piece in name.split(","):
+        parts[-1:] = [parts[-1], piece] if depth == 0 else [f"{parts[-1]},{piece}"]
+        depth += piece.count("(") - piece.count(")")
+    return parts[1:]
+
+
 def unknown_metric(name: str, known: Collection[str] = ()) -> str:
     """What could have been meant by an unknown name of a metric, for a message; empty if no `known` one is like it.
 
     >>> unknown_metric("macro-f1"), unknown_metric("neg_log_loss")
     ("did you mean 'macro-fscore'?", "it is -1 times 'log-loss': give that, of which lower is better")
     """
-    allowed, parts = [*(known or (*METRICS, *CLASS_METRICS))], re.split(r",(?![^(]*\))", name)
+    allowed, parts = [*(known or (*METRICS, *CLASS_METRICS))], _between_commas(name)
     if (negated := _NEGATED.get(name.lower())) in allowed:
         return f"it is -1 times {negated!r}: give that, of which lower is better"
     if len(parts) > 1 and all(canonical(part.strip()).partition("(")[0] in allowed for part in parts):

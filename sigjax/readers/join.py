@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sigjax.metrics import (
+    CLASS_METRICS,
     MEAN,
     METRICS,
     TEXT_METRICS,
@@ -145,14 +146,23 @@ def _sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleM
     known = [each for each in sheets[0].numbers if all(each in sheet.numbers for sheet in sheets)]
     if not isinstance(name, str):
         return chosen_metric(options)
-    for same in (name, canonical(name), *(each for each in known if each.lower() == name.lower())):
-        if same in known:
-            return replace(MEAN, name=same, inputs=(same,))
+    if column := name if name in known else score_named(name, known):
+        return replace(MEAN, name=column, inputs=(column,))
     if not (found := known_metric(name)):
-        others = unknown_metric(name, [*known, *METRICS]) or f"scores or metrics: {listing([*known, *METRICS])}"
+        every = [*known, *METRICS, *CLASS_METRICS]
+        others = unknown_metric(name, every) or f"scores or metrics: {listing(every)}"
         raise InputError(f"{sheets[0].file}: {Hint('metric')}: no score or metric {quote(name)}; {others}")
     refuse_texts(sheets[0].file, found, options.counts or {}, known, what="these are scores")
     return found
+
+
+def score_named(name: str, known: Sequence[str]) -> str | None:
+    """The known score that has the name of a metric, in upper or lower case; None for a metric of one number."""
+    found = known_metric(name) if canonical(name) == name else None
+    if found is not None and found.inputs == MEAN.inputs and found.name not in TEXT_METRICS:
+        return None
+    same = [name, canonical(name), *(each for each in known if each.lower() == name.lower())]
+    return next(filter(known.__contains__, same), None)
 
 
 def refuse_texts(

@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 import sigjax.readers.roles as roles
-from sigjax.metrics import CLASS_METRICS, MEAN, METRICS, TEXT_METRICS, canonical, known_metric
-from sigjax.readers.join import Reading, Sheet, Sources, join_sheets, refuse_texts
+from sigjax.metrics import CLASS_METRICS, MEAN, METRICS, canonical, known_metric
+from sigjax.readers.join import Reading, Sheet, Sources, join_sheets, refuse_texts, score_named
 from sigjax.readers.options import Options, check_named, chosen_metric, listing, quote, select_systems, with_score
 from sigjax.readers.predictions import OF_NUMBERS, label_columns, read_labelled, with_gold
 from sigjax.readers.shapes import shaped, together
@@ -300,13 +300,13 @@ def _read_rows(
 
 def _named_column(tables: Sequence[DataTable], known: Sequence[str], options: Options) -> str | None:
     """The column of numbers named like the metric, unless that is a metric of one number, or of counts, here."""
-    name, counts = options.metric, options.counts or {}
-    if not isinstance(name, str) or name not in known or not all(own.columns[name].is_numeric() for own in tables):
+    if not isinstance(options.metric, str):
         return None
-    found = known_metric(name) if canonical(name) == name else None
-    if found is None or (found.name not in TEXT_METRICS and found.inputs == MEAN.inputs):
-        return None if found else name
-    return None if all(counts.get(each, each) in known for each in found.inputs) else name
+    name, found, counts = score_named(options.metric, known), known_metric(options.metric), options.counts or {}
+    is_counted = found is not None and all(counts.get(each, each) in known for each in found.inputs)
+    if name is None or is_counted or not all(own.columns[name].is_numeric() for own in tables):
+        return None
+    return name
 
 
 def _with_only_column(

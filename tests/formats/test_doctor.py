@@ -339,3 +339,17 @@ def test_successes_of_agents_are_no_rouge(tmp_path):
         with pytest.raises(InputError, match="is of texts, and these are scores"):
             read(*paths, metric=metric)
     assert (doctor(*paths, metric=["accuracy", "mean"]).command or "").endswith("-m accuracy mean")
+
+
+def test_a_column_named_like_a_metric_is_its_score(write):
+    """In a long table and in a log, also in capitals, and where another program has that name for a metric of ours."""
+    rows = [f"{name},{i},{i / 4},{i},{int(i > k)}" for k, name in enumerate("AB", 1) for i in range(4)]
+    table = write("t.csv", "\n".join(["system,id,f1_macro,bleu,correct", *rows]) + "\n")
+    for metric, column in {"f1_macro": 0.25, "F1_MACRO": 0.25, "bleu": 1, "BLEU": 1}.items():
+        found = read(table, metric=metric)
+        assert found.stats[0, :, 0].tolist() == [column * i for i in range(4)]
+        assert found.metric.name == metric.lower()
+    a, b = (write(f"{name}.jsonl", logs.lm_eval([1, 0, 1, k], metric="f1")) for k, name in enumerate("ab"))
+    assert [read(a, b, metric=metric).metric.name for metric in ("f1", "F1")] == ["f1", "f1"]
+    with pytest.raises(InputError, match=r"no score or metric 'macro-f1'; did you mean 'macro-fscore'\?$"):
+        read(a, b, metric="macro-f1")
