@@ -210,6 +210,12 @@ def _number_columns(own: Predicted, inputs: Sequence[str]) -> dict[str, np.ndarr
 
 def _text_columns(systems: Sequence[Predicted], name: str, options: Options) -> tuple[_Columns, tuple[str, ...]]:
     if name in ANSWERS:
+        bare = sorted({label for own in systems for label in own.gold if not answer_words(label)})
+        if len(bare) > 1:
+            raise InputError(
+                f"{systems[0].sheet.file}: {name} takes punctuation and articles for nothing, so the gold labels "
+                f"{listing(bare, 3)} would be the same answer; use accuracy"
+            )
         scores = [
             [
                 score_answer(answer_words(label or ""), [answer_words(gold)], may_be_none=False)
@@ -372,7 +378,7 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
             labels = _labels_of(table, gold)
             inside = [name for name in rest if _labels_of(table, name) <= labels]
             others = [name for name in rest if name not in inside]
-            sure = [] if any(_has_classes(table, name, gold) for name in others) else inside
+            sure = [] if any(_may_be_labels(table, name) for name in others) else inside
             # Of 0 and 1 alone, other columns may as well say which predictions are right.
             unasked = system is None and alone and len(inside) == len(rest) and bool(labels - {"0", "1"})
             sure = sure if asked or unasked else []
@@ -389,6 +395,13 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
 def _labels_of(table: DataTable, name: str) -> set[str]:
     """The labels in a column; whole numbers in one spelling."""
     return {_whole(cell.strip()) for cell in {*table.columns[name]} if not is_missing(cell)}
+
+
+def _may_be_labels(table: DataTable, name: str) -> bool:
+    """Whether a column has few words or whole numbers: a system may spell its labels otherwise, which is refused."""
+    return len(_labels_of(table, name)) <= roles.MOST_CLASSES and all(
+        _WHOLE.fullmatch(label) or _is_word(label) for label in _labels_of(table, name)
+    )
 
 
 def _has_classes(table: DataTable, name: str, gold: str) -> bool:

@@ -285,7 +285,7 @@ class NumberProfile:
 _SCORES = "expected scores of each system (1 for right and 0 for wrong, or errors)"
 _BY_GOLD = f"predictions are scored with {Hint('gold', 'COLUMN')} (or a file) and {Hint('prediction', 'COLUMN')}"
 SHOWN = 4
-_MOST_CLASSES = 20
+MOST_CLASSES = 20
 """More whole numbers than this are no classes."""
 _FEWEST_TURNED = 4
 """Columns from which q1, q2, ... are taken for instances, where there are half as many rows or fewer."""
@@ -362,7 +362,7 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = ""
 def _has_all_classes(name: str, columns: Mapping[str, NumberProfile | None]) -> bool:
     """Whether a column named like labels has all numbers of the others: some classes, more than right and wrong."""
     own, others = columns[name], [each for other, each in columns.items() if other != name and each is not None]
-    if own is None or not (_is_label_word(name) and others and own.whole == 1 and 3 <= own.distinct <= _MOST_CLASSES):
+    if own is None or not (_is_label_word(name) and others and own.whole == 1 and 3 <= own.distinct <= MOST_CLASSES):
         return False
     return all(np.isin(each.values, own.values).all() for each in others)
 
@@ -388,7 +388,7 @@ def has_classes(table: DataTable, name: str) -> bool:
     """
     column = table.columns[name]
     numbers = NumberProfile(column.readable()) if column.is_numeric() else None
-    return numbers is not None and numbers.whole == 1 and 2 <= numbers.distinct <= _MOST_CLASSES
+    return numbers is not None and numbers.whole == 1 and 2 <= numbers.distinct <= MOST_CLASSES
 
 
 def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
@@ -397,7 +397,7 @@ def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
         return numbers is not None
     if is_paired_gold(name) or numbers.whole < 1 or numbers.distinct < 2:
         return False
-    return numbers.size <= 1 if is_rated_gold(name) else numbers.distinct <= _MOST_CLASSES
+    return numbers.size <= 1 if is_rated_gold(name) else numbers.distinct <= MOST_CLASSES
 
 
 def check_scores(tables: Sequence[DataTable], name: str) -> None:

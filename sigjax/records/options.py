@@ -20,7 +20,19 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, InitVar, dataclass, field, replace
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, ParamSpec, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+from typing import (
+    Any,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
 
 import numpy as np
 
@@ -438,7 +450,10 @@ def takes(record: Callable[Keywords, A], *, several: str = "") -> Callable[[Call
     return decorate
 
 
-def explained(function: Any) -> Any:
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def explained(function: Function) -> Function:
     """Have a function say what an unknown keyword may mean, as those do that take the options of a record.
 
     >>> @explained
@@ -460,7 +475,7 @@ def explained(function: Any) -> Any:
                 raise TypeError(f"{function.__name__}() {error}{more}") from None
         return function(*args, **keywords)
 
-    return called
+    return cast("Function", called)
 
 
 _RESAMPLES = "n_resamples n_permutations permutations num_permutations n_bootstrap n_bootstraps n_boot iterations n"

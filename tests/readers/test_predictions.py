@@ -114,6 +114,14 @@ def test_f1_of_answers_is_that_of_words():
     assert _scores(made) == pytest.approx({"A": (1 + 2 / 3 + 1 + 2 / 3) / 4, "B": (2 / 3 + 1 + 2 / 3) / 4})
 
 
+def test_labels_of_marks_are_no_answers():
+    """SQuAD's script drops punctuation and articles: + and - would both be nothing, and all answers right."""
+    with pytest.raises(InputError, match=r"the gold labels '\+', '-' would be the same answer; use accuracy"):
+        Evaluation.from_predictions(["+", "-", "+"], {"A": ["-", "+", "+"]}, metric="exact_match")
+    found = Evaluation.from_predictions(["+", "-", "+"], {"A": ["-", "+", "+"]}, metric="accuracy")
+    assert found.stats[0, :, 0].tolist() == [0, 0, 1]
+
+
 def test_metrics_without_a_meaning_for_labels_are_refused():
     frame = pandas.DataFrame({"y_true": [0, 1, 2, 1], "pred_A": [0, 1, 1, 1], "pred_B": [0, 2, 2, 1]})
     for metric in ("las", "iqm", "optimality-gap", "variance", "ratio", "fscore(match=partial)"):
@@ -131,6 +139,8 @@ def test_the_gold_column_alone_says_that_all_others_with_its_labels_are_predicti
     more = frame.assign(width=rng.integers(20, 90, 90), share=rng.random(90))
     for data in (frame, more):
         assert _scores(read(data, gold=name)) == pytest.approx(expected)
+    with pytest.raises(InputError, match="none of the predictions of 'shifted' .* is a gold label"):
+        read(frame.assign(shifted=gold + 10), gold=name)  # a system of other spelling is not left out in silence
     binary = frame % 2
     assert _scores(read(binary, gold=name)) == pytest.approx(
         {model: float(np.mean(binary[model] == binary[name])) for model in own}
