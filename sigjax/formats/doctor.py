@@ -139,7 +139,8 @@ def doctor(*data: Any, options: ReadOptions) -> Diagnosis:
         systems    2: A, B
         instances  4
         ids        none: instances are joined by their order
-        metrics    accuracy, mean, ...
+        metrics    accuracy, mean
+        missing    ...
     """
     return diagnose(*data, options=options).spelled(_keyword)
 
