@@ -23,8 +23,7 @@ from sigjax.run.backend import keep_programs
 from sigjax.run.shards import kept_in
 
 OTHER_OPTIONS = {
-    **dict.fromkeys(("--alpha", "--ci"), "--confidence-level"),
-    **dict.fromkeys(("--n", "--n-resamples", "--permutations", "--n-bootstrap"), "--resamples"),
+    **{f"--{name}".replace("_", "-"): f"--{ours}".replace("_", "-") for name, ours in options.OTHER_OPTIONS.items()},
     **{"--paired-bs": "--test bootstrap", "--paired-ar": "--test permutation", "--hypothesis": "--input"},
     **dict.fromkeys(("--coordinator", "--num-processes", "--process-id"), "--shard"),
     **{"--tokenize": "--metric 'bleu(tokenize=zh)'", "--lowercase": "--metric 'bleu(lowercase=true)'"},

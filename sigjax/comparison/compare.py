@@ -194,7 +194,7 @@ def _binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.nda
     return edges, probabilities, extreme
 
 
-@takes(DataOptions)
+@takes(DataOptions, several="; for two arrays: sigjax.permutation_test(a, b)")
 @with_progress
 def compare(data: Any, options: DataOptions) -> Report:
     """Test which systems differ: all pairs, or each system against a baseline.

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from sigjax.formats import read_metrics, refuse_several_tasks
+from sigjax.metrics import is_number_text
 from sigjax.metrics.suites import suite_of
 from sigjax.readers import Evaluation
 from sigjax.readers.frames import read_frame
-from sigjax.readers.options import FileOptions, FrameOptions, Options
+from sigjax.readers.options import FileOptions, FrameOptions, Options, listed_metrics
 from sigjax.records import EvaluationRecord, Hint, InputError, Missing, Settings
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import option, options_of, same, values
@@ -30,7 +31,7 @@ def evaluations_of(
     data: Any,
     options: ReadingOptions,
     *,
-    metrics: Sequence[AnyMetric] = (),
+    metrics: Sequence[AnyMetric | None] = (),
     selects: bool = False,
     single: bool = False,
     folds: bool = False,
@@ -43,7 +44,7 @@ def evaluations_of(
     of a cross-validation, which columns named fold and repeat tell apart. `missing`: what is done with missing results
     in files and frames, unless the options say it.
     """
-    taken, by = ("only",) if selects else (), metrics or [options.metric]
+    taken, by = ("only",) if selects else (), metrics or listed_metrics(options.metric)
     chosen = values(options, ReadingOptions, single=single, folds=folds)
     chosen |= {"missing": missing if options.missing == "error" else options.missing}
     is_path = isinstance(data, str | os.PathLike)
@@ -78,7 +79,12 @@ def are_paths(data: Any) -> bool:
     """Whether there are some in a list or dict, and all are paths."""
     is_several = isinstance(data, Mapping | Sequence) and not isinstance(data, str)
     given = list(data.values() if isinstance(data, Mapping) else data) if is_several else []
-    return bool(given) and all(isinstance(each, str | os.PathLike) for each in given)
+    return bool(given) and all(isinstance(each, str | os.PathLike) and not _is_number(each) for each in given)
+
+
+def _is_number(path: Any) -> bool:
+    """Whether a text is a number, of which no file has the name."""
+    return isinstance(path, str) and is_number_text(path) and not os.path.exists(path)
 
 
 def is_array(data: Any) -> bool:
@@ -101,9 +107,11 @@ def list_evaluations(given: Any) -> list[EvaluationRecord]:
     is_list = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
     evaluations: list[Any] = list(given) if is_list else [given]
     if others := {type(each).__name__ for each in evaluations if not isinstance(each, EvaluationRecord)}:
+        numbers = others <= {"int", "float", "bool"} or any(hasattr(each, "dtype") for each in evaluations)
+        by_system = "; numbers are given by system: {'A': [1, 0], 'B': [1, 1]}" if numbers else ""
         raise InputError(
             "expected an Evaluation, as sigjax.read and Evaluation.from_arrays give it, or a list of them, got "
-            f"{' and '.join(sorted(others))}"
+            f"{' and '.join(sorted(others))}{by_system}"
         )
     return evaluations
 

@@ -14,6 +14,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
 from sigjax.formats.reading import (
     files_of,
     formats_of,
@@ -24,13 +26,14 @@ from sigjax.formats.reading import (
     split_gold,
 )
 from sigjax.formats.table import ByTask, Format, named_format
-from sigjax.metrics import CLASS_METRICS, METRICS
+from sigjax.metrics import CLASS_METRICS, MEAN, METRICS
 from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.frames import frame_table
 from sigjax.readers.join import Sheet, Sources, directed, labels_of
 from sigjax.readers.layouts import read_table
-from sigjax.readers.options import FileOptions, Options, ReadOptions, listing
-from sigjax.records import EvaluationRecord, Hint, InputError
+from sigjax.readers.options import FileOptions, Options, ReadOptions, listed_metrics, listing
+from sigjax.readers.roles import is_fold, is_trial
+from sigjax.records import EvaluationRecord, Hint, InputError, Metric
 from sigjax.records.display import entry, html_text, visible, visible_json
 from sigjax.records.options import options_of, rendered, takes, values
 from sigjax.run.context import with_progress
@@ -60,8 +63,10 @@ class Diagnosis:
         missing: which systems lack which instances; None where none does.
         refusal: why the data cannot be compared; None where they can.
         options: what `compare` needs beside what was given.
+        proposals: what else suits the data: what for, the name of a command, and the options that differ.
         command: the command that compares the files, or the call of Python for other data; None where nothing can be
             compared yet.
+        others: what else suits the data, such as tests of clusters -> the command, or call, that does it.
     """
 
     format: str | None = None
@@ -79,7 +84,9 @@ class Diagnosis:
     missing: str | None = None
     refusal: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    proposals: tuple[tuple[str, str, Mapping[str, Any]], ...] = ()
     command: str | None = None
+    others: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         """Return what there is, what is missing, and what compares it, as text for a terminal."""
@@ -92,13 +99,16 @@ class Diagnosis:
         return html_text(str(self))
 
     def text(self, width: int, spelling: Callable[[Hint], str]) -> str:
-        """The text in lines of a width, but for the command, which is on one line; with options in a spelling."""
+        """The text in lines of a width, but for commands, which are on one line each; with options in a spelling."""
         lines = [entry(word, said, width=width, indent=_INDENT) for word, said in _rows(self, spelling)]
-        return "\n".join(lines if self.command is None else [*lines, "", "Next:", visible(self.command)])
+        if self.command is None:
+            return "\n".join(lines)
+        others = [f"# {about}:\n{visible(command)}" for about, command in self.others.items()]
+        return "\n".join([*lines, "", "Next:", visible(self.command), *others])
 
     def to_json(self) -> str:
         """All of it as JSON."""
-        return visible_json({name: each for name, each in asdict(self).items() if name != "options"}, indent=2)
+        return visible_json({name: each for name, each in asdict(self).items() if name not in _INNER}, indent=2)
 
     def spelled(self, spelling: Callable[[Hint], str]) -> Diagnosis:
         """The same with options in messages in a spelling."""
@@ -129,7 +139,8 @@ def doctor(*data: Any, options: ReadOptions) -> Diagnosis:
         systems    2: A, B
         instances  4
         ids        none: instances are joined by their order
-        metrics    accuracy, mean, ...
+        metrics    accuracy, mean
+        missing    ...
     """
     return diagnose(*data, options=options).spelled(_keyword)
 
@@ -137,7 +148,12 @@ def doctor(*data: Any, options: ReadOptions) -> Diagnosis:
 @keeping_pipes()
 @with_progress
 def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
-    """As `doctor`, with hints in messages that are not spelled yet."""
+    """As `doctor`, with hints in messages that are not spelled yet; of several metrics, by the first."""
+    try:
+        metrics = listed_metrics(options.metric)
+    except InputError as error:
+        return Diagnosis(refusal=error.neutral)
+    options = replace(options, metric=metrics[0])
     (first,) = data if len(data) == 1 else (None,)
     several = list(first.values() if isinstance(first, Mapping) else first) if isinstance(first, _SEVERAL) else ()
     if several and all(isinstance(each, _PATH) for each in several):  # as `compare` takes them
@@ -147,33 +163,55 @@ def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
             data = tuple(several)
     elif len(data) == 1 and not isinstance(first, _PATH):
         diagnosis = _held(first, options)
-        given = _given(options, diagnosis)
-        call = f"sigjax.compare({', '.join(['data', *(f'{name}={value!r}' for name, value in given.items())])})"
-        return diagnosis if diagnosis.refusal is not None else replace(diagnosis, command=call)
+        return _with_commands(diagnosis, partial(_call, _given(options, diagnosis, metrics)))
     diagnosis = _diagnosis(data, options)
     if diagnosis.refusal is not None and not options.input and len(data) > 1:
         gold, systems = split_gold([os.fsdecode(path) for path in data])  # was -i before the systems forgotten?
         if systems and (other := _diagnosis([gold], replace(options, input=systems))).refusal is None:
             data, options, diagnosis = (gold,), replace(options, input=systems), other
+    return _with_commands(diagnosis, partial(_typed, data, _given(options, diagnosis, metrics)))
+
+
+def _with_commands(diagnosis: Diagnosis, spelled: Callable[[str, Mapping[str, Any]], str]) -> Diagnosis:
+    """The diagnosis with the commands that suit the data; none if they are refused."""
     if diagnosis.refusal is not None:
         return diagnosis
-    words = ["sigjax", "compare", *map(os.fsdecode, data)]
-    for name, value in sorted(_given(options, diagnosis).items(), key=lambda item: _ORDER.get(item[0], 1)):
-        words.append(_SHORT.get(name, f"--{name.replace('_', '-')}"))
-        words += [] if value is True else _words(value)
-    return replace(diagnosis, command=shlex.join(words))
+    others = {about: spelled(command, more) for about, command, more in diagnosis.proposals}
+    return replace(diagnosis, command=spelled("compare", {}), others=others)
+
+
+_CALLS = {"compare": "sigjax.compare", "rl": "sigjax.studies.rl", "classical": "sigjax.classical_tests"}
+
+
+def _call(given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
+    """A call of Python; options that are None in `more` are left out."""
+    chosen = {name: value for name, value in {**given, **more}.items() if value is not None}
+    return f"{_CALLS[command]}({', '.join(['data', *(f'{name}={value!r}' for name, value in chosen.items())])})"
+
+
+def _typed(files: Sequence[Any], given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
+    """The same as a command of the shell."""
+    words, chosen = ["sigjax", command, *map(os.fsdecode, files)], {**given, **more}
+    for name, value in sorted(chosen.items(), key=lambda item: _ORDER.get(item[0], 1)):
+        if value is not None:
+            words.append(_SHORT.get(name, f"--{name.replace('_', '-')}"))
+            words += [] if value is True else _words(value)
+    return shlex.join(words)
 
 
 _keyword = attrgetter("keyword")
+_INNER = ("options", "proposals")
+"""What commands are made of."""
 _PATH = str | os.PathLike | bytes
 _SEVERAL = Mapping | list | tuple
 
 
-def _given(options: ReadOptions, diagnosis: Diagnosis) -> dict[str, Any]:
+def _given(options: ReadOptions, diagnosis: Diagnosis, metrics: Sequence[Any]) -> dict[str, Any]:
     """The options that `compare` needs: those that were given, and those of the diagnosis."""
     fields = {name: each for name, each in options_of(ReadOptions).items() if name != "progress"}
     chosen = {name: value for name, each in fields.items() if (value := getattr(options, name)) != each.default}
-    return {name: value for name, value in chosen.items() if value not in ((), [], {})} | dict(diagnosis.options)
+    given = {name: value for name, value in chosen.items() if value not in ((), [], {})} | dict(diagnosis.options)
+    return given | ({"metric": [*metrics]} if len(metrics) > 1 else {})
 
 
 def _words(value: Any) -> list[str]:
@@ -220,14 +258,53 @@ def _missing(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[
             "clusters: if instances belong together (sentences of a document), give "
             f"{spelling(Hint('cluster', 'FILE'))} with one label per line, else p and intervals are too small"
         )
-    else:
-        # Clusters are small, but hold several instances: of a field that is nearly an id nothing would change.
-        small = [name for name, labels in diagnosis.fields.items() if 2 * labels <= (diagnosis.instances or 0)]
-        cluster = Hint("cluster", max(small or diagnosis.fields, key=diagnosis.fields.__getitem__))
+    elif (cluster := _cluster(diagnosis.fields, diagnosis.instances)) is not None:
         yield (
             f"clusters: if instances with one label depend on each other, add {spelling(Hint('cluster'))}, such as "
-            f"{spelling(cluster)}"
+            f"{spelling(Hint('cluster', cluster))}"
         )
+
+
+def _cluster(fields: Mapping[str, int], instances: int) -> str | None:
+    """The field that clusters may be named by; runs are none."""
+    usable = {name: labels for name, labels in fields.items() if not (is_trial(name) or is_fold(name))}
+    # Clusters are small, but hold several instances: of a field that is nearly an id nothing would change.
+    small = [name for name, labels in usable.items() if 2 * labels <= instances]
+    return max(small or usable, key=usable.__getitem__, default=None)
+
+
+_MOST_TASKS = 100
+"""Tasks that agents are run on; more of them are instances of a test set."""
+_Proposals = tuple[tuple[str, str, Mapping[str, Any]], ...]
+"""What a command is for, its name, and the options that it has beside those of `compare`; None is for none."""
+
+
+def _proposals(
+    fields: Mapping[str, int],
+    evaluation: EvaluationRecord,
+    id_column: str | None,
+    runs: str | None,
+    given: str | None,
+) -> _Proposals:
+    """What suits the data beside the usual comparison: clusters, runs of agents on tasks, folds."""
+    made, count = list[tuple[str, str, Mapping[str, Any]]](), len({*(evaluation.ids or ())})
+    if given is None and (cluster := _cluster(fields, count or evaluation.num_instances)) is not None:
+        about = f"if instances with one {cluster!r} depend on each other"
+        made.append((about, "compare", {"cluster": cluster}))
+    folds = [name for name in (runs, id_column) if name is not None and is_fold(name)]
+    if folds:
+        whole = {"design": "folds", "runs": None, "metric": None}
+        made.append(("the corrected t test, since folds share training data", "classical", whole))
+    elif runs is not None and id_column is not None and count <= _MOST_TASKS and not _is_right_or_wrong(evaluation):
+        within = {"strata": id_column, "runs": runs}
+        made.append(("all aggregates of runs of agents on fixed tasks", "rl", {**within, "metric": None}))
+        made.append(("p-values of runs of agents on fixed tasks", "compare", {**within, "metric": ["iqm"]}))
+    return tuple(made)
+
+
+def _is_right_or_wrong(evaluation: EvaluationRecord) -> bool:
+    """Whether all numbers are 0 and 1."""
+    return bool(np.isin(evaluation.stats, (0.0, 1.0)).all())
 
 
 def _named(names: Sequence[str]) -> str:
@@ -331,7 +408,7 @@ def _read_as(
     if refusal is not None and evaluation is None:
         for proposed in _proposed(refusal, options):
             again = _tolerant(reading, usual, replace(options, **proposed))
-            if again[1] is not None:
+            if again[0] is not None:
                 tried = (f"what is proposed is done, for otherwise: {refusal.neutral}",)
                 (parsed, evaluation, refusal), needed = again, proposed
                 break
@@ -353,22 +430,26 @@ def _read_as(
         needed |= {"metric": named}
     sheets = (parsed and parsed[1].seen) or []
     runs = Counter(evaluation.ids) if evaluation is not None and evaluation.runs else None
+    of_runs = needed.get("runs", options.runs)
+    fields = _fields(sheets, (of_runs, *(() if evaluation is None else evaluation.metric.inputs)))
+    id_column = sheets[0].id_column if sheets else None
     return Diagnosis(
         systems=tuple(dict.fromkeys(sheet.system for sheet in sheets)) or (evaluation.systems if evaluation else ()),
         instances=None if evaluation is None else len(runs or ()) or evaluation.num_instances,
         runs=(min(runs.values()), max(runs.values())) if runs else None,
         ids=_ids(sheets, evaluation, in_table=in_table),
         metrics=tuple(metrics),
-        fields=_fields(sheets, (options.runs, *(() if evaluation is None else evaluation.metric.inputs))),
+        fields=fields,
         alike=_equal_systems(evaluation),
         notes=() if evaluation is None else (*tried, *evaluation.notes),
         missing=missing,
         refusal=None if refusal is None else refusal.neutral,
         options=needed,
+        proposals=() if evaluation is None else _proposals(fields, evaluation, id_column, of_runs, options.cluster),
     )
 
 
-_SHAPES = ("transpose", "melt", "runs", "id_column", "records")
+_SHAPES = ("transpose", "melt", "runs", "id_column", "records", "filter")
 
 
 def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]:
@@ -398,16 +479,33 @@ def _tolerant(
 def _possible(parsed: _Parsed, usual: str) -> tuple[str, ...]:
     """The metrics that files of numbers can be evaluated by: all are tried.
 
-    The usual one is the first; of plain numbers, accuracy if they are right or wrong, and F1 if they are counts.
+    The usual one is the first; of plain numbers, accuracy if they are right or wrong, and F1 if they are counts; of
+    human labels in some rows alone, the one that takes them. What says nothing of right and wrong is left out.
     """
     counts = {name for metric in METRICS.values() if len(metric.inputs) > 1 for name in metric.inputs}
     scores = dict.fromkeys(name for sheet in parsed[1].seen or () for name in sheet.numbers if name not in counts)
     possible: dict[Any, str] = {}  # a metric that only has another name for other formats is left out
-    for name in dict.fromkeys((*(_FIRST if usual == "mean" else [usual]), *scores, *METRICS, *CLASS_METRICS)):
+    first = (*filter(partial(_fills_some, parsed[1].seen or ()), METRICS), *(_FIRST if usual == "mean" else [usual]))
+    for name in dict.fromkeys((*first, *scores, *METRICS, *CLASS_METRICS)):
         with suppress(InputError):
-            metric = _evaluated(parsed, name).metric
-            possible.setdefault((metric.inputs, metric.extract, getattr(metric, "score", metric)), metric.name)
+            evaluation = _evaluated(parsed, name)
+            metric = evaluation.metric
+            if metric.name in _OF_REALS and _is_right_or_wrong(_evaluated(parsed, MEAN.name)):
+                continue
+            of = metric.score if isinstance(metric, Metric) else metric.function
+            possible.setdefault((metric.inputs, metric.extract, of), metric.name)
     return tuple(possible.values())
+
+
+_OF_REALS = ("variance", "median", "iqm", "optimality-gap")
+"""Metrics of numbers that are of no use for right and wrong."""
+
+
+def _fills_some(sheets: Sequence[Sheet], name: str) -> bool:
+    """Whether a metric has inputs that some instances may lack, and some do."""
+    optional = getattr(METRICS[name], "optional_inputs", ())
+    columns = [sheet.numbers[each] for sheet in sheets for each in optional if each in sheet.numbers]
+    return bool(optional) and len(columns) == len(sheets) * len(optional) and any(np.isnan(c).any() for c in columns)
 
 
 def _metrics_of_tasks(reading: ByTask, options: Options, metrics: Sequence[str]) -> list[str]:

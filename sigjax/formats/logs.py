@@ -211,9 +211,8 @@ def choose(file: str, names: Iterable[str], chosen: str | None, what: str) -> st
     if chosen is not None and chosen not in known:
         raise InputError(f"{file}: {Hint('filter')}: no {what} {quote(chosen)}; {suggest(chosen, known, what + 's')}")
     if chosen is None and len(known) > 1:
-        raise InputError(
-            f"{file}: holds results of the {what}s {listing(known)}; say which with {Hint('filter', 'NAME')}"
-        )
+        which = f"{Hint('filter', 'NAME')}, such as {Hint('filter', quote(known[0]))}"
+        raise InputError(f"{file}: holds results of the {what}s {listing(known)}; say which with {which}")
     return chosen if chosen is not None else known[0]
 
 

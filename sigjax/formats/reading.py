@@ -13,9 +13,10 @@ from dataclasses import replace
 from filecmp import cmp
 from itertools import product
 from pathlib import PurePath
-from typing import Any
+from typing import Any, cast
 
 import sigjax.formats.table as table
+from sigjax.metrics import unknown_metric
 from sigjax.metrics.suites import in_suite, of_tasks
 from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.join import Sources, directed
@@ -26,13 +27,13 @@ from sigjax.readers.options import (
     ReadOptions,
     check_options,
     given_name,
+    listed_metrics,
     listing,
     name_systems,
     quote,
 )
 from sigjax.readers.table import DataTable, is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError
-from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import takes, values
 from sigjax.run.context import progress_bar
@@ -187,8 +188,8 @@ def _named(reader: str, files: Sequence[str], outputs: Sequence[str], metric: ob
 
 
 def _not_served(format: table.Format, metric: object) -> str:
-    close = meant(str(metric), format.metrics)
-    question = f" (did you mean {' or '.join(map(quote, close))}?)" if close else ""
+    close = unknown_metric(str(metric), format.metrics)
+    question = f" ({close})" if close else ""
     return (
         f"the format {format.name} has no metric {quote(str(metric))}{question}; it gives {', '.join(format.metrics)}"
     )
@@ -231,6 +232,9 @@ def read(*paths: Any, options: ReadOptions) -> Evaluation:
             A data frame of pandas, polars or pyarrow (extra `dataframe`) is a table, too.
         options: see `ReadOptions`.
 
+    Returns:
+        An `Evaluation`; for a list of metrics a list of them, which `compare` takes.
+
     Raises:
         InputError: a file or an option cannot be used; the message names the place and what to do.
 
@@ -244,7 +248,8 @@ def read(*paths: Any, options: ReadOptions) -> Evaluation:
         (('A', 'B'), ('x', 'y'))
         >>> folder.cleanup()
     """
-    given, metric, reader = Options(**values(options, FileOptions)), options.metric, options.reader
+    given, reader = Options(**values(options, FileOptions)), options.reader
+    metrics = listed_metrics(options.metric)
     if len(paths) == 1 and isinstance(paths[0], list | tuple):
         raise InputError("expected paths, got a list; give its elements one by one, read(*paths)")
     if len(paths) == 1 and not isinstance(paths[0], str | os.PathLike | bytes):
@@ -253,10 +258,12 @@ def read(*paths: Any, options: ReadOptions) -> Evaluation:
         from sigjax.readers.frames import FRAME, read_frame
 
         _check_particular(table.FORMATS["parquet"], given, FRAME)
-        return Evaluation(**vars(read_frame(paths[0], metric, given)))
-    evaluations = _evaluations(sources_of(paths, options.input), reader, [metric], given)
-    refuse_several_tasks(evaluations)
-    return Evaluation(**vars(evaluations[0]))
+        evaluations = [read_frame(paths[0], metric, given) for metric in metrics]
+    else:
+        evaluations = _evaluations(sources_of(paths, options.input), reader, metrics, given)
+        refuse_several_tasks(evaluations)
+    made = [Evaluation(**vars(each)) for each in evaluations]
+    return cast("Evaluation", made) if isinstance(options.metric, list | tuple) else made[0]
 
 
 def refuse_several_tasks(evaluations: Sequence[EvaluationRecord]) -> None:

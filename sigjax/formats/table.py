@@ -16,7 +16,7 @@ from pathlib import PurePath
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Literal
 
-from sigjax.metrics import CLASS_METRICS, TEXT_METRICS, parameterized
+from sigjax.metrics import ANSWERS, CLASS_METRICS, TEXT_METRICS, canonical, parameterized
 from sigjax.metrics.ratios import FBETA
 from sigjax.readers.join import Sources, Tasks
 from sigjax.readers.options import Options, quote
@@ -184,7 +184,14 @@ class Format:
 
     def read(self, sources: Sources, options: Options) -> Tasks:
         """What files of this format hold."""
-        return self._function(self.reader)(sources, options)
+        reading = self._function(self.reader)(sources, options)
+        return lambda options: reading(replace(options, metric=self._meant(options.metric)))
+
+    def _meant(self, metric: Any) -> Any:
+        """The metric by our name, where the names of this format are ours: those of scores in files stay."""
+        if not (isinstance(metric, str) and self.metrics) or metric in self.metrics:
+            return metric
+        return metric if self.offers and self._function(self.offers)(metric) else canonical(metric)
 
 
 def looks_tabular(name: str, head: bytes) -> bool:
@@ -297,7 +304,7 @@ _TAG_OPTIONS = frozenset({"unit", "match"})
 _LABELS = ("accuracy", *CLASS_METRICS, *_F1)
 _TRANSCRIPTS = ("wer", "cer", *(m for m, of in TEXT_METRICS.items() if m not in ("wer", "cer")))
 _RUNS = ("ap", "ndcg@10", "p@10", "rr", "recall@100", "ap(rel=2)")
-_TEXT_OPTIONS = frozenset({"tokenize", "lowercase"})
+_TEXT_OPTIONS = frozenset({"tokenize", "lowercase", "punctuation"})
 _BOOLEAN = ("true", "false")
 _FILTER, _UNIT = frozenset({"filter"}), frozenset({"unit"})
 
@@ -466,7 +473,7 @@ _TABLE = (
     _gold("segmentation", "morpheme segmentation, SIGMORPHON 2022", "conll:read_segmentations", _TAGS),
     _gold("trec-run", "judgments (qrels) and runs of TREC", "trec:read_runs", _RUNS, offers="trec:parse_measure"),
     _gold("ranx-json", "judgments and runs as JSON (ranx)", "trec:read_runs", _RUNS, offers="trec:parse_measure"),
-    _gold("squad", "answers to questions as JSON (SQuAD)", "texts:read_answers", ("exact_match", "f1"), begins=(b"{",)),
+    _gold("squad", "answers to questions as JSON (SQuAD)", "texts:read_answers", ANSWERS, begins=(b"{",)),
     _gold(
         "m2",
         "edits of grammatical error correction (M2, ERRANT)",

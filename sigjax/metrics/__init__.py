@@ -24,11 +24,16 @@ from sigjax.metrics.predictions import class_numbers as class_numbers
 from sigjax.metrics.ratios import MEAN as MEAN
 from sigjax.metrics.ratios import TOKEN_ACCURACY as TOKEN_ACCURACY
 from sigjax.metrics.ratios import trial_metric as trial_metric
+from sigjax.metrics.registry import ANSWERS as ANSWERS
 from sigjax.metrics.registry import METRICS as METRICS
 from sigjax.metrics.registry import TEXT_METRICS as TEXT_METRICS
+from sigjax.metrics.registry import canonical as canonical
 from sigjax.metrics.registry import check_enough as check_enough
 from sigjax.metrics.registry import check_score as check_score
 from sigjax.metrics.registry import evaluation_from_arrays as evaluation_from_arrays
+from sigjax.metrics.registry import is_number_text as is_number_text
 from sigjax.metrics.registry import known_metric as known_metric
 from sigjax.metrics.registry import parameterized as parameterized
+from sigjax.metrics.registry import refuse_mean as refuse_mean
 from sigjax.metrics.registry import resolve_metric as resolve_metric
+from sigjax.metrics.registry import unknown_metric as unknown_metric

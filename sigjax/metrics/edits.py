@@ -1,6 +1,7 @@
 """Error rates: the edits that turn an output into its reference, per token of the reference; lower is better.
 
-WER (words between blanks) and CER (characters) count insertions, deletions and substitutions (Levenshtein 1966); TER
+WER (words between blanks) and CER (characters) count insertions, deletions and substitutions (Levenshtein 1966);
+`wer(punctuation=false)` leaves out what Unicode calls punctuation (categories P), as jiwer's `RemovePunctuation`. TER
 also counts shifts of several words, as sacrebleu does: Snover, Dorr, Schwartz, Micciulla and Makhoul (2006), "A study
 of translation edit rate with targeted human annotation".
 
@@ -19,6 +20,7 @@ from functools import partial
 from itertools import product
 from math import inf
 from typing import Any, Literal
+from unicodedata import category
 
 import numpy as np
 
@@ -245,7 +247,8 @@ def _of_sclite(reference: Words, output: Words) -> tuple[int, int]:
 
 def _start(split: Callable[[str], Any], errors: Errors, recipe: Recipe) -> Count:
     def tokens(text: str) -> Any:
-        return split(text.lower() if recipe.lowercase else text)
+        kept = text if recipe.punctuation else "".join(letter for letter in text if category(letter)[0] != "P")
+        return split(kept.lower() if recipe.lowercase else kept)
 
     def count(references: Texts, systems: Texts) -> np.ndarray:
         gold = [[tokens(text) for text in texts] for texts in zip(*references, strict=True)]
@@ -265,7 +268,7 @@ def _start(split: Callable[[str], Any], errors: Errors, recipe: Recipe) -> Count
 
 
 def _signature(unit: str, recipe: Recipe, num_references: int) -> str:
-    return f"nrefs:{num_references}|case:{recipe.case}|unit:{unit}"
+    return f"nrefs:{num_references}|case:{recipe.case}|unit:{unit}{'|punct:no' * (not recipe.punctuation)}"
 
 
 def _sclite_signature(recipe: Recipe, num_references: int) -> str:

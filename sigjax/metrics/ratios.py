@@ -237,6 +237,8 @@ def fbeta(name: str) -> Metric | None:
     if not FBETA.fullmatch(name):
         return None
     square = float(name[1:]) ** 2
+    if square == 1.0:
+        return FSCORE
 
     def score(sums: Array) -> Array:
         return divide((1.0 + square) * sums[..., 0], sums[..., 1] + square * sums[..., 2])

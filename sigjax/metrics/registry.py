@@ -5,7 +5,7 @@ Both are checked here, so that later parts rely on them.
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -17,11 +17,11 @@ import numpy as np
 from sigjax.metrics.columns import COLUMNS
 from sigjax.metrics.edits import ERROR_RATES
 from sigjax.metrics.judges import PPI, with_near_judges
-from sigjax.metrics.predictions import PREDICTIONS, restore_class_metric
+from sigjax.metrics.predictions import CLASS_METRICS, PREDICTIONS, restore_class_metric
 from sigjax.metrics.ratios import LARGEST_WHOLE, MATCHES, MEAN, RATIOS, TrialShares, fbeta, trial_metric
 from sigjax.metrics.rouge import ROUGE
 from sigjax.metrics.textmetric import SACREBLEU
-from sigjax.records import EvaluationRecord, InputError, Match, Metric, SampleMetric
+from sigjax.records import EvaluationRecord, Hint, InputError, Match, Metric, SampleMetric
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric, stack_inputs
 from sigjax.records.options import Parameters, check_parameters, split_parameters
@@ -30,6 +30,70 @@ _OF_TEXTS = (*SACREBLEU, *ERROR_RATES, *ROUGE)
 _OF_SUMS = (*RATIOS, *MATCHES, PPI, *PREDICTIONS, *(each.metric for each in _OF_TEXTS))
 METRICS: dict[str, Metric | SampleMetric] = {each.name: each for each in (*_OF_SUMS, *COLUMNS)}
 TEXT_METRICS = {each.metric.name: each for each in _OF_TEXTS}
+ANSWERS = ("exact_match", "f1")
+"""Scores of answers to questions, which are texts; of classes, f1 is fscore."""
+
+ALIASES: Mapping[str, str] = {
+    **dict.fromkeys(("accuracy_score", "precision_micro", "recall_micro", "recall_weighted"), "accuracy"),
+    **{"f1_score": "fscore", "precision_score": "precision", "recall_score": "recall"},
+    **{"f1_macro": "macro-fscore", "precision_macro": "macro-precision", "recall_macro": "macro-recall"},
+    **{"f1_micro": "micro-fscore", "f1_weighted": "weighted-fscore"},
+    **dict.fromkeys(("balanced_accuracy", "balanced_accuracy_score"), "balanced-accuracy"),
+    **{"matthews_corrcoef": "mcc", "cohen_kappa_score": "kappa"},
+    **dict.fromkeys(("roc_auc", "roc_auc_score"), "auc"),
+    **dict.fromkeys(("average_precision", "average_precision_score"), "average-precision"),
+    **{"brier_score_loss": "brier", "log_loss": "log-loss", "r2_score": "r2"},
+    **{"mean_absolute_error": "mae", "mean_squared_error": "mse", "root_mean_squared_error": "rmse"},
+    **dict.fromkeys(("pearsonr", "pearson"), "correlation"),
+    **{"spearmanr": "spearman", "kendalltau": "kendall"},
+    **{"chrf2": "chrf", "chrf2++": "chrf++"},
+}
+"""What scikit-learn, SciPy and sacrebleu call metrics, in lower case -> our name of the same number."""
+_NEGATED = {
+    **{"neg_mean_absolute_error": "mae", "neg_mean_squared_error": "mse", "neg_root_mean_squared_error": "rmse"},
+    **{"neg_log_loss": "log-loss", "neg_brier_score": "brier"},
+}
+"""What scikit-learn calls the negatives of metrics of which lower is better."""
+_BY_LOWER = {each.lower(): each for each in (*METRICS, *CLASS_METRICS, *ANSWERS)} | ALIASES
+
+
+def canonical(name: str) -> str:
+    """Our name of a metric for that of scikit-learn, SciPy or sacrebleu, in upper or lower case; others as they are.
+
+    >>> [canonical(name) for name in ("f1_macro", "BLEU(tokenize=zh)", "chrF2", "F0.5", "my_score")]
+    ['macro-fscore', 'bleu(tokenize=zh)', 'chrf', 'f0.5', 'my_score']
+    """
+    base, bracket, inside = name.partition("(")
+    lower = base.strip().lower()
+    if name in METRICS or base in METRICS or base in CLASS_METRICS:
+        return name
+    found = lower if fbeta(lower) or trial_metric(lower) else _BY_LOWER.get(lower)
+    return name if found is None else f"{found}{bracket}{inside}"
+
+
+def _between_commas(name: str) -> list[str]:
+    """What stands between commas that are in no brackets."""
+    parts, depth = [""], 0
+    for piece in name.split(","):
+        parts[-1:] = [parts[-1], piece] if depth == 0 else [f"{parts[-1]},{piece}"]
+        depth += piece.count("(") - piece.count(")")
+    return parts[1:]
+
+
+def unknown_metric(name: str, known: Collection[str] = ()) -> str:
+    """What could have been meant by an unknown name of a metric, for a message; empty if no `known` one is like it.
+
+    >>> unknown_metric("macro-f1"), unknown_metric("neg_log_loss")
+    ("did you mean 'macro-fscore'?", "it is -1 times 'log-loss': give that, of which lower is better")
+    """
+    allowed, parts = [*(known or (*METRICS, *CLASS_METRICS))], _between_commas(name)
+    if (negated := _NEGATED.get(name.lower())) in allowed:
+        return f"it is -1 times {negated!r}: give that, of which lower is better"
+    if len(parts) > 1 and all(canonical(part.strip()).partition("(")[0] in allowed for part in parts):
+        return f"write {Hint('m', *(canonical(part.strip()) for part in parts))}"
+    others = {alias: ours for alias, ours in ALIASES.items() if ours in allowed}
+    close = dict.fromkeys(others.get(each, each) for each in meant(name, [*allowed, *others]))
+    return f"did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def known_metric(name: str, stat_names: Sequence[str] | None = None) -> Metric | SampleMetric | None:
@@ -42,18 +106,20 @@ def known_metric(name: str, stat_names: Sequence[str] | None = None) -> Metric |
     with suppress(InputError):
         found = parameterized(name)[0]
     is_mean = stat_names is not None and tuple(stat_names) == MEAN.stat_names
-    if is_mean and (found is None or found.stat_names != MEAN.stat_names):
+    if is_mean and (found is None or found.stat_names != MEAN.stat_names or canonical(name) != name):
         return replace(MEAN, name=name)
     return found or (None if stat_names is None else restore_class_metric(name, stat_names))
 
 
 _SAME = {"chrf(word_order=0)": "chrf", "chrf(word_order=2)": "chrf++"}
-_DEFAULTS = ("false", "strict")
+_DEFAULTS = {"punctuation": "true", "match": "strict"}
+"""The value that changes nothing, where it is not false."""
 _CASE: Parameters = {"lowercase": ("true", "false")}
 PARAMETERS: Mapping[str, Parameters] = {
     "bleu": {"tokenize": (), **_CASE},
     "chrf": {"word_order": ("0", "2"), **_CASE},
-    **dict.fromkeys(("chrf++", "wer", "cer"), _CASE),
+    "chrf++": _CASE,
+    **dict.fromkeys(("wer", "cer"), {**_CASE, "punctuation": ("true", "false")}),
     **dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum"), {"stem": ("true", "false")}),
     **dict.fromkeys(("fscore", "precision", "recall"), {"match": get_args(Match)}),
 }
@@ -64,14 +130,15 @@ PARAMETERS: Mapping[str, Parameters] = {
 def parameterized(name: str) -> tuple[Metric | SampleMetric | None, str, dict[str, str]]:
     """The metric of a name such as bleu(tokenize=zh), named so; the name without the parameters; and these.
 
-    A parameter that makes another metric of the registry, as in rouge1(stem=true), is part of the name, and one that is
-    false, or strict, changes nothing. There is no metric where the name without them is unknown.
+    A parameter that makes another metric of the registry, as in rouge1(stem=true), is part of the name, and its default
+    changes nothing. There is no metric where the name without them is unknown.
 
     >>> parameterized("bleu( tokenize=zh )")[1:], parameterized("chrf(word_order=2)")[1]
     (('bleu', {'tokenize': 'zh'}), 'chrf++')
     """
-    base, given = split_parameters(name)
+    base, given = split_parameters(canonical(name))
     found = METRICS.get(base) or fbeta(base) or trial_metric(base)
+    base = "fscore" if found is METRICS["fscore"] else base  # f1 and f1.0, too
     if found is None or not given:
         return found, base, {}
     check_parameters(f"the metric {base}", given, PARAMETERS.get("fscore" if fbeta(base) else base, {}))
@@ -82,7 +149,7 @@ def parameterized(name: str) -> tuple[Metric | SampleMetric | None, str, dict[st
         other = f"{base}({parameter}={value})"
         if (other := _SAME.get(other, other)) in METRICS:
             base, found = other, METRICS[other]
-        elif value not in _DEFAULTS:
+        elif value != _DEFAULTS.get(parameter, "false"):
             left[parameter] = value
     if not left:
         return found, base, {}
@@ -102,14 +169,16 @@ def resolve_metric(metric: AnyMetric, *, num_inputs: int) -> Metric | SampleMetr
     if isinstance(metric, str):
         found = known_metric(metric) or parameterized(metric)[0]
         if found is None:
-            close = " or ".join(map(repr, meant(metric, METRICS)))
-            known = f"did you mean {close}?" if close else f"known: {', '.join(sorted(METRICS))};"
+            known = unknown_metric(metric) or f"known: {', '.join((*METRICS, *CLASS_METRICS))}"
+            known += "" if known.endswith("?") else ";"
             raise InputError(f"unknown metric {metric!r}; {known} `sigjax help metrics` lists all")
         metric = found
     elif not isinstance(metric, Metric | SampleMetric):
         if not callable(metric):
+            several = "; several are for sigjax.compare and sigjax.read" if isinstance(metric, list | tuple) else ""
             raise InputError(
-                f"metric must be a name, a Metric, a SampleMetric or a function of sums, got {type(metric).__name__}"
+                "metric must be a name, a Metric, a SampleMetric or a function of sums, got "
+                f"{type(metric).__name__}{several}"
             )
         names = tuple(f"s{i}" for i in range(num_inputs))
         name = getattr(metric, "__name__", type(metric).__name__)
@@ -189,15 +258,23 @@ def evaluation_from_arrays(
     optional = [
         k for k, name in enumerate(getattr(record, "inputs", ())) if name in getattr(record, "optional_inputs", ())
     ]
-    tables = {str(name): as_numbers(str(name), values, optional) for name, values in arrays.items()}
+    tables = dict[str, np.ndarray]()
+    for name, values in arrays.items():
+        try:
+            tables[str(name)] = as_numbers(str(name), values, optional)
+        except InputError as error:
+            labels = "; predicted labels are scored by Evaluation.from_predictions" * error.neutral.endswith("got text")
+            raise InputError(f"{error.neutral}{labels}") from None
     if len(tables) < len(arrays):
         raise InputError("two systems have the same name; rename one")
     (first, table), *others = tables.items()
     for name, other in others:
         if other.shape != table.shape:
-            raise InputError(
-                f"systems have different instances: {first!r} has {_shape(table)}, {name!r} has {_shape(other)}"
-            )
+            (count, width), (others_count, others_width) = table.shape, other.shape
+            what = f"{first!r} has {count} instances, {name!r} has {others_count}; give both"
+            if count == others_count:
+                what = f"{first!r} has {width} numbers for each, {name!r} has {others_width}; give as many"
+            raise InputError(f"systems have different instances: {what} in the same order on the same test set")
     refuse_other_indexes(arrays)
     num_instances, num_inputs = table.shape
     if num_instances == 0:
@@ -267,7 +344,25 @@ def refuse_other_indexes(arrays: Mapping[str, Any]) -> None:
 def check_mapping(given: object, expected: str) -> None:
     """Refuse what is no mapping from systems to something."""
     if not isinstance(given, Mapping):
-        raise InputError(f"expected {expected}, got {type(given).__name__}")
+        frame = "; use Evaluation.from_dataframe, or sigjax.read" if hasattr(type(given), "columns") else ""
+        raise InputError(f"expected {expected}, got {type(given).__name__}{frame}")
+
+
+def is_number_text(text: str) -> bool:
+    """Whether a text is a number."""
+    with suppress(ValueError):
+        return np.isfinite(float(text)).item()
+    return False
+
+
+def refuse_mean(name: object, values: object) -> None:
+    """Refuse one number in the place of those of all instances."""
+    is_number = is_number_text(values) if isinstance(values, str) else isinstance(values, int | float)
+    if is_number or (getattr(values, "shape", None) == () and np.asarray(values).dtype.kind in "biuf"):
+        raise InputError(
+            f"system {str(name)!r}: one number, {str(values)[:40]}, is a mean; give the result on each instance (1 "
+            "right, 0 wrong)"
+        )
 
 
 def check_enough(systems: Any) -> None:
@@ -291,6 +386,7 @@ def _refuse_repeats(ids: tuple[str, ...] | None, runs: tuple[str, ...] | None) -
 
 def as_numbers(name: str, values: object, optional: Sequence[int] = ()) -> np.ndarray:
     """Values of one system -> float64 or int64 `[instance, input]`; NaN is refused, but in `optional` columns."""
+    refuse_mean(name, values)
     if "numpy.ma" in sys.modules and np.ma.is_masked(values):
         raise InputError(f"system {name!r}: some numbers are masked; remove those instances from every system")
     try:
@@ -368,7 +464,3 @@ def _labels(what: str, labels: Sequence[object] | None, num_instances: int) -> t
         if label is None or str(label) == "" or label != label:  # NaN differs from itself
             raise InputError(f"{what}: expected a label for every instance, got {label!r} at instance {i + 1}")
     return tuple(str(label) for label in labels)
-
-
-def _shape(table: np.ndarray) -> str:
-    return f"{table.shape[0]} instance(s) of {table.shape[1]} number(s)"

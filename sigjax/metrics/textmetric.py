@@ -35,6 +35,8 @@ class Recipe:
     """The tokenizer; None for the metric's own."""
     lowercase: bool = False
     """Whether case is ignored."""
+    punctuation: bool = True
+    """Whether it counts."""
 
     @property
     def case(self) -> str:

@@ -21,7 +21,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from sigjax.metrics.registry import TEXT_METRICS, check_mapping, evaluation_from_arrays, parameterized
+from sigjax.metrics.registry import TEXT_METRICS, check_mapping, evaluation_from_arrays, parameterized, unknown_metric
 from sigjax.metrics.textmetric import Recipe, Texts, sacrebleu_signature
 from sigjax.records import EvaluationRecord, InputError, Note
 from sigjax.run.context import num_cores, progress_bar
@@ -223,8 +223,10 @@ def evaluation_from_texts(
     """Check, extract and assemble; see `Evaluation.from_texts`, which has the `labels` of segments."""
     found, base, given = parameterized(metric)
     if found is None or base not in TEXT_METRICS:
-        raise InputError(f"metric {metric!r} does not take texts; {', '.join(TEXT_METRICS)} do")
-    metric, recipe = found.name, Recipe(base, given.get("tokenize"), given.get("lowercase") == "true")
+        close = unknown_metric(str(metric), TEXT_METRICS)
+        raise InputError(f"metric {metric!r} does not take texts; {', '.join(TEXT_METRICS)} do{close and f'; {close}'}")
+    recipe = Recipe(base, given.get("tokenize"), given.get("lowercase") == "true", "punctuation" not in given)
+    metric = found.name
     check_mapping(systems, "texts by system, such as {'A': ['Hello.']}")
     gold = _references(references)
     texts = {name: _texts(f"system {name!r}", given) for name, given in systems.items()}

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sigjax.metrics import check_enough, evaluation_from_arrays
+from sigjax.metrics import check_enough, evaluation_from_arrays, refuse_mean
 from sigjax.readers.join import evaluation_from_mappings
 from sigjax.readers.options import FrameOptions, Options, TableOptions, TextOptions
 from sigjax.readers.predictions import evaluation_from_predictions
 from sigjax.readers.roles import check_systems
 from sigjax.records import EvaluationRecord, InputError, Missing
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import takes, values
+from sigjax.records.options import explained, takes, values
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,6 +47,7 @@ class Evaluation(EvaluationRecord):
     """
 
     @classmethod
+    @explained
     def from_arrays(
         cls,
         arrays: Mapping[str, Any],
@@ -85,6 +86,8 @@ class Evaluation(EvaluationRecord):
             array([[1, 0],
                    [1, 1]])
         """
+        for name, own in arrays.items() if isinstance(arrays, Mapping) else ():
+            refuse_mean(name, own)
         check_enough(arrays)
         if isinstance(arrays, Mapping) and any(isinstance(own, Mapping) for own in arrays.values()):
             if ids is not None or runs is not None:
@@ -98,10 +101,11 @@ class Evaluation(EvaluationRecord):
         return cls(**vars(made))
 
     @classmethod
+    @explained
     def from_predictions(
         cls,
         gold: Any,
-        predictions: Mapping[str, Any],
+        predictions: Any,
         *,
         metric: str = "accuracy",
         ids: Sequence[object] | None = None,
@@ -120,7 +124,8 @@ class Evaluation(EvaluationRecord):
 
         Args:
             gold: `[instance]` the right label or number.
-            predictions: name of each system -> its labels or numbers `[instance]`, in the order of `gold`.
+            predictions: name of each system -> its labels or numbers `[instance]`, in the order of `gold`; or a data
+                frame with a column for each system.
             metric: one of these names; `Evaluation.from_arrays` takes the numbers of any other.
             ids: `[instance]` names of the instances; known by their positions when left out.
             clusters: `[instance]` labels; instances of one cluster are resampled together.
@@ -139,7 +144,7 @@ class Evaluation(EvaluationRecord):
         """
         labels = {"ids": ids, "clusters": clusters, "strata": strata, "runs": runs}
         made = evaluation_from_predictions(gold, predictions, metric=metric, **labels)
-        check_systems(made)
+        check_systems(made, predicted=True)
         return cls(**vars(made))
 
     @classmethod
@@ -166,7 +171,8 @@ class Evaluation(EvaluationRecord):
         """
         from sigjax.readers.frames import read_frame
 
-        return cls(**vars(read_frame(frame, options.metric, Options(**values(options, TableOptions)))))
+        metric: Any = options.metric
+        return cls(**vars(read_frame(frame, metric, Options(**values(options, TableOptions)))))
 
     @classmethod
     @takes(TextOptions)
@@ -183,9 +189,10 @@ class Evaluation(EvaluationRecord):
         stemming; "rouge1(stem=true)" has it, as most published figures. "bleu(tokenize=zh)" has another tokenizer of
         sacrebleu's than 13a (zh, ja-mecab, intl, char, none), and "chrf(lowercase=true)" ignores case. "wer" and "cer"
         are errors (insertions, deletions, substitutions) in words between blanks, or in characters, for each one of the
-        reference; of several references a segment takes the one with the fewest errors for its length. "wer-sclite"
-        counts as NIST's sclite: case is ignored, `{ um / uh / @ }` are alternatives (@ is nothing), and `(uh)` may be
-        left out. `notes` holds the signature of the metric. Work that is worth it runs on all cores.
+        reference; "wer(punctuation=false)" leaves out punctuation. With several references a segment takes the one with
+        the fewest errors for its length. "wer-sclite" counts as NIST's sclite: case is ignored, `{ um / uh / @ }` are
+        alternatives (@ is nothing), and `(uh)` may be left out. `notes` holds the signature of the metric. Work that is
+        worth it runs on all cores.
 
         Args:
             systems: name of each system -> its texts `[segment]`; an empty output is "".

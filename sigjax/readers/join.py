@@ -18,7 +18,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sigjax.metrics import MEAN, METRICS, evaluation_from_arrays, known_metric, resolve_metric
+from sigjax.metrics import (
+    CLASS_METRICS,
+    MEAN,
+    METRICS,
+    TEXT_METRICS,
+    canonical,
+    evaluation_from_arrays,
+    known_metric,
+    resolve_metric,
+    unknown_metric,
+)
 from sigjax.metrics.registry import as_numbers
 from sigjax.readers.options import (
     Options,
@@ -32,6 +42,7 @@ from sigjax.readers.options import (
 from sigjax.readers.roles import describes, is_fold, is_id_name, is_property, is_summary, is_trial, may_be_system
 from sigjax.readers.table import as_float, check_filled
 from sigjax.records import Array, EvaluationRecord, Hint, InputError, Line, Metric, Missing, Note, SampleMetric
+from sigjax.records.options import COMMAND
 from sigjax.run.files import is_file, naming, read_text
 
 Reading = Callable[[Options], EvaluationRecord]
@@ -133,11 +144,40 @@ def _sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleM
     """The metric asked for; the name of a column of numbers (`bleu` of single sentences, say) asks for its mean."""
     name = options.metric
     known = [each for each in sheets[0].numbers if all(each in sheet.numbers for sheet in sheets)]
-    if isinstance(name, str) and name in known:
-        return replace(MEAN, name=name, inputs=(name,))
-    if isinstance(name, str) and not known_metric(name):
-        check_named(sheets[0].file, "metric", [name], [*known, *METRICS], "score or metric")
-    return chosen_metric(options)
+    if not isinstance(name, str):
+        return chosen_metric(options)
+    if column := name if name in known else score_named(name, known):
+        return replace(MEAN, name=column, inputs=(column,))
+    if not (found := known_metric(name)):
+        every = [*known, *METRICS, *CLASS_METRICS]
+        others = unknown_metric(name, every) or f"scores or metrics: {listing(every)}"
+        raise InputError(f"{sheets[0].file}: {Hint('metric')}: no score or metric {quote(name)}; {others}")
+    refuse_texts(sheets[0].file, found, options.counts or {}, known, what="these are scores")
+    return found
+
+
+def score_named(name: str, known: Sequence[str]) -> str | None:
+    """The known score that has the name of a metric, in upper or lower case; None for a metric of one number."""
+    found = known_metric(name) if canonical(name) == name else None
+    if found is not None and found.inputs == MEAN.inputs and found.name not in TEXT_METRICS:
+        return None
+    same = [name, canonical(name), *(each for each in known if each.lower() == name.lower())]
+    return next(filter(known.__contains__, same), None)
+
+
+def refuse_texts(
+    file: str,
+    metric: Metric | SampleMetric,
+    counts: Mapping[str, str],
+    columns: Collection[str],
+    what: str = "this is a table of numbers",
+) -> None:
+    """Refuse a metric of texts where there are numbers, unless these are the counts that it takes, or were named so."""
+    name, inputs = metric.name.partition("(")[0], metric.inputs
+    named = inputs != MEAN.inputs and all(each in columns for each in inputs)
+    if name in TEXT_METRICS and not (named or {*inputs} <= {*counts}):
+        how = f"give texts, one segment per line: {Hint(COMMAND, 'REF', '-i', 'A', 'B', '-m', name)}"
+        raise InputError(f"{file}: metric {metric.name!r} is of texts, and {what}; {how}")
 
 
 def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[str, str], *, scores: bool) -> list[str]:

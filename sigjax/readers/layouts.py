@@ -24,14 +24,13 @@ from typing import NamedTuple
 import numpy as np
 
 import sigjax.readers.roles as roles
-from sigjax.metrics import CLASS_METRICS, MEAN, METRICS, TEXT_METRICS, known_metric
-from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
+from sigjax.metrics import CLASS_METRICS, MEAN, METRICS, canonical, known_metric
+from sigjax.readers.join import Reading, Sheet, Sources, join_sheets, refuse_texts, score_named
 from sigjax.readers.options import Options, check_named, chosen_metric, listing, quote, select_systems, with_score
 from sigjax.readers.predictions import OF_NUMBERS, label_columns, read_labelled, with_gold
 from sigjax.readers.shapes import shaped, together
 from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, locate, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, SampleMetric
-from sigjax.records.options import COMMAND
 from sigjax.run.files import is_file
 
 _NO_HEADER = "is this a row without a header? add a line with the names of the columns"
@@ -146,12 +145,12 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
         return join_sheets(list(map(sheet, systems)), options, notes=(note, *roles.table_notes(table, systems, unit)))
 
     def evaluate(options: Options) -> EvaluationRecord:
-        name = str(options.metric)
+        name = canonical(str(options.metric))
         if name in OF_NUMBERS or (name in CLASS_METRICS and not known_metric(name)):
             how = f"name them with {Hint('gold', 'COLUMN')} and {Hint('prediction', 'COLUMN')}"
             raise InputError(f"{table.file}: metric {name!r} takes predictions and gold labels: {how}")
         metric = chosen_metric(options)
-        _refuse_texts(table, metric.name)
+        refuse_texts(table.file, metric, options.counts or {}, ())
         if len(metric.inputs) != 1:
             takes = f"takes {len(metric.inputs)} numbers per instance, but a wide table has one per system"
             how = f"give a long table with the columns: system, id, {', '.join(metric.inputs)}"
@@ -161,12 +160,6 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
         return join()(replace(options, metric=metric))
 
     return evaluate
-
-
-def _refuse_texts(table: DataTable, metric: str) -> None:
-    if metric.partition("(")[0] in TEXT_METRICS:
-        how = f"give texts, one segment per line: {Hint(COMMAND, 'REF', '-i', 'A', 'B', '-m', metric)}"
-        raise InputError(f"{table.file}: metric {metric!r} is of texts, and this is a table of numbers; {how}")
 
 
 def _wide_columns(table: DataTable, options: Options) -> tuple[str | None, Sequence[str], str]:
@@ -284,12 +277,13 @@ def _read_rows(
         return join_sheets([sheet(*own) for own in rows_of], options, order=order)
 
     def evaluate(options: Options) -> EvaluationRecord:
-        name = str(options.metric)
-        named = [table.columns[name] for table in tables if name in table.columns]
-        if not known_metric(name) and len(named) == len(tables) and all(own.is_numeric() for own in named):
-            options = replace(options, metric=replace(MEAN, name=name), score_column=name)  # the mean of a column
+        known = [name for name in tables[0].columns if all(name in table.columns for table in tables)]
+        if column := _named_column(tables, known, options):
+            options = replace(options, metric=replace(MEAN, name=column), score_column=column)  # the mean of a column
         options = with_score(tables[0].file, options, metric := chosen_metric(options))
+        refuse_texts(tables[0].file, metric, options.counts or {}, known)
         found = _roles(tables, options, metric, system)
+        options, taken = _with_only_column(tables, options, metric, (system, found[0][0]))
         evaluation = join(found)(replace(options, metric=metric))
         (ids, score), *others = found
         if score is not None and all(other == score for _, other in others):
@@ -301,9 +295,36 @@ def _read_rows(
         rest = roles.unused(tables[0], options, [system, ids, *scores])
         note = roles.columns_note(about, rest, "system_column, id_column, score_column")
         unit = options.cluster or (options.runs and ids)
-        return replace(evaluation, notes=(note, *roles.table_notes(tables[0], scores, unit), *evaluation.notes))
+        about_table = roles.table_notes(tables[0], scores, unit)
+        return replace(evaluation, notes=(note, *taken, *about_table, *evaluation.notes))
 
     return evaluate
+
+
+def _named_column(tables: Sequence[DataTable], known: Sequence[str], options: Options) -> str | None:
+    """The column of numbers named like the metric, unless that is a metric of one number, or of counts, here."""
+    if not isinstance(options.metric, str):
+        return None
+    name, found, counts = score_named(options.metric, known), known_metric(options.metric), options.counts or {}
+    is_counted = found is not None and all(counts.get(each, each) in known for each in found.inputs)
+    if name is None or is_counted or not all(own.columns[name].is_numeric() for own in tables):
+        return None
+    return name
+
+
+def _with_only_column(
+    tables: Sequence[DataTable], options: Options, metric: Metric | SampleMetric, others: Sequence[str | None]
+) -> tuple[Options, tuple[str, ...]]:
+    """The options, with the only column of numbers as the input that a metric with optional ones lacks; and a note."""
+    optional, counts = getattr(metric, "optional_inputs", ()), options.counts or {}
+    lacking = [name for name in metric.inputs if not all(counts.get(name, name) in own.columns for own in tables)]
+    taken = [*others, *(counts.get(name, name) for name in metric.inputs)]
+    free = [name for name in roles.unused(tables[0], options, taken) if all(name in own.columns for own in tables)]
+    numeric = [name for name in free if tables[0].columns[name].is_numeric() and not roles.is_property(name)]
+    if not optional or len(lacking) != 1 or lacking[0] in optional or len(numeric) != 1:
+        return options, ()
+    note = f"{metric.name}: {lacking[0]} is column {quote(numeric[0])}, the only one of numbers that is left"
+    return replace(options, counts={**counts, lacking[0]: numeric[0]}), (note,)
 
 
 def _rows_of(systems: np.ndarray) -> dict[str, np.ndarray]:
@@ -471,7 +492,7 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
     reading = join_sheets(sheets, replace(options, missing="pairwise"), scores=True, order=ids[rows])
 
     def evaluate(options: Options) -> EvaluationRecord:
-        _refuse_texts(table, str(options.metric))
+        refuse_texts(table.file, chosen_metric(options), {}, ())
         if options.metric == "mean":
             options = replace(options, metric=WIN_RATE)
         return replace(reading(replace(options, missing="pairwise")), notes=notes)

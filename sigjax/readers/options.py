@@ -49,6 +49,7 @@ class TableOptions:
         "COLUMN=LABEL says which label is class 1, for auc, precision and others of two classes. The metric scores "
         "predictions: classes, numbers, probabilities or texts.",
         group="Input",
+        arrays="labels in an array are for Evaluation.from_predictions(gold, predictions)",
     )
     prediction: Sequence[str] | None = option(
         None, "Columns of predictions, one per system; default: those named y_pred, pred_NAME, ...", group="Input"
@@ -73,18 +74,21 @@ class TableOptions:
         f"Column that tells apart runs (epochs, seeds) of an instance; see {Hint('design')}.",
         "Runs of the same instance are resampled together, unless a `design` tells them apart.",
         group="Input",
+        arrays="labels in an array are for Evaluation.from_arrays(..., runs=...)",
     )
     cluster: str | None = option(
         None,
         "Resample clusters (documents) whole: a column or field, or a file of labels.",
         "The file has one label per line.",
         group="Input",
+        arrays="labels in an array are for Evaluation.from_arrays(..., clusters=...)",
     )
     strata: str | None = option(
         None,
         "Draw bootstrap resamples within strata: a column or field, or a file of labels.",
         "The file has one label per line.",
         group="Input",
+        arrays="labels in an array are for Evaluation.from_arrays(..., strata=...)",
     )
     missing: Missing = option(
         "error",
@@ -160,11 +164,11 @@ class ReadOptions(FileOptions):
         "They are named after their files; or name of each system -> file.",
         group="Main options",
     )
-    metric: AnyMetric | None = option(
+    metric: AnyMetric | Sequence[AnyMetric] | None = option(
         None,
         "Metrics (`sigjax help metrics` lists them); default: the first of the format.",
         'A name, also with parameters, as in "bleu(tokenize=zh)"; a `Metric`, a `SampleMetric`, or a function of sums '
-        "`[..., stat] -> [...]`.",
+        "`[..., stat] -> [...]`; or a list of these.",
         group="Main options",
     )
     reader: str | None = option(
@@ -179,7 +183,7 @@ class ReadOptions(FileOptions):
 class FrameOptions(TableOptions):
     """The options of `Evaluation.from_dataframe`."""
 
-    metric: AnyMetric | None = same(ReadOptions, "metric", more="As in `sigjax.read`.")
+    metric: AnyMetric | Sequence[AnyMetric] | None = same(ReadOptions, "metric", more="As in `sigjax.read`.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,6 +200,19 @@ class TextOptions:
         True, "Whether to keep statistics in the user's cache folder, by a hash of the texts, and use those there."
     )
     progress: bool = option(True, "Whether to draw a progress bar in a terminal (stderr) or a notebook.")
+
+
+def listed_metrics(metric: AnyMetric | Sequence[AnyMetric] | None) -> list[AnyMetric | None]:
+    """A metric, or several, as a list; that of none is the usual one.
+
+    >>> listed_metrics("accuracy"), listed_metrics(["accuracy", "mcc"]), listed_metrics(None)
+    (['accuracy'], ['accuracy', 'mcc'], [None])
+    """
+    if not isinstance(metric, list | tuple):
+        return [metric]  # pyright: ignore[reportReturnType]
+    if not metric:
+        raise InputError(f"{Hint('metric')}: the list is empty; name one metric or more")
+    return [*metric]
 
 
 def check_options(options: Options) -> None:

@@ -15,7 +15,7 @@ from typing import NoReturn
 import numpy as np
 
 from sigjax.metrics import METRICS
-from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
+from sigjax.readers.join import Reading, Sheet, Sources, join_sheets, refuse_texts
 from sigjax.readers.layouts import read_tables
 from sigjax.readers.options import Options, chosen_metric, quote
 from sigjax.readers.table import DataColumn, DataTable, is_missing, is_text, parse_number, parse_numbers
@@ -219,6 +219,7 @@ def _evaluate(
         if other.shape[1] != width:
             raise InputError(f"{file}: has {other.shape[1]} numbers per line, but {first} has {width}")
     metric = METRICS[usual[width]] if options.metric == "mean" and width in usual else chosen_metric(options)
+    refuse_texts(first, metric, {}, metric.inputs, what="these are numbers")
     takes = len(metric.inputs)
     if takes != width:
         raise InputError(f"{first}: metric {metric.name!r} takes {takes} numbers per line and system, got {width}")

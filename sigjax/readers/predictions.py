@@ -16,14 +16,19 @@ import numpy as np
 
 import sigjax.readers.roles as roles
 from sigjax.metrics import (
+    ANSWERS,
     CLASS_METRICS,
     METRICS,
     TEXT_METRICS,
+    canonical,
     class_metric,
     class_numbers,
     evaluation_from_arrays,
     parameterized,
+    trial_metric,
+    unknown_metric,
 )
+from sigjax.metrics.ratios import fbeta
 from sigjax.metrics.registry import as_numbers, check_mapping, refuse_other_indexes
 from sigjax.readers.join import Reading, Sheet, join_sheets
 from sigjax.readers.options import Options, check_named, chosen_metric, listing, quote, unclear
@@ -36,11 +41,8 @@ _MOST_COUNTS = 2**27
 _PREDICTED, _GOLD = ("prediction", "score", "probability"), ("gold", "label")
 """What metrics of numbers call a prediction and the gold number."""
 OF_NUMBERS = tuple(name for name, each in METRICS.items() if each.inputs[:1] and each.inputs[0] in _PREDICTED)
-ANSWERS = ("exact_match", "f1")
 _CLASS_1 = tuple(map(str.split, ("1 0", "1 -1", "true false", "yes no", "positive negative", "pos neg")))
 """Labels of two classes, of which the first is the one to find."""
-_NO_CLASSES = ("median", "variance", "ratio")
-"""Metrics of numbers that classes do not have."""
 _WHOLE = re.compile(r"[-+]?\d{1,99}(\.0*)?")
 _MANY_CLASSES = 50
 """With more classes than this, and most labels different, labels are texts or numbers."""
@@ -76,12 +78,25 @@ def evaluate_predictions(
 
 def _scored(systems: Sequence[Predicted], options: Options) -> tuple[Any, "_Columns", tuple[str, ...]]:
     """The metric, the numbers that it takes, of each system, and notes."""
+    if isinstance(options.metric, str):
+        options = replace(options, metric=canonical(options.metric))
     name = options.metric if isinstance(options.metric, str) else chosen_metric(options).name
+    if name == "f1" and _are_classes(systems):
+        name, options = "fscore", replace(options, metric="fscore")
     if name in ANSWERS or parameterized(name)[1] in TEXT_METRICS:
         return options.metric, *_text_columns(systems, name, options)
     if name in OF_NUMBERS:
         return options.metric, [_number_columns(own, METRICS[name].inputs) for own in systems], ()
     return _class_columns(systems, name, options)
+
+
+def _are_classes(systems: Sequence[Predicted]) -> bool:
+    """Whether gold labels are classes rather than answers to questions: single words, or few that systems predict."""
+    gold = {label for own in systems for label in own.gold}
+    if not any(len(label.split()) > 1 for own in systems for label in (*own.gold, *own.labels) if label):
+        return True
+    predicted = [label for own in systems for label in own.labels if label is not None]
+    return 2 * len(gold) <= len(systems[0].gold) and 2 * sum(label in gold for label in predicted) >= len(predicted)
 
 
 _Columns = list[dict[str, np.ndarray]]
@@ -195,6 +210,12 @@ def _number_columns(own: Predicted, inputs: Sequence[str]) -> dict[str, np.ndarr
 
 def _text_columns(systems: Sequence[Predicted], name: str, options: Options) -> tuple[_Columns, tuple[str, ...]]:
     if name in ANSWERS:
+        bare = sorted({label for own in systems for label in own.gold if not answer_words(label)})
+        if len(bare) > 1:
+            raise InputError(
+                f"{systems[0].sheet.file}: {name} takes punctuation and articles for nothing, so the gold labels "
+                f"{listing(bare, 3)} would be the same answer; use accuracy"
+            )
         scores = [
             [
                 score_answer(answer_words(label or ""), [answer_words(gold)], may_be_none=False)
@@ -353,6 +374,14 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
     if not predictions:
         rest = [name for name in others if name not in (ids, system) and not roles.is_property(name)]
         sure = [name for name in rest if _has_classes(table, name, gold)] if table.columns[gold].is_words() else []
+        if not sure and roles.has_classes(table, gold):
+            labels = _labels_of(table, gold)
+            inside = [name for name in rest if _labels_of(table, name) <= labels]
+            others = [name for name in rest if name not in inside]
+            sure = [] if any(_may_be_labels(table, name) for name in others) else inside
+            # Of 0 and 1 alone, other columns may as well say which predictions are right.
+            unasked = system is None and alone and len(inside) == len(rest) and bool(labels - {"0", "1"})
+            sure = sure if asked or unasked else []
         predictions = sure or (rest if asked else [])
     one = system is not None or not alone
     if len(predictions) > 1 and not options.prediction and (one or any(map(_is_probability, predictions))):
@@ -363,10 +392,22 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
     return LabelColumns(gold, tuple(predictions), system, ids, positive) if len(predictions) >= fewest else None
 
 
+def _labels_of(table: DataTable, name: str) -> set[str]:
+    """The labels in a column; whole numbers in one spelling."""
+    return {_whole(cell.strip()) for cell in {*table.columns[name]} if not is_missing(cell)}
+
+
+def _may_be_labels(table: DataTable, name: str) -> bool:
+    """Whether a column has few words or whole numbers: a system may spell its labels otherwise, which is refused."""
+    return len(_labels_of(table, name)) <= roles.MOST_CLASSES and all(
+        _WHOLE.fullmatch(label) or _is_word(label) for label in _labels_of(table, name)
+    )
+
+
 def _has_classes(table: DataTable, name: str, gold: str) -> bool:
-    """Whether at least half of the words in a column are gold labels, but for their case: it may have a few others."""
-    classes = {label.strip().lower() for label in table.columns[gold]}
-    given = [cell.strip().lower() for cell in table.columns[name] if not is_missing(cell)]
+    """Whether at least half of the labels in a column are gold ones, but for their case: it may have a few others."""
+    classes = {_whole(label.strip().lower()) for label in {*table.columns[gold]}}
+    given = [_whole(cell.strip().lower()) for cell in table.columns[name] if not is_missing(cell)]
     return bool(given) and 2 * sum(cell in classes for cell in given) >= len(given)
 
 
@@ -468,11 +509,19 @@ def _check_gold(systems: Sequence[Predicted]) -> None:
                 )
 
 
+def _scores_predictions(name: str) -> bool:
+    """Whether a metric takes predictions; the ones of runs take answers that are right or wrong."""
+    base = parameterized(name)[1]
+    return name in FROM_PREDICTIONS or base in FROM_PREDICTIONS or bool(fbeta(base) or trial_metric(base))
+
+
 def _check_classes(systems: Sequence[Predicted], name: str) -> None:
     """Refuse numbers, and metrics of numbers, where a metric of classes is expected."""
     file, gold = systems[0].sheet.file, {label for own in systems for label in own.gold}
-    if name in _NO_CLASSES:
+    if (name in METRICS or fbeta(name)) and not _scores_predictions(name):
         raise InputError(f"{file}: the metric {name!r} does not score predictions; {', '.join(FROM_PREDICTIONS)} do")
+    if given := parameterized(name)[2]:
+        raise InputError(f"{file}: metric {name!r}: {next(iter(given))} means nothing for classes; leave it out")
     if not any(map(_is_word, gold)) and not all(map(_WHOLE.fullmatch, gold)):
         raise InputError(f"{file}: gold labels are numbers, and {name!r} is of classes; {_SAY} {_FOR_NUMBERS}")
     whole = {label for label in gold if _WHOLE.fullmatch(label)}
@@ -511,13 +560,21 @@ _OF_CLASSES = ("accuracy", "micro-fscore", "precision", "recall", "fscore", *CLA
 FROM_PREDICTIONS = (*_OF_CLASSES, *OF_NUMBERS, *ANSWERS, *TEXT_METRICS)
 
 
-def evaluation_from_predictions(
-    gold: Any, predictions: Mapping[str, Any], *, metric: str, **labels: Any
-) -> EvaluationRecord:
+def evaluation_from_predictions(gold: Any, predictions: Any, *, metric: str, **labels: Any) -> EvaluationRecord:
     """Check and assemble; see `Evaluation.from_predictions`."""
+    if hasattr(type(predictions), "columns"):  # as data frames have
+        names = getattr(predictions, "column_names", predictions.columns)
+        predictions = {str(name): predictions[name] for name in names}
     check_mapping(predictions, "predictions by system, such as {'A': ['cat', 'dog'], 'B': ['cat', 'cat']}")
-    if metric not in FROM_PREDICTIONS and parameterized(str(metric))[1] not in FROM_PREDICTIONS:
-        raise InputError(f"from_predictions takes {', '.join(FROM_PREDICTIONS)}; got the metric {metric!r}")
+    if not isinstance(metric, str):
+        got = "a list: call it once for each" if isinstance(metric, list | tuple) else type(metric).__name__
+        raise InputError(f"from_predictions takes the name of a metric, got {got}")
+    metric = canonical(metric)
+    if not _scores_predictions(metric):
+        close = unknown_metric(metric, FROM_PREDICTIONS)
+        raise InputError(
+            f"from_predictions takes {', '.join(FROM_PREDICTIONS)}; got the metric {metric!r}{close and f'; {close}'}"
+        )
     if not predictions:
         raise InputError("there are no predictions; expected those of one system or more")
     refuse_other_indexes({"gold": gold, **predictions})

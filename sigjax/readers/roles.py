@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from sigjax.metrics import METRICS
-from sigjax.readers.options import Options, listing, quote
-from sigjax.readers.table import DataTable, is_missing, is_text, locate
+from sigjax.readers.options import Options, hint_for_number, listing, quote
+from sigjax.readers.table import DataTable, is_text, locate
 from sigjax.records import EvaluationRecord, Hint, InputError
 
 
@@ -77,6 +77,7 @@ is_rated_gold = _named("groundtruths?|gt|truth")
 """Whether a name of gold labels is also one of what people made, which is rated like outputs of systems."""
 is_paired_gold = _named("answer|observed|ref|references?|y")
 """Whether this names gold labels only where predictions stand beside them."""
+_is_label_word = _named("y|true|truth|gt|groundtruths?|answers?")
 _is_gold_word = _named("class|expected|gold|golden|labels?|targets?")
 _MODEL = r"(pred|preds|predicted|prediction|forecast|estimated|model|system|generated)"
 _is_predicted_word = _named(
@@ -284,7 +285,7 @@ class NumberProfile:
 _SCORES = "expected scores of each system (1 for right and 0 for wrong, or errors)"
 _BY_GOLD = f"predictions are scored with {Hint('gold', 'COLUMN')} (or a file) and {Hint('prediction', 'COLUMN')}"
 SHOWN = 4
-_MOST_CLASSES = 20
+MOST_CLASSES = 20
 """More whole numbers than this are no classes."""
 _FEWEST_TURNED = 4
 """Columns from which q1, q2, ... are taken for instances, where there are half as many rows or fewer."""
@@ -307,13 +308,22 @@ def check_measures(table: DataTable, id_column: str | None, options: Options) ->
         )
 
 
-def check_systems(evaluation: EvaluationRecord) -> None:
-    """Refuse arrays of systems that are named like gold labels, predictions or metrics."""
+def check_systems(evaluation: EvaluationRecord, *, predicted: bool = False) -> None:
+    """Refuse arrays of systems, or instances, that are named like gold labels, predictions or metrics."""
+    if evaluation.ids and are_measures(evaluation.ids):
+        raise InputError(
+            f"instances are named like metrics, {listing(evaluation.ids)}: a score of each metric is no result on an "
+            "instance; give the results on each instance, of one metric"
+        )
+    systems = evaluation.systems
+    if predicted:  # names such as pred_bert are right
+        if gold := [name for name in systems if is_only_gold(name)]:
+            raise InputError(f"system {quote(gold[0])} looks like gold labels; leave it out, or rename it")
+        systems = []
     single = len(evaluation.metric.inputs) == 1
     numbers = [NumberProfile(own[:, 0].astype(float)) if single else None for own in evaluation.stats]
-    systems = dict(zip(evaluation.systems, numbers, strict=True))
-    check_labels(systems, noun="system")
-    if len(systems) > 1:
+    check_labels(dict(zip(systems, numbers, strict=False)), noun="system")
+    if len(evaluation.systems) > 1:
         check_names(evaluation.systems, noun="system")
 
 
@@ -330,11 +340,11 @@ def check_names(systems: Iterable[str], *, where: str = "", noun: str = "column"
 def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = "", noun: str = "column") -> None:
     """Refuse gold labels and predictions among what may be systems: name -> its numbers, None where it holds words."""
     numbers = [name for name, own in columns.items() if own is not None]
-    gold = [name for name in columns if is_gold(name) or is_target(name)]
+    gold = [name for name in columns if is_gold(name) or is_target(name) or _is_label_word(name)]
     predicted = [name for name in columns if is_predicted(name) and name not in gold]
     if gold and predicted:
         named, what = [*gold, *predicted], "gold labels and predictions, not like two systems"
-    elif sure := [name for name in gold if _is_no_system(name, columns[name])]:
+    elif sure := [name for name in gold if _is_no_system(name, columns[name]) or _has_all_classes(name, columns)]:
         named, what = sure, "gold labels, not like a system"
     elif len(columns) > 1 and (sure := [name for name in columns if is_only_predicted(name)]):
         named = list(columns) if all(map(is_predicted, columns)) else sure
@@ -342,9 +352,19 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = ""
     else:
         return
     look = f"{noun}s {listing(named)} look" if len(named) > 1 else f"{noun} {quote(named[0])} looks"
-    how = _BY_GOLD if noun == "column" else "Evaluation.from_predictions scores predictions"
+    one = len(gold) == 1 and not predicted
+    by_name = f"if the others are predictions, give {Hint('gold', quote(gold[0]))}" if one else _BY_GOLD
+    how = by_name if noun == "column" else "Evaluation.from_predictions scores predictions"
     how += " (of one system, sigjax one-sample)" * (len(predicted) == 1)
     raise InputError(f"{where}{look} like {what}; {_SCORES}; {how}; {_if_meant(numbers or named, noun)}")
+
+
+def _has_all_classes(name: str, columns: Mapping[str, NumberProfile | None]) -> bool:
+    """Whether a column named like labels has all numbers of the others: some classes, more than right and wrong."""
+    own, others = columns[name], [each for other, each in columns.items() if other != name and each is not None]
+    if own is None or not (_is_label_word(name) and others and own.whole == 1 and 3 <= own.distinct <= MOST_CLASSES):
+        return False
+    return all(np.isin(each.values, own.values).all() for each in others)
 
 
 def _if_meant(names: Iterable[str], noun: str) -> str:
@@ -359,13 +379,25 @@ def spelled(names: Iterable[str]) -> list[str]:
     return [*map(quote, names[:SHOWN]), *["..."] * (len(names) > SHOWN)]
 
 
+def has_classes(table: DataTable, name: str) -> bool:
+    """Whether a column holds whole numbers, two or more, that may be classes.
+
+    >>> from sigjax.readers.table import DataColumn
+    >>> [has_classes(DataTable("t.csv", {"y": DataColumn(y)}, [2, 3]), "y") for y in (["0", "7"], ["0.5", "1"])]
+    [True, False]
+    """
+    column = table.columns[name]
+    numbers = NumberProfile(column.readable()) if column.is_numeric() else None
+    return numbers is not None and numbers.whole == 1 and 2 <= numbers.distinct <= MOST_CLASSES
+
+
 def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
     """Whether numbers named like gold labels are no scores: by the name alone, or since they are those of classes."""
     if numbers is None or is_only_gold(name):
         return numbers is not None
     if is_paired_gold(name) or numbers.whole < 1 or numbers.distinct < 2:
         return False
-    return numbers.size <= 1 if is_rated_gold(name) else numbers.distinct <= _MOST_CLASSES
+    return numbers.size <= 1 if is_rated_gold(name) else numbers.distinct <= MOST_CLASSES
 
 
 def check_scores(tables: Sequence[DataTable], name: str) -> None:
@@ -446,6 +478,11 @@ def wide_roles(table: DataTable, options: Options) -> tuple[str | None, tuple[st
     labels = systems if len(systems) > 1 else columns
     labels = [name for name in free if name in labels or (name == ids and is_gold(name))]
     check_labels({name: profiles[name] for name in labels}, where=f"{table.file}: ")
+    if len(free) > 1 and all(own is None for own in profiles.values()) and not (ids and is_id_name(ids)):
+        raise InputError(
+            f"{table.file}: columns {listing(free, SHOWN)} hold words, and no scores; {_SCORES}; if they are labels, "
+            f"give gold ones, too: {_BY_GOLD}"
+        )
     if len(systems) < 2 and not about:
         systems = columns  # reading them says what is wrong with their cells
     if len(systems) > 1 or options.single:
@@ -558,7 +595,7 @@ def _is_text(table: DataTable, first: str) -> bool:
     cells = table.columns[first]
     if cells.nested or cells.parsed is not None or cells.verdicts:
         return False
-    texts = [row for row, cell in enumerate(cells) if is_text(cell) and not is_missing(cell)]
+    texts = [row for row, cell in enumerate(cells) if is_text(cell) and hint_for_number(cell) is None]
     if texts and 2 * len(texts) < len(table.lines):
         expected = f"expected a number as in most of the column, got {quote(cells[texts[0]])}"
         how = f"repair it, or give {Hint('id_column', 'NAME')} if the column holds the instance ids"

@@ -13,8 +13,8 @@ from typing import Any, get_args
 
 import numpy as np
 
-from sigjax.metrics import evaluation_from_arrays, known_metric
-from sigjax.readers.join import Reading, Sources, file_labels, option_labels
+from sigjax.metrics import canonical, evaluation_from_arrays, known_metric
+from sigjax.readers.join import Reading, Sources, file_labels, option_labels, refuse_texts
 from sigjax.readers.options import Options, check_named, listing, quote, select_systems
 from sigjax.readers.roles import check_systems
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric, Unit
@@ -186,9 +186,10 @@ def _saved_metric(header: dict[str, Any], options: Options) -> tuple[int, Metric
     """Place and metric of statistics in the file, and the metric to make of them: the same, or one that takes them."""
     names = [saved["name"] for saved in header["metrics"]]
     asked = options.metric if isinstance(options.metric, str) else getattr(options.metric, "name", None)
+    asked = asked if asked is None or asked in names else canonical(asked)
     place = names.index(asked) if asked in names else 0
     saved = _restored(header["metrics"][place])
-    if options.metric in ("mean", saved.name) or options.metric == saved:
+    if asked in ("mean", saved.name) or options.metric == saved:
         return place, saved, saved
     other = known_metric(options.metric) if isinstance(options.metric, str) else None
     if other is None or other.inputs != saved.stat_names:
@@ -243,6 +244,8 @@ def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) 
     labels: dict[str, Any] = {"ids": _array_labels(file, arrays, options.id_column or "ids")}
     labels |= option_labels(options, labels_of)
     labels |= {field: _array_labels(file, arrays, field) for field in RESERVED if field not in labels}
+    if isinstance(options.metric, str) and (known := known_metric(options.metric)):
+        refuse_texts(file, known, {}, known.inputs, what="these are numbers")
     with naming(file):
         evaluation = evaluation_from_arrays({name: arrays[name] for name in names}, metric=options.metric, **labels)
         if options.only is None:

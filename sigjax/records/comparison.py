@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, overload
 
 import numpy as np
 
-from sigjax.records.display import Brief, SciPyNames, html_table, shortened
+from sigjax.records.display import Brief, OtherNames, SciPyNames, html_table, shortened
 from sigjax.records.options import InputError, types_of
 from sigjax.records.settings import Interval, IntervalName, Settings, Test
 
@@ -45,7 +45,7 @@ Hash = Annotated[str, Bounds(pattern="[0-9a-f]{16}")]
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(SciPyNames, Brief):
+class Comparison(SciPyNames, OtherNames, Brief):
     """One pair of systems, one metric, one test.
 
     Attributes:
@@ -98,6 +98,12 @@ class Comparison(SciPyNames, Brief):
             together, if the correction bounds the family-wise error: each interval in closed form is then at the level
             1 - (1 - level) / joint_pairs. None where there is no interval.
     """
+
+    _elsewhere = {
+        **dict.fromkeys(("confidence_interval", "ci", "conf_int"), "interval"),
+        **dict.fromkeys(("significant", "is_significant", "reject"), "p_adjusted < 0.05"),
+        **{"effect_size": "delta", "winner": "better", "summary": "print(report)", "p": "p_value"},
+    }
 
     a: str
     b: str

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
 from textwrap import TextWrapper
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from unicodedata import category
 
 from sigjax.records.settings import Interval
@@ -91,7 +91,7 @@ OTHER_NAMES = {
     "f": ("fscore",),
     "f1": ("fscore",),
     "f1score": ("fscore",),
-    "microf1": ("fscore",),
+    "microf1": ("micro-fscore",),
     "p": ("precision",),
     "r": ("recall",),
     "chrfpp": ("chrf++",),
@@ -114,6 +114,7 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     plain = _plain(name)
     others = [other for other in OTHER_NAMES.get(plain, ()) if other in known]
     same = [other for other in known if _plain(other) == plain]
+    same += [other for other in known if sorted(_words(other)) == sorted(_words(name)) and other not in same]
     if others or same:
         return others or same
     by_lower = {other.lower(): other for other in known}
@@ -121,9 +122,14 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     return [by_lower[match] for match in closer or close]
 
 
+def _words(name: str) -> list[str]:
+    """The words of a name, without case and signs."""
+    return re.split(r"[\s_.-]+", name.lower())
+
+
 def _plain(name: str) -> str:
     """The name without case and signs, and without the usual numbers of chrF2 and BLEU-4."""
-    plain = re.sub(r"[\s_.-]+", "", name.lower())
+    plain = "".join(_words(name))
     return {"chrf2": "chrf", "chrf2++": "chrf++", "bleu4": "bleu", "sacrebleu": "bleu"}.get(plain, plain)
 
 
@@ -153,6 +159,21 @@ class Brief:
         """The same as a table, for notebooks."""
         rows = ((name, value if isinstance(value, str) else shortened(value)) for name, value in self.brief().items())
         return html_table((type(self).__name__, ""), rows)
+
+
+class OtherNames:
+    """The base of records whose values people look for under other names: an unknown attribute says where it is."""
+
+    _elsewhere: ClassVar[Mapping[str, str]] = {}
+    """Other name -> what to write."""
+
+    if not TYPE_CHECKING:  # type checkers would take any name for an attribute
+
+        def __getattr__(self, name: str) -> object:
+            """Refuse an unknown attribute."""
+            hint = f"; write {self._elsewhere[name]}" if name in self._elsewhere else ""
+            said = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
+            raise AttributeError(said, name=name, obj=self)
 
 
 class SciPyNames:

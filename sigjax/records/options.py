@@ -20,7 +20,19 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, InitVar, dataclass, field, replace
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, ParamSpec, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+from typing import (
+    Any,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
 
 import numpy as np
 
@@ -210,7 +222,7 @@ class Option:
 
     `doc` is one line, for `--help` (in the panel of its group; only `--help-all` shows a rare one) and `help`, which
     alone says `more`. Whole numbers are from `least` to `most`, others between `above` and `below`. Shells complete to
-    what it `suggests`; other values are taken, too.
+    what it `suggests`; other values are taken, too. `arrays` says what takes an array, which the option is none for.
     """
 
     doc: str
@@ -222,6 +234,7 @@ class Option:
     below: float = float("inf")
     rare: bool = False
     suggests: tuple[str, ...] = ()
+    arrays: str = ""
 
 
 def option(default: Default, doc: str, more: str = "", **rest: Any) -> Default:
@@ -282,7 +295,10 @@ def check(record: object) -> None:
     for name, allowed in _allowed_of(type(record)).items():
         if not allowed.holds(value := getattr(record, name)):
             advice = f"; write [{value!r}]" if allowed.is_names and isinstance(value, str) else ""
-            raise InputError(f"{Hint(name)} must be {allowed.phrase}, got {value!r}{advice}")
+            got, about = repr(value), options_of(type(record))[name].metadata["option"]
+            if about.arrays and hasattr(value, "__len__") and not isinstance(value, str):
+                got, advice = f"a {type(value).__name__}", f"; {about.arrays}"
+            raise InputError(f"{Hint(name)} must be {allowed.phrase}, got {got}{advice}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,8 +399,10 @@ class Many(Protocol[Keywords, Result]):
     ) -> Result: ...
 
 
-def takes(record: Callable[Keywords, A]) -> Callable[[Callable[..., B]], Many[Keywords, B]]:
+def takes(record: Callable[Keywords, A], *, several: str = "") -> Callable[[Callable[..., B]], Many[Keywords, B]]:
     """Have a function take the options of a record by keyword; its own last parameter is the record.
+
+    `several` is said where more data are given than it takes.
 
     The signature has all options with their defaults; in the docstring they stand for the line `options: ...`. Numbers
     of NumPy come as numbers of Python.
@@ -417,7 +435,8 @@ def takes(record: Callable[Keywords, A]) -> Callable[[Callable[..., B]], Many[Ke
                 try:
                     public.bind(*args, **keywords)
                 except TypeError as error:
-                    raise TypeError(f"{function.__name__}() {error}{_meant(keywords, public)}") from None
+                    more = _meant(keywords, public) or (several if len(args) > len(positional) else "")
+                    raise TypeError(f"{function.__name__}() {error}{more}") from None
             annotations = types_of(record)  # pyright: ignore[reportArgumentType]
             given = {name: _plain(keywords.pop(name), annotations[name]) for name in known if name in keywords}
             return function(*args, **keywords, **{last.name: record(**given)})  # pyright: ignore[reportCallIssue]
@@ -431,12 +450,57 @@ def takes(record: Callable[Keywords, A]) -> Callable[[Callable[..., B]], Many[Ke
     return decorate
 
 
-def _meant(keywords: Collection[str], signature: inspect.Signature) -> str:
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def explained(function: Function) -> Function:
+    """Have a function say what an unknown keyword may mean, as those do that take the options of a record.
+
+    >>> @explained
+    ... def draw(*, seed: int = 0) -> int:
+    ...     return seed
+    >>> draw(random_state=1)
+    Traceback (most recent call last):
+        ...
+    TypeError: draw() got an unexpected keyword argument 'random_state'; use seed
+    """
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def called(*args: Any, **keywords: Any) -> Any:
+        if more := _meant(keywords, signature):
+            try:
+                signature.bind(*args, **keywords)
+            except TypeError as error:
+                raise TypeError(f"{function.__name__}() {error}{more}") from None
+        return function(*args, **keywords)
+
+    return cast("Function", called)
+
+
+_RESAMPLES = "n_resamples n_permutations permutations num_permutations n_bootstrap n_bootstraps n_boot iterations n"
+OTHER_OPTIONS: Mapping[str, str] = {
+    **dict.fromkeys(("alpha", "ci", "level", "confidence"), "confidence_level"),
+    **dict.fromkeys(_RESAMPLES.split(), "resamples"),
+    **dict.fromkeys(("random_state", "rng", "random_seed"), "seed"),
+    **dict.fromkeys(("clusters", "groups"), "cluster"),
+    **dict.fromkeys(("y_true", "truth"), "gold"),
+    **dict.fromkeys(("p_adjust", "adjust"), "correction"),
+    **{"control": "baseline", "tail": "alternative"},
+}
+"""What other programs call options -> our names."""
+
+
+def _meant(keywords: Mapping[str, Any], signature: inspect.Signature) -> str:
     """What the first unknown keyword may mean, or all that there are; nothing where all are known."""
     known = [name for name, each in signature.parameters.items() if each.kind is each.KEYWORD_ONLY]
     wrong = next((name for name in keywords if name not in signature.parameters), None)
     if wrong is None:
         return ""
+    if (ours := OTHER_OPTIONS.get(wrong)) in known:
+        value = keywords[wrong]
+        is_level = wrong == "alpha" and isinstance(value, float) and 0.0 < value < 1.0
+        return f"; use {ours}={1.0 - value:.12g}" if is_level else f"; use {ours}"
     close = difflib.get_close_matches(wrong.lower(), known, n=1)
     return f"; did you mean {close[0]!r}?" if close else f"; it takes {', '.join(known)}"
 

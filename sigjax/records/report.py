@@ -7,15 +7,29 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, overload
 
 from sigjax.records.comparison import Comparison, Comparisons, Distribution, Measured, SystemScore
+from sigjax.records.display import OtherNames
 from sigjax.records.metric import EvaluationRecord
 from sigjax.records.options import InputError
 from sigjax.records.settings import Settings, Test
 from sigjax.version import versions
 
+_OF_PAIR = 'report["A", "B"].{} for the pair of systems A and B'
+"""What a comparison has, and a report does not."""
+
 
 @dataclass(frozen=True, repr=False)
-class ReportRecord:
+class ReportRecord(OtherNames):
     """Scores, comparisons and the settings that reproduce them; `sigjax.Report` explains the fields."""
+
+    _elsewhere = {
+        **{name: _OF_PAIR.format(name) for name in ("pvalue", "p_value", "p_adjusted", "delta", "statistic", "better")},
+        **dict.fromkeys(("interval", "confidence_interval", "ci"), _OF_PAIR.format("interval")),
+        **dict.fromkeys(
+            ("pvalues", "p_values", "pairs"), "report.to_dataframe(), or go through it: for pair in report"
+        ),
+        **dict.fromkeys(("summary", "describe"), "print(report)"),
+        **{"scores": "report.systems", "significant": _OF_PAIR.format("p_adjusted < 0.05")},
+    }
 
     systems: tuple[SystemScore, ...]
     comparisons: Comparisons

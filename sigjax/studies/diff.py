@@ -645,7 +645,7 @@ def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
         other data: numbers differ: 'B on i
     """
     report = report if isinstance(report, Report) else Report.from_json(report)
-    evaluations = evaluations_of(data, options, metrics=[options.metric] if options.metric else metrics_of(report))
+    evaluations = evaluations_of(data, options, metrics=[] if options.metric else metrics_of(report))
     again = partial(compare, evaluations, **values(report.settings, device=options.device, progress=options.progress))
     if data_hash(evaluations) != report.data:
         differences = tuple(_other_data(report, evaluations, again))

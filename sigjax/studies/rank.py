@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from sigjax.comparison.options import ReadingOptions
+from sigjax.metrics import canonical
 from sigjax.metrics.ratios import mean_score
 from sigjax.records import InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
@@ -189,7 +190,11 @@ def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, st
     if arrays and all(isinstance(each, np.ndarray) and each.dtype == bool for each in arrays.values()):
         if len({each.shape for each in arrays.values()}) > 1:
             raise InputError("systems have different numbers of answers; expected one per instance")
-        names, metric = list(map(str, arrays)), "accuracy" if options.metric is None else str(options.metric)
+        names, metric = list(map(str, arrays)), canonical(str(options.metric or "accuracy"))
+        if metric not in ("accuracy", "mean"):
+            raise InputError(
+                f"rank takes answers right (True) or wrong (False), by accuracy, got the metric {metric!r}"
+            )
         answers = np.stack([np.asarray(each) for each in arrays.values()]).view(np.uint8)
     else:
         evaluation = by_one_metric(data, options)

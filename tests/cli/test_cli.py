@@ -74,9 +74,10 @@ def test_the_ending_of_each_output_is_its_format(capsys, wide, tmp_path):
     assert json.loads(plain.read_text())["schema"] == "sigjax/1"
 
 
+FIRST_ENDINGS = ", ".join(each.endings[0] for each in OUTPUTS.values() if each.within is None)
 ENDINGS = {
     "compare -o a.json --format tex": "a.json: its ending says json, but --format says latex; leave --format out",
-    "compare -o a.json -o a.xyz": "a.xyz: its ending names no format; expected one of .txt, .json, .md, .tex,",
+    "compare -o a.json -o a.xyz": f"a.xyz: its ending names no format; expected one of {FIRST_ENDINGS}",
     "compare -o a.json -o ./a.json": "a.json: is given twice for --output; give another --output",
     "classical -o a.tex": "a.tex: this command does not write latex; expected one of text, json",
     "classical -o a.json --format text": "a.json: its ending says json, but --format says text",
@@ -129,8 +130,14 @@ BAD = {
     "unknown option": (["compare", "{wide}", "--tset", "bootstrap"], "--tset"),
     "unknown metric": (["compare", "{wide}", "-m", "bleau"], "unknown metric 'bleau'; did you mean 'bleu'?"),
     "short metric": (["compare", "{wide}", "-m", "acc"], "unknown metric 'acc'; did you mean 'accuracy'?"),
-    "metric in capitals": (["compare", "{wide}", "-m", "BLEU"], "unknown metric 'BLEU'; did you mean 'bleu'?"),
-    "metric of sacrebleu": (["compare", "{wide}", "-m", "chrF2"], "unknown metric 'chrF2'; did you mean 'chrf'?"),
+    "metric in capitals": (["compare", "{wide}", "-m", "BLEU"], "metric 'bleu' is of texts, and this is a table"),
+    "metric of sacrebleu": (["compare", "{wide}", "-m", "chrF2"], "metric 'chrf' is of texts, and this is a table"),
+    "metrics between commas": (
+        ["compare", "{wide}", "-m", "mean,Accuracy"],
+        "'mean,Accuracy'; write -m mean accuracy;",
+    ),
+    "two words of a metric": (["compare", "{wide}", "-m", "macro-f1"], "'macro-f1'; did you mean 'macro-fscore'?"),
+    "a negated metric": (["compare", "{wide}", "-m", "neg_mean_squared_error"], "it is -1 times 'mse': give that"),
     "misspelt metric": (["compare", "{wide}", "-m", "acuracy"], "unknown metric 'acuracy'; did you mean 'accuracy'?"),
     "alpha": (
         ["compare", "{wide}", "--alpha", "0.01"],

@@ -17,7 +17,8 @@ from sigjax.cli.compare import Division
 from sigjax.cli.output import Output
 from sigjax.comparison.options import DataOptions
 from sigjax.formats.table import named_format
-from sigjax.metrics import METRICS, known_metric
+from sigjax.metrics import CLASS_METRICS, METRICS, canonical, known_metric, unknown_metric
+from sigjax.metrics.registry import ALIASES
 from sigjax.readers.options import ReadOptions
 from sigjax.records import Settings
 from sigjax.records.display import OTHER_NAMES, meant
@@ -160,3 +161,32 @@ def test_notebooks_show_the_callers_lines_and_the_message():
     lines = [line.strip() for line in done.stdout.splitlines()]
     assert [line for line in lines if line.endswith(")")] == ['mine("nothing.csv")', "return sigjax.read(path)"]
     assert lines[-1] == "sigjax.InputError: nothing.csv: no such file"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("macro-f1", "did you mean 'macro-fscore'?"),
+        ("weighted f1", "did you mean 'weighted-fscore'?"),
+        ("balanced accuracy", "did you mean 'balanced-accuracy'?"),
+        ("matthews_corcoef", "did you mean 'mcc'?"),
+        ("ROUGE-1", "did you mean 'rouge1'?"),
+        ("bleu,chrf", 'write metric=["bleu", "chrf"]'),
+        ("BLEU, chrF2", 'write metric=["bleu", "chrf"]'),
+        ("bleu(tokenize=zh),ter", 'write metric=["bleu(tokenize=zh)", "ter"]'),
+        ("neg_mean_absolute_error", "it is -1 times 'mae': give that, of which lower is better"),
+    ],
+)
+def test_all_names_of_metrics_are_suggested(name, said):
+    assert str(InputError(unknown_metric(name))) == said
+
+
+def test_every_alias_is_a_metric_of_ours():
+    for alias, ours in ALIASES.items():
+        assert ours in (*METRICS, *CLASS_METRICS)
+        assert alias == alias.lower()
+        assert alias not in (*METRICS, *CLASS_METRICS)
+        assert canonical(alias) == canonical(alias.upper()) == ours
+    for name in (*METRICS, *CLASS_METRICS):
+        assert canonical(name) == name
+        assert "(" in name or canonical(name.upper()) == name

@@ -1,11 +1,15 @@
 """`compare` takes a data frame, a dict of arrays or a path, as `read` and `Evaluation.from_...` do."""
 
+import copy
+import pickle
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 import sigjax
 from sigjax import Evaluation, InputError
+from sigjax.cli import _run
 
 pandas = pytest.importorskip("pandas")
 A, B, C = [1, 1, 1, 0, 1, 1], [1, 0, 0, 0, 1, 0], [0, 0, 1, 0, 1, 1]
@@ -74,6 +78,35 @@ WRONG = {
         "system 'a': expected numbers, got whole numbers beyond",
     ),
     "texts": (lambda: sigjax.permutation_test("a", "b"), "system 'a': expected numbers, got text"),
+    "a mean": (lambda: sigjax.compare({"SVM": 0.93}), "system 'SVM': one number, 0.93, is a mean; give the result on"),
+    "means": (lambda: sigjax.compare({"SVM": "0.93", "kNN": "0.9"}), "system 'SVM': one number, 0.93, is a mean; give"),
+    "a scalar": (lambda: sigjax.permutation_test(0.9, 0.8), "system 'a': one number, 0.9, is a mean; give the result"),
+    "metrics": (
+        lambda: sigjax.compare({"SVM": {"accuracy": 0.9, "f1": 0.88}, "kNN": {"accuracy": 0.8, "f1": 0.85}}),
+        "instances are named like metrics, 'accuracy', 'f1': a score of each metric is no result on an instance",
+    ),
+    "lengths": (
+        lambda: sigjax.compare({"A": A, "B": B[:3]}),
+        "systems have different instances: 'A' has 6 instances, 'B' has 3; give both in the same order on",
+    ),
+    "words": (lambda: sigjax.compare({"A": ["x", "y"], "B": ["x", "x"]}), ".*got text; predicted labels are scored by"),
+    "words of all": (
+        lambda: sigjax.compare(pandas.DataFrame({"A": ["x", "y", "x"], "B": ["x", "x", "y"]})),
+        "data frame: columns 'A', 'B' hold words, and no scores; .*; if they are labels, give gold ones, too",
+    ),
+    "percentages": (
+        lambda: sigjax.compare(pandas.DataFrame({"A": ["93.1%", "90.2%"], "B": ["92.0%", "91.5%"]})),
+        "data frame, row 1, column 'A': expected a number, got '93.1%'; it is a percentage; leave out all % signs",
+    ),
+    "a series of gold labels": (
+        lambda: sigjax.compare(LONG, gold=LONG["correct"]),
+        "gold must be a name, got a Series; labels in an array are for Evaluation.from_predictions",
+    ),
+    "a list of clusters": (
+        lambda: sigjax.compare(LONG, cluster=["a", "b"]),
+        r"cluster must be a name, got a list; labels in an array are for Evaluation.from_arrays\(..., clusters=",
+    ),
+    "no metric": (lambda: sigjax.compare(LONG, metric=[], **NAMED), "metric: the list is empty; name one metric"),
     "audit": (lambda: sigjax.audit(None), EVALUATION),
     "power": (lambda: sigjax.power(None, instances=[9]), EVALUATION),
     "equivalence": (lambda: sigjax.equivalence(None, margin=1), EVALUATION),
@@ -89,6 +122,73 @@ def test_things_of_another_type_are_refused_in_one_line(call, message):
     with pytest.raises(InputError, match=f"^{message}") as refused:
         call()
     assert "\n" not in str(refused.value)
+
+
+OTHER_NAMES = {
+    "alpha": (0.01, "use confidence_level=0.99"),
+    "ci": (0.9, "use confidence_level"),
+    "random_state": (0, "use seed"),
+    "n_resamples": (99, "use resamples"),
+    "n_permutations": (99, "use resamples"),
+    "clusters": ("doc", "use cluster"),
+    "y_true": ("doc", "use gold"),
+    "p_adjust": ("holm", "use correction"),
+}
+
+
+@pytest.mark.parametrize(("name", "value", "said"), [(name, *own) for name, own in OTHER_NAMES.items()])
+def test_options_by_the_names_of_other_programs_are_refused_with_ours(name, value, said):
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'; {said}$"):
+        sigjax.compare({"A": A, "B": B}, **{name: value})
+
+
+def test_calls_in_the_manner_of_others_are_refused_with_ours():
+    with pytest.raises(TypeError, match=r"too many positional .*; for two arrays: sigjax.permutation_test\(a, b\)"):
+        sigjax.compare(A, B)
+    for build in (Evaluation.from_arrays, partial(Evaluation.from_predictions, A)):
+        with pytest.raises(TypeError, match="'cluster'; did you mean 'clusters'"):
+            build({"A": A, "B": B}, cluster=A)
+    hints = {"pvalue": "pvalue", "p_value": "p_value", "ci": "interval", "significant": "p_adjusted < 0.05"}
+    for name, said in hints.items():
+        with pytest.raises(AttributeError, match=rf"'{name}'; write report\[.A., .B.\].{said} for the pair"):
+            getattr(EXPECTED, name)
+    with pytest.raises(AttributeError, match=r"no attribute 'summary'; write print\(report\)"):
+        EXPECTED.summary()  # pyright: ignore[reportAttributeAccessIssue]
+    for name, said in {"confidence_interval": "interval", "significant": "p_adjusted < 0.05"}.items():
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'; write {said}$"):
+            getattr(EXPECTED[0], name)
+    assert not hasattr(EXPECTED, "zzz")
+    assert pickle.loads(pickle.dumps(EXPECTED)) == copy.copy(EXPECTED) == EXPECTED
+
+
+def test_a_list_of_metrics_is_several(tmp_path, capsys):
+    """In `compare`, `read` and studies of several: what the command line makes of -m a b."""
+    frame = pandas.DataFrame({"y_true": [*"aabbab"] * 6, "pred_A": [*"aabbaa"] * 6, "pred_B": [*"abbaab"] * 6})
+    frame.to_csv(path := tmp_path / "t.csv", index=False)
+    names = ["accuracy", "macro-fscore"]
+    expected = [sigjax.read(path, metric=name) for name in names]
+    assert _run(["compare", str(path), "-m", *names, "-o", str(tmp_path / "r.json")], debug=True) == 0
+    capsys.readouterr()
+    typed = sigjax.Report.from_json(tmp_path / "r.json")
+    for metric in (names, ("accuracy", "f1_macro")):
+        for data in (frame, path, str(path)):
+            report = sigjax.compare(data, metric=metric)
+            assert [one.metric.name for one in report.evaluations] == names
+            assert [(each.metric, each.p_value) for each in report] == [(each.metric, each.p_value) for each in typed]
+        made = sigjax.read(path, metric=metric)
+        assert [each.stats.tolist() for each in made] == [each.stats.tolist() for each in expected]
+    assert [each.metric for each in sigjax.equivalence(frame, metric=names, margin=0.2)] == names
+    power = sigjax.power(frame, metric=["accuracy", "fscore"], instances=[36], repetitions=5)
+    assert list(dict.fromkeys(point.metric for point in power.points)) == ["accuracy", "fscore"]
+    arrays = sigjax.compare({"A": A, "B": B}, metric=["accuracy", "mean"])
+    assert [one.metric.name for one in arrays.evaluations] == ["accuracy", "mean"]
+    report = sigjax.compare(frame, metric=names)
+    assert sigjax.verify(report, frame, metric=names).same_data
+    for one_alone in (sigjax.classical_tests, sigjax.studies.flips, sigjax.studies.rank, sigjax.one_sample):
+        with pytest.raises(InputError, match="one metric|several are for"):
+            one_alone(frame, metric=names, **({"against": 0.5} if one_alone is sigjax.one_sample else {}))
+    with pytest.raises(InputError, match="give each metric once"):
+        sigjax.compare(frame, metric=["accuracy", "accuracy_score"])
 
 
 def test_studies_take_what_compare_takes(tmp_path):

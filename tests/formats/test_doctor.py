@@ -6,6 +6,7 @@ import re
 import shlex
 from importlib.util import find_spec
 
+import logs
 import mutations
 import numpy as np
 import pandas
@@ -14,6 +15,7 @@ import pytest
 from sigjax import Diagnosis, Evaluation, InputError, compare, doctor, read
 from sigjax.cli import _run
 from sigjax.formats import FORMATS
+from sigjax.metrics import TEXT_METRICS
 
 WIDE = "id\tA\tB\nx\t1\t0\ny\t1\t1\nz\t{}\t1\n"
 LONG = "system\tid\tdoc\ttp\tpredicted\tgold\n" + "".join(
@@ -27,6 +29,7 @@ NEEDS = {
     "ranx-json": ["pytrec_eval"],
     "texts": ["sacrebleu", "rouge_score"],
 }
+GAMES = ("pong", "qbert", "boxing")
 BY_ORDER = "none: instances are joined by their order"
 FILES = {
     "wide.tsv": WIDE.format(1),
@@ -225,7 +228,7 @@ def test_runs_are_no_instances():
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ("id,system,tp,fp,fn\n1,A,1,2,3\n2,A,2,1,0\n1,B,3,2,1\n2,B,0,1,1\n", "which of 'tp', 'fp', 'fn'? say so"),
+        ("id,system,x1,x2,y9\n1,A,1,2,3\n2,A,2,1,0\n1,B,3,2,1\n2,B,0,1,1\n", "which of 'x1', 'x2', 'y9'? say so"),
         ("model_a,model_b,wins,losses,ties\nx,y,4,3,1\ny,z,2,2,0\n", "count battles of two systems"),
     ],
 )
@@ -248,3 +251,105 @@ def test_metrics_of_texts_are_not_of_numbers(write):
         assert not {"rouge1", "rougeL"} & {*doctor(file).metrics}
     long = write("long.csv", "system,id,rouge1\nA,x,0.5\nB,x,0.25\nA,y,0.5\nB,y,0.75\n")
     assert read(long, metric="rouge1").stats[..., 0].tolist() == [[0.5, 0.5], [0.25, 0.75]]
+
+
+AGENTS = [
+    (a, f"t{t}", f"d{t % 4}", k, (t * k + len(a)) % 2) for a in ("gpt", "claude") for t in range(12) for k in range(5)
+]
+RUNS = [(a, g, s, 0.5 + len(g) / 50 + (s * len(a) % 7) / 9) for a in ("dqn", "sarsa") for g in GAMES for s in range(5)]
+FOLDS = [(a, f, 0.8 + (f * len(a) % 7) / 90) for a in ("svm", "forest") for f in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "command", "others"),
+    [
+        (
+            "model task_id domain trial success",
+            AGENTS,
+            "compare t.csv --runs trial -m accuracy",
+            ["compare t.csv --runs trial --cluster domain -m accuracy"],
+        ),
+        (
+            "agent game seed return",
+            RUNS,
+            "compare t.csv --runs seed -m mean",
+            ["rl t.csv --runs seed --strata game", "compare t.csv --runs seed --strata game -m iqm"],
+        ),
+        ("method fold accuracy", FOLDS, "compare t.csv -m mean", ["classical t.csv --design folds"]),
+    ],
+    ids=["agents", "games", "folds"],
+)
+def test_what_it_asks_for_stands_in_a_command_and_runs_are_no_clusters(
+    tmp_path, monkeypatch, capsys, columns, rows, command, others
+):
+    monkeypatch.chdir(tmp_path)
+    pandas.DataFrame(rows, columns=columns.split()).to_csv("t.csv", index=False)
+    said = doctor("t.csv")
+    assert said.command == f"sigjax {command}"
+    assert list(said.others.values()) == [f"sigjax {other}" for other in others]
+    assert str(said).endswith(f"Next:\n{said.command}\n" + "\n".join(f"# {a}:\n{b}" for a, b in said.others.items()))
+    assert not {"trial", "seed", "fold"} & {*said.fields}
+    for words in (said.command, *said.others.values()):
+        assert _run(shlex.split(words)[1:], debug=True) == 0
+    capsys.readouterr()
+
+
+def test_logs_with_filters_get_filter_and_metric_in_one_command(tmp_path, capsys):
+    paths = []
+    for name, values in {"a": [1, 0, 1, 1], "b": [0, 0, 1, 0]}.items():
+        lines = logs.lm_eval(values, metric="em", filters=("strict", "flexible"), f1=0.5)
+        paths.append(str(tmp_path / f"{name}.jsonl"))
+        (tmp_path / f"{name}.jsonl").write_text(lines.replace('"metrics": ["em"]', '"metrics": ["em", "f1"]'))
+    said = doctor(*paths)
+    assert said.refusal is None
+    assert said.command == shlex.join(["sigjax", "compare", *paths, "--filter", "strict", "-m", "em"])
+    assert _run(shlex.split(said.command)[1:], debug=True) == 0
+    capsys.readouterr()
+
+
+def test_labels_of_people_in_some_rows_name_ppi(tmp_path, monkeypatch, capsys):
+    """One other column of numbers is the judge's."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(2)
+    frame = pandas.DataFrame({"system": ["A"] * 300 + ["B"] * 300, "id": [*range(300)] * 2, "note": "x"})
+    frame["human"] = np.where(rng.random(600) < 0.1, rng.integers(0, 2, 600), np.nan)
+    frame["judge_score"] = rng.random(600)
+    frame.to_csv("t.csv", index=False)
+    said = doctor("t.csv")
+    assert (said.command, said.metrics[0]) == ("sigjax compare t.csv -m ppi", "ppi")
+    assert _run(["compare", "t.csv", "-m", "ppi"], debug=True) == 0
+    capsys.readouterr()
+    named = read("t.csv", metric="ppi", counts={"human": "human", "judge": "judge_score"})
+    found = read("t.csv", metric="ppi")
+    assert np.array_equal(named.stats, found.stats)
+    assert "ppi: judge is column 'judge_score', the only one of numbers that is left" in found.notes
+    frame.assign(other=1.5).to_csv("t.csv", index=False)
+    with pytest.raises(InputError, match="needs judge: which of"):
+        read("t.csv", metric="ppi")
+
+
+def test_successes_of_agents_are_no_rouge(tmp_path):
+    """Nor is what needs more than right and wrong named for them; of several metrics the command has all."""
+    for name, values in {"a": [[1, 1], [0, 1]], "b": [[0, 0], [1, 0]]}.items():
+        (tmp_path / f"{name}.json").write_text(logs.terminal_bench(values))
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    said = doctor(*paths)
+    assert not {*TEXT_METRICS, "variance", "median", "iqm", "optimality-gap", "win_rate"} & {*said.metrics}
+    for metric in ("rouge1", "ROUGE2", "wer", "bleu"):
+        with pytest.raises(InputError, match="is of texts, and these are scores"):
+            read(*paths, metric=metric)
+    assert (doctor(*paths, metric=["accuracy", "mean"]).command or "").endswith("-m accuracy mean")
+
+
+def test_a_column_named_like_a_metric_is_its_score(write):
+    """In a long table and in a log, also in capitals, and where another program has that name for a metric of ours."""
+    rows = [f"{name},{i},{i / 4},{i},{int(i > k)}" for k, name in enumerate("AB", 1) for i in range(4)]
+    table = write("t.csv", "\n".join(["system,id,f1_macro,bleu,correct", *rows]) + "\n")
+    for metric, column in {"f1_macro": 0.25, "F1_MACRO": 0.25, "bleu": 1, "BLEU": 1}.items():
+        found = read(table, metric=metric)
+        assert found.stats[0, :, 0].tolist() == [column * i for i in range(4)]
+        assert found.metric.name == metric.lower()
+    a, b = (write(f"{name}.jsonl", logs.lm_eval([1, 0, 1, k], metric="f1")) for k, name in enumerate("ab"))
+    assert [read(a, b, metric=metric).metric.name for metric in ("f1", "F1")] == ["f1", "f1"]
+    with pytest.raises(InputError, match=r"no score or metric 'macro-f1'; did you mean 'macro-fscore'\?$"):
+        read(a, b, metric="macro-f1")

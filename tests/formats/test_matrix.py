@@ -3,6 +3,7 @@
 import gzip
 import re
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from test_mutations import NEEDS
 
 from sigjax import InputError, read
 from sigjax.formats import FORMATS
-from sigjax.formats.reading import formats_of, sources_of
+from sigjax.formats.reading import formats_of, read_as, sources_of
+from sigjax.metrics import CLASS_METRICS, METRICS, TEXT_METRICS
+from sigjax.readers.options import Options
 
 README = Path(__file__).parents[1] / "README.md"
 ORDER = [2, 0, 3, 1]
@@ -74,6 +77,27 @@ class Files:
 
 def test_every_format_has_a_row():
     assert list(matrix()) == sorted(CASES) == sorted(FORMATS)
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_a_metric_is_taken_only_where_its_inputs_are(name, tmp_path):
+    """A format names its metrics; in tables and logs they take columns by name, one number, or a score named so."""
+    case = CASES[name]()
+    gold, systems = Files(name, case, tmp_path).write(case.files)
+    options = Options(**{key: value for key, value in case.options.items() if key != "metric"})
+    evaluate = read_as(FORMATS[name], sources_of(gold, systems), options)
+    held = b"".join(path.read_bytes() for path in (*gold, *systems) if path.is_file())
+    taken = set()
+    for metric in filter(FORMATS[name].serves, (*METRICS, *CLASS_METRICS)):
+        with suppress(InputError):
+            evaluate(replace(options, metric=metric))
+            taken.add(metric)
+    if FORMATS[name].metrics:
+        assert taken <= {*FORMATS[name].metrics, "mean"}
+        return
+    for metric in taken & {*METRICS}:
+        named = metric.encode() in held or all(each.encode() in held for each in METRICS[metric].inputs)
+        assert named or (METRICS[metric].inputs == ("value",) and metric not in TEXT_METRICS)
 
 
 def shuffled(records):

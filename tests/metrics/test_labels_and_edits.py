@@ -1,6 +1,7 @@
 """WER, CER and TER against a recursion by hand and sacrebleu; confusion matrices; long segments."""
 
 import math
+import unicodedata
 from functools import lru_cache
 
 import numpy as np
@@ -114,6 +115,40 @@ def test_other_metrics_refuse_only_what_no_memory_holds(metric):
     texts = {"A": ["a " * 1_600_000], "B": ["a"]}
     with pytest.raises(InputError, match=rf"'A', segment 1: 3,200,000 characters .* {metric} \(at most 2,000,000"):
         Evaluation.from_texts(texts, ["b " * 1_000_000], metric=metric, cache=False)
+
+
+@pytest.mark.parametrize("metric", ["wer", "cer"])
+def test_punctuation_is_left_out_where_asked(metric, write):
+    """What Unicode calls punctuation, as jiwer's RemovePunctuation; an independent table of distances."""
+    references = ["Hello, world: it's me!", "“Quoted” — text…", "a+b = c $5", "?!"]
+    outputs = ["hello world its me", "quoted text.", "a+b=c, $5", "no"]
+
+    def bare(text):
+        return "".join(letter for letter in text if not unicodedata.category(letter).startswith("P")).lower()
+
+    def distance(a, b):
+        table = list(range(len(b) + 1))
+        for i, x in enumerate(a, 1):
+            table, before = [i], table
+            for j, y in enumerate(b, 1):
+                table.append(min(before[j] + 1, table[-1] + 1, before[j - 1] + (x != y)))
+        return table[-1]
+
+    split = str.split if metric == "wer" else str.strip
+    expected = [
+        [distance(split(bare(gold)), split(bare(own))), len(split(bare(gold)))]
+        for gold, own in zip(references, outputs, strict=True)
+    ]
+    name = f"{metric}(lowercase=true, punctuation=false)"
+    made = Evaluation.from_texts({"A": outputs, "B": references}, references, metric=name, cache=False)
+    assert (made.metric.name, made.stats[0].tolist()) == (name, expected)
+    assert made.notes[0].endswith(f"nrefs:1|case:lc|unit:{'words' if metric == 'wer' else 'characters'}|punct:no")
+    usual = f"{metric}(punctuation=true)"
+    plain = Evaluation.from_texts({"A": outputs, "B": references}, references, metric=usual, cache=False)
+    assert plain.metric.name == metric
+    assert plain.stats.tolist() != made.stats.tolist()
+    ref, own = write("ref.txt", "\n".join(references) + "\n"), write("own.txt", "\n".join(outputs) + "\n")
+    assert read(ref, input=[own, write("b.txt", "a\nb\nc\nd\n")], metric=name).stats[0].tolist() == expected
 
 
 def test_long_texts_of_few_words_are_counted():

@@ -51,7 +51,7 @@ BAD = {
     "nan": ({"a": [1.0, 2.0], "b": [1.0, np.nan]}, {}, "system 'b': nan at instance 2"),
     "infinity": ({"a": [1.0, -np.inf], "b": [1.0, 2.0]}, {}, "system 'a': -inf at instance 2"),
     "axes": ({"a": [[[1]]], "b": [[[1]]]}, {}, "got 3 axes"),
-    "scalar": ({"a": 1, "b": 2}, {}, "got 0 axes"),
+    "scalar": ({"a": 1, "b": 2}, {}, "system 'a': one number, 1, is a mean; give the result on each instance"),
     "wrapped": ({"a": np.array([2**64 - 1, 0], np.uint64), "b": [1, 2]}, {}, "'a': whole numbers must stay within"),
     "ids": ({"a": [1, 2], "b": [1, 2]}, {"ids": ["x", "x"]}, "instance id 'x' occurs more than once"),
     "few ids": ({"a": [1, 2], "b": [1, 2]}, {"ids": ["x"]}, "ids: expected one label for each of the 2"),

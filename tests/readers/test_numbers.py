@@ -40,7 +40,7 @@ BAD_NPZ = [
     (pack(A=AB["A"]), {}, r"t.npz: a comparison needs at least two systems, got 1"),
     (pack(**AB, C=np.array([{}], dtype=object)), {}, r"t.npz: not readable as .npz without pickle: Object arrays"),
     (pack(A=AB["A"], B=np.arange(3)), {}, r"t.npz: systems have different instances"),
-    (pack(A=np.array(1), B=np.array(2)), {}, r"got 0 axes"),
+    (pack(A=np.array(1), B=np.array(2)), {}, r"system 'A': one number, 1, is a mean"),
     (pack(A=[1.0, np.nan], B=AB["B"]), {}, r"t.npz: system 'A': nan at instance 2"),
     (pack(A=["p", "q"], B=AB["B"]), {}, r"system 'A': expected numbers"),
     (pack(A=np.array([2**60, 1]), B=AB["B"]), {}, r"t.npz: system 'A': whole numbers must stay within 2\*\*53"),

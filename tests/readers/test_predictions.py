@@ -1,9 +1,14 @@
 """Gold labels and predictions in Python: the scores of scikit-learn, and the same comparison as of numbers."""
 
+from functools import partial
+
 import numpy as np
+import pandas
 import pytest
+from scipy import stats
 
 from sigjax import Evaluation, InputError, compare, doctor, one_sample, read
+from sigjax.metrics.registry import ALIASES
 
 sklearn = pytest.importorskip("sklearn.metrics")
 
@@ -30,6 +35,121 @@ SKLEARN = {
     "r2": sklearn.r2_score,
     "correlation": lambda gold, own: np.corrcoef(gold, own)[0, 1],
 }
+
+
+ALIAS_SCORES = {
+    **{
+        f"{score}_{average}": partial(getattr(sklearn, f"{score}_score"), average=average, zero_division=0)
+        for score in ("f1", "precision", "recall")
+        for average in ("macro", "micro", "weighted")
+    },
+    **{short: getattr(sklearn, f"{short}_score") for short in ("balanced_accuracy", "roc_auc", "average_precision")},
+    **{"pearsonr": lambda gold, own: stats.pearsonr(gold, own)[0], "spearmanr": lambda *xy: stats.spearmanr(*xy)[0]},
+    **{"pearson": lambda gold, own: stats.pearsonr(gold, own)[0], "kendalltau": lambda *xy: stats.kendalltau(*xy)[0]},
+}
+"""Those that are no names of functions of scikit-learn."""
+PER_CLASS = ("accuracy", "micro-fscore", "macro-fscore", "macro-precision", "macro-recall", "weighted-fscore")
+PER_CLASS += ("balanced-accuracy", "mcc", "kappa")
+
+
+@pytest.mark.parametrize("alias", sorted({*ALIASES} - {"chrf2", "chrf2++"}))
+@pytest.mark.parametrize("classes", [2, 5])
+def test_a_name_of_scikit_learn_is_taken_where_the_number_is_the_same(alias, classes):
+    """On 2,000 instances, of two classes and of five, some of which a system never predicts; in any case of letters."""
+    rng = np.random.default_rng(17)
+    gold, own = rng.choice(classes, 2000, p=rng.dirichlet([2] * classes)), {}
+    for system, wrong in (("A", 0.1), ("B", 0.4)):
+        own[system] = np.where(rng.random(2000) < wrong, rng.integers(0, max(2, classes - 1), 2000), gold)
+    score = ALIAS_SCORES.get(alias) or getattr(sklearn, alias)
+    if ALIASES[alias] not in PER_CLASS:
+        if classes > 2 and ALIASES[alias] in ("auc", "average-precision", "brier", "log-loss", "fscore", "precision"):
+            return
+        if classes > 2 and ALIASES[alias] == "recall":
+            return
+        if ALIASES[alias] not in ("fscore", "precision", "recall"):
+            own = {name: np.clip(each + rng.normal(0, 0.3, 2000), 0, 1).round(2) for name, each in own.items()}
+    made = Evaluation.from_predictions(gold, own, metric=alias)
+    assert made.metric.name == ALIASES[alias]
+    assert Evaluation.from_predictions(gold, own, metric=alias.upper()).metric.name == ALIASES[alias]
+    assert _scores(made) == pytest.approx({name: score(gold, each) for name, each in own.items()}, rel=1e-12)
+
+
+def test_names_of_other_numbers_are_no_aliases():
+    """Of scorers that are negatives, say which metric; of others, none: what weighs otherwise stays unknown."""
+    assert not {"precision_weighted", "neg_log_loss", "jaccard", "roc_auc_ovr", "f1_samples"} & {*ALIASES}
+    for name, ours in {"neg_log_loss": "log-loss", "neg_mean_absolute_error": "mae"}.items():
+        with pytest.raises(InputError, match=f"-1 times '{ours}': give that"):
+            Evaluation.from_predictions([0, 1], {"A": [0.2, 0.7]}, metric=name)
+
+
+@pytest.mark.parametrize("metric", ["f1", "F1", "f1_score", "fscore"])
+@pytest.mark.parametrize("words", [(0, 1), ("no", "yes"), ("negative", "positive")])
+def test_f1_of_labels_is_no_f1_of_words(metric, words, tmp_path):
+    rng = np.random.default_rng(3)
+    gold = (rng.random(400) < 0.15).astype(int)
+    own = {
+        f"pred_{name}": np.where(rng.random(400) < wrong, 1 - gold, gold) for name, wrong in (("A", 0.05), ("B", 0.2))
+    }
+    frame = pandas.DataFrame({"y_true": gold, **own}).map(lambda code: words[code])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    expected = {name: sklearn.f1_score(gold, each) for name, each in own.items()}
+    for made in (
+        read(frame, metric=metric),
+        read(tmp_path / "t.csv", metric=metric),
+        Evaluation.from_predictions(frame.y_true, frame.drop(columns="y_true"), metric=metric),
+    ):
+        assert made.metric.name == "fscore"
+        assert _scores(made) == pytest.approx(expected, rel=1e-12)
+    (tmp_path / "gold").write_text("\n".join(map(str, frame.y_true)) + "\n")
+    for name in own:
+        (tmp_path / name).write_text("\n".join(map(str, frame[name])) + "\n")
+    made = read(tmp_path / "gold", input=[tmp_path / name for name in own], metric=metric, reader="labels")
+    assert _scores(made) == pytest.approx(expected, rel=1e-12)
+
+
+def test_f1_of_answers_is_that_of_words():
+    answers = {"A": ["the Eiffel tower", "in 1889", "Gustave Eiffel", "iron"], "B": ["tower", "1889", "Eiffel", "wood"]}
+    made = Evaluation.from_predictions(["Eiffel Tower", "1889", "Gustave Eiffel", "wrought iron"], answers, metric="f1")
+    assert made.metric.name == "f1"
+    assert _scores(made) == pytest.approx({"A": (1 + 2 / 3 + 1 + 2 / 3) / 4, "B": (2 / 3 + 1 + 2 / 3) / 4})
+
+
+def test_labels_of_marks_are_no_answers():
+    """SQuAD's script drops punctuation and articles: + and - would both be nothing, and all answers right."""
+    with pytest.raises(InputError, match=r"the gold labels '\+', '-' would be the same answer; use accuracy"):
+        Evaluation.from_predictions(["+", "-", "+"], {"A": ["-", "+", "+"]}, metric="exact_match")
+    found = Evaluation.from_predictions(["+", "-", "+"], {"A": ["-", "+", "+"]}, metric="accuracy")
+    assert found.stats[0, :, 0].tolist() == [0, 0, 1]
+
+
+def test_metrics_without_a_meaning_for_labels_are_refused():
+    frame = pandas.DataFrame({"y_true": [0, 1, 2, 1], "pred_A": [0, 1, 1, 1], "pred_B": [0, 2, 2, 1]})
+    for metric in ("las", "iqm", "optimality-gap", "variance", "ratio", "fscore(match=partial)"):
+        with pytest.raises(InputError, match="does not score predictions|means nothing for classes"):
+            read(frame, metric=metric)
+
+
+@pytest.mark.parametrize("name", ["y", "y_true", "true", "truth", "gold", "gt", "target", "label", "class", "expected"])
+def test_the_gold_column_alone_says_that_all_others_with_its_labels_are_predictions(name):
+    rng = np.random.default_rng(5)
+    gold = rng.integers(0, 10, 90)
+    own = {model: np.where(rng.random(90) < 0.2, rng.integers(0, 10, 90), gold) for model in ("SVM", "kNN", "LogReg")}
+    frame = pandas.DataFrame({**own, name: gold})
+    expected = {model: float(np.mean(each == gold)) for model, each in own.items()}
+    more = frame.assign(width=rng.integers(20, 90, 90), share=rng.random(90))
+    for data in (frame, more):
+        assert _scores(read(data, gold=name)) == pytest.approx(expected)
+    with pytest.raises(InputError, match="none of the predictions of 'shifted' .* is a gold label"):
+        read(frame.assign(shifted=gold + 10), gold=name)  # a system of other spelling is not left out in silence
+    binary = frame % 2
+    assert _scores(read(binary, gold=name)) == pytest.approx(
+        {model: float(np.mean(binary[model] == binary[name])) for model in own}
+    )
+    if name == "y_true":  # only gold labels are called so
+        assert _scores(compare(frame).evaluations[0]) == pytest.approx(expected)
+        frame = binary  # and these may say which predictions are right
+    with pytest.raises(InputError, match=f"looks like gold labels, .* give gold='{name}'"):
+        compare(frame)
 
 
 def _scores(evaluation):

@@ -11,6 +11,7 @@ from scipy import stats
 
 from sigjax import Evaluation, InputError, one_sample, read
 from sigjax.cli import _run
+from sigjax.records import CORRECTIONS
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -95,6 +96,9 @@ def test_a_probability_too_small_for_t_is_shown(capsys, tmp_path):
     assert json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["systems"][0]["log10_p"] is None
 
 
+OF_P_VALUES = "correction must be one of " + ", ".join(
+    each for each, own in CORRECTIONS.items() if not own.is_resampled
+)
 REFUSED = {
     "whole columns": ([1, 2], {"metric": "median"}, "'median' is not a function of sums"),
     "1": (
@@ -105,7 +109,7 @@ REFUSED = {
     "nan": ([1, 2], {"against": math.nan}, "against must be a finite number, got nan"),
     "text": ([1, 2], {"against": "x"}, "against must be a finite number, got 'x'"),
     "one unit": ({"F": COUNTS[:1]}, {"metric": "fscore"}, "a test of fscore against a number needs at least two units"),
-    "maxt": ([1, 2], {"correction": "maxt"}, "correction must be one of holm, hochberg, bonferroni"),
+    "maxt": ([1, 2], {"correction": "maxt"}, OF_P_VALUES),
     "letters": ("abc.csv", {}, "abc.csv"),
 }
 
