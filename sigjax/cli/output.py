@@ -9,7 +9,6 @@ import io
 import os
 import shutil
 import sys
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -185,11 +184,9 @@ def say_written(headlines: Callable[[], Iterable[str]], written: Sequence[Path],
 
 def caption(evaluation: EvaluationRecord) -> str:
     """What an evaluation holds: "BLEU on 557 instances, 12 systems"."""
-    from sigjax.report.words import count, metric_title, with_runs
+    from sigjax.report.words import count, metric_title, size_text
 
-    size, systems = count(evaluation.num_instances, "instance"), count(len(evaluation.systems), "system")
-    if evaluation.runs and (runs := Counter(evaluation.ids)):
-        size = with_runs(evaluation.num_instances, len(runs), max(runs.values()))
+    size, systems = size_text(*evaluation.size), count(len(evaluation.systems), "system")
     return f"{metric_title(evaluation.title or evaluation.metric.name)} on {size}, {systems}"
 
 

@@ -311,7 +311,8 @@ def join_sheets(
         if totals and ids:
             _check_totals(values, totals, ids, sheets, rows)
         with naming(file):
-            values, kept, present, note = _settle_missing(values[:, used], systems, name, metric, options.missing)
+            once = sheets[0].runs is None
+            values, kept, present, note = _settle_missing(values[:, used], systems, name, metric, options, once=once)
             instances = used[kept].tolist()
             runs = None if sheets[0].runs is None else [keys[i][1] for i in instances]
             evaluation = evaluation_from_arrays(
@@ -429,12 +430,20 @@ def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
 
 
 def _settle_missing(
-    values: np.ndarray, systems: Sequence[str], name: Name, metric: Metric | SampleMetric, missing: Missing
+    values: np.ndarray,
+    systems: Sequence[str],
+    name: Name,
+    metric: Metric | SampleMetric,
+    options: Options,
+    *,
+    once: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, tuple[str, ...]]:
     """Numbers `[system, instance, input]` without holes, their instances, which are real, and what was done.
 
-    Which `[system, instance]` are real is None where all are to be taken for real.
+    Which `[system, instance]` are real is None where all are to be taken for real. Instances are each here `once`, or
+    run by run.
     """
+    missing = options.missing
     optional = [name in metric.optional_inputs for name in metric.inputs]
     absent = np.asarray((np.isnan(values) & ~np.array(optional)).any(axis=2))
     absent |= np.isnan(values).all(axis=2)
@@ -452,7 +461,7 @@ def _settle_missing(
         kept = np.flatnonzero(~absent.any(axis=0))
         if not kept.size:
             raise InputError(f"no instance is left that all systems have: {lacks}; use {Hint('missing', 'pairwise')}")
-        return values[:, kept], kept, None, (_dropped(absent, systems),)
+        return values[:, kept], kept, None, (_dropped(absent, systems, once=once),)
     if missing == "pairwise":
         if empty := [name for name, own in zip(systems, absent, strict=True) if own.all()]:
             raise InputError(f"system {quote(empty[0])} has no instance; leave it out (see {Hint('only')})")
@@ -468,8 +477,8 @@ def _settle_missing(
     return _filled(values, absent, name, metric), everything, None, (note,)
 
 
-def _dropped(absent: np.ndarray, systems: Sequence[str]) -> Note:
-    """How many instances were dropped, and, where these are many, the systems that cost most.
+def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -> Note:
+    """How many instances, or their runs, were dropped, and, where these are many, the systems that cost most.
 
     >>> print(_dropped(np.array([[1, 1, 0, 0], [0, 1, 0, 0]], bool), ["A", "B"]))
     warning: dropped 2 of 4 instances that some system lacks:
@@ -477,8 +486,8 @@ def _dropped(absent: np.ndarray, systems: Sequence[str]) -> Note:
     """
     num_lacking = absent.sum(axis=0)
     lost, count = np.count_nonzero(num_lacking), absent.shape[1]
-    values = {"dropped": int(lost), "instances": count}
-    said = f"dropped {lost} of {count} instances that some system lacks"
+    values = {"dropped": int(lost), "instances" if once else "runs": count}
+    said = f"dropped {lost} of {count} {'instances' if once else 'runs of instances'} that some system lacks"
     if lost <= _MANY * count:
         return Note(said, code="dropped", values=values)
     alone, all_of = (absent & (num_lacking == 1)).sum(axis=1), absent.sum(axis=1)

@@ -546,7 +546,7 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
 
 def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOptions) -> list[SliceDelta]:
     """All pairs in a slice, which errors name; p is not adjusted yet."""
-    how, size = values(options, Settings, correction="none"), evaluation.brief()["instances"]
+    how, size = values(options, Settings, correction="none"), evaluation.size.instances
     try:
         report = compare(replace(evaluation, strata=None), **how, device=options.device, progress=False)
     except InputError as error:

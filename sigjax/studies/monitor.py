@@ -54,12 +54,13 @@ from sigjax.studies.study import (
     Study,
     StudyResult,
     columns_text,
+    in_units,
     more_in_json,
     signature_line,
     study_signature,
     wrapped,
 )
-from sigjax.studies.trials import StudyOptions, by_one_metric, select
+from sigjax.studies.trials import StudyOptions, by_one_metric, select, signed_data
 from sigjax.testing.p_values import special
 
 if TYPE_CHECKING:
@@ -670,7 +671,7 @@ class Stopping(Study):
         lines = [
             f"the monitor needs {self.needed:.0%} of the results",
             found if self.found else "the full test finds no difference",
-            f"{words.metric_title(self.metric)} on {words.count(self.num_instances, 'instance')}, "
+            f"{words.metric_title(self.metric)} on {in_units(self)}, "
             f"{words.count(len(self.systems), 'system')}; means over {words.count(self.orders, 'random order')}",
             f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}",
             "",
@@ -748,11 +749,11 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
     settled, significant = np.isfinite(times), np.array([frozenset(pair) in finds for pair in names])
     needed, found = used / (options.orders * values.size), int(significant.sum())
     steps = np.arange(1, _STEPS + 1) / _STEPS * number
-    cost = None if options.cost is None else options.cost * values.size
+    cost, runs = None if options.cost is None else options.cost * values.size, signed_data(evaluation)["runs"]
     return Stopping(
         systems=evaluation.systems,
         metric=evaluation.metric.name,
-        num_instances=values.shape[1],
+        num_instances=evaluation.size.instances,
         num_units=number,
         orders=options.orders,
         needed=needed,
@@ -766,5 +767,5 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
         curve=tuple(float((times[:, significant] <= step).mean()) if found else 0.0 for step in steps),
         alpha=alpha,
         correction=options.correction,
-        signature=study_signature("stopping", options, metric=evaluation.metric.name, units=number),
+        signature=study_signature("stopping", options, metric=evaluation.metric.name, units=number, runs=runs),
     )

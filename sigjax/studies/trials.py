@@ -267,8 +267,7 @@ def _input_errors(pilot: Pilot, device: Device) -> Iterator[None]:
         ) from None
 
 
-def signed_data(evaluation: EvaluationRecord) -> dict[str, int | None]:
+def signed_data(evaluation: EvaluationRecord) -> dict[str, str | int | None]:
     """What a signature says of runs and strata, if there are any."""
-    runs = () if evaluation.runs is None or evaluation.clusters else evaluation.ids or ()
     strata = None if evaluation.strata is None else len(set(evaluation.strata))
-    return {"runs": max(Counter(runs).values(), default=None), "strata": strata}
+    return {"runs": str(evaluation.size) or None, "strata": strata}
