@@ -351,7 +351,8 @@ def _chosen(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
     by_system = {sheet.system: sheet for sheet in sheets}
     if len(by_system) < len(sheets):
         repeated = next(sheet for sheet in sheets if sheet is not by_system[sheet.system])
-        raise InputError(f"{repeated.file}: another file holds the system {quote(repeated.system)} too; leave one out")
+        files = f"{repeated.file} and {by_system[repeated.system].file}"
+        raise InputError(f"two files hold the system {quote(repeated.system)}: {files}; leave one out")
     return [by_system[name] for name in select_systems(sheets[0].file, list(by_system), options)]
 
 

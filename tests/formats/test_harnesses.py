@@ -46,6 +46,34 @@ def test_terminal_bench_has_its_own_accuracy(data, number):
     assert list(means(read(*files)).values()) == pytest.approx(expected, rel=1e-14)
 
 
+@pytest.mark.parametrize("name", logs.TEXTS)
+def test_two_logs_of_one_system_are_named_by_their_files(write, name):
+    file, make = logs.TEXTS[name]
+    systems = read(*(write(f"{day}/{file}", make(A)) for day in ("monday", "tuesday"))).systems
+    assert [system.partition("/")[0] for system in systems] == ["monday", "tuesday"]
+
+
+def test_a_model_run_twice_is_named_with_its_task_and_both_files(write, tmp_path):
+    """The commonest thing in a folder of logs: it was called by the folder's name."""
+    for day, model in enumerate(["openai/gpt-4o-mini", "lab/b", "openai/gpt-4o-mini"]):
+        log = logs.inspect([1, 0, 1, day % 2], model=model, task="swe_mini")
+        write(f"logs_dup/2026-01-0{day + 1}_swe.eval", logs.inspect_zip(log))
+    first, last = (os.path.join(str(tmp_path), "logs_dup", f"2026-01-0{day}_swe.eval") for day in (1, 3))
+    said = f"two logs of 'openai/gpt-4o-mini' on 'swe_mini': {first} and {last}; leave one out"
+    with pytest.raises(InputError, match=re.escape(said)):
+        read(tmp_path / "logs_dup")
+    # Given one by one, their names tell them apart.
+    files = sorted((tmp_path / "logs_dup").iterdir())
+    assert read(*files).systems == tuple(file.stem for file in files)
+    with pytest.raises(InputError, match=re.escape(said)):
+        read(tmp_path / "logs_dup", f"other={files[1]}")
+    for day in (1, 2):
+        write(f"x/samples_arc_2026-01-0{day}T00-00-00.1.jsonl", logs.lm_eval(A))
+    other = write("y/samples_arc_2026-01-01T00-00-00.1.jsonl", logs.lm_eval(B))
+    with pytest.raises(InputError, match=r"two logs of 'x' on 'arc': .*01T00.*jsonl and .*02T00.*jsonl; leave one out"):
+        read(tmp_path / "x", other.parent)
+
+
 def test_tau2_names_its_agents_and_refuses_other_domains(write):
     a, b = (
         write("a.json", logs.tau2([1, 0.5])),
