@@ -76,10 +76,33 @@ def test_help_lists_topics_shows_commands_and_suggests(capsys):
     assert not set(TOPICS) & set(COMMANDS)
     run("help", "extract", debug=True)
     assert "Usage: sigjax extract" in capsys.readouterr().out
-    assert run("help", "interval") == 2
-    assert capsys.readouterr().err == "sigjax: error: no help on 'interval'; did you mean 'intervals'?\n"
+    assert run("help", "intervls") == 2
+    assert capsys.readouterr().err == "sigjax: error: no page speaks of 'intervls'; did you mean 'intervals'?\n"
     assert run("help", "zzz") == 2
     assert f"topics: {', '.join(TOPICS)}" in capsys.readouterr().err
+    assert run("help", "zzz", "size") == 2
+    assert capsys.readouterr().err == "sigjax: error: no page speaks of 'zzz size'; see `sigjax help size`\n"
+
+
+@pytest.mark.parametrize("words", [["comet"], ["interval"], ["Effect", "size"], ["flip-rate"], ["pass^k"], ["F1"]])
+def test_help_finds_words_in_all_pages_titles_first(words, capsys):
+    """The pages that have the words, by a plain search of their texts; `help comet` was refused, though two have it."""
+    assert run("help", *words, debug=True) == 0
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    found = re.findall(r"^  ([a-z-]+)  +\S", shown, re.MULTILINE)
+    having = {topic: [w for w in words if w.lower() in markdown(topic).lower()] for topic in TOPICS}
+    assert set(found) <= {topic for topic, own in having.items() if own == words}
+    assert found
+    named = [all(word.lower() in f"{topic} {title(topic)}".lower() for word in words) for topic in found]
+    assert named == sorted(named, reverse=True)
+    for topic, text in re.findall(r"^  ([a-z-]+)  +(.*?)(?=\n\n)", shown, re.MULTILINE | re.DOTALL):
+        assert topic in named or all(word.lower() in text.lower() for word in words) or text.endswith("[...]")
+
+
+def test_words_that_name_a_page_show_it(capsys):
+    run("help", "data", "sets", debug=True)
+    assert capsys.readouterr().out.rstrip("\n") == page("data-sets")
 
 
 def test_pages_name_every_format_metric_command_and_output():
@@ -113,6 +136,10 @@ def test_examples_are_written_and_nothing_is_written_over(tmp_path, capsys):
     assert run("demo", "--write", tmp_path / "file") == 2
     assert "cannot be written (File exists)" in capsys.readouterr().err
     assert run("demo", "--write", tmp_path / "more", "--seed", "3") == 2
+    capsys.readouterr()
+    assert run("demo", "--write", tmp_path / "quiet", "-q") == 0
+    assert capsys.readouterr() == ("", "")
+    assert files(tmp_path / "quiet") == files(ROOT / "sigjax" / "data" / "examples")
     assert not (tmp_path / "more").exists()
 
 
