@@ -151,6 +151,32 @@ def test_readme_is_short_and_its_links_lead_somewhere():
     assert set(re.findall(r"sigjax help ([a-z-]+)", README)) <= set(TOPICS)
 
 
+def test_on_an_index_links_and_pictures_of_readme_lead_to_files_of_the_repository():
+    """There nothing is relative; the file itself keeps links that work in a checkout."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    shown = README
+    for each in project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        shown = re.sub(each["pattern"], each["replacement"], shown)
+    repository = project["project"]["urls"]["Repository"]
+    pages, pictures = f"{repository}/blob/main/", f"{repository.replace('github.com', 'raw.githubusercontent.com')}/main/"
+    links, images = re.findall(r"\]\(([^)]+)\)", shown), re.findall(r'src="([^"]+)', shown)
+    assert len(links) + len(images) == len(re.findall(r"\]\(|<img", README))
+    for found, base in ((links, pages), (images, pictures)):
+        assert len(found) > 1
+        assert [link for link in found if not (ROOT / link.removeprefix(base).partition("#")[0]).is_file()] == []
+        assert all(link.startswith(base) for link in found)
+
+
+def test_the_source_distribution_has_all_that_tests_read():
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files"], capture_output=True, text=True)
+    if listed.returncode or not listed.stdout:
+        pytest.skip("no checkout of git")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    included = {name.strip("/") for name in project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]}
+    always = {"pyproject.toml", ".gitignore"}
+    assert {name.partition("/")[0] for name in listed.stdout.splitlines()} - always == included
+
+
 def test_figures_name_scripts_that_exist():
     text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     assert all((ROOT / name).exists() for name in re.findall(r"benchmarks/[a-z0-9_/]+\.py", text))
@@ -258,6 +284,8 @@ def test_the_wheel_alone_runs_the_demo_and_writes_the_examples(tmp_path):
     assert files(tmp_path / "e") == files(ROOT / "sigjax" / "data" / "examples")
     installed = set(files(site / "sigjax"))
     assert {path for path in files(ROOT / "sigjax") if "__pycache__" not in path.parts} <= installed
+    (metadata,) = site.glob("sigjax-*.dist-info/METADATA")
+    assert re.findall(r"\]\((?!https:)|src=\"(?!https:)", metadata.read_text(encoding="utf-8")) == []
 
 
 def test_what_a_public_checkout_needs_says_the_same_as_the_package():

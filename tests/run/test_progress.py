@@ -107,9 +107,9 @@ def test_texts_that_take_long_to_count_point_to_extract(monkeypatch, capsys):
     monkeypatch.setattr(texts, "extract_stats", slower)
     monkeypatch.setattr("sigjax.run.context._LONG", 0.05)
     options = {"metric": "wer", "cache": False}
-    Evaluation.from_texts(["a b"], {"A": ["a b"], "B": ["a c"]}, **options)
+    Evaluation.from_texts({"A": ["a b"], "B": ["a c"]}, ["a b"], **options)
     assert "still at wer of texts (2) after 0 s; `sigjax extract` counts once" in capsys.readouterr().err
-    Evaluation.from_texts(["a b"], {"A": ["a b"], "B": ["a c"]}, progress=False, **options)
+    Evaluation.from_texts({"A": ["a b"], "B": ["a c"]}, ["a b"], progress=False, **options)
     assert capsys.readouterr().err == ""
 
 
