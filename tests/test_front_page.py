@@ -158,7 +158,10 @@ def test_on_an_index_links_and_pictures_of_readme_lead_to_files_of_the_repositor
     for each in project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
         shown = re.sub(each["pattern"], each["replacement"], shown)
     repository = project["project"]["urls"]["Repository"]
-    pages, pictures = f"{repository}/blob/main/", f"{repository.replace('github.com', 'raw.githubusercontent.com')}/main/"
+    pages, pictures = (
+        f"{repository}/blob/main/",
+        f"{repository.replace('github.com', 'raw.githubusercontent.com')}/main/",
+    )
     links, images = re.findall(r"\]\(([^)]+)\)", shown), re.findall(r'src="([^"]+)', shown)
     assert len(links) + len(images) == len(re.findall(r"\]\(|<img", README))
     for found, base in ((links, pages), (images, pictures)):
