@@ -37,8 +37,10 @@ def files(folder):
 def test_a_page_is_short_and_fits_the_terminal(topic, capsys):
     assert run("help", topic, debug=True) == 0
     lines = capsys.readouterr().out.splitlines()
-    of_tables = "\n{" in SOURCES[topic] or topic == "metrics"
-    assert 15 < len(lines) <= (170 if topic == "bibliography" else 150 if of_tables else 100)
+    written = [line for line in SOURCES[topic].splitlines() if not line.startswith(("|", "{"))]
+    assert 15 < len(lines)
+    grows = topic in ("bibliography", "metrics") or "\n{" in SOURCES[topic]  # with what there is
+    assert len(lines) <= 100 or (grows and len(written) <= 100)
     assert max(map(len, lines)) <= 80
     assert "\n".join(lines) == page(topic)
     assert lines[0] == title(topic)

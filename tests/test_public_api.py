@@ -105,6 +105,13 @@ def test_dotted_names_and_files_in_texts_exist():
     assert missing == []
 
 
+def test_no_class_looks_like_one_of_tests():
+    """Else `pytest FILE`, which runs examples, fails: it takes the class for tests that it cannot make."""
+    named = [each for names in modules().values() for name in names for each in vars(import_module(name)).items()]
+    classes = {value for name, value in named if name.startswith("Test") and inspect.isclass(value)}
+    assert [each for each in classes if getattr(each, "__test__", True)] == []
+
+
 def test_studies_are_a_namespace():
     assert set(dir(sigjax.studies)) == STUDY_CALLS
     assert sigjax.studies.power is sigjax.power

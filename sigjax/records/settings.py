@@ -451,8 +451,8 @@ class Settings:
         f"What happens to repeated runs of an instance (see {Hint('runs')}); models: trained models.",
         '"together": a unit (an instance, or a cluster) is swapped and drawn with all its runs; of trained models this '
         'says what holds for just these models. "crossed": the permutation test exchanges outputs within units, see '
-        "`projection.crossed`: of the 2 R outputs that two systems have, any R are as likely to be the first's. It is for "
-        'runs that vary anew on each unit (samples of a decoder), not for trained models. "nested": the bootstrap '
+        "`projection.crossed`: of the 2 R outputs that two systems have, any R are as likely to be the first's. It is "
+        'for runs that vary anew on each unit (samples of a decoder), not for trained models. "nested": the bootstrap '
         "draws units, and then runs within each, the same for all systems; permutation tests swap whole units, "
         'whatever runs have in common. "models": runs are trained models, good or bad on all instances at once. The '
         "permutation test exchanges whole runs: of the 2 R runs that two systems have, any R are as likely to be the "

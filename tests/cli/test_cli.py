@@ -17,7 +17,7 @@ import sigjax
 from sigjax.cli import _run
 from sigjax.cli.app import COMMANDS
 from sigjax.cli.flags import HIDDEN, OTHER_OPTIONS
-from sigjax.cli.output import OUTPUTS, REPORTS, writers
+from sigjax.cli.output import OUTPUTS, REPORTS, STUDIES, writers
 from sigjax.metrics import known_metric
 
 LONG = "system\tid\tok\tsys\tref\n" + "".join(
@@ -77,13 +77,14 @@ def test_the_ending_of_each_output_is_its_format(capsys, wide, tmp_path):
     assert json.loads(plain.read_text())["schema"] == "sigjax/1"
 
 
+_FIRSTS = [OUTPUTS[name].endings[0] for name in REPORTS if OUTPUTS[name].within is None]
 ENDINGS = {
     "compare -o a.json --format tex": "a.json: its ending says json, but --format says latex; leave --format out",
-    "compare -o a.json -o a.xyz": "a.xyz: its ending names no format; expected one of .txt, .json, .md, .tex,",
+    "compare -o a.json -o a.xyz": f"a.xyz: its ending names no format; expected one of {', '.join(_FIRSTS)}",
     "compare -o a.json -o ./a.json": "a.json: is given twice for --output; give another --output",
-    "classical -o a.tex": "a.tex: this command does not write latex; expected one of text, json",
+    "classical -o a.tex": f"a.tex: this command does not write latex; expected one of {', '.join(STUDIES)} (",
     "classical -o a.json --format text": "a.json: its ending says json, but --format says text",
-    "compare -o a.github.md": "a.github.md: this command does not write github; expected one of text, json, markdown,",
+    "compare -o a.github.md": f"this command does not write github; expected one of {', '.join(REPORTS)} (",
     "compare --format github": "(github is written by diff, flips, slices)",
     "flips --format latex": "(latex is written by compare, merge, show)",
 }

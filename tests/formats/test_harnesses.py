@@ -522,17 +522,20 @@ def test_attempts_of_terminal_bench_are_runs_and_those_without_an_outcome_failed
     assert note in evaluation.notes
 
 
-def test_evalplus_has_samples_and_two_scores(write):
-    """Plus is passing both; base alone where there is no plus."""
+@pytest.mark.parametrize("old", [False, True])
+def test_evalplus_has_samples_and_two_scores(write, old):
+    """Plus is passing both, base alone where there is no plus; as before version 0.2.2, and since."""
     base = [[1, 1], [1, 0], [0, 1]]
     plus = [[1, 0], [1, 1], [0, 0]]
-    tasks = {
-        f"H/{i}": [
+    tasks = {}
+    for i, (own, more) in enumerate(zip(base, plus, strict=True)):
+        sets = {"base": own, "plus": more}
+        tasks[f"H/{i}"] = [
             {"task_id": f"H/{i}", "base_status": "pass" if b else "fail", "plus_status": "pass" if p else "timeout"}
             for b, p in zip(own, more, strict=True)
         ]
-        for i, (own, more) in enumerate(zip(base, plus, strict=True))
-    }
+        if old:
+            tasks[f"H/{i}"] = {name: [["success" if x else "failed", []] for x in them] for name, them in sets.items()}
     content = json.dumps({"date": "x", "hash": "1", "eval": tasks})
     files = [write(f"{name}_eval_results.json", content) for name in "ab"]
     both = np.array(base) & np.array(plus)
@@ -541,35 +544,9 @@ def test_evalplus_has_samples_and_two_scores(write):
         assert made.stats[0, :, 0].tolist() == np.ravel(expected).tolist()
         assert made.metric.name == (metric or "plus")
         assert made.runs == ("1", "2") * 3
+    if old:
+        return
     alone = [write(f"{name}.json", content.replace("plus_status", "other")) for name in "ab"]
     assert read(*alone).stats[0, :, 0].tolist() == np.ravel(base).tolist()
     with pytest.raises(InputError, match="'H/0', sample 1, field 'base_status': expected one of pass, success, fail"):
         read(files[0], write("c.json", content.replace('"pass"', '"passed"')))
-
-
-def test_evalplus_of_before_and_since_version_0_2_2_is_read_alike(write):
-    """Plus is passing both; files of before and since version 0.2.2 are read alike."""
-    base = [[1, 1], [1, 0], [0, 1]]
-    plus = [[1, 0], [1, 1], [0, 0]]
-    new, old = {}, {}
-    for i, (own, more) in enumerate(zip(base, plus, strict=True)):
-        new[f"H/{i}"] = [
-            {"task_id": f"H/{i}", "base_status": "pass" if b else "fail", "plus_status": "pass" if p else "fail"}
-            for b, p in zip(own, more, strict=True)
-        ]
-        old[f"H/{i}"] = {
-            name: [["success" if each else "failed", []] for each in values]
-            for name, values in (("base", own), ("plus", more))
-        }
-    for dialect in (new, old):
-        content = json.dumps({"date": "x", "hash": "1", "eval": dialect})
-        files = [write(f"{name}_eval_results.json", content) for name in "ab"]
-        for metric, expected in (
-            ("base", base),
-            ("plus", np.array(base) & np.array(plus)),
-            (None, np.array(base) & plus),
-        ):
-            made = read(*files, metric=metric)
-            assert made.stats[0, :, 0].tolist() == np.ravel(expected).tolist()
-            assert made.metric.name in ("base", "plus")
-            assert made.runs == ("1", "2") * 3
