@@ -608,8 +608,6 @@ def mean_scores(
     return evaluation, stats[..., 0].astype(np.float64), units
 
 
-_FIRST_ROW = 2**41 + 2**38
-"""Order r has the random words of resample 2^41 + 2^38 + 2 r, its swaps those of the next one: no test reaches them."""
 _STEPS = 50
 
 
@@ -733,7 +731,7 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
     times, used, false_stops = np.empty((options.orders, len(names))), 0, 0
     with progress_bar("orders", options.orders, visible=options.progress) as advance:
         for r in range(options.orders):
-            keys = draws.row_keys(options.seed, _FIRST_ROW + 2 * r + np.arange(2))
+            keys = draws.STREAMS["orders"].keys(options.seed, 2 * r + np.arange(2))
             order = np.argsort(draws.words(keys[:1], number + number % 2)[0, :number])
             replay = new()
             replay.update(units[:, order])
