@@ -9,8 +9,12 @@ import operator
 import os
 import pathlib
 import pickle
+import pkgutil
+import re
 import subprocess
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -51,6 +55,61 @@ def test_names_load_on_first_use_from_where_type_checkers_see_them():
     assert seen == {*((module, name) for name, module in sigjax._HOMES.items()), ("sigjax", "studies")}
     assert "numpy" not in json.loads(run_python(f"import sigjax; {LOADED}"))
     run_python("from sigjax import *; compare, studies.gains, Report")
+
+
+def modules():
+    """The modules of sigjax by the last part of their names."""
+    found = {"sigjax": ["sigjax"]}
+    for each in pkgutil.walk_packages(sigjax.__path__, "sigjax."):
+        if not each.name.endswith("__main__"):
+            found.setdefault(each.name.rpartition(".")[2], []).append(each.name)
+    return found
+
+
+def has(thing, names):
+    for name in names:
+        if hasattr(thing, "__path__") and find_spec(f"{thing.__name__}.{name}"):
+            import_module(f"{thing.__name__}.{name}")
+        if not hasattr(thing, name):
+            return False
+        thing = getattr(thing, name)
+    return True
+
+
+ROOT = pathlib.Path(sigjax.__file__).parents[1]
+FOLDERS = [ROOT / name for name in ("sigjax", "tests", "benchmarks")]
+TEXTS = [path for folder in FOLDERS for path in folder.rglob("*.[pm][yd]") if path.name != "CHANGELOG.md"]
+
+
+def test_dotted_names_and_files_in_texts_exist():
+    """What docstrings, comments, options, pages and notebooks name in backticks, as `room.module.name`, is there."""
+    known, missing = modules(), []
+    texts = [*TEXTS, ROOT / "README.md", *(ROOT / "notebooks").glob("*.*[bd]")]
+    assert len(texts) > 200
+    for path in texts:
+        text = path.read_text(encoding="utf-8")
+        for name in re.findall(r"`((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)(?:\([^`\n]*)?`", text):
+            first, *others = name.split(".")
+            is_variable = re.search(rf"\b{first}: [A-Z]", text) or name == "sigjax.studies.NAME"
+            if first not in known or is_variable or others[-1] in ("py", "md", "json", "npz", "tsv", "toml"):
+                continue
+            things = [import_module(module) for module in known[first]]
+            things += [sigjax.compare({"A": [1, 0], "B": [0, 0]})] * (first == "report")
+            if not any(has(thing, others) for thing in things):
+                missing.append((path.name, name))
+        for name in re.findall(
+            r"`((?:benchmarks|notebooks|tests|sigjax|\.ci|\.docs|\.github)/[\w./-]+\.[a-z]+)`", text
+        ):
+            if not (ROOT / name).exists():
+                missing.append((path.name, name))
+    assert missing == []
+
+
+def test_no_class_looks_like_one_of_tests():
+    """Else `pytest FILE`, which runs examples, fails: it takes the class for tests that it cannot make."""
+    named = [each for names in modules().values() for name in names for each in vars(import_module(name)).items()]
+    classes = {value for name, value in named if name.startswith("Test") and inspect.isclass(value)}
+    assert [each for each in classes if getattr(each, "__test__", True)] == []
 
 
 def test_studies_are_a_namespace():

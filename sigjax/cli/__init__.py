@@ -64,7 +64,7 @@ def _run(tokens: list[str], *, debug: bool) -> int:
         # A file `-` is standard input; after other options than -i, it is nothing that they take.
         if token == "-" and (before in ("-i", "--input") or not before.startswith("-")):
             tokens[index] = "/dev/stdin"
-    if tokens[:1] == ["help"] and tokens[1:2] and tokens[1] in COMMANDS:
+    if tokens[:1] == ["help"] and (tokens[1:2] == ["research"] or (len(tokens) == 2 and tokens[1] in COMMANDS)):
         tokens = [*tokens[1:], "--help"]
     try:
         commands = app(tokens)

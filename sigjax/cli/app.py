@@ -45,7 +45,11 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
         "the table of a paper": "sigjax demo --format latex",
         "files to try sigjax on": "sigjax demo --write examples",
     },
-    "help": {"what there is to read": "sigjax help", "one of these pages": "sigjax help intervals"},
+    "help": {
+        "what there is to read": "sigjax help",
+        "one of these pages": "sigjax help intervals",
+        "words in all pages": "sigjax help effect size",
+    },
     "extract": {"count once, compare often": "sigjax extract ref.txt -i a.txt b.txt -m bleu -o bleu.npz"},
     "merge": {
         "the shards of a run": "sigjax merge shard-1.npz shard-2.npz -o report.json",
@@ -137,7 +141,7 @@ COMMANDS = {
     "help": (
         "Start here",
         "info:explain",
-        "Explain a topic, such as exact, intervals or formats; without one, list the topics.",
+        "Explain a topic, such as exact or formats, or find words in the manual; without any, list the topics.",
     ),
     "compare": (
         "Compare",

@@ -39,11 +39,21 @@ def failure(error: Exception, tokens: Sequence[str]) -> tuple[str, int]:
         text = _unknown_option(error)
     elif isinstance(error, MissingArgumentError) and error.argument and not error.argument.tokens and not error.keyword:
         text = f"{error.argument.name} is required; see `sigjax {' '.join(error.command_chain or tokens[:1])} --help`"
+    elif isinstance(error, CoercionError) and error.argument and error.argument.name == "--format":
+        text = _unwritten(error)
     else:
         text = " ".join((error.flags if isinstance(error, InputError) else str(error)).split())
     if not isinstance(error, InputError | CycloptsError):
         text = f"{type(error).__name__}: {text} (--debug shows where)"
     return visible(text), 2 if isinstance(error, InputError | CycloptsError) else 1
+
+
+def _unwritten(error: CoercionError) -> str:
+    """What is said of a format that the command does not write: which commands do."""
+    from sigjax.cli.output import OUTPUTS, writers
+
+    name = error.token.value if error.token else ""
+    return f"{error} ({writers(name)})" if name in OUTPUTS else str(error)
 
 
 def _unknown_option(error: UnknownOptionError) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from operator import attrgetter
 from pathlib import Path
@@ -27,20 +27,26 @@ def info() -> None:
     write_text("\n".join(rows), "text", None)
 
 
-def explain(topic: str | None = None, /) -> None:
-    """Explain a topic, such as exact, intervals or formats; without one, list the topics.
+def explain(*words: str) -> None:
+    """Explain a topic, such as exact or formats, or find words in the manual; without any, list the topics.
 
     Args:
-        topic: One of the topics, or a command.
+        words: One of the topics, a command, or words to look for, such as effect size.
     """
-    from sigjax.guide import TOPICS, contents, page
+    from sigjax.guide import TOPICS, contents, page, search
 
-    if topic is not None and topic not in TOPICS:
+    topic = "-".join(words)
+    if topic in TOPICS:
+        shown = page(topic, color=bool(text_options(to_file=False)["color"]))
+    else:
+        shown = search(words) if words else contents()
+    if not shown:
+        alone = [f"`sigjax help {word}`" for word in words if len(words) > 1 and search([word])]
         close = meant(topic, TOPICS)
         known = f"did you mean {close[0]!r}?" if close else f"topics: {', '.join(TOPICS)}"
-        raise InputError(f"no help on {topic!r}; {known}")
-    color = bool(text_options(to_file=False)["color"])
-    write_text(contents() if topic is None else page(topic, color=color), "text", None)
+        said = f"no page speaks of {' '.join(words)!r}"
+        raise InputError(f"{said}; {'see ' + ' and '.join(alone) if alone else known}")
+    write_text(shown, "text", None)
 
 
 @flags(Inputs, Results)
@@ -76,9 +82,9 @@ class Examples:
 def demo(options: CompareOptions, output: Output, examples: Examples) -> None:
     """Compare five named-entity taggers on a bundled example, or write files to try sigjax on (--write FOLDER)."""
     if examples.write is not None:
-        if (options, output) != (CompareOptions(), Output()):
+        if (replace(options, progress=True), replace(output, quiet=False)) != (CompareOptions(), Output()):
             raise InputError("--write FOLDER writes files and compares nothing; leave the other options out")
-        _write_examples(examples.write)
+        _write_examples(examples.write, quiet=output.quiet)
     else:
         Inputs().check([], output, options)
         with as_file(files("sigjax") / "data" / "demo.tsv") as path:
@@ -86,7 +92,7 @@ def demo(options: CompareOptions, output: Output, examples: Examples) -> None:
         run([evaluation], options, output)
 
 
-def _write_examples(folder: Path) -> None:
+def _write_examples(folder: Path, *, quiet: bool) -> None:
     with as_file(files("sigjax") / "data" / "examples") as source:
         names = sorted(path.relative_to(source) for path in source.rglob("*.*") if path.is_file())
         for name in names:
@@ -99,4 +105,5 @@ def _write_examples(folder: Path) -> None:
                     file.write((source / name).read_bytes())
         except OSError as error:
             raise InputError(f"{folder}: cannot be written ({error.strerror}); give another folder") from None
-    print(visible(f"{len(names)} files are in {folder}; {folder / 'README.md'} has commands to try"))
+    if not quiet:
+        print(visible(f"{len(names)} files are in {folder}; {folder / 'README.md'} has commands to try"))

@@ -9,7 +9,6 @@ import io
 import os
 import shutil
 import sys
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,6 +16,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import sigjax.studies as studies
 from sigjax.cli.app import flush
 from sigjax.formats import FORMATS, read_metrics, refuse_several_tasks
 from sigjax.metrics import CLASS_METRICS, METRICS
@@ -39,14 +39,16 @@ class OutputFormat:
     """A format of results: the endings of its files, and another, `short` name.
 
     `pieces` makes the text of a report, in pieces where it grows with the pairs, from the report, the options of
-    `Output.options`, and the file that is written (None for the terminal); None where no report is written so.
-    Where it is asked for, files may also have the endings of the format that it is `within`.
+    `Output.options`, and the file that is written (None for the terminal); None where no report is written in this format.
+    Where it is asked for, files may also have the endings of the format that it is `within`. It is written `of`
+    reports, of results in "blocks" (sentences and tables, as a comment has them), and of other results of "studies".
     """
 
     endings: tuple[str, ...]
     pieces: Callable[[Report, Mapping[str, Any], Path | None], Iterable[str]] | None = None
     short: str | None = None
     within: str | None = None
+    of: tuple[Literal["report", "blocks", "studies"], ...] = ("report",)
 
 
 def _room(module: str) -> Any:
@@ -59,10 +61,11 @@ def _markup(dialect: str) -> Callable[[Report, Mapping[str, Any], Path | None], 
     return lambda report, *_: [_room("markup").render(report, getattr(_room("markup"), dialect))]
 
 
+_EVERY = ("report", "blocks", "studies")
 OUTPUTS = {
-    "text": OutputFormat((".txt",), lambda report, options, _: [_room("text").to_text(report, **options)]),
-    "json": OutputFormat((".json",), lambda report, *_: _room("data").json_pieces(report)),
-    "markdown": OutputFormat((".md", ".markdown"), _markup("MARKDOWN"), short="md"),
+    "text": OutputFormat((".txt",), lambda report, options, _: [_room("text").to_text(report, **options)], of=_EVERY),
+    "json": OutputFormat((".json",), lambda report, *_: _room("data").json_pieces(report), of=_EVERY),
+    "markdown": OutputFormat((".md", ".markdown"), _markup("MARKDOWN"), short="md", of=("report", "blocks")),
     "latex": OutputFormat(
         (".tex", ".latex"),
         lambda report, options, path: [_room("latex").to_latex(report, path, **options)],
@@ -75,18 +78,21 @@ OUTPUTS = {
     ),
     "csv": OutputFormat((".csv",), lambda report, *_: _room("data").csv_pieces(report)),
     "systems-csv": OutputFormat((".systems.csv",), lambda report, *_: [report.to_csv(of="systems")]),
-    "html": OutputFormat((".html", ".htm"), lambda report, *_: [report.to_html()]),
+    "html": OutputFormat((".html", ".htm"), lambda report, *_: [report.to_html()], of=("report", "blocks")),
     "methods": OutputFormat((".methods.tex",), lambda report, *_: [report.to_methods()], within="latex"),
     "bibtex": OutputFormat((".bib",), lambda report, *_: [report.to_bibtex()], short="bib"),
-    "github": OutputFormat((".github.md",), within="markdown"),
+    "github": OutputFormat((".github.md",), within="markdown", of=("blocks",)),
 }
 """Each format by its name. Of several endings of a file, the longest says its format."""
-REPORTS = tuple(name for name, each in OUTPUTS.items() if each.pieces)
-"""The formats of a report."""
+REPORTS, BLOCKS, STUDIES = (tuple(name for name, each in OUTPUTS.items() if kind in each.of) for kind in _EVERY)
+"""The formats of reports, of results in blocks, and of other results of studies."""
 if TYPE_CHECKING:
-    Format = str
+    OfReport = OfBlocks = OfStudies = str
 else:
-    Format = Literal[tuple(name for each in REPORTS for name in (each, OUTPUTS[each].short) if name)]
+    OfReport, OfBlocks, OfStudies = (
+        Literal[tuple(name for each in names for name in (each, OUTPUTS[each].short) if name)]
+        for names in (REPORTS, BLOCKS, STUDIES)
+    )
 
 
 def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -> list[tuple[str, Path | None]]:
@@ -114,8 +120,22 @@ def _format_of(path: Path, chosen: str | None, known: Collection[str]) -> str:
         raise InputError(f"{path}: its ending names no format; expected one of {firsts}, or give --format")
     named = chosen or ending or "text"
     if named not in known:
-        raise InputError(f"{path}: this command does not write {named}; expected one of {', '.join(known)}")
+        expected = f"expected one of {', '.join(known)} ({writers(named)})"
+        raise InputError(f"{path}: this command does not write {named}; {expected}")
     return named
+
+
+def writers(format: str) -> str:
+    """Which commands write a format.
+
+    >>> writers("latex"), writers("github")
+    ('latex is written by compare, merge, show', 'github is written by diff, flips, slices')
+    """
+    names = ["compare", "merge", "show"]
+    if "report" not in OUTPUTS[format].of:
+        of_studies = studies.STUDIES.items()
+        names = [name for name, each in of_studies if hasattr(each.load(each.result or each.options), "to_github")]
+    return f"{format} is written by {', '.join(sorted(names))}"
 
 
 FIGURE_ENDINGS = (".png", ".pdf", ".svg")
@@ -166,7 +186,7 @@ class Written:
         (), "Write to this file instead of the terminal; repeat for more files.", group="Main options"
     )
     quiet: bool = option(False, "Draw no progress bars, and say nothing of the files written.", group="Output")
-    formats: ClassVar[Sequence[str]] = ("text", "json")
+    formats: ClassVar[Sequence[str]] = STUDIES
 
     def files(self) -> list[tuple[str, Path | None]]:
         """The format of each file, see `outputs`."""
@@ -190,11 +210,9 @@ def say_written(headlines: Callable[[], Iterable[str]], written: Sequence[Path],
 
 def caption(evaluation: EvaluationRecord) -> str:
     """What an evaluation holds: "BLEU on 557 instances, 12 systems"."""
-    from sigjax.report.words import count, metric_title, with_runs
+    from sigjax.report.words import count, metric_title, size_text
 
-    size, systems = count(evaluation.num_instances, "instance"), count(len(evaluation.systems), "system")
-    if evaluation.runs and (runs := Counter(evaluation.ids)):
-        size = with_runs(evaluation.num_instances, len(runs), max(runs.values()))
+    size, systems = size_text(*evaluation.size), count(len(evaluation.systems), "system")
     return f"{metric_title(evaluation.title or evaluation.metric.name)} on {size}, {systems}"
 
 
@@ -209,7 +227,7 @@ def _is_stdout(path: Path) -> bool:
 class Output(Written):
     """Where a report goes, and its figures."""
 
-    format: Format | None = same(Written, "format")
+    format: OfReport | None = same(Written, "format")
     figure: Sequence[Path] = option(
         (),
         "Draw forest.pdf, or scores, estimation, heatmap, groups, null, bootstrap, gain (png, svg); repeat for more.",
@@ -317,7 +335,7 @@ def _headlines(report: Report) -> Iterator[str]:
 class Results(Written):
     """Where results other than a `Report` go."""
 
-    format: Literal["text", "json"] | None = same(Written, "format")
+    format: OfStudies | None = same(Written, "format")
 
     def write(self, text: Callable[[], str], json: Callable[[], str], figures: Sequence[Path] = ()) -> None:
         """Write in the formats asked for."""
@@ -330,12 +348,12 @@ class Results(Written):
 class Blocks(Written):
     """Where a result goes that Markdown and a web page have, too."""
 
-    format: Literal["text", "json", "markdown", "md", "html", "github"] | None = same(Written, "format")
-    formats: ClassVar[Sequence[str]] = ("text", "json", "markdown", "html", "github")
+    format: OfBlocks | None = same(Written, "format")
+    formats = BLOCKS
 
     def write(self, result: BlockResult, figures: Sequence[Path] = ()) -> None:
         """Write in the formats asked for."""
-        renderers = {name: getattr(result, f"to_{name}") for name in self.formats[1:]}
+        renderers = {name: getattr(result, f"to_{name}") for name in self.formats if name != "text"}
         for format, path in self.files():
             options = text_options(to_file=path is not None) | {"whole": path is not None}
             write_text(renderers[format]() if format in renderers else result.to_text(**options), format, path)

@@ -308,7 +308,7 @@ def _with_names(
     evaluation: EvaluationRecord,
     problem: Problem,
     scores: np.ndarray,
-    results: TestResults,
+    results: ProblemResults,
     unclustered: np.ndarray,
     settings: Settings,
     joint: int,
@@ -351,7 +351,7 @@ def lone_strata(evaluation: EvaluationRecord) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class TestResults:
+class ProblemResults:
     """Results of the tests of one problem.
 
     `pairs_by` has each test's columns of the pairs; `systems` and `pairs` are how scores and deltas vary. `ranks` are
@@ -373,7 +373,7 @@ def run_tests(
     drawn: np.ndarray | None = None,
     others: np.ndarray | None = None,
     joint: int = 1,
-) -> TestResults:
+) -> ProblemResults:
     """Run the tests that the settings ask for.
 
     `drawn` are bootstrap scores `[system, resample]`, where they have been drawn with those of other metrics, and
@@ -432,7 +432,7 @@ def run_tests(
         alone = run_tests(problem.unshifted, context.at("alone")).systems
         systems = [each.moved(offset) for each, offset in zip(alone, problem.recentred.offsets, strict=True)]
     draws = num_swapped > 0 or why_sampled is not None or ranks is not None
-    return TestResults(pairs_by, systems, pairs, interval_names(problem, joint), ranks, draws)
+    return ProblemResults(pairs_by, systems, pairs, interval_names(problem, joint), ranks, draws)
 
 
 def _without_sampling(

@@ -7,7 +7,6 @@ that is quick, else of the first resamples of the report's seed, as many as NumP
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache, partial
@@ -92,9 +91,8 @@ def signature_of(
 
     It names resamples and seed only where a number rests on random draws.
     """
-    first, chosen = evaluations[0], _written(settings)
+    first, chosen, size = evaluations[0], _written(settings), evaluations[0].size
     chosen |= {} if draws else dict.fromkeys(("n", "cap", "seed"))
-    runs = Counter(() if first.runs is None else first.ids)
     tasks = sum(each.weights is None for each in evaluations) if of_suite else None
     named = evaluations if tasks is None else [each for each in evaluations if each.weights is not None]
     words = {
@@ -104,8 +102,8 @@ def signature_of(
         **{name: chosen.pop(name) for name in _BEFORE_DATA},
         "systems": len(first.systems),
         "units": f"{num_units} {first.unit if first.clusters is None else 'cluster'}s",
-        "instances": len(runs) if runs and first.clusters else None,
-        "runs": max(runs.values(), default=None),
+        "instances": size.instances if size.runs and first.clusters else None,
+        "runs": str(size) or None,
         "strata": None if first.strata is None else len(set(first.strata)),
         "missing": "pairwise" if any(each.present is not None for each in evaluations) else None,
         **{name: chosen.pop(name) for name in _AFTER_DATA},
@@ -242,7 +240,7 @@ def _report(
             signature=signature_of(evaluations, settings, drafts[0].num_units, draws=draws, of_suite=of_suite),
             data=hashed,
             measured=tuple(
-                Measured(each.metric.name, each.title, each.num_instances, draft.num_units)
+                Measured(each.metric.name, each.title, each.size.instances, draft.num_units, each.size.runs)
                 for each, draft in zip(evaluations, drafts, strict=True)
                 if each.title
             ),
@@ -250,7 +248,8 @@ def _report(
             compute_distribution=distributions_of(evaluations, settings),
             evaluations=tuple(evaluations),
             comparisons=Comparisons.joined([pairs for draft in drafts for pairs in draft.pairs.values()]),
-            num_instances=evaluations[0].num_instances,
+            num_instances=evaluations[0].size.instances,
+            runs=evaluations[0].size.runs,
         )
 
 

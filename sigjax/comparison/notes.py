@@ -114,7 +114,8 @@ def _common_instances(draft: Draft) -> list[str]:
     common = in_common(evaluation.present)
     counts = common[a, b]
     few, many, fewest = int(counts.min()), int(counts.max()), pairs[int(counts.argmin())]
-    of_all = f"of {evaluation.num_instances:,} instances ({evaluation.metric.name})"
+    what = "instances" if evaluation.runs is None else "runs of instances"
+    of_all = f"of {evaluation.num_instances:,} {what} ({evaluation.metric.name})"
     named = f"{few:,} ({fewest.a} - {fewest.b}) to {many:,}"
     notes = [f"pairs have {named} {of_all} in common; score_a, score_b and delta are of those"]
     if few == many:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from ast import literal_eval
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -429,14 +428,14 @@ def _read_as(
         named = _metrics_of_tasks(*parsed, metrics) if metric is None else [chosen]
         needed |= {"metric": named}
     sheets = (parsed and parsed[1].seen) or []
-    runs = Counter(evaluation.ids) if evaluation is not None and evaluation.runs else None
+    size = None if evaluation is None else evaluation.size
     of_runs = needed.get("runs", options.runs)
     fields = _fields(sheets, (of_runs, *(() if evaluation is None else evaluation.metric.inputs)))
     id_column = sheets[0].id_column if sheets else None
     return Diagnosis(
         systems=tuple(dict.fromkeys(sheet.system for sheet in sheets)) or (evaluation.systems if evaluation else ()),
-        instances=None if evaluation is None else len(runs or ()) or evaluation.num_instances,
-        runs=(min(runs.values()), max(runs.values())) if runs else None,
+        instances=size and size.instances,
+        runs=size and size.runs,
         ids=_ids(sheets, evaluation, in_table=in_table),
         metrics=tuple(metrics),
         fields=fields,

@@ -12,7 +12,7 @@ from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -139,7 +139,7 @@ class Log:
         """What the logs hold: evaluations by task, or one where no system has several tasks."""
         files = sources.files or tuple(sources.by_file())
         results = [result for file in files for result in (self.results or self._declared)(file, options)]
-        names = _names(results, sources)
+        names = _names(results, sources, files_are_runs=self.files_are_runs)
         named = [replace(result, system=name) for result, name in zip(results, names, strict=True)]
         if self.files_are_runs:
             named = list(map(_as_runs, grouped(named, attrgetter("system")).values()))
@@ -331,21 +331,33 @@ def _columns(result: SystemLog, options: Options) -> tuple[Sheet, list[object], 
     return Sheet(result.system, result.file, numbers, labels, ids or None, runs), contents, unusable
 
 
-def _names(results: Sequence[SystemLog], sources: Sources) -> list[str]:
+def _names(results: Sequence[SystemLog], sources: Sources, *, files_are_runs: bool) -> list[str]:
     """The names of the systems: those in the logs, or those of the files where the former are missing or not unique.
 
-    A name that a person wrote (NAME=FILE) stays, unless its file holds several systems.
+    A name that a person wrote (NAME=FILE) stays, unless its file holds several systems. Where names of files tell the
+    logs of a system apart no better, as those of one folder, these are refused, unless they are its runs.
     """
     by_file = sources.by_file()
     files = [result.file for result in results]
     own = [result.system or by_file.get(result.file, "") for result in results]
-    repeated = len({(each.task, name) for each, name in zip(results, own, strict=True)}) < len(own)
+    repeated = len({*_places(results, own)}) < len(own)
     names = []
     for file, name in zip(files, own, strict=True):
         given = by_file.get(file, "")
         takes_file = files.count(file) == 1 and given and (repeated or given in sources.named)
         names.append(given if takes_file else name)
-    return names
+    if files_are_runs or len({*_places(results, names)}) == len(names):
+        return names
+    places = _places(results, own if repeated else names)
+    groups = grouped(zip(places, files, strict=True), itemgetter(0)).items()
+    (task, name), (first, second, *_) = next((key, [file for _, file in same]) for key, same in groups if len(same) > 1)
+    of_task = f" on {quote(task)}" if task else ""
+    raise InputError(f"two logs of {quote(name)}{of_task}: {first} and {second}; leave one out")
+
+
+def _places(results: Sequence[SystemLog], names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The task and the system of each log."""
+    return ((result.task, name) for result, name in zip(results, names, strict=True))
 
 
 def _differences(results: Sequence[SystemLog], must_agree: Mapping[str, str]) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import takes, values
 from sigjax.run.context import progress_bar
-from sigjax.run.files import files_inside, is_spreadsheet, keeping_pipes, read_head, read_text
+from sigjax.run.files import files_inside, folder_refusal, is_spreadsheet, keeping_pipes, read_head, read_text
 
 _PLAIN = frozenset({"labels", "texts"})
 """Formats of whole lines, which almost any file could be."""
@@ -401,6 +401,8 @@ def read_as(format: table.Format, sources: Sources, options: Options) -> table.B
             sources = Sources((), *name_systems(sources.files))
         inside = {name: _files_of(path, format) for name, path in sources.systems.items()}
         sources = replace(sources, systems={name: files[0] for name, files in inside.items()}, parts=inside)
+    elif folders := [path for path in sources.systems.values() if os.path.isdir(path)]:
+        raise folder_refusal(folders[0], f"{Hint('i')} ")
     reading = format.read(sources, options)
     notes = (gold_note(sources),) if format.takes == "gold" else _gold_among(sources)
     if format.package:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
+from textwrap import wrap
 
 SECTIONS: Mapping[str, Sequence[str]] = {
     "Tutorial": ("first", "paper"),
@@ -62,6 +63,8 @@ TOPICS = tuple(topic for topics in SECTIONS.values() for topic in topics)
 WIDTH = 80
 """Columns of a page in the terminal."""
 _STYLES = {"markdown.code": "bold", "markdown.h1": "bold", "markdown.h2": "bold", "markdown.item.bullet": ""}
+_MOST_FOUND = 12
+"""Pages that a search lists."""
 _TABLE = re.compile(r"^\{(.*)\}$", re.M)
 _LINK = re.compile(r"\[([^][]*)\]\(([a-z-]+)\.md\)")
 
@@ -96,6 +99,39 @@ def contents() -> str:
     for section, topics in SECTIONS.items():
         lines += ["", section, *(f"  {topic:<17}  {title(topic)}" for topic in topics)]
     return "\n".join(["sigjax help TOPIC explains", *lines, "", "sigjax COMMAND --help lists options, --help-all all."])
+
+
+def search(words: Sequence[str]) -> str:
+    """The pages that speak of some words, each with a sentence that has them all: titles first; empty if none does.
+
+    >>> search(["zebra"]), search(["Bradley-Terry"]).splitlines()[0]
+    ('', "pages that speak of 'Bradley-Terry', each with a sentence of it:")
+    """
+    having = [re.compile(rf"(?<!\w){re.escape(word)}", re.IGNORECASE).search for word in words]
+    found: list[tuple[bool, int, str, str]] = []
+    for topic in TOPICS:
+        sentences = [each for each in _sentences(topic) if all(has(each) for has in having)]
+        named = all(has(f"{topic} {title(topic)}") for has in having)
+        if named or sentences:
+            first = next((each for each in sentences if each != title(topic)), "")
+            found.append((not named, -len(sentences), topic, first))
+    if not found:
+        return ""
+    lines = [f"pages that speak of {' '.join(words)!r}, each with a sentence of it:"]
+    for *_, topic, sentence in sorted(found, key=lambda each: each[:2])[:_MOST_FOUND]:
+        lines += ["", f"  {topic:<17}  {title(topic)}"]
+        lines += wrap(sentence, WIDTH - 4, initial_indent=" " * 4, subsequent_indent=" " * 4, max_lines=3)
+    more = len(found) - _MOST_FOUND
+    return "\n".join([*lines, *["", f"and {more} more"] * (more > 0), "", "sigjax help TOPIC shows a page"])
+
+
+def _sentences(topic: str) -> Iterator[str]:
+    """The sentences, headings, lines of code and rows of tables of a page, as plain text."""
+    for piece in re.split(r"\n\s*\n|\n(?=\s*(?:[-|#>]|\d+\.|```))", _LINK.sub(_shown_link, markdown(topic))):
+        rows = piece.splitlines() if piece.lstrip().startswith("```") else [" ".join(piece.split())]
+        for row in rows:
+            plain = re.sub(r"`|\*\*|^[-#>|\s]+|\s*\|$", "", row).replace(" | ", "; ").strip()
+            yield from re.split(r"(?<=[.!?])\s+(?=[A-Z])", plain) if plain else ()
 
 
 def title(topic: str) -> str:
@@ -192,8 +228,18 @@ def _fields(record: str) -> Iterator[str]:
 
 
 def _sentence(text: str) -> str:
-    """The first sentence or clause, on one line, without the full stop."""
-    return re.split(r"[;.:](?:\s|$)", " ".join(text.split()), maxsplit=1)[0]
+    """The first sentence or clause, on one line, without the full stop; brackets stay whole.
+
+    >>> _sentence("how it was tested (exact; or sampled); and why")
+    'how it was tested (exact; or sampled)'
+    """
+    pieces = re.split(r"(?<=[;.:])(?:\s|$)", " ".join(text.split()))
+    said = next(pieces[:n] for n in range(1, len(pieces) + 1) if _closed(" ".join(pieces[:n])) or n == len(pieces))
+    return " ".join(said).rstrip(" ;.:")
+
+
+def _closed(text: str) -> bool:
+    return text.count("(") <= text.count(")")
 
 
 def _references() -> Iterator[str]:

@@ -55,7 +55,8 @@ def inputs_of_texts(
     if left:
         todo = list(left.values())
         workers = num_workers(recipe.metric, references, todo)
-        with progress_bar(f"{recipe.metric} of texts", len(todo) * shape[0], visible=progress) as advance:
+        label, keep = f"{recipe.metric} of texts", "`sigjax extract` counts once for all commands"
+        with progress_bar(label, len(todo) * shape[0], visible=progress, advice=keep) as advance:
             found = extract_stats(recipe, references, todo, workers=workers, advance=advance)
         for key, inputs in zip(left, found, strict=True):
             kept[key] = inputs

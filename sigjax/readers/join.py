@@ -351,7 +351,8 @@ def join_sheets(
         if totals and ids:
             _check_totals(values, totals, ids, sheets, rows)
         with naming(file):
-            values, kept, present, note = _settle_missing(values[:, used], systems, name, metric, options.missing)
+            once = sheets[0].runs is None
+            values, kept, present, note = _settle_missing(values[:, used], systems, name, metric, options, once=once)
             instances = used[kept].tolist()
             runs = None if sheets[0].runs is None else [keys[i][1] for i in instances]
             evaluation = evaluation_from_arrays(
@@ -390,7 +391,8 @@ def _chosen(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
     by_system = {sheet.system: sheet for sheet in sheets}
     if len(by_system) < len(sheets):
         repeated = next(sheet for sheet in sheets if sheet is not by_system[sheet.system])
-        raise InputError(f"{repeated.file}: another file holds the system {quote(repeated.system)} too; leave one out")
+        files = f"{repeated.file} and {by_system[repeated.system].file}"
+        raise InputError(f"two files hold the system {quote(repeated.system)}: {files}; leave one out")
     return [by_system[name] for name in select_systems(sheets[0].file, list(by_system), options)]
 
 
@@ -469,12 +471,20 @@ def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
 
 
 def _settle_missing(
-    values: np.ndarray, systems: Sequence[str], name: Name, metric: Metric | SampleMetric, missing: Missing
+    values: np.ndarray,
+    systems: Sequence[str],
+    name: Name,
+    metric: Metric | SampleMetric,
+    options: Options,
+    *,
+    once: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, tuple[str, ...]]:
     """Numbers `[system, instance, input]` without holes, their instances, which are real, and what was done.
 
-    Which `[system, instance]` are real is None where all are to be taken for real.
+    Which `[system, instance]` are real is None where all are to be taken for real. Instances are each here `once`, or
+    run by run.
     """
+    missing = options.missing
     optional = [name in metric.optional_inputs for name in metric.inputs]
     absent = np.asarray((np.isnan(values) & ~np.array(optional)).any(axis=2))
     absent |= np.isnan(values).all(axis=2)
@@ -493,7 +503,7 @@ def _settle_missing(
         kept = np.flatnonzero(~absent.any(axis=0))
         if not kept.size:
             raise InputError(f"no instance is left that all systems have: {lacks}; use {Hint('missing', 'pairwise')}")
-        return values[:, kept], kept, None, (_dropped(absent, systems),)
+        return values[:, kept], kept, None, (_dropped(absent, systems, once=once),)
     if missing == "pairwise":
         if empty := [name for name, own in zip(systems, absent, strict=True) if own.all()]:
             raise InputError(f"system {quote(empty[0])} has no instance; leave it out (see {Hint('only')})")
@@ -509,8 +519,8 @@ def _settle_missing(
     return _filled(values, absent, name, metric), everything, None, (note,)
 
 
-def _dropped(absent: np.ndarray, systems: Sequence[str]) -> Note:
-    """How many instances were dropped, and, where these are many, the systems that cost most.
+def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -> Note:
+    """How many instances, or their runs, were dropped, and, where these are many, the systems that cost most.
 
     >>> print(_dropped(np.array([[1, 1, 0, 0], [0, 1, 0, 0]], bool), ["A", "B"]))
     warning: dropped 2 of 4 instances that some system lacks:
@@ -518,8 +528,8 @@ def _dropped(absent: np.ndarray, systems: Sequence[str]) -> Note:
     """
     num_lacking = absent.sum(axis=0)
     lost, count = np.count_nonzero(num_lacking), absent.shape[1]
-    values = {"dropped": int(lost), "instances": count}
-    said = f"dropped {lost} of {count} instances that some system lacks"
+    values = {"dropped": int(lost), "instances" if once else "runs": count}
+    said = f"dropped {lost} of {count} {'instances' if once else 'runs of instances'} that some system lacks"
     if lost <= _MANY * count:
         return Note(said, code="dropped", values=values)
     alone, all_of = (absent & (num_lacking == 1)).sum(axis=1), absent.sum(axis=1)

@@ -38,7 +38,7 @@ from sigjax.run.files import naming
 
 _MOST_COUNTS = 2**27
 """Counts of all systems, instances and classes that fit into the memory of a small machine."""
-_PREDICTED, _GOLD = ("prediction", "score", "probability"), ("gold", "label")
+_PREDICTED = ("prediction", "score", "probability")
 """What metrics of numbers call a prediction and the gold number."""
 OF_NUMBERS = tuple(name for name, each in METRICS.items() if each.inputs[:1] and each.inputs[0] in _PREDICTED)
 _CLASS_1 = tuple(map(str.split, ("1 0", "1 -1", "true false", "yes no", "positive negative", "pos neg")))

@@ -11,6 +11,7 @@ from sigjax.records.comparison import Comparison as Comparison
 from sigjax.records.comparison import Comparisons as Comparisons
 from sigjax.records.comparison import Distribution as Distribution
 from sigjax.records.comparison import Measured as Measured
+from sigjax.records.comparison import SampleSize as SampleSize
 from sigjax.records.comparison import SystemScore as SystemScore
 from sigjax.records.comparison import bin_edges as bin_edges
 from sigjax.records.metric import EvaluationRecord as EvaluationRecord

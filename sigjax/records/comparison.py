@@ -160,6 +160,17 @@ class Comparison(SciPyNames, OtherNames, Brief):
         return {name: getattr(self, name) for name in names}
 
 
+class SampleSize(NamedTuple):
+    """How many instances there are, each once, and the fewest and the most runs of one; None where nothing has runs."""
+
+    instances: int
+    runs: tuple[int, int] | None = None
+
+    def __str__(self) -> str:
+        """Name the runs as signatures do: `5`, or `1-5` where instances have unequally many; empty without runs."""
+        return "-".join(map(str, dict.fromkeys(self.runs or ())))
+
+
 @dataclass(frozen=True)
 class Measured:
     """What a metric of a report was measured on, where the data name a task.
@@ -169,12 +180,14 @@ class Measured:
         title: what was measured, as the log of a program names it: "TASK: SCORE"; for a suite how it is made.
         instances: number of instances.
         units: number of what is resampled.
+        runs: the fewest and the most runs of an instance; None where there are none.
     """
 
     metric: str
     title: str
     instances: Number
     units: Number
+    runs: tuple[Number, Number] | None = None
 
     @property
     def in_suite(self) -> bool:

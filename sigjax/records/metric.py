@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from sigjax.records.comparison import Count
+from sigjax.records.comparison import Count, SampleSize
 from sigjax.records.display import Brief
 from sigjax.records.options import Hint, InputError
 from sigjax.records.settings import Score, Unit
@@ -228,8 +229,16 @@ class EvaluationRecord(Brief):
 
     @property
     def num_instances(self) -> int:
-        """The number of instances."""
+        """The number of results of a system: each run of an instance counts here, and not in `size`."""
         return self.stats.shape[1]
+
+    @property
+    def size(self) -> SampleSize:
+        """How many instances there are, each once, and with how many runs."""
+        if self.runs is None:
+            return SampleSize(self.num_instances)
+        runs = Counter(self.ids or ()).values()
+        return SampleSize(len(runs), (min(runs), max(runs)))
 
     def check_complete(self) -> None:
         """Refuse evaluations with missing results."""
@@ -243,6 +252,5 @@ class EvaluationRecord(Brief):
         """The systems, the metric, and how many instances and clusters there are."""
         counts = {name: getattr(self, name) for name in ("clusters", "strata", "runs")}
         counts = {name: len(set(labels)) for name, labels in counts.items() if labels is not None}
-        instances = self.num_instances if self.runs is None else len(set(self.ids or ()))
-        named = {"systems": self.systems, "metric": self.metric.name, "instances": instances}
+        named = {"systems": self.systems, "metric": self.metric.name, "instances": self.size.instances}
         return named | counts | ({"unit": self.unit} if self.unit != "instance" else {})

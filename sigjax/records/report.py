@@ -41,6 +41,7 @@ class ReportRecord(OtherNames):
     signature: str
     data: str
     measured: tuple[Measured, ...] = ()
+    runs: tuple[int, int] | None = None
     again: Callable[..., Any] | None = field(default=None, compare=False)
     versions: Mapping[str, str | None] = field(default_factory=versions, compare=False)
     compute_distribution: Callable[[str, str, str, Test], Distribution | None] | None = field(
@@ -81,7 +82,7 @@ class ReportRecord(OtherNames):
 
     def settings_dict(self) -> dict[str, Any]:
         """The settings, and what they were used on, as plain values."""
-        more = {"instances": self.num_instances, "units": self.num_units, "data": self.data}
+        more = {"instances": self.num_instances, "runs": self.runs, "units": self.num_units, "data": self.data}
         return asdict(self.settings) | more
 
     def distribution(self, a: str, b: str, *, metric: str | None = None, test: Test = "permutation") -> Distribution:

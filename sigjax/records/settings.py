@@ -375,7 +375,7 @@ class Settings:
         "Kind of intervals; auto needs no resamples for metrics of sums.",
         '"auto", without resamples: of answers right or wrong, one per unit, Wilson\'s score interval of a score and '
         "Tango's of a delta; of other metrics of sums Student's t by the jackknife, corrected for skewness, which "
-        "moves ends of deltas only outwards (see `bootstrap.jackknife`, also for errors); bootstrap percentile "
+        "moves ends of deltas only outwards (see `testing.jackknife`, also for errors); bootstrap percentile "
         'intervals of a `SampleMetric` and for design "nested"; `interval_kind` says which. Where the correction '
         "bounds the family-wise error, intervals of deltas hold together, so that one excludes 0 only if adjusted p "
         "is below 1 - level, as far as both tests agree: each is at the level 1 - (1 - level) / pairs (Bonferroni; by "
@@ -390,7 +390,7 @@ class Settings:
         "those of the delta method (for metrics of sums; needs a smooth score and all replicates in memory); "
         '"two-way", delta +- t s, where s holds the variance of instances and that '
         'of runs and t has Satterthwaite\'s degrees of freedom (for design "models", whose default it is, and no '
-        'other; see `bootstrap.delta_method`). "none", as always where instances are responses.',
+        'other; see `jackknife.two_way_errors`). "none", as always where instances are responses.',
         group="Main options",
     )
     statistic: Statistic = option(
@@ -451,8 +451,8 @@ class Settings:
         f"What happens to repeated runs of an instance (see {Hint('runs')}); models: trained models.",
         '"together": a unit (an instance, or a cluster) is swapped and drawn with all its runs; of trained models this '
         'says what holds for just these models. "crossed": the permutation test exchanges outputs within units, see '
-        "`resample.within`: of the 2 R outputs that two systems have, any R are as likely to be the first's. It is for "
-        'runs that vary anew on each unit (samples of a decoder), not for trained models. "nested": the bootstrap '
+        "`projection.crossed`: of the 2 R outputs that two systems have, any R are as likely to be the first's. It is "
+        'for runs that vary anew on each unit (samples of a decoder), not for trained models. "nested": the bootstrap '
         "draws units, and then runs within each, the same for all systems; permutation tests swap whole units, "
         'whatever runs have in common. "models": runs are trained models, good or bad on all instances at once. The '
         "permutation test exchanges whole runs: of the 2 R runs that two systems have, any R are as likely to be the "

@@ -385,7 +385,7 @@ def _unpacked(packed: Sequence[Statistics], report: ReportRecord) -> tuple[Evalu
     return tuple(kept)
 
 
-USED_ON = {"instances": Number, "units": Number, "data": Hash}
+USED_ON = {"instances": Number, "runs": tuple[Number, Number] | None, "units": Number, "data": Hash}
 """What stands beside the options in the settings of a report."""
 TEXTS: dict[str, Any] = {"signature": str, "versions": dict[str, str | None]}
 TEXTS |= dict.fromkeys(("notes", "lower_is_better"), tuple[str, ...])
@@ -533,6 +533,7 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
             "settings": settings,
             "num_instances": used_on["instances"],
             "num_units": used_on["units"],
+            "runs": used_on["runs"],
             "data": used_on["data"],
             "measured": more["measured"],
             **texts,

@@ -171,7 +171,7 @@ def to_html(report: ReportRecord) -> str:
     sections = list(blocks(report))
     data = [_family_data(family, one.table) for one in sections for family in one.families]
     systems = {system.name for section in sections for system in section.systems}
-    size = f"{words.count(len(systems), 'system')} on {words.size_of(report)[0]}"
+    size = f"{words.count(len(systems), 'system')} on {words.size_text(report.num_instances, report.runs)}"
     metrics = words.first_of([section.title for section in sections], 3)
     parts = [f'<p class="warning" role="note">{escape(note)}</p>' for note in filter(words.is_warning, report.notes)]
     if len(sections) > 1:

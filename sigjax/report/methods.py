@@ -12,7 +12,7 @@ from sigjax.records import CORRECTIONS, DESIGNS, TESTS, Comparisons, Note, Repor
 from sigjax.records.options import options_of
 from sigjax.report.latex import named_in
 from sigjax.report.tex import declared, escape_latex
-from sigjax.report.words import ALTERNATIVES, count, joined, metric_title, percent, size_of
+from sigjax.report.words import ALTERNATIVES, count, joined, metric_title, percent, size_text
 from sigjax.testing.intervals import INTERVALS
 
 _PROGRAMS = {
@@ -45,16 +45,16 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
     pairs = "" if len(names) == 2 else ", all pairs of them"
     if settings.baseline is not None:
         pairs = f", each with {escape_latex(settings.baseline)}"
-    size, instances = size_of(report)
+    size = size_text(report.num_instances, report.runs)
     yield f"We compared {count(len(names), 'system')} on {size}{pairs}, by {joined(metrics)}."
     suites = (one.title.rpartition(", ")[2] for one in report.measured if one.title.startswith(f"{one.metric}, "))
     if suite := next(suites, ""):
         yield f"The suite score is the {escape_latex(suite.replace(' tasks', ' task scores'))}; tasks are strata."
     yield from _of_notes(report)
     how = joined(["exchanged"] * ("permutation" in settings.tests) + ["drawn"] * ("bootstrap" in settings.tests))
-    if instances != report.num_instances and settings.design == "together":
+    if report.runs is not None and settings.design == "together":
         yield f"All runs of an instance were {how} together."
-    if report.num_units != instances:
+    if report.num_units != report.num_instances:
         yield f"Instances form {count(report.num_units, 'cluster')}, which were {how} whole."
     strata = re.search(r"\|strata:(\d+)\|", report.signature)
     if strata and not suite:
@@ -79,8 +79,9 @@ def _of_notes(report: ReportRecord) -> Iterator[str]:
     notes = [note for note in report.notes if isinstance(note, Note)]
     for note in notes:
         if note.code == "dropped":
-            instances, dropped = (f"{note.values[name]:,}" for name in ("instances", "dropped"))
-            yield f"Of {instances} instances, {dropped} that some system lacks were left out."
+            named = {"instances": "instances", "runs": "runs of instances"}
+            of_what = next(f"{note.values[name]:,} {what}" for name, what in named.items() if name in note.values)
+            yield f"Of {of_what}, {note.values['dropped']:,} that some system lacks were left out."
         elif note.code == "filled":
             yield f"We counted {count(int(note.values['results']), 'missing result')} as 0."
         elif note.code == "pairwise":

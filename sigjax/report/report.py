@@ -35,13 +35,14 @@ class Report(ReportRecord):
         systems: scores, metric by metric, from best to worst.
         comparisons: pairs, metric by metric and test by test, in the order of the data: a stands before b there.
         settings: what determines the report, given the data.
-        num_instances: number of instances.
+        num_instances: number of instances, each of which counts once, however many runs it has.
         num_units: number of what is resampled: instances, or clusters where there are some.
         lower_is_better: the metrics of this report whose lower scores are better.
         notes: what a reader of the numbers should know (identical systems, instances dropped).
         signature: one line that reproduces the numbers: metric, test, resamples, seed, conventions, version.
         data: hash of the evaluations; the same for the same numbers, names and labels in the same order.
         measured: what each metric was measured on, where the data name tasks.
+        runs: the fewest and the most runs of an instance; None where there are none.
         again: compares the evaluations of this report again, with some options changed; None when the report was
             pickled, or read from JSON, since the evaluations are left behind.
         versions: of sigjax, and of the packages that computed the numbers.

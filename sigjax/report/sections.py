@@ -47,7 +47,7 @@ from sigjax.report.words import (
     number_spec,
     p_interval_label,
     percent,
-    size_of,
+    size_text,
 )
 
 _NAMED = 5
@@ -466,9 +466,11 @@ def _by_metric(
 def _caption(metric: str, num_systems: int, report: ReportRecord) -> str:
     """The metric, and what it was computed on."""
     measured = next((one for one in report.measured if one.metric == metric), None)
-    units = report.num_units if measured is None else measured.units
-    size, instances = size_of(report, measured and measured.instances, units)
-    text = f"{metric_title(metric) if measured is None else measured.title} on {size}"
+    if measured is None:
+        title, instances, units, runs = metric_title(metric), report.num_instances, report.num_units, report.runs
+    else:
+        title, instances, units, runs = measured.title, measured.instances, measured.units, measured.runs
+    text = f"{title} on {size_text(instances, runs)}"
     if units != instances:
         text += f", resampled as {count(units, 'cluster')}"
     text += f", {count(num_systems, 'system')}"
@@ -688,7 +690,7 @@ def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
         [(name, *(column.get(name, Score("")) for column in columns)) for name in names],
         names=(0,),
         scores=tuple(range(1, len(sections) + 1)),
-        title=f"{count(len(names), 'system')} on {size_of(report)[0]}",
+        title=f"{count(len(names), 'system')} on {size_text(report.num_instances, report.runs)}",
         note=note,
     )
 

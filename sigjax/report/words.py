@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from sigjax.metrics import CLASS_METRICS, known_metric
 from sigjax.multiple.adjustment import ERROR
@@ -150,24 +149,16 @@ def _scientific(log10: float, digits: int) -> str:
     return f"1e{exponent + 1}" if mantissa == "10" else f"{mantissa}e{exponent}"
 
 
-def size_of(report: Any, instances: int | None = None, units: int | None = None) -> tuple[str, int]:
-    """How many instances with how many runs there are, in words, and the number of instances without their runs.
+def size_text(instances: int, runs: tuple[int, int] | None) -> str:
+    """How many instances there are, and with how many runs, the fewest and the most of one, in words.
 
-    `instances`, in which each run counts, and `units` are those of the report or study unless it has other ones for a
-    task.
+    >>> size_text(90, None), size_text(90, (5, 5)), size_text(90, (1, 5))
+    ('90 instances', '90 instances with 5 runs', '90 instances with up to 5 runs')
     """
-    size, num_units = int(instances or report.num_instances), int(units or report.num_units)
-    found = re.search(r"\|(?:instances:(\d+)\|)?runs:(\d+)\|", report.signature)
-    several = getattr(report, "measured", ())  # of tasks with clusters the numbers of instances are not known
-    if not found or (found[1] and several):
-        return count(size, "instance"), size
-    once = int(found[1] or num_units)
-    return with_runs(size, once, int(found[2])), once
-
-
-def with_runs(instances: int, once: int, runs: int) -> str:
-    """How many instances with how many runs there are, in words; in `instances`, each run counts."""
-    return f"{count(once, 'instance')} with {'up to ' * (once * runs != instances)}{count(runs, 'run')}"
+    if runs is None:
+        return count(instances, "instance")
+    fewest, most = runs
+    return f"{count(instances, 'instance')} with {'up to ' * (fewest != most)}{count(most, 'run')}"
 
 
 def format_raw_p(comparison: Comparison) -> str:

@@ -77,6 +77,33 @@ def row_keys(seed: int, resamples: np.ndarray) -> np.ndarray:
     return np.asarray(rows_of(seed_key(seed), resamples))
 
 
+class Stream(NamedTuple):
+    """Rows that one use of a seed has to itself: `size` of them from `first` on, of the seed with some bits turned."""
+
+    first: int
+    size: int
+    turned: int = 0
+
+    def keys(self, seed: int, rows: np.ndarray) -> np.ndarray:
+        """`row_keys` of rows of the stream, counted from 0.
+
+        >>> bool((STREAMS["trials"].keys(7, np.arange(3)) == row_keys(7, 2**41 + np.arange(3))).all())
+        True
+        """
+        return row_keys(seed ^ self.turned, self.first + rows)
+
+
+STREAMS = {
+    "resamples": Stream(0, 2**41),
+    "trials": Stream(2**41, 2**38),
+    "orders": Stream(2**41 + 2**38, 2**38),
+    "labels": Stream(2**41 + 2**39, 2**39),
+    "vectors": Stream(0, 2**41, turned=2**63),
+}
+"""All streams of a seed, none of which meets another: resamples of tests, and simulated trials, random orders of
+instances, permutations of labels, and vectors of importance sampling."""
+
+
 def lane_pair(rows: Array, lane: Array) -> tuple[Array, Array]:
     """Both words of a lane for the rows `[..., 3]`: two uint32 arrays `[...]`."""
     return threefry2x32(rows[..., 0], rows[..., 1], rows[..., 2], lane)

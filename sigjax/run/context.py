@@ -21,7 +21,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import lru_cache, wraps
-from threading import Event, Lock, Thread
+from threading import Event, Lock, Thread, Timer
 from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, TypeVar
 
 import numpy as np
@@ -42,6 +42,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 _FRACTION = 0.5
 """Of the memory, that replicates may take."""
+_LONG = 10.0
+"""Seconds after which work that may take minutes is announced."""
 _MISSING = "not installed"
 _EXTRAS = {
     "mt": "sacrebleu",
@@ -275,14 +277,23 @@ _BUSY, _DRAWING = Event(), Lock()
 
 @contextmanager
 def progress_bar(
-    label: str, total: int | None = None, *, visible: bool, compiles: bool = False
+    label: str, total: int | None = None, *, visible: bool, compiles: bool = False, advice: str = ""
 ) -> Generator[Callable[[int], object], None, None]:
     """Yield a function that takes how many are done so far; drawn in a terminal (stderr) or a notebook, after a second.
 
-    Bars within a bar take turns on its line. One says "compiling" until something is done, where that `compiles`.
+    Bars within a bar take turns on its line. One says "compiling" until something is done, where that `compiles`. Work
+    with an `advice` may take minutes: where nothing is drawn, as in a log, one line of stderr says after some seconds
+    what is done, and the advice.
     """
     if not (visible and (_in_notebook() or is_terminal(sys.stderr))):
-        yield lambda done: None
+        line = Timer(_LONG, _say_long, (label, total, advice))
+        line.daemon = True
+        if visible and advice and sys.stderr is not None:
+            line.start()
+        try:
+            yield lambda done: None
+        finally:
+            line.cancel()
         return
     step = _Step(label, total, compiles)
     _STEPS.append(step)
@@ -298,6 +309,12 @@ def progress_bar(
         _STEPS.remove(step)
         if not _STEPS:
             _BUSY.clear()
+
+
+def _say_long(label: str, total: int | None, advice: str) -> None:
+    """Say on stderr what goes on, and what to do about it."""
+    of_all = "" if total is None else f" ({total:,})"
+    print(f"sigjax: still at {label}{of_all} after {_LONG:.0f} s; {advice}", file=sys.stderr)
 
 
 Keywords = ParamSpec("Keywords")

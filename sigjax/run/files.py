@@ -100,6 +100,16 @@ def files_inside(folder: str, pattern: str) -> list[str]:
     return sorted(map(os.fsdecode, paths))
 
 
+def folder_refusal(folder: str, option: str = "") -> InputError:
+    """What is said of a folder in place of files, which are given after an option if one is named."""
+    endings = set[str]()
+    with suppress(OSError):
+        endings = {os.path.splitext(entry.name)[1] for entry in os.scandir(folder) if entry.is_file()}
+    (ending,) = endings if len(endings) == 1 else ("",)
+    expected = "" if option else "expected a file, or logs named as their programs do; "
+    return InputError(f"{folder}: is a folder; {expected}give its files: {option}{os.path.join(folder, '*')}{ending}")
+
+
 def growth_limit(packed: int) -> int:
     """Bytes that so many packed bytes may become; what grows more is no data."""
     return max(_LARGEST_RATIO * packed, _LARGEST_PACKED)
@@ -121,9 +131,7 @@ def _content(file: str, most: int = -1) -> bytes:
     except FileNotFoundError:
         raise InputError(f"{file}: no such file") from None
     except IsADirectoryError:
-        raise InputError(
-            f"{file}: is a folder; expected a file, or logs named as their programs do: give its files"
-        ) from None
+        raise folder_refusal(file) from None
     except MemoryError:
         raise InputError(f"{file}: is larger than the memory") from None
     except (OSError, ValueError) as error:

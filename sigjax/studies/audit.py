@@ -203,7 +203,7 @@ def audit(data: Any, options: AuditOptions) -> Audit:
         units=num_units,
         **trials.signed_data(evaluations[0]),
     )
-    size = evaluations[0].num_instances
+    size = evaluations[0].size.instances
     return Audit(names, tuple(audited), options.repetitions, size, num_units, settings, signature)
 
 

@@ -283,7 +283,8 @@ def _aligned(old: EvaluationRecord, new: EvaluationRecord) -> EvaluationRecord:
     index = {key: position for position, key in enumerate(keys[1])}
     for side, other, only in ((keys[0], index.keys(), "old"), (keys[1], set(keys[0]), "new")):
         if lacking := [key for key in side if key not in other]:
-            where = f"{len(lacking):,} of {len(side):,} instances are only on the {only} side"
+            what = "instances" if old.runs is None else "runs of instances"
+            where = f"{len(lacking):,} of {len(side):,} {what} are only on the {only} side"
             first = f"the first is {lacking[0]!r}"
             raise InputError(f"{where} ({first}); the paired test needs the same instances on both")
     order = [index[key] for key in keys[0]]

@@ -35,7 +35,7 @@ from sigjax.records.settings import CORRECTIONS, PValueCorrection
 from sigjax.report.data import csv_text
 from sigjax.report.plots import BLUE, BLUES, GREY, intervals, label_rows, row_height, set_words
 from sigjax.report.sections import Table
-from sigjax.resample.draws import row_keys
+from sigjax.resample.draws import STREAMS
 from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
@@ -329,8 +329,6 @@ def instance_names(evaluation: EvaluationRecord) -> list[str]:
     return [f"{id} of run {run}" for id, run in zip(ids, evaluation.runs, strict=True)] if evaluation.runs else [*ids]
 
 
-_FIRST_ROW = 2**41 + 2**39
-"""Permutation r of labels has the random words of resample 2^41 + 2^39 + r, which no test reaches."""
 _MOST_LISTED, _MOST_UNITS, _NUMBERS = 2**16, 64, 2**21
 """So many assignments of labels, to so many units, are listed; labels, and counts of them, in memory at a time."""
 _ROUNDING, _RELATIVE = 2.0**-44, 2.0**-30
@@ -586,7 +584,7 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
 
 def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOptions) -> list[SliceDelta]:
     """All pairs in a slice, which errors name; p is not adjusted yet."""
-    how, size = values(options, Settings, correction="none"), evaluation.brief()["instances"]
+    how, size = values(options, Settings, correction="none"), evaluation.size.instances
     try:
         report = compare(replace(evaluation, strata=None), **how, device=options.device, progress=False)
     except InputError as error:
@@ -637,7 +635,7 @@ def _interactions(
     total = options.permutations if listed is None else len(listed)
     for start in range(0, total, step):
         rows = np.arange(start, min(start + step, total))
-        drawn = shuffled(codes, row_keys(options.seed, _FIRST_ROW + rows)) if listed is None else listed[rows]
+        drawn = shuffled(codes, STREAMS["labels"].keys(options.seed, rows)) if listed is None else listed[rows]
         exceed += (~(squares(drawn)[0] < observed - slack)).sum(axis=0)
     one_more = float(listed is None)  # the observed labels are among those that are listed
     p_values, drawn = ((exceed + one_more) / (total + one_more)).tolist(), total if listed is None else None

@@ -302,7 +302,7 @@ def gains(data: Any, options: GainsOptions) -> Gains:
     low, high = options.p_range
     elsewhere = "the other test set" if others else "the other instances" if len(sizes) > 1 else ""
     about = f"sizes:{','.join(map(str, sizes))}|p:{low:g}-{high:g}|quantile:{options.quantile:g}"
-    about += f"|other:{others[0].num_instances} instances" if others else ""
+    about += f"|other:{others[0].size.instances} instances" if others else ""
     return Gains(
         systems=evaluations[0].systems,
         pairs=tuple(pairs),
@@ -310,7 +310,7 @@ def gains(data: Any, options: GainsOptions) -> Gains:
         p_range=(low, high),
         quantile=options.quantile,
         elsewhere=elsewhere,
-        num_instances=evaluations[0].num_instances,
+        num_instances=evaluations[0].size.instances,
         num_units=num_units,
         alternative=options.alternative,
         notes=(*dict.fromkeys(note for each in evaluations for note in each.notes), *_few(points, options.quantile)),

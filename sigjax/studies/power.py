@@ -321,7 +321,7 @@ def power(data: Any, options: PowerOptions) -> Power:
         target=options.target,
         pairs=options.pairs,
         repetitions=options.repetitions,
-        num_instances=chosen[0].num_instances,
+        num_instances=chosen[0].size.instances,
         num_units=num_units,
         settings=settings,
         signature=signature,

@@ -126,8 +126,8 @@ def notes_of(name: str, sample: EvaluationRecord, num_units: int, interval: Inte
     """The notes of a system, what its units are where they are not its instances, and whether all are alike."""
     notes = sample.notes
     if num_units != sample.num_instances:
-        what = "runs" if sample.clusters is None else "instances"
-        notes += (f"{name!r}: {words.count(num_units, 'unit')} of {sample.num_instances:,} {what}, taken whole",)
+        whole = f"{sample.num_instances:,} runs" if sample.clusters is None else words.size_text(*sample.size)
+        notes += (f"{name!r}: {words.count(num_units, 'unit')} of {whole}, taken whole",)
     if interval is not None and interval.low == interval.high:
         notes += (f"{name!r}: an interval of zero width: all units are alike, which says nothing of other units",)
     return notes

@@ -20,14 +20,12 @@ from sigjax.report.plots import BLUE, GREY, set_words
 from sigjax.run.context import progress_bar
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
 from sigjax.studies.monitor import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions, mean_scores
-from sigjax.studies.study import PANEL, Study, study_signature
-from sigjax.studies.trials import StudyOptions
+from sigjax.studies.study import PANEL, Study, in_units, study_signature
+from sigjax.studies.trials import StudyOptions, signed_data
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FIRST_ROW = 2**41 + 2**38
-"""Order r has the random words of resample 2^41 + 2^38 + 2 r, its swaps those of the next one: no test reaches them."""
 _STEPS = 50
 
 
@@ -89,7 +87,7 @@ class Stopping(Study):
         lines = [
             f"the monitor needs {self.needed:.0%} of the results",
             found if self.found else "the full test finds no difference",
-            f"{words.metric_title(self.metric)} on {words.count(self.num_instances, 'instance')}, "
+            f"{words.metric_title(self.metric)} on {in_units(self)}, "
             f"{words.count(len(self.systems), 'system')}; means over {words.count(self.orders, 'random order')}",
             f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}",
             "",
@@ -151,7 +149,7 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
     times, used, false_stops = np.empty((options.orders, len(names))), 0, 0
     with progress_bar("orders", options.orders, visible=options.progress) as advance:
         for r in range(options.orders):
-            keys = draws.row_keys(options.seed, _FIRST_ROW + 2 * r + np.arange(2))
+            keys = draws.STREAMS["orders"].keys(options.seed, 2 * r + np.arange(2))
             order = np.argsort(draws.words(keys[:1], number + number % 2)[0, :number])
             replay = new()
             replay.update(units[:, order])
@@ -167,11 +165,11 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
     settled, significant = np.isfinite(times), np.array([frozenset(pair) in finds for pair in names])
     needed, found = used / (options.orders * values.size), int(significant.sum())
     steps = np.arange(1, _STEPS + 1) / _STEPS * number
-    cost = None if options.cost is None else options.cost * values.size
+    cost, runs = None if options.cost is None else options.cost * values.size, signed_data(evaluation)["runs"]
     return Stopping(
         systems=evaluation.systems,
         metric=evaluation.metric.name,
-        num_instances=values.shape[1],
+        num_instances=evaluation.size.instances,
         num_units=number,
         orders=options.orders,
         needed=needed,
@@ -185,5 +183,5 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
         curve=tuple(float((times[:, significant] <= step).mean()) if found else 0.0 for step in steps),
         alpha=alpha,
         correction=options.correction,
-        signature=study_signature("stopping", options, metric=evaluation.metric.name, units=number),
+        signature=study_signature("stopping", options, metric=evaluation.metric.name, units=number, runs=runs),
     )

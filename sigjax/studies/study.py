@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -25,7 +26,7 @@ from sigjax.report.markup import MARKDOWN, escape_markdown, render_table
 from sigjax.report.plots import BLUE, ONE_COLUMN, VERMILION, draw_panels
 from sigjax.report.sections import Table
 from sigjax.report.text import BOLD, Page, draw_table, rendered, table_lines
-from sigjax.report.words import LOWER, METHODS, count, metric_title, size_of
+from sigjax.report.words import LOWER, METHODS, count, metric_title, size_text
 from sigjax.run.files import text_or_file
 from sigjax.version import __version__
 
@@ -323,12 +324,15 @@ def in_methods(methods: Mapping[str, int]) -> str:
 
 def unit_of(study: Any) -> str:
     """What is resampled."""
-    return "instance" if study.num_units in (study.num_instances, size_of(study)[1]) else "cluster"
+    return "instance" if study.num_units == study.num_instances else "cluster"
 
 
 def in_units(study: Any) -> str:
     """How many instances, with how many runs, and clusters where there are some."""
-    return size_of(study)[0] + f" in {count(study.num_units, 'cluster')}" * (unit_of(study) == "cluster")
+    found = re.search(r"\|runs:(\d+)-?(\d*)\|", study.signature)
+    runs = found and (int(found[1]), int(found[2] or found[1]))
+    clusters = f" in {count(study.num_units, 'cluster')}" * (unit_of(study) == "cluster")
+    return size_text(study.num_instances, runs) + clusters
 
 
 def adjusted_p(results: Sequence[Any]) -> str:

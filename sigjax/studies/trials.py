@@ -21,7 +21,7 @@ from sigjax.exact.plans import Plan
 from sigjax.metrics import check_score, origins
 from sigjax.records import Alternative, Comparisons, Device, EvaluationRecord, Hint, InputError, Metric, Settings, Test
 from sigjax.records.options import option, same, values
-from sigjax.resample.draws import Draws, row_keys, swap
+from sigjax.resample.draws import STREAMS, Draws, swap
 from sigjax.resample.units import Units, make_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, NotTraceable, progress_bar
@@ -29,9 +29,6 @@ from sigjax.studies.formulas import check_resamples
 from sigjax.testing.hypotheses import NotFinite
 from sigjax.testing.permutation import plan_exact
 from sigjax.testing.problem import SumsProblem
-
-_FIRST_ROW = 2**41
-"""Trial r has the random words of resample 2^41 + r; tests have fewer resamples."""
 
 Maker = Callable[[np.ndarray], np.ndarray]
 """Trials `[trial]` (int64) -> statistics `[trial, system, unit, stat]` (int64), in the fixed point of the units."""
@@ -107,7 +104,7 @@ def swapped(pilot: Pilot, seed: int) -> Maker:
     draws = Draws(np.zeros(len(values), np.int32), np.zeros(len(values), np.uint64))
 
     def make(trials: np.ndarray) -> np.ndarray:
-        masks = swap(row_keys(seed, _FIRST_ROW + trials), draws, np.bool_)[:, : len(values)]
+        masks = swap(STREAMS["trials"].keys(seed, trials), draws, np.bool_)[:, : len(values)]
         return np.where(masks[:, :, None, None], values[:, ::-1], values).swapaxes(1, 2)
 
     return make
@@ -119,7 +116,7 @@ def drawn(pilot: Pilot, seed: int, strata: np.ndarray) -> Maker:
     draws = Draws(start.astype(np.int32), (end - start).astype(np.uint64))
 
     def make(trials: np.ndarray) -> np.ndarray:
-        chosen = draws.drawn(row_keys(seed, _FIRST_ROW + trials))
+        chosen = draws.drawn(STREAMS["trials"].keys(seed, trials))
         return pilot.units.values[:, chosen].swapaxes(0, 1)
 
     return make
@@ -267,8 +264,7 @@ def _input_errors(pilot: Pilot, device: Device) -> Iterator[None]:
         ) from None
 
 
-def signed_data(evaluation: EvaluationRecord) -> dict[str, int | None]:
+def signed_data(evaluation: EvaluationRecord) -> dict[str, str | int | None]:
     """What a signature says of runs and strata, if there are any."""
-    runs = () if evaluation.runs is None or evaluation.clusters else evaluation.ids or ()
     strata = None if evaluation.strata is None else len(set(evaluation.strata))
-    return {"runs": max(Counter(runs).values(), default=None), "strata": strata}
+    return {"runs": str(evaluation.size) or None, "strata": strata}

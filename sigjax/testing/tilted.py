@@ -46,7 +46,7 @@ import math
 import numpy as np
 
 from sigjax.records import Column, Comparisons
-from sigjax.resample.draws import row_keys, words
+from sigjax.resample.draws import STREAMS, words
 from sigjax.run.context import Context, ahead, num_cores
 from sigjax.testing.hypotheses import Pair, SumsData
 from sigjax.testing.p_values import t_quantile
@@ -132,7 +132,7 @@ def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarr
 
     The numbers are words of the cipher, in the middle of their steps of 2^-32.
     """
-    rows = row_keys(seed ^ 2**63, np.arange(num_vectors + 1))  # other words than those of plain swaps
+    rows = STREAMS["vectors"].keys(seed, np.arange(num_vectors + 1))
     numbers = (np.asarray(words(rows, num_units + 2 - num_units % 2)) + 0.5) * 2.0**-32
     return _logit(numbers[1:, :num_units]), numbers[0, : num_units + 1]
 

@@ -8,13 +8,17 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib import import_module
+from typing import get_args
 
+import cyclopts
 import pytest
 
 import sigjax
 from sigjax.cli import _run
+from sigjax.cli.app import COMMANDS
 from sigjax.cli.flags import HIDDEN, OTHER_OPTIONS
-from sigjax.cli.output import OUTPUTS, REPORTS
+from sigjax.cli.output import OUTPUTS, REPORTS, STUDIES, writers
 from sigjax.metrics import known_metric
 
 LONG = "system\tid\tok\tsys\tref\n" + "".join(
@@ -74,13 +78,16 @@ def test_the_ending_of_each_output_is_its_format(capsys, wide, tmp_path):
     assert json.loads(plain.read_text())["schema"] == "sigjax/1"
 
 
-FIRST_ENDINGS = ", ".join(each.endings[0] for each in OUTPUTS.values() if each.within is None)
+_FIRSTS = [OUTPUTS[name].endings[0] for name in REPORTS if OUTPUTS[name].within is None]
 ENDINGS = {
     "compare -o a.json --format tex": "a.json: its ending says json, but --format says latex; leave --format out",
-    "compare -o a.json -o a.xyz": f"a.xyz: its ending names no format; expected one of {FIRST_ENDINGS}",
+    "compare -o a.json -o a.xyz": f"a.xyz: its ending names no format; expected one of {', '.join(_FIRSTS)}",
     "compare -o a.json -o ./a.json": "a.json: is given twice for --output; give another --output",
-    "classical -o a.tex": "a.tex: this command does not write latex; expected one of text, json",
+    "classical -o a.tex": f"a.tex: this command does not write latex; expected one of {', '.join(STUDIES)} (",
     "classical -o a.json --format text": "a.json: its ending says json, but --format says text",
+    "compare -o a.github.md": f"this command does not write github; expected one of {', '.join(REPORTS)} (",
+    "compare --format github": "(github is written by diff, flips, slices)",
+    "flips --format latex": "(latex is written by compare, merge, show)",
 }
 
 
@@ -92,6 +99,40 @@ def test_endings_that_say_nothing_or_something_else_are_refused(capsys, wide, tm
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
     assert [path.name for path in tmp_path.iterdir()] == ["table.tsv"]
+
+
+def test_each_format_is_written_by_the_commands_that_are_named():
+    """The one list of formats, against the options that commands have."""
+    commands = dict(zip(COMMANDS, map(import_command, COMMANDS), strict=True))
+    for format in OUTPUTS:
+        named = {name.strip() for name in writers(format).partition(" by ")[2].split(",")}
+        taking = {name for name, choices in commands.items() if format in choices}
+        assert named <= taking, format
+        if "report" not in OUTPUTS[format].of:
+            assert named == taking, format
+
+
+def import_command(name):
+    """The formats that a command takes."""
+    module, _, function = COMMANDS[name][1].partition(":")
+    parameters = getattr(import_module(f"sigjax.cli.{module}"), function)
+    found = [] if isinstance(parameters, cyclopts.App) else inspect.signature(parameters).parameters.values()
+    chosen = [
+        get_args(part) for each in found if each.name == "format" for part in get_args(each.annotation.__origin__)
+    ]
+    return {value for values in chosen for value in values}
+
+
+def test_a_folder_in_place_of_outputs_is_named_with_its_files(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    for name in ("ref.txt", "out/a.txt", "out/b.txt"):
+        (tmp_path / name).write_text("a b c d e\n" * 4)
+    _, _, err = run(capsys, "compare", "ref.txt", "-i", "out", "-m", "bleu")
+    assert err == "sigjax: error: out: is a folder; give its files: -i out/*.txt\n"
+    (tmp_path / "out" / "c.hyp").write_text("a\n")
+    assert run(capsys, "compare", "ref.txt", "-i", "out", "-m", "ter")[2].endswith("give its files: -i out/*\n")
+    assert "logs named as their programs do; give its files: out/*\n" in run(capsys, "compare", "out")[2]
 
 
 @pytest.mark.parametrize(("written", "number"), [("1e3", 1000), ("2.5E+2", 250), ("1_000", 1000), ("300", 300)])

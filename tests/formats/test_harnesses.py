@@ -46,6 +46,34 @@ def test_terminal_bench_has_its_own_accuracy(data, number):
     assert list(means(read(*files)).values()) == pytest.approx(expected, rel=1e-14)
 
 
+@pytest.mark.parametrize("name", logs.TEXTS)
+def test_two_logs_of_one_system_are_named_by_their_files(write, name):
+    file, make = logs.TEXTS[name]
+    systems = read(*(write(f"{day}/{file}", make(A)) for day in ("monday", "tuesday"))).systems
+    assert [system.partition("/")[0] for system in systems] == ["monday", "tuesday"]
+
+
+def test_a_model_run_twice_is_named_with_its_task_and_both_files(write, tmp_path):
+    """The commonest thing in a folder of logs: it was called by the folder's name."""
+    for day, model in enumerate(["openai/gpt-4o-mini", "lab/b", "openai/gpt-4o-mini"]):
+        log = logs.inspect([1, 0, 1, day % 2], model=model, task="swe_mini")
+        write(f"logs_dup/2026-01-0{day + 1}_swe.eval", logs.inspect_zip(log))
+    first, last = (os.path.join(str(tmp_path), "logs_dup", f"2026-01-0{day}_swe.eval") for day in (1, 3))
+    said = f"two logs of 'openai/gpt-4o-mini' on 'swe_mini': {first} and {last}; leave one out"
+    with pytest.raises(InputError, match=re.escape(said)):
+        read(tmp_path / "logs_dup")
+    # Given one by one, their names tell them apart.
+    files = sorted((tmp_path / "logs_dup").iterdir())
+    assert read(*files).systems == tuple(file.stem for file in files)
+    with pytest.raises(InputError, match=re.escape(said)):
+        read(tmp_path / "logs_dup", f"other={files[1]}")
+    for day in (1, 2):
+        write(f"x/samples_arc_2026-01-0{day}T00-00-00.1.jsonl", logs.lm_eval(A))
+    other = write("y/samples_arc_2026-01-01T00-00-00.1.jsonl", logs.lm_eval(B))
+    with pytest.raises(InputError, match=r"two logs of 'x' on 'arc': .*01T00.*jsonl and .*02T00.*jsonl; leave one out"):
+        read(tmp_path / "x", other.parent)
+
+
 def test_tau2_names_its_agents_and_refuses_other_domains(write):
     a, b = (
         write("a.json", logs.tau2([1, 0.5])),
@@ -494,17 +522,20 @@ def test_attempts_of_terminal_bench_are_runs_and_those_without_an_outcome_failed
     assert note in evaluation.notes
 
 
-def test_evalplus_has_samples_and_two_scores(write):
-    """Plus is passing both; base alone where there is no plus."""
+@pytest.mark.parametrize("old", [False, True])
+def test_evalplus_has_samples_and_two_scores(write, old):
+    """Plus is passing both, base alone where there is no plus; as before version 0.2.2, and since."""
     base = [[1, 1], [1, 0], [0, 1]]
     plus = [[1, 0], [1, 1], [0, 0]]
-    tasks = {
-        f"H/{i}": [
+    tasks = {}
+    for i, (own, more) in enumerate(zip(base, plus, strict=True)):
+        sets = {"base": own, "plus": more}
+        tasks[f"H/{i}"] = [
             {"task_id": f"H/{i}", "base_status": "pass" if b else "fail", "plus_status": "pass" if p else "timeout"}
             for b, p in zip(own, more, strict=True)
         ]
-        for i, (own, more) in enumerate(zip(base, plus, strict=True))
-    }
+        if old:
+            tasks[f"H/{i}"] = {name: [["success" if x else "failed", []] for x in them] for name, them in sets.items()}
     content = json.dumps({"date": "x", "hash": "1", "eval": tasks})
     files = [write(f"{name}_eval_results.json", content) for name in "ab"]
     both = np.array(base) & np.array(plus)
@@ -513,38 +544,12 @@ def test_evalplus_has_samples_and_two_scores(write):
         assert made.stats[0, :, 0].tolist() == np.ravel(expected).tolist()
         assert made.metric.name == (metric or "plus")
         assert made.runs == ("1", "2") * 3
+    if old:
+        return
     alone = [write(f"{name}.json", content.replace("plus_status", "other")) for name in "ab"]
     assert read(*alone).stats[0, :, 0].tolist() == np.ravel(base).tolist()
     with pytest.raises(InputError, match="'H/0', sample 1, field 'base_status': expected one of pass, success, fail"):
         read(files[0], write("c.json", content.replace('"pass"', '"passed"')))
-
-
-def test_evalplus_of_before_and_since_version_0_2_2_is_read_alike(write):
-    """Plus is passing both; files of before and since version 0.2.2 are read alike."""
-    base = [[1, 1], [1, 0], [0, 1]]
-    plus = [[1, 0], [1, 1], [0, 0]]
-    new, old = {}, {}
-    for i, (own, more) in enumerate(zip(base, plus, strict=True)):
-        new[f"H/{i}"] = [
-            {"task_id": f"H/{i}", "base_status": "pass" if b else "fail", "plus_status": "pass" if p else "fail"}
-            for b, p in zip(own, more, strict=True)
-        ]
-        old[f"H/{i}"] = {
-            name: [["success" if each else "failed", []] for each in values]
-            for name, values in (("base", own), ("plus", more))
-        }
-    for dialect in (new, old):
-        content = json.dumps({"date": "x", "hash": "1", "eval": dialect})
-        files = [write(f"{name}_eval_results.json", content) for name in "ab"]
-        for metric, expected in (
-            ("base", base),
-            ("plus", np.array(base) & np.array(plus)),
-            (None, np.array(base) & plus),
-        ):
-            made = read(*files, metric=metric)
-            assert made.stats[0, :, 0].tolist() == np.ravel(expected).tolist()
-            assert made.metric.name in ("base", "plus")
-            assert made.runs == ("1", "2") * 3
 
 
 def test_runs_of_several_files_are_numbered_by_file_and_trial(write):

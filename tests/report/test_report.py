@@ -8,13 +8,16 @@ import sys
 from dataclasses import replace
 
 import narwhals
+import numpy as np
 import pytest
 from reports import NOTE, SIGNATURE, STRANGE, make_report, read_back, with_pair, without_intervals
 
-from sigjax import Evaluation, compare
+from sigjax import Evaluation, compare, read, studies
+from sigjax.metrics.suites import suite_of
 from sigjax.records import InputError, Interval
 from sigjax.report import Report
 from sigjax.report.data import to_dataframe
+from sigjax.report.words import count
 
 
 def test_json_holds_the_records_and_exactly_the_agreed_keys():
@@ -193,7 +196,7 @@ def test_runs_are_said_as_instances_with_runs():
     made = {"metric": "accuracy", "ids": ids, "runs": runs}
     report = compare(Evaluation.from_arrays(numbers, **made))
     assert "|units:8 instances|runs:5|" in report.signature
-    assert (report.num_instances, report.num_units) == (40, 8)
+    assert (report.num_instances, report.runs, report.num_units) == (8, (5, 5), 8)
     first = "accuracy on 8 instances with 5 runs, 3 systems"
     assert str(Report.from_json(report.to_json())).splitlines()[0] == str(report).splitlines()[0] == first
     assert report.to_methods().startswith("We compared 3 systems on 8 instances with 5 runs, all pairs of them")
@@ -208,6 +211,67 @@ def test_runs_are_said_as_instances_with_runs():
     ragged = {name: own[:38] for name, own in numbers.items()}
     last = compare(Evaluation.from_arrays(ragged, metric="accuracy", ids=ids[:38], runs=runs[:38]))
     assert str(last).startswith("accuracy on 8 instances with up to 5 runs, 3 systems")
+    assert ("|runs:3-5|" in last.signature, last.runs) == (True, (3, 5))
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("titled", [False, True])
+def test_instances_and_runs_are_counted_alike_in_all_outputs(clustered, titled):
+    """Of a log with epochs, too, which names its task: 90 questions with 5 epochs are never 450 instances."""
+    ids, rng = [f"q{i // 5}" for i in range(450)], np.random.default_rng(0)
+    clusters = [f"c{i // 30}" for i in range(450)] if clustered else None
+    right = {name: (rng.random(450) < chance).astype(int) for name, chance in zip("ABC", (0.5, 0.6, 0.7), strict=True)}
+    frame = {"metric": "accuracy", "ids": ids, "runs": [i % 5 for i in range(450)], "clusters": clusters}
+    evaluation = replace(Evaluation.from_arrays(right, **frame), title="gpqa: choice" if titled else None)
+    report, size = compare(evaluation), "90 instances with 5 runs"
+    assert (report.num_instances, report.runs, report.num_units) == (90, (5, 5), 15 if clustered else 90)
+    loaded = json.loads(report.to_json())
+    assert [loaded["settings"][name] for name in ("instances", "runs")] == [90, [5, 5]]
+    assert [(one["instances"], one["runs"]) for one in loaded.get("measured", ())] == [(90, [5, 5])] * titled
+    again = Report.from_json(report.to_json())
+    assert again == report
+    texts = [str(report), report.to_methods(), report.to_html(), report.to_markdown(), report.to_latex(), repr(report)]
+    quick = {"progress": False, "seed": 1}
+    pair = {"only": ["A", "B"], "repetitions": 20, "resamples": 99} | quick
+    mix = studies.power(evaluation, instances=[20], **pair)
+    made = [mix, studies.audit(evaluation, **pair), studies.stopping(evaluation, orders=2, **quick)]
+    assert [study.num_instances for study in made] == [90, 90, 90]
+    texts += [str(study) for study in made]
+    for text in texts:
+        assert size in text
+        assert "450 instances" not in text
+    clusters_of = [f"in {count(15, 'cluster')}" in str(study) for study in made]
+    assert clusters_of == [clustered] * 3
+    (alone, *_) = studies.one_sample(evaluation, against=0.5, progress=False)
+    whole = f"15 units of {size}" if clustered else "90 units of 450 runs"
+    assert f"{alone.system!r}: {whole}, taken whole" in alone.notes
+
+
+def test_a_suite_counts_the_instances_of_all_tasks_once():
+    tasks = {"x": 3, "y": 1}
+    made, rng = [], np.random.default_rng(1)
+    for task, runs in tasks.items():
+        ids = [f"{task}{i // runs}" for i in range(20 * runs)]
+        right = {name: rng.integers(0, 2, len(ids)) for name in "AB"}
+        labels = {"ids": ids, "runs": [i % runs for i in range(len(ids))], "clusters": [f"{one[:2]}" for one in ids]}
+        made.append(Evaluation.from_arrays(right, metric="accuracy", **labels))
+    report = compare(suite_of({"x": made[:1], "y": made[1:]}), progress=False)
+    assert (report.num_instances, report.runs) == (40, (1, 3))
+    assert [(one.instances, one.runs) for one in report.measured] == [(40, (1, 3)), (20, (3, 3)), (20, (1, 1))]
+    for text in ("40 instances with up to 3 runs", "20 instances with 3 runs", "20 instances with 1 run"):
+        assert text in report.to_markdown()
+    assert report.to_methods().startswith("We compared 2 systems on 40 instances with up to 3 runs")
+
+
+def test_what_is_left_out_of_runs_is_counted_in_runs(tmp_path):
+    rows = [f"q{i},{run},{name},1" for i in range(4) for run in range(3) for name in "AB"]
+    (tmp_path / "runs.csv").write_text("\n".join(["id,run,system,score", *rows[:-1]]))
+    evaluation = read(tmp_path / "runs.csv", metric="mean", runs="run", missing="drop")
+    report = compare(evaluation)
+    assert "dropped 1 of 12 runs of instances that some system lacks" in report.notes
+    assert "Of 12 runs of instances, 1 that some system lacks were left out." in report.to_methods()
+    several = compare(read(tmp_path / "runs.csv", metric="mean", runs="run", missing="pairwise"))
+    assert any("11 of 12 runs of instances" in note for note in several.notes)
 
 
 def test_without_a_correction_p_stands_once():

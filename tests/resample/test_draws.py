@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import re
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -10,8 +12,23 @@ import pytest
 from jax.extend.random import threefry_2x32
 from scipy.stats import chisquare
 
-from sigjax.resample.draws import BLOCK, bootstrap, draws_from_strata, padded_units, row_keys, swap, threefry2x32, words
+import sigjax
+from sigjax.records.options import options_of
+from sigjax.resample.draws import (
+    BLOCK,
+    STREAMS,
+    bootstrap,
+    draws_from_strata,
+    padded_units,
+    row_keys,
+    swap,
+    threefry2x32,
+    words,
+)
 from sigjax.resample.projection import choice
+from sigjax.studies.flips import SlicesOptions
+from sigjax.studies.monitor import StoppingOptions
+from sigjax.studies.trials import StudyOptions
 
 # Known answers of threefry2x32 with 20 rounds, from the Random123 distribution (kat_vectors).
 KNOWN = [
@@ -19,6 +36,29 @@ KNOWN = [
     ((0xFFFFFFFF, 0xFFFFFFFF), (0xFFFFFFFF, 0xFFFFFFFF), (0x1CB996FC, 0xBB002BE7)),
     ((0x13198A2E, 0x03707344), (0x243F6A88, 0x85A308D3), (0xC4923A9C, 0x483DF7A0)),
 ]
+
+
+def test_streams_of_a_seed_never_meet_and_hold_what_is_asked_for():
+    """By name, so that nobody takes rows that another use has; what `compare` cannot draw has its bit of the seed."""
+    for one, other in itertools.combinations(STREAMS.values(), 2):
+        ends = [(each.first, each.first + each.size) for each in (one, other)]
+        assert one.turned != other.turned or ends[0][1] <= ends[1][0] or ends[1][1] <= ends[0][0]
+    assert max(each.first + each.size for each in STREAMS.values()) <= 2**32 * BLOCK, "blocks have 32 bits"
+    named = {"trials": (StudyOptions, "repetitions", 1), "orders": (StoppingOptions, "orders", 2)}
+    named |= {"labels": (SlicesOptions, "permutations", 1)}
+    for name, (options, option, each) in named.items():
+        assert each * options_of(options)[option].metadata["option"].most <= STREAMS[name].size
+    first = {name: stream.keys(12345, np.arange(2)).tobytes() for name, stream in STREAMS.items()}
+    assert len(set(first.values())) == len(STREAMS)
+    assert first["resamples"] == row_keys(12345, np.arange(2)).tobytes()
+
+
+def test_no_words_are_drawn_beside_the_register():
+    """`row_keys` counts resamples from 0, and streams are made by nothing else."""
+    for path in (Path(sigjax.__file__).parent).rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if path.name != "draws.py":
+            assert not re.search(r"row_keys\([^)]*(\^|2\*\*|_FIRST)", text), path.name
 
 
 @pytest.mark.parametrize(("key", "counter", "expected"), KNOWN)

@@ -10,7 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from sigjax import Evaluation
 from sigjax.cli.app import app
+from sigjax.metrics import texts
 from sigjax.run import context
 from sigjax.run.context import progress_bar, with_progress
 from sigjax.studies import STUDIES
@@ -80,6 +82,35 @@ def test_an_error_ends_the_line(monkeypatch):
         wait_for("nothing", stream, seconds=0.5)
     assert stream.getvalue().endswith("\x1b[2K")
     assert not context._STEPS
+
+
+def test_long_work_says_on_a_pipe_what_it_does_and_what_to_do(monkeypatch):
+    """TER of seven systems took eight silent minutes in a log."""
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr("sigjax.run.context._LONG", 0.05)
+    for visible, long, advice in ((True, False, "wait"), (False, True, "wait"), (True, True, ""), (True, True, "wait")):
+        assert stream.getvalue() == ""
+        with progress_bar("ter of texts", 3_899, visible=visible, advice=advice) as advance:
+            advance(1)
+            time.sleep(0.3 * long)
+    assert stream.getvalue() == "sigjax: still at ter of texts (3,899) after 0 s; wait\n"
+
+
+def test_texts_that_take_long_to_count_point_to_extract(monkeypatch, capsys):
+    slow = texts.extract_stats
+
+    def slower(*args, **options):
+        time.sleep(0.3)
+        return slow(*args, **options)
+
+    monkeypatch.setattr(texts, "extract_stats", slower)
+    monkeypatch.setattr("sigjax.run.context._LONG", 0.05)
+    options = {"metric": "wer", "cache": False}
+    Evaluation.from_texts({"A": ["a b"], "B": ["a c"]}, ["a b"], **options)
+    assert "still at wer of texts (2) after 0 s; `sigjax extract` counts once" in capsys.readouterr().err
+    Evaluation.from_texts({"A": ["a b"], "B": ["a c"]}, ["a b"], progress=False, **options)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(("delay", "is_terminal"), [(1.0, True), (0.0, False)])

@@ -11,7 +11,7 @@ from samples import with_covariance
 from scipy import stats
 
 from sigjax import Evaluation, SampleMetric, compare
-from sigjax.records import Settings
+from sigjax.records import CORRECTIONS, Settings
 from sigjax.records.settings import adjust
 from sigjax.resample.units import make_units
 from sigjax.testing.jackknife import jackknife_intervals, joint_level, normal_maxima, tango_interval, wilson_interval
@@ -154,10 +154,10 @@ def test_no_interval_is_shorter_than_by_itself():
             assert report.comparisons[-1].interval.low <= alone.comparisons[0].interval.low + 1e-12
 
 
-FAMILYWISE = ("holm", "hochberg", "bonferroni", "maxt")
+FAMILYWISE = [name for name, each in CORRECTIONS.items() if each.bounds == "familywise"]
 
 
-@pytest.mark.parametrize("correction", [*FAMILYWISE, "bh", "by", "none"])
+@pytest.mark.parametrize("correction", CORRECTIONS)
 def test_deltas_have_the_level_that_fits_the_correction(correction):
     """Bonferroni's, by SciPy's t and normal laws; and the scores, and pairs of other corrections, have theirs alone."""
     rng, together = np.random.default_rng(3), correction in FAMILYWISE
@@ -214,7 +214,7 @@ def test_deltas_of_whole_columns_hold_together_and_scores_stay():
     assert {one.interval_kind for one in first.systems} == {"percentile"}
 
 
-@pytest.mark.parametrize("correction", ["holm", "hochberg", "bonferroni"])
+@pytest.mark.parametrize("correction", [name for name in FAMILYWISE if not CORRECTIONS[name].is_resampled])
 def test_an_interval_excludes_0_only_if_adjusted_p_is_small(correction):
     """Exact where the test is that of the interval, McNemar's by the normal law and t; the adjusted p are SciPy's and
     ours. Permutation tests may differ in the last pairs: then a note names them."""
