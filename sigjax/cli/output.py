@@ -39,7 +39,7 @@ class OutputFormat:
     """A format of results: the endings of its files, and another, `short` name.
 
     `pieces` makes the text of a report, in pieces where it grows with the pairs, from the report, the options of
-    `Output.options`, and the file that is written (None for the terminal); None where no report is written in this format.
+    `Output.options`, and the file that is written (None for the terminal); None where no report has this format.
     Where it is asked for, files may also have the endings of the format that it is `within`. It is written `of`
     reports, of results in "blocks" (sentences and tables, as a comment has them), and of other results of "studies".
     """
