@@ -47,14 +47,15 @@ from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing
 from sigjax.records.options import check, option, same, takes
 from sigjax.records.settings import PValueCorrection, adjust
 from sigjax.report.plots import BLUE, GREY, set_words
+from sigjax.report.sections import Table
 from sigjax.run.context import progress_bar
 from sigjax.run.files import read_text
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
 from sigjax.studies.study import (
     PANEL,
+    Block,
     Study,
     StudyResult,
-    columns_text,
     more_in_json,
     signature_line,
     study_signature,
@@ -404,13 +405,16 @@ class Monitor(StudyResult):
         ends = np.clip([centre - radius, centre + radius], -width, width).T.tolist()
         return [Interval(low, high) for low, high in ends]
 
-    def _lines(self) -> list[str]:
+    def _lines(self) -> list[Block]:
         pairs, needed = self.pairs, self.needed
         settled, size = sum(each.settled_at is not None for each in pairs), max(each.units for each in pairs)
         verb, most = "is" if settled == 1 else "are", "" if self.largest is None else f" of at most {self.largest:,}"
         said = f"{settled:,} of {words.count(len(pairs), 'pair')} {verb} settled"
         rate = f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks"
-        lines = [f"{'go on' if needed else 'stop'}: {said} after {words.count(size, self.unit)}{most}", rate]
+        lines: list[Block] = [
+            f"{'go on' if needed else 'stop'}: {said} after {words.count(size, self.unit)}{most}",
+            rate,
+        ]
         if needed and (free := [name for name in self.systems if name not in needed]):
             lines.append(f"{words.count(len(free), 'system')} may stop: {words.first_of(free, 4)}")
         number = len(self.waiting)
@@ -437,7 +441,7 @@ class Monitor(StudyResult):
             at: ["open" if each.settled_at is None else f"{each.settled_at:,}" for each in shown],
             "better": [each.better or unclear[each.settled_at is not None] for each in shown],
         }
-        lines += ["", *map(str.rstrip, columns_text(columns, (0, len(columns) - 1)))]
+        lines += ["", Table.of(columns, names=(0, len(columns) - 1))]
         if self.bounds is not None and self._clusters:
             what = "clusters" if self.unit == "cluster" else "runs of instances"
             lines += ["", f"no intervals: there are none for sums over {what}"]
