@@ -22,6 +22,12 @@ settings.register_profile("search", deadline=None)
 settings.load_profile("same")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _no_width():
+    """Workers of xdist have `COLUMNS`, by which text that is printed is as wide."""
+    os.environ.pop("COLUMNS", None)
+
+
 @pytest.fixture(scope="session")
 def data() -> pathlib.Path:
     """The folder of real data, when the environment names it."""

@@ -62,7 +62,7 @@ def doctor(paths: Files, inputs: Inputs, results: Results) -> int:
     asked = values(inputs, ReadOptions, metric=next(iter(inputs.metric), None))
     diagnosis = diagnose(*paths, options=ReadOptions(**asked)).spelled(_flag)
     width = text_width(to_file=bool(results.output))
-    results.write(lambda: diagnosis.text(width, _flag), diagnosis.to_json)
+    results.write(lambda _: diagnosis.text(width, _flag), diagnosis.to_json)
     return 2 if diagnosis.command is None else 0
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -337,11 +336,12 @@ class Results(Written):
 
     format: OfStudies | None = same(Written, "format")
 
-    def write(self, text: Callable[[], str], json: Callable[[], str], figures: Sequence[Path] = ()) -> None:
-        """Write in the formats asked for."""
+    def write(self, text: Callable[[int | None], str], json: Callable[[], str], figures: Sequence[Path] = ()) -> None:
+        """Write in the formats asked for; `text` takes a width."""
         for format, path in self.files():
-            write_text(json() if format == "json" else text(), format, path)
-        self.close(lambda: text().lstrip().splitlines()[:1], figures)
+            width = text_options(to_file=path is not None)["width"]
+            write_text(json() if format == "json" else text(width), format, path)
+        self.close(lambda: text(None).lstrip().splitlines()[:1], figures)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -412,9 +412,10 @@ def _written(records: Sequence[object]) -> Iterator[tuple[str, Path]]:
 
 
 def text_width(*, to_file: bool = False) -> int:
-    """The columns of text: those of the terminal if it goes there, else 80."""
-    on_terminal = not to_file and is_terminal(sys.stdout)
-    return shutil.get_terminal_size((_COLUMNS, 0)).columns if on_terminal else _COLUMNS
+    """The columns of text: those of stdout if it goes there, else 80."""
+    from sigjax.report.text import columns
+
+    return (None if to_file else columns()) or _COLUMNS
 
 
 def write_text(text: str, format: str, output: Path | None) -> None:
@@ -449,12 +450,12 @@ def _plain(text: str, encoding: str) -> str:
 
 
 def text_options(*, to_file: bool) -> dict[str, Any]:
-    """Width and colour of text: those of the terminal if it goes there; in files nothing is cut."""
+    """Width and colour of text: those of stdout if it goes there; in files nothing is cut."""
     from sigjax.report.text import WHOLE
 
     on_terminal = not to_file and is_terminal(sys.stdout)
     return {
-        "width": None if on_terminal else WHOLE,
+        "width": WHOLE if to_file else None,
         "color": on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb",
     }
 

@@ -70,6 +70,11 @@ _READING: dict[str, Callable[[Inputs, Files], Any]] = {
 }
 
 
+def _text_of(result: Any) -> Callable[[int | None], str]:
+    """Its text by the width."""
+    return lambda width: result.to_text(width=width)
+
+
 def _drawn(result: Any, figure: Figure) -> list[Path]:
     if figure.figure is not None:
         write_figure(result.plot(), figure.figure)
@@ -86,11 +91,11 @@ def _tests(paths: Files, inputs: Inputs, options: Any, results: Results, figure:
         _single(tests)
         if figure.figure is not None and not hasattr(tests[0], "plot"):
             raise InputError("tests of folds have no figure; leave --figure out")
-        results.write(tests[0].__str__, tests[0].to_json, _drawn(tests[0], figure))
+        results.write(_text_of(tests[0]), tests[0].to_json, _drawn(tests[0], figure))
         return
     if figure.figure is not None:
         raise InputError("tests of two systems have no figure; leave --figure out, or give three systems or more")
-    results.write(lambda: "\n".join(map(str, tests)), lambda: to_json(tests))
+    results.write(lambda width: "\n".join(each.to_text(width=width) for each in tests), lambda: to_json(tests))
 
 
 def _association(paths: Files, options: Any, results: Results) -> None:
@@ -103,7 +108,7 @@ def _association(paths: Files, options: Any, results: Results) -> None:
             f"{paths[0]}: has {len(labels)} labels, but {paths[1]} has {len(gold)}; expected one per instance"
         )
     result = STUDIES["association"].load("association_test")(gold, labels, **values(options))
-    results.write(result.__str__, result.to_json)
+    results.write(_text_of(result), result.to_json)
 
 
 def _battles(paths: Files, options: Any, results: Results, figure: Figure) -> None:
@@ -112,7 +117,7 @@ def _battles(paths: Files, options: Any, results: Results, figure: Figure) -> No
     check_outputs(paths, results, figure)
     with progress_bar("battles", visible=not results.quiet):
         result = STUDIES["battles"].load("battles")(str(paths[0]), **values(options))
-    results.write(result.__str__, result.to_json, _drawn(result, figure))
+    results.write(_text_of(result), result.to_json, _drawn(result, figure))
 
 
 _COMMANDS: dict[str, tuple[Callable[..., None], tuple[type, ...], tuple[type, ...]]] = {
@@ -147,7 +152,7 @@ def command(name: str) -> Command:
         if isinstance(results, Blocks):
             results.write(result, figures)
         else:
-            results.write(result.__str__, result.to_json, figures)
+            results.write(_text_of(result), result.to_json, figures)
         return result.exit_code
 
     def write(paths: Files, inputs: Inputs, options: Any, results: Results | Blocks) -> int:

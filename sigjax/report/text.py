@@ -5,6 +5,7 @@ It says everything without colour; on a terminal no row of a table is wider.
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -114,9 +115,20 @@ def to_text(report: ReportRecord, *, width: int | None = None, color: bool = Fal
     return rendered(draw, width, color=color)
 
 
+def columns() -> int | None:
+    """The columns of stdout: those of `COLUMNS`, also through a pipe, or of the terminal; None where it has no width.
+
+    All text that is printed asks here.
+    """
+    given = os.environ.get("COLUMNS", "")
+    if is_terminal(sys.stdout) or (given.isdecimal() and int(given) > 0):
+        return shutil.get_terminal_size((80, 0)).columns
+    return None
+
+
 def rendered(draw: Callable[[Page], None], width: int | None, *, color: bool) -> str:
-    """What `draw` prints on a page of this width, by default that of the terminal, or of files."""
-    room = width or (shutil.get_terminal_size((80, 0)).columns if is_terminal(sys.stdout) else WHOLE)
+    """What `draw` prints on a page of this width, by default that of stdout, or of files."""
+    room = width or columns() or WHOLE
     page = Page(WIDTH_OF_SENTENCES if room == WHOLE else room, room, color)
     draw(page)
     return str(page)
@@ -164,9 +176,9 @@ def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[st
     if not one_test or families[0].settings.alternative != "two-sided":
         return False
     table, dropped = metrics_table(sections), []
-    if _width_of_names(page, table) < _longest_name(table):  # the intervals of no metric rather than of some
+    if width_of_names(page.room, table) < _longest_name(table):  # the intervals of no metric rather than of some
         table, dropped = table.without(table.optional), [table.header[i] for i in table.optional]
-    if _width_of_names(page, table) < MIN_NAME:
+    if width_of_names(page.room, table) < MIN_NAME:
         return False
     lower = [section.caption.endswith(words.LOWER) for section in sections]
     titles = [
@@ -197,8 +209,10 @@ def _tasks(page: Page, sections: list[Section], *, verbose: bool) -> list[Sectio
     return sections[1:] if verbose else []
 
 
-def draw_table(page: Page, table: Table, dropped: Sequence[str] = ()) -> None:
+def draw_table(page: Page, table: Table, dropped: Sequence[str] = (), *, most: int = WHOLE) -> None:
     """Print a table, of which columns with the titles `dropped` are left out; names share what the numbers leave.
+
+    No column of names is wider than `most`.
 
     Where it is too wide, optional columns are left out until the names fit, if need be without what all have in common;
     then names are broken into lines, and cut last.
@@ -206,14 +220,14 @@ def draw_table(page: Page, table: Table, dropped: Sequence[str] = ()) -> None:
     ends = words.shared_ends([row[i] for row in table.rows for i in table.names])
     titles = max((cell_len(table.header[i]) for i in table.names), default=0)
     needed = max(titles, _longest_name(table) - sum(map(cell_len, ends)))
-    needed = needed if len(table.names) == 1 else min(MIN_NAME, needed)  # several columns of names are broken sooner
+    needed = min(needed, most if len(table.names) == 1 else MIN_NAME)  # several columns of names are broken sooner
     dropped = list(dropped)
-    while table.optional and _width_of_names(page, table) < needed:
+    while table.optional and width_of_names(page.room, table) < needed:
         dropped.append(table.header[table.optional[0]])
         table = table.without(table.optional[:1])
-    width = _width_of_names(page, table)
+    width = min(width_of_names(page.room, table), most)
     page.add()
-    if any(ends) and width < _longest_name(table):
+    if any(ends) and width < _longest_name(table) and page.room < WHOLE:
         common = " and ".join([repr(end) for end in ends if end])
         page.sentence(f"names without their common {common}", style=DIM)
         cut = slice(len(ends[0]), -len(ends[1]) or None)
@@ -237,12 +251,12 @@ def _longest_name(table: Table) -> int:
     return max((cell_len(row[i]) for row in table.rows for i in table.names), default=0)
 
 
-def _width_of_names(page: Page, table: Table) -> int:
-    """Columns for each column of names, so that a row fits."""
-    columns = zip(*_headings(table), *table.rows, strict=True)
-    numbers = [cells for i, cells in enumerate(columns) if i not in table.names]
+def width_of_names(room: int, table: Table) -> int:
+    """Columns for each column of names, so that a row fits into this room; all of what is left where there are none."""
+    parts = zip(*_headings(table), *table.rows, strict=True)
+    numbers = [cells for i, cells in enumerate(parts) if i not in table.names]
     taken = sum(cell_len(_right(cells)[0]) + len(GAP) for cells in numbers)
-    return (page.room - taken - len(GAP) * (len(table.names) - 1)) // len(table.names)
+    return (room - taken - len(GAP) * (len(table.names) - 1)) // max(1, len(table.names))
 
 
 def table_lines(table: Table, width_of_names: int) -> list[str]:
@@ -281,7 +295,7 @@ def _family(page: Page, family: PairFamily) -> None:
     page.sentence(family.heading, style=BOLD)
     if family.layout == "grid":
         most = MAX_GRID if page.room == WHOLE else MAX_NUMBERS
-        if len(family.systems) <= most and _width_of_names(page, family.table) >= MIN_NAME:
+        if len(family.systems) <= most and width_of_names(page.room, family.table) >= MIN_NAME:
             page.sentence(f"{family.p_title} of all pairs; columns are numbered like the rows")
             draw_table(page, family.table)
         else:

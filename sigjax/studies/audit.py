@@ -16,6 +16,7 @@ from sigjax.records import Interval, Settings, Test
 from sigjax.records.display import Brief
 from sigjax.records.options import check, same, takes
 from sigjax.report.plots import PALETTE, label_rows, set_words
+from sigjax.report.sections import Table
 from sigjax.report.words import count, format_p, metric_title, middle_cut, percent
 from sigjax.run.context import with_progress
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval, uniformity
@@ -119,17 +120,17 @@ class Audit(study.Study):
         """One row per test and level."""
         return [{"metric": one.metric, "test": one.test} | asdict(error) for one in self.tests for error in one.errors]
 
-    def _lines(self) -> list[str]:
+    def _lines(self) -> list[study.Block]:
         """The table of false-positive rates, and what they say."""
         names = " and ".join(self.systems)
-        lines = [
+        lines: list[study.Block] = [
             f"audit of {names}: {study.in_units(self)}",
             "",
             f"{count(self.repetitions, 'pair')} by random swaps of the outputs of {names}: neither is better, and they "
             "are as similar as the systems are",
             "false-positive rate, with 95% intervals:",
             "",
-            *_error_table(self.tests),
+            _error_table(self.tests),
             "",
             *_verdicts(self.tests),
         ]
@@ -217,7 +218,7 @@ def _audited(p_values: np.ndarray, **named: Any) -> AuditedTest:
     return AuditedTest(errors=tuple(errors), p_values=tuple(p_values.tolist()), **distances, **named)
 
 
-def _error_table(tests: Sequence[AuditedTest]) -> list[str]:
+def _error_table(tests: Sequence[AuditedTest]) -> Table:
     header = ("metric", "test", "method", *(f"p <= {rate.alpha:g}" for rate in tests[0].errors), "excess", "p")
     rows = []
     for one in tests:
@@ -225,7 +226,9 @@ def _error_table(tests: Sequence[AuditedTest]) -> list[str]:
         rates = [f"{rate:.1f}% [{low:.1f}, {high:.1f}]" for rate, low, high in ends]
         named = metric_title(one.metric), one.test, study.in_methods(one.methods)
         rows.append((*named, *rates, f"{one.excess:.3f}", format_p(one.excess_p)))
-    return study.table_text(header, rows, (0, 1, 2))
+    return study.table_of(
+        header, rows, (0, 1, 2), (len(header) - 2, len(header) - 1, 2, *[0] * (len({one.metric for one in tests}) == 1))
+    )
 
 
 def _verdicts(tests: Sequence[AuditedTest]) -> list[str]:

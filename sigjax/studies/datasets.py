@@ -26,7 +26,7 @@ from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.settings import adjust
 from sigjax.report.plots import diagram_size, draw_diagram
 from sigjax.report.words import DASH, LOWER, count, format_number, format_p, metric_title, number_spec
-from sigjax.studies.study import Study, StudyRows, signature_line, table_text
+from sigjax.studies.study import Block, Study, StudyRows, signature_line, table_of
 from sigjax.studies.tests import doubled_ranks, wilcoxon
 from sigjax.testing.uncertainty import standard_errors
 
@@ -128,7 +128,7 @@ class RankTests(Study):
     def _schema(self) -> str:
         return "rank-tests"
 
-    def _lines(self) -> list[str]:
+    def _lines(self) -> list[Block]:
         alpha, spec = 1.0 - self.level, number_spec(self.scores)
         differ = "differ" if self.iman_davenport_p < alpha else "do not differ significantly"
         systems = [
@@ -146,9 +146,9 @@ class RankTests(Study):
             f"Friedman chi-square {self.friedman:.4g}, p = {format_p(self.friedman_p)}; Iman-Davenport F "
             f"{self.iman_davenport:.4g}, p = {format_p(self.iman_davenport_p)}",
             "",
-            *table_text(("system", "mean rank", "mean score"), systems, (0,)),
+            table_of(("system", "mean rank", "mean score"), systems, (0,)),
             "",
-            *table_text(("a", "b", "ranks apart", "p (Nemenyi)", "p (Wilcoxon)", "p (Holm)"), pairs, (0, 1)),
+            table_of(("a", "b", "ranks apart", "p (Nemenyi)", "p (Wilcoxon)", "p (Holm)"), pairs, (0, 1)),
             "",
             f"Nemenyi: mean ranks differ at {alpha:.3g} where they are {self.critical_difference:.3f} apart; adjusted "
             "for all pairs",
@@ -396,7 +396,7 @@ class _FoldTests(StudyRows[FoldTest]):
         return {self._about[1]: self._rows()}
 
 
-def _fold_lines(tests: Sequence[FoldTest]) -> list[str]:
+def _fold_lines(tests: Sequence[FoldTest]) -> list[Block]:
     spec = number_spec([number for test in tests for number in (test.score_a, test.score_b, test.delta)])
     several, five = len({test.data_set for test in tests}) > 1, any(test.f_p_value is not None for test in tests)
     header = (*(["data set"] * several), "a", "b", "delta", "interval", "t", "p", *(["p (5x2cv F)"] * five))
@@ -415,7 +415,7 @@ def _fold_lines(tests: Sequence[FoldTest]) -> list[str]:
     return [
         f"{first.folds}-fold cross-validation{repeated}: corrected resampled t test (Nadeau and Bengio), two-sided",
         "",
-        *table_text(header, rows, (0, 1, 2) if several else (0, 1)),
+        table_of(header, rows, (0, 1, 2) if several else (0, 1)),
         "",
         "folds share training data, so that their results depend on each other: p of a plain t",
         "test of them, or of resampled folds, is too small. p is of each pair and data set alone,",

@@ -16,12 +16,13 @@ from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.records.settings import PValueCorrection
+from sigjax.report.sections import Table
 from sigjax.report.words import format_interval, format_p, metric_title, number_spec, percent
 from sigjax.resample.tally import extreme
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
 from sigjax.studies.formulas import proportion_interval
-from sigjax.studies.study import StudyRows, adjusted_p, columns_text, signature_line, with_adjusted_p
+from sigjax.studies.study import Block, StudyRows, adjusted_p, signature_line, with_adjusted_p
 from sigjax.testing.intervals import in_closed_form, interval_names
 from sigjax.testing.jackknife import (
     degrees_of_freedom,
@@ -273,7 +274,7 @@ def _of_metric(evaluation: EvaluationRecord, settings: Settings, options: Equiva
     return [replace(row, holds=row.p_adjusted < settings.alpha) for row in adjusted]
 
 
-def _lines(results: Sequence[Equivalence]) -> list[str]:
+def _lines(results: Sequence[Equivalence]) -> list[Block]:
     first, settings = results[0], results[0].settings
     spec = number_spec([number for row in results for number in (row.score_a, row.score_b, row.delta, row.margin)])
     inside = f"|delta| < {first.margin:g}"
@@ -305,7 +306,11 @@ def _lines(results: Sequence[Equivalence]) -> list[str]:
     return [
         f"{first.claim} test ({', '.join(_TITLES[method] for method in methods)}): {claim}",
         "",
-        *columns_text(columns, (0, 1, 2)),
+        Table.of(
+            columns,
+            names=(0, 1, 2),
+            optional=(*["metric"] * (len({row.metric for row in results}) == 1), "p (upper)", "p (lower)"),
+        ),
         "",
         f"holds: {adjusted_p(results)} < {settings.alpha:g}; not shown does not mean that there is a difference",
         *(["p (lower), p (upper) and intervals are each for its pair alone"] if len(results) > 1 else []),

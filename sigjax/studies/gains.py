@@ -31,12 +31,13 @@ from sigjax.records import (
 )
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.plots import LOOKS, draw_points, limit_gains, set_words
+from sigjax.report.sections import Table
 from sigjax.report.words import count, format_interval, format_number, metric_title, number_spec, percent
 from sigjax.resample.units import units_of_instances
 from sigjax.run.context import progress_bar, with_progress
 from sigjax.run.files import naming
 from sigjax.studies.formulas import PROPORTION_LEVEL, paired_proportion
-from sigjax.studies.study import PANEL, WIDTH, Study, grouped, in_units, table_text, unit_of
+from sigjax.studies.study import PANEL, WIDTH, Block, Study, grouped, in_units, table_of, unit_of
 from sigjax.studies.trials import checked_settings, on_instances, select
 from sigjax.testing.hypotheses import Hypotheses
 from sigjax.testing.problem import problem_of
@@ -180,7 +181,7 @@ class Gains(Study):
     settings: Settings
     signature: str
 
-    def _lines(self) -> list[str]:
+    def _lines(self) -> list[Block]:
         """The answer and the numbers of each metric and test."""
         (low, high), noun, share = self.p_range, unit_of(self), percent(self.quantile)
         lines, middle = [f"gains of {count(len(self.systems), 'system')}: {in_units(self)}"], (low + high) / 2.0
@@ -190,7 +191,7 @@ class Gains(Study):
             if last.threshold is not None:
                 at_p = f"at {self.alternative} p = {middle:g}"
                 text += f": {share} of pairs gain at most {last.threshold:{spec}} {at_p}"
-            lines += ["", *wrap(text, WIDTH), "", *self._table(points, spec)]
+            lines += ["", *wrap(text, WIDTH), "", self._table(points, spec)]
             known = np.array([(at.size, at.threshold) for at in points if at.threshold], float)
             if len(known) > 1:
                 sizes, thresholds = np.log(known).T
@@ -207,7 +208,7 @@ class Gains(Study):
             lines += ["interval: of the share, for other systems like these"]
         return [*lines, *(line for note in self.notes for line in wrap(f"note: {note}", WIDTH)), self.signature]
 
-    def _table(self, points: list[GainsAt], spec: str) -> list[str]:
+    def _table(self, points: list[GainsAt], spec: str) -> Table:
         """One row per size."""
         header = [f"{unit_of(self)}s", "pairs", "median", "threshold", "near"]
         header += ["win", "share", f"{percent(PROPORTION_LEVEL)} interval"] * bool(self.elsewhere)
@@ -217,7 +218,7 @@ class Gains(Study):
             + (format_interval(at.interval, ".3f"),)
             for at in points
         ]
-        return table_text(header, [row[: len(header)] for row in rows])
+        return table_of(header, [row[: len(header)] for row in rows])
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """One panel per metric and test."""

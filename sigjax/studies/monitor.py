@@ -42,10 +42,11 @@ from sigjax.readers.options import listing
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Settings
 from sigjax.records.options import check, option, same, takes
 from sigjax.records.settings import PValueCorrection, adjust
+from sigjax.report.sections import Table
 from sigjax.run.files import read_text
 from sigjax.studies.study import (
+    Block,
     StudyResult,
-    columns_text,
     more_in_json,
     signature_line,
     wrapped,
@@ -507,7 +508,7 @@ class Monitor(StudyResult):
         ends = np.clip([centre - radius, centre + radius], -width, width).T.tolist()
         return [Interval(low, high) for low, high in ends]
 
-    def _lines(self) -> list[str]:
+    def _lines(self) -> list[Block]:
         pairs, needed = self.pairs, self.needed
         settled, size = sum(each.settled_at is not None for each in pairs), max(each.units for each in pairs)
         verb = "is" if 1 in (settled, len(pairs)) else "are"
@@ -515,7 +516,7 @@ class Monitor(StudyResult):
         said = f"{settled:,} of {words.count(len(pairs), 'pair')} {verb} settled"
         counted = f"{words.count(size, self.unit)}{most}"
         rate = f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks"
-        lines = [*wrapped(f"{'go on' if needed else 'stop'} after {counted}: {said}"), rate]
+        lines: list[Block] = [*wrapped(f"{'go on' if needed else 'stop'} after {counted}: {said}"), rate]
         lines.append(f"The order of the {self.unit}s must be random: shuffle what is sorted.")
         lines += wrapped(self._estimate(pairs)) if needed else []
         if needed and (free := [name for name in self.systems if name not in needed]):
@@ -544,7 +545,7 @@ class Monitor(StudyResult):
             at: ["open" if each.settled_at is None else f"{each.settled_at:,}" for each in shown],
             "better": [each.better or unclear[each.settled_at is not None] for each in shown],
         }
-        lines += ["", *map(str.rstrip, columns_text(columns, (0, len(columns) - 1)))]
+        lines += ["", Table.of(columns, names=(0, len(columns) - 1))]
         if self.bounds is not None and self._clusters:
             what = "clusters" if self.unit == "cluster" else "runs of instances"
             lines += ["", f"no intervals: there are none for sums over {what}"]

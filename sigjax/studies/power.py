@@ -19,6 +19,7 @@ from sigjax.comparison.options import ReadingOptions, evaluations_of
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings, Test
 from sigjax.records.options import check, option, required, same, takes
 from sigjax.report.plots import GREY, set_words
+from sigjax.report.sections import Table
 from sigjax.report.words import DASH, count, format_interval, format_number, metric_title, number_spec, percent
 from sigjax.run.context import with_progress
 from sigjax.studies.formulas import (
@@ -29,7 +30,7 @@ from sigjax.studies.formulas import (
     proportion_interval,
     simulated_effect,
 )
-from sigjax.studies.study import COLORS, PANEL, Study, in_methods, in_units, study_signature, table_text, unit_of
+from sigjax.studies.study import COLORS, PANEL, Block, Study, in_methods, in_units, study_signature, table_of, unit_of
 from sigjax.testing.uncertainty import standard_errors
 
 if TYPE_CHECKING:
@@ -162,11 +163,11 @@ class Power(Study):
     signature: str
     mixes: tuple[Mix, ...] = ()
 
-    def _lines(self) -> list[str]:
+    def _lines(self) -> list[Block]:
         a, b = self.systems
         adjusted = f"{self.settings.alpha:g} over {count(self.pairs, 'pair')}; Holm rejects no fewer"
         alone = "for one pair; adjusted for more pairs, less is detectable: --pairs"
-        lines = [
+        lines: list[Block] = [
             f"power for {a} - {b}: pilot of {in_units(self)}",
             f"significant: p <= {self._alpha:.3g} ({alone if self.pairs == 1 else adjusted})",
             f"detectable: the true difference that is significant with power {percent(self.target)}, by the normal",
@@ -176,7 +177,7 @@ class Power(Study):
             spec = number_spec([pilot.delta, pilot.standard_error])
             for test in self.settings.tests:
                 lines += ["", f"{metric_title(pilot.metric)}, {test} test, {self.settings.alternative}", ""]
-                lines += self._table(pilot.metric, test, spec)
+                lines.append(self._table(pilot.metric, test, spec))
             known = f"{pilot.delta:+{spec}}, that of the pilot, which has a standard error of"
             lines += ["", f"power: if the true difference is {known} {pilot.standard_error:{spec}}"]
             lines += self._cheapest([mix for mix in self.mixes if mix.metric == pilot.metric], spec)
@@ -186,22 +187,22 @@ class Power(Study):
             lines.append(f"{DASH}: with {sizes} units no permutation test has p <= {self._alpha:.3g}")
         return [*lines, self.signature]
 
-    def _cheapest(self, mixes: Sequence[Mix], spec: str) -> list[str]:
+    def _cheapest(self, mixes: Sequence[Mix], spec: str) -> list[Block]:
         if not mixes:
             return []
         best = next(mix for mix in mixes if mix.cheapest)
         mix = f"{count(best.instances, 'instance')} with {count(best.runs, 'run')} of each system"
         what = f"cheapest mix for a difference of {best.difference:{spec}} and power {percent(self.target)}:"
         rows = [(f"{each.runs}", f"{each.instances:,}", f"{each.cost:,.6g}") for each in mixes]
-        table = table_text(("runs", "instances", "cost"), rows)
+        table = table_of(("runs", "instances", "cost"), rows)
         zero = ["", "the variance of instances was estimated below 0, and is taken as 0"] * best.below_0
-        return ["", what, f"{mix}, cost {best.cost:,.6g}", "", *table, *zero, ""]
+        return ["", what, f"{mix}, cost {best.cost:,.6g}", "", table, *zero, ""]
 
     @property
     def _alpha(self) -> float:
         return self.settings.alpha / self.pairs
 
-    def _table(self, metric: str, test: Test, spec: str) -> list[str]:
+    def _table(self, metric: str, test: Test, spec: str) -> Table:
         header = ("detectable", "simulated", "standard error", "simulated", "power", "interval", "normal", "method")
         rows = []
         for at in self._points(metric, test):
@@ -209,7 +210,7 @@ class Power(Study):
             shares = (f"{at.power:.3f}", format_interval(at.interval, ".3f"), f"{at.normal_power:.3f}")
             numbers = (format_number(error, spec) for error in errors)
             rows.append((f"{at.instances:,}", *numbers, *shares, in_methods(at.methods)))
-        return table_text((f"{unit_of(self)}s", *header), rows)
+        return table_of((f"{unit_of(self)}s", *header), rows, optional=(4, 2, 7))
 
     def _points(self, metric: str, test: Test) -> list[PowerAt]:
         return [at for at in self.points if (at.metric, at.test) == (metric, test)]

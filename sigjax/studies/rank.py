@@ -21,10 +21,11 @@ from sigjax.metrics.ratios import mean_score
 from sigjax.records import InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
+from sigjax.report.sections import Table
 from sigjax.report.words import count, format_interval, format_ranks, number_spec, percent
 from sigjax.run.context import gib
 from sigjax.studies.equivalence import EquivalencePairsOptions
-from sigjax.studies.study import StudyResult, columns_text, more_in_json, study_signature
+from sigjax.studies.study import Block, StudyResult, more_in_json, study_signature
 from sigjax.studies.trials import by_one_metric
 from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import sign_ps
@@ -102,13 +103,13 @@ class Ranking(StudyResult):
     confidence_level: float
     signature: str
 
-    def _lines(self) -> list[str]:
+    def _lines(self) -> list[Block]:
         alpha, shown = 1.0 - self.confidence_level, self.systems[:_SHOWN]
         spec = number_spec([each.score for each in self.systems])
         top = sum(each.in_top_group for each in self.systems)
         may = "one system may be the best" if top == 1 else f"{top:,} systems may be the best (group: best)"
         title = CORRECTIONS[self.correction].title
-        lines = [
+        lines: list[Block] = [
             f"{self.metric} on {count(self.num_instances, 'instance')}, {count(len(self.systems), 'system')}: {may}",
             f"{self.num_significant:,} of {count(self.num_pairs, 'pair')} differ significantly: exact",
             f"permutation test, two-sided, p adjusted by {title} over all pairs, at {alpha:.3g}",
@@ -121,11 +122,12 @@ class Ranking(StudyResult):
             f"{percent(self.confidence_level)} interval": [format_interval(each.interval, spec) for each in shown],
             "beats": [f"{each.better:,}" for each in shown],
             "not significant": [f"{each.not_significant:,}" for each in shown],
-            "beaten by": [f"{each.worse:,}" for each in shown],
-            "adj. p to next": ["" if each.p_adjusted is None else f"{each.p_adjusted:.3g}" for each in shown],
+            "beaten, by": [f"{each.worse:,}" for each in shown],
+            "adj. p, to next": ["" if each.p_adjusted is None else f"{each.p_adjusted:.3g}" for each in shown],
             "group": ["best" if each.in_top_group else str(each.cluster) for each in shown],
         }
-        lines += [*columns_text(columns, (1,)), *more_in_json(len(self.systems) - len(shown), "system")]
+        table = Table.of(columns, names=(1,), optional=("undecided",))
+        lines += [table, *more_in_json(len(self.systems) - len(shown), "system")]
         return [*lines, "", "one pair: sigjax compare, with the same files and --only A B", self.signature]
 
 

@@ -18,7 +18,7 @@ from sigjax.report.plots import GREY, LOOKS, PALETTE, label_rows, plain, row_hei
 from sigjax.report.words import count, format_interval, number_spec, percent
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys
 from sigjax.resample.units import units_of_instances
-from sigjax.studies.study import PANEL, Study, study_signature, table_text
+from sigjax.studies.study import PANEL, Block, Study, study_signature, table_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,17 +114,17 @@ class RL(Study):
     confidence_level: float
     signature: str
 
-    def _lines(self) -> list[str]:
+    def _lines(self) -> list[Block]:
         """A table of aggregates, and one of pairs."""
         level = percent(self.confidence_level)
         spec = number_spec([each.score for each in self.aggregates])
         rows = [(a.system, a.metric, f"{a.score:{spec}}", format_interval(a.interval, spec)) for a in self.aggregates]
         scores = f"{count(self.num_scores, 'score')} per system on {count(self.num_games, 'task')}, which are fixed"
-        lines = [scores, "", *table_text(("system", "metric", "score", f"{level} interval"), rows, (0,))]
+        lines: list[Block] = [scores, "", table_of(("system", "metric", "score", f"{level} interval"), rows, (0,))]
         pairs = [(p.a, p.b, f"{p.probability:.3f}", format_interval(p.interval, ".3f")) for p in self.improvements]
         if pairs:
             lines += ["", "probability of improvement: a run of a is above one of b, ties half; mean over tasks", ""]
-            lines += table_text(("a", "b", "P(a > b)", f"{level} interval"), pairs, (0, 1))
+            lines.append(table_of(("a", "b", "P(a > b)", f"{level} interval"), pairs, (0, 1)))
         return [
             *lines,
             "median: of the means of tasks. Intervals: stratified bootstrap, runs drawn within tasks; too short for",

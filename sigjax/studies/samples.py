@@ -33,17 +33,18 @@ from sigjax.records import (
 from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.records.settings import PValueCorrection
+from sigjax.report.sections import Table
 from sigjax.resample.units import make_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import (
+    Block,
     StudyRows,
     adjusted_p,
-    columns_text,
     signature_line,
-    table_text,
+    table_of,
     with_adjusted_p,
     wrapped,
 )
@@ -604,7 +605,7 @@ _UNPAIRED = (
 )
 
 
-def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
+def _unpaired_lines(results: Sequence[Unpaired]) -> list[Block]:
     settings, systems = results[0].settings, dict[str, tuple[int, float]]()
     spec = words.number_spec([number for row in results for number in (row.score_a, row.score_b, row.delta)])
     for row in results:
@@ -626,7 +627,7 @@ def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
         "unpaired",
         f"{words.metric_title(results[0].metric)}, systems on different instances: unpaired tests, "
         f"{words.ALTERNATIVES[settings.alternative]}",
-        [table_text(("system", "n", "score"), scores, (0,)), columns_text(columns, (0, 1))],
+        [table_of(("system", "n", "score"), scores, (0,)), Table.of(columns, names=(0, 1), optional=("rank-sum p",))],
         [
             *wrapped(f"p: permutation of instances between the systems ({_methods(results)})"),
             f"rank-sum: Wilcoxon-Mann-Whitney ({', '.join(methods) or 'of one number per instance only'})",
@@ -635,7 +636,7 @@ def _unpaired_lines(results: Sequence[Unpaired]) -> list[str]:
     )
 
 
-def _one_sample_lines(results: Sequence[OneSample]) -> list[str]:
+def _one_sample_lines(results: Sequence[OneSample]) -> list[Block]:
     first, settings = results[0], results[0].settings
     spec = words.number_spec([number for row in results for number in (row.score, row.against, row.delta)])
     columns = {
@@ -647,7 +648,7 @@ def _one_sample_lines(results: Sequence[OneSample]) -> list[str]:
     }
     if first.against is None:
         title = f"{words.metric_title(first.metric)}: scores, without a test"
-        return _text(results, "one-sample", title, [columns_text(columns, (0,))], [])
+        return _text(results, "one-sample", title, [Table.of(columns, names=(0,))], [])
     del columns["std. error"]
     columns |= {"delta": [words.format_number(row.delta, f"+{spec}") for row in results], **_p_columns(results)}
     columns["test"] = [row.test for row in results]
@@ -656,7 +657,7 @@ def _one_sample_lines(results: Sequence[OneSample]) -> list[str]:
         results,
         "one-sample",
         f"{words.metric_title(first.metric)} against {first.against:g}, {words.ALTERNATIVES[settings.alternative]}",
-        [columns_text(columns, (0,))],
+        [Table.of(columns, names=(0,), optional=("delta", "n"))],
         [
             *(line for test in tests for line in wrapped(_TESTS[test].format(_methods(tests[test])))),
             f"{first.against:g} is taken for certain: it has no error of its own",
@@ -665,9 +666,9 @@ def _one_sample_lines(results: Sequence[OneSample]) -> list[str]:
     return [*text[:-1], f"{text[-1]}|against:{first.against!r}"]
 
 
-def _text(results: Results, test: str, title: str, tables: Sequence[list[str]], explained: list[str]) -> list[str]:
+def _text(results: Results, test: str, title: str, tables: Sequence[Table], explained: list[str]) -> list[Block]:
     """Warnings, the title, tables, what they mean, the notes and the signature."""
-    settings, tabled = results[0].settings, [line for table in tables for line in (*table, "")]
+    settings = results[0].settings
     drawn = {"n": settings.resamples, "seed": settings.seed} if any(row.exceed is not None for row in results) else {}
     signature = signature_line(
         test=test,
@@ -679,7 +680,7 @@ def _text(results: Results, test: str, title: str, tables: Sequence[list[str]], 
         correction=settings.correction,
         level=f"{settings.level:g}",
     )
-    return [*_notes(results, warnings=True), title, "", *tabled, *explained, *_notes(results), signature]
+    return [*_notes(results, warnings=True), title, *tables, *explained, *_notes(results), signature]
 
 
 def _p_columns(results: Sequence[Any]) -> dict[str, list[str]]:

@@ -25,7 +25,7 @@ from sigjax.report.html import blocks_page
 from sigjax.report.markup import MARKDOWN, escape_markdown, render_table
 from sigjax.report.plots import BLUE, ONE_COLUMN, VERMILION, draw_panels
 from sigjax.report.sections import Table
-from sigjax.report.text import BOLD, Page, draw_table, rendered, table_lines
+from sigjax.report.text import BOLD, WHOLE, Page, draw_table, rendered, width_of_names
 from sigjax.report.words import LOWER, METHODS, count, metric_title, size_text
 from sigjax.run.files import text_or_file
 from sigjax.version import __version__
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _Axes = TypeVar("_Axes", bound="Axes | Sequence[Axes]")
-NAME, WIDTH = 32, 80
-"""Columns for a name, and of a text."""
+NAME, WIDTH, _LEAST_NAME = 32, 80, 20
+"""Columns for a name, of a text, and for names in files, whose tables keep all columns."""
 COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
 PANEL = 2.0
 """Inches of the inside of a panel from top to bottom."""
@@ -50,6 +50,10 @@ _USUAL = frozenset(
 """The columns of data frames that most people use."""
 
 
+Block = str | Table
+"""A sentence, or a table. A sentence that ends with a colon is the heading of what follows."""
+
+
 class StudyResult(Brief):
     """The base of results that have a text, JSON and a data frame."""
 
@@ -59,14 +63,32 @@ class StudyResult(Brief):
     """That of the command."""
 
     @abstractmethod
-    def _lines(self) -> list[str]: ...
+    def _lines(self) -> Sequence[Block]:
+        """The lines of the text, which are broken where they are too long, and its tables."""
 
     def _fields(self) -> dict[str, Any]:
         return asdict(self)  # pyright: ignore[reportArgumentType]
 
     def __str__(self) -> str:
         """Return the result as text for a terminal."""
-        return "\n".join(map(visible, self._lines())) + "\n"  # no character of a name breaks a line
+        return self.to_text()
+
+    def to_text(self, *, width: int | None = None) -> str:
+        """The result as text in lines of `width` columns; when left out, those of the terminal, or of files."""
+
+        def draw(page: Page) -> None:
+            for part in self._lines():
+                if isinstance(part, Table):
+                    if page.lines and not page.lines[-1][0]:
+                        page.lines.pop()  # a table begins and ends with a blank line
+                    room = NAME if page.room < WHOLE else max(_LEAST_NAME, min(NAME, width_of_names(WIDTH, part)))
+                    draw_table(page, part, most=room)
+                elif f"|sigjax:{__version__}" in part:
+                    page.add(visible(part))  # one line, to be copied
+                elif part or (page.lines and page.lines[-1][0]):
+                    page.sentence(part)
+
+        return rendered(draw, width, color=False)
 
     def _repr_html_(self) -> str:
         """The same text for notebooks."""
@@ -104,8 +126,6 @@ class StudyResult(Brief):
         return getattr(self, self.rows) if self.rows else [self]
 
 
-Block = str | Table
-"""A sentence, or a table. A sentence that ends with a colon is the heading of what follows."""
 _SHORT_TABLE = 10
 """Rows of a table that a comment shows."""
 
@@ -130,10 +150,6 @@ class BlockResult(StudyResult):
     def _whole_blocks(self) -> tuple[list[Block], list[Block]]:
         """The same in files, where lists have all that they are of."""
         return self._blocks()
-
-    def __str__(self) -> str:
-        """Return the result as text for a terminal."""
-        return self.to_text()
 
     def to_text(self, *, width: int | None = None, color: bool = False, whole: bool = False) -> str:
         """The result as text in lines of `width` columns (those of the terminal when left out).
@@ -185,7 +201,7 @@ Row = TypeVar("Row")
 class StudyRows(tuple[Row, ...], StudyResult):
     """Results that have their settings in common, one per system or pair: a tuple with a text and JSON of all."""
 
-    _about: tuple[str, str, Callable[[Sequence[Any]], list[str]]]
+    _about: tuple[str, str, Callable[[Sequence[Any]], Sequence[Block]]]
 
     def __new__(cls, rows: Iterable[Row] = (), *about: Any) -> StudyRows[Row]:
         """Make them of results, the schema and the name of the results in JSON, and the function of the text."""
@@ -197,7 +213,7 @@ class StudyRows(tuple[Row, ...], StudyResult):
         """As a tuple."""
         return tuple.__repr__(self)
 
-    def _lines(self) -> list[str]:
+    def _lines(self) -> Sequence[Block]:
         return self._about[2](self)
 
     def _fields(self) -> dict[str, Any]:
@@ -286,14 +302,11 @@ def study_signature(study: str, options: object, *, metric: str, **more: object)
     return signature_line(**{"study": study, "metric": metric, **given, **more})
 
 
-def table_text(header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = ()) -> list[str]:
-    """The lines of a table, whose columns of names are cut."""
-    return table_lines(Table(tuple(header), list(map(tuple, rows)), names), NAME)
-
-
-def columns_text(columns: Mapping[str, Sequence[str]], names: tuple[int, ...] = ()) -> list[str]:
-    """The same of columns by their headers."""
-    return table_lines(Table.of(columns, names=names), NAME)
+def table_of(
+    header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = (), optional: tuple[int, ...] = ()
+) -> Table:
+    """A table of rows; `optional` columns are left out, in this order, where the terminal is too narrow."""
+    return Table(tuple(header), list(map(tuple, rows)), names, optional)
 
 
 def more_in_json(number: int, noun: str) -> list[str]:

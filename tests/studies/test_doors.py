@@ -210,3 +210,50 @@ def test_classical_tests_say_the_direction_of_the_scores(systems):
     assert (lower.lower_is_better, higher.lower_is_better) == (True, False)
     assert "lower is better" in str(lower).splitlines()[0]
     assert "lower is better" not in str(higher)
+
+
+WIDE = {"claude-3-5-sonnet-20241022-thinking": 0.5, "gpt-4o-2024-08-06": 0.0, "C": 0.2}
+
+
+def wide_results():
+    rng = np.random.default_rng(5)
+    numbers = {name: rng.normal(mean, 1.0, 200).round(3) for name, mean in WIDE.items()}
+    two = {name: numbers[name] for name in list(numbers)[:2]}
+    of, games = Evaluation.from_arrays, [i // 20 for i in range(200)]
+    few = {"repetitions": 20, "resamples": 99}
+    yield studies.power(of(two), instances=[100, 400], test=["permutation", "bootstrap"], **few)
+    yield studies.equivalence(of(numbers), margin=0.5)
+    yield studies.audit(of(two), **few)
+    yield studies.rank({name: own > 0.0 for name, own in numbers.items()})
+    yield studies.one_sample(of(numbers), against=0)
+    yield studies.unpaired(numbers)
+    yield studies.rl(of(two, ids=games, strata=games, runs=[i % 20 for i in range(200)]), resamples=99)
+    yield studies.classical_tests(of(numbers))
+    yield studies.classical_tests(of({name: own[:10] for name, own in numbers.items()}), design="folds")
+    yield studies.monitor(of(numbers, ids=range(200)))
+    yield studies.gains(of(numbers), resamples=99)
+    yield studies.flips(of(two, ids=range(200)))
+    yield studies.slices(of(two, ids=range(200), strata=games), by="strata")
+
+
+def test_text_fits_the_width_of_the_terminal_and_of_columns(monkeypatch):
+    """Tables were up to 121 columns wide, sentences 100, and nothing but `compare` asked for the width."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    results = list(wide_results())
+    whole = [str(each) for each in results]
+    for width in (80, 100):
+        monkeypatch.setenv("COLUMNS", str(width))
+        for result, text in zip(results, whole, strict=True):
+            shown = str(result)
+            assert shown == result.to_text(width=width)
+            lines = [line for line in shown.splitlines() if "|" not in line]
+            assert max(map(len, lines)) <= width, (type(result), max(lines, key=len))
+            assert len(text) >= len(shown) - 300
+        report = str(
+            sigjax.compare(Evaluation.from_arrays({name: np.arange(9) % 4 + k for k, name in enumerate(WIDE)}))
+        )
+        assert max(map(len, report.splitlines())) <= width
+    monkeypatch.delenv("COLUMNS")
+    for result, text in zip(results, whole, strict=True):
+        assert str(result) == text
+    assert all("Left out" not in text for text in whole)
