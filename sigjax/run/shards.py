@@ -28,7 +28,7 @@ from typing import IO, Any, cast
 import numpy as np
 
 from sigjax.records import EvaluationRecord, Hint, InputError, Settings
-from sigjax.run.files import read_bytes, remove_leftovers, replacing
+from sigjax.run.files import read_arrays, read_bytes, remove_leftovers, replacing
 from sigjax.version import __version__
 
 _LOG = logging.getLogger("sigjax")
@@ -171,13 +171,7 @@ def _unpacked(file: IO[bytes]) -> Shard:
     """The shard in a file; a damaged one, or one of another schema, may raise any error."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
-    with np.load(file, allow_pickle=False) as archive:
-        if sum(member.file_size for member in archive.zip.infolist()) > size:
-            raise ValueError("packed")  # shards are not packed, so that this would grow without limit
-        arrays = {name: archive[name] for name in archive.files}
-        # NumPy misses damage that shortens an array, and returns bytes where no array begins.
-        if archive.zip.testzip() is not None or not all(isinstance(each, np.ndarray) for each in arrays.values()):
-            raise ValueError("damaged")
+    arrays = read_arrays(file, size)  # shards are not packed: one that says so would grow without limit
     header = json.loads(arrays["header"].tobytes())
     if header["schema"] != _SCHEMA:
         raise ValueError("another schema")
