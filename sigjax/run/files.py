@@ -353,6 +353,7 @@ def _descriptor(path: str | os.PathLike[str]) -> int | None:
 
 def _target(path: str | os.PathLike[str]) -> Path | None:
     """The file itself, where the path is a link; None for what is written directly."""
+    _check_name(path)
     target, direct = Path(os.path.realpath(path)), _descriptor(path) is not None
     try:
         mode = os.stat(path).st_mode
@@ -366,6 +367,16 @@ def _target(path: str | os.PathLike[str]) -> Path | None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     replaceable = stat.S_ISREG(mode) and not direct and os.access(target.parent, os.W_OK | os.X_OK)
     return target if replaceable else None
+
+
+def _check_name(path: str | os.PathLike[str]) -> None:
+    """Refuse, as the operating system refuses other names, characters that no name of a file can have."""
+    try:
+        name = os.fsencode(path)
+    except UnicodeEncodeError:
+        raise OSError(errno.EINVAL, "the name holds half a character") from None
+    if b"\0" in name:
+        raise OSError(errno.EINVAL, "the name holds a NUL character")
 
 
 def cache_folder() -> Path | None:

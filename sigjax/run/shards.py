@@ -205,8 +205,8 @@ class ShardFile:
         self._due = time.monotonic() + _SECONDS
         if path is None:
             return
-        remove_leftovers(path)
         if os.path.lexists(path):
+            remove_leftovers(path)
             there = read_shard(path, noun)
             old, new = (each.identity | {"shard": f"{each.index}/{each.count}"} for each in (there, shard))
             if differs := difference(old, new):
@@ -219,6 +219,7 @@ class ShardFile:
             self._write()
         except OSError as error:
             raise InputError(f"{path}: no {noun} can be written ({error.strerror}); give another file") from None
+        remove_leftovers(path)
 
     def save(self, key: Key, tally: Tally, *, finished: bool) -> None:
         """Note a tally, and write all if it is finished or the last write was long enough ago."""

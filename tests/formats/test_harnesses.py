@@ -545,3 +545,14 @@ def test_evalplus_of_before_and_since_version_0_2_2_is_read_alike(write):
             assert made.stats[0, :, 0].tolist() == np.ravel(expected).tolist()
             assert made.metric.name in ("base", "plus")
             assert made.runs == ("1", "2") * 3
+
+
+def test_results_after_a_list_of_ids_need_an_option(write):
+    """The format has no metrics that a command could name."""
+    write("ids.txt", "\n".join(swebench_ids(5).split()))
+    files = [write(name, swebench_results([1, 0, 1, 1, 0])) for name in ("a.json", "b.json")]
+    message = (
+        r"are these gold files first \(results.json of SWE-bench.*\)\? write sigjax.read\(\"ids.txt\", input=\[.*\]\)"
+    )
+    with pytest.raises(InputError, match=message):
+        read("ids.txt", *files)

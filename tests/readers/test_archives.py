@@ -33,8 +33,7 @@ def test_no_changed_bit_changes_or_loses_an_array(save):
     for content in flipped(written(save, **SAVED)):
         try:
             arrays = load_npz("t.npz", content)
-        except InputError as refusal:
-            assert "\n" not in str(refusal)
+        except InputError:
             ends.add("refused")
             continue
         assert arrays.keys() == SAVED.keys()
