@@ -7,9 +7,11 @@ inside of a panel; titles, the legend and the room for names are the same for al
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
+from warnings import WarningMessage, catch_warnings, simplefilter, warn
 
 import numpy as np
 
@@ -52,6 +54,8 @@ _ROW, _PAGE, _SMALLEST_ROW = 0.19, 8.6, 0.06
 """Inches of a row, of the rows that fit a page, and of a row with the smallest letters that print (4 points)."""
 _METADATA = {"pdf": ("Subject", "CreationDate"), "svg": ("Description", "Date"), "png": ("Description", None)}
 """Where files say what they are about, and when they were made."""
+_NO_GLYPH = re.compile(r"Glyph (\d+) .*missing from")
+_MOST_LETTERS = 10
 NAME = 60
 """Columns for a name; few are longer."""
 
@@ -77,16 +81,37 @@ def empty_figure(width: float, height: float, about: str = "") -> Figure:
             self.savefig(stream, format="png", dpi=150)
             return stream.getvalue()
 
+        def draw_without_rendering(self) -> None:
+            with catch_warnings():
+                simplefilter("ignore")  # texts are measured; what is wrong with the figure is said where it is saved
+                super().draw_without_rendering()
+
         def savefig(self, fname: Any, **how: Any) -> None:
             ending = str(how.get("format") or str(fname).rpartition(".")[2]).lower()
             key, date = _METADATA.get(ending, (None, None))
             if key is not None:
                 known = {key: visible(about) or None} | ({date: None} if date else {})
                 how["metadata"] = known | how.get("metadata", {})
-            with rc_context({"pdf.fonttype": 42, "svg.hashsalt": "sigjax"}):
+            with catch_warnings(record=True) as caught, rc_context({"pdf.fonttype": 42, "svg.hashsalt": "sigjax"}):
+                simplefilter("always")
                 super().savefig(fname, **how)
+            _warn_of(caught)
 
     return ReportFigure(figsize=(width, height), layout="constrained")
+
+
+def _warn_of(caught: Sequence[WarningMessage]) -> None:
+    """Say once what matplotlib said of each letter, and of the layout; other warnings are passed on."""
+    texts = list(dict.fromkeys(str(each.message) for each in caught))
+    letters = "".join(chr(int(found[1])) for text in texts if (found := _NO_GLYPH.match(text)))
+    if letters:
+        which = f"{letters[:_MOST_LETTERS]}{'...' * (len(letters) > _MOST_LETTERS)}"
+        warn(f"the font of the figure has no letters {which}: they are boxes; choose another font.family", stacklevel=3)
+    if any("layout" in text for text in texts):
+        warn("the figure has no room for all its names; shorten them, or show fewer systems", stacklevel=3)
+    for each in caught:
+        if not _NO_GLYPH.match(str(each.message)) and "layout" not in str(each.message):
+            warn(each.message, each.category, stacklevel=3)
 
 
 def plain(text: str) -> str:

@@ -1,6 +1,7 @@
 """Figures: what is drawn is what the report says, no text lies on another, and what cannot be drawn is refused."""
 
 import sys
+import warnings
 from dataclasses import replace
 from itertools import combinations
 
@@ -351,3 +352,33 @@ def test_commands_draw_the_kind_that_a_name_says(capsys, tmp_path, monkeypatch):
     assert code == 2
     assert "-m pip install matplotlib" in err
     assert not (tmp_path / "new.txt").exists()
+
+
+def test_letters_without_a_glyph_are_named_once(tmp_path):
+    """matplotlib warns of each letter each time that it is measured or drawn."""
+    report = compare({"数学": [1, 0, 1, 1], "B数": [0, 1, 0, 1]})
+    with pytest.warns(UserWarning, match="^the font of the figure has no letters ") as caught:
+        report.plot("scores").savefig(tmp_path / "x.png")
+    assert len(caught) == 1
+    message = str(caught[0].message)
+    assert {*message} & {*"数学"} == {*"数学"}
+    assert message.count("数") == 1
+    assert message.endswith(": they are boxes; choose another font.family")
+
+
+def test_other_warnings_of_matplotlib_are_passed_on(tmp_path, monkeypatch):
+    figure = REPORTS[2].plot("scores")
+    original = figure.canvas.print_figure
+
+    def warning(*args, **options):
+        warnings.warn("constrained_layout not applied because axes sizes collapsed to zero", stacklevel=1)
+        warnings.warn("something else", RuntimeWarning, stacklevel=1)
+        return original(*args, **options)
+
+    monkeypatch.setattr(figure.canvas, "print_figure", warning)
+    with pytest.warns() as caught:
+        figure.savefig(tmp_path / "x.png")
+    assert [(str(each.message), each.category) for each in caught] == [
+        ("the figure has no room for all its names; shorten them, or show fewer systems", UserWarning),
+        ("something else", RuntimeWarning),
+    ]
