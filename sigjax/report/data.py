@@ -48,7 +48,7 @@ from sigjax.records.display import visible, visible_json
 from sigjax.records.metric import Fact, facts_of, with_facts
 from sigjax.records.options import Option, check, options_of, types_of
 from sigjax.run.files import naming, read_bytes
-from sigjax.run.shards import DEFAULTS, SCHEMA, data_hash, parse_report
+from sigjax.run.shards import CHECKSUM, DEFAULTS, SCHEMA, Checksum, check_unchanged, data_hash, parse_report
 from sigjax.version import install_command
 
 _BLOCK = 2**12
@@ -67,7 +67,8 @@ _WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
 def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Iterator[str]:
     """The report as JSON of the schema `sigjax/1`; what is missing is null, NaN cannot occur.
 
-    In pieces, so that a large report can be written without holding its text; `keep_scores` as in `Report.to_json`.
+    In pieces, so that a large report can be written without holding its text; `keep_scores` as in `Report.to_json`. The
+    last key is a checksum of all others (`check_unchanged`).
     """
     if keep_scores not in get_args(KeepScores):
         raise InputError(f"keep_scores must be one of {', '.join(get_args(KeepScores))}, got {keep_scores!r}")
@@ -81,12 +82,15 @@ def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Itera
     for name, records in zip(OPTIONAL, (facts_of(report.notes), report.measured, packed), strict=True):
         if records:
             values[name] = _lines(visible_json(asdict(each)) for each in records)
-    before = "{\n"
+    checksum, before = Checksum(), "{\n"
     for key, pieces in values.items():
         yield f'{before}  "{key}": '
-        yield from pieces
+        checksum.begin(key)
+        for piece in pieces:
+            checksum.add(piece)
+            yield piece
         before = ",\n"
-    yield "\n}\n"
+    yield f'{before}  "{CHECKSUM}": "{checksum.value}"\n}}\n'
 
 
 def _lines(rows: Iterable[str]) -> Iterator[str]:
@@ -405,6 +409,7 @@ def report_schema() -> dict[str, Any]:
             "items": _object({key: pairs[key] for key in PAIR_KEYS + SCORE_KEYS}, SCORE_KEYS),
         },
         **{name: _kind(tuple[record, ...]).schema for name, record in OPTIONAL.items()},
+        CHECKSUM: _kind(Hash).schema,
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -491,8 +496,8 @@ Scores = dict[tuple[str, str], float]
 """The score of each metric and system."""
 
 
-def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
-    """The fields of a report by name, from its JSON: a path, or the text itself."""
+def report_fields(source: str | os.PathLike[str], *, unchanged: bool = True) -> dict[str, Any]:
+    """The fields of a report by name, from its JSON: a path, or the text itself; `unchanged` since it was written."""
     if not isinstance(source, str | os.PathLike):
         raise InputError(f"expected the path of a report, or its JSON, got {type(source).__name__}")
     if isinstance(source, str) and source.lstrip().startswith("{"):
@@ -501,7 +506,7 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
         name, content = os.fspath(source), read_bytes(source)
     parsed = parse_report(name, content)
     with naming(name):
-        for key in parsed.keys() - {*REQUIRED, *OPTIONAL, "distributions"}:  # histograms in older reports
+        for key in parsed.keys() - {*REQUIRED, *OPTIONAL, CHECKSUM, "distributions"}:  # histograms in older reports
             raise InputError(f"has {key!r}; {_WRITTEN}")
         texts = {key: _value(parsed, key, annotation) for key, annotation in TEXTS.items()}
         used_on, settings = _settings(_value(parsed, "settings", dict))
@@ -527,6 +532,8 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
             raise InputError(f"'facts': {error}, which is not among the notes") from None
         if more["statistics"]:
             found["evaluations"] = _unpacked(more["statistics"], ReportRecord(**found))
+        if unchanged:
+            check_unchanged(parsed)
         return found
 
 

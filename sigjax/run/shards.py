@@ -28,7 +28,8 @@ from typing import IO, Any, cast
 import numpy as np
 
 from sigjax.records import EvaluationRecord, Hint, InputError, Settings
-from sigjax.run.files import read_arrays, read_bytes, remove_leftovers, replacing
+from sigjax.records.display import visible_json
+from sigjax.run.files import naming, read_arrays, read_bytes, remove_leftovers, replacing
 from sigjax.version import __version__
 
 _LOG = logging.getLogger("sigjax")
@@ -36,6 +37,8 @@ SCHEMA = "sigjax/1"
 """Of reports in JSON."""
 DEFAULTS: Mapping[str, Any] = MappingProxyType(json.loads(json.dumps(asdict(Settings()))))
 """Of the settings, as JSON has them: what a run had that is older than a setting."""
+CHECKSUM = "checksum"
+"""The key of reports in JSON that has the checksum of all others; older reports lack it."""
 Key = tuple[str, ...]
 """Of a tally: the metric, the test, and what it consists of."""
 Identity = dict[str, Any]
@@ -412,7 +415,10 @@ def tallies_of_report(earlier: Any, identity: Identity, pairs: Sequence[tuple[st
     else:
         raise InputError(f"extend must be a Report or the path of its JSON file, got {earlier!r}")
     try:
-        return _tallies(name, report, identity, pairs)
+        tallies = _tallies(name, report, identity, pairs)
+        with naming(name):
+            check_unchanged(report)
+        return tallies
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
@@ -430,6 +436,47 @@ def parse_report(name: str, content: str | bytes) -> dict[str, Any]:
         of = "no schema" if schema is None else f"the schema {schema!r}"
         raise InputError(f"{name}: has {of}, expected {SCHEMA!r}: the JSON of `sigjax compare`")
     return report
+
+
+class Checksum:
+    """The first 16 hexadecimal digits of a SHA-256 hash of values of JSON, which does not depend on its lines."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+
+    def begin(self, key: str) -> None:
+        """Add a key; its value follows in pieces."""
+        self._digest.update(f"\n{visible_json(key)}\n".encode())
+
+    def add(self, piece: str) -> None:
+        """Add a piece of JSON, whose lines begin with blanks; no text of JSON holds a line break."""
+        joined = piece.replace(",\n    ", ", ").replace("\n    ", "").replace("\n  ", "")
+        self._digest.update(joined.encode())
+
+    @property
+    def value(self) -> str:
+        """The digits."""
+        return self._digest.hexdigest()[:16]
+
+
+def check_unchanged(report: Mapping[str, Any]) -> None:
+    """Refuse the JSON of a report that is not as it was written, by its checksum, if it has one."""
+    if CHECKSUM not in report:
+        return
+    checksum = Checksum()
+    try:
+        for key, value in report.items():
+            if key != CHECKSUM:
+                checksum.begin(key)
+                checksum.add(visible_json(value))
+        unchanged = checksum.value == report[CHECKSUM]
+    except (ValueError, RecursionError):  # NaN, for example
+        unchanged = False
+    if not unchanged:
+        raise InputError(
+            f"a number or a word has changed since the report was written, by its {CHECKSUM!r}; compare anew, or leave "
+            f"out {CHECKSUM!r} if you changed it on purpose"
+        )
 
 
 def _tallies(

@@ -33,7 +33,7 @@ from sigjax.records import (
     SystemScore,
 )
 from sigjax.records.options import check, option, same, takes, values
-from sigjax.report.data import PAIR_KEYS, SYSTEM_KEYS
+from sigjax.report.data import PAIR_KEYS, SYSTEM_KEYS, report_fields
 from sigjax.report.report import Report
 from sigjax.report.sections import Table
 from sigjax.report.words import DASH, count, first_of, format_interval, format_p, metric_title, number_spec, percent
@@ -627,7 +627,7 @@ def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
         >>> print(verify(report, answers | {"B": [0, 1, 0, 0, 0, 0]}).text[:35])
         other data: numbers differ: 'B on i
     """
-    report = report if isinstance(report, Report) else Report.from_json(report)
+    report = report if isinstance(report, Report) else Report(**report_fields(report, unchanged=False))
     evaluations = evaluations_of(data, options, metrics=[options.metric] if options.metric else metrics_of(report))
     again = partial(compare, evaluations, **values(report.settings, device=options.device, progress=options.progress))
     if data_hash(evaluations) != report.data:

@@ -47,7 +47,9 @@ def test_json_by_the_contract(capsys, wide):
     code, out, err = run(capsys, "compare", wide, "-m", "accuracy", "--format", "json", "--resamples", "500")
     report = json.loads(out)
     assert (code, err) == (0, "")
-    assert " ".join(report) == "schema settings signature versions notes lower_is_better systems pairs statistics"
+    assert (
+        " ".join(report) == "schema settings signature versions notes lower_is_better systems pairs statistics checksum"
+    )
     assert report["schema"] == "sigjax/1"
     assert [(p["a"], p["b"]) for p in report["pairs"]] == [("A", "B"), ("A", "C"), ("B", "C")]
     assert report["pairs"][1]["p_value"] == 1.0
