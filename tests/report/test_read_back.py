@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
@@ -155,11 +156,14 @@ def test_no_changed_digit_is_shown():
     text = compare(
         values, metric="accuracy", resamples=200, method="montecarlo", test=["permutation", "bootstrap"]
     ).to_json()
-    changed = [other for other in digits(text) if json.loads(other) != json.loads(text)]
-    assert len(changed) > 4000  # the 17th digit of a number may not matter
-    for other in changed:
-        with pytest.raises(InputError):
+    changes = list(digits(text))
+    read = []
+    for other in changes:
+        with suppress(InputError):
             Report.from_json(other)
+            read.append(json.loads(other))
+    assert len(read) < 0.02 * len(changes)  # the 17th digit of a number may not matter
+    assert all(other == json.loads(text) for other in read)
 
 
 CHANGES = {
