@@ -48,6 +48,8 @@ _SECONDS = 5.0
 """Least time between two writes."""
 _FRACTION = 0.1
 """Of the time, that writing may take."""
+_MOST = np.iinfo(np.int64).max
+"""Resamples of a run that stops by itself."""
 _SAME_SCORE = 1e-9
 """Relative difference above which two scores are of different metrics; rounding is far below."""
 
@@ -109,6 +111,17 @@ def _only_in(values: list[Any], others: list[Any], where: str) -> Iterator[str]:
     if more := [value for value in values if value not in known]:
         rest = f" and {len(more) - 3:,} more" if len(more) > 3 else ""
         yield f"{', '.join(map(repr, more[:3]))}{rest} only {where}"
+
+
+_KEPT = {
+    "counts": (np.int64, 1),
+    "exceed": (np.int64, 1),
+    "values": (np.float64, 2),
+    "spreads": (np.float64, 2),
+    "ranks": (np.int64, 2),
+    "scores": (np.float64, 1),
+}
+"""What tallies hold: the type, and the number of axes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +191,38 @@ def _unpacked(file: IO[bytes]) -> Shard:
     header = json.loads(arrays["header"].tobytes())
     if header["schema"] != _SCHEMA:
         raise ValueError("another schema")
-    tallies: dict[Key, Tally] = {}
-    for index, named in enumerate(header["tallies"]):
-        own = {name: arrays[f"{index}.{name}"] for name in named["arrays"]}
-        tallies[tuple(named["name"])] = Tally(named["start"], named["done"], own)
-    index, count = header["shard"]
-    return Shard({**header["run"]}, index, count, tallies, header["is_finished"], {**header["origin"]})
+    identity, origin, (index, count) = {**header["run"]}, {**header["origin"]}, header["shard"]
+    resamples, tallies = identity["resamples"], dict[Key, Tally]()
+    for place, named in enumerate(header["tallies"]):
+        own = {name: arrays[f"{place}.{name}"] for name in named["arrays"]}
+        tally = tallies[tuple(named["name"])] = Tally(named["start"], named["done"], own)
+        _check_tally(tally, _MOST if resamples == "auto" else resamples)
+    lists = [value for value in identity.values() if isinstance(value, list)]
+    if not (_are_counts([index, count], count) and 0 < index and isinstance(header["is_finished"], bool)):
+        raise ValueError("no shard")
+    if not all(isinstance(each, str) for value in lists for each in value):
+        raise ValueError("no run")
+    return Shard(identity, index, count, tallies, header["is_finished"], origin)
+
+
+def _are_counts(values: Sequence[Any], resamples: int) -> bool:
+    """Whether these are whole numbers from 0 to the number of resamples that were counted."""
+    return all(type(value) is int and 0 <= value <= resamples for value in values)
+
+
+def _check_tally(tally: Tally, resamples: int) -> None:
+    """Refuse, by a `ValueError`, a tally that no run of so many resamples makes."""
+    if not (_are_counts([tally.start, tally.done], resamples) and tally.start <= tally.done):
+        raise ValueError("no range of resamples")
+    drawn = tally.done - tally.start
+    for name, array in tally.arrays.items():
+        kind, axes = _KEPT[name]
+        if array.dtype != kind or array.ndim != axes:
+            raise ValueError("no array of this kind")
+        if name in ("counts", "exceed") and not _are_counts(array.tolist(), drawn):
+            raise ValueError("no counts")
+        if name == "values" and not (array.shape[1] == drawn and np.isfinite(array).all()):
+            raise ValueError("no replicates")
 
 
 class ShardFile:
@@ -277,16 +316,32 @@ class Checkpoint:
         """The checkpoint under this key and a name."""
         return replace(self, key=(*self.key, name))
 
-    def tally(self) -> Tally | None:
-        """The tally under this key, if any."""
-        return self.file.shard.tallies.get(self.key, self.file.earlier.get(self.key))
+    def tally(self, **rows: int) -> Tally | None:
+        """The tally under this key, if it has these arrays, which must be of so many rows."""
+        tally = self.file.shard.tallies.get(self.key, self.file.earlier.get(self.key))
+        if tally is None or not rows.keys() <= tally.arrays.keys():
+            return None
+        return self._of_this_run(tally, rows)
+
+    def _of_this_run(self, tally: Tally, rows: Mapping[str, int], resamples: range | None = None) -> Tally:
+        """The tally, which must be of so many rows, and of the first of these resamples."""
+        fits = {name: array.shape[0] for name, array in tally.arrays.items() if name in rows} == {**rows}
+        if resamples is not None:
+            fits = fits and tally.start == resamples.start and tally.done <= resamples.stop
+        if not fits:
+            raise InputError(
+                f"what is kept of {' '.join(self.key)} is not of this run: other pairs or resamples; start anew"
+            )
+        return tally
 
     def begin(self, resamples: range, **empty: np.ndarray) -> tuple[Tally, int]:
         """The tally so far of this shard of some resamples, with `empty` arrays at first, and where the shard ends."""
         shard, earlier = self.file.shard, self.file.earlier.get(self.key)
         own = shard.of(resamples if earlier is None else range(earlier.done, resamples.stop))
         if self.key in shard.tallies:
-            return shard.tallies[self.key], own.stop
+            start = earlier.start if earlier is not None and shard.index == 1 else own.start
+            rows = {name: array.shape[0] for name, array in empty.items()}
+            return self._of_this_run(shard.tallies[self.key], rows, range(start, own.stop)), own.stop
         if earlier is not None and shard.index == 1:
             return earlier, own.stop
         return Tally(own.start, own.start, empty), own.stop
@@ -301,7 +356,7 @@ class Checkpoint:
 
     def check_scores(self, scores: np.ndarray) -> None:
         """Refuse scores `[system]` that differ from the earlier run's: another metric has the same name."""
-        tally = self.tally()
+        tally = self.tally(scores=len(scores))
         if tally is None:
             self.finish(0, 0, scores=scores)
         elif not np.allclose(tally.arrays["scores"], scores, rtol=_SAME_SCORE, atol=0.0):
@@ -365,6 +420,8 @@ def _added(tallies: Sequence[Tally], name: str) -> Tally:
     first, last = tallies[0], tallies[-1]
     if any(one.done != other.start for one, other in zip(tallies, tallies[1:], strict=False)):
         raise InputError(f"{name}: the shards do not follow each other; give all of them the same {Hint('extend')}")
+    if any([len(array) for array in each.arrays.values()] != [*map(len, first.arrays.values())] for each in tallies):
+        raise InputError(f"{name}: the shards do not hold the same pairs; make all of them again")
     arrays = dict(first.arrays)
     if "counts" in arrays:
         arrays["counts"] = sum((each.arrays["counts"] for each in tallies[1:]), first.arrays["counts"])
@@ -511,7 +568,7 @@ def _counts(name: str, rows: list[dict[str, Any]], pairs: Sequence[tuple[str, st
     sampled = [row for row in rows if row["method"] == "montecarlo" or row["exceed"] is not None]
     for row in sampled:
         exceed = row["exceed"]
-        counted = type(exceed) is int and 0 <= exceed <= resamples
+        counted = _are_counts([exceed], resamples)
         least = (exceed + 1) / (resamples + 1) if counted else 0.0
         sound = row["p_value"] < least and exceed == 0 if row["method"] == "tilted" else row["p_value"] == least
         if not (counted and sound and row["resamples"] == resamples and row["method"] in ("montecarlo", "tilted")):
