@@ -558,6 +558,9 @@ def _scores(
         if (one.metric, one.name) in scores:
             raise InputError(f"systems, entry {entry}: {one.name!r} has a second score by {one.metric!r}")
         scores[one.metric, one.name] = one.score
+        if one.interval_kind == "wilson" and not 0.0 <= one.score <= 1.0:
+            what = f"'interval_kind' is 'wilson', of scores from 0 to 1, but 'score' is {one.score}"
+            raise InputError(f"systems, entry {entry}: {what}")
     metrics, names = {one.metric for one in systems}, {one.name for one in systems}
     if not metrics:
         raise InputError(f"'systems' is empty; {_WRITTEN}")

@@ -230,7 +230,10 @@ def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], 
         return None
     (old_below, old_above), (new_below, new_above) = _arms(*old, before, tail), _arms(*new, after, tail)
     change = new[0].score - old[0].score
-    return Interval(change - math.hypot(new_below, old_above), change + math.hypot(new_above, old_below))
+    limits = Interval(change - math.hypot(new_below, old_above), change + math.hypot(new_above, old_below))
+    if not all(map(math.isfinite, limits)):
+        raise InputError(f"the scores of {new[0].name!r} by {new[0].metric!r} are too large for limits; rescale them")
+    return limits
 
 
 def _arms(system: SystemScore, report: Report, interval: Interval, tail: float) -> tuple[float, float]:
