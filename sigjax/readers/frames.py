@@ -295,7 +295,8 @@ def _parse_sheet(file: str, options: Options, *, alone: bool) -> DataTable:
 
 
 _COLUMNS = re.compile(rb' r="([A-Z]{1,3})(?=[0-9])')
-_CELLS = re.compile(rb"<(?:\w+:)?c\s([^>]*)(?<!/)>(?!</)")
+_ROWS = re.compile(rb' r="[A-Z]{1,3}([0-9]{1,7})"')
+_CELLS = re.compile(rb"<(?:\w+:)?c\s([^<>]*)(?<!/)>(?!</)")
 """The attributes of a cell that is not empty."""
 _ADDRESS = re.compile(rb'(?:^|\s)r="([A-Z]{1,3})([0-9]{1,7})"')
 _MOST_ROWS = 2**20
@@ -318,7 +319,7 @@ def _check_extent(file: str, name: str, content: bytes) -> None:
         return
     columns = {_column_number(letters) for letters in {*_COLUMNS.findall(content)}} or {0}
     most = LARGEST_SPARSE // (max(columns) - min(columns) + 1)  # rows that such a sheet may have anyway
-    if most >= _MOST_ROWS or not re.search(rb' r="[A-Z]{1,3}[0-9]{%d,7}"' % len(str(most)), content):
+    if most >= _MOST_ROWS or all(int(row) <= most for row in {*_ROWS.findall(content)}):
         return
     cells = [found.groups() for each in _CELLS.finditer(content) if (found := _ADDRESS.search(each[1]))]
     columns = {_column_number(letters) for letters, _ in cells} or {0}

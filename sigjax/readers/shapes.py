@@ -145,7 +145,9 @@ def rows_where(table: DataTable, condition: str) -> np.ndarray:
             case ast.UnaryOp(ast.Not()):
                 return ~met(node.operand)
             case ast.Compare(ast.Name() | ast.Attribute() | ast.Subscript(), [how], [right]):
-                name = re.sub(rf"{stem}(\d+)", lambda match: quoted[int(match[1])], ast.unparse(node.left))
+                name = ast.unparse(node.left)
+                for index in reversed(range(len(quoted))):  # the 10th before the first
+                    name = name.replace(f"{stem}{index}", quoted[index])
                 check_named(table.file, "where", [name], table.columns)
                 return _meets(table.columns[name], how, ast.literal_eval(right))
         raise ValueError

@@ -197,7 +197,7 @@ def _unpacked(file: IO[bytes]) -> Shard:
         own = {name: arrays[f"{place}.{name}"] for name in named["arrays"]}
         tally = tallies[tuple(named["name"])] = Tally(named["start"], named["done"], own)
         _check_tally(tally, _MOST if resamples == "auto" else resamples)
-    lists = [value for value in identity.values() if isinstance(value, list)]
+    lists: list[list[Any]] = [value for value in identity.values() if isinstance(value, list)]
     if not (_are_counts([index, count], count) and 0 < index and isinstance(header["is_finished"], bool)):
         raise ValueError("no shard")
     if not all(isinstance(each, str) for value in lists for each in value):
