@@ -55,8 +55,9 @@ def _open_streams() -> None:
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
     """Show a warning as errors are shown."""
     from sigjax.records.display import visible
+    from sigjax.records.options import short_message
 
-    print(f"sigjax: warning: {visible(' '.join(str(message).split()))}", file=sys.stderr)
+    print(f"sigjax: warning: {short_message(visible(' '.join(str(message).split())))}", file=sys.stderr)
 
 
 def _run(tokens: list[str], *, debug: bool) -> int:

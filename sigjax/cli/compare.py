@@ -7,11 +7,12 @@ import logging
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 from sigjax.cli.flags import flags
 from sigjax.cli.output import Files, Inputs, Output, Written, caption, check_outputs, say_written
@@ -19,8 +20,8 @@ from sigjax.comparison.options import CompareOptions
 from sigjax.readers import Evaluation
 from sigjax.records import InputError, Settings
 from sigjax.records.display import visible
-from sigjax.records.options import option, required, same, values
-from sigjax.run.shards import merge_shards, read_shard
+from sigjax.records.options import check, option, required, same, types_of, values
+from sigjax.run.shards import DEFAULTS, Shard, merge_shards, read_shard
 
 _NUMBER = re.compile(r"(\d{1,9})/(\d{1,9})", re.ASCII)
 _OF_SHARD = re.compile(r" ('--(shard|output)=[^']*'|(--shard|--output|-o)[ =]('[^']*'|[^\s'])+)")
@@ -118,17 +119,48 @@ def merge(paths: Files, output: Output) -> None:
         return
     with _log_to_stderr():
         shard = merge_shards([(str(path), read_shard(path)) for path in paths])
-        origin: Any = shard.origin
-        inputs = replace(Inputs(**origin["inputs"]), progress=not output.quiet)
-        inputs.check([*paths, *origin["files"]], output)
-        read = inputs.evaluations(origin["files"], tasks=True)
+        files, given, settings = _made_of(str(paths[0]), shard)
+        inputs = replace(given, progress=not output.quiet)
+        inputs.check([*paths, *files], output)
+        read = inputs.evaluations(files, tasks=True)
         from sigjax.comparison.compare import merged_report
 
-        kept = shard.identity | {"test": shard.identity["tests"], "confidence_level": shard.identity["level"]}
-        settings = {name: kept[name] for name in values(Settings())}
         options = CompareOptions(**settings, progress=not output.quiet)
         report = merged_report(read, options, shard, str(paths[0]))
     output.write(report)
+
+
+def _made_of(name: str, shard: Shard) -> tuple[Files, Inputs, dict[str, Any]]:
+    """The files that shards were made of, how they are read, and the settings; anything else is refused."""
+    kept: dict[str, Any] = {**DEFAULTS, **shard.identity}
+    kept |= {"test": kept["tests"], "confidence_level": kept["level"]}
+    settings = {name: kept[name] for name in values(Settings())}
+    try:
+        files, given = shard.origin["files"], dict(shard.origin["inputs"])
+        if not (_is_names(files) and all(_may_be(given[name], types_of(Inputs)[name]) for name in values(Inputs()))):
+            raise TypeError
+        inputs = Inputs(**given)
+        check(CompareOptions(**settings))
+    except (KeyError, TypeError, ValueError):
+        raise InputError(
+            f"{name}: does not say, as this version of sigjax does, how the shard was made; make the shards again"
+        ) from None
+    return tuple(map(Path, files)), inputs, settings
+
+
+def _may_be(value: Any, annotation: Any) -> bool:
+    """Whether a value of JSON may be that of an option of this type."""
+    members = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    kinds = {get_origin(member) or member for member in members}
+    if isinstance(value, dict):
+        return Mapping in kinds and _is_names([*value, *value.values()])
+    if isinstance(value, list):
+        return Sequence in kinds and _is_names(value)
+    return type(value) in {str if kind is Literal else kind for kind in kinds}
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
 def _merge_statistics(paths: Files, output: Output) -> None:

@@ -18,7 +18,7 @@ from cyclopts import CoercionError, CycloptsError, Group, MissingArgumentError, 
 from sigjax.cli.app import RARE
 from sigjax.records import CORRECTIONS, InputError, options
 from sigjax.records.display import visible
-from sigjax.records.options import options_of, rendered, types_of
+from sigjax.records.options import options_of, rendered, short_message, types_of
 from sigjax.run.backend import keep_programs
 from sigjax.run.shards import kept_in
 
@@ -36,16 +36,18 @@ OTHER_OPTIONS = {
 def failure(error: Exception, tokens: Sequence[str]) -> tuple[str, int]:
     """A failed command, as it was typed -> the line that says why, and the exit code."""
     if isinstance(error, UnknownOptionError):
-        text = _unknown_option(error)
+        text = _unknown_option(error, tokens)
     elif isinstance(error, MissingArgumentError) and error.argument and not error.argument.tokens and not error.keyword:
         text = f"{error.argument.name} is required; see `sigjax {' '.join(error.command_chain or tokens[:1])} --help`"
     elif isinstance(error, CoercionError) and error.argument and error.argument.name == "--format":
         text = _unwritten(error)
+    elif isinstance(error, MissingArgumentError) and error.keyword in tokens:
+        text = str(error).rstrip(".") + _as_name("".join(tokens[tokens.index(error.keyword) + 1 :][:1]), tokens)
     else:
         text = " ".join((error.flags if isinstance(error, InputError) else str(error)).split())
     if not isinstance(error, InputError | CycloptsError):
         text = f"{type(error).__name__}: {text} (--debug shows where)"
-    return visible(text), 2 if isinstance(error, InputError | CycloptsError) else 1
+    return short_message(visible(text)), 2 if isinstance(error, InputError | CycloptsError) else 1
 
 
 def _unwritten(error: CoercionError) -> str:
@@ -56,14 +58,26 @@ def _unwritten(error: CoercionError) -> str:
     return f"{error} ({writers(name)})" if name in OUTPUTS else str(error)
 
 
-def _unknown_option(error: UnknownOptionError) -> str:
-    name = (error.token.keyword or error.token.value).partition("=")[0]
+def _unknown_option(error: UnknownOptionError, tokens: Sequence[str]) -> str:
+    given = error.token.keyword or error.token.value
+    name = given.partition("=")[0]
     known = {known for each in error.argument_collection if each.parse for known in each.names}
     options = dict(zip(known, known, strict=True))
     options |= {other: ours for other, ours in OTHER_OPTIONS.items() if ours.split()[0] in known}
     plain = name.replace("_", "-").lower()
     close = [plain] if plain in options else get_close_matches(plain, sorted(options), n=1)
-    return f"Unknown option: {name}" + (f". Did you mean {options[close[0]]}?" if close else "; see --help-all")
+    return f"Unknown option: {name}" + (
+        f". Did you mean {options[close[0]]}?" if close else f"; see --help-all{_as_name(given, tokens)}"
+    )
+
+
+def _as_name(name: str, tokens: Sequence[str]) -> str:
+    """How to give what looks like an option as a value of the option before it, if it can be one."""
+    before = [token for token in tokens[: tokens.index(name) if name in tokens else 0] if token.startswith("-")]
+    if not name.startswith("-") or not before:
+        return ""
+    option = before[-1].partition("=")[0]
+    return f"; if it is a name, write {option}={name}"
 
 
 def interrupted(tokens: Sequence[str]) -> str:

@@ -387,6 +387,7 @@ def check_outputs(read: Sequence[str | Path], *records: object) -> None:
     inputs = [path for path in (given_name(str(file))[1] for file in read) if os.path.exists(path)]
     earlier: list[tuple[str, Path]] = []
     for flag, path in _written(records):
+        check_writable(path)
         if any(same_file(path, file) for file in inputs):
             raise InputError(f"{path}: is read and would be written over; give another {flag}")
         for other, taken in earlier:
@@ -394,7 +395,6 @@ def check_outputs(read: Sequence[str | Path], *records: object) -> None:
                 times = "twice" if other == flag else f"for {other} and"
                 raise InputError(f"{path}: is given {times} for {flag}; give another {flag}")
         earlier.append((flag, path))
-        check_writable(path)
     for record in records:
         if isinstance(record, Written):
             record.check()

@@ -9,6 +9,7 @@ from sigjax.cli.output import Blocks, Files, Inputs, Output, check_outputs, writ
 from sigjax.records import InputError
 from sigjax.records.display import visible
 from sigjax.records.options import option, values
+from sigjax.report.data import report_fields
 from sigjax.report.report import Report
 from sigjax.studies.diff import DiffOptions, VerifyOptions, metrics_of
 from sigjax.studies.diff import diff as run_diff
@@ -48,7 +49,7 @@ def verify(paths: Files, inputs: Inputs, options: VerifyOptions, _: Quiet) -> in
     if not paths:
         raise InputError("expected REPORT.json, and then the files that it was made of")
     inputs.check(paths)
-    report = Report.from_json(paths[0])
+    report = Report(**report_fields(paths[0], unchanged=False))  # what has changed is found below
     metrics = inputs.metric or tuple(metrics_of(report))
     evaluations = replace(inputs, metric=metrics).evaluations(paths[1:], tasks=True)
     result = run_verify(report, evaluations, **values(options))

@@ -149,8 +149,9 @@ def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[tab
         gold, systems = split_gold(files)
         formats = likely_formats([gold], systems) if systems else []
         if formats:
-            more, metric = ["..."] * (len(systems) > 2), formats[0].metrics[0]
-            command = Hint("sigjax compare", *map(shlex.quote, [gold, "-i", *systems[:2]]), *more, "-m", metric)
+            more, metrics = ["..."] * (len(systems) > 2), formats[0].metrics[:1]
+            more += ["-m", *metrics] if metrics else []
+            command = Hint("sigjax compare", *map(shlex.quote, [gold, "-i", *systems[:2]]), *more)
             return InputError(
                 f"{first}: unknown format of files with one system each; are these gold files first "
                 f"({formats[0].title})? write {command} (other formats: {Hint('reader', 'NAME')})"

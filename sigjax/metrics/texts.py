@@ -25,7 +25,7 @@ from sigjax.metrics.registry import TEXT_METRICS, check_mapping, evaluation_from
 from sigjax.metrics.textmetric import Recipe, Texts, sacrebleu_signature
 from sigjax.records import EvaluationRecord, InputError, Note
 from sigjax.run.context import num_cores, progress_bar
-from sigjax.run.files import cache_folder, replacing
+from sigjax.run.files import cache_folder, growth_limit, read_arrays, replacing
 
 _SCHEMA = "sigjax-texts/3"
 """Part of every key; to be changed when the counts of the same texts change."""
@@ -76,8 +76,9 @@ def load_stats(key: str, shape: tuple[int, int], dtype: type = np.int64) -> np.n
     if folder is None:
         return None
     try:
-        with open(folder / f"{key}.npz", "rb") as file, np.load(file, allow_pickle=False) as archive:
-            kept, stats = str(archive["key"]), archive["stats"]
+        with open(folder / f"{key}.npz", "rb") as file:
+            arrays = read_arrays(file, growth_limit(os.fstat(file.fileno()).st_size))
+        kept, stats = str(arrays["key"]), arrays["stats"]
     except Exception:  # NumPy and zipfile raise a dozen kinds for damaged files
         return None
     fits = kept == key and stats.shape == shape and stats.dtype == dtype

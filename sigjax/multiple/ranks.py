@@ -31,8 +31,8 @@ def bootstrap_ranks(
     draws them, for a part of a run, piece by piece.
     """
     settings, hypotheses = case.settings, case.hypotheses
-    tally = run.checkpoint.tally()
-    if tally is not None and "ranks" in tally.arrays:
+    tally = run.checkpoint.tally(ranks=len(hypotheses.scores))
+    if tally is not None:
         ranks = tally.arrays["ranks"]
     else:
         shape = (len(hypotheses.scores), run.resamples)

@@ -9,11 +9,13 @@ are taken like others).
 """
 
 import json
+import re
+import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from io import BytesIO
 from typing import Any
 from zipfile import ZipFile
@@ -27,7 +29,15 @@ from sigjax.readers.layouts import read_table, read_tables
 from sigjax.readers.options import Options, check_options, listing, quote, suggest
 from sigjax.readers.plain import parse_records
 from sigjax.readers.shapes import at_path, paths_of, records_at
-from sigjax.readers.table import DataColumn, DataTable, Lazy, Numbers, check_characters, check_filled
+from sigjax.readers.table import (
+    LARGEST_SPARSE,
+    DataColumn,
+    DataTable,
+    Lazy,
+    Numbers,
+    check_characters,
+    check_filled,
+)
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import visible
 from sigjax.records.metric import AnyMetric
@@ -236,7 +246,9 @@ def refusing_damage(
     except ModuleNotFoundError:
         command = install_command(*libraries)
         raise InputError(f"{file}: is {what}, which {libraries[0]} reads; run: {command}; or {remedy}") from None
-    except Exception as error:  # libraries have a dozen kinds for damaged files
+    except BaseException as error:  # libraries have a dozen kinds for damaged files, and calamine panics
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         reason = visible(" ".join(str(error)[:1000].split())[:200]) or type(error).__name__
         raise InputError(f"{file}: is {what}, but cannot be read: {reason}; {remedy}") from None
 
@@ -261,8 +273,12 @@ def _parse_sheet(file: str, options: Options, *, alone: bool) -> DataTable:
         if data.startswith(ZIP_MAGIC):
             with ZipFile(BytesIO(data)) as archive:
                 size, limit = sum(member.file_size for member in archive.infolist()), growth_limit(len(data))
-            if size > limit:
-                raise InputError(f"{file}: {len(data)} bytes unpack to more than {limit}; save it as CSV if it is data")
+                if size > limit:
+                    message = f"{len(data)} bytes unpack to more than {limit}; save it as CSV if it is data"
+                    raise InputError(f"{file}: {message}")
+                for name in archive.namelist():
+                    if name.startswith("xl/worksheets/") and name.endswith((".xml", ".bin")):
+                        _check_extent(file, name, archive.read(name))
         book = CalamineWorkbook.from_filelike(BytesIO(data))
         sheets = {name: rows for name in book.sheet_names if (rows := book.get_sheet_by_name(name).to_python())}
     (named,) = options.parameters.get("sheet", ("",))
@@ -271,16 +287,64 @@ def _parse_sheet(file: str, options: Options, *, alone: bool) -> DataTable:
         raise InputError(f"{file}: which sheet, {listing(sheets)}? say so with {example}")
     rows = [[_sheet_cell(cell) for cell in row] for row in sheets.get(named) or next(iter(sheets.values()))]
     start = next((row for row, cells in enumerate(rows) if any(cells)), 0)
-    width = max((j for row in rows for j, cell in enumerate(row, start=1) if cell), default=0)
+    width = 0
+    for row in rows:
+        width = max(width, next((j for j in range(len(row), width, -1) if row[j - 1]), 0))
     records = ((number, row[:width]) for number, row in enumerate(rows[start:], start=start + 1))
     return replace(parse_records(file, records, dialect="csv", alone=False), row_word="row", header=None)
 
 
+_COLUMNS = re.compile(rb' r="([A-Z]{1,3})(?=[0-9])')
+_ROWS = re.compile(rb' r="[A-Z]{1,3}([0-9]{1,7})"')
+_CELLS = re.compile(rb"<(?:\w+:)?c\s([^<>]*)(?<!/)>(?!</)")
+"""The attributes of a cell that is not empty."""
+_ADDRESS = re.compile(rb'(?:^|\s)r="([A-Z]{1,3})([0-9]{1,7})"')
+_MOST_ROWS = 2**20
+"""Rows of a sheet of Excel."""
+_DIMENSION = b"\x94\x01\x10"
+"""In a binary sheet, what stands before the first and last row and column."""
+_LEAST_CELL = 10
+"""Bytes of a cell of a binary sheet, at least."""
+
+
+def _check_extent(file: str, name: str, content: bytes) -> None:
+    """Refuse a sheet of Excel with a cell far away: calamine holds a cell for all places between it and the others.
+
+    What a sheet says about its dimension is often wrong, so that cells are looked at.
+    """
+    if name.endswith(".bin"):
+        if (at := content[:1000].find(_DIMENSION)) >= 0 and len(content) >= at + 19:
+            top, bottom, left, right = struct.unpack_from("<4I", content, at + 3)
+            _check_size(file, name, len(content) // _LEAST_CELL, (top, bottom), (left, right))
+        return
+    columns = {_column_number(letters) for letters in {*_COLUMNS.findall(content)}} or {0}
+    most = LARGEST_SPARSE // (max(columns) - min(columns) + 1)  # rows that such a sheet may have anyway
+    if most >= _MOST_ROWS or all(int(row) <= most for row in {*_ROWS.findall(content)}):
+        return
+    cells = [found.groups() for each in _CELLS.finditer(content) if (found := _ADDRESS.search(each[1]))]
+    columns = {_column_number(letters) for letters, _ in cells} or {0}
+    rows = {int(row) for _, row in cells} or {0}
+    _check_size(file, name, len(cells), (min(rows), max(rows)), (min(columns), max(columns)))
+
+
+def _check_size(file: str, name: str, filled: int, rows: tuple[int, int], columns: tuple[int, int]) -> None:
+    what = f"rows by columns of a sheet ({name})"
+    sizes = {"rows": rows[1] - rows[0] + 1, "columns": columns[1] - columns[0] + 1}
+    check_filled(file, filled=filled, **sizes, what=what, remedy="delete the cells far away, or save it as CSV")
+
+
+def _column_number(letters: bytes) -> int:
+    """The number of a column of a spreadsheet: A is 1, AA is 27."""
+    return reduce(lambda number, letter: 26 * number + letter - 64, letters, 0)
+
+
 def _sheet_cell(cell: Any) -> str:
     """A cell as text: whole numbers, which spreadsheets keep as doubles, without a point."""
-    if isinstance(cell, bool):
-        return _WORDS[cell]
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+    if type(cell) is str:
+        return cell
+    if type(cell) is float:
+        return str(int(cell)) if cell.is_integer() else str(cell)
+    return _WORDS[cell] if isinstance(cell, bool) else str(cell)
 
 
 read_excel = partial(read_tables, _parse_sheet)

@@ -202,6 +202,18 @@ class TextOptions:
     progress: bool = option(True, "Whether to draw a progress bar in a terminal (stderr) or a notebook.")
 
 
+def metric_of_arrays(metric: AnyMetric | Sequence[AnyMetric] | None) -> AnyMetric:
+    """The metric of numbers that are given as arrays: the mean when left out.
+
+    Raises:
+        InputError: several metrics.
+    """
+    first, *more = listed_metrics(metric)
+    if more:
+        raise InputError(f"arrays of numbers have one metric, got {1 + len(more)}")
+    return first or "mean"
+
+
 def listed_metrics(metric: AnyMetric | Sequence[AnyMetric] | None) -> list[AnyMetric | None]:
     """A metric, or several, as a list; that of none is the usual one.
 

@@ -61,8 +61,16 @@ def parse_delimited(file: str, text: str, *, dialect: str, alone: bool = True) -
 def _header_at(lines: Sequence[str], first: str, delimiter: str) -> int:
     """The index of the header: of the `first` line without #, or of one with # before it that has as many fields."""
     at = lines.index(first)
-    *before, width = (len(next(csv.reader([line], delimiter=delimiter), [])) for line in lines[: at + 1])
+    *before, width = (_width(line, delimiter) for line in lines[: at + 1])
     return before.index(width) if width in before and not (width == 1 and is_text(first)) else at
+
+
+def _width(line: str, delimiter: str) -> int:
+    """The number of fields of a line; quotes are not looked at if a field is too long for a reader of CSV."""
+    try:
+        return len(next(csv.reader([line], delimiter=delimiter), []))
+    except csv.Error:
+        return line.count(delimiter) + 1
 
 
 def _plain_records(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -138,7 +146,9 @@ def csv_records(file: str, text: str, delimiter: str) -> Iterator[tuple[int, lis
                 yield line, fields
             line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"{Line(file, line)}: not readable as csv: {error}; check the quotes") from None
+        raise InputError(
+            f"{Line(file, line)}: not readable as csv: {error}; check the quotes, or write JSON lines"
+        ) from None
 
 
 def unquote(field: str) -> str:

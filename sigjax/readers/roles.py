@@ -617,7 +617,7 @@ def table_notes(table: DataTable, scores: Iterable[str], unit: str | None) -> tu
         "`sigjax classical --design folds` has a test of folds"
         for name, numbers in named.items()
         if 1 < len(numbers) <= _MOST_FOLDS and all(_FOLD_NUMBER.fullmatch(each.strip()) for each in numbers)
-        if unit not in table.columns or not _are_within(table.names[name], table.names[unit])
+        if unit is None or unit not in table.columns or not _are_within(table.names[name], table.names[unit])
     ]
     return (*read, *folds)
 

@@ -19,7 +19,7 @@ from sigjax.readers.options import Options, check_named, listing, quote, select_
 from sigjax.readers.roles import check_systems
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric, Unit
 from sigjax.records.metric import Fact, facts_of, stack_inputs, with_facts
-from sigjax.run.files import growth_limit, naming, read_bytes, refusing_unwritable, replacing
+from sigjax.run.files import growth_limit, naming, read_arrays, read_bytes, refusing_unwritable, replacing
 
 SCHEMA = "sigjax-evaluation/1"
 _FRAME = ("ids", "clusters", "strata", "runs")
@@ -210,23 +210,13 @@ def _evaluate(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> 
 def load_npz(file: str, data: bytes) -> dict[str, np.ndarray]:
     """All arrays of an archive, none of them pickled."""
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            limit = growth_limit(len(data))
-            if sum(member.file_size for member in archive.zip.infolist()) > limit:
-                raise InputError(f"{file}: the arrays unpack to more than {limit} bytes: this is no data")
-            names = list(archive.files)
-            arrays = {name: archive[name] for name in names}
+        with naming(file):
+            return read_arrays(io.BytesIO(data), growth_limit(len(data)))
     except InputError:
         raise
     except Exception as error:  # NumPy and zipfile raise a dozen kinds for damaged files
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise InputError(f"{file}: not readable as .npz without pickle: {reason}") from None
-    if len(arrays) < len(names):
-        raise InputError(f"{file}: two arrays are named {quote(max(names, key=names.count))}; rename one")
-    for name, array in arrays.items():
-        if not isinstance(array, np.ndarray):
-            raise InputError(f"{file}: {quote(name)} is not an array; expected one array per system")
-    return arrays
 
 
 def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sigjax.metrics.registry import LARGEST_WHOLE
 from sigjax.readers.options import Options, check_named, listing, quote
 from sigjax.readers.roles import find_ids, is_data_set, is_fold, is_trial, may_be_system, tells_apart, unused
 from sigjax.readers.table import DataColumn, DataTable, as_float
@@ -128,10 +129,13 @@ def rows_where(table: DataTable, condition: str) -> np.ndarray:
     ([False, False, True], [True, True, False])
     """
     quoted: list[str] = []
+    stem = "quoted"
+    while stem in condition:
+        stem += "_"
 
     def named(match: re.Match[str]) -> str:
         quoted.append(match[1])
-        return f"__quoted_{len(quoted) - 1}"
+        return f"{stem}{len(quoted) - 1}"
 
     def met(node: ast.AST) -> np.ndarray:
         match node:
@@ -141,7 +145,9 @@ def rows_where(table: DataTable, condition: str) -> np.ndarray:
             case ast.UnaryOp(ast.Not()):
                 return ~met(node.operand)
             case ast.Compare(ast.Name() | ast.Attribute() | ast.Subscript(), [how], [right]):
-                name = re.sub(r"__quoted_(\d+)", lambda match: quoted[int(match[1])], ast.unparse(node.left))
+                name = ast.unparse(node.left)
+                for index in reversed(range(len(quoted))):  # the 10th before the first
+                    name = name.replace(f"{stem}{index}", quoted[index])
                 check_named(table.file, "where", [name], table.columns)
                 return _meets(table.columns[name], how, ast.literal_eval(right))
         raise ValueError
@@ -169,6 +175,11 @@ def _meets(cells: DataColumn, how: ast.cmpop, value: Any) -> np.ndarray:
             found |= _meets(cells, ast.Eq(), each)
         return ~found if isinstance(how, ast.NotIn) else found
     compare = _COMPARED[type(how)]
+    if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
+        raise InputError(
+            f"{Hint('where')}: whole numbers beyond 2**53 are not exact, got {quote(str(value))}; write it in quotes, "
+            "or compare with a rounded number such as 1e20"
+        )
     if isinstance(value, bool | int | float):
         numbers = np.array([as_float(cell) for cell in cells])
         return np.asarray(compare(numbers, float(value)))

@@ -283,7 +283,9 @@ def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
     return table.columns[name].numbers(number)
 
 
-def check_filled(file: str, *, filled: int, rows: int, columns: int, what: str) -> None:
+def check_filled(
+    file: str, *, filled: int, rows: int, columns: int, what: str, remedy: str = "check the columns"
+) -> None:
     """Refuse a table that is almost all holes."""
     if rows * columns > LARGEST_SPARSE and filled * 100 < rows * columns:
-        raise InputError(f"{file}: {what}: {rows} by {columns}, of which only {filled} are given; check the columns")
+        raise InputError(f"{file}: {what}: {rows} by {columns}, of which only {filled} are given; {remedy}")

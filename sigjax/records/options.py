@@ -133,11 +133,28 @@ class Line:
         return f"{self.file}, {self.short}"
 
 
+LONGEST_MESSAGE = 900
+_LONG_WORD = re.compile(r"\S{100,}")
+
+
+def short_message(text: str) -> str:
+    """A message that repeats long input, of at most 900 characters: long words lose their middle, and so does the rest.
+
+    >>> text = short_message(f"a.csv: no column {'x' * 2000}; expected 'A'")
+    >>> text == f"a.csv: no column {'x' * 60}...{'x' * 29}; expected 'A'"
+    True
+    """
+    if len(text) <= LONGEST_MESSAGE:
+        return text
+    text = _LONG_WORD.sub(lambda word: f"{word[0][:60]}...{word[0][-30:]}", text)
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[:595]} ... {text[-300:]}"
+
+
 class InputError(ValueError):
     """What a person gave cannot be used: the message names the file or option, what was expected and what to do.
 
     Options in the text are `Hint`s. Shown, options are keywords of Python; the command line
-    shows `flags`.
+    shows `flags`. Both are at most 900 characters.
     """
 
     __module__ = "sigjax"  # tracebacks name it as people import it
@@ -155,11 +172,11 @@ class InputError(ValueError):
     @property
     def flags(self) -> str:
         """The message with options as the command line spells them."""
-        return rendered(self.neutral, lambda hint: hint.flag)
+        return short_message(rendered(self.neutral, lambda hint: hint.flag))
 
     def __str__(self) -> str:
         """Return the message with options as Python spells them."""
-        return rendered(self.neutral, lambda hint: hint.keyword)
+        return short_message(rendered(self.neutral, lambda hint: hint.keyword))
 
     def _render_traceback_(self) -> list[str]:
         """What IPython shows: the caller's lines and the message, without those of sigjax and of what runs a cell."""

@@ -49,7 +49,7 @@ from sigjax.records.metric import Fact, facts_of, with_facts
 from sigjax.records.options import Option, check, options_of, types_of
 from sigjax.report.sections import headlines
 from sigjax.run.files import naming, read_bytes
-from sigjax.run.shards import DEFAULTS, SCHEMA, data_hash, parse_report
+from sigjax.run.shards import CHECKSUM, DEFAULTS, SCHEMA, Checksum, check_unchanged, data_hash, parse_report
 from sigjax.version import install_command
 
 _BLOCK = 2**12
@@ -68,7 +68,8 @@ _WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
 def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Iterator[str]:
     """The report as JSON of the schema `sigjax/1`; what is missing is null, NaN cannot occur.
 
-    In pieces, so that a large report can be written without holding its text; `keep_scores` as in `Report.to_json`.
+    In pieces, so that a large report can be written without holding its text; `keep_scores` as in `Report.to_json`. The
+    last key is a checksum of all others (`check_unchanged`).
     """
     if keep_scores not in get_args(KeepScores):
         raise InputError(f"keep_scores must be one of {', '.join(get_args(KeepScores))}, got {keep_scores!r}")
@@ -83,12 +84,15 @@ def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Itera
     for name, records in {"facts": facts_of(report.notes), "measured": report.measured, "statistics": packed}.items():
         if records:
             values[name] = _lines(visible_json(asdict(each)) for each in records)
-    before = "{\n"
+    checksum, before = Checksum(), "{\n"
     for key, pieces in values.items():
         yield f'{before}  "{key}": '
-        yield from pieces
+        checksum.begin(key)
+        for piece in pieces:
+            checksum.add(piece)
+            yield piece
         before = ",\n"
-    yield "\n}\n"
+    yield f'{before}  "{CHECKSUM}": "{checksum.value}"\n}}\n'
 
 
 def _lines(rows: Iterable[str]) -> Iterator[str]:
@@ -415,6 +419,7 @@ def report_schema() -> dict[str, Any]:
             "items": _object({key: pairs[key] for key in PAIR_KEYS + SCORE_KEYS}, SCORE_KEYS),
         },
         **{name: _kind(tuple[record, ...]).schema for name, record in OPTIONAL.items()},
+        CHECKSUM: _kind(Hash).schema,
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -501,8 +506,8 @@ Scores = dict[tuple[str, str], float]
 """The score of each metric and system."""
 
 
-def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
-    """The fields of a report by name, from its JSON: a path, or the text itself."""
+def report_fields(source: str | os.PathLike[str], *, unchanged: bool = True) -> dict[str, Any]:
+    """The fields of a report by name, from its JSON: a path, or the text itself; `unchanged` since it was written."""
     if not isinstance(source, str | os.PathLike):
         raise InputError(f"expected the path of a report, or its JSON, got {type(source).__name__}")
     if isinstance(source, str) and source.lstrip().startswith("{"):
@@ -511,7 +516,7 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
         name, content = os.fspath(source), read_bytes(source)
     parsed = parse_report(name, content)
     with naming(name):
-        for key in parsed.keys() - {*REQUIRED, *OPTIONAL, "distributions"}:  # histograms in older reports
+        for key in parsed.keys() - {*REQUIRED, *OPTIONAL, CHECKSUM, "distributions"}:  # histograms in older reports
             raise InputError(f"has {key!r}; {_WRITTEN}")
         texts = {key: _value(parsed, key, annotation) for key, annotation in TEXTS.items()}
         used_on, settings = _settings(_value(parsed, "settings", dict))
@@ -544,6 +549,8 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
             raise InputError(f"'facts': {error}, which is not among the notes") from None
         if more["statistics"]:
             found["evaluations"] = _unpacked(more["statistics"], ReportRecord(**found))
+        if unchanged:
+            check_unchanged(parsed)
         return found
 
 
@@ -568,6 +575,9 @@ def _scores(
         if (one.metric, one.name) in scores:
             raise InputError(f"systems, entry {entry}: {one.name!r} has a second score by {one.metric!r}")
         scores[one.metric, one.name] = one.score
+        if one.interval_kind == "wilson" and not 0.0 <= one.score <= 1.0:
+            what = f"'interval_kind' is 'wilson', of scores from 0 to 1, but 'score' is {one.score}"
+            raise InputError(f"systems, entry {entry}: {what}")
     metrics, names = {one.metric for one in systems}, {one.name for one in systems}
     if not metrics:
         raise InputError(f"'systems' is empty; {_WRITTEN}")

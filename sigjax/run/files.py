@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import stat
+import struct
 import sys
 import time
 import zlib
@@ -19,6 +20,9 @@ from contextvars import ContextVar
 from glob import escape
 from pathlib import Path
 from typing import IO
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
 
 from sigjax.records import InputError, Line
 
@@ -113,6 +117,49 @@ def folder_refusal(folder: str, option: str = "") -> InputError:
 def growth_limit(packed: int) -> int:
     """Bytes that so many packed bytes may become; what grows more is no data."""
     return max(_LARGEST_RATIO * packed, _LARGEST_PACKED)
+
+
+_LONGEST_GAP = 24
+"""Bytes that may stand between two entries of an archive: the sizes and the checksum of the entry before them."""
+_ENTRY_HEAD = 30
+"""Bytes of the header of an entry, without its name and what follows it."""
+
+
+def read_arrays(file: IO[bytes], largest: int) -> dict[str, np.ndarray]:
+    """All arrays of an .npz archive of at most so many bytes, none of them pickled.
+
+    NumPy reads no further than an array says, and believes the directory of the archive. Here every entry is read to
+    its end, where its checksum is compared, and an entry that the directory lacks is noticed.
+
+    Raises:
+        InputError: the archive is too large, names an array twice, or holds something else.
+        Exception: a dozen kinds, which NumPy and zipfile raise for damaged files.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    with ZipFile(file) as archive:
+        entries = archive.infolist()
+        if sum(entry.file_size for entry in entries) > largest:
+            raise InputError(f"the arrays unpack to more than {largest} bytes: this is no data")
+        end = 0
+        for entry in sorted(entries, key=lambda entry: entry.header_offset):
+            _check_gap(end, entry.header_offset)
+            file.seek(entry.header_offset + _ENTRY_HEAD - 4)
+            end = entry.header_offset + _ENTRY_HEAD + sum(struct.unpack("<2H", file.read(4))) + entry.compress_size
+        _check_gap(end, archive.start_dir)
+        for entry in entries:
+            name, content = entry.filename.removesuffix(".npy"), archive.read(entry)
+            if name in arrays:
+                raise InputError(f"two arrays are named {name!r}; rename one")
+            if not content.startswith(np.lib.format.MAGIC_PREFIX):
+                raise InputError(f"{name!r} is not an array; expected arrays of NumPy alone")
+            arrays[name] = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    return arrays
+
+
+def _check_gap(end: int, start: int) -> None:
+    """Refuse bytes between an entry of an archive and what follows it."""
+    if start - end > _LONGEST_GAP:
+        raise BadZipFile("the directory of the archive lacks an entry")
 
 
 def _content(file: str, most: int = -1) -> bytes:
@@ -314,6 +361,7 @@ def _descriptor(path: str | os.PathLike[str]) -> int | None:
 
 def _target(path: str | os.PathLike[str]) -> Path | None:
     """The file itself, where the path is a link; None for what is written directly."""
+    _check_name(path)
     target, direct = Path(os.path.realpath(path)), _descriptor(path) is not None
     try:
         mode = os.stat(path).st_mode
@@ -327,6 +375,16 @@ def _target(path: str | os.PathLike[str]) -> Path | None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     replaceable = stat.S_ISREG(mode) and not direct and os.access(target.parent, os.W_OK | os.X_OK)
     return target if replaceable else None
+
+
+def _check_name(path: str | os.PathLike[str]) -> None:
+    """Refuse, as the operating system refuses other names, characters that no name of a file can have."""
+    try:
+        name = os.fsencode(path)
+    except UnicodeEncodeError:
+        raise OSError(errno.EINVAL, "the name holds half a character") from None
+    if b"\0" in name:
+        raise OSError(errno.EINVAL, "the name holds a NUL character")
 
 
 def cache_folder() -> Path | None:

@@ -28,7 +28,8 @@ from typing import IO, Any, cast
 import numpy as np
 
 from sigjax.records import EvaluationRecord, Hint, InputError, Settings
-from sigjax.run.files import read_bytes, remove_leftovers, replacing
+from sigjax.records.display import visible_json
+from sigjax.run.files import naming, read_arrays, read_bytes, remove_leftovers, replacing
 from sigjax.version import __version__
 
 _LOG = logging.getLogger("sigjax")
@@ -36,6 +37,8 @@ SCHEMA = "sigjax/1"
 """Of reports in JSON."""
 DEFAULTS: Mapping[str, Any] = MappingProxyType(json.loads(json.dumps(asdict(Settings()))))
 """Of the settings, as JSON has them: what a run had that is older than a setting."""
+CHECKSUM = "checksum"
+"""The key of reports in JSON that has the checksum of all others; older reports lack it."""
 Key = tuple[str, ...]
 """Of a tally: the metric, the test, and what it consists of."""
 Identity = dict[str, Any]
@@ -45,6 +48,8 @@ _SECONDS = 5.0
 """Least time between two writes."""
 _FRACTION = 0.1
 """Of the time, that writing may take."""
+_MOST = np.iinfo(np.int64).max
+"""Resamples of a run that stops by itself."""
 _SAME_SCORE = 1e-9
 """Relative difference above which two scores are of different metrics; rounding is far below."""
 
@@ -106,6 +111,17 @@ def _only_in(values: list[Any], others: list[Any], where: str) -> Iterator[str]:
     if more := [value for value in values if value not in known]:
         rest = f" and {len(more) - 3:,} more" if len(more) > 3 else ""
         yield f"{', '.join(map(repr, more[:3]))}{rest} only {where}"
+
+
+_KEPT = {
+    "counts": (np.int64, 1),
+    "exceed": (np.int64, 1),
+    "values": (np.float64, 2),
+    "spreads": (np.float64, 2),
+    "ranks": (np.int64, 2),
+    "scores": (np.float64, 1),
+}
+"""What tallies hold: the type, and the number of axes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,22 +187,42 @@ def _unpacked(file: IO[bytes]) -> Shard:
     """The shard in a file; a damaged one, or one of another schema, may raise any error."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
-    with np.load(file, allow_pickle=False) as archive:
-        if sum(member.file_size for member in archive.zip.infolist()) > size:
-            raise ValueError("packed")  # shards are not packed, so that this would grow without limit
-        arrays = {name: archive[name] for name in archive.files}
-        # NumPy misses damage that shortens an array, and returns bytes where no array begins.
-        if archive.zip.testzip() is not None or not all(isinstance(each, np.ndarray) for each in arrays.values()):
-            raise ValueError("damaged")
+    arrays = read_arrays(file, size)  # shards are not packed: one that says so would grow without limit
     header = json.loads(arrays["header"].tobytes())
     if header["schema"] != _SCHEMA:
         raise ValueError("another schema")
-    tallies: dict[Key, Tally] = {}
-    for index, named in enumerate(header["tallies"]):
-        own = {name: arrays[f"{index}.{name}"] for name in named["arrays"]}
-        tallies[tuple(named["name"])] = Tally(named["start"], named["done"], own)
-    index, count = header["shard"]
-    return Shard({**header["run"]}, index, count, tallies, header["is_finished"], {**header["origin"]})
+    identity, origin, (index, count) = {**header["run"]}, {**header["origin"]}, header["shard"]
+    resamples, tallies = identity["resamples"], dict[Key, Tally]()
+    for place, named in enumerate(header["tallies"]):
+        own = {name: arrays[f"{place}.{name}"] for name in named["arrays"]}
+        tally = tallies[tuple(named["name"])] = Tally(named["start"], named["done"], own)
+        _check_tally(tally, _MOST if resamples == "auto" else resamples)
+    lists: list[list[Any]] = [value for value in identity.values() if isinstance(value, list)]
+    if not (_are_counts([index, count], count) and 0 < index and isinstance(header["is_finished"], bool)):
+        raise ValueError("no shard")
+    if not all(isinstance(each, str) for value in lists for each in value):
+        raise ValueError("no run")
+    return Shard(identity, index, count, tallies, header["is_finished"], origin)
+
+
+def _are_counts(values: Sequence[Any], resamples: int) -> bool:
+    """Whether these are whole numbers from 0 to the number of resamples that were counted."""
+    return all(type(value) is int and 0 <= value <= resamples for value in values)
+
+
+def _check_tally(tally: Tally, resamples: int) -> None:
+    """Refuse, by a `ValueError`, a tally that no run of so many resamples makes."""
+    if not (_are_counts([tally.start, tally.done], resamples) and tally.start <= tally.done):
+        raise ValueError("no range of resamples")
+    drawn = tally.done - tally.start
+    for name, array in tally.arrays.items():
+        kind, axes = _KEPT[name]
+        if array.dtype != kind or array.ndim != axes:
+            raise ValueError("no array of this kind")
+        if name in ("counts", "exceed") and not _are_counts(array.tolist(), drawn):
+            raise ValueError("no counts")
+        if name == "values" and not (array.shape[1] == drawn and np.isfinite(array).all()):
+            raise ValueError("no replicates")
 
 
 class ShardFile:
@@ -211,8 +247,8 @@ class ShardFile:
         self._due = time.monotonic() + _SECONDS
         if path is None:
             return
-        remove_leftovers(path)
         if os.path.lexists(path):
+            remove_leftovers(path)
             there = read_shard(path, noun)
             old, new = (each.identity | {"shard": f"{each.index}/{each.count}"} for each in (there, shard))
             if differs := difference(old, new):
@@ -225,6 +261,7 @@ class ShardFile:
             self._write()
         except OSError as error:
             raise InputError(f"{path}: no {noun} can be written ({error.strerror}); give another file") from None
+        remove_leftovers(path)
 
     def save(self, key: Key, tally: Tally, *, finished: bool) -> None:
         """Note a tally, and write all if it is finished or the last write was long enough ago."""
@@ -279,16 +316,32 @@ class Checkpoint:
         """The checkpoint under this key and a name."""
         return replace(self, key=(*self.key, name))
 
-    def tally(self) -> Tally | None:
-        """The tally under this key, if any."""
-        return self.file.shard.tallies.get(self.key, self.file.earlier.get(self.key))
+    def tally(self, **rows: int) -> Tally | None:
+        """The tally under this key, if it has these arrays, which must be of so many rows."""
+        tally = self.file.shard.tallies.get(self.key, self.file.earlier.get(self.key))
+        if tally is None or not rows.keys() <= tally.arrays.keys():
+            return None
+        return self._of_this_run(tally, rows)
+
+    def _of_this_run(self, tally: Tally, rows: Mapping[str, int], resamples: range | None = None) -> Tally:
+        """The tally, which must be of so many rows, and of the first of these resamples."""
+        fits = {name: array.shape[0] for name, array in tally.arrays.items() if name in rows} == {**rows}
+        if resamples is not None:
+            fits = fits and tally.start == resamples.start and tally.done <= resamples.stop
+        if not fits:
+            raise InputError(
+                f"what is kept of {' '.join(self.key)} is not of this run: other pairs or resamples; start anew"
+            )
+        return tally
 
     def begin(self, resamples: range, **empty: np.ndarray) -> tuple[Tally, int]:
         """The tally so far of this shard of some resamples, with `empty` arrays at first, and where the shard ends."""
         shard, earlier = self.file.shard, self.file.earlier.get(self.key)
         own = shard.of(resamples if earlier is None else range(earlier.done, resamples.stop))
         if self.key in shard.tallies:
-            return shard.tallies[self.key], own.stop
+            start = earlier.start if earlier is not None and shard.index == 1 else own.start
+            rows = {name: array.shape[0] for name, array in empty.items()}
+            return self._of_this_run(shard.tallies[self.key], rows, range(start, own.stop)), own.stop
         if earlier is not None and shard.index == 1:
             return earlier, own.stop
         return Tally(own.start, own.start, empty), own.stop
@@ -303,7 +356,7 @@ class Checkpoint:
 
     def check_scores(self, scores: np.ndarray) -> None:
         """Refuse scores `[system]` that differ from the earlier run's: another metric has the same name."""
-        tally = self.tally()
+        tally = self.tally(scores=len(scores))
         if tally is None:
             self.finish(0, 0, scores=scores)
         elif not np.allclose(tally.arrays["scores"], scores, rtol=_SAME_SCORE, atol=0.0):
@@ -367,6 +420,8 @@ def _added(tallies: Sequence[Tally], name: str) -> Tally:
     first, last = tallies[0], tallies[-1]
     if any(one.done != other.start for one, other in zip(tallies, tallies[1:], strict=False)):
         raise InputError(f"{name}: the shards do not follow each other; give all of them the same {Hint('extend')}")
+    if any([len(array) for array in each.arrays.values()] != [*map(len, first.arrays.values())] for each in tallies):
+        raise InputError(f"{name}: the shards do not hold the same pairs; make all of them again")
     arrays = dict(first.arrays)
     if "counts" in arrays:
         arrays["counts"] = sum((each.arrays["counts"] for each in tallies[1:]), first.arrays["counts"])
@@ -417,7 +472,10 @@ def tallies_of_report(earlier: Any, identity: Identity, pairs: Sequence[tuple[st
     else:
         raise InputError(f"extend must be a Report or the path of its JSON file, got {earlier!r}")
     try:
-        return _tallies(name, report, identity, pairs)
+        tallies = _tallies(name, report, identity, pairs)
+        with naming(name):
+            check_unchanged(report)
+        return tallies
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
@@ -435,6 +493,47 @@ def parse_report(name: str, content: str | bytes) -> dict[str, Any]:
         of = "no schema" if schema is None else f"the schema {schema!r}"
         raise InputError(f"{name}: has {of}, expected {SCHEMA!r}: the JSON of `sigjax compare`")
     return report
+
+
+class Checksum:
+    """The first 16 hexadecimal digits of a SHA-256 hash of values of JSON, which does not depend on its lines."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+
+    def begin(self, key: str) -> None:
+        """Add a key; its value follows in pieces."""
+        self._digest.update(f"\n{visible_json(key)}\n".encode())
+
+    def add(self, piece: str) -> None:
+        """Add a piece of JSON, whose lines begin with blanks; no text of JSON holds a line break."""
+        joined = piece.replace(",\n    ", ", ").replace("\n    ", "").replace("\n  ", "")
+        self._digest.update(joined.encode())
+
+    @property
+    def value(self) -> str:
+        """The digits."""
+        return self._digest.hexdigest()[:16]
+
+
+def check_unchanged(report: Mapping[str, Any]) -> None:
+    """Refuse the JSON of a report that is not as it was written, by its checksum, if it has one."""
+    if CHECKSUM not in report:
+        return
+    checksum = Checksum()
+    try:
+        for key, value in report.items():
+            if key != CHECKSUM:
+                checksum.begin(key)
+                checksum.add(visible_json(value))
+        unchanged = checksum.value == report[CHECKSUM]
+    except (ValueError, RecursionError):  # NaN, for example
+        unchanged = False
+    if not unchanged:
+        raise InputError(
+            f"a number or a word has changed since the report was written, by its {CHECKSUM!r}; compare anew, or leave "
+            f"out {CHECKSUM!r} if you changed it on purpose"
+        )
 
 
 def _tallies(
@@ -469,7 +568,7 @@ def _counts(name: str, rows: list[dict[str, Any]], pairs: Sequence[tuple[str, st
     sampled = [row for row in rows if row["method"] == "montecarlo" or row["exceed"] is not None]
     for row in sampled:
         exceed = row["exceed"]
-        counted = type(exceed) is int and 0 <= exceed <= resamples
+        counted = _are_counts([exceed], resamples)
         least = (exceed + 1) / (resamples + 1) if counted else 0.0
         sound = row["p_value"] < least and exceed == 0 if row["method"] == "tilted" else row["p_value"] == least
         if not (counted and sound and row["resamples"] == resamples and row["method"] in ("montecarlo", "tilted")):

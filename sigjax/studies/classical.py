@@ -17,6 +17,7 @@ import sigjax.report.words as words
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of, is_array
 from sigjax.metrics import METRICS, evaluation_from_arrays, measured_from, origins
+from sigjax.readers.options import metric_of_arrays
 from sigjax.records import (
     Alternative,
     Comparison,
@@ -367,7 +368,7 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests 
 
 def _systems(systems: Sequence[Any], options: ClassicalOptions) -> EvaluationRecord:
     if len(systems) == 2 and all(map(is_array, systems)):
-        return evaluation_from_arrays(dict(zip("ab", systems, strict=True)), metric=options.metric or "mean")
+        return evaluation_from_arrays(dict(zip("ab", systems, strict=True)), metric=metric_of_arrays(options.metric))
     if len(systems) != 1 or is_array(systems[0]):
         raise InputError(f"expected what compare takes, of two systems, or two arrays a and b; got {len(systems)}")
     evaluation, *others = evaluations_of(systems[0], options, folds=options.design == "folds")

@@ -33,7 +33,7 @@ from sigjax.records import (
     SystemScore,
 )
 from sigjax.records.options import check, option, same, takes, values
-from sigjax.report.data import PAIR_KEYS, SYSTEM_KEYS
+from sigjax.report.data import PAIR_KEYS, SYSTEM_KEYS, report_fields
 from sigjax.report.report import Report
 from sigjax.report.sections import Table
 from sigjax.report.words import DASH, count, first_of, format_interval, format_p, metric_title, number_spec, percent
@@ -235,7 +235,10 @@ def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], 
         return None
     (old_below, old_above), (new_below, new_above) = _arms(*old, before, tail), _arms(*new, after, tail)
     change = new[0].score - old[0].score
-    return Interval(change - math.hypot(new_below, old_above), change + math.hypot(new_above, old_below))
+    limits = Interval(change - math.hypot(new_below, old_above), change + math.hypot(new_above, old_below))
+    if not all(map(math.isfinite, limits)):
+        raise InputError(f"the scores of {new[0].name!r} by {new[0].metric!r} are too large for limits; rescale them")
+    return limits
 
 
 def _arms(system: SystemScore, report: Report, interval: Interval, tail: float) -> tuple[float, float]:
@@ -645,7 +648,7 @@ def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
         >>> print(verify(report, answers | {"B": [0, 1, 0, 0, 0, 0]}).text[:35])
         other data: numbers differ: 'B on i
     """
-    report = report if isinstance(report, Report) else Report.from_json(report)
+    report = report if isinstance(report, Report) else Report(**report_fields(report, unchanged=False))
     evaluations = evaluations_of(data, options, metrics=[] if options.metric else metrics_of(report))
     again = partial(compare, evaluations, **values(report.settings, device=options.device, progress=options.progress))
     if data_hash(evaluations) != report.data:

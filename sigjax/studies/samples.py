@@ -18,7 +18,7 @@ from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions, ReadingOptions, are_paths, evaluations_of, is_array, refuse_others
 from sigjax.metrics import evaluation_from_arrays, measured_from, origins
 from sigjax.metrics.ratios import ACCURACY, mean_score
-from sigjax.readers.options import Options, name_systems, select_systems
+from sigjax.readers.options import Options, metric_of_arrays, name_systems, select_systems
 from sigjax.records import (
     Alternative,
     Device,
@@ -106,7 +106,7 @@ def _single(name: str, given: Any, options: ReadingOptions) -> EvaluationRecord:
     if is_array(given) or isinstance(given, Mapping):
         refuse_others(options, ("metric", "missing"), "these are arrays")
         ids, numbers = (list(given), list(given.values())) if isinstance(given, Mapping) else (None, given)
-        return evaluation_from_arrays({name: numbers}, metric=options.metric or "mean", ids=ids)
+        return evaluation_from_arrays({name: numbers}, metric=metric_of_arrays(options.metric), ids=ids)
     saved = not isinstance(given, str | os.PathLike) or os.fspath(given).lower().endswith(".npz")
     given, *_ = evaluations_of(given if saved else {name: given}, options, single=True)
     if len(given.systems) > 1:

@@ -71,8 +71,8 @@ def summarize(
     delta; `[target, 3]`, standard errors and intervals of the targets; and the replicates themselves, where all of them
     were kept in this run.
     """
-    tally = run.checkpoint.tally()
-    if tally is not None and "spreads" in tally.arrays:
+    tally = run.checkpoint.tally(exceed=len(tested.delta), spreads=len(by.targets.members))
+    if tally is not None:
         return tally.arrays["exceed"], tally.arrays["spreads"], None
     needed, values, spreads = gib((by.num_rows, run.resamples)), None, np.full((len(by.targets.members), 3), np.nan)
     if run.resamples < _ALWAYS_KEPT or fits(needed, settings):

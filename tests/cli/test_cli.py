@@ -52,7 +52,9 @@ def test_json_by_the_contract(capsys, wide):
     code, out, err = run(capsys, "compare", wide, "-m", "accuracy", "--format", "json", "--resamples", "500")
     report = json.loads(out)
     assert (code, err) == (0, "")
-    assert " ".join(report) == "schema settings signature versions notes lower_is_better systems pairs statistics"
+    assert (
+        " ".join(report) == "schema settings signature versions notes lower_is_better systems pairs statistics checksum"
+    )
     assert report["schema"] == "sigjax/1"
     assert [(p["a"], p["b"]) for p in report["pairs"]] == [("A", "B"), ("A", "C"), ("B", "C")]
     assert report["pairs"][1]["p_value"] == 1.0
@@ -369,3 +371,44 @@ def test_a_reader_that_leaves_changes_no_exit_code(verdicts, name, tmp_path):
     if name in ("monitor", "diff"):
         assert into_nothing(*words, "-o", "/dev/stdout") in (code, 141)
         assert into_nothing(*words, "--format", "json", "-o", tmp_path / "out.json", "-o", "/dev/stdout") in (code, 141)
+
+
+def test_names_that_begin_with_a_hyphen(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("t.csv").write_text("id,-a,B,-c\nx,1,0,1\ny,0,1,1\nz,1,0,0\n")
+    for given in ("--only -a B", "--only B -a"):
+        assert run(capsys, *f"compare t.csv {given}".split()) == (
+            2,
+            "",
+            "sigjax: error: Unknown option: -a; see --help-all; if it is a name, write --only=-a\n",
+        )
+    code, out, err = run(capsys, *"compare t.csv --baseline -a".split())
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.endswith(" requires an argument; if it is a name, write --baseline=-a\n")
+    for given, systems in (("--only=-a --only=-c", {"-a", "-c"}), ("--only=-a B", {"-a", "B"})):
+        code, out, _ = run(capsys, *f"compare t.csv {given} --format json".split())
+        assert (code, {system["name"] for system in json.loads(out)["systems"]}) == (0, systems)
+    assert run(capsys, *"compare t.csv -x".split())[2] == "sigjax: error: Unknown option: -x; see --help-all\n"
+
+
+LONG_INPUT = {
+    "a name": ("id,A," + "x" * 200_000 + "\nx,1,oops\n", ""),
+    "names in words": ("id,A," + "x y " * 50_000 + "\nx,1,oops\n", ""),
+    "control characters": ("id,A," + "\x1b" * 800 + "\nx,1,oops\n", ""),
+    "a number": ("id,A,B\nx,1," + "9" * 5000 + "\n", ""),
+    "a condition": ("id,A,B\nx,1,2\n", "--where " + "A==5|or|" * 20_000 + "A==6"),
+    "an option": ("id,A,B\nx,1,2\n", "--resamples " + "9" * 5_000 + "x"),
+    "a file": ("id,A,B\nx,1,2\n", "-i " + "y" * 3_000),
+    "a metric": ("id,A,B\nx,1,2\n", "-m " + "y" * 3_000),
+}
+
+
+@pytest.mark.parametrize("name", LONG_INPUT)
+def test_messages_repeat_no_long_input(tmp_path, monkeypatch, capsys, name):
+    monkeypatch.chdir(tmp_path)
+    content, options = LONG_INPUT[name]
+    pathlib.Path("t.csv").write_text(content)
+    given = [each.replace("|", " ") for each in options.split(" ") if each]
+    code, out, err = run(capsys, "compare", "t.csv", *given)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert len(err) <= len("sigjax: error: \n") + 900

@@ -562,3 +562,14 @@ def test_runs_of_several_files_are_numbered_by_file_and_trial(write):
     assert sorted(zip(evaluation.ids, evaluation.runs, strict=True)) == [
         (f"task{task}", f"{file}.{trial}") for task in range(2) for file in (1, 2) for trial in (1, 2)
     ]
+
+
+def test_results_after_a_list_of_ids_need_an_option(write):
+    """The format has no metrics that a command could name."""
+    write("ids.txt", "\n".join(swebench_ids(5).split()))
+    files = [write(name, swebench_results([1, 0, 1, 1, 0])) for name in ("a.json", "b.json")]
+    message = (
+        r"are these gold files first \(results.json of SWE-bench.*\)\? write sigjax.read\(\"ids.txt\", input=\[.*\]\)"
+    )
+    with pytest.raises(InputError, match=message):
+        read("ids.txt", *files)

@@ -110,6 +110,29 @@ def test_conditions_are_not_executed(write, condition):
         read("t.csv", where="tusk == 'x'")
     with pytest.raises(InputError, match="where: no row meets task == 'z'"):
         read("t.csv", where="task == 'z'")
+    with pytest.raises(InputError, match="where: no row meets task == 'z' or .* or ") as caught:
+        read("t.csv", where="task == 'z'" + " or task == 'z'" * 50)
+    assert len(str(caught.value)) <= 900
+
+
+def test_numbers_that_no_double_holds_are_refused_in_conditions(write):
+    """Ids of 19 digits that differ are one double."""
+    write("t.csv", "id,big,A,B\nx,1234567890123456789,1,0\ny,1234567890123456790,0,1\nz,3,1,1\n")
+    for number in ("1234567890123456789", "[3, 1234567890123456789]", "-" + "9" * 400):
+        with pytest.raises(
+            InputError, match=r"where: whole numbers beyond 2\*\*53 are not exact, .*write it in quotes"
+        ):
+            read("t.csv", where=f"big {'in' if '[' in number else '=='} {number}", only=["A", "B"])
+    assert read("t.csv", where="big == '1234567890123456789' or big < 1e3", only=["A", "B"]).ids == ("x", "z")
+
+
+def test_any_name_of_a_column_is_taken_for_itself(write):
+    names = "__quoted_0", "quoted0", "quoted_0", "a b"
+    write("t.csv", f"id,{','.join(names)},A,B\nx,1,2,3,4,1,0\ny,1,2,3,5,0,1\n")
+    for value, name in enumerate(names[:3], start=1):
+        assert read("t.csv", where=f"`a b` == 4 and {name} == {value}", only=["A", "B"]).ids == ("x",)
+    with pytest.raises(InputError, match="where: no column '__quoted_5'"):
+        read("t.csv", where="__quoted_5 == 1")
 
 
 def test_systems_in_rows(write, compared):

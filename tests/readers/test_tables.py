@@ -3,10 +3,15 @@
 import gzip
 import io
 import json
+import re
+import struct
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
 import pytest
+from mutations import spreadsheet
 
 import sigjax
 from sigjax import Evaluation, InputError, read
@@ -209,3 +214,92 @@ def test_spreadsheets_that_cannot_be_read_are_refused_with_what_to_do(write, nam
         with pytest.raises(InputError, match=r"t[.a-z]*: is a spreadsheet \(Excel, LibreOffice\).* save it as CSV"):
             read(*given)
     assert "is a spreadsheet (Excel" in (sigjax.doctor(path).refusal or "")
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30,) * 2)
+from sigjax import InputError, read
+try:
+    print(read(sys.argv[1]).stats[:, :, 0].tolist())
+except InputError as refusal:
+    print(refusal)
+"""
+FAR = {
+    "value": (
+        "XFD1048576",
+        "5",
+        r"t\.xlsx: .*\(xl/worksheets/sheet1\.xml\): 1048576 by 16384, of which only 10 .*far away",
+    ),
+    "style": ("XFD1048576", None, r"\[\[1, 0\], \[0, 1\]\]"),
+    "column": ("XFD3", "note", r"t\.xlsx, .*column 4 has no name"),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of memory")
+@pytest.mark.parametrize("name", FAR)
+def test_a_cell_far_away_does_not_exhaust_the_memory(tmp_path, name):
+    """calamine would hold 17 billion cells for the first, and ends the process."""
+    pytest.importorskip("python_calamine")
+    openpyxl = pytest.importorskip("openpyxl")
+    address, value, expected = FAR[name]
+    book = openpyxl.Workbook()
+    for row in (["id", "A", "B"], ["x", 1, 0], ["y", 0, 1]):
+        book.worksheets[0].append(row)
+    book.worksheets[0][address].value = value
+    book.worksheets[0][address].font = openpyxl.styles.Font(bold=True)
+    book.save(tmp_path / "t.xlsx")
+    run = subprocess.run(
+        [sys.executable, "-c", LIMITED, tmp_path / "t.xlsx"], capture_output=True, text=True, check=True
+    )
+    assert re.search(expected, run.stdout)
+    assert run.stdout.count("\n") == 1
+
+
+def test_the_dimension_of_a_binary_sheet_is_looked_at(write):
+    pytest.importorskip("python_calamine")
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr(
+            "xl/worksheets/sheet1.bin", b"\x81\x01\x00\x94\x01\x10" + struct.pack("<4I", 0, 10**6, 0, 10**4)
+        )
+    with pytest.raises(InputError, match=r"sheet1\.bin\): 1000001 by 10001, of which only \d .*save it as CSV"):
+        read(write("t.xlsb", content.getvalue()))
+
+
+@pytest.mark.parametrize("name", ["header", "comment", "quoted comment", "comment of many fields"])
+def test_long_headers_and_comments(write, name):
+    """The reader of CSV in Python takes 131,072 characters of a field."""
+    long = "x" * 200_000
+    before = {
+        "comment": f"# {long}\n",
+        "quoted comment": f'# "{long}"\n',
+        "comment of many fields": f"# {long},{long}\n",
+    }
+    last = long if name == "header" else "B"
+    evaluation = read(write("t.csv", f"{before.get(name, '')}id,A,{last}\nx,1,0\ny,0,1\n"))
+    assert (evaluation.systems, evaluation.ids) == (("A", last), ("x", "y"))
+
+
+def test_a_long_field_in_quotes_is_refused_in_one_line(write):
+    with pytest.raises(InputError, match=r"t\.csv, line 1: .*131072.*; check the quotes, or write JSON lines"):
+        read(write("t.csv", f'id,A,"B{"x" * 200_000}"\nx,1,0\ny,0,1\n'))
+
+
+def test_a_library_that_panics_is_refused(write, monkeypatch):
+    """Panics of Rust are no kind of Exception."""
+    pytest.importorskip("openpyxl")
+    calamine = pytest.importorskip("python_calamine")
+    panic = type("PanicException", (BaseException,), {})
+
+    class Workbook:
+        def from_filelike(self):
+            raise panic("index out of bounds:\nthe len is 3")
+
+    monkeypatch.setattr(calamine, "CalamineWorkbook", Workbook)
+    path = write("t.xlsx", spreadsheet(a={"id": [1], "A": [1], "B": [1]}))
+    with pytest.raises(
+        InputError, match=r"t\.xlsx: is a spreadsheet .*: index out of bounds: the len is 3; save it as CSV"
+    ):
+        read(path)

@@ -24,7 +24,7 @@ VALIDATOR = jsonschema.Draft202012Validator(Report.json_schema())
 
 
 def written():
-    """A report with every part, as JSON."""
+    """A report with every part, as JSON without its checksum, as if all was changed on purpose."""
     values = {name: [int(i * k % 7 < 2 + k) for i in range(24)] for k, name in enumerate("ABC", 1)}
     evaluation = Evaluation.from_arrays(values, metric="accuracy", clusters=[i // 3 for i in range(24)])
     report = compare(
@@ -43,7 +43,11 @@ def written():
         lower_is_better=("accuracy",),
         notes=("dropped 1 of 25 instances that some system lacks", "bleu: BLEU|nrefs:1|version:2.5"),
     )
-    return json.loads(report.to_json())
+    return unchecked(report)
+
+
+def unchecked(report):
+    return {key: value for key, value in json.loads(report.to_json()).items() if key != "checksum"}
 
 
 WRITTEN = written()
@@ -187,7 +191,7 @@ def test_what_is_wrong_is_named(name):
 
 
 def test_what_is_written_is_read():
-    assert json.loads(check(WRITTEN, ()).to_json()) == WRITTEN
+    assert unchecked(check(WRITTEN, ())) == WRITTEN
 
 
 def strings():

@@ -82,7 +82,7 @@ def test_columns_hold_the_records(report):
 def test_json_is_that_of_the_records_and_alike_in_pieces_of_any_size(report, monkeypatch):
     lines = [json.dumps({key: getattr(one, key) for key in PAIR_KEYS}, ensure_ascii=False) for one in report]
     text = report.to_json()
-    assert report.to_json(keep_scores="never").splitlines()[-2 - len(lines) : -2] == [
+    assert report.to_json(keep_scores="never").splitlines()[-3 - len(lines) : -3] == [
         f"    {line}{'' if line is lines[-1] else ','}" for line in lines
     ]
     assert "".join(json_pieces(report)) == text

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
@@ -137,10 +138,65 @@ def test_what_is_no_report_is_refused_in_one_line(text, message, tmp_path, capsy
 def test_a_setting_that_an_earlier_version_did_not_have_had_its_default(name):
     report = make_report(3)
     older = json.loads(report.to_json())
+    del older["checksum"]
     older["settings"][name] = json.loads(json.dumps(asdict(Settings())))[name]
     expected = Report.from_json(json.dumps(older))
     del older["settings"][name]
     assert Report.from_json(json.dumps(older)) == expected
+
+
+def digits(text):
+    """The text with another digit in place of one, for every digit."""
+    for index, character in enumerate(text):
+        if character.isdigit():
+            yield text[:index] + str((int(character) + 1) % 10) + text[index + 1 :]
+
+
+def test_no_changed_digit_is_shown():
+    values = {name: [int(i * k % 7 < 2 + k) for i in range(24)] for k, name in enumerate("ABC", 1)}
+    text = compare(
+        values, metric="accuracy", resamples=200, method="montecarlo", test=["permutation", "bootstrap"]
+    ).to_json()
+    changes = list(digits(text))
+    read = []
+    for other in changes:
+        with suppress(InputError):
+            Report.from_json(other)
+            read.append(json.loads(other))
+    assert len(read) < 0.02 * len(changes)  # the 17th digit of a number may not matter
+    assert all(other == json.loads(text) for other in read)
+
+
+CHANGES = {
+    "a p-value": lambda report: report["pairs"][0].update(p_value=0.25),
+    "a note": lambda report: report["notes"].append("all is well"),
+    "names": lambda report: report["pairs"][0].update(a=report["pairs"][0]["b"], b=report["pairs"][0]["a"]),
+    "fewer pairs": lambda report: report["pairs"].pop(),
+    "versions": lambda report: report["versions"].update(numpy="1"),
+    "the checksum": lambda report: report.update(checksum="0" * 16),
+    "no checksum": lambda report: report.update(checksum=7),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_report_that_was_changed_is_refused_until_its_checksum_is_left_out(name, tmp_path, capsys):
+    report, path = json.loads(GOOD), tmp_path / "out.json"
+    CHANGES[name](report)
+    path.write_text(json.dumps(report))
+    assert _run(["show", str(path)], debug=False) == 2
+    assert capsys.readouterr().err == (
+        f"sigjax: error: {path}: a number or a word has changed since the report was written, by its 'checksum'; "
+        "compare anew, or leave out 'checksum' if you changed it on purpose\n"
+    )
+    del report["checksum"]
+    path.write_text(json.dumps(report))
+    assert _run(["show", str(path)], debug=False) == 0
+
+
+@pytest.mark.parametrize("layout", [{"indent": 4}, {"separators": (",", ":")}, {"ensure_ascii": False}])
+def test_other_lines_and_blanks_do_not_matter(layout):
+    report = make_report(["数学\u202e", "b\x7f"])
+    assert Report.from_json(json.dumps(json.loads(report.to_json()), **layout)) == report
 
 
 def test_show_writes_what_compare_writes(tmp_path, monkeypatch, capsys):

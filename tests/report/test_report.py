@@ -30,7 +30,9 @@ def test_json_holds_the_records_and_exactly_the_agreed_keys():
     )
     text = report.to_json()
     loaded = json.loads(text)
-    assert " ".join(loaded) == "schema settings signature versions notes lower_is_better headlines systems pairs"
+    assert (
+        " ".join(loaded) == "schema settings signature versions notes lower_is_better headlines systems pairs checksum"
+    )
     assert loaded["schema"] == "sigjax/1"
     assert loaded["signature"] == SIGNATURE
     assert loaded["notes"] == [NOTE]

@@ -197,6 +197,10 @@ REFUSED = {
     "power t.tsv --instances 9 --figure none/x.png": f"none/x.png: {MISSING}",
     "equivalence t.tsv --margin 1 -o none/x": f"none/x: {MISSING}",
     "compare t.tsv -o t.tsv/x": "t.tsv/x: cannot be written (Not a directory); give another file",
+    **{
+        f"compare t.tsv {option} a\0b.png": r"a\x00b.png: cannot be written (the name holds a NUL character)"
+        for option in ("-o", "--figure", "--checkpoint")
+    },
     "compare t.tsv -o .": ".: cannot be written (Is a directory); give another file",
     "compare t.tsv -o fifo": f"fifo: {PIPE}",
     "compare t.tsv --checkpoint fifo": f"fifo: {PIPE}",

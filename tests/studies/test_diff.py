@@ -492,3 +492,22 @@ def test_one_comment_has_one_name_of_a_metric():
         for text in (result.to_github(), str(result), result.to_markdown()):
             assert "gsm8k: EM" in text
             assert "exact_match" not in text.replace("\\_", "_")
+
+
+@pytest.mark.parametrize("score", [1.5, -0.5, 1e308, -1e308])
+def test_scores_that_no_interval_fits_are_refused(score):
+    """A share beyond 1 has no interval of Wilson; the limits of scores of 1e308 are beyond doubles."""
+    made = compare({"A": [1, 0, 1, 1, 0], "B": [0, 1, 0, 1, 0]}, metric="accuracy", progress=False)
+    report = json.loads(made.to_json(keep_scores="never"))
+    del report["checksum"]
+    report["systems"][0 if score > 0 else 1]["score"] = score
+    with pytest.raises(InputError, match=r"systems, entry [12]: 'interval_kind' is 'wilson', of scores from 0 to 1"):
+        Report.from_json(json.dumps(report))
+    for system in report["systems"]:
+        system |= {"interval_kind": "skew-t", "interval": [-1e308, 1e308]}
+    changed = Report.from_json(json.dumps(report))
+    if abs(score) > 2:
+        with pytest.raises(InputError, match="are too large for limits; rescale them"):
+            diff(changed, made, margin=0.1)
+    else:
+        assert "nan" not in diff(changed, made, margin=0.1).to_json().lower()
