@@ -93,7 +93,7 @@ def samples_of(
         if isinstance(metric, SampleMetric) and instead is not None:
             got = f"and {metric.name!r} is not a function of sums"
             raise InputError(f"{what} takes a metric of sums, such as mean, {got}; {instead}")
-        if (metric.name, metric.inputs) != (first.name, first.inputs):
+        if (metric.name, metric.stat_names) != (first.name, first.stat_names):
             raise InputError(f"{what} takes one metric, got {first.name!r} and {metric.name!r}")
         if sample.unit == "response":
             advice = f"read without {Hint('unit', 'response')}"
