@@ -228,9 +228,10 @@ def named_errors(evaluations: Sequence[EvaluationRecord], settings: Settings) ->
         names = " and ".join(repr(systems[i]) for i in error.systems)
         remedy = "have it return a number everywhere, also where a denominator is 0"
         if isinstance(metric, SampleMetric):
+            leave = "leave the bootstrap out (interval none) or " if settings.tests else ""
             remedy = (
-                "where instances that are all alike are drawn, leave the bootstrap out (interval none) or draw within "
-                "strata, or else have it return a number there too"
+                f"where instances that are all alike are drawn, {leave}draw within strata, or else have it return a "
+                "number there too"
             )
         raise InputError(
             f"metric {metric.name!r} is not a finite number for {names} on the data or on a resample of it; {remedy}"

@@ -26,7 +26,16 @@ import numpy as np
 import sigjax.readers.roles as roles
 from sigjax.metrics import CLASS_METRICS, MEAN, METRICS, canonical, known_metric
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets, refuse_texts, score_named
-from sigjax.readers.options import Options, check_named, chosen_metric, listing, quote, select_systems, with_score
+from sigjax.readers.options import (
+    Options,
+    check_named,
+    chosen_metric,
+    listing,
+    name_systems,
+    quote,
+    select_systems,
+    with_score,
+)
 from sigjax.readers.predictions import OF_NUMBERS, label_columns, read_labelled, with_gold
 from sigjax.readers.shapes import shaped, together
 from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, locate, number_column
@@ -144,7 +153,11 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
         unit = options.cluster or (options.runs and id_column)
         return join_sheets(list(map(sheet, systems)), options, notes=(note, *roles.table_notes(table, systems, unit)))
 
+    one = _read_rows([(next(iter(name_systems([table.file])[0])), table, None)], options, None)
+
     def evaluate(options: Options) -> EvaluationRecord:
+        if _is_of_one_system(table, options):
+            return one(options)
         name = canonical(str(options.metric))
         if name in OF_NUMBERS or (name in CLASS_METRICS and not known_metric(name)):
             how = f"name them with {Hint('gold', 'COLUMN')} and {Hint('prediction', 'COLUMN')}"
@@ -160,6 +173,30 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
         return join()(replace(options, metric=metric))
 
     return evaluate
+
+
+def _is_of_one_system(table: DataTable, options: Options) -> bool:
+    """Whether a table has a row per instance of one system: columns are its inputs of the metric, or its scores by it.
+
+    A comparison of one is refused.
+    """
+    if options.only is not None:  # they are columns
+        return False
+    column, counts = _named_column([table], [*table.columns], options), options.counts or {}
+    if column is None and options.score_column is None:
+        metric = options.metric if not isinstance(options.metric, str) else known_metric(options.metric)
+        names = getattr(metric, "inputs", tuple(counts))
+        needed = [name for name in names if name not in getattr(metric, "optional_inputs", ())]
+        several = len(names) > 1 or bool(counts)
+        if not several or not all(counts.get(name, name) in table.columns for name in needed):
+            return False
+    if options.single or options.score_column is not None or counts:
+        return options.single
+    what = f"column {quote(column)} has the name" if column else "columns are the inputs"
+    raise InputError(
+        f"{table.file}: {what} of the metric, so the table holds one system, and a comparison needs at least two; give "
+        "one such file per system (sigjax one-sample scores one)"
+    )
 
 
 def _wide_columns(table: DataTable, options: Options) -> tuple[str | None, Sequence[str], str]:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 import sigjax.report.words as words
+from sigjax.comparison.analysis import run_tests
 from sigjax.comparison.checks import baseline_of, check_units, named_errors
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions, ReadingOptions, are_paths, evaluations_of, is_array, refuse_others
@@ -60,14 +61,16 @@ from sigjax.testing.jackknife import (
 )
 from sigjax.testing.p_values import log_upper
 from sigjax.testing.permutation import two_sample_test
-from sigjax.testing.problem import SumsProblem, problem_of
+from sigjax.testing.problem import ColumnsProblem, SumsProblem, problem_of
 from sigjax.testing.uncertainty import Uncertainty
 
 
 def samples_of(
-    data: Any, options: ReadingOptions, *, what: str, missing: Missing = "error"
+    data: Any, options: ReadingOptions, *, what: str, missing: Missing = "error", instead: str | None = None
 ) -> dict[str, EvaluationRecord]:
     """The evaluation of each system alone, by name; `what` is the test, for messages.
+
+    Metrics that are not functions of sums are refused where there is something to do `instead`.
 
     Data are what `compare` takes; or of systems one by one, which may have other instances, a list of paths or a dict:
     name of each system -> path, `Evaluation`, numbers, or numbers by id.
@@ -88,9 +91,9 @@ def samples_of(
     first = next(iter(samples.values())).metric
     for sample in samples.values():
         metric = sample.metric
-        if isinstance(metric, SampleMetric):
+        if isinstance(metric, SampleMetric) and instead is not None:
             got = f"and {metric.name!r} is not a function of sums"
-            raise InputError(f"{what} takes a metric of sums, such as mean, {got}")
+            raise InputError(f"{what} takes a metric of sums, such as mean, {got}; {instead}")
         if (metric.name, metric.stat_names) != (first.name, first.stat_names):
             raise InputError(f"{what} takes one metric, got {first.name!r} and {metric.name!r}")
         if sample.unit == "response":
@@ -130,7 +133,9 @@ def notes_of(name: str, sample: EvaluationRecord, num_units: int, interval: Inte
         whole = f"{sample.num_instances:,} runs" if sample.clusters is None else words.size_text(*sample.size)
         notes += (f"{name!r}: {words.count(num_units, 'unit')} of {whole}, taken whole",)
     if interval is not None and interval.low == interval.high:
-        notes += (f"{name!r}: an interval of zero width: all units are alike, which says nothing of other units",)
+        of_sums = not isinstance(sample.metric, SampleMetric)
+        why = "all units are alike" if of_sums else "all bootstrap resamples have this score"
+        notes += (f"{name!r}: an interval of zero width: {why}, which says nothing of other units",)
     return notes
 
 
@@ -151,6 +156,16 @@ def uncertainty_of(sample: EvaluationRecord, settings: Settings, *, binary: bool
     if not binary:
         case = replace(case, metric=sample.metric)
     return case, jackknife_intervals(case, proportions=binary)[0][0]
+
+
+def _of_columns(sample: EvaluationRecord, settings: Settings, context: Context) -> tuple[ColumnsProblem, Uncertainty]:
+    """The units of a system with its score by a metric that is no function of sums, with what the bootstrap says of it.
+
+    The resamples are those of `compare` with the same seed, and so are the numbers.
+    """
+    case = problem_of(sample, settings, np.zeros((0, 2), np.int32))
+    assert isinstance(case, ColumnsProblem)
+    return case, run_tests(case, context.at(sample.metric.name)).systems[0]
 
 
 OneSampleTest = Literal["none", "binomial", "sign-flip", "t"]
@@ -261,10 +276,12 @@ class OneSample(SciPyNames, Brief):
         test: "binomial", "sign-flip" or "t"; see `one_sample`. "none" without a number.
         method: "exact" or "montecarlo"; for t "t"; "none" without a number.
         exceed: number of resamples at least as extreme; None unless sampled.
-        standard_error: of the score, by the jackknife; None for one unit.
-        interval: of the score, at the level: Wilson's for answers right or wrong, else by t; None for one unit.
+        standard_error: of the score, by the jackknife; None for one unit. Of a metric that is no function of sums (AUC,
+            correlation, median) by the bootstrap.
+        interval: of the score, at the level: Wilson's for answers right or wrong, else by t; None for one unit. Of a
+            metric that is no function of sums the bootstrap's percentile interval, as `compare` has it.
         notes: what a reader of the numbers should know.
-        settings: seed, resamples, alternative, level and correction.
+        settings: seed, resamples, alternative, level and correction; interval "percentile" where it is the bootstrap's.
     """
 
     _first = ("system", "metric", "against", "score", "interval", "p_value", "p_adjusted", "test")
@@ -331,14 +348,17 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
     - `t`: such shares against any other number, and metrics that are no mean (F1, BLEU): Student's t by the jackknife,
       corrected for skewness, the test whose intervals `interval` gives.
 
+    A metric that is no function of sums (AUC, correlation, median) has a score with the standard error and percentile
+    interval of the bootstrap, those of `compare`, and no test: percentile intervals invert none.
+
     Args:
         data: an array `[instance]` or `[instance, input]`; a dict of one per system (or id -> number); or what
             `compare` takes, of one system or more.
         options: see `OneSampleOptions`.
 
     Raises:
-        InputError: a metric that is no function of sums; a number that is not finite, or for accuracies not between 0
-            and 1; an option outside its domain; no exact test for method="exact".
+        InputError: a number for a metric that is no function of sums; a number that is not finite, or for accuracies
+            not between 0 and 1; an option outside its domain; no exact test for method="exact".
 
     Reference: Fisher (1935), "The design of experiments", section 21; Hall (1992), "On the removal of skewness by
     transformation".
@@ -356,7 +376,13 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
     """
     check(options)
     settings = Settings(**values(options, Settings))
-    samples = samples_of({"a": data} if is_array(data) else data, options, what="a test against a number")
+    instead = f"leave out {Hint('against')} for its interval by the bootstrap, or test two systems (`sigjax compare`)"
+    samples = samples_of(
+        {"a": data} if is_array(data) else data,
+        options,
+        what="a test against a number",
+        instead=None if options.against is None else instead,
+    )
     binary = _is_right_or_wrong([*samples.values()], options.against)
     with host_scope():
         results = [_test(name, sample, settings, options, binary=binary) for name, sample in samples.items()]
@@ -370,10 +396,15 @@ def _test(
     """The test of one system; `binary`: whether 0 and 1 are answers right or wrong."""
     against = None if options.against is None else float(options.against)
     fields: dict[str, Any] = {"p_interval": None, "exceed": None, "notes": ()}
+    if isinstance(sample.metric, SampleMetric):
+        settings = replace(settings, test=(), interval="percentile")
     with named_errors([sample], settings):
-        case, uncertainty = uncertainty_of(sample, settings, binary=binary)
+        if isinstance(sample.metric, SampleMetric):
+            case, uncertainty = _of_columns(sample, settings, Context(options.device, options.progress))
+        else:
+            case, uncertainty = uncertainty_of(sample, settings, binary=binary)
         number = Fraction(repr(against or 0.0))  # the decimal that was written: 14 of 20 is 0.7
-        if against is None:
+        if against is None or isinstance(case, ColumnsProblem):
             fields |= {"test": "none", "method": "none", "p_value": None}
         elif binary and right_or_wrong(case):
             fields |= _binomial(case, number)
@@ -390,7 +421,7 @@ def _test(
         against=against,
         units=units,
         score=case.observed_scores[0],
-        delta=None if against is None else _distance(case, against),
+        delta=None if against is None or isinstance(case, ColumnsProblem) else _distance(case, against),
         log10_p=None if against is None else fields.pop("log_p") / math.log(10.0) + 0.0,
         p_adjusted=fields["p_value"],
         standard_error=uncertainty.standard_error if units > 1 else None,
@@ -497,7 +528,10 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
         (1.75, 3, 4)
     """
     check(options)
-    samples = samples_of(data, options, what=_UNPAIRED_WHAT, missing="pairwise")
+    instead = (
+        "`sigjax one-sample` gives the interval of each score, and `sigjax compare` tests systems on the same instances"
+    )
+    samples = samples_of(data, options, what=_UNPAIRED_WHAT, missing="pairwise", instead=instead)
     names = tuple(samples)
     if len(names) < 2:
         advice = "`sigjax one-sample` tests one against a number"
@@ -636,6 +670,9 @@ def _unpaired_lines(results: Sequence[Unpaired]) -> list[Block]:
     )
 
 
+_OF_COLUMNS = "standard errors and percentile intervals are those of the bootstrap"
+
+
 def _one_sample_lines(results: Sequence[OneSample]) -> list[Block]:
     first, settings = results[0], results[0].settings
     spec = words.number_spec([number for row in results for number in (row.score, row.against, row.delta)])
@@ -648,7 +685,8 @@ def _one_sample_lines(results: Sequence[OneSample]) -> list[Block]:
     }
     if first.against is None:
         title = f"{words.metric_title(first.metric)}: scores, without a test"
-        return _text(results, "one-sample", title, [Table.of(columns, names=(0,))], [])
+        drawn = settings.interval == "percentile"
+        return _text(results, "one-sample", title, [Table.of(columns, names=(0,))], [_OF_COLUMNS] * drawn)
     del columns["std. error"]
     columns |= {"delta": [words.format_number(row.delta, f"+{spec}") for row in results], **_p_columns(results)}
     columns["test"] = [row.test for row in results]
@@ -669,7 +707,8 @@ def _one_sample_lines(results: Sequence[OneSample]) -> list[Block]:
 def _text(results: Results, test: str, title: str, tables: Sequence[Table], explained: list[str]) -> list[Block]:
     """Warnings, the title, tables, what they mean, the notes and the signature."""
     settings = results[0].settings
-    drawn = {"n": settings.resamples, "seed": settings.seed} if any(row.exceed is not None for row in results) else {}
+    draws = settings.interval == "percentile" or any(row.exceed is not None for row in results)
+    drawn = {"n": settings.resamples, "seed": settings.seed} if draws else {}
     signature = signature_line(
         test=test,
         metric=results[0].metric,

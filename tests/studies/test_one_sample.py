@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sigjax import Evaluation, InputError, one_sample, read
+from sigjax import Evaluation, InputError, compare, one_sample, read, unpaired
 from sigjax.cli import _run
 from sigjax.records import CORRECTIONS
 
@@ -106,6 +106,11 @@ REFUSED = {
         {"against": 1, "metric": "accuracy"},
         "against must be above 0 and below 1 for answers right or wrong, got 1",
     ),
+    "auc": (
+        Evaluation.from_predictions([1, 0, 1, 0], {"A": [0.9, 0.1, 0.4, 0.5]}, metric="auc"),
+        {},
+        "'auc' is not a function of sums; leave out against for its interval by the bootstrap, or test two systems",
+    ),
     "nan": ([1, 2], {"against": math.nan}, "against must be a finite number, got nan"),
     "text": ([1, 2], {"against": "x"}, "against must be a finite number, got 'x'"),
     "one unit": ({"F": COUNTS[:1]}, {"metric": "fscore"}, "a test of fscore against a number needs at least two units"),
@@ -172,3 +177,134 @@ def test_a_list_of_one_table_has_all_of_its_systems(write):
     assert [one.p_value for one in one_sample([path], against=0.5)] == [
         one.p_value for one in one_sample(path, against=0.5)
     ]
+
+
+def _predicted(metric, size=90):
+    """Two systems' predictions, the second one's worse, as the metric takes them; some of them tie."""
+    draws = np.random.default_rng(7)
+    gold = draws.integers(0, 3 if metric == "macro-fscore" else 2, size)
+    if metric == "macro-fscore":
+        systems = {name: np.where(draws.random(size) < p, gold, draws.integers(0, 3, size)) for name, p in SKILLS}
+    else:
+        systems = {name: np.round(p * gold + draws.random(size), 2) for name, p in SKILLS}
+    return gold, systems
+
+
+SKILLS = (("A", 0.6), ("B", 0.3))
+LABELS = {
+    "none": {},
+    "clusters": {"clusters": [k // 3 for k in range(90)]},
+    "strata": {"strata": [k % 2 for k in range(90)]},
+}
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+@pytest.mark.parametrize("metric", ["auc", "average-precision", "correlation", "spearman", "kendall", "macro-fscore"])
+def test_intervals_of_whole_columns_are_those_of_compare(metric, labels):
+    gold, systems = _predicted(metric)
+    evaluation = Evaluation.from_predictions(gold, systems, metric=metric, **labels)
+    both = {each.name: each for each in compare(evaluation, resamples=999, seed=3, device="numpy").systems}
+    rows = one_sample(evaluation, resamples=999, seed=3, device="numpy")
+    of_both = [(row.score, row.standard_error, *row.interval) for row in rows]
+    wanted = [both[row.system] for row in rows]
+    for found, known in zip(of_both, wanted, strict=True):
+        assert found == pytest.approx((known.score, known.standard_error, *known.interval), rel=1e-12, abs=1e-12)
+    alone = Evaluation.from_predictions(gold, {"B": systems["B"]}, metric=metric, **labels)
+    (row,) = one_sample(alone, resamples=999, seed=3, device="numpy")
+    assert (row.score, row.standard_error, *row.interval) == pytest.approx(of_both[1], rel=1e-12, abs=1e-12)
+    assert (row.test, row.p_value, row.against, row.delta) == ("none", None, None, None)
+
+
+def test_the_interval_of_an_auc_is_that_of_a_bootstrap_and_of_delong():
+    gold, systems = _predicted("auc", 240)
+    (row,) = one_sample(Evaluation.from_predictions(gold, {"A": systems["A"]}, metric="auc"), resamples=20_000)
+    ones, zeros = systems["A"][gold == 1], systems["A"][gold == 0]
+    above = (ones[:, None] > zeros) + 0.5 * (ones[:, None] == zeros)
+    assert row.score == pytest.approx(above.mean(), abs=1e-12)
+    delong = math.sqrt(above.mean(axis=1).var(ddof=1) / len(ones) + above.mean(axis=0).var(ddof=1) / len(zeros))
+    assert row.standard_error == pytest.approx(delong, rel=0.03)
+    counts = np.random.default_rng(5).multinomial(240, np.full(240, 1 / 240), 20_000)
+    of_ones, of_zeros = counts[:, gold == 1], counts[:, gold == 0]
+    scores = ((of_ones @ above) * of_zeros).sum(axis=1) / (of_ones.sum(axis=1) * of_zeros.sum(axis=1))
+    assert row.standard_error == pytest.approx(scores.std(ddof=1), rel=0.03)
+    assert tuple(row.interval) == pytest.approx(np.quantile(scores, [0.025, 0.975]), abs=0.1 * delong)
+
+
+def test_metrics_of_whole_columns_say_that_they_are_bootstrapped(capsys, tmp_path):
+    table = tmp_path / "p.csv"
+    gold, systems = _predicted("auc")
+    rows = zip(gold, systems["A"], strict=True)
+    table.write_text("y_true,A\n" + "".join(f"{y},{score}\n" for y, score in rows))
+    command = ["one-sample", str(table), "--gold", "y_true", "-m", "auc", "--resamples", "999"]
+    assert _run(command, debug=False) == 0
+    shown = capsys.readouterr().out
+    assert "percentile intervals are those of the bootstrap" in shown
+    assert "|n:999|seed:12345|" in shown
+    assert _run([*command, "--against", "0.5"], debug=False) == 2
+    assert "leave out --against for its interval" in capsys.readouterr().err
+    apart = ([0, 1] * 9, {"A": [0.1, 0.9] * 9})
+    (perfect,) = one_sample(Evaluation.from_predictions(*apart, metric="auc"), resamples=99)
+    assert perfect.interval == (1.0, 1.0)
+    assert "all bootstrap resamples have this score" in perfect.notes[-1]
+
+
+def test_whole_columns_have_no_unpaired_test_and_no_resample_of_one_class():
+    few = Evaluation.from_predictions([1, 0, 0, 0, 0], {"A": [5, 1, 2, 3, 4]}, metric="auc")
+    with pytest.raises(InputError, match="of it; where instances that are all alike are drawn, draw within strata"):
+        one_sample(few)
+    with pytest.raises(InputError, match="`sigjax one-sample` gives the interval of each score"):
+        unpaired({"A": few, "B": few})
+
+
+RAGAS = "user_input,response,faithfulness,answer_relevancy\n" + "".join(
+    f"question {k}?,answer {k}.,{k / 8},{k % 3 / 4}\n" for k in range(8)
+)
+COUNTED = "id,tp,predicted,gold\nx,1,2,2\ny,2,2,3\nz,3,3,3\n"
+OF_ONE = {
+    "a score": (RAGAS, ["-m", "faithfulness"], 3.5 / 8),
+    "in other case": (RAGAS, ["-m", "Faithfulness"], 3.5 / 8),
+    "named by an option": (RAGAS, ["-m", "mean", "--score-column", "answer_relevancy"], 1.75 / 8),
+    "a metric of texts": ("id,bleu,comet\nx,1,0.5\ny,0,0.7\nz,1,0.9\n", ["-m", "bleu"], 2 / 3),
+    "counts": (COUNTED, ["-m", "fscore"], 12 / 15),
+    "named counts": (
+        COUNTED.replace("predicted,gold", "sys,ref"),
+        ["-m", "fscore", "--counts", "tp=tp", "predicted=sys", "gold=ref"],
+        12 / 15,
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "options", "score"), OF_ONE.values(), ids=OF_ONE)
+def test_a_table_of_one_system_is_read_as_one_of_several(capsys, tmp_path, content, options, score):
+    """The columns of a single file mean what they mean beside another file."""
+    for name in ("one", "other"):
+        (tmp_path / f"{name}.csv").write_text(content)
+    one, other = (str(tmp_path / f"{name}.csv") for name in ("one", "other"))
+    assert _run(["one-sample", one, *options, "--format", "json"], debug=False) == 0
+    (found,) = json.loads(capsys.readouterr().out)["systems"]
+    assert (found["system"], found["score"]) == ("one", pytest.approx(score))
+    assert _run(["one-sample", one, other, *options, "--format", "json"], debug=False) == 0
+    assert json.loads(capsys.readouterr().out)["systems"][0] == found
+    assert _run(["compare", one, other, *options, "-q"], debug=False) == 0
+    assert _run(["unpaired", one, *options], debug=False) == 2
+    assert "needs at least two systems, got 1; `sigjax one-sample`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("case", ["a score", "counts"])
+def test_a_comparison_says_that_a_table_holds_one_system(capsys, tmp_path, case):
+    content, options, _ = OF_ONE[case]
+    (tmp_path / "one.csv").write_text(content)
+    assert _run(["compare", str(tmp_path / "one.csv"), *options], debug=False) == 2
+    said = capsys.readouterr().err
+    assert "so the table holds one system, and a comparison needs at least two" in said
+    assert "sigjax one-sample scores one" in said
+    assert "known: mean" not in said
+
+
+def test_a_frame_of_one_system_is_scored_by_its_column():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {"user_input": list("abcd"), "faithfulness": [0.5, 1, 0, 1], "answer_relevancy": [1, 1, 0, 0]}
+    )
+    assert [row.score for row in one_sample(frame, metric="faithfulness")] == [0.625]
+    assert [(row.system, row.score) for row in one_sample({"R": frame}, metric="faithfulness")] == [("R", 0.625)]
