@@ -127,10 +127,10 @@ def search(words: Sequence[str]) -> str:
 
 def _sentences(topic: str) -> Iterator[str]:
     """The sentences, headings, lines of code and rows of tables of a page, as plain text."""
-    for piece in re.split(r"\n\s*\n|\n(?=\s*(?:[-|#>]|\d+\.|```))", _LINK.sub(_shown_link, markdown(topic))):
+    for piece in re.split(r"\n(?=\n| {0,3}(?:[-|#>]|\d\.|```))", _LINK.sub(_shown_link, markdown(topic))):
         rows = piece.splitlines() if piece.lstrip().startswith("```") else [" ".join(piece.split())]
         for row in rows:
-            plain = re.sub(r"`|\*\*|^[-#>|\s]+|\s*\|$", "", row).replace(" | ", "; ").strip()
+            plain = row.replace("`", "").replace("**", "").lstrip("-#>| ").rstrip("| ").replace(" | ", "; ")
             yield from re.split(r"(?<=[.!?])\s+(?=[A-Z])", plain) if plain else ()
 
 

@@ -493,10 +493,12 @@ def wide_roles(table: DataTable, options: Options) -> tuple[str | None, tuple[st
     if len(systems) < 2:
         unclear |= {name: roles[name][1] for name in about}
     for name, reason in unclear.items():
+        others = [each for each in systems if each not in unclear]
+        ways = [f"{Hint('ignore', quote(name))} to leave it out", f"{Hint('id_column', quote(name))} to use it as ids"]
+        ways += [f"all systems: {Hint('only', *spelled(others))}"] * bool(others)
         raise InputError(
             f"{table.file}: column {quote(name)} looks like ids or a property of the instances, not like a system: it "
-            f"{reason}; give {Hint('ignore', quote(name))} to leave it out, {Hint('id_column', quote(name))} to use it "
-            f"as ids, or all systems: {Hint('only', *spelled(each for each in systems if each not in unclear))}"
+            f"{reason}; give {', '.join(ways[:-1])}{',' * (len(ways) > 2)} or {ways[-1]}"
         )
     return ids, tuple(systems), [name for name in columns if name not in systems]
 

@@ -81,9 +81,9 @@ class ReportRecord(OtherNames):
         return self.__dict__ | {"again": None, "compute_distribution": None, "evaluations": ()}
 
     def settings_dict(self) -> dict[str, Any]:
-        """The settings, and what they were used on, as plain values."""
-        more = {"instances": self.num_instances, "runs": self.runs, "units": self.num_units, "data": self.data}
-        return asdict(self.settings) | more
+        """The settings, and what they were used on, as plain values; runs where there are some."""
+        more = {"instances": self.num_instances, "units": self.num_units, "data": self.data}
+        return asdict(self.settings) | more | ({"runs": self.runs} if self.runs else {})
 
     def distribution(self, a: str, b: str, *, metric: str | None = None, test: Test = "permutation") -> Distribution:
         """How the delta of two systems varies: under the null hypothesis, or (`test="bootstrap"`) on resamples.

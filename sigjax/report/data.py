@@ -389,7 +389,7 @@ def _unpacked(packed: Sequence[Statistics], report: ReportRecord) -> tuple[Evalu
     return tuple(kept)
 
 
-USED_ON = {"instances": Number, "runs": tuple[Number, Number] | None, "units": Number, "data": Hash}
+USED_ON = {"instances": Number, "units": Number, "data": Hash, "runs": tuple[Number, Number] | None}
 """What stands beside the options in the settings of a report."""
 TEXTS: dict[str, Any] = {"signature": str, "versions": dict[str, str | None]}
 TEXTS |= dict.fromkeys(("notes", "lower_is_better"), tuple[str, ...])
@@ -411,7 +411,7 @@ def report_schema() -> dict[str, Any]:
     pairs = field_types(Comparison)
     properties = {
         "schema": {"const": SCHEMA},
-        "settings": _object(_of_settings() | USED_ON),
+        "settings": _object(_of_settings() | USED_ON, ("runs",)),
         **{name: _kind(annotation).schema for name, annotation in TEXTS.items()},
         "systems": _kind(tuple[SystemScore, ...]).schema,
         "pairs": {
@@ -555,7 +555,7 @@ def report_fields(source: str | os.PathLike[str], *, unchanged: bool = True) -> 
 
 
 def _settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
-    given = {**DEFAULTS, **given}  # a setting newer than a report had its default there
+    given = {**DEFAULTS, "runs": None, **given}  # a setting newer than a report had its default there
     for name in sorted(given.keys() - DEFAULTS.keys() - USED_ON.keys()):
         raise InputError(f"settings: this version of sigjax has no option {name!r}; compare anew with it")
     tests = _value(given, "tests", list[str], "settings")

@@ -471,7 +471,9 @@ def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, 
         "decisions": tuple(changed),
         "num_decisions": len(sides),
         "top_groups": {} if options.only else _changed(*top),
-        "settings": _changed({name: value for name, value in settings[0].items() if name != "data"}, settings[1]),
+        "settings": _changed(
+            {name: own for name, own in ({"runs": None} | settings[0]).items() if name != "data"}, settings[1]
+        ),
         "versions": _changed(old.versions, new.versions),
     }
 

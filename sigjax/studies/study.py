@@ -342,7 +342,7 @@ def unit_of(study: Any) -> str:
 
 def in_units(study: Any) -> str:
     """How many instances, with how many runs, and clusters where there are some."""
-    found = re.search(r"\|runs:(\d+)-?(\d*)\|", study.signature)
+    found = re.search(r"\|runs:(\d+)(?:-(\d+))?\|", study.signature)
     runs = found and (int(found[1]), int(found[2] or found[1]))
     clusters = f" in {count(study.num_units, 'cluster')}" * (unit_of(study) == "cluster")
     return size_text(study.num_instances, runs) + clusters

@@ -164,3 +164,10 @@ def test_series_with_different_indexes_are_refused():
     for call in (lambda: compare({"a": one, "b": other}), lambda: permutation_test(one, other)):
         with pytest.raises(InputError, match="have different indexes: join them in one data frame"):
             call()
+
+
+def test_no_option_without_names_is_proposed():
+    """A column that may be ids, and no other: the message ended with a bare `--only`."""
+    with pytest.raises(InputError, match=r"to leave it out or id_column='n_wins' to use it as ids$") as caught:
+        compare(pytest.importorskip("pandas").DataFrame({"n_wins": [1, 2, 3]}))
+    assert "--only" not in caught.value.flags
