@@ -407,7 +407,7 @@ def _read_as(
     if refusal is not None and evaluation is None:
         for proposed in _proposed(refusal, options):
             again = _tolerant(reading, usual, replace(options, **proposed))
-            if again[0] is not None:
+            if again[0] is not None and (again[1] is not None or metric is None):
                 tried = (f"what is proposed is done, for otherwise: {refusal.neutral}",)
                 (parsed, evaluation, refusal), needed = again, proposed
                 break

@@ -344,7 +344,11 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = ""
     predicted = [name for name in columns if is_predicted(name) and name not in gold]
     if gold and predicted:
         named, what = [*gold, *predicted], "gold labels and predictions, not like two systems"
-    elif sure := [name for name in gold if _is_no_system(name, columns[name]) or _has_all_classes(name, columns)]:
+    elif sure := [
+        name
+        for name in gold
+        if _is_no_system(name, columns[name]) or (noun == "column" and _has_all_classes(name, columns))
+    ]:
         named, what = sure, "gold labels, not like a system"
     elif len(columns) > 1 and (sure := [name for name in columns if is_only_predicted(name)]):
         named = list(columns) if all(map(is_predicted, columns)) else sure

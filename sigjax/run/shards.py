@@ -78,7 +78,7 @@ def identity_of(evaluations: Sequence[EvaluationRecord], settings: Settings) -> 
     first = evaluations[0]
     identity = {"sigjax": __version__} | asdict(settings)
     identity |= {"systems": sorted(first.systems), "metrics": [each.metric.name for each in evaluations]}
-    identity |= {"instances": first.num_instances, "data": data_hash(evaluations)}
+    identity |= {"instances": first.size.instances, "data": data_hash(evaluations)}
     return json.loads(json.dumps(identity))
 
 
@@ -582,7 +582,8 @@ def _counts(name: str, rows: list[dict[str, Any]], pairs: Sequence[tuple[str, st
 def _identity(report: dict[str, Any]) -> Identity:
     """The fingerprint of the report's run."""
     systems, version = report["systems"], report["signature"].rpartition("|sigjax:")[2]
-    identity = {"sigjax": version} | {name: value for name, value in report["settings"].items() if name != "units"}
+    settings = {name: value for name, value in report["settings"].items() if name not in ("units", "runs")}
+    identity = {"sigjax": version} | settings
     identity["systems"] = sorted({each["name"] for each in systems})
     identity["metrics"] = list(dict.fromkeys(each["metric"] for each in systems))
     return identity

@@ -126,7 +126,7 @@ class Ranking(StudyResult):
             "adj. p, to next": ["" if each.p_adjusted is None else f"{each.p_adjusted:.3g}" for each in shown],
             "group": ["best" if each.in_top_group else str(each.cluster) for each in shown],
         }
-        table = Table.of(columns, names=(1,), optional=("undecided",))
+        table = Table.of(columns, names=(1,), optional=("not significant",))
         lines += [table, *more_in_json(len(self.systems) - len(shown), "system")]
         return [*lines, "", "one pair: sigjax compare, with the same files and --only A B", self.signature]
 

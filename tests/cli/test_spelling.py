@@ -24,12 +24,21 @@ from sigjax.records import Settings
 from sigjax.records.display import OTHER_NAMES, meant
 from sigjax.records.options import COMMAND, LISTS, Hint, check, types_of
 from sigjax.studies.battles import BattlesOptions
-from sigjax.studies.flips import SlicesOptions
+from sigjax.studies.flips import FlipsOptions, SlicesOptions
 from sigjax.studies.gains import GainsOptions
 from sigjax.studies.samples import OneSampleOptions, UnpairedOptions
 
 ROOT = pathlib.Path(sigjax.__file__).parent
-RECORDS = (Output, Division, BattlesOptions, GainsOptions, OneSampleOptions, UnpairedOptions, SlicesOptions)
+RECORDS = (
+    FlipsOptions,
+    Output,
+    Division,
+    BattlesOptions,
+    GainsOptions,
+    OneSampleOptions,
+    UnpairedOptions,
+    SlicesOptions,
+)
 RECORDS += (ReadOptions, DataOptions)
 TYPES = {name: kind for record in RECORDS for name, kind in types_of(record).items()}
 FLAG = re.compile(r"(?<![\w'\"|:.])--[a-z][a-z-]+(?![\w(\[])|(?<![\w$ ] )(?<!\w)-[im](?![\w$])")

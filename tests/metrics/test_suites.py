@@ -199,9 +199,9 @@ def test_a_folder_of_inspect_with_epochs(tmp_path):
             (tmp_path / f"2026_{task}_{model[-1]}.eval").write_bytes(log)
     report = compare(str(tmp_path), device="numpy")
     assert [(one.title, one.instances, one.units) for one in report.measured] == [
-        ("suite: choice, mean of 2 tasks", 120, 60),
-        ("gpqa: choice", 60, 30),
-        ("math: choice", 60, 30),
+        ("suite: choice, mean of 2 tasks", 60, 60),
+        ("gpqa: choice", 30, 30),
+        ("math: choice", 30, 30),
     ]
     assert {one.name for one in report.systems} == {"lab/a", "lab/b"}
 

@@ -342,7 +342,7 @@ def test_runs_of_an_instance_are_kept_together(tmp_path, write, content):
     assert (evaluation.ids, evaluation.runs) == (tuple("wxyzwxyz"), tuple("11112222"))
     assert evaluation.stats[0, :, 0].tolist() == [0, 3, 6, 2, 1, 4, 0, 3]
     report = compare(evaluation)
-    assert (report.num_instances, report.num_units) == (8, 4)
+    assert (report.num_instances, report.num_units) == (4, 4)
     evaluation.save(tmp_path / "e.npz")
     again = read(tmp_path / "e.npz")
     assert (again.ids, again.runs) == (evaluation.ids, evaluation.runs)

@@ -328,7 +328,7 @@ def test_json_has_the_headline_of_each_metric_and_task_which_is_made_anew_when_r
         said = [(one["metric"], one["text"]) for one in written["headlines"]]
         assert said == [(section.metric, line) for section in blocks(report) for line in section.headlines]
         assert {metric for metric, _ in said} == {one.metric for one in report.systems}
-        older = {key: value for key, value in written.items() if key != "headlines"}
+        older = {key: value for key, value in written.items() if key not in ("headlines", "checksum")}
         for source in (written, older):
             read = Report.from_json(json.dumps(source))
             assert read == report

@@ -27,7 +27,7 @@ from sigjax.resample.draws import (
 )
 from sigjax.resample.projection import choice
 from sigjax.studies.flips import SlicesOptions
-from sigjax.studies.monitor import StoppingOptions
+from sigjax.studies.stopping import StoppingOptions
 from sigjax.studies.trials import StudyOptions
 
 # Known answers of threefry2x32 with 20 rounds, from the Random123 distribution (kat_vectors).

@@ -61,9 +61,8 @@ def content(result):
 
     def without_notes(value):
         if isinstance(value, dict):
-            return {
-                key: without_notes(each) for key, each in value.items() if key not in ("notes", "signature", "state")
-            }
+            left_out = ("notes", "signature", "state", "checksum")  # the checksum is of these, too
+            return {key: without_notes(each) for key, each in value.items() if key not in left_out}
         return [without_notes(each) for each in value] if isinstance(value, list) else value
 
     return without_notes(held)

@@ -116,7 +116,7 @@ def test_without_enough_memory_it_is_refused():
     compare(evaluation, memory=0.01, **(SAMPLED | {"resamples": 100_000}))
 
 
-@pytest.mark.parametrize("exponent", [-700, 700])
+@pytest.mark.parametrize("exponent", [-700, 450])
 def test_very_small_and_very_large_numbers_have_the_same_interval(exponent):
     """Their squares are no doubles."""
     scores = np.random.default_rng(2).gamma(0.5, size=(2, 20))
