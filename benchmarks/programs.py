@@ -44,7 +44,7 @@ def measure() -> dict[str, object]:
                 start = perf_counter()
                 report = call()
                 seconds.append(1000.0 * (perf_counter() - start))
-            exceed = [pair.exceed for pair in report]
+            exceed = [pair.exceed for pair in report]  # pyright: ignore[reportPossiblyUnboundVariable]
             found[f"{name}, {resamples:,}"] = [seconds[0], statistics.median(seconds[1:]), exceed]
     return found
 

@@ -158,7 +158,7 @@ def test_scores_may_round_alone_as_they_do_not_together():
         for score in (powers, rounds):
             check_score(resolve_metric(score, num_inputs=2), sums)
     with pytest.raises(InputError, match="must turn sums"):
-        check_score(resolve_metric(lambda sums: sums[..., 0] * (1.0 + 1e-7 * (sums.ndim > 1)), num_inputs=2), sums)
+        check_score(resolve_metric(lambda sums: sums[..., 0] * (1.0 + 1e-7 * (sums.ndim > 1)), num_inputs=2), sums)  # pyright: ignore[reportPossiblyUnboundVariable]
 
 
 def host_only(sums):

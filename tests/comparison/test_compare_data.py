@@ -176,7 +176,7 @@ def test_a_list_of_metrics_is_several(tmp_path, capsys):
             assert [one.metric.name for one in report.evaluations] == names
             assert [(each.metric, each.p_value) for each in report] == [(each.metric, each.p_value) for each in typed]
         made = sigjax.read(path, metric=metric)
-        assert [each.stats.tolist() for each in made] == [each.stats.tolist() for each in expected]
+        assert [each.stats.tolist() for each in made] == [each.stats.tolist() for each in expected]  # pyright: ignore
     assert [each.metric for each in sigjax.equivalence(frame, metric=names, margin=0.2)] == names
     power = sigjax.power(frame, metric=["accuracy", "fscore"], instances=[36], repetitions=5)
     assert list(dict.fromkeys(point.metric for point in power.points)) == ["accuracy", "fscore"]

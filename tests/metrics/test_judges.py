@@ -166,9 +166,9 @@ def test_errors_of_the_judge_are_those_of_least_squares(size):
         evaluation = Evaluation.from_arrays(tables, metric="ppi", clusters=labels)
         for a, b, mean, p in error_differences(evaluation):
             assert (mean, p) == pytest.approx(by_least_squares([tables[a], tables[b]], groups), rel=1e-8)
-    pairs = {f"{a} - {b}": p for a, b, _, p in error_differences(evaluation)}
+    pairs = {f"{a} - {b}": p for a, b, _, p in error_differences(evaluation)}  # pyright: ignore[reportPossiblyUnboundVariable]
     rejected = multipletests(list(pairs.values()), method="holm")[0]
-    (warning,) = (note for note in compare(evaluation, resamples=100).notes if "errs differently" in note)
+    (warning,) = (note for note in compare(evaluation, resamples=100).notes if "errs differently" in note)  # pyright: ignore[reportPossiblyUnboundVariable]
     assert warning.startswith("warning: ppi: the judge errs differently")
     assert {pair for pair in pairs if pair in warning} == {p for p, r in zip(pairs, rejected, strict=True) if r}
     assert 0 < rejected.sum() < 3

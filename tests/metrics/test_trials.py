@@ -197,7 +197,7 @@ def test_intervals_are_t_of_one_number_for_each_instance(name):
         differences = np.subtract(shares["A"], shares["B"])
         expected = stats.ttest_1samp(differences, 0.0).confidence_interval()
         assert pair.standard_error == pytest.approx(stats.sem(differences), rel=1e-9)
-        low, high = pair.interval
+        low, high = pair.interval  # pyright: ignore
         assert min(abs(low - expected.low), abs(high - expected.high)) < 1e-9
         assert low < expected.low + 1e-9
         assert high > expected.high - 1e-9
@@ -218,7 +218,7 @@ def test_intervals_hold_with_unequal_numbers_of_runs(most):
             for name, chances in (("A", gain), ("B", ease))
         }
         (pair,) = compare(of_runs(data, "pass@1"), device="numpy", method="montecarlo", resamples=99)
-        low, high = pair.interval
+        low, high = pair.interval  # pyright: ignore
         missed += not low <= 0.15 - 0.3**2 / 6.0 <= high  # what is cut off at 1 is E[max(e + g - 1, 0)] = 0.3^2 / 6
         lengths.append(high - low)
     assert missed <= 0.05 * 300 + 3.0 * np.sqrt(0.05 * 0.95 * 300)

@@ -469,7 +469,7 @@ def test_a_loss_that_is_sure_and_of_which_only_the_size_is_open_is_called_worse(
     found = diff(*sides, margin=0.03)
     one = found.changes[0]
     assert (found.verdict, one.verdict) == ("cannot tell", "cannot tell")
-    low, high = sorted((-one.limits.low, -one.limits.high)) if lower else one.limits
+    low, high = sorted((-one.limits.low, -one.limits.high)) if lower else one.limits  # pyright: ignore
     assert low < -0.03 < high < 0
     for text in (str(found), found.to_markdown(), found.to_github(), found.to_html()):
         assert "worse, by 0.03 or less?" in text

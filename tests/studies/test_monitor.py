@@ -411,7 +411,7 @@ def test_however_a_log_is_split_into_calls_the_monitor_is_the_same(tmp_path, see
     ends = [3 * (end // 3) for end in ends] if clusters else ends
     for end in [*sorted(ends), number, number]:
         seen = sigjax.monitor(log_of(tmp_path, answers, *range(end), clusters=clusters), **how, checkpoint=state)
-    assert seen.to_json() == whole.to_json()
+    assert seen.to_json() == whole.to_json()  # pyright: ignore[reportPossiblyUnboundVariable]
     assert design != "answers" or any(each.settled_at for each in whole.pairs)
 
 
@@ -488,7 +488,7 @@ def test_the_estimate_is_right_if_the_differences_go_on_as_they_are(correction, 
     a, b = np.maximum(pattern * 3, 0.0), np.maximum(-np.array(pattern * 3), 0.0)
     monitor.update([a, b])
     (pair,) = monitor.pairs
-    few, many = pair.more_units_range
+    few, many = pair.more_units_range  # pyright: ignore
     assert pair.settled_at is None
     assert few < pair.more_units < (many or math.inf)
     while not monitor.stop:

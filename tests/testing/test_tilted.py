@@ -224,7 +224,7 @@ def test_effects_that_cancel_are_no_effects(metric):
             for each in (metric, "accuracy")
         )
         assert exact.method == "exact"
-        low, high = one.p_interval
+        low, high = one.p_interval  # pyright: ignore
         tilted += one.method == "tilted"
         assert 0.8 * low < exact.p_value < 1.25 * high
     assert tilted >= 6
