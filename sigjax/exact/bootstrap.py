@@ -331,7 +331,8 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
     """
     x = observed_sum
     if alternative == "two-sided":
-        return _outside(lattice, x - abs(x), x + abs(x))
+        # Always from the side on which x is not negative: exchanged systems have the same p to the last bit.
+        return _outside(lattice if x >= 0 else lattice.mirrored(), 0, 2 * abs(x))
     edge = 2 * x if variant == "shift" else 0
     upper = (alternative == "greater") == (variant == "shift")
     return _as_p(*(tail(lattice, edge) if upper else tail(lattice.mirrored(), -edge)))
