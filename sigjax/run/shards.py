@@ -516,17 +516,27 @@ class Checksum:
         return self._digest.hexdigest()[:16]
 
 
+def checksum_of(fields: Mapping[str, Any]) -> str:
+    """The checksum of an object of JSON, whose own is left out.
+
+    Raises:
+        ValueError: a number that JSON cannot hold.
+        RecursionError: values that are nested too deeply.
+    """
+    checksum = Checksum()
+    for key, value in fields.items():
+        if key != CHECKSUM:
+            checksum.begin(key)
+            checksum.add(visible_json(value))
+    return checksum.value
+
+
 def check_unchanged(report: Mapping[str, Any]) -> None:
     """Refuse the JSON of a report that is not as it was written, by its checksum, if it has one."""
     if CHECKSUM not in report:
         return
-    checksum = Checksum()
     try:
-        for key, value in report.items():
-            if key != CHECKSUM:
-                checksum.begin(key)
-                checksum.add(visible_json(value))
-        unchanged = checksum.value == report[CHECKSUM]
+        unchanged = checksum_of(report) == report[CHECKSUM]
     except (ValueError, RecursionError):  # NaN, for example
         unchanged = False
     if not unchanged:

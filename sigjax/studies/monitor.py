@@ -44,6 +44,7 @@ from sigjax.records.options import check, option, same, takes
 from sigjax.records.settings import PValueCorrection, adjust
 from sigjax.report.sections import Table
 from sigjax.run.files import read_text
+from sigjax.run.shards import CHECKSUM, checksum_of
 from sigjax.studies.study import (
     Block,
     StudyResult,
@@ -578,7 +579,7 @@ class Monitor(StudyResult):
         known = {name: getattr(self, name) for name in ("needed", "stop", "unit", "waiting")}
         known["pairs"] = self._rows()
         fields = {"made": {name: getattr(self, name) for name in _MADE}, **known, "state": held}
-        return fields | {"checksum": _checksum(fields)}
+        return fields | {CHECKSUM: checksum_of(fields)}
 
     @classmethod
     def from_json(cls, source: str | os.PathLike[str]) -> Monitor:
@@ -592,7 +593,7 @@ class Monitor(StudyResult):
         content, name = (text, "this JSON") if is_json else (read_text(text), text)
         try:
             held = json.loads(content, object_pairs_hook=_each_once)
-            if held.pop("schema") != "sigjax-monitor/1" or held.pop("checksum") != _checksum(held):
+            if held.pop("schema") != "sigjax-monitor/1" or held[CHECKSUM] != checksum_of(held):
                 raise ValueError
             monitor, state = cls(**held["made"]), held["state"]
             columns, digests = np.array(state["columns"], np.float64), state["ids"].values()
@@ -617,11 +618,6 @@ def _rough(number: int | None) -> int:
     (1200, 7)
     """
     return int(float(f"{number or 0:.2g}"))
-
-
-def _checksum(fields: Mapping[str, Any]) -> str:
-    """A checksum of what JSON holds, however it is laid out."""
-    return f"{zlib.crc32(json.dumps(fields, sort_keys=True).encode()):08x}"
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
