@@ -257,7 +257,8 @@ def wrapped_name(name: str, width: int) -> list[str]:
     for sign in _BREAKS:
         parts = re.compile(f"(?s:(?!{sign}).)+(?:{sign})*|(?:{sign})+")
         pieces = [part for each in pieces for part in ([each] if cell_len(each) <= width else parts.findall(each))]
-    return filled([part for each in pieces for part in chop_cells(each, width)], width, gap="")
+    lines = filled([part for each in pieces for part in chop_cells(each, width)], width, gap="")
+    return [line.rstrip() or line for line in lines]
 
 
 def middle_cut(text: str, width: int) -> str:
@@ -274,12 +275,12 @@ def middle_cut(text: str, width: int) -> str:
 
 
 def filled(words: Iterable[str], width: int, *, gap: str) -> list[str]:
-    """Parts in lines of this width; no part is broken."""
+    """Parts in lines of this width, where a blank at the end of a line takes no room; no part is broken."""
     from rich.cells import cell_len  # rich takes long to import
 
     lines: list[str] = []
     for word in words:
-        if lines and cell_len(lines[-1] + gap + word) <= width:
+        if lines and cell_len((lines[-1] + gap + word).rstrip()) <= width:
             lines[-1] += gap + word
         else:
             lines.append(word)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _Axes = TypeVar("_Axes", bound="Axes | Sequence[Axes]")
-NAME, WIDTH, _LEAST_NAME = 32, 80, 28
+NAME, WIDTH, _LEAST_NAME = 32, 80, 26
 """Columns for a name, of a text, and for names in files, whose tables keep all columns."""
 COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
 PANEL = 2.0
