@@ -108,9 +108,7 @@ def _class_columns(systems: Sequence[Predicted], name: str, options: Options) ->
     same = all(own.gold is systems[0].gold for own in systems)
     known = dict.fromkeys(label for own in (systems[:1] if same else systems) for label in own.gold)
     others = {label for own in systems for label in own.labels if label is not None and label not in known}
-    spell: Callable[[str], str] = str
-    if others and all(map(_WHOLE.fullmatch, (*known, *others))):  # 1.0 is the class 1
-        spell = _whole
+    spell = _speller((*known, *others))
     codes: dict[str, int] = {}
     for label in (*known, *sorted(others)):
         codes.setdefault(spell(label), len(codes))
@@ -126,7 +124,8 @@ def _class_columns(systems: Sequence[Predicted], name: str, options: Options) ->
     notes: list[str] = []
     found, of_one = None, {*inputs} == {"tp", "predicted", "gold"}
     if of_one:
-        found = systems[0].positive if systems[0].positive in classes else _class_to_find(classes)
+        positive = None if systems[0].positive is None else spell(systems[0].positive)
+        found = positive if positive in classes else _class_to_find(classes)
     spelled = dict.fromkeys(map(spell, known))
     for own in systems:
         truth = truth if same else np.array([code_of[label] for label in own.gold])
@@ -144,8 +143,8 @@ def _class_columns(systems: Sequence[Predicted], name: str, options: Options) ->
         notes.append(several if len(rest) > 1 else about)
     elif of_one:
         notes.append(
-            f"warning: {title} of classes such as {listing(list(classes), 3)} is the accuracy; say which is class 1, "
-            f"{Hint('gold', 'COLUMN=LABEL')}, or take macro-fscore"
+            f"warning: {title} of classes such as {listing(list(classes), 3)} is the accuracy; say which is class 1 "
+            "(option gold: COLUMN=LABEL), or take macro-fscore"
         )
     return metric, columns, tuple(notes)
 
@@ -162,6 +161,11 @@ def _whole(label: str) -> str:
     ('1', '1', 'cat')
     """
     return str(int(label.partition(".")[0])) if _WHOLE.fullmatch(label) else label
+
+
+def _speller(labels: Collection[str]) -> Callable[[str], str]:
+    """How labels are spelled: where all are whole numbers, 1.0 and +1 are the class 1."""
+    return _whole if all(map(_WHOLE.fullmatch, labels)) else str
 
 
 def _class_to_find(classes: Mapping[str, int]) -> str | None:
@@ -184,8 +188,10 @@ def _counts(
 
 def _number_columns(own: Predicted, inputs: Sequence[str]) -> dict[str, np.ndarray]:
     name, gold = inputs
-    truth = own.gold
-    if gold == "label" and (one := own.positive or _class_to_find(dict.fromkeys(truth, 0))) is not None:
+    spell = _speller({*own.gold, *([] if own.positive is None else [own.positive])})
+    truth = [*map(spell, own.gold)]
+    positive = None if own.positive is None else spell(own.positive)
+    if gold == "label" and (one := positive or _class_to_find(dict.fromkeys(truth, 0))) is not None:
         if len(others := sorted({*truth} - {one})) > 1:
             raise InputError(
                 f"{own.sheet.file}: gold labels beside {quote(one)} are {listing(others, 3)}; expected two classes: "

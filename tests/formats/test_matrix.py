@@ -41,6 +41,7 @@ class Files:
         given = {"reader": self.name} if "--reader" in self.recognized else {}
         gold, systems = self.write(files)
         found = read(*gold, input=systems, **self.case.options, **given, **options)
+        assert not re.search("[\ufdd0-\ufdd2]", "".join(found.notes))  # options of refusals, spelled nowhere in notes
         labels = range(found.num_instances) if found.ids is None else found.ids
         by_system = zip(found.systems, found.stats.tolist(), strict=True)
         stats = {system: dict(zip(labels, own, strict=True)) for system, own in by_system}

@@ -107,6 +107,41 @@ def test_f1_of_labels_is_no_f1_of_words(metric, words, tmp_path):
     assert _scores(made) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("gold_as", ["{}", "{}.0", "+{}", "mixed"])
+@pytest.mark.parametrize("labels_as", ["{}", "{}.0", "mixed"])
+def test_whole_numbers_are_the_same_class_however_they_are_spelled(gold_as, labels_as, tmp_path):
+    """A column of floats has 1.0 for the class 1, and class 1 is what was named, in whatever spelling."""
+    rng = np.random.default_rng(8)
+    gold = rng.integers(0, 2, 300)
+    own = {
+        f"pred_{name}": np.where(rng.random(300) < wrong, 1 - gold, gold) for name, wrong in (("A", 0.1), ("B", 0.3))
+    }
+    forms = {"mixed": ["{}", "{}.0"]}
+
+    def spelled(codes, form):
+        ways = forms.get(form, [form])
+        return [ways[row % len(ways)].format(code) for row, code in enumerate(codes)]
+
+    table = {"y_true": spelled(gold, gold_as), **{name: spelled(each, labels_as) for name, each in own.items()}}
+    pandas.DataFrame(table).to_csv(tmp_path / "t.csv", index=False)
+    for one, asked in ((1, None), (1, 1), (0, 0)):
+        named = {} if asked is None else {"gold": "y_true=" + next(x for x in table["y_true"] if float(x) == asked)}
+        for metric, score in (("f1", sklearn.f1_score), ("recall", sklearn.recall_score)):
+            made = read(tmp_path / "t.csv", metric=metric, **named)
+            expected = {name: score(gold, each, pos_label=one) for name, each in own.items()}
+            assert _scores(made) == pytest.approx(expected, rel=1e-12), (metric, named)
+        made = read(tmp_path / "t.csv", metric="auc", **named)
+        for name, numbers in zip(made.systems, made.stats, strict=True):
+            assert numbers.tolist() == np.column_stack([own[name], gold == one]).tolist()
+
+
+def test_a_note_shows_options_as_words():
+    """Marks of an option in a message belong to refusals alone: a report has no place where they would be spelled."""
+    made = Evaluation.from_predictions(["ham", "spam"], {"A": ["ham", "ham"], "B": ["ham", "spam"]}, metric="f1")
+    (note,) = made.notes
+    assert note.endswith("is the accuracy; say which is class 1 (option gold: COLUMN=LABEL), or take macro-fscore")
+
+
 def test_f1_of_answers_is_that_of_words():
     answers = {"A": ["the Eiffel tower", "in 1889", "Gustave Eiffel", "iron"], "B": ["tower", "1889", "Eiffel", "wood"]}
     made = Evaluation.from_predictions(["Eiffel Tower", "1889", "Gustave Eiffel", "wrought iron"], answers, metric="f1")
