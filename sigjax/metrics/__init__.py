@@ -33,6 +33,7 @@ from sigjax.metrics.registry import check_score as check_score
 from sigjax.metrics.registry import evaluation_from_arrays as evaluation_from_arrays
 from sigjax.metrics.registry import is_number_text as is_number_text
 from sigjax.metrics.registry import known_metric as known_metric
+from sigjax.metrics.registry import meant_among as meant_among
 from sigjax.metrics.registry import parameterized as parameterized
 from sigjax.metrics.registry import refuse_mean as refuse_mean
 from sigjax.metrics.registry import resolve_metric as resolve_metric

@@ -71,6 +71,15 @@ def canonical(name: str) -> str:
     return name if found is None else f"{found}{bracket}{inside}"
 
 
+def meant_among(name: str, names: Collection[str]) -> str:
+    """The one of some metrics that is meant by a name, which may be an alias; else the name as it is.
+
+    >>> meant_among("f1_macro", ["bleu", "macro-fscore"]), meant_among("my_score", ["bleu"])
+    ('macro-fscore', 'my_score')
+    """
+    return ours if name not in names and (ours := canonical(name)) in names else name
+
+
 def _between_commas(name: str) -> list[str]:
     """What stands between commas that are in no brackets."""
     parts, depth = [""], 0

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from sigjax.metrics import canonical, evaluation_from_arrays, known_metric
+from sigjax.metrics import evaluation_from_arrays, known_metric, meant_among
 from sigjax.readers.join import Reading, Sources, file_labels, option_labels, refuse_texts
 from sigjax.readers.options import Options, check_named, listing, quote, select_systems
 from sigjax.readers.roles import check_systems
@@ -186,7 +186,7 @@ def _saved_metric(header: dict[str, Any], options: Options) -> tuple[int, Metric
     """Place and metric of statistics in the file, and the metric to make of them: the same, or one that takes them."""
     names = [saved["name"] for saved in header["metrics"]]
     asked = options.metric if isinstance(options.metric, str) else getattr(options.metric, "name", None)
-    asked = asked if asked is None or asked in names else canonical(asked)
+    asked = asked if asked is None else meant_among(asked, names)
     place = names.index(asked) if asked in names else 0
     saved = _restored(header["metrics"][place])
     if asked in ("mean", saved.name) or options.metric == saved:

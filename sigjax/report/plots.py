@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 import numpy as np
 
 import sigjax.report.words as words
+from sigjax.metrics import meant_among
 from sigjax.multiple.ranks import letter_groups
 from sigjax.records import (
     Comparison,
@@ -658,6 +659,7 @@ def plot(
         joined = words.joined(list(DISTRIBUTIONS))
         raise InputError(f"figure {chosen}: shows all systems; {Hint('pair')} is for {joined}")
     metrics = list(dict.fromkeys(system.metric for system in report.systems))
+    metric = metric if metric is None else meant_among(metric, metrics)
     if metric is not None and metric not in metrics:
         raise InputError(f"the report has no metric {metric!r}; expected one of {', '.join(metrics)}")
     sections = (section for section in blocks(report) if metric in (None, section.metric))

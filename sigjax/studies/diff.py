@@ -20,6 +20,7 @@ import numpy as np
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
 from sigjax.formats import read_metrics
+from sigjax.metrics import meant_among
 from sigjax.readers.options import TableOptions, listing
 from sigjax.records import (
     Comparison,
@@ -359,6 +360,7 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
     """
     check(options)
     before, after, unpaired_reason = _side(old, "old"), _side(new, "new"), None
+    options = replace(options, metric=[meant_among(name, _metrics_of(before)) for name in options.metric or ()])
     of_reports: dict[str, Any] = {"decisions": (), "num_decisions": 0, "top_groups": {}, "settings": {}, "versions": {}}
     if isinstance(before, Report) and isinstance(after, Report):
         keys = [[(one.name, one.metric) for one in report.systems] for report in (before, after)]
@@ -407,6 +409,10 @@ def _side(given: Any, name: str) -> Report | list[EvaluationRecord]:
     if not evaluations or not all(isinstance(each, EvaluationRecord) for each in evaluations):
         raise InputError(f"{name} must be a Report, an Evaluation, or the path of one (.json, .npz), got {given!r:.40}")
     return list(evaluations)
+
+
+def _metrics_of(side: Report | list[EvaluationRecord]) -> set[str]:
+    return {one.metric for one in side.systems} if isinstance(side, Report) else {one.metric.name for one in side}
 
 
 def _chosen(compared: Compared, options: DiffOptions) -> Compared:

@@ -149,7 +149,7 @@ class Flips(BlockResult):
         text = f"{ahead} is ahead of {behind} by {abs(every.delta):{by}} (p = {p}): {differ}"
         neither = len(self.flips) - wins - losses
         end = f", {losses:,} against it and {neither:,} for neither" if neither else f" and {losses:,} against it"
-        text += f", {wins:,} for it{end}." if ahead_on else "."
+        text += f", {wins:,} for it{end}." if wins or losses else "."  # of one instance, MCC says nothing
         few, none = self.fewest_not_significant, self.fewest_no_lead
         if not self.bound:  # of two instances or one, none can be left out
             too_few = "They are too few to leave one out", "Without that one no difference is left"

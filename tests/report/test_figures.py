@@ -270,7 +270,9 @@ def test_sizes_and_titles_can_be_given():
     assert figure.get_size_inches().tolist() == [9.0, 3.5]
     assert figure.axes[0].get_title("left") == "Mine"
     first = Evaluation.from_arrays(right(4))
-    both = compare([first, replace(first, metric=replace(first.metric, name="second"))]).plot("scores", title="Both")
+    two = compare([first, replace(first, metric=replace(first.metric, name="second"))])
+    assert len(two.plot("scores", metric="Accuracy_Score").axes) == 1
+    both = two.plot("scores", title="Both")
     assert both.get_suptitle() == "Both"
     assert [axes.get_title("left").split()[0] for axes in both.axes] == ["mean", "second"]
     with pytest.raises(InputError, match="figsize: is for a new figure, and ax has one"):

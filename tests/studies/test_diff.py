@@ -168,6 +168,9 @@ def test_a_chosen_metric_is_the_only_one_that_is_compared():
     assert diff(old, new).top_groups == {"accuracy": top, "mean": top}
     chosen = diff(old, new, metric=["mean"])
     assert (chosen.top_groups, {one.metric for one in chosen.changes}) == ({"mean": top}, {"mean"})
+    assert diff(old, new, metric=["Accuracy_Score"]).top_groups == {"accuracy": top}
+    by_alias = diff(*(each.evaluations for each in (old, new)), metric=["accuracy_score"], margin=0.1)
+    assert {one.metric for one in by_alias.changes} == {"accuracy"}
     # The system has no score by the metric: once nothing was compared, and the gate passed.
     kept = (("A", "accuracy"), ("B", "mean"))
     sides = (

@@ -224,6 +224,9 @@ def test_what_is_said_where_little_is_left():
     counts = {"A": [[3, 4, 4], [1, 2, 2], [2, 4, 4]], "B": [[1, 4, 4], [2, 4, 4], [2, 4, 4]]}  # F1 is 1/2 on the second
     by_f1 = flips(Evaluation.from_arrays({name: np.array(each) for name, each in counts.items()}, metric="fscore"))
     assert "2 of 3 instances differ, 1 for it, 0 against it and 1 for neither." in by_f1.headline
+    own = {"A": [1, 1, 0, 0, 1, 0, 1], "B": [0, 1, 0, 1, 1, 1, 1]}  # MCC of a single instance is 0, whoever is right
+    by_mcc = flips(Evaluation.from_predictions([1, 1, 0, 0, 1, 0, 0], own, metric="mcc"))
+    assert "): 3 of 7 instances differ. " in by_mcc.headline
     two = flips({"A": [1, 1], "B": [0, 0]}, metric="accuracy")
     assert (two.bound, two.left_out[0].removed) == (0, 0)
     assert two.headline.endswith(
