@@ -271,7 +271,7 @@ def test_sizes_and_titles_can_be_given():
     assert figure.axes[0].get_title("left") == "Mine"
     first = Evaluation.from_arrays(right(4))
     two = compare([first, replace(first, metric=replace(first.metric, name="second"))])
-    assert len(two.plot("scores", metric="Accuracy_Score").axes) == 1
+    assert len(two.plot("scores", metric="MEAN").axes) == 1
     both = two.plot("scores", title="Both")
     assert both.get_suptitle() == "Both"
     assert [axes.get_title("left").split()[0] for axes in both.axes] == ["mean", "second"]
