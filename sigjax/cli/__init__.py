@@ -81,6 +81,10 @@ def _run(tokens: list[str], *, debug: bool) -> int:
     except BrokenPipeError:  # before the command has its code, which 0 need not be
         flush()
         return CLOSED_PIPE
+    except SystemExit as end:  # by which rich, which draws pages of options, ends there
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+        return CLOSED_PIPE
     except KeyboardInterrupt:
         from sigjax.cli.flags import interrupted
 

@@ -374,6 +374,11 @@ def test_a_reader_that_leaves_changes_no_exit_code(verdicts, name, tmp_path):
         assert into_nothing(*words, "--format", "json", "-o", tmp_path / "out.json", "-o", "/dev/stdout") in (code, 141)
 
 
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["compare", "--help"], ["monitor", "--help-all"]])
+def test_a_reader_of_options_that_leaves_is_no_failure(words):
+    assert into_nothing(*words) in (0, 141)
+
+
 def test_names_that_begin_with_a_hyphen(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     pathlib.Path("t.csv").write_text("id,-a,B,-c\nx,1,0,1\ny,0,1,1\nz,1,0,0\n")
