@@ -335,6 +335,10 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests 
         True
     """
     evaluation = _systems(systems, options)
+    if options.design == "folds" or len(evaluation.systems) > 2:
+        _check_exact(evaluation, options)
+    if options.folds is not None and options.design != "folds":
+        raise InputError(f"{Hint('folds')} is for {Hint('design', 'folds')}; give both, or neither")
     if options.design == "folds":
         return fold_tests(evaluation, folds=options.folds, confidence_level=options.confidence_level)
     if len(evaluation.systems) > 2:
@@ -364,6 +368,18 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests 
         signature=report.signature,
         lower_is_better=not evaluation.metric.higher_is_better,
     )
+
+
+def _check_exact(evaluation: EvaluationRecord, options: ClassicalOptions) -> None:
+    """Refuse what tests of folds and of ranks would ignore: both are two-sided, and neither draws anything."""
+    tests = "tests of folds" if options.design == "folds" else "tests of three systems or more, by ranks,"
+    plain = ClassicalOptions()
+    for name in ("alternative", "method", "resamples", "seed"):
+        if (given := getattr(options, name)) != getattr(plain, name):
+            raise InputError(f"{tests} are two-sided and draw nothing; leave out {Hint(name, str(given))}")
+    for name, labels in (("cluster", evaluation.clusters), ("strata", evaluation.strata)):
+        if labels is not None:
+            raise InputError(f"{tests} take each data set by itself; leave out {Hint(name)}")
 
 
 def _systems(systems: Sequence[Any], options: ClassicalOptions) -> EvaluationRecord:

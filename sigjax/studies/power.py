@@ -41,6 +41,7 @@ _STEPS = 200
 """Points of a curve."""
 _SHOWN_RUNS = (1, 2, 3, 4, 5, 8, 16, 32)
 """Runs of an instance that are shown besides the cheapest and the most."""
+_RUN_COST = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +63,7 @@ class PowerOptions(trials.StudyOptions, ReadingOptions):
         None, "True difference for the cheapest mix of instances and runs [default: the pilot's].", above=0
     )
     instance_cost: float = option(0.0, "Cost of an instance, for the cheapest mix.", least=0)
-    run_cost: float = option(1.0, "Cost of a run of one system on an instance, for the cheapest mix.", above=0)
+    run_cost: float = option(_RUN_COST, "Cost of a run of one system on an instance, for the cheapest mix.", above=0)
 
 
 @dataclass(frozen=True)
@@ -298,9 +299,9 @@ def power(data: Any, options: PowerOptions) -> Power:
         points += _points(pilot, pilots[-1], settings, options)
     num_units = len(trials.make_pilot(chosen[0]).units.strata)
     mixes = [mix for own, pilot in zip(chosen, pilots, strict=True) for mix in _mixes(own, pilot, level, options)]
-    if not mixes and (options.difference or options.instance_cost):
+    if not mixes and (options.difference or options.instance_cost or options.run_cost != _RUN_COST):
         raise InputError(
-            "difference and instance_cost are for the mix of instances and runs, which needs repeated runs "
+            "difference, instance_cost and run_cost are for the mix of instances and runs, which needs repeated runs "
             f"({Hint('runs')}), no clusters, and a metric of single runs; leave them out"
         )
     signature = study_signature(

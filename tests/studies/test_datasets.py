@@ -21,6 +21,10 @@ DEMSAR = {
 }
 
 
+THREE = {"A": [1, 2, 3], "B": [2, 1, 3], "C": [3, 1, 2]}
+TWO = {name: THREE[name] for name in "AB"}
+
+
 def test_the_example_of_demsar():
     """Section 3.2.2: chi-square 9.28 (no correction for ties), F 3.69, ranks 3.143, 2.000, 2.893, 1.964, CD 1.25."""
     result = rank_tests(Evaluation.from_arrays(DEMSAR))
@@ -228,6 +232,23 @@ def test_ranks_on_the_command_line(write, capsys, tmp_path):
         ({"A": [1], "B": [0], "C": [1]}, {}, "two data sets or more, got 3 on 1"),
         ({"A": [1], "B": [0]}, {"design": "folds"}, "has 1 fold; a test takes two or more"),
         ({"A": [1, 2]}, {}, "at least two systems"),
+        ({"A": [1, 2], "B": [2, 1]}, {"folds": 2}, 'folds is for design="folds"; give both, or neither'),
+        (THREE, {"folds": 2}, 'folds is for design="folds"'),
+        (THREE, {"alternative": "less"}, 'by ranks, are two-sided and draw nothing; leave out alternative="less"'),
+        (THREE, {"method": "exact"}, "leave out method"),
+        (
+            TWO,
+            {"design": "folds", "alternative": "greater"},
+            "tests of folds are two-sided and draw nothing; leave out",
+        ),
+        (TWO, {"design": "folds", "resamples": 99}, "leave out resamples=99"),
+        (TWO, {"design": "folds", "seed": 1}, "leave out seed=1"),
+        (
+            Evaluation.from_arrays(TWO, clusters="xyx"),
+            {"design": "folds"},
+            "each data set by itself; leave out cluster",
+        ),
+        (Evaluation.from_arrays(THREE, strata="xyx"), {}, "each data set by itself; leave out strata"),
     ],
 )
 def test_refused(arrays, options, message):

@@ -259,8 +259,9 @@ def test_a_mix_is_for_repeated_runs():
     answers = {"A": [1, 0, 1, 1] * 5, "B": [0, 0, 1, 1] * 5}
     how = {"instances": [20], "repetitions": 2, "resamples": 99}
     assert sigjax.power(Evaluation.from_arrays(answers), **how).mixes == ()
-    with pytest.raises(InputError, match="are for the mix of instances and runs, which needs repeated runs"):
-        sigjax.power(Evaluation.from_arrays(answers), **how, difference=0.1)
+    for given in ({"difference": 0.1}, {"instance_cost": 2.0}, {"run_cost": 2.0}):
+        with pytest.raises(InputError, match="are for the mix of instances and runs, which needs repeated runs"):
+            sigjax.power(Evaluation.from_arrays(answers), **how, **given)
 
 
 def test_random_words_of_trials_are_those_of_no_test(monkeypatch):
