@@ -18,6 +18,7 @@ from sigjax.metrics.columns import what_is_exchanged as what_is_exchanged
 from sigjax.metrics.origins import Origins as Origins
 from sigjax.metrics.origins import measured_from as measured_from
 from sigjax.metrics.origins import origins as origins
+from sigjax.metrics.origins import shared_offset as shared_offset
 from sigjax.metrics.predictions import CLASS_METRICS as CLASS_METRICS
 from sigjax.metrics.predictions import class_metric as class_metric
 from sigjax.metrics.predictions import class_numbers as class_numbers

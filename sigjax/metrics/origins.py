@@ -9,6 +9,7 @@ origins $o_i$; and a score becomes less by o where all $o_i$ are o.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
@@ -91,8 +92,20 @@ def _shared(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray
     return middle[first][which]
 
 
+def shared_offset(evaluations: Sequence[EvaluationRecord]) -> float:
+    """What all numbers of evaluations by one mean are measured from: near those of one; 0 where none are large.
+
+    Each can be measured from it without rounding: if one has whole numbers, this is one, too.
+    """
+    found = (origins(each) for each in evaluations)
+    near = next((float(each.offsets[0]) for each in found if each is not None), 0.0)
+    numbers = map(_numbers_of, evaluations if near else ())
+    coarsest = min((each.scale for each in numbers if each.values.dtype.kind == "i"), default=None)
+    return near if coarsest is None else round(near * coarsest) / coarsest
+
+
 def measured_from(evaluation: EvaluationRecord, offset: float) -> EvaluationRecord:
-    """An evaluation by a mean, every number measured from `offset`, one of those that `origins` finds."""
+    """An evaluation by a mean, every number measured from `offset`: one that `origins` or `shared_offset` finds."""
     numbers = _numbers_of(evaluation)
     step = np.rint(offset * numbers.scale).astype(np.int64) if numbers.values.dtype.kind == "i" else offset
     return _subtracted(evaluation, numbers, step * numbers.counts)

@@ -17,7 +17,7 @@ from sigjax.comparison.analysis import run_tests
 from sigjax.comparison.checks import baseline_of, check_units, named_errors
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions, ReadingOptions, are_paths, evaluations_of, is_array, refuse_others
-from sigjax.metrics import evaluation_from_arrays, measured_from, origins
+from sigjax.metrics import evaluation_from_arrays, measured_from, shared_offset
 from sigjax.metrics.ratios import ACCURACY, mean_score
 from sigjax.readers.options import Options, metric_of_arrays, name_systems, select_systems
 from sigjax.records import (
@@ -573,8 +573,7 @@ def _unpaired_test(
     names: tuple[str, str], of: Mapping[str, EvaluationRecord], settings: Settings, context: Context
 ) -> Unpaired:
     samples = [of[name] for name in names]
-    nearer = (origins(sample) for sample in samples)  # where numbers are large, both are measured from one
-    offset = next((float(origin.offsets[0]) for origin in nearer if origin is not None), 0.0)
+    offset = shared_offset(samples)
     binary = are_binary(samples)
     near = [measured_from(sample, offset) if offset else sample for sample in samples]
     both = _both(names, near)

@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -31,6 +32,35 @@ def enumerated(units, first, score, alternative):
     sums = [units[list(own)].sum(axis=0) for own in itertools.combinations(range(len(units)), first)]
     deltas = np.array([float(score(own) - score(both - own)) for own in sums])
     return tail(deltas, deltas[0], alternative)
+
+
+_KINDS = {
+    "whole": lambda rng: rng.integers(0, 9, 30).astype(float),
+    "tenths": lambda rng: np.round(rng.normal(2.3, 1, 30), 1),
+    "thousandths": lambda rng: np.round(rng.normal(2.3, 1, 30), 3),
+    "real": lambda rng: rng.normal(2.3, 1, 30),
+}
+
+
+@pytest.mark.parametrize("offset", [1e6, -1e9])
+@pytest.mark.parametrize("kinds", [*itertools.product(_KINDS, repeat=2)], ids="-".join)
+def test_numbers_of_two_kinds_are_measured_from_one_offset(kinds, offset):
+    """An offset of the one that the other rounded moved its score, and so delta, by up to a half."""
+    rng = np.random.default_rng(4)
+    numbers = dict(zip("AB", (_KINDS[kind](rng) + offset for kind in kinds), strict=True))
+    how = {"metric": "mean", "resamples": 200, "progress": False}
+    (one,) = unpaired(numbers, **how)
+    means = {name: sum(map(Fraction, own.tolist())) / len(own) for name, own in numbers.items()}
+    near = {  # the difference of neighbours has no rounding, but for that of decimals that were meant
+        name: own - offset if kind == "real" else np.round(own - offset, 3)
+        for (name, own), kind in zip(numbers.items(), kinds, strict=True)
+    }
+    (by_near,) = unpaired(near, **how)
+    error = math.sqrt(sum(np.var(own, ddof=1) / len(own) for own in near.values()))
+    assert one.delta == pytest.approx(float(means["A"] - means["B"]), abs=2e-7)  # two ulps of 1e9
+    assert (one.score_a, one.score_b) == pytest.approx([float(each) for each in means.values()], rel=4e-16)
+    assert one.standard_error == pytest.approx(error, rel=1e-9)
+    assert one.p_value == pytest.approx(by_near.p_value, rel=1e-12)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
