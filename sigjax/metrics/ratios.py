@@ -203,9 +203,8 @@ def trial_metric(name: str) -> Metric | None:
     if not (match := _TRIALS.fullmatch(name)):
         return None
     extract = TrialShares(name, match[1] or "", int(match[2] or 2))
-    higher = name != "flip-rate"
-    names = ("value", "weight")
-    return replace(MEAN, name=name, extract=extract, stat_names=names, bounds=SHARES, higher_is_better=higher)
+    names = {"stat_names": ("value", "weight"), "weight": "weight"}
+    return replace(MEAN, name=name, extract=extract, **names, bounds=SHARES, higher_is_better=name != "flip-rate")
 
 
 FBETA = re.compile(r"f\d+(\.\d+)?")

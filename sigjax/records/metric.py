@@ -37,6 +37,8 @@ class Metric:
             bootstrap scores then come from NumPy.
         bounds: the lowest and the highest score there can be. Intervals by t end there.
         title: its name in papers, for the metrics of sigjax; a metric of your own is written as it is named.
+        weight: the statistic that says how much each row counts in the score, where instances count alike but their
+            rows, which are runs, do not. It is the same for all systems. Degrees of freedom are of these weights.
     """
 
     name: str
@@ -50,6 +52,15 @@ class Metric:
     portable: bool = False
     bounds: tuple[float, float] = (-math.inf, math.inf)
     title: str = ""
+    weight: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a weight that is no statistic."""
+        if self.weight not in ("", *self.stat_names):
+            raise InputError(
+                f"metric {self.name!r}: weight {self.weight!r} is no statistic; expected one of "
+                f"{', '.join(self.stat_names)}, or '' for none"
+            )
 
 
 def stack_inputs(*columns: np.ndarray) -> np.ndarray:

@@ -20,7 +20,6 @@ from itertools import combinations, product
 
 import numpy as np
 
-from sigjax.metrics.ratios import TrialShares
 from sigjax.records import DESIGNS, Design, EvaluationRecord, Hint, InputError, Metric
 
 _ROWS = 32
@@ -282,12 +281,10 @@ def make_units(evaluation: EvaluationRecord, design: Design = "together") -> Uni
 
 
 def _weights(evaluation: EvaluationRecord) -> np.ndarray | None:
-    """How much each row `[instance]` counts in the score; None where all count alike.
-
-    Metrics of trials count instances alike, however many runs they have.
-    """
-    if isinstance(evaluation.metric.extract, TrialShares):
-        return evaluation.stats[0, :, 1]
+    """How much each row `[instance]` counts in the score; None where all count alike."""
+    metric = evaluation.metric
+    if isinstance(metric, Metric) and metric.weight:
+        return evaluation.stats[0, :, metric.stat_names.index(metric.weight)]
     return evaluation.weights
 
 

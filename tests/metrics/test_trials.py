@@ -1,5 +1,6 @@
 """Metrics of the trials of an instance against all subsets of its runs, published values, and fractions."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb
@@ -10,7 +11,7 @@ import pytest
 from scipy import stats
 
 import sigjax
-from sigjax import Evaluation, InputError, compare, diff, one_sample
+from sigjax import Evaluation, InputError, Metric, compare, diff, one_sample
 from sigjax.cli import _run
 from sigjax.metrics import trial_metric
 from sigjax.metrics.ratios import TrialShares
@@ -202,6 +203,19 @@ def test_intervals_are_t_of_one_number_for_each_instance(name):
         assert low < expected.low + 1e-9
         assert high > expected.high - 1e-9
         assert any(f" {len(sizes) - 1} degrees of freedom" in note for note in report.notes)
+
+
+def test_a_metric_says_that_instances_count_alike():
+    """So does one of your own: its interval has the degrees of freedom of instances."""
+    data = random_runs(7, [4] * 29 + [100])
+    ours = of_runs(data, "pass@1")
+    own = Metric("own", lambda sums: sums[..., 0] / sums[..., 1], ("share", "w"), ours.metric.extract, (), weight="w")
+    pairs = [compare(replace(ours, metric=metric), device="numpy")[0] for metric in (own, replace(own, weight=""))]
+    (expected,) = compare(ours, device="numpy")
+    assert pairs[0].interval == pytest.approx(expected.interval, rel=1e-9)
+    assert pairs[1].interval != pytest.approx(expected.interval, rel=1e-2)
+    with pytest.raises(InputError, match=r"metric 'own': weight 'x' is no statistic; expected one of share, w, or ''"):
+        replace(own, weight="x")
 
 
 @pytest.mark.slow
