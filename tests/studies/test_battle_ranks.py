@@ -12,6 +12,8 @@ from scipy import optimize, stats
 from sigjax import InputError, studies
 from sigjax.cli import _run
 from sigjax.multiple.ranks import rank_intervals
+from sigjax.records.options import options_of
+from sigjax.studies.battles import BattlesOptions
 
 CLUBS = ("Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore")
 GAMES = (  # wins of the row against the column: Agresti (2002), "Categorical data analysis", table 10.10
@@ -397,3 +399,34 @@ def test_pairs_whose_interval_and_p_decide_differently_are_named():
             assert all(name in notes[0] for name in expected[:5])
             seen |= {within} if expected else set()
     assert seen == {True, False}
+
+
+OTHERS = {
+    "cluster": "user",
+    "ties": "half",
+    "only": ["s0", "s1", "s2"],
+    "where": "user != 'u1'",
+    "missing": "drop",
+    "correction": "none",
+    "confidence_level": 0.5,
+    "resamples": 200,
+    "seed": 1,
+}
+
+
+def test_no_option_is_ignored_in_silence():
+    """Each changes a number, or what is refused; an option that is added needs its value here."""
+    assert OTHERS.keys() == options_of(BattlesOptions).keys()
+    data = simulated(4, number=300)
+
+    def numbers(given, **options):
+        held = json.loads(studies.battles(given, **options).to_json())
+        return {name: held[name] for name in held if name not in ("options", "signature", "notes")}
+
+    plain = numbers(data)
+    for name, value in (OTHERS | {"missing": "error"}).items():
+        assert (numbers(data, **{name: value}) == plain) == (name == "missing"), name
+    lacking = {**data, "winner": ["", *data["winner"][1:]]}
+    with pytest.raises(InputError, match="missing"):
+        numbers(lacking)
+    assert numbers(lacking, missing="drop") != plain
