@@ -74,10 +74,11 @@ def canonical(name: str) -> str:
 def meant_among(name: str, names: Collection[str]) -> str:
     """The one of some metrics that is meant by a name, which may be an alias; else the name as it is.
 
-    >>> meant_among("f1_macro", ["bleu", "macro-fscore"]), meant_among("my_score", ["bleu"])
-    ('macro-fscore', 'my_score')
+    >>> [meant_among(name, ["fscore", "macro-fscore"]) for name in ("f1_macro", "F1", "my_score")]
+    ['macro-fscore', 'fscore', 'my_score']
     """
-    return ours if name not in names and (ours := canonical(name)) in names else name
+    ours = canonical(name)
+    return next((each for each in (name, ours, "fscore" if ours == "f1" else name) if each in names), name)
 
 
 def _between_commas(name: str) -> list[str]:

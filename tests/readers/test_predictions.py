@@ -7,8 +7,9 @@ import pandas
 import pytest
 from scipy import stats
 
-from sigjax import Evaluation, InputError, compare, doctor, one_sample, read
+from sigjax import Evaluation, InputError, compare, diff, doctor, one_sample, read
 from sigjax.metrics.registry import ALIASES
+from sigjax.readers.saved import save_evaluations
 
 sklearn = pytest.importorskip("sklearn.metrics")
 
@@ -133,6 +134,17 @@ def test_whole_numbers_are_the_same_class_however_they_are_spelled(gold_as, labe
         made = read(tmp_path / "t.csv", metric="auc", **named)
         for name, numbers in zip(made.systems, made.stats, strict=True):
             assert numbers.tolist() == np.column_stack([own[name], gold == one]).tolist()
+
+
+def test_saved_statistics_know_aliases(tmp_path):
+    """Wherever they stand in the file: f1 of labels is fscore."""
+    own = {"A": ["ham", "ham", "spam"], "B": ["ham", "spam", "spam"]}
+    names = ["accuracy", "f1_macro", "f1"]
+    made = [Evaluation.from_predictions(["ham", "spam", "spam"], own, metric=metric) for metric in names]
+    save_evaluations(str(tmp_path / "e.npz"), made)
+    for metric, evaluation in zip([*names, "F1_Score"], [*made, made[-1]], strict=True):
+        assert read(tmp_path / "e.npz", metric=metric).stats.tolist() == evaluation.stats.tolist()
+    assert {one.metric for one in diff(made, made, metric=["f1"]).changes} == {"fscore"}
 
 
 def test_a_note_shows_options_as_words():
