@@ -336,7 +336,7 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests 
     """
     evaluation = _systems(systems, options)
     if options.design == "folds" or len(evaluation.systems) > 2:
-        _check_exact(evaluation, options)
+        _refuse_ignored(evaluation, options)
     if options.folds is not None and options.design != "folds":
         raise InputError(f"{Hint('folds')} is for {Hint('design', 'folds')}; give both, or neither")
     if options.design == "folds":
@@ -370,7 +370,7 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests 
     )
 
 
-def _check_exact(evaluation: EvaluationRecord, options: ClassicalOptions) -> None:
+def _refuse_ignored(evaluation: EvaluationRecord, options: ClassicalOptions) -> None:
     """Refuse what tests of folds and of ranks would ignore: both are two-sided, and neither draws anything."""
     tests = "tests of folds" if options.design == "folds" else "tests of three systems or more, by ranks,"
     plain = ClassicalOptions()
