@@ -86,6 +86,7 @@ ENDINGS = {
     "compare -o a.json --format tex": "a.json: its ending says json, but --format says latex; leave --format out",
     "compare -o a.json -o a.xyz": f"a.xyz: its ending names no format; expected one of {', '.join(_FIRSTS)}",
     "compare -o a.json -o ./a.json": "a.json: is given twice for --output; give another --output",
+    "compare -o a.json -o {folder}/a.json": "a.json: is given twice for --output; give another --output",
     "classical -o a.tex": f"a.tex: this command does not write latex; expected one of {', '.join(STUDIES)} (",
     "classical -o a.json --format text": "a.json: its ending says json, but --format says text",
     "compare -o a.github.md": f"this command does not write github; expected one of {', '.join(REPORTS)} (",
@@ -97,7 +98,7 @@ ENDINGS = {
 @pytest.mark.parametrize(("words", "message"), ENDINGS.items(), ids=ENDINGS)
 def test_endings_that_say_nothing_or_something_else_are_refused(capsys, wide, tmp_path, monkeypatch, words, message):
     monkeypatch.chdir(tmp_path)
-    command, *options = words.split()
+    command, *options = words.format(folder=tmp_path).split()
     code, out, err = run(capsys, command, wide, *options)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err

@@ -199,3 +199,5 @@ def test_every_alias_is_a_metric_of_ours():
     for name in (*METRICS, *CLASS_METRICS):
         assert canonical(name) == name
         assert "(" in name or canonical(name.upper()) == name
+    for name in ("pass@2", "pass^3", "flip-rate", "f2", "f0.5"):
+        assert canonical(name) == canonical(name.upper()) == known_metric(name.upper()).name == name

@@ -160,6 +160,17 @@ def test_exact_pairs_are_sampled_for_the_adjusted_p_alone(evaluation):
     assert text not in " ".join(str(run(evaluation)).split())
 
 
+def test_no_adjusted_p_value_is_below_the_exact_one():
+    evaluation = Evaluation.from_arrays({"a": [5.0, 3.0, 8.0, 2.0, 9.0, 4.0], "b": [1.0, 2.0, 9.0, 2.5, 3.0, 1.0]})
+    below = 0
+    for seed in range(8):
+        ((exact,), (sampled,)) = (run(evaluation, method=method, seed=seed) for method in ("auto", "montecarlo"))
+        assert exact.method == "exact"
+        assert exact.p_adjusted == max(exact.p_value, sampled.p_value)
+        below += sampled.p_value < exact.p_value
+    assert 0 < below < 8
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -119,6 +120,28 @@ def test_missing_results(write, content):
     by_id = dict(zip(filled.ids, filled.stats[:, :, 0].T.tolist(), strict=True))
     assert by_id == {"x": [1, 0], "y": [1, 1], "z": [0, 1]}
     assert np.all(filled.stats[:, :, 1] == 1)
+
+
+def test_the_note_of_what_is_dropped_counts_by_sets(write):
+    for seed in range(20):
+        there = np.random.default_rng(seed).random((4, 30)) < 0.6
+        lacking = {name: set(np.flatnonzero(~own).tolist()) for name, own in zip("ABCD", there, strict=True)}
+        left = set(range(30)).difference(*lacking.values())
+        rows = [",".join([f"i{k}", *("1" if own[k] else "" for own in there)]) for k in range(30)]
+        dropped = read(write("t.csv", "\n".join(["id,A,B,C,D", *rows])), missing="drop")
+        assert dropped.ids == tuple(f"i{k}" for k in sorted(left))
+        (note,) = (note for note in dropped.notes if note.startswith("warning: dropped"))
+        assert note.startswith(f"warning: dropped {30 - len(left)} of 30 instances ")
+        said = re.findall(r"'(\w)' lacks (\d+) \((\d+) that no other lacks\)", note)
+        alone = {
+            name: own.difference(*(other for rival, other in lacking.items() if rival != name))
+            for name, own in lacking.items()
+        }
+        assert len(said) == 3  # those that lack most alone
+        assert said == sorted(
+            ((name, str(len(own)), str(len(alone[name]))) for name, own in lacking.items()),
+            key=lambda each: (-int(each[2]), -int(each[1])),
+        )[:3]
 
 
 def test_a_missing_gold_size_is_copied(write):
@@ -303,6 +326,10 @@ def test_numbers_by_id_are_joined():
         (NUMBERS, {"ids": "xyz"}, "ids and runs are for arrays"),
         (NUMBERS, {"clusters": "aab"}, "clusters: expected id -> label"),
         (NUMBERS, {"strata": {"x": 1, "y": 2}}, "strata: instance 'z' has no label"),
+        *(
+            (NUMBERS, {"clusters": {"x": 1, "y": none, "z": 2}}, "clusters: instance 'y' has no label")
+            for none in (None, "", float("nan"), np.float64("nan"))
+        ),
         (NUMBERS, {"missing": "keep"}, "missing must be one of error, drop, zero"),
         ({"A": [1], "B": [1]}, {"missing": "drop"}, "missing is for numbers by id"),
     ],

@@ -226,6 +226,16 @@ def test_two_metrics_of_few_systems_stand_in_one_table():
     assert len(lines) < 14
 
 
+@pytest.mark.parametrize("titles", [("arc: accuracy", None), ("arc: accuracy", "piqa: own")])
+def test_metrics_of_different_tasks_are_named_with_their_own(titles):
+    one = Evaluation.from_arrays({"A": [1, 0, 1, 1] * 9, "B": [0, 0, 1, 1] * 9}, metric="accuracy")
+    other = replace(one, metric=replace(one.metric, name="own"))
+    report = compare([replace(each, title=title) for each, title in zip((one, other), titles, strict=True)])
+    lines = to_text(report, width=100).splitlines()
+    for title in (titles[0], titles[1] or "own"):
+        assert any(line.startswith(f"{title} on 36 instances") for line in lines)
+
+
 def test_names_are_broken_into_lines_before_they_are_cut():
     names = [f"{first}-with-words-that-go-on-and-on-{k}" for k, first in enumerate(("alpha", "beta", "gamma"))]
     text = to_text(make_report(names), width=40)
@@ -301,6 +311,7 @@ def test_markdown_shows_strange_names_as_they_are():
         ("x--y", "x-{}-y"),
         (r"$z$ #~^\{}", r"\$z\$ \#\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}"),
         ("[bold]", "{}[bold]"),
+        ("*starred", "{}*starred"),
         ("naïve 数学", "naïve 数学"),
     ],
 )
@@ -574,6 +585,7 @@ NAMED = {
     "\u03b1\u03b2-\u0394\u0391 \u03ac": r"$\alpha$$\beta$-$\Delta$A $\acute{\alpha}$",
     "český łąka ế ī ḱ": r"český łąka \'{\^{e}} \={\i} \'{k}",
     "e\u0301 x\u0306": r"é \u{x}",
+    "i\u0323 j\u0323 i\u0331 i\u030c": r"\d{i} \d{j} \b{i} \v{\i}",
     "x\u2192y \u2264 z\u2082 10\u207b\u00b3": "x$\\rightarrow$y $\\leq$ z$_{2}$ 10$^{-}$\u00b3",
     ",,a,, ''b'' --c": r",{},a,{}, '{}'b'{}' -{}-c",
 }

@@ -117,6 +117,8 @@ CHANGED = {
     "a pair twice": (lambda report: report["pairs"].append(report["pairs"][0]), "the pairs are not those of the run"),
     "another order": (lambda report: report["pairs"].reverse(), "the pairs are not those of the run"),
     "another schema": (lambda report: report.update(schema="sigjax/0"), "has the schema 'sigjax/0'"),
+    "another delta": (_of_first_pair(delta=0.5), "has changed since the report was written"),
+    "another note": (lambda report: report.update(notes=["all is well"]), "has changed since the report was written"),
 }
 
 
