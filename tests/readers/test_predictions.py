@@ -359,6 +359,14 @@ def test_blanks_around_labels_and_strange_labels(write):
     assert "pred_b: 1 of 3 predictions are no gold label: 'Cat'" in made.notes
 
 
+@pytest.mark.parametrize("predictions", [[2.0, 2.0, 2.0], [2.0, 2.0, 2.5], [7.0, 7.0, 7.0]])
+def test_r2_of_equal_gold_numbers_is_that_of_scikit_learn(predictions):
+    gold = [2.0, 2.0, 2.0]
+    evaluation = Evaluation.from_predictions(gold, {"A": predictions, "B": gold}, metric="r2")
+    found = evaluation.metric.score(evaluation.stats.sum(axis=1))
+    assert found.tolist() == [sklearn.r2_score(gold, each) for each in (predictions, gold)]
+
+
 def test_errors_are_those_of_decimals():
     """0.3 - 0.1 and 0.5 - 0.3 are 0.2 both: systems with these errors are identical."""
     arrays = {"A": [0.1, 0.5, 0.1], "B": [0.5, 0.1, 0.5]}

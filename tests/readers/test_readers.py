@@ -138,10 +138,20 @@ def test_the_note_of_what_is_dropped_counts_by_sets(write):
             for name, own in lacking.items()
         }
         assert len(said) == 3  # those that lack most alone
-        assert said == sorted(
-            ((name, str(len(own)), str(len(alone[name]))) for name, own in lacking.items()),
-            key=lambda each: (-int(each[2]), -int(each[1])),
-        )[:3]
+        assert (
+            said
+            == sorted(
+                ((name, str(len(own)), str(len(alone[name]))) for name, own in lacking.items()),
+                key=lambda each: (-int(each[2]), -int(each[1])),
+            )[:3]
+        )
+
+
+@pytest.mark.parametrize("counts", [(3, 2), (2, 3), (2, 2, 3)])
+def test_files_without_ids_have_as_many_lines(write, counts):
+    files = [write(f"{k}.scores", "1\n" * count) for k, count in enumerate(counts)]
+    with pytest.raises(InputError, match="without ids they are joined by position, so expected as many"):
+        read(*files, missing="drop")
 
 
 def test_a_missing_gold_size_is_copied(write):

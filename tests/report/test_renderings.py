@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from reports import NOTE, SIGNATURE, STRANGE, make_comparison, make_report, with_pair
 from rich.cells import cell_len
@@ -261,6 +263,20 @@ def test_names_are_broken_into_lines_before_they_are_cut():
 def test_p_near_alpha_is_shown_with_the_digits_that_tell_its_side(alpha, p, shown):
     text = format_p(p, threshold=alpha)
     assert (text, Decimal(text) < Decimal(repr(alpha))) == (shown, p < alpha)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(0.0, 1.0, exclude_min=True), st.integers(2, 4))
+@example(0.99, 2)
+@example(math.nextafter(0.99, 1.0), 2)
+@example(1e-300, 2)
+def test_what_is_shown_of_p_is_true(p, digits):
+    """A bound is one, and other numbers are those of so many digits."""
+    text = format_p(p, digits=digits)
+    if text[0] in "<>":
+        assert p < Decimal(text[1:]) if text[0] == "<" else p > Decimal(repr(float(text[1:])))
+    else:
+        assert abs(Decimal(text) - Decimal(p)) <= Decimal(p) * Decimal("0.5001") * Decimal(10) ** (1 - digits)
 
 
 VOID = ("meta", "link")

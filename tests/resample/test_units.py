@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from sigjax import Evaluation, InputError, compare, permutation_test
 from sigjax.metrics import MEAN
-from sigjax.resample.units import make_units, observed_scores
+from sigjax.resample.units import fixed_point, make_units, observed_scores
 
 
 @settings(max_examples=60, deadline=None)
@@ -31,6 +31,14 @@ def test_reals_are_rounded_within_the_stated_error(numbers):
     scores, tolerances = observed_scores(units, MEAN)
     error = np.abs(scores - evaluation.stats[:, :, 0].mean(axis=1))
     assert (error <= tolerances + 1e-300).all()
+
+
+@pytest.mark.parametrize(("number", "limit"), [(4.5, 64), (-4.5, 64), (1026.5, 2**14), (2.0**20 + 0.5, 2**24)])
+def test_the_stated_error_is_that_of_numbers_that_are_all_rounded_to_one_side(number, limit):
+    found = fixed_point(np.full((1, 10), number), limit)
+    missed = abs(float(found.values.sum()) / found.divisor - 10 * number)
+    assert missed == 5.0
+    assert found.error[0] == pytest.approx(missed / abs(10 * number), rel=1e-12)
 
 
 @pytest.mark.parametrize("large", [1e5, 1e7, 1e8])
