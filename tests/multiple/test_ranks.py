@@ -301,6 +301,16 @@ def test_p_at_the_threshold_is_no_decision():
         assert report.systems[0].rank_interval == ranks
 
 
+@pytest.mark.parametrize(("level", "resamples"), [(0.95, 19), (0.9, 9), (0.99, 99), (0.975, 39), (0.999, 999)])
+def test_p_that_is_1_less_the_level_as_a_decimal_is_no_decision(level, resamples):
+    """No resample is extreme: p is 1 / (resamples + 1). 1 - 0.95 of doubles is above 0.05."""
+    evaluation = Evaluation.from_arrays({"A": [1] * 40, "B": [0] * 40})
+    for drawn, significant in ((resamples, False), (resamples + 1, True)):
+        report = compare(evaluation, confidence_level=level, resamples=drawn, method="montecarlo", seed=1)
+        assert report.comparisons[0].p_value == 1 / (drawn + 1)
+        assert report.systems[0].rank_interval == ((1, 1) if significant else (1, 2))
+
+
 def test_more_than_52_letters_are_refused():
     apart = ~np.eye(53, dtype=bool)
     assert compact_letters(apart) is None

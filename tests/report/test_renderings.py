@@ -590,6 +590,11 @@ def test_a_methods_file_has_its_citations_beside_it(tmp_path, monkeypatch, capsy
     assert "@" not in Path("a.methods.tex").read_text()
     assert "& \\multicolumn{2}{c}{F1} " in Path("a.tex").read_text()
     assert Path("a.tex").read_text().count(r"\begin{table}") == 1
+    written = Path("a.methods.bib").read_text()
+    Path("a.methods.bib").unlink()
+    with pytest.raises(SystemExit) as ended:
+        main(["demo", "-o", "a.methods.tex", "-o", "a.methods.bib"])
+    assert (ended.value.code or 0, Path("a.methods.bib").read_text()) == (0, written)
 
 
 LATIN = "".join(map(chr, [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]))
