@@ -106,6 +106,27 @@ def test_clusters_of_different_size_change_the_number_of_instances():
     assert [one.units for one in report.measured] == [14, 8, 6]
 
 
+KINDS = {
+    "plain": {},
+    "clusters": {"clusters": np.repeat(range(8), 3)},
+    "runs": {"ids": np.repeat(range(12), 2), "runs": np.tile(range(2), 12)},
+    "ids": {"ids": range(24)},
+}
+
+
+@pytest.mark.parametrize("first", KINDS)
+@pytest.mark.parametrize("second", KINDS)
+def test_tasks_keep_their_units_whatever_those_of_others_are(first, second):
+    tasks = {
+        f"t{k}": Evaluation.from_arrays(right(24, 0.7, 0.5), **KINDS[kind]) for k, kind in enumerate((first, second))
+    }
+    report = quick(tasks, resamples=500)
+    suite, *own = (one.units for one in report.measured)
+    assert suite == sum(own)
+    whole, *parts = (one.standard_error for one in report)
+    assert whole == pytest.approx(np.hypot(*parts) / 2, rel=1e-9)
+
+
 def test_one_family_per_task_or_of_the_report():
     arrays = {task: right(len(own["A"]), 0.7, 0.5, 0.4) for task, own in ARRAYS.items()}
     by_metric, together = (quick(evaluations(arrays), family=family) for family in ("metric", "report"))

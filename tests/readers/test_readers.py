@@ -268,6 +268,15 @@ def test_two_and_four_numbers_are_ratios_of_sums(by_system):
     assert scores(evaluation) == pytest.approx([float(each) for each in expected], rel=1e-15)
 
 
+def test_numbers_of_two_systems_on_a_line_are_those_of_a_and_then_of_b(write):
+    """F1 by the correct and the incorrect ones of each."""
+    numbers = np.random.default_rng(0).integers(0, 9, (12, 4))
+    lines = [", ".join(map(str, row)) for row in numbers.tolist()]
+    evaluation = read(write("t", "\n".join(lines)), reader="paired-perm")
+    (tp, wrong), (tp_b, wrong_b) = numbers.sum(axis=0).reshape(2, 2).tolist()
+    assert scores(evaluation) == pytest.approx([2 * tp / (2 * tp + wrong), 2 * tp_b / (2 * tp_b + wrong_b)], rel=1e-15)
+
+
 BAD = [
     ({"A": "1\nx\n", "B": "1\n2\n"}, {}, r"A, line 2: expected a number, got 'x'"),
     ({"A": "1\n2\n", "B": "1\nnan\n"}, {}, r"B, line 2: expected a finite number, got 'nan'"),

@@ -218,6 +218,16 @@ def test_two_systems_take_one_sentence_with_delta_interval_and_p():
         assert expected in in_words(text)
 
 
+def test_of_several_best_systems_each_beats_others():
+    """b is right wherever c is, and a on other instances: of the two, whose scores are equal, b alone beats c."""
+    at = np.arange(40)
+    right = {"a": at < 30, "b": (at < 5) | (at >= 15), "c": at >= 20}
+    data = {name: own.astype(int) for name, own in right.items()}
+    report = compare(Evaluation.from_arrays(data, metric="accuracy"), correction="none")
+    assert [report[pair].p_adjusted < 0.05 for pair in (("a", "b"), ("a", "c"), ("b", "c"))] == [False, False, True]
+    assert "Best: a (0.7500), b (0.7500). The other is significantly worse." in unwrapped(str(report))
+
+
 def test_two_metrics_of_few_systems_stand_in_one_table():
     report = of_metrics(["x", "y", "z"], ["bleu", "chrf"], p_of=lambda i, j: 0.001)
     lines = to_text(report, width=100).splitlines()

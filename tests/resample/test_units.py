@@ -41,6 +41,19 @@ def test_the_stated_error_is_that_of_numbers_that_are_all_rounded_to_one_side(nu
     assert found.error[0] == pytest.approx(missed / abs(10 * number), rel=1e-12)
 
 
+def test_the_tolerance_of_a_small_system_holds_its_rounding_to_one_side():
+    """All its numbers are half a step above a whole number of steps, which the large numbers of another one make."""
+    large = np.random.default_rng(0).uniform(1e5, 2e5, 60)
+    (divisor, _) = make_units(Evaluation.from_arrays({"a": large, "b": large / 1e5})).divisors
+    small = (2.0 * np.arange(60) + 2**25 + 0.5) / divisor
+    evaluation = Evaluation.from_arrays({"a": large, "b": small})
+    units = make_units(evaluation)
+    assert units.divisors[0] == divisor
+    scores, tolerances = observed_scores(units, MEAN)
+    missed = abs(Fraction(float(scores[1])) - sum(map(Fraction, small.tolist())) / 60)
+    assert 0.4 / divisor < missed <= tolerances[1]
+
+
 @pytest.mark.parametrize("large", [1e5, 1e7, 1e8])
 def test_small_numbers_of_one_system_make_no_ties_beside_large_ones_of_another(large):
     """All swaps of 14 reals, added up as fractions."""

@@ -413,9 +413,7 @@ def test_why_results_are_not_paired():
         "others": Evaluation.from_arrays({"A": 1 - a, "B": b}, metric="accuracy", ids=[*ids[:-1], "q99"]),
         "fewer": Evaluation.from_arrays({"A": a[:9], "B": b[:9]}, metric="accuracy"),
         **{
-            labels: Evaluation.from_arrays(
-                {"A": 1 - a, "B": b}, metric="accuracy", ids=ids, **{labels: [*ids[:15]] * 2}
-            )
+            labels: Evaluation.from_arrays({"A": 1 - a, "B": b}, metric="accuracy", ids=ids, **{labels: ids[:15] * 2})
             for labels in ("clusters", "strata")
         },
     }
