@@ -125,6 +125,13 @@ def test_as_many_resamples_as_needed_settle_and_the_number_before_does_not(count
             assert (decided[0][place] == decided[1][place]) == expected
 
 
+@pytest.mark.parametrize("correction", OF_P_VALUES)
+def test_more_resamples_are_needed_than_were_drawn(correction):
+    for count in range(30, 200):
+        found = decide([sampled(count)] * 3, None, Settings(correction=correction, resamples=RESAMPLES))
+        assert all(each.resamples_needed is None or each.resamples_needed > RESAMPLES for each in found)
+
+
 @settings(max_examples=40)
 @given(st.integers(10, 400), st.integers(0, 2**32), st.sampled_from(OF_P_VALUES))
 def test_close_intervals_of_the_open_pairs_alone_say_what_those_of_all_do(num_pairs, seed, correction):

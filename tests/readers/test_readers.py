@@ -31,6 +31,7 @@ LONG = (
         ("t.txt", WIDE),
         ("t", WIDE.replace(",", "\t")),
         ("t.csv", WIDE.replace("\n", "\r\n")),
+        ("t.csv", WIDE.replace("\n", "\r")),
         ("t.csv", "\ufeff" + WIDE),
         ("t.csv", WIDE.rstrip("\n")),
         ("t.csv", WIDE + "\n\n"),
