@@ -228,6 +228,20 @@ def test_of_several_best_systems_each_beats_others():
     assert "Best: a (0.7500), b (0.7500). The other is significantly worse." in unwrapped(str(report))
 
 
+@pytest.mark.parametrize("exact", range(4))
+def test_the_method_line_counts_every_pair_once(exact):
+    report = make_report(["x", "y", "z"], p_of=lambda i, j: 0.25)
+    kinds = [("exact", None, None)] * exact + [("montecarlo", 999, 249)] * (3 - exact)
+    pairs = [
+        replace(one, method=method, resamples=resamples, exceed=exceed)
+        for one, (method, resamples, exceed) in zip(report, kinds, strict=True)
+    ]
+    (section,) = blocks(replace(report, comparisons=tuple(pairs)))
+    counts = dict(re.findall(r"(exact|Monte Carlo) \((\d+) pair", section.families[0].method))
+    expected = {"exact": str(exact), "Monte Carlo": str(3 - exact)}
+    assert counts == {name: number for name, number in expected.items() if number != "0"}
+
+
 def test_two_metrics_of_few_systems_stand_in_one_table():
     report = of_metrics(["x", "y", "z"], ["bleu", "chrf"], p_of=lambda i, j: 0.001)
     lines = to_text(report, width=100).splitlines()
