@@ -18,7 +18,7 @@ from sigjax.cli.output import Output
 from sigjax.comparison.options import DataOptions
 from sigjax.formats.table import named_format
 from sigjax.metrics import CLASS_METRICS, METRICS, canonical, known_metric, unknown_metric
-from sigjax.metrics.registry import ALIASES
+from sigjax.metrics.registry import ALIASES, PARAMETERS
 from sigjax.readers.options import ReadOptions
 from sigjax.records import Settings
 from sigjax.records.display import OTHER_NAMES, meant
@@ -188,6 +188,13 @@ def test_notebooks_show_the_callers_lines_and_the_message():
 )
 def test_all_names_of_metrics_are_suggested(name, said):
     assert str(InputError(unknown_metric(name))) == said
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_a_parameter_that_says_what_goes_without_saying_changes_no_name(name):
+    usual = {"punctuation": "true", "match": "strict", "word_order": "0" if name == "chrf" else "2"}
+    for parameter in PARAMETERS[name].keys() - {"tokenize"}:
+        assert known_metric(f"{name}({parameter}={usual.get(parameter, 'false')})") is METRICS[name]
 
 
 def test_every_alias_is_a_metric_of_ours():

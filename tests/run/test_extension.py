@@ -7,6 +7,7 @@ import pytest
 from runs import COUNTS, FSCORE, OTHERS, RUNS, TWO
 
 from sigjax import Evaluation, InputError, compare
+from sigjax.run.shards import DEFAULTS
 from sigjax.testing import permutation as permutation
 
 MORE = {
@@ -98,6 +99,16 @@ def _of_first_pair(**changes):
 
 def _last_digit(row):
     row["p_value"] = math.nextafter(row["p_value"], 1.0)
+
+
+@pytest.mark.parametrize("name", sorted(DEFAULTS.keys() - {"tests", "resamples", "method", "interval", "level"}))
+def test_a_report_older_than_a_setting_had_its_default(name, tmp_path):
+    settings = {"method": "montecarlo", "interval": "none"}
+    report = json.loads(compare(FSCORE, **settings, resamples=500).to_json())
+    del report["settings"][name], report["checksum"]
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(report))
+    assert compare(FSCORE, **settings, resamples=800, extend=path) == compare(FSCORE, **settings, resamples=800)
 
 
 CHANGED = {
