@@ -96,6 +96,29 @@ def test_clusters_are_summed():
     assert units.values[0, :, 1].tolist() == [2, 1, 1]
 
 
+@pytest.mark.parametrize("clustered", [False, True])
+def test_units_keep_their_strata_in_any_order(clustered):
+    rng = np.random.default_rng(0)
+    strata = rng.choice(list("zxy"), 60)
+    clusters = np.array([f"{name}{k % 7 if clustered else k}" for k, name in enumerate(strata)])
+    numbers = rng.normal(size=60)
+    units = make_units(Evaluation.from_arrays({"A": numbers, "B": 0 * numbers}, strata=strata, clusters=clusters))
+    values = units.unscaled(units.values[0].astype(float))[:, 0]
+    for code, name in enumerate(dict.fromkeys(strata.tolist())):
+        expected = [numbers[clusters == each].sum() for each in np.unique(clusters[strata == name])]
+        np.testing.assert_allclose(sorted(values[units.strata == code]), sorted(expected), rtol=1e-9)
+
+
+def test_the_standard_error_of_strata_in_any_order_has_its_closed_form():
+    """Strata have other means, and their units come mixed."""
+    rng = np.random.default_rng(0)
+    strata = rng.choice(list("zxy"), 60)
+    a, b = rng.normal(size=(2, 60)) + 5.0 * (strata == "x") * np.array([[1.0], [0.0]])
+    (one,) = compare(Evaluation.from_arrays({"A": a, "B": b}, strata=strata), progress=False)
+    parts = [(a - b)[strata == name] for name in "xyz"]
+    assert one.standard_error == pytest.approx(sum(len(own) * own.var(ddof=1) for own in parts) ** 0.5 / 60, rel=1e-9)
+
+
 def test_a_cluster_lies_in_one_stratum():
     evaluation = Evaluation.from_arrays({"a": [1, 2], "b": [0, 0]}, clusters=["x", "x"], strata=["r", "s"])
     with pytest.raises(InputError, match="cluster 'x' lies in two strata"):
