@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from sigjax import Evaluation, InputError, compare, permutation_test
 from sigjax.metrics import MEAN
-from sigjax.resample.units import fixed_point, make_units, observed_scores
+from sigjax.resample.units import check_steps, fixed_point, make_units, observed_scores
 
 
 @settings(max_examples=60, deadline=None)
@@ -94,6 +94,23 @@ def test_clusters_are_summed():
     assert units.strata.tolist() == [0, 1, 1]
     assert units.values[:, :, 0].tolist() == [[4, 2, 4], [0, 0, 1]]
     assert units.values[0, :, 1].tolist() == [2, 1, 1]
+
+
+@pytest.mark.parametrize("count", [8, 64, 512])
+def test_differences_of_few_steps_are_refused_however_many_there_are(count):
+    """Whole numbers whose sums pass 2^53 are rounded to steps: beside few of them a difference is no longer one."""
+    numbers = 2**52 + np.random.default_rng(0).integers(0, 2**40, count)
+    for steps, fits in ((2**10, False), (2**15, False), (2**18, True)):
+        step = 1.0 / make_units(Evaluation.from_arrays({"a": numbers, "b": numbers})).divisors[0]
+        assert step > 1.0
+        evaluation = Evaluation.from_arrays({"a": numbers + steps * int(step), "b": numbers})
+        units = make_units(evaluation)
+        assert units.divisors[0] == 1.0 / step
+        if fits:
+            check_steps(evaluation, units)
+            continue
+        with pytest.raises(InputError, match="differ by too little beside the numbers"):
+            check_steps(evaluation, units)
 
 
 @pytest.mark.parametrize("clustered", [False, True])
