@@ -290,3 +290,17 @@ def test_reals_that_differ_by_few_steps_are_refused_however_many_there_are(count
     compare(evaluation(2.0**19 * step), interval="none", progress=False)
     with pytest.raises(InputError, match="differ by too little"):
         compare(evaluation(2.0**14 * step), interval="none", progress=False)
+
+
+@pytest.mark.parametrize("count", [20, 60, 200])
+@pytest.mark.parametrize("divisor", [3, 7, 11])
+def test_sums_of_fractions_tie_where_they_are_equal_as_real_numbers(count, divisor):
+    """Each fraction is rounded, so that sums that are equal differ by many roundings."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        whole = {name: rng.integers(0, 5, count) for name in "AB"}
+        reals = {name: numbers / divisor for name, numbers in whole.items()}
+        sampled = {"resamples": 999, "method": "montecarlo", "device": "numpy", "seed": seed}
+        for options in (sampled, *[{"method": "exact"}][: count == 20]):
+            (expected,), (found,) = (compare(each, interval="none", **options) for each in (whole, reals))
+            assert found.p_value == pytest.approx(expected.p_value, rel=1e-12)
