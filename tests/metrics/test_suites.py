@@ -14,6 +14,7 @@ from sigjax.cli import main
 from sigjax.formats import read_metrics
 from sigjax.metrics import MEAN
 from sigjax.metrics.suites import suite_of
+from sigjax.records.metric import Note
 from sigjax.resample.units import make_units
 from sigjax.testing.jackknife import degrees_of_freedom
 
@@ -247,3 +248,12 @@ def test_large_numbers_make_a_suite_where_no_weight_rounds_them(sizes, has_suite
     for name in found:
         assert found[name] == pytest.approx(expected[name], rel=1e-9), name
     assert any("large beside their differences" in note for note in moved.notes) != has_suite
+
+
+def test_notes_of_tasks_keep_their_numbers():
+    """A sentence gets the names of the tasks before it, and the numbers that programs read stay with it."""
+    note = Note("dropped 2 of 9 instances", code="dropped", values={"instances": 9, "dropped": 2})
+    tasks = {task: replace(each, notes=(note,)) for task, each in evaluations(ARRAYS).items()}
+    found = [each for each in quick(tasks).notes if note in each]
+    assert found
+    assert {(each.code, *each.values.items()) for each in found} == {(note.code, *note.values.items())}

@@ -455,6 +455,8 @@ def test_folds_of_several_data_sets_are_no_units(given):
     assert not any("folds share" in note for note in of_frame(wide, id_column="dataset", runs="fold").notes)
     within = wide | {"fold": [k // 12 for k in range(60)], "dataset": [f"doc{k // 3}" for k in range(60)]}
     assert FOLD.format("fold") in of_frame(within, cluster="dataset").notes  # each document is in one fold
+    split = within | {"fold": [k // 10 for k in range(60)]}
+    assert FOLD.format("fold") in of_frame(split, cluster="dataset").notes  # a few are in two
 
 
 # Ids of two columns.

@@ -170,6 +170,9 @@ def test_identical_systems_and_perfect_ones():
     assert same.p_value == 1
     apart = permutation_test(a, none, metric="fscore", statistic="studentized", resamples=9999)
     assert abs(apart.p_value - 2 / 2**6) < 0.01  # the standard error is 0 where all is right, and where nothing is
+    for pair, alternative in (((a, none), "greater"), ((none, a), "less")):  # only the data themselves are as extreme
+        one = permutation_test(*pair, metric="fscore", statistic="studentized", resamples=9999, alternative=alternative)
+        assert abs(one.p_value - 1 / 2**6) < 0.006
 
 
 def test_many_pairs_are_swapped_in_chunks(monkeypatch):
