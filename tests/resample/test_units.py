@@ -44,10 +44,13 @@ def test_the_stated_error_is_that_of_numbers_that_are_all_rounded_to_one_side(nu
 def test_the_tolerance_of_a_small_system_holds_its_rounding_to_one_side():
     """All its numbers are half a step above a whole number of steps, which the large numbers of another one make."""
     large = np.random.default_rng(0).uniform(1e5, 2e5, 60)
-    (divisor, _) = make_units(Evaluation.from_arrays({"a": large, "b": large / 1e5})).divisors
+    divisors = make_units(Evaluation.from_arrays({"a": large, "b": large / 1e5})).divisors
+    assert divisors is not None
+    divisor = divisors[0]
     small = (2.0 * np.arange(60) + 2**25 + 0.5) / divisor
     evaluation = Evaluation.from_arrays({"a": large, "b": small})
     units = make_units(evaluation)
+    assert units.divisors is not None
     assert units.divisors[0] == divisor
     scores, tolerances = observed_scores(units, MEAN)
     missed = abs(Fraction(float(scores[1])) - sum(map(Fraction, small.tolist())) / 60)
