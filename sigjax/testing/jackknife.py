@@ -226,6 +226,8 @@ def normal_maxima(moves: np.ndarray, targets: np.ndarray, draws: int, seed: int)
     of a where b is the number of systems. All of them vary.
     """
     num_systems = len(moves)
+    # Squares stay within the range of a double; a power of two rounds nothing.
+    moves = np.ldexp(moves, -math.frexp(float(np.abs(moves).max()))[1])
     covariance = moves @ moves.T
     variances = np.diag(covariance)
     ridge = np.diag(_RIDGE * np.where(variances > 0.0, variances, 1.0))

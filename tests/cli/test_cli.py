@@ -18,7 +18,7 @@ import sigjax
 from sigjax.cli import _run
 from sigjax.cli.app import COMMANDS
 from sigjax.cli.flags import HIDDEN, OTHER_OPTIONS
-from sigjax.cli.output import OUTPUTS, REPORTS, STUDIES, writers
+from sigjax.cli.output import OUTPUTS, REPORTS, STUDIES, text_options, writers
 from sigjax.metrics import known_metric
 
 LONG = "system\tid\tok\tsys\tref\n" + "".join(
@@ -86,6 +86,7 @@ ENDINGS = {
     "compare -o a.json --format tex": "a.json: its ending says json, but --format says latex; leave --format out",
     "compare -o a.json -o a.xyz": f"a.xyz: its ending names no format; expected one of {', '.join(_FIRSTS)}",
     "compare -o a.json -o ./a.json": "a.json: is given twice for --output; give another --output",
+    "compare -o a.json -o {folder}/a.json": "a.json: is given twice for --output; give another --output",
     "classical -o a.tex": f"a.tex: this command does not write latex; expected one of {', '.join(STUDIES)} (",
     "classical -o a.json --format text": "a.json: its ending says json, but --format says text",
     "compare -o a.github.md": f"this command does not write github; expected one of {', '.join(REPORTS)} (",
@@ -97,11 +98,26 @@ ENDINGS = {
 @pytest.mark.parametrize(("words", "message"), ENDINGS.items(), ids=ENDINGS)
 def test_endings_that_say_nothing_or_something_else_are_refused(capsys, wide, tmp_path, monkeypatch, words, message):
     monkeypatch.chdir(tmp_path)
-    command, *options = words.split()
+    command, *options = words.format(folder=tmp_path).split()
     code, out, err = run(capsys, command, wide, *options)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
     assert [path.name for path in tmp_path.iterdir()] == ["table.tsv"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "colored"),
+    [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)],
+)
+def test_terminals_have_colours_but_for_no_color_and_dumb_ones(monkeypatch, environment, colored):
+    """As https://no-color.org says: not where NO_COLOR is there and not empty."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sigjax.cli.output.is_terminal", lambda _: True)
+    assert text_options(to_file=False)["color"] is colored
+    assert not text_options(to_file=True)["color"]
 
 
 def test_each_format_is_written_by_the_commands_that_are_named():

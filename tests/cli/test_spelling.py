@@ -18,7 +18,7 @@ from sigjax.cli.output import Output
 from sigjax.comparison.options import DataOptions
 from sigjax.formats.table import named_format
 from sigjax.metrics import CLASS_METRICS, METRICS, canonical, known_metric, unknown_metric
-from sigjax.metrics.registry import ALIASES
+from sigjax.metrics.registry import ALIASES, PARAMETERS
 from sigjax.readers.options import ReadOptions
 from sigjax.records import Settings
 from sigjax.records.display import OTHER_NAMES, meant
@@ -190,6 +190,13 @@ def test_all_names_of_metrics_are_suggested(name, said):
     assert str(InputError(unknown_metric(name))) == said
 
 
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_a_parameter_that_says_what_goes_without_saying_changes_no_name(name):
+    usual = {"punctuation": "true", "match": "strict", "word_order": "0" if name == "chrf" else "2"}
+    for parameter in PARAMETERS[name].keys() - {"tokenize"}:
+        assert known_metric(f"{name}({parameter}={usual.get(parameter, 'false')})") is METRICS[name]
+
+
 def test_every_alias_is_a_metric_of_ours():
     for alias, ours in ALIASES.items():
         assert ours in (*METRICS, *CLASS_METRICS)
@@ -199,3 +206,5 @@ def test_every_alias_is_a_metric_of_ours():
     for name in (*METRICS, *CLASS_METRICS):
         assert canonical(name) == name
         assert "(" in name or canonical(name.upper()) == name
+    for name in ("pass@2", "pass^3", "flip-rate", "f2", "f0.5"):
+        assert canonical(name) == canonical(name.upper()) == known_metric(name.upper()).name == name

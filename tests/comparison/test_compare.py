@@ -405,3 +405,18 @@ def test_results_that_differ_by_rounding_alone_are_a_warning():
         assert note.startswith("warning: ")
         assert note.endswith("round them before comparing: A - B")
     assert not any("millionth" in note for note in compare({"A": [1e-9, 0.5, 0.25], "B": [0.0, 0.0, 0.25]}).notes)
+
+
+@pytest.mark.parametrize("test", ["permutation", "bootstrap"])
+def test_scores_that_are_equal_but_for_rounding_have_no_better_one(test):
+    """0.1 + 0.1 + 0.1 and 0.3 are different doubles, and the same number."""
+
+    def cost(sums):
+        return sums[..., 0] * 0.1 + sums[..., 1] * 0.3
+
+    dimes, others = [[1, 0], [1, 0], [1, 0]], [[0, 1], [0, 0], [0, 0]]
+    data = Evaluation.from_arrays({"A": dimes, "B": others}, metric=cost)
+    (one,) = report = compare(data, test=test, resamples=200, method="montecarlo", interval="none")
+    assert one.score_a != one.score_b
+    assert (one.delta, one.better, one.p_value) == (0.0, None, 1.0)
+    assert "have the same score" in str(report)

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 from functools import partial
 
 import jax
@@ -189,6 +190,27 @@ def test_the_null_has_the_variance_of_draws_without_replacement():
     variance /= sizes.sum() ** 2
     assert abs(delta.mean()) < 5 * math.sqrt(variance / NUM_ROWS)
     assert delta.var() == pytest.approx(variance, rel=5 * math.sqrt(2 / NUM_ROWS))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_error_bound_of_many_exchanges_holds(seed):
+    """All 6^200 choices of two of the four outputs of each instance, counted by whole numbers."""
+    rng = np.random.default_rng(seed)
+    a, b = ((rng.random((200, 2)) < share).astype(int) for share in (0.55, 0.47))
+    counts = [1]
+    for outputs in np.concatenate([a, b], axis=1).tolist():
+        more = np.bincount([sum(chosen) for chosen in itertools.combinations(outputs, 2)], minlength=3).tolist()
+        counts = [
+            sum(more[k] * counts[total - k] for k in range(3) if 0 <= total - k < len(counts))
+            for total in range(len(counts) + 2)
+        ]
+    both, apart = int(a.sum() + b.sum()), abs(int(a.sum() - b.sum()))
+    expected = Fraction(sum(n for total, n in enumerate(counts) if abs(2 * total - both) >= apart), 6**200)
+    numbers = {"A": a.ravel(), "B": b.ravel()}
+    labels = {"ids": [i for i in range(200) for _ in "12"], "runs": ["1", "2"] * 200}
+    evaluation = Evaluation.from_arrays(numbers, metric="accuracy", **labels)
+    (one,) = compare(evaluation, design="crossed", method="exact", interval="none", test="permutation")
+    assert abs(Fraction(one.p_value) / expected - 1) <= one.error_bound < 1e-11
 
 
 def test_one_run_is_a_swap():

@@ -183,3 +183,13 @@ def test_the_methods_paragraph_names_what_is_not_the_default(name):
         settings = replace(report.settings, **base | {name: value})
         changed = replace(report, settings=settings).to_methods()
         assert (rf"\texttt{{{name}}}" in changed.replace(r"\_", "_")) == (name not in _WORDED)
+
+
+def test_a_baseline_that_names_two_systems_is_refused():
+    """1 is the first system; where another has that name, it may be meant. Names that are other numbers are theirs."""
+    numbers = [1, 0, 1, 1]
+    with pytest.raises(InputError, match="baseline '1' is the first system, 'x', and also the name of another"):
+        compare({"x": numbers, "1": numbers}, baseline="1")
+    for systems, name in ((("1", "x"), "1"), (("x", "0"), "0")):
+        (one,) = compare(dict.fromkeys(systems, numbers), baseline=name)
+        assert name in (one.a, one.b)

@@ -66,6 +66,25 @@ def test_a_system_that_is_ahead_nearly_everywhere(units, alternative, digits):
     assert found.log10_p == pytest.approx(expected * math.log10(2), rel=1e-14)
 
 
+@pytest.mark.parametrize("units", [12, 30, 45, 48, 50])
+@pytest.mark.parametrize("method", ["exact", "dp", "tree"])
+def test_an_error_bound_of_0_means_that_p_is_exact(units, method):
+    """Sums of all signs are counted by whole numbers."""
+    for seed in range(8):
+        deltas = np.random.default_rng([units, seed]).integers(-9, 10 + 2 * (seed % 2), units)
+        ways = {0: 1}
+        for each in deltas.tolist():
+            added = dict.fromkeys([total + sign * each for total in ways for sign in (1, -1)], 0)
+            for total, count in ways.items():
+                added[total + each] += count
+                added[total - each] += count
+            ways = added
+        extreme = sum(count for total, count in ways.items() if abs(total) >= abs(int(deltas.sum())))
+        expected = Fraction(extreme, 2**units)
+        found = permutation_test(deltas, np.zeros(units, int), method=method)
+        assert abs(Fraction(found.p_value) / expected - 1) <= found.error_bound < 1e-3
+
+
 @pytest.mark.parametrize("units", [45, 60])
 def test_a_system_that_is_ahead_everywhere(units):
     """No swaps are more extreme: mid-p halves the ties, and a test of the other side has p = 1."""

@@ -208,6 +208,20 @@ def test_scores_by_name_are_their_means_and_can_be_saved(write, tmp_path):
         read(write("a.jsonl", logs.lm_eval(A, metric="f1")), write("b.jsonl", logs.lm_eval(B)))
 
 
+@pytest.mark.parametrize(
+    ("about", "higher"),
+    [({}, True), ({"arc": {}}, True), ({"arc": {"f1": False}}, True), ({"arc": {"acc": True}}, True)]
+    + [({"arc": {"acc": False}}, False), ({"piqa": {"acc": False}}, True)],
+)
+def test_lower_is_better_only_where_the_results_of_lm_eval_say_so(write, about, higher):
+    name, _ = logs.TEXTS["lm-eval"]
+    paths = [write(f"{k}/{name}", logs.lm_eval(v)) for k, v in (("a", A), ("b", B))]
+    for k, published in (("a", 0.75), ("b", 0.25)):
+        results = {"results": {"arc": {"acc,none": published}}, "higher_is_better": about}
+        write(f"{k}/results_{name[12:-6]}.json", json.dumps(results))
+    assert read(*paths).metric.higher_is_better is higher
+
+
 def test_lm_eval_results_beside_the_samples_are_a_check(write):
     name, _ = logs.TEXTS["lm-eval"]
     paths = [write(f"{k}/{name}", logs.lm_eval(v)) for k, v in (("a", A), ("b", B))]

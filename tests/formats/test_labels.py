@@ -95,6 +95,20 @@ def test_timbl_through_the_command_line(scores, instances, between):
     assert scores(*files, "-m", *EXPECTED) == expected()
 
 
+@pytest.mark.parametrize("name", ["gold predicted", "gold a"])
+def test_names_of_columns_are_no_instance_of_timbl(write, name):
+    """Labels of the first line that occur below are labels; two that no other line has are names."""
+    rows = ["x y a a", "x y b a", "x y a b"]
+    (gold, predicted), files = name.split(), []
+    for system in "AB":
+        files.append(write(f"{system}.out", "\n".join([f"f1 f2 {gold} {predicted}", *rows, ""])))
+    if predicted == "a":
+        assert read(*files, reader="timbl").num_instances == 4
+        return
+    with pytest.raises(InputError, match=r"A\.out, line 1: seems to hold names of columns.*'gold', 'predicted'"):
+        read(*files, reader="timbl")
+
+
 @pytest.mark.parametrize("metric", [*EXPECTED, *CLASS_METRICS, "f2", "precision"])
 def test_scores_do_not_depend_on_other_systems(labels, metric):
     """But for the classes that only another system predicts, which are never counted."""

@@ -348,6 +348,17 @@ def test_other_texts_are_refused(write, words, message):
         read(gold, input={"a": write("a.tsv", table(words, ["O"] * len(words))), "b": gold}, reader="hipe")
 
 
+@pytest.mark.parametrize("nothing", ["O", "_", "-"])
+def test_what_stands_for_no_entity_in_tables_of_hipe_is_outside(write, nothing):
+    tags = {"gold": "B-pers I-pers O O B-loc O".split(), "a": "B-pers O O B-loc B-loc O".split()}
+    files = {}
+    for name, own in tags.items():
+        rows = [f"w{k}\t{nothing if tag == 'O' else tag}" for k, tag in enumerate(own)]
+        files[name] = write(f"{name}.tsv", "\n".join(["TOKEN\tNE-COARSE-LIT", *rows, ""]))
+    found = read(files["gold"], input=[files["a"], files["gold"]], reader="hipe", metric="fscore")
+    assert found.stats.sum(axis=1).tolist() == [[1, 3, 2], [2, 2, 2]]
+
+
 def test_other_annotation_is_no_guess(write):
     """CoNLL-2003 before it is tagged: words, parts of speech, chunks, entities."""
     files = (

@@ -15,7 +15,7 @@ from samples import ORACLES, area, make, make_columns, numbers, run
 
 from sigjax import Evaluation, InputError, SampleMetric, bootstrap_test, compare, permutation_test
 from sigjax.cli import _run
-from sigjax.metrics.columns import CORRELATION, standardized
+from sigjax.metrics.columns import CORRELATION, auc, average_precision, standardized
 from sigjax.resample import gathered
 from sigjax.resample.draws import draws_from_strata, row_keys, swap
 from sigjax.testing import problem as sample
@@ -383,3 +383,13 @@ def test_own_rounding_is_taken():
     a, b = [1.0, 2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 0.0]
     assert permutation_test(a, b, metric=coarse).p_value == 0.375  # 2.5, 2 and 1.5 are within four times 0.3
     assert permutation_test(a, b, metric=replace(coarse, rounding=None)).p_value == 0.125
+
+
+@pytest.mark.parametrize("score", [auc, average_precision])
+def test_what_no_positive_instance_was_drawn_for_has_no_score(score):
+    """It is not 0, the worst."""
+    prediction, label = np.array([0.1, 0.4, 0.8]), np.array([0.0, 1.0, 0.0])
+    weights = np.array([[1, 1, 1], [2, 0, 1], [0, 3, 0], [0, 1, 2]])
+    with np.errstate(all="ignore"):
+        assert np.isnan(score(prediction, label, weights)[1])
+        assert np.isfinite(score(prediction, label, weights)[[0, 3]]).all()

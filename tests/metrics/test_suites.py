@@ -14,6 +14,7 @@ from sigjax.cli import main
 from sigjax.formats import read_metrics
 from sigjax.metrics import MEAN
 from sigjax.metrics.suites import suite_of
+from sigjax.records.metric import Note
 from sigjax.resample.units import make_units
 from sigjax.testing.jackknife import degrees_of_freedom
 
@@ -104,6 +105,27 @@ def test_clusters_of_different_size_change_the_number_of_instances():
         pytest.approx(np.sqrt(squares), rel=1e-9),
     )
     assert [one.units for one in report.measured] == [14, 8, 6]
+
+
+KINDS = {
+    "plain": {},
+    "clusters": {"clusters": np.repeat(range(8), 3)},
+    "runs": {"ids": np.repeat(range(12), 2), "runs": np.tile(range(2), 12)},
+    "ids": {"ids": range(24)},
+}
+
+
+@pytest.mark.parametrize("first", KINDS)
+@pytest.mark.parametrize("second", KINDS)
+def test_tasks_keep_their_units_whatever_those_of_others_are(first, second):
+    tasks = {
+        f"t{k}": Evaluation.from_arrays(right(24, 0.7, 0.5), **KINDS[kind]) for k, kind in enumerate((first, second))
+    }
+    report = quick(tasks, resamples=500)
+    suite, *own = (one.units for one in report.measured)
+    assert suite == sum(own)
+    whole, *parts = (one.standard_error for one in report)
+    assert whole == pytest.approx(np.hypot(*parts) / 2, rel=1e-9)
 
 
 def test_one_family_per_task_or_of_the_report():
@@ -226,3 +248,12 @@ def test_large_numbers_make_a_suite_where_no_weight_rounds_them(sizes, has_suite
     for name in found:
         assert found[name] == pytest.approx(expected[name], rel=1e-9), name
     assert any("large beside their differences" in note for note in moved.notes) != has_suite
+
+
+def test_notes_of_tasks_keep_their_numbers():
+    """A sentence gets the names of the tasks before it, and the numbers that programs read stay with it."""
+    note = Note("dropped 2 of 9 instances", code="dropped", values={"instances": 9, "dropped": 2})
+    tasks = {task: replace(each, notes=(note,)) for task, each in evaluations(ARRAYS).items()}
+    found = [each for each in quick(tasks).notes if note in each]
+    assert found
+    assert {(each.code, *each.values.items()) for each in found} == {(note.code, *note.values.items())}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import beta, binomtest
+from scipy.stats import beta, binomtest, norm
 from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
@@ -78,6 +78,28 @@ def step_down(order, p_values):
     return found
 
 
+def tilted(p, deviation, level):
+    """A p-value whose logarithm has this standard deviation, with its interval."""
+    low, high = (p * np.exp(sign * norm.ppf(0.5 + level / 2) * deviation) for sign in (-1, 1))
+    replaced = {
+        "p_value": Column(np.array([p])),
+        "p_interval": Column(np.array([[low, high]])),
+        "method": Column(np.ones(1, np.int8), None, ("montecarlo", "tilted")),
+    }
+    return sampled(0).with_columns(replaced)
+
+
+@pytest.mark.parametrize("others", [0, 1, 30])
+@pytest.mark.parametrize("deviation", [0.05, 0.3])
+def test_tilted_p_values_share_the_error_of_the_family(others, deviation):
+    """One is decided if alpha is beyond its normal interval at the error over the numbers that were estimated."""
+    reach = norm.isf(ERROR / (2 * (others + 1))) * deviation
+    for part, decided in [(-1.02, True), (-0.98, False), (0.0, False), (0.98, False), (1.02, True)]:
+        asked = Settings(resamples=RESAMPLES, confidence_level=1.0 - 1e-4, correction="none")
+        one = tilted(1e-4 * np.exp(part * reach), deviation, asked.level)
+        assert decide([one, exact(0.5), *[sampled(900)] * others], None, asked)[0].decided == decided
+
+
 @pytest.mark.parametrize("correction", OF_P_VALUES)
 @settings(max_examples=30)
 @given(COUNTS, st.lists(st.sampled_from([0.0, 0.002, 0.015, 0.03, 0.06, 0.4]), max_size=2))
@@ -123,6 +145,13 @@ def test_as_many_resamples_as_needed_settle_and_the_number_before_does_not(count
             low, high = ends(number * shares, number, 1.0 - ERROR / len(counts))
             decided = adjust(low, correction) < 0.05, adjust(high, correction) < 0.05
             assert (decided[0][place] == decided[1][place]) == expected
+
+
+@pytest.mark.parametrize("correction", OF_P_VALUES)
+def test_more_resamples_are_needed_than_were_drawn(correction):
+    for count in range(30, 200):
+        found = decide([sampled(count)] * 3, None, Settings(correction=correction, resamples=RESAMPLES))
+        assert all(each.resamples_needed is None or each.resamples_needed > RESAMPLES for each in found)
 
 
 @settings(max_examples=40)

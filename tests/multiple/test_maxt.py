@@ -73,20 +73,23 @@ def test_adjusted_p_values_are_those_of_the_definition_on_the_same_masks(evaluat
 
 
 @pytest.mark.parametrize("family", ["metric", "report"])
-@pytest.mark.parametrize(("divisor", "offset"), [(7, 0), (1, 10**6)])
-def test_statistics_of_different_pairs_tie_where_they_are_equal_as_real_numbers(divisor, offset, family):
+@pytest.mark.parametrize(("divisor", "levels"), [(7, [0] * 3), (1, [10**6] * 3), (1, [0, 0, 10**6, 10**6])])
+def test_statistics_of_different_pairs_tie_where_they_are_equal_as_real_numbers(divisor, levels, family):
     """t^2 = (sum of differences)^2 / (sum of their squares), in fractions, on the same masks."""
     rng, tied = np.random.default_rng(2), 0
     for seed in range(8):
         steps = rng.integers(-6, 7, 12)
         steps[0] += 1 - steps.sum() % 2  # the sum is not 0
-        values = np.stack([0 * steps, steps, rng.choice([3, 5, 7, 11]) * rng.permutation(steps)])
+        values = np.stack([0 * steps, steps, rng.choice([3, 5, 7, 11]) * rng.permutation(steps), 0 * steps])
+        # The last two are another pair of the same steps, of which some have the other sign.
+        values[3] = values[2] - rng.choice([-1, 1], 12) * rng.permutation(steps)
+        values = values[: len(levels)] + np.array(levels)[:, None]
         masks = swap(row_keys(seed, np.arange(RESAMPLES)), draws_from_strata(np.zeros(12, int)), np.dtype(np.int64))
         signs, squares = 1 - 2 * masks[:, :12], []
         for a, b in itertools.combinations(values, 2):
             norm = int(((a - b) ** 2).sum())
             squares.append([Fraction(int(each) ** 2, norm) for each in [(a - b).sum(), *(signs @ (a - b))]])
-        order = sorted(range(3), key=lambda pair: -squares[pair][0])
+        order = sorted(range(len(squares)), key=lambda pair: -squares[pair][0])
         expected, largest = {}, 0
         for place, pair in enumerate(order):
             most = [max(squares[other][k] for other in order[place:]) for k in range(1, RESAMPLES + 1)]
@@ -94,9 +97,9 @@ def test_statistics_of_different_pairs_tie_where_they_are_equal_as_real_numbers(
             tied += sum(observed == each != squares[pair][k] for k, each in enumerate(most, start=1))
             largest = max(largest, sum(each >= observed for each in most))
             expected[pair] = (largest + 1) / (RESAMPLES + 1)
-        numbers = dict(zip("abc", (values + offset) / divisor, strict=True))
+        numbers = dict(zip("abcd", values / divisor, strict=False))
         report = run(Evaluation.from_arrays(numbers), seed=seed, family=family)
-        assert [one.p_adjusted for one in report] == [expected[pair] for pair in range(3)]
+        assert [one.p_adjusted for one in report] == [expected[pair] for pair in range(len(squares))]
     assert tied > 100  # another pair has just the observed statistic
 
 
@@ -158,6 +161,17 @@ def test_exact_pairs_are_sampled_for_the_adjusted_p_alone(evaluation):
     text = "maxT over 15 pairs on 3,000 resamples"
     assert text in " ".join(str(run(evaluation, method="auto")).split())
     assert text not in " ".join(str(run(evaluation)).split())
+
+
+def test_no_adjusted_p_value_is_below_the_exact_one():
+    evaluation = Evaluation.from_arrays({"a": [5.0, 3.0, 8.0, 2.0, 9.0, 4.0], "b": [1.0, 2.0, 9.0, 2.5, 3.0, 1.0]})
+    below = 0
+    for seed in range(8):
+        ((exact,), (sampled,)) = (run(evaluation, method=method, seed=seed) for method in ("auto", "montecarlo"))
+        assert exact.method == "exact"
+        assert exact.p_adjusted == max(exact.p_value, sampled.p_value)
+        below += sampled.p_value < exact.p_value
+    assert 0 < below < 8
 
 
 @pytest.mark.parametrize(

@@ -157,8 +157,9 @@ def told(report):
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
-def test_rank_intervals_are_quantiles_of_the_best_and_the_worst_ranks(level):
-    values = np.random.default_rng(0).integers(0, 12, (7, 333)) + 2.0 * np.arange(7)[:, None]
+@pytest.mark.parametrize("drawn", [333, 12])
+def test_rank_intervals_are_quantiles_of_the_best_and_the_worst_ranks(level, drawn):
+    values = np.random.default_rng(0).integers(0, 12, (7, drawn)) + 2.0 * np.arange(7)[:, None]
     best, worst = (rankdata(-values, method=method, axis=0) for method in ("min", "max"))
     low = np.quantile(best, (1 - level) / 2, axis=1, method="lower")
     high = np.quantile(worst, (1 + level) / 2, axis=1, method="higher")
@@ -299,6 +300,16 @@ def test_p_at_the_threshold_is_no_decision():
         report = compare(evaluation, confidence_level=level, correction="none")
         assert report.comparisons[0].p_value == 0.0625
         assert report.systems[0].rank_interval == ranks
+
+
+@pytest.mark.parametrize(("level", "resamples"), [(0.95, 19), (0.9, 9), (0.99, 99), (0.975, 39), (0.999, 999)])
+def test_p_that_is_1_less_the_level_as_a_decimal_is_no_decision(level, resamples):
+    """No resample is extreme: p is 1 / (resamples + 1). 1 - 0.95 of doubles is above 0.05."""
+    evaluation = Evaluation.from_arrays({"A": [1] * 40, "B": [0] * 40})
+    for drawn, significant in ((resamples, False), (resamples + 1, True)):
+        report = compare(evaluation, confidence_level=level, resamples=drawn, method="montecarlo", seed=1)
+        assert report.comparisons[0].p_value == 1 / (drawn + 1)
+        assert report.systems[0].rank_interval == ((1, 1) if significant else (1, 2))
 
 
 def test_more_than_52_letters_are_refused():

@@ -70,6 +70,16 @@ def test_few_units_are_told_by_the_least_adjusted_p_value(correction, units):
     assert all(f"adjusted at least {least:.3g}" in note for note in notes if least > 2.0 ** (1 - units))
 
 
+@pytest.mark.parametrize("options", [{}, {"alternative": "greater"}, {"mid_p": True}])
+def test_no_p_value_is_below_what_a_note_calls_the_least(options):
+    for units in range(2, 9):
+        evaluation = Evaluation.from_arrays({"A": [1] * units, "B": [0] * units})
+        report = run(evaluation, method="exact", interval="none", test="permutation", **options)
+        (one,), said = report, re.findall(r"p is at least ([\d.]+)", "\n".join(report.notes))
+        assert all(one.p_value >= max(float(least), 0.05) for least in said)
+        assert said or options.get("mid_p") or one.p_value < 0.05
+
+
 def test_a_budget_that_is_enough_for_importance_sampling_is_named():
     """Below it the floor stays, and the note; with it p is known beyond the resamples, and nothing is said."""
     rng = np.random.default_rng(0)

@@ -355,6 +355,13 @@ def test_a_row_of_means_or_sums_is_no_instance(given, refused, name, what, digit
             Evaluation.from_arrays({"A": dict(zip(ids, one, strict=True)), "B": dict(zip(ids, two, strict=True))})
 
 
+def test_a_row_that_is_the_mean_of_one_system_alone_is_an_instance(write):
+    rows = ["x,1,5", "average,2,9", "y,3,4", "z,2,6"]
+    assert read(write("t.csv", "\n".join(["id,A,B", *rows]))).ids == ("x", "average", "y", "z")
+    with pytest.raises(InputError, match="is the mean of the other rows"):
+        read(write("t.csv", "\n".join(["id,A,B", rows[0], "average,2,5", *rows[2:]])))
+
+
 def test_a_last_row_that_is_only_named_so_is_refused(given, refused):
     """The overall accuracy weighs unequal tasks, say; a word elsewhere may be called so, too."""
     table = {"task": [*IDS, "overall"], "A": [*reals(1), 0.9], "B": [*reals(2), 0.2]}
@@ -367,6 +374,8 @@ def test_a_last_row_that_is_only_named_so_is_refused(given, refused):
     for words in (["total", *IDS], [*IDS, "meaning"], [*IDS[:10], "mean", *IDS[10:]]):
         evaluation = read(*given(**{"t.csv": {"word": words, "A": [*bits(1), 1], "B": [*bits(2), 0]}}))
         assert (evaluation.num_instances, len(evaluation.notes)) == (21, 1)
+    only = {"word": ["mean", "total", "average", "sum"], "A": [1, 0, 1, 0], "B": [0, 1, 1, 0]}
+    assert read(*given(**{"t.csv": only})).num_instances == 4
 
 
 # Words for right and wrong.
@@ -446,6 +455,8 @@ def test_folds_of_several_data_sets_are_no_units(given):
     assert not any("folds share" in note for note in of_frame(wide, id_column="dataset", runs="fold").notes)
     within = wide | {"fold": [k // 12 for k in range(60)], "dataset": [f"doc{k // 3}" for k in range(60)]}
     assert FOLD.format("fold") in of_frame(within, cluster="dataset").notes  # each document is in one fold
+    split = within | {"fold": [k // 10 for k in range(60)]}
+    assert FOLD.format("fold") in of_frame(split, cluster="dataset").notes  # a few are in two
 
 
 # Ids of two columns.

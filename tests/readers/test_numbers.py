@@ -204,6 +204,17 @@ def test_what_a_double_does_not_hold_is_refused(tmp_path, here, reader, spelling
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("spelling", ["9007199254740992", "-9007199254740992", "9007199254740992.0"])
+def test_2_to_the_53_is_exact_and_taken(write, spelling):
+    expected = [int(float(spelling)), 1]
+    for name, content in (
+        ("t.csv", f"id,A,B\nx,{spelling},0\ny,1,1\n"),
+        ("t.jsonl", f'{{"id": "x", "A": {spelling}, "B": 0}}\n{{"id": "y", "A": 1, "B": 1}}\n'),
+        ("t.json", f'[{{"id": "x", "A": {spelling}, "B": 0}}, {{"id": "y", "A": 1, "B": 1}}]'),
+    ):
+        assert read(write(name, content)).stats[0, :, 0].tolist() == expected
+
+
 def test_judgments_and_runs_are_read_alike(tmp_path, write):
     pytest.importorskip("pytrec_eval")
     (tmp_path / "qrels").write_text("7 0 d1 1\n7 0 d2 0\n")

@@ -406,6 +406,24 @@ def test_blanks_around_labels_and_strange_labels(write):
     assert "pred_b: 1 of 3 predictions are no gold label: 'Cat'" in made.notes
 
 
+def test_labels_that_are_the_same_whole_number_are_no_strays(write):
+    """Of 1, 1.0 and 2 beside the gold labels 0 and 1, one is no gold label."""
+    rows = ["id,gold,pred_a,pred_b", "x,1,1.0,1", "y,0,0.0,0", "z,1,2,0"]
+    made = read(write("t.csv", "\n".join(rows)), gold="gold", prediction=["pred_a", "pred_b"], metric="accuracy")
+    assert made.stats[..., 0].tolist() == [[1, 1, 0], [1, 1, 0]]
+    assert [note for note in made.notes if "no gold label" in note] == [
+        "pred_a: 1 of 3 predictions are no gold label: '2'"
+    ]
+
+
+@pytest.mark.parametrize("predictions", [[2.0, 2.0, 2.0], [2.0, 2.0, 2.5], [7.0, 7.0, 7.0]])
+def test_r2_of_equal_gold_numbers_is_that_of_scikit_learn(predictions):
+    gold = [2.0, 2.0, 2.0]
+    evaluation = Evaluation.from_predictions(gold, {"A": predictions, "B": gold}, metric="r2")
+    found = evaluation.metric.score(evaluation.stats.sum(axis=1))
+    assert found.tolist() == [sklearn.r2_score(gold, each) for each in (predictions, gold)]
+
+
 def test_errors_are_those_of_decimals():
     """0.3 - 0.1 and 0.5 - 0.3 are 0.2 both: systems with these errors are identical."""
     arrays = {"A": [0.1, 0.5, 0.1], "B": [0.5, 0.1, 0.5]}

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -30,6 +31,7 @@ LONG = (
         ("t.txt", WIDE),
         ("t", WIDE.replace(",", "\t")),
         ("t.csv", WIDE.replace("\n", "\r\n")),
+        ("t.csv", WIDE.replace("\n", "\r")),
         ("t.csv", "\ufeff" + WIDE),
         ("t.csv", WIDE.rstrip("\n")),
         ("t.csv", WIDE + "\n\n"),
@@ -119,6 +121,38 @@ def test_missing_results(write, content):
     by_id = dict(zip(filled.ids, filled.stats[:, :, 0].T.tolist(), strict=True))
     assert by_id == {"x": [1, 0], "y": [1, 1], "z": [0, 1]}
     assert np.all(filled.stats[:, :, 1] == 1)
+
+
+def test_the_note_of_what_is_dropped_counts_by_sets(write):
+    for seed in range(20):
+        there = np.random.default_rng(seed).random((4, 30)) < 0.6
+        lacking = {name: set(np.flatnonzero(~own).tolist()) for name, own in zip("ABCD", there, strict=True)}
+        left = set(range(30)).difference(*lacking.values())
+        rows = [",".join([f"i{k}", *("1" if own[k] else "" for own in there)]) for k in range(30)]
+        dropped = read(write("t.csv", "\n".join(["id,A,B,C,D", *rows])), missing="drop")
+        assert dropped.ids == tuple(f"i{k}" for k in sorted(left))
+        (note,) = (note for note in dropped.notes if note.startswith("warning: dropped"))
+        assert note.startswith(f"warning: dropped {30 - len(left)} of 30 instances ")
+        said = re.findall(r"'(\w)' lacks (\d+) \((\d+) that no other lacks\)", note)
+        alone = {
+            name: own.difference(*(other for rival, other in lacking.items() if rival != name))
+            for name, own in lacking.items()
+        }
+        assert len(said) == 3  # those that lack most alone
+        assert (
+            said
+            == sorted(
+                ((name, str(len(own)), str(len(alone[name]))) for name, own in lacking.items()),
+                key=lambda each: (-int(each[2]), -int(each[1])),
+            )[:3]
+        )
+
+
+@pytest.mark.parametrize("counts", [(3, 2), (2, 3), (2, 2, 3)])
+def test_files_without_ids_have_as_many_lines(write, counts):
+    files = [write(f"{k}.scores", "1\n" * count) for k, count in enumerate(counts)]
+    with pytest.raises(InputError, match="without ids they are joined by position, so expected as many"):
+        read(*files, missing="drop")
 
 
 def test_a_missing_gold_size_is_copied(write):
@@ -235,6 +269,15 @@ def test_two_and_four_numbers_are_ratios_of_sums(by_system):
     assert scores(evaluation) == pytest.approx([float(each) for each in expected], rel=1e-15)
 
 
+def test_numbers_of_two_systems_on_a_line_are_those_of_a_and_then_of_b(write):
+    """F1 by the correct and the incorrect ones of each."""
+    numbers = np.random.default_rng(0).integers(0, 9, (12, 4))
+    lines = [", ".join(map(str, row)) for row in numbers.tolist()]
+    evaluation = read(write("t", "\n".join(lines)), reader="paired-perm")
+    (tp, wrong), (tp_b, wrong_b) = numbers.sum(axis=0).reshape(2, 2).tolist()
+    assert scores(evaluation) == pytest.approx([2 * tp / (2 * tp + wrong), 2 * tp_b / (2 * tp_b + wrong_b)], rel=1e-15)
+
+
 BAD = [
     ({"A": "1\nx\n", "B": "1\n2\n"}, {}, r"A, line 2: expected a number, got 'x'"),
     ({"A": "1\n2\n", "B": "1\nnan\n"}, {}, r"B, line 2: expected a finite number, got 'nan'"),
@@ -303,6 +346,10 @@ def test_numbers_by_id_are_joined():
         (NUMBERS, {"ids": "xyz"}, "ids and runs are for arrays"),
         (NUMBERS, {"clusters": "aab"}, "clusters: expected id -> label"),
         (NUMBERS, {"strata": {"x": 1, "y": 2}}, "strata: instance 'z' has no label"),
+        *(
+            (NUMBERS, {"clusters": {"x": 1, "y": none, "z": 2}}, "clusters: instance 'y' has no label")
+            for none in (None, "", float("nan"), np.float64("nan"))
+        ),
         (NUMBERS, {"missing": "keep"}, "missing must be one of error, drop, zero"),
         ({"A": [1], "B": [1]}, {"missing": "drop"}, "missing is for numbers by id"),
     ],

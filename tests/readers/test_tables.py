@@ -143,6 +143,14 @@ def test_tables_that_cannot_be_used(write, files, options, message):
 SMALL = "id,A,B\nx,1,0.5\ny,0,1\nz,1,1\n"
 
 
+def test_one_decimal_comma_says_what_all_others_are(write):
+    """1,234 may be a thousand or one; beside 0,5 it is one, and NumPy reads it so with points."""
+    rows = ["1,234;0,5", "2,345;0,25", "-1,5;3"]
+    table = write("t.csv", "\n".join(["id;A;B", *(f"q{k};{row}" for k, row in enumerate(rows))]))
+    expected = np.loadtxt([row.replace(",", ".") for row in rows], delimiter=";").T
+    assert read(table).stats[..., 0].tolist() == expected.tolist()
+
+
 @pytest.mark.parametrize("between", [",", "\t", ";", " "])
 @pytest.mark.parametrize(
     "change",

@@ -89,6 +89,26 @@ def test_exact_laws_are_those_of_enumeration():
             assert share == pytest.approx(np.mean(np.isclose(deltas, value)), abs=2e-9), (test, value)
 
 
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("test", ["permutation", "bootstrap"])
+def test_a_turned_distribution_is_the_mirror_image(alternative, test):
+    rng = np.random.default_rng(0)
+    data = Evaluation.from_arrays({"A": rng.exponential(1.0, 20), "B": rng.exponential(0.7, 20)})
+    report = compare(data, alternative=alternative, test=[test], resamples=500, interval="none")
+    there = report.distribution("A", "B", test=test)
+    turned = there.turned()
+    assert turned.turned() == there
+    assert (turned.a, turned.b, turned.observed) == ("B", "A", -there.observed)
+
+    def bins(one, sign):
+        ends = sorted(sign * edge for edge in one.edges)
+        order = slice(None, None, sign)
+        return list(zip(ends[:-1], ends[1:], one.shares[order], one.extreme[order], strict=True))
+
+    assert bins(there, -1) == bins(turned, 1)
+    assert alternative == "two-sided" or turned.extreme != there.extreme
+
+
 def test_identical_systems_have_one_bin():
     found = compare({"A": [1.0, 2.0, 3.0], "B": [1.0, 2.0, 3.0]}).distribution("A", "B")
     assert (found.edges, found.shares, found.extreme) == ((-0.5, 0.5), (1.0,), (1.0,))

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from reports import NOTE, SIGNATURE, STRANGE, make_comparison, make_report, with_pair
 from rich.cells import cell_len
@@ -216,6 +218,30 @@ def test_two_systems_take_one_sentence_with_delta_interval_and_p():
         assert expected in in_words(text)
 
 
+def test_of_several_best_systems_each_beats_others():
+    """b is right wherever c is, and a on other instances: of the two, whose scores are equal, b alone beats c."""
+    at = np.arange(40)
+    right = {"a": at < 30, "b": (at < 5) | (at >= 15), "c": at >= 20}
+    data = {name: own.astype(int) for name, own in right.items()}
+    report = compare(Evaluation.from_arrays(data, metric="accuracy"), correction="none")
+    assert [report[pair].p_adjusted < 0.05 for pair in (("a", "b"), ("a", "c"), ("b", "c"))] == [False, False, True]
+    assert "Best: a (0.7500), b (0.7500). The other is significantly worse." in unwrapped(str(report))
+
+
+@pytest.mark.parametrize("exact", range(4))
+def test_the_method_line_counts_every_pair_once(exact):
+    report = make_report(["x", "y", "z"], p_of=lambda i, j: 0.25)
+    kinds = [("exact", None, None)] * exact + [("montecarlo", 999, 249)] * (3 - exact)
+    pairs = [
+        replace(one, method=method, resamples=resamples, exceed=exceed)
+        for one, (method, resamples, exceed) in zip(report, kinds, strict=True)
+    ]
+    (section,) = blocks(replace(report, comparisons=tuple(pairs)))
+    counts = dict(re.findall(r"(exact|Monte Carlo) \((\d+) pair", section.families[0].method))
+    expected = {"exact": str(exact), "Monte Carlo": str(3 - exact)}
+    assert counts == {name: number for name, number in expected.items() if number != "0"}
+
+
 def test_two_metrics_of_few_systems_stand_in_one_table():
     report = of_metrics(["x", "y", "z"], ["bleu", "chrf"], p_of=lambda i, j: 0.001)
     lines = to_text(report, width=100).splitlines()
@@ -224,6 +250,16 @@ def test_two_metrics_of_few_systems_stand_in_one_table():
     assert head.split() == ["system", "BLEU", *interval, "chrF2", *interval]
     assert "Best by BLEU: x (0.9000). The other 2 are significantly worse." in lines
     assert len(lines) < 14
+
+
+@pytest.mark.parametrize("titles", [("arc: accuracy", None), ("arc: accuracy", "piqa: own")])
+def test_metrics_of_different_tasks_are_named_with_their_own(titles):
+    one = Evaluation.from_arrays({"A": [1, 0, 1, 1] * 9, "B": [0, 0, 1, 1] * 9}, metric="accuracy")
+    other = replace(one, metric=replace(one.metric, name="own"))
+    report = compare([replace(each, title=title) for each, title in zip((one, other), titles, strict=True)])
+    lines = to_text(report, width=100).splitlines()
+    for title in (titles[0], titles[1] or "own"):
+        assert any(line.startswith(f"{title} on 36 instances") for line in lines)
 
 
 def test_names_are_broken_into_lines_before_they_are_cut():
@@ -251,6 +287,20 @@ def test_names_are_broken_into_lines_before_they_are_cut():
 def test_p_near_alpha_is_shown_with_the_digits_that_tell_its_side(alpha, p, shown):
     text = format_p(p, threshold=alpha)
     assert (text, Decimal(text) < Decimal(repr(alpha))) == (shown, p < alpha)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(0.0, 1.0, exclude_min=True), st.integers(2, 4))
+@example(0.99, 2)
+@example(math.nextafter(0.99, 1.0), 2)
+@example(1e-300, 2)
+def test_what_is_shown_of_p_is_true(p, digits):
+    """A bound is one, and other numbers are those of so many digits."""
+    text = format_p(p, digits=digits)
+    if text[0] in "<>":
+        assert p < Decimal(text[1:]) if text[0] == "<" else p > Decimal(repr(float(text[1:])))
+    else:
+        assert abs(Decimal(text) - Decimal(p)) <= Decimal(p) * Decimal("0.5001") * Decimal(10) ** (1 - digits)
 
 
 VOID = ("meta", "link")
@@ -301,6 +351,7 @@ def test_markdown_shows_strange_names_as_they_are():
         ("x--y", "x-{}-y"),
         (r"$z$ #~^\{}", r"\$z\$ \#\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}"),
         ("[bold]", "{}[bold]"),
+        ("*starred", "{}*starred"),
         ("naïve 数学", "naïve 数学"),
     ],
 )
@@ -563,6 +614,11 @@ def test_a_methods_file_has_its_citations_beside_it(tmp_path, monkeypatch, capsy
     assert "@" not in Path("a.methods.tex").read_text()
     assert "& \\multicolumn{2}{c}{F1} " in Path("a.tex").read_text()
     assert Path("a.tex").read_text().count(r"\begin{table}") == 1
+    written = Path("a.methods.bib").read_text()
+    Path("a.methods.bib").unlink()
+    with pytest.raises(SystemExit) as ended:
+        main(["demo", "-o", "a.methods.tex", "-o", "a.methods.bib"])
+    assert (ended.value.code or 0, Path("a.methods.bib").read_text()) == (0, written)
 
 
 LATIN = "".join(map(chr, [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]))
@@ -574,6 +630,7 @@ NAMED = {
     "\u03b1\u03b2-\u0394\u0391 \u03ac": r"$\alpha$$\beta$-$\Delta$A $\acute{\alpha}$",
     "český łąka ế ī ḱ": r"český łąka \'{\^{e}} \={\i} \'{k}",
     "e\u0301 x\u0306": r"é \u{x}",
+    "i\u0323 j\u0323 i\u0331 i\u030c": r"\d{i} \d{j} \b{i} \v{\i}",
     "x\u2192y \u2264 z\u2082 10\u207b\u00b3": "x$\\rightarrow$y $\\leq$ z$_{2}$ 10$^{-}$\u00b3",
     ",,a,, ''b'' --c": r",{},a,{}, '{}'b'{}' -{}-c",
 }

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,13 +12,14 @@ import narwhals
 import numpy as np
 import pytest
 from reports import NOTE, SIGNATURE, STRANGE, make_report, read_back, with_pair, without_intervals
+from scipy import stats
 
 from sigjax import Evaluation, compare, read, studies
 from sigjax.metrics.suites import suite_of
 from sigjax.records import InputError, Interval
 from sigjax.report import Report
 from sigjax.report.data import to_dataframe
-from sigjax.report.words import count
+from sigjax.report.words import count, p_interval_label
 
 
 def test_json_holds_the_records_and_exactly_the_agreed_keys():
@@ -284,3 +286,16 @@ def test_without_a_correction_p_stands_once():
     assert '"decides":"p"' in report.to_html()
     assert "| a | b | test | delta (a - b) | 95% interval, each pair alone | p | method |" in report.to_markdown()
     assert "| p | adjusted p | method |" in compare(THREE, **QUICK).to_markdown()
+
+
+def test_the_interval_of_p_has_the_level_that_its_label_names():
+    """That of resamples="auto" is for tests that stop by themselves; the bootstrap draws a number of resamples."""
+    rng = np.random.default_rng(0)
+    data = Evaluation.from_arrays({name: rng.normal(0.2 * k, 1.0, 40) for k, name in enumerate("AB")})
+    settings = {"test": ["permutation", "bootstrap"], "method": "montecarlo", "interval": "none"}
+    report = compare(data, **settings, resamples="auto", confidence_level=0.9)
+    levels = {one.test: re.fullmatch(r"([\d.]+)% interval of p", p_interval_label(one))[1] for one in report}
+    assert levels == {"permutation": "99.9", "bootstrap": "90"}
+    one = report["A", "B", "bootstrap"]
+    expected = stats.binomtest(one.exceed, one.resamples).proportion_ci(0.9, method="exact")
+    assert one.p_interval == pytest.approx(tuple(expected), rel=1e-9)

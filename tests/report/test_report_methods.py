@@ -118,11 +118,11 @@ def test_signatures_of_sacrebleu_and_missing_instances_are_named(tmp_path):
             assert Report.from_json(report.to_json()).to_methods() == report.to_methods()
 
 
-@pytest.mark.parametrize("change", [{"note": 99}, {"about": "bleu"}, {"values": {"dropped": "many"}}])
+@pytest.mark.parametrize("change", [{"note": 99}, {"note": "next"}, {"about": "bleu"}, {"values": {"dropped": "many"}}])
 def test_facts_that_are_of_no_note_are_refused(change):
     scores = {"A": {"x": 1, "y": 0, "z": 1}, "B": {"x": 0, "y": 1}}
     written = json.loads(compare(scores, missing="drop", device="numpy").to_json())
-    written["facts"][0] |= change
+    written["facts"][0] |= {key: len(written["notes"]) if value == "next" else value for key, value in change.items()}
     with pytest.raises(InputError, match="facts"):
         Report.from_json(json.dumps(written))
 

@@ -12,6 +12,7 @@ import pytest
 
 import sigjax
 from sigjax import Evaluation, InputError, compare
+from sigjax.resample.units import make_units
 
 OFFSETS = [10**power for power in range(3, 16)]
 ENDS = {"interval", "p_interval"}
@@ -269,3 +270,37 @@ def test_reals_as_without_the_offset(offset, count):
         same_pairs(expected, found)
         assert found[0].p_value == expected[0].p_value
         assert found[0].delta == pytest.approx(float(sum(differences) / count), rel=1e-12)
+
+
+@pytest.mark.parametrize("count", [64, 1024])
+def test_reals_that_differ_by_few_steps_are_refused_however_many_there_are(count):
+    """Steps are those of fixed point, to which reals are rounded: a difference of 2^14 of them has lost digits."""
+    rng = np.random.default_rng(0)
+    numbers, signs = rng.uniform(1.0, 2.0, count), rng.choice([-1.0, 1.0], count)
+    ones = np.ones(count)
+
+    def root(sums):
+        return (sums[..., 0] / sums[..., 1]) ** 0.5
+
+    def evaluation(apart):
+        systems = {"A": numbers + apart * signs, "B": numbers}
+        return Evaluation.from_arrays({k: np.stack([v, ones], 1) for k, v in systems.items()}, metric=root)
+
+    step = 1.0 / make_units(evaluation(1e-3)).divisors[0]
+    compare(evaluation(2.0**19 * step), interval="none", progress=False)
+    with pytest.raises(InputError, match="differ by too little"):
+        compare(evaluation(2.0**14 * step), interval="none", progress=False)
+
+
+@pytest.mark.parametrize("count", [20, 60, 200])
+@pytest.mark.parametrize("divisor", [3, 7, 11])
+def test_sums_of_fractions_tie_where_they_are_equal_as_real_numbers(count, divisor):
+    """Each fraction is rounded, so that sums that are equal differ by many roundings."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        whole = {name: rng.integers(0, 5, count) for name in "AB"}
+        reals = {name: numbers / divisor for name, numbers in whole.items()}
+        sampled = {"resamples": 999, "method": "montecarlo", "device": "numpy", "seed": seed}
+        for options in (sampled, *[{"method": "exact"}][: count == 20]):
+            (expected,), (found,) = (compare(each, interval="none", **options) for each in (whole, reals))
+            assert found.p_value == pytest.approx(expected.p_value, rel=1e-12)

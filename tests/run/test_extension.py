@@ -7,6 +7,7 @@ import pytest
 from runs import COUNTS, FSCORE, OTHERS, RUNS, TWO
 
 from sigjax import Evaluation, InputError, compare
+from sigjax.run.shards import DEFAULTS
 from sigjax.testing import permutation as permutation
 
 MORE = {
@@ -100,6 +101,16 @@ def _last_digit(row):
     row["p_value"] = math.nextafter(row["p_value"], 1.0)
 
 
+@pytest.mark.parametrize("name", sorted(DEFAULTS.keys() - {"tests", "resamples", "method", "interval", "level"}))
+def test_a_report_older_than_a_setting_had_its_default(name, tmp_path):
+    settings = {"method": "montecarlo", "interval": "none"}
+    report = json.loads(compare(FSCORE, **settings, resamples=500).to_json())
+    del report["settings"][name], report["checksum"]
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(report))
+    assert compare(FSCORE, **settings, resamples=800, extend=path) == compare(FSCORE, **settings, resamples=800)
+
+
 CHANGED = {
     "more than there are": (_of_first_pair(exceed=501), "'s0' and 's1' are not those of 500 resamples"),
     "less than none": (_of_first_pair(exceed=-1), "'s0' and 's1' are not those of"),
@@ -117,6 +128,8 @@ CHANGED = {
     "a pair twice": (lambda report: report["pairs"].append(report["pairs"][0]), "the pairs are not those of the run"),
     "another order": (lambda report: report["pairs"].reverse(), "the pairs are not those of the run"),
     "another schema": (lambda report: report.update(schema="sigjax/0"), "has the schema 'sigjax/0'"),
+    "another delta": (_of_first_pair(delta=0.5), "has changed since the report was written"),
+    "another note": (lambda report: report.update(notes=["all is well"]), "has changed since the report was written"),
 }
 
 

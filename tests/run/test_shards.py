@@ -236,7 +236,9 @@ def test_shards_that_do_not_fit_are_refused(monkeypatch):
     tally = second.tallies[key]
     counts = {"counts": tally.arrays["counts"] + 1}
     changed = replace(second, tallies=second.tallies | {key: replace(tally, arrays=counts)})
-    moved = replace(second, tallies=second.tallies | {key: replace(tally, start=tally.start + 1)})
+    later, earlier = (
+        replace(second, tallies=second.tallies | {key: replace(tally, start=tally.start + by)}) for by in (1, -1)
+    )
     monkeypatch.setattr(shards, "__version__", "0.0.7")
     newer = make_shard([FSCORE], settings, 2, 3)
     for wrong, message in [
@@ -244,7 +246,8 @@ def test_shards_that_do_not_fit_are_refused(monkeypatch):
         ((newer,), r"sigjax is .* in a and 0\.0\.7 in b"),
         ((second, changed), "c: is shard 2, as b is, with other numbers"),
         ((replace(second, is_finished=False),), "b: shard 2 is not finished"),
-        ((moved, third), "do not follow each other"),
+        ((later, third), "do not follow each other"),
+        ((earlier, third), "do not follow each other"),
         ((third,), "of 3 shards are missing: 2; make shard 2"),
     ]:
         with pytest.raises(InputError, match=message):

@@ -415,13 +415,17 @@ def test_why_results_are_not_paired():
         "old": Evaluation.from_arrays({"A": a, "B": b}, metric="accuracy", ids=ids),
         "others": Evaluation.from_arrays({"A": 1 - a, "B": b}, metric="accuracy", ids=[*ids[:-1], "q99"]),
         "fewer": Evaluation.from_arrays({"A": a[:9], "B": b[:9]}, metric="accuracy"),
-        "clusters": Evaluation.from_arrays({"A": 1 - a, "B": b}, metric="accuracy", ids=ids, clusters=[*ids[:15]] * 2),
+        **{
+            labels: Evaluation.from_arrays({"A": 1 - a, "B": b}, metric="accuracy", ids=ids, **{labels: ids[:15] * 2})
+            for labels in ("clusters", "strata")
+        },
     }
     reports = {name: Report.from_json(compare(each, progress=False).to_json()) for name, each in made.items()}
     reasons = {
         "others": "1 of 30 instances are only on the old side",
         "fewer": "30 of 30 instances are only on the old side",
         "clusters": "the clusters of the instances differ",
+        "strata": "the strata of the instances differ",
     }
     for name, reason in reasons.items():
         found = diff(reports["old"], reports[name], margin=0.1)

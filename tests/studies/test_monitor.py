@@ -500,6 +500,22 @@ def test_the_estimate_is_right_if_the_differences_go_on_as_they_are(correction, 
     assert monitor.pairs[0].better == "A"
 
 
+@pytest.mark.parametrize("correction", ["ebh", "holm", "none"])
+@pytest.mark.parametrize("settled", [1, 2])
+def test_the_estimate_knows_which_pairs_are_settled(correction, settled):
+    """The pattern goes on and on; A is ahead of B by little, and of all others on every other instance."""
+    pattern = np.array([1, -1, 0, -1, 1, 1, 0, -1, 1, 0, 1, -1])
+    rows = [np.maximum(pattern, 0), np.maximum(-pattern, 0), *np.zeros((settled, len(pattern)))]
+    monitor = Monitor("ABCD"[: 2 + settled], correction=correction, baseline="A", binary=True)
+    for _ in range(12):
+        monitor.update(rows)
+    assert [pair.settled_at is None for pair in monitor.pairs] == [True] + [False] * settled
+    expected = monitor.pairs[0].units + monitor.pairs[0].more_units
+    while not monitor.stop:
+        monitor.update(rows)
+    assert monitor.pairs[0].settled_at == pytest.approx(expected, rel=0.04)
+
+
 def test_the_text_estimates_how_many_more_are_needed_and_speaks_of_the_order():
     monitor = Monitor("ABC", binary=True, largest=1000)
     monitor.update(board(3, 20))

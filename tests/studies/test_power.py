@@ -14,6 +14,7 @@ from sigjax import Evaluation, InputError
 from sigjax.comparison.analysis import run_variances
 from sigjax.resample import draws as bits
 from sigjax.studies.formulas import detectable_effect, instances_needed, normal_power, simulated_effect
+from sigjax.studies.trials import allotted
 
 
 def pilot(size=300, effect=0.25, seed=0, **labels):
@@ -273,3 +274,17 @@ def test_random_words_of_trials_are_those_of_no_test(monkeypatch):
     sigjax.audit(data, repetitions=3, resamples=99)
     (first,) = {int(each.min()) for each in rows}
     assert 2**38 <= first <= 2**42 - 2**38
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_strata_of_a_trial_are_as_near_their_shares_as_whole_numbers_can_be(seed):
+    """Hamilton's counts have the least sum of deviations from the shares, of all counts of that size."""
+    rng = np.random.default_rng(seed)
+    strata = np.repeat(np.arange(3), rng.integers(1, 12, 3))
+    size = int(rng.integers(1, 15))
+    shares = np.bincount(strata) * size / len(strata)
+    found = np.bincount(allotted(strata, size), minlength=3)
+    assert found.sum() == size
+    every = [(i, j, size - i - j) for i in range(size + 1) for j in range(size + 1 - i)]
+    least = min(np.abs(np.array(each) - shares).sum() for each in every)
+    assert np.abs(found - shares).sum() == pytest.approx(least, abs=1e-12)

@@ -500,6 +500,23 @@ def test_intervals_of_deltas_hold_their_level_as_far_as_documented(kind, size, m
     assert share <= most + 3.0 * math.sqrt(most / len(values))
 
 
+@pytest.mark.parametrize("clusters", [None, [i // 3 for i in range(40)]])
+@pytest.mark.parametrize("kind", sorted({*get_args(IntervalKind)} - {"two-way", "none"}))
+def test_intervals_are_in_the_unit_of_the_numbers(kind, clusters):
+    """Squares of such numbers are beyond the range of a double; a power of two changes no digit."""
+    numbers = np.random.default_rng(0).integers(-(2**20), 2**20, (3, 40)) / 2.0**18
+
+    def found(exponent):
+        data = dict(zip("ABC", np.ldexp(numbers, exponent), strict=True))
+        report = compare(Evaluation.from_arrays(data, clusters=clusters), interval=kind, resamples=300, device="numpy")
+        ends = [(one.standard_error, *one.interval) for one in (*report.systems, *report)]
+        return np.ldexp(np.array(ends), -exponent)
+
+    expected = found(0)
+    for exponent in (-600, 440):
+        np.testing.assert_allclose(found(exponent), expected, rtol=1e-9)
+
+
 def test_numbers_without_bounds_are_not_cut():
     """Ratings from 1, and 0 or 1 beside other ratings."""
     assert interval_of(ANSWERS + 1.0, data=TWO).interval.high > 2.0

@@ -214,6 +214,18 @@ def test_deltas_of_whole_columns_hold_together_and_scores_stay():
     assert {one.interval_kind for one in first.systems} == {"percentile"}
 
 
+def test_whole_columns_of_two_metrics_have_the_level_of_bonferroni_between_them():
+    """Each metric by itself at half the error; scores are each alone."""
+    values = dict(zip("abc", np.random.default_rng(8).normal(size=(3, 31)), strict=True))
+    own = [SampleMetric(name, function, ("x",)) for name, function in (("median", np.median), ("largest", np.max))]
+    both = [Evaluation.from_arrays(values, metric=metric) for metric in own]
+    together = compare(both, family="report", resamples=500, progress=False)
+    apart = [compare(each, confidence_level=0.975, resamples=500, progress=False) for each in both]
+    alone = [compare(each, resamples=500, progress=False) for each in both]
+    assert [one.interval for one in together] == [one.interval for report in apart for one in report]
+    assert [one.interval for one in together.systems] == [one.interval for report in alone for one in report.systems]
+
+
 @pytest.mark.parametrize("correction", [name for name in FAMILYWISE if not CORRECTIONS[name].is_resampled])
 def test_an_interval_excludes_0_only_if_adjusted_p_is_small(correction):
     """Exact where the test is that of the interval, McNemar's by the normal law and t; the adjusted p are SciPy's and

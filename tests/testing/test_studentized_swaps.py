@@ -73,6 +73,21 @@ def test_counts_are_those_of_z_of_the_masks(metric, alternative, n):
     assert one.p_value == (one.exceed + 1) / (RESAMPLES + 1)
 
 
+def grows(sums):
+    """A score that grows with the number of instances, so that influences do not add up to 0, as those of ratios do."""
+    return sums[..., 0] ** 0.5 + 0.05 * sums[..., 1]
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("n", [5, 11])
+def test_influences_are_those_from_their_mean(n, alternative):
+    a, b = np.random.default_rng(n).integers(1, 9, (2, n, 2))
+    observed, z = z_of(a, b, grows), z_of_masks(masks_of(n), a, b, grows)
+    evaluation = Evaluation.from_arrays({"A": a, "B": b}, metric=grows)
+    (one,) = compare(evaluation, **SAMPLED, alternative=alternative, device="numpy")
+    assert one.exceed == extreme(z, observed, alternative).sum()
+
+
 @pytest.mark.parametrize("metric", ["fscore", "ratio"])
 def test_p_is_that_of_all_swaps(metric):
     a, b = make_arrays(metric, num_systems=2, num_instances=9).values()
@@ -155,6 +170,9 @@ def test_identical_systems_and_perfect_ones():
     assert same.p_value == 1
     apart = permutation_test(a, none, metric="fscore", statistic="studentized", resamples=9999)
     assert abs(apart.p_value - 2 / 2**6) < 0.01  # the standard error is 0 where all is right, and where nothing is
+    for pair, alternative in (((a, none), "greater"), ((none, a), "less")):  # only the data themselves are as extreme
+        one = permutation_test(*pair, metric="fscore", statistic="studentized", resamples=9999, alternative=alternative)
+        assert abs(one.p_value - 1 / 2**6) < 0.006
 
 
 def test_many_pairs_are_swapped_in_chunks(monkeypatch):

@@ -330,6 +330,23 @@ def test_only_pairs_at_the_floor_are_tilted():
     assert r"importance sampling~\cite{harrison2012}" in to_methods(report)
 
 
+def test_no_tilted_p_value_is_above_the_floor():
+    """Some pairs have no extreme swap among 100, but more than one in 101 is as extreme: these keep the floor."""
+    rng, gold = np.random.default_rng(0), np.arange(40) % 3
+
+    def system(share):
+        labels = np.where(rng.random(40) < share, gold, rng.integers(0, 3, 40))
+        of_classes = [np.stack([(gold == k) & (labels == k), labels == k, gold == k], axis=1) for k in range(3)]
+        return np.concatenate(of_classes, axis=1).astype(int)
+
+    data = {f"s{k}": system(share) for k, share in enumerate(np.linspace(0.2, 0.8, 10))}
+    report = compare(Evaluation.from_arrays(data, metric=macro), resamples=100, interval="none", device="numpy")
+    at_floor = [one for one in report if one.exceed == 0]
+    assert {one.method for one in at_floor} == {"montecarlo", "tilted"}
+    for one in at_floor:
+        assert one.p_value < 1 / 101 if one.method == "tilted" else one.p_value == 1 / 101
+
+
 @pytest.mark.parametrize("name", SCORES)
 def test_small_p_agree_with_many_plain_swaps(name):
     rng = np.random.default_rng(6)
