@@ -3,6 +3,9 @@
 import io
 import json
 import zipfile
+from importlib import import_module
+
+from sigjax.formats.table import HARNESSES
 
 
 def lm_eval(values, *, metric="acc", filters=("none",), **fields):
@@ -215,7 +218,10 @@ def mteb(value, *, task="STS", **subsets):
     return json.dumps({"dataset_revision": "0", "mteb_version": "1.0", "scores": scores, "task_name": task}, indent=2)
 
 
+SAMPLES = {name: import_module(f"sigjax.formats.harness.{name.replace('-', '_')}").SAMPLE for name in HARNESSES}
+"""What the file of each harness says of its logs."""
 TEXTS = {
+    **{name: (each.file, each.make) for name, each in SAMPLES.items() if not each.alone},
     "lm-eval": ("samples_arc_2026-01-21T03-44-18.458309.jsonl", lm_eval),
     "inspect": ("log.json", inspect),
     "helm": ("per_instance_stats.json", helm),

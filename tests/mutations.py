@@ -15,6 +15,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import logs
 import numpy as np
 
 from sigjax import InputError, read
+from sigjax.formats.table import HARNESSES
 
 ODD = (
     "1_000 9007199254740993 9007199254740993.0 1e-400 1e400 -1 nan inf -0 0x1F ١٢ 99999999999999999999999 4447 0447 "
@@ -60,6 +62,12 @@ def saved() -> bytes:
     metric = {"name": "mean", "stat_names": ["value", "count"], "higher_is_better": True, "notes": []}
     header = {"schema": "sigjax-evaluation/1", "systems": ["A", "B"], "ids": ["x", "y"], "metrics": [metric]}
     return arrays(header=np.frombuffer(json.dumps(header).encode(), np.uint8), stats_0=np.ones((2, 2, 2)))
+
+
+def comet_text(system: str, values: list[int]) -> str:
+    """What comet-score prints of a system."""
+    lines = [f"{system}\tSegment {i}\tscore: {value:.4f}\n" for i, value in enumerate(values)]
+    return "".join([*lines, f"{system}\tscore: {sum(values) / len(values):.4f}\n"])
 
 
 def parquet(columns: dict[str, Any], compression: str = "snappy") -> bytes:
@@ -103,6 +111,17 @@ def details(model: str) -> bytes:
     docs = [{"id": f"{i}", "query": f"q{i}", "topic": "t", "choices": ["a", "b"]} for i in range(5)]
     metrics = [{"acc": i % 2, "f1": 0.5 * i, "parts": [1.0]} for i in range(5)]
     return parquet({"__doc__": docs, "__metric__": metrics, "__model__": [model] * 5}, "zstd")
+
+
+def of_harness(name: str) -> list[Sample]:
+    """The logs of the file of a harness."""
+    about = logs.SAMPLES[name]
+    found = list[Sample]()
+    for make in (about.make, *about.more):
+        made = {"a": make(A)} if about.alone else {"a": make(A), "b": make(B, **about.other)}
+        files = {key: each.encode() if isinstance(each, str) else each for key, each in made.items()}
+        found.append(Sample(files, () if about.alone else tuple(files), dict(about.options)))
+    return found
 
 
 A, B = [1, 0, 1, 1, 0], [0, 0, 1, 1, 1]
@@ -161,6 +180,7 @@ CTM = "c A 0.1 0.3 WELL 0.9\nc A * * <ALT_BEGIN>\nc A 1 .5 A\nc A * * <ALT>\nc A
 TRN = "a cat <unk> (s1-u1)\n(uh) it is (s1-u2)\n"
 
 SAMPLES: dict[str, Callable[[], list[Sample]]] = {
+    **{name: partial(of_harness, name) for name in HARNESSES},
     "csv": lambda: [of_text(t=WIDE, options=CLUSTERED), of_text(t='"id","A","B"\n"x, y",1,"2"\n"z",0,1\n')],
     "tsv": lambda: [
         of_text(t=LONG_TABLE, options={"metric": "fscore"}),
@@ -185,6 +205,10 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
     "paired-perm": lambda: [of_text(t="8,6\n3,4\n0,0\n"), of_text(t="8,1,6,2\n3,0,2,2\n")],
     "mt-metrics-eval": lambda: [of_text(t="A 1\nA 0.5\nB None\nB 2\n", options={"missing": "drop"})],
     "comet": lambda: [of_text(t=COMET)],
+    "comet-text": lambda: [
+        of_text("a", "b", a=comet_text("a", A), b=comet_text("out/b", B)),
+        of_text(t=comet_text("a", A) + comet_text("b", B)),
+    ],
     "texts": lambda: [
         of_text(*"ab", r="A cat.\nIt rained.\n", a="The cat.\nIt rains.\n", b="\nIt.\n", options={"metric": metric})
         for metric in ("wer", "cer")

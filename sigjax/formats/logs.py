@@ -70,6 +70,8 @@ class SystemLog:
     """Of how many of its rows something is lacking, of how many, and what, for a note."""
     published: Callable[[str, float], tuple[list[str], bool]] | None = None
     """(score, its mean) -> notes where the program published another mean, and whether lower is better."""
+    unlisted: tuple[int, Scores] | None = None
+    """Where it lists failures only: how many instances there are, and the scores of those that it leaves out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +141,8 @@ class Log:
         """What the logs hold: evaluations by task, or one where no system has several tasks."""
         files = sources.files or tuple(sources.by_file())
         results = [result for file in files for result in (self.results or self._declared)(file, options)]
+        if not results:
+            raise InputError(f"{files[0]}: holds no results of instances; expected at least one")
         names = _names(results, sources, files_are_runs=self.files_are_runs)
         named = [replace(result, system=name) for result, name in zip(results, names, strict=True)]
         if self.files_are_runs:
@@ -167,8 +171,9 @@ class Log:
 
         A task that is not `alone` is refused when it is evaluated: it may not have the metric.
         """
+        results, listed = _with_unlisted(results)
         sheets, contents, unusable = zip(*(_columns(result, options) for result in results), strict=True)
-        notes += _differences(results, self.must_agree)
+        notes += _differences(results, self.must_agree) + listed
         notes += tuple(dict.fromkeys(note for result in results for note in result.notes))
         notes += tuple(_lacking(results))
         _check_content(sheets, contents, self.content)
@@ -255,6 +260,41 @@ def _as_runs(logs: Sequence[SystemLog]) -> SystemLog:
     counts, totals, what = zip(*(log.lacking for log in logs), strict=True)
     notes = tuple(note for log in logs for note in log.notes)
     return replace(logs[0], rows=rows, notes=notes, lacking=(sum(counts), sum(totals), what[0]), published=None)
+
+
+def _with_unlisted(logs: Sequence[SystemLog]) -> tuple[Sequence[SystemLog], tuple[str, ...]]:
+    """Logs with a row for each instance, and a note, where they list failures only.
+
+    Instances that any log lists have ids. What none lists has the same score everywhere, so that any id will do.
+
+    >>> row = Row({"valid": 0.0}, "q1")
+    >>> logs = [SystemLog("", rows, unlisted=(2, {"valid": 1.0})) for rows in ([row], [])]
+    >>> [[(row.id, row.scores["valid"]) for row in log.rows] for log in _with_unlisted(logs)[0]]
+    [[('q1', 0.0), ('1 of 1 that no file lists', 1.0)], [('q1', 1.0), ('1 of 1 that no file lists', 1.0)]]
+    """
+    if not all(log.unlisted for log in logs):
+        return logs, ()
+    rows = [{row.id: row for row in log.rows} for log in logs]
+    ids = list(dict.fromkeys(id for own in rows for id in own))
+    (count, _), *others = (log.unlisted or (0, {}) for log in logs)
+    for log, (other, _) in zip(logs[1:], others, strict=True):
+        if other != count:
+            raise InputError(
+                f"{log.file}: is of {other} instances, but {logs[0].file} of {count}; such files list failures "
+                "only, so give those of the same test set"
+            )
+    rest = count - len(ids)
+    if rest < 0:
+        raise InputError(
+            f"{logs[0].file}: is of {count} instances, but all files together list {len(ids)}; give those of the same "
+            "test set"
+        )
+    ids += [f"{i} of {rest} that no file lists" for i in range(1, rest + 1)]
+    whole = [
+        replace(log, rows=[own.get(id) or Row((log.unlisted or (0, {}))[1], id) for id in ids])
+        for log, own in zip(logs, rows, strict=True)
+    ]
+    return whole, (f"files list failures only: {rest:,} of {count:,} instances are in none, and passed by all",)
 
 
 def _lacking(logs: Sequence[SystemLog]) -> Iterator[str]:

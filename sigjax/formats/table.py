@@ -1,7 +1,8 @@
 """All formats in one table: what each takes, how it is recognized, what it gives, and where its reader is.
 
 A reader, and whatever else is named as "module:function", is imported when it is asked for. So a file is recognized by
-its name and its first bytes, and only the module of its format is loaded. Packages add formats of their own (`Format`).
+its name and its first bytes, and only the module of its format is loaded. Logs of harnesses are declared in the files
+of `formats.harness`, which are imported where a file begins as logs do. Packages add formats of their own (`Format`).
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import chain
 from pathlib import PurePath
-from pkgutil import resolve_name
+from pkgutil import iter_modules, resolve_name
 from typing import TYPE_CHECKING, Any, Literal
 
 from sigjax.metrics import ANSWERS, CLASS_METRICS, TEXT_METRICS, canonical, parameterized
@@ -24,7 +26,7 @@ from sigjax.readers.table import DataTable, is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.options import Parameters, check_parameters, split_parameters
-from sigjax.run.files import ZIP_MAGIC, is_spreadsheet
+from sigjax.run.files import ZIP_MAGIC, files_inside, is_spreadsheet, read_head
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -107,7 +109,8 @@ class Format:
         options: names of the options of `read`, and of parameters of metrics, that mean something here only.
         parameters: what may stand after the name, as in alignment(one_based=true): each with the values that it may
             have, or none where it may have any; `Options.parameters` has what was given.
-        folder: pattern of the files in a folder that stands for a system.
+        folder: pattern of the files in a folder that stands for a system, or several with | between them; *.json is for
+            those that look like this format, too.
         tasks: whether a system may have several files, one per task, so that its folder may hold them all.
         certain: whether files that look like this are nothing else, and are refused rather than taken for plain text
             where the metric does not fit.
@@ -150,6 +153,14 @@ class Format:
     def may_be(self, name: str, head: bytes) -> bool:
         """Whether files of this format may have such a name and beginning."""
         return bool(re.fullmatch(self.names, PurePath(name).name, re.S)) and head.lstrip().startswith(self.begins)
+
+    def inside(self, folder: str) -> list[str]:
+        """The files in a folder that are of this format: by their names, where these tell it."""
+        found = set[str]()
+        for pattern in filter(None, self.folder.split("|")):
+            files = files_inside(folder, pattern)
+            found.update(each for each in files if pattern != _ANY_JSON or self.fits(*read_head(each)))
+        return sorted(found)
 
     def confirmed(self, files: Sequence[str], outputs: Sequence[str]) -> bool:
         """Whether gold files and those of systems are of this format together."""
@@ -285,6 +296,7 @@ def _looks_alpaca_eval(_: str, head: bytes) -> bool:
     return re.match(rb"\s*\[\s*\{", head) is not None and sum(field in head for field in fields) >= 2
 
 
+_ANY_JSON = "*.json"
 DOCUMENTS = (".md", ".rst", ".log", ".html", ".yaml", ".yml", ".py", ".ipynb", ".pdf", ".png")
 """Endings of files that hold neither results, nor gold labels or texts."""
 _JSON = re.compile(rb'\s*(\[\s*)?\{\s*"[^"\n]*"\s*:')
@@ -374,6 +386,7 @@ _LOOKS: dict[str, Looks] = {
     "npz": looks_like(b"^" + ZIP_MAGIC, ending=".npz"),
     "parquet": looks_like(rb"^PAR1", ending=".parquet"),
     "comet": looks_like(rb'"COMET"'),
+    "comet-text": looks_like(rb"(?m)^[^\t\n]+\tSegment \d+\tscore: "),
     "mt-metrics-eval": looks_like(ending=".seg.score"),
     "mqm": _looks_mqm,
     "appraise": lines_like(rb"[^,]+,[^,]+,[^,]+,(TGT|CHK|BAD|REF),[^,]*,[^,]*,-?\d{1,9}(\.\d+)?,.*"),
@@ -387,6 +400,20 @@ _LOOKS: dict[str, Looks] = {
     "spaces": _looks_spaced,
 }
 """How each format is recognized, by its name."""
+CURVES: Mapping[str, Looks] = {
+    "events": lambda name, _: PurePath(name).name.startswith("events.out.tfevents."),
+    "scalar": looks_like(rb'\A"?Wall time"?,"?Step"?,"?Value"?\s'),
+    "scalars": looks_like(rb"\A\s*\[\s*\[\s*\d{9,10}(\.\d{1,9})?\s*,\s*\d{1,18}\s*,\s*-?[\d.]"),
+    "chart": looks_like(rb'\A[^\n]*__MIN"?,[^\n,]*__MAX"?[,\r\n]'),
+    "history": looks_like(
+        rb'\A(?=[^\n]*[,"]_step\b|_step\b)(?=[^\n]*\b_runtime\b)(?=[^\n]*\b_timestamp\b)(?![^\n]*\b[Nn]ame\b)[^\n]*,'
+    ),
+    "monitor": looks_like(rb'\A#\s*\{\s*"t_start"\s*:'),
+    "evaluations": lambda _, head: (
+        head.startswith(ZIP_MAGIC) and head[30:].startswith((b"timesteps.npy", b"results.npy"))
+    ),
+}
+"""How files of one run in training are recognized, which hold no instances (`formats.curves`)."""
 
 
 def _format(takes: Takes, name: str, title: str, reader: str, metrics: tuple[str, ...] = (), **more: Any) -> Format:
@@ -420,7 +447,7 @@ _PLAIN, _FRAMES = "sigjax.readers.plain:read_", "sigjax.readers.frames:read_"
 _TABLE = (
     # Logs of evaluations of language models
     _log("lm-eval", "samples of lm-evaluation-harness", options=_FILTER, folder="samples_*.jsonl", tasks=True),
-    _log("inspect", "logs of Inspect (inspect_ai)", b"{", ZIP_MAGIC, folder="*.eval", tasks=True),
+    _log("inspect", "logs of Inspect (inspect_ai)", b"{", ZIP_MAGIC, folder="*.eval|*.json", tasks=True),
     _log("helm", "per_instance_stats.json of HELM", b"[", options=_FILTER, folder="per_instance_stats.json"),
     _log("eee", "instances of Every Eval Ever", folder="*_samples.jsonl"),
     _log("lighteval", "details of lighteval, parquet", b"", folder="details_*.parquet", tasks=True, names="details_.*"),
@@ -439,6 +466,7 @@ _TABLE = (
         "trec:TREC_EVAL.read",
         recognizes="trec:looks_measured",
     ),
+    _systems("comet-text", "lines that comet-score prints", "texts:COMET_TEXT.read"),
     _systems("brackets", "output of evalb", "trees:EVALB.read", _F1),
     _systems(
         "errant",
@@ -562,7 +590,38 @@ _TABLE = (
     ),
     _table("spaces", "table, blanks between columns", _PLAIN + "spaces", r"(?!.*\.(csv|tsv)$).*"),
 )
-FORMATS: Mapping[str, Format] = {each.name: each for each in _TABLE}
+HARNESSES = tuple(each.name.replace("_", "-") for each in iter_modules([str(PurePath(__file__).with_name("harness"))]))
+"""The formats of logs, each of which has a file in `formats.harness`."""
+LOGS_BEGIN = (b"{", b"[", ZIP_MAGIC, b"PAR1")
+"""What their logs begin with, one of these."""
+
+
+class _Formats(Mapping[str, Format]):
+    """Formats by name: the logs of harnesses, each imported when it is asked for, and those of the table."""
+
+    def __init__(self, known: Sequence[Format]) -> None:
+        self._known = {each.name: each for each in known}
+
+    def __getitem__(self, name: str) -> Format:
+        """The format of that name."""
+        if name in HARNESSES and name not in self._known:
+            self._known[name] = resolve_name(f"sigjax.formats.harness.{name.replace('-', '_')}:FORMAT")
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is such a format."""
+        return name in HARNESSES or name in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        """The names, in order."""
+        return iter(dict.fromkeys(chain(HARNESSES, self._known)))
+
+    def __len__(self) -> int:
+        """The number of formats."""
+        return len({*HARNESSES, *self._known})
+
+
+FORMATS: Mapping[str, Format] = _Formats(_TABLE)
 """By name, in the order in which they are tried on a file: the particular before the general."""
 _GENERAL = ("id-labels", "labels", "texts", "jsonl", "json", "paired-perm", "tsv", "csv", "timbl", "spaces")
 """Formats that files of another package's format may look like, which are tried after it."""
@@ -617,7 +676,11 @@ def named_format(reader: str) -> tuple[Format, dict[str, list[str]]]:
     return known[name], given
 
 
-def all_formats() -> dict[str, Format]:
-    """All formats by name, with those of other packages, in the order in which they are tried."""
-    particular = {name: each for name, each in FORMATS.items() if name not in _GENERAL}
+def all_formats(head: bytes | None = None) -> dict[str, Format]:
+    """All formats by name, with those of other packages, in the order in which they are tried.
+
+    Those that a file with these first bytes may be of: logs of harnesses only where it begins as a log.
+    """
+    without = () if head is None or head.lstrip().startswith(LOGS_BEGIN) else HARNESSES
+    particular = {name: FORMATS[name] for name in FORMATS if name not in _GENERAL and name not in without}
     return particular | added_formats() | {name: FORMATS[name] for name in FORMATS if name in _GENERAL}

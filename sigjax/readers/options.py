@@ -347,7 +347,9 @@ ENDINGS = frozenset(
     ).split()
 )
 """Endings of file names that tell a format; others, such as `.reverse`, are part of a system's name."""
-_SAME_FOR_ALL = re.compile(r"samples_.*\.jsonl|details_.*\.parquet|(per_instance_(stats|details)|annotations)\.json")
+_SAME_FOR_ALL = re.compile(
+    r"samples_.*\.jsonl|details_.*\.parquet|(per_instance_(stats|details)|annotations|summary|BFCL_v\d+_.*_score)\.json"
+)
 """Files that a program names alike for every system: the system is named after the folder."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.:-]+")
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,6 +11,8 @@ from typing import Any
 import logs
 import mutations
 from mutations import A, B
+
+from sigjax.formats.table import FORMATS, HARNESSES
 
 Records = tuple[list[Any], Callable[[list[Any]], str | bytes]]
 """The parts of a file that can be shuffled, and how they are a file again."""
@@ -103,6 +106,20 @@ def log(make: Callable[..., str], split: Split = lines, *, cluster: str = "", **
     return Case({"a": make(A), "b": make(B, **fields)}, split, cluster=cluster)
 
 
+def of_harness(name: str) -> Case:
+    """Logs of the file of a harness, which keep their names where these are needed."""
+    about = logs.SAMPLES[name]
+    if about.alone:
+        return Case({f"all/{about.file}": about.make(A)}, None)
+    named = re.fullmatch(FORMATS[name].names, "a") is None
+    contents = {"a": about.make(A), "b": about.make(B, **about.other)}
+    made = {f"{k}/{about.file}" if named else k: content for k, content in contents.items()}
+    packed = any(isinstance(each, bytes) for each in made.values())
+    by_line = rows if packed else partial(lines, head=about.header)
+    split = by_line if about.records is None else inside(*about.records)
+    return Case(made, split, cluster=about.cluster, options=dict(about.options))
+
+
 def gold(split: Split = lines, *, cluster: str = "", **files: str | bytes) -> Case:
     return Case({"gold": files.pop("g"), **files}, split, cluster=cluster)
 
@@ -156,6 +173,7 @@ SQUAD = {"title": "T", "paragraphs": [{"qas": [{"id": f"q{i}", "answers": [{"tex
 TOPICS = {f"{i}": {"d1": 1, "d2": 2 * (i % 2)} for i in range(7, 11)}
 
 CASES: dict[str, Callable[[], Case]] = {
+    **{name: partial(of_harness, name) for name in HARNESSES},
     "lm-eval": lambda: log(logs.lm_eval, cluster="topic"),
     "inspect": lambda: log(logs.inspect, inside("samples"), cluster="topic", model="b"),
     "helm": lambda: log(logs.helm, inside(), cluster="instance"),
@@ -261,6 +279,9 @@ CASES: dict[str, Callable[[], Case]] = {
             {f"o/{k}": [{"src": f"s{i}", "COMET": v} for i, v in enumerate(own)] for k, own in (("A", A), ("B", B))}
         )},
         inside("o/B"),
+    ),
+    "comet-text": lambda: Case(
+        {k: mutations.comet_text(k, v) for k, v in (("a", A), ("b", B))}, partial(lines, tail=1)
     ),
     "mqm": lambda: Case(
         {"all": MQM + "".join(numbered(name + "\t{doc}\t{i}\tr\tOther\t{value}\n", SEVERITIES) for name in "AB")},
