@@ -12,6 +12,7 @@ from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Any, NoReturn, TypeVar
 
@@ -23,7 +24,7 @@ from sigjax.readers.json_files import Item, load_item, text
 from sigjax.readers.options import Options, listing, quote, suggest
 from sigjax.readers.roles import SHOWN
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric
-from sigjax.run.files import naming
+from sigjax.run.files import is_file, naming
 
 _Value = TypeVar("_Value")
 _Key = TypeVar("_Key", bound=Hashable)
@@ -148,18 +149,23 @@ class Log:
         if self.files_are_runs:
             named = list(map(_as_runs, grouped(named, attrgetter("system")).values()))
         tasks, notes = _by_task(named, options)
-        scores, readings, joined = dict[str, Collection[str]](), dict[str, Reading](), list[Sheet]()
-        for name, logs in tasks.items():
-            seen: list[Sheet] = []
-            scores[name], readings[name] = self._task(logs, notes, replace(options, seen=seen), alone=len(tasks) == 1)
-            joined += seen
+        of_tasks = _options_of_tasks(options, {name or logs[0].task: logs for name, logs in tasks.items()})
+        scores, readings, joined = dict[str, Collection[str]](), dict[str, Reading](), dict[str, list[Sheet]]()
+        for (name, logs), own in zip(tasks.items(), of_tasks, strict=True):
+            seen = joined[name] = []
+            scores[name], readings[name] = self._task(logs, notes, replace(own, seen=seen), alone=len(tasks) == 1)
         if options.seen is not None:
-            options.seen[:] = joined
+            options.seen[:] = chain.from_iterable(joined.values())
         if len(readings) == 1:
             return next(iter(readings.values()))
+        fields = {name: {label for sheet in seen for label in sheet.labels} for name, seen in joined.items()}
+        asked = options
 
         def evaluate(options: Options) -> dict[str, EvaluationRecord | None]:
-            having = {name for name in readings if options.metric in scores[name]} or set(readings)
+            having = [name for name in readings if options.metric in scores[name]] or list(readings)
+            having, left_out = _having_fields(asked, files[0], {name: fields[name] for name in having})
+            if left_out:
+                return {name: _of_one_task(readings[name](options), left_out) for name in having}
             return {name: reading(options) if name in having else None for name, reading in readings.items()}
 
         return evaluate
@@ -202,6 +208,55 @@ class Log:
             return replace(evaluation, title=f"{task}: {score}" if task and not others else None)
 
         return sheets[0].numbers, evaluate
+
+
+def _options_of_tasks(options: Options, logs: Mapping[str, Sequence[SystemLog]]) -> list[Options]:
+    """The options for the logs of each task: of TASK=FIELD for clusters and strata, what is said of the task.
+
+    >>> [own.cluster for own in _options_of_tasks(Options(cluster="x=topic"), {"x": [], "y": []})]
+    ['topic', None]
+    """
+    changes: list[dict[str, str | None]] = [{} for _ in logs]
+    for option in ("cluster", "strata"):
+        said = [part.partition("=") for part in (getattr(options, option) or "").split(",")]
+        if is_file(getattr(options, option) or "") or not all(equals for _, equals, _ in said):
+            continue
+        fields = {task.strip(): name.strip() for task, _, name in said}
+        if unknown := [task for task in fields if task not in logs]:
+            file = next(log.file for own in logs.values() for log in own)
+            others = suggest(unknown[0], logs, "tasks")
+            raise InputError(f"{file}: {Hint(option)}: no task {quote(unknown[0])}; {others}")
+        for task, own in zip(logs, changes, strict=True):
+            own[option] = fields.get(task)
+    return [replace(options, **own) for own in changes]
+
+
+def _having_fields(options: Options, file: str, fields: Mapping[str, Collection[str]]) -> tuple[list[str], list[str]]:
+    """The tasks that have the field of `strata` and those that are left out for it; a field that some lack is refused.
+
+    `fields` are those of each task.
+    """
+    for option in ("cluster", "strata"):
+        name = getattr(options, option)
+        if name is None or "=" in name or is_file(name):
+            continue
+        lacking = [task for task, own in fields.items() if name not in own]
+        having = [task for task in fields if task not in lacking]
+        if lacking and having and option == "strata" and options.sliced:
+            return having, lacking
+        if lacking:
+            which = ", ".join(f"{task}: {listing(sorted(own), 5) or 'none'}" for task, own in [*fields.items()][:4])
+            how = f"{Hint(option, quote(f'{having[0]}={name}'))} is for that task alone; " if having else ""
+            no_field = f"no field {quote(name)} in {listing(lacking, 4)}"
+            raise InputError(f"{file}: {Hint(option)}: {no_field}; {how}fields of {which}")
+    return list(fields), []
+
+
+def _of_one_task(evaluation: EvaluationRecord, left_out: Sequence[str]) -> EvaluationRecord:
+    """The evaluation with its task in the name of the metric, and a note on tasks that lack a field."""
+    metric = replace(evaluation.metric, name=evaluation.title or evaluation.metric.name)
+    note = f"left out task{'s' * (len(left_out) > 1)} {', '.join(left_out)}: no such field"
+    return replace(evaluation, metric=metric, notes=(*evaluation.notes, note), title=None)
 
 
 def _refuse(error: InputError, _: Options) -> NoReturn:

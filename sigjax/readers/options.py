@@ -79,7 +79,7 @@ class TableOptions:
     cluster: str | None = option(
         None,
         "Resample clusters (documents) whole: a column or field, or a file of labels.",
-        "The file has one label per line.",
+        "The file has one label per line. TASK=FIELD is for one task of a suite; TASK=FIELD,TASK=FIELD for several.",
         group="Input",
         arrays="labels in an array are for Evaluation.from_arrays(..., clusters=...)",
     )
@@ -148,6 +148,7 @@ class Options(FileOptions):
     """Where the sheets that are joined are kept, for `sigjax doctor`."""
     single: bool = False  # whether one system is enough
     folds: bool = False  # whether rows are folds of a cross-validation, told by columns named so
+    sliced: bool = False  # whether tasks of a suite that lack the field of `strata` are left out
 
     def has(self, parameter: str) -> bool:
         """Whether a parameter of the format is true."""

@@ -11,6 +11,7 @@ from mutations import values as numbers
 
 import sigjax
 from sigjax import InputError, compare, read
+from sigjax.formats import read_metrics
 from sigjax.formats.table import CURVES, HARNESSES, LOGS_BEGIN, all_formats
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -187,6 +188,49 @@ def test_segments_of_comet_score_are_joined_by_number(write):
         read(a, write("d.txt", "b\tSegment 0\tscore: x\n"))
 
 
+@pytest.fixture
+def suites(write):
+    """Two models on two tasks, of which one has sections: a folder for each model."""
+    rng, folders = np.random.default_rng(1), []
+    for model in "ab":
+        for task, doc in (("gsm8k", lambda i: {"section": f"s{i // 5}"}), ("arc", lambda i: {"topic": f"t{i // 4}"})):
+            lines = logs.lm_eval(rng.integers(0, 2, 20).tolist(), metric="em").splitlines()
+            made = [json.dumps(json.loads(line) | {"doc": doc(i)}) + "\n" for i, line in enumerate(lines)]
+            path = write(f"{model}/samples_{task}_2026-01-01T00-00-00.1.jsonl", "".join(made))
+        folders.append(path.parent)
+    return folders
+
+
+@pytest.mark.parametrize("option", ["cluster", "strata"])
+def test_a_field_of_one_task_is_named_with_it(suites, option):
+    def labels(said):
+        return [
+            getattr(each, {"cluster": "clusters"}.get(option, option))
+            for each in read_metrics(*suites, **{option: said})
+        ]
+
+    sections, topics = tuple(f"s{i // 5}" for i in range(20)), tuple(f"t{i // 4}" for i in range(20))
+    suite, *tasks = labels("gsm8k=section")
+    assert sorted(tasks, key=str) == sorted([sections, None], key=str)
+    assert {f"gsm8k: {name}" for name in sections} < {*suite}
+    assert {*labels("gsm8k=section,arc=topic")[1:]} == {sections, topics}
+    with pytest.raises(InputError, match=rf"{option}: no task 'gsm'; did you mean 'gsm8k'"):
+        labels("gsm=section")
+    with pytest.raises(
+        InputError,
+        match=rf"no field 'section' in 'arc'; {option}='gsm8k=section' is for that task alone; fields of .*topic",
+    ):
+        labels("section")
+
+
+def test_clusters_of_one_task_are_those_of_the_task_alone(suites):
+    (alone,) = [each for each in compare(read_metrics(*suites, cluster="gsm8k=section")) if each.metric == "gsm8k: em"]
+    files = [next(folder.glob("samples_gsm8k*")) for folder in suites]
+    (expected,) = compare(read(*files, metric="em", cluster="section"))
+    assert (alone.delta, alone.p_value, alone.interval) == (expected.delta, expected.p_value, expected.interval)
+    assert compare(read(*files, metric="em", cluster="gsm8k=section"))[0].p_value == expected.p_value  # one task
+
+
 EVALUATIONS = mutations.arrays(
     timesteps=np.array([100, 200]), results=np.array([[1.0, 2.0], [3.0, 5.0]]), ep_lengths=np.array([[9, 9], [9, 9]])
 )
@@ -195,7 +239,7 @@ CURVE_FILES = {
     "run_A.csv": ("Wall time,Step,Value\n1700000055.7,0,10.5\n1700000062.8,1000,11.25\n", r"last Value \(11.25\)"),
     "run.json": ("[[1700000055.7, 0, 10.5], [1700000062.8, 1000, 11.25]]", "a scalar of TensorBoard"),
     "chart.csv": (
-        '"Step","one - loss","one - loss__MIN","one - loss__MAX"\n"1","2.5","2.5","2.5"\n', "a chart of Weights & Biases"
+        '"Step","one - loss","one - loss__MIN","one - loss__MAX"\n"1","2.5","2.5","2.5"\n', "a chart of Weights"
     ),
     "history.csv": (",_step,loss,_runtime,_timestamp\n0,0,1.5,2,17\n1,1,1.25,4,18\n", "history of a run of Weights"),
     "0.monitor.csv": ('#{"t_start": 1.5, "env_id": "X-v1"}\nr,l,t\n80.0,9,1.5\n60.0,9,2.5\n', r"mean r \(70\)"),
