@@ -107,12 +107,6 @@ def tables() -> list[Sample]:
     ]
 
 
-def details(model: str) -> bytes:
-    docs = [{"id": f"{i}", "query": f"q{i}", "topic": "t", "choices": ["a", "b"]} for i in range(5)]
-    metrics = [{"acc": i % 2, "f1": 0.5 * i, "parts": [1.0]} for i in range(5)]
-    return parquet({"__doc__": docs, "__metric__": metrics, "__model__": [model] * 5}, "zstd")
-
-
 def of_harness(name: str) -> list[Sample]:
     """The logs of the file of a harness."""
     about = logs.SAMPLES[name]
@@ -197,7 +191,6 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
     "excel": lambda: [
         Sample({"t": spreadsheet(first={"id": list("wxyz"), "A": [1, 0, 1, 1], "B": [0.5, 1, 1, 0]}, second={})})
     ],
-    "lighteval": lambda: [Sample({name: details(name) for name in "ab"}, ("a", "b"), {"metric": "acc"})],
     "numbers": lambda: [
         of_text("a", "b", a="1\n0.5\n1e-3\n", b="0\n1\n2\n"),
         of_text("a", "b", a="1 2\n3 5\n", b="0 2\n4 6\n"),
@@ -254,30 +247,7 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
         of_text("a", "b", g=ANSWERS, a='{"x": "Cat", "y": ""}', b='{"y": "In Rome"}', options={"missing": "zero"}),
     ],
     "trec-eval": lambda: [of_text("a", "b", a=EVAL, b=EVAL, options={"metric": "map"})],
-    "lm-eval": lambda: [of_text("a", "b", a=logs.lm_eval(A), b=logs.lm_eval(B))],
-    "inspect": lambda: [
-        of_text("a", "b", a=logs.inspect(A), b=logs.inspect(B, model="b")),
-        Sample({name: logs.inspect_zip(logs.inspect(A, model=name)) for name in "ab"}, ("a", "b")),
-    ],
-    "helm": lambda: [of_text("a", "b", a=logs.helm(A), b=logs.helm(B))],
-    "eee": lambda: [of_text("a", "b", a=logs.every_eval(A), b=logs.every_eval(B, model="b"))],
-    "alpaca-eval": lambda: [of_text("a", "b", a=logs.alpaca_eval(A), b=logs.alpaca_eval(B, model="b"))],
-    "terminal-bench": lambda: [of_text("a", "b", a=logs.terminal_bench(A), b=logs.terminal_bench(B))],
-    "tau-bench": lambda: [
-        of_text("a", "b", a=logs.tau(A), b=logs.tau(B)),
-        of_text("a", "b", a=logs.tau2(A), b=logs.tau2(B, model="b", index=True)),
-    ],
-    "promptfoo": lambda: [
-        of_text("a", "b", a=logs.promptfoo(A), b=logs.promptfoo(B, provider="b")),
-        of_text(a=logs.promptfoo(A, prompts=("x", "y"))),
-    ],
-    "deepeval": lambda: [of_text("a", "b", a=logs.deepeval(A), b=logs.deepeval(B))],
-    "evalplus": lambda: [
-        of_text("a", "b", a=logs.evalplus(A), b=logs.evalplus(B)),
-        of_text("a", "b", a=logs.evalplus(A, old=True), b=logs.evalplus(B, old=True)),
-    ],
-    "mteb": lambda: [of_text("a", "b", a=logs.mteb(0.5), b=logs.mteb(0.25))],
-    "swebench": lambda: [of_text("a", "b", a=logs.swebench(A), b=logs.swebench(B)), of_text("a", a=BOARDS)],
+    "swebench": lambda: [*of_harness("swebench"), of_text("a", a=BOARDS)],
     "swebench-results": lambda: [
         of_text(*"ab", ids=logs.swebench_ids(5), a=logs.swebench_results(A), b=logs.swebench_results(B)),
         of_text(*"ab", ids='[{"instance_id": "o__r-1"},\n "o__r-2"]', **dict.fromkeys("ab", '{"resolved": ["o__r-2"]}'))

@@ -291,11 +291,6 @@ def _looks_mqm(_: str, head: bytes) -> bool:
     return {"system", "rater", "category", "severity"} <= {name.strip().lower() for name in header.split("\t")}
 
 
-def _looks_alpaca_eval(_: str, head: bytes) -> bool:
-    fields = (b'"instruction"', b'"generator_', b'"output_')
-    return re.match(rb"\s*\[\s*\{", head) is not None and sum(field in head for field in fields) >= 2
-
-
 _ANY_JSON = "*.json"
 DOCUMENTS = (".md", ".rst", ".log", ".html", ".yaml", ".yml", ".py", ".ipynb", ".pdf", ".png")
 """Endings of files that hold neither results, nor gold labels or texts."""
@@ -304,7 +299,6 @@ _OBJECTS = re.compile(rb'\s*\[\s*\{\s*"[^"\n]*"\s*:')
 _NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
 _NUMBERS = re.compile(rf"\s*{_NUMBER}([ \t]+{_NUMBER})*\s*")
 _NUMBER_WORD = re.compile(rb"[-+.\d]*")
-_INSPECT = re.compile(rb'\s*\{\s*("version"\s*:\s*\d+\s*,\s*)?"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
 _NAME = rb'"(?:[^"\\]|\\.)*"\s*:\s*'
 """The name of a field of an object, and the colon after it."""
 _TAG = rb"(?m)(?:^|[ \t])[BIESLUM]-\S"
@@ -322,27 +316,6 @@ _FILTER, _UNIT = frozenset({"filter"}), frozenset({"unit"})
 
 
 _LOOKS: dict[str, Looks] = {
-    "lm-eval": looks_like(
-        rb'\A(?:\s*\{\s*"doc_id"\s*:\s*[^,]{1,99},\s*"doc"\s*:\s*[{\[]|(?s:(?=.*"doc_id").*"filtered_resps"))'
-    ),
-    "inspect": lambda name, head: (name.endswith(".eval") and head.startswith(ZIP_MAGIC)) or bool(_INSPECT.match(head)),
-    "helm": looks_like(rb'^\s*\[\s*\{\s*"instance_id"\s*:', rb'"stats"'),
-    "eee": looks_like(rb'\A(?=.*"schema_version")(?=.*"model_id")(?=.*"evaluation_name")(?=.*"sample_id")'),
-    "lighteval": looks_like(rb"^PAR1"),
-    "alpaca-eval": _looks_alpaca_eval,
-    "terminal-bench": looks_like(rb'"results"\s*:\s*\[\s*\{[^{}]{0,999}?"(trial_name|task_id)"', rb'"is_resolved"'),
-    "tau-bench": looks_like(
-        rb'\A\s*(\{(?s:.{0,999}?)"info"\s*:\s*\{[^{}]*?"num_trials"\s*:'
-        rb'|\[\s*\{\s*"task_id"\s*:\s*\d+\s*,\s*"reward"\s*:\s*[-\d.]+\s*,\s*"info"\s*:\s*\{)'
-    ),
-    "promptfoo": looks_like(rb'"results"\s*:\s*\{\s*"version"\s*:\s*\d'),
-    "deepeval": looks_like(rb'"(testCases|conversationalTestCases)"\s*:\s*\[\s*\{', rb'"metricsData"\s*:'),
-    "evalplus": looks_like(rb'"eval"\s*:\s*\{\s*"[^"]{1,99}"\s*:\s*(\[\s*\{\s*"task_id"|\{\s*"(nfiles|base)")'),
-    "mteb": looks_like(rb'"mteb_version"\s*:', rb'"scores"\s*:\s*\{', ending="model_meta.json"),
-    "swebench": looks_like(
-        rb'(?s)^\s*\{(\s*"leaderboards"|.*"(submitted_ids|completed_ids|resolved_ids|no_generation|no_logs)")'
-        rb'\s*:\s*\[|^\s*\{\s*"(resolved"\s*:\s*\[|[\w.-]{1,99}__[\w.-]{1,199}"\s*:\s*\{[^{}]*"resolved"\s*:)'
-    ),
     "trec-eval": either(
         lines_like(rb"(?:[A-Za-z0-9][\w.]* +|runid|num_q|num_ret|map)\t\S+\t\S+\s*", rb"\S+\t\S+\t[-+.0-9eE].*"),
         looks_like(rb"\A\s*\{\s*" + _NAME + rb"\{"),
@@ -420,12 +393,6 @@ def _format(takes: Takes, name: str, title: str, reader: str, metrics: tuple[str
     return Format(name, title, takes, reader, _LOOKS[name], metrics, **more)
 
 
-def _log(name: str, title: str, *begins: bytes, **more: Any) -> Format:
-    """A log of an evaluation of language models: one file per system."""
-    log = f"harnesses:{name.replace('-', '_').upper()}.read"
-    return _format("systems", name, title, log, begins=begins or (b"{",), **more)
-
-
 def _tagged(takes: Takes, name: str, about: str, reader: str, metrics: tuple[str, ...] = _TAGS, **more: Any) -> Format:
     title = f"tagged tokens, {about}"
     return _format(takes, name, title, f"conll:read_{reader}", metrics, options=_TAG_OPTIONS, **more)
@@ -445,21 +412,7 @@ def _table(name: str, title: str, reader: str, names: str, **more: Any) -> Forma
 _gold, _systems, _file = (partial(_format, takes) for takes in ("gold", "systems", "file"))
 _PLAIN, _FRAMES = "sigjax.readers.plain:read_", "sigjax.readers.frames:read_"
 _TABLE = (
-    # Logs of evaluations of language models
-    _log("lm-eval", "samples of lm-evaluation-harness", options=_FILTER, folder="samples_*.jsonl", tasks=True),
-    _log("inspect", "logs of Inspect (inspect_ai)", b"{", ZIP_MAGIC, folder="*.eval|*.json", tasks=True),
-    _log("helm", "per_instance_stats.json of HELM", b"[", options=_FILTER, folder="per_instance_stats.json"),
-    _log("eee", "instances of Every Eval Ever", folder="*_samples.jsonl"),
-    _log("lighteval", "details of lighteval, parquet", b"", folder="details_*.parquet", tasks=True, names="details_.*"),
-    _log("alpaca-eval", "annotations.json of AlpacaEval", b"[", options=_FILTER, folder="annotations.json"),
-    _log("terminal-bench", "results.json of terminal-bench", folder="*/results.json", tasks=True),
-    _log("tau-bench", "results of tau-bench or tau2-bench", b"{", b"["),
-    _log("promptfoo", "JSON of promptfoo eval -o"),
-    _log("deepeval", "test runs of DeepEval"),
-    _log("evalplus", "eval_results.json of EvalPlus"),
-    _log("mteb", "results of MTEB, folders with model_meta.json", options=_FILTER, folder="*/model_meta.json"),
-    _log("swebench", "reports, leaderboards.json or details of SWE-bench", options=_FILTER),
-    # Other files of one system each
+    # Files of one system each; logs of harnesses are in `formats.harness`
     _systems(
         "trec-eval",
         "per-topic output of trec_eval -q, ir_measures or pytrec_eval",
@@ -486,9 +439,9 @@ _TABLE = (
     _gold(
         "swebench-results",
         "results.json of SWE-bench's experiments, after a list of all ids",
-        "harnesses:read_listed",
+        "sigjax.formats.harness.swebench:read_listed",
         folder="results/results.json",
-        confirms="harnesses:are_listed",
+        confirms="sigjax.formats.harness.swebench:are_listed",
     ),
     _gold(
         "alignment",

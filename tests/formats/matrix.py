@@ -58,12 +58,6 @@ def inside(*path: str) -> Split:
     return split
 
 
-def tasks_of_evalplus(content: str | bytes) -> Records:
-    """The tasks of a file of EvalPlus."""
-    whole = json.loads(content)
-    return list(whole["eval"]), lambda kept: json.dumps(whole | {"eval": {name: whole["eval"][name] for name in kept}})
-
-
 def sheet_rows(content: bytes) -> Records:
     """The rows of a spreadsheet below the first."""
     import openpyxl
@@ -99,11 +93,6 @@ class Case:
     lacking: int = 1
     """The record of the last file to leave out."""
     options: dict[str, Any] = field(default_factory=dict)
-
-
-def log(make: Callable[..., str], split: Split = lines, *, cluster: str = "", **fields: str) -> Case:
-    """A log per system; `fields` name the model."""
-    return Case({"a": make(A), "b": make(B, **fields)}, split, cluster=cluster)
 
 
 def of_harness(name: str) -> Case:
@@ -174,22 +163,7 @@ TOPICS = {f"{i}": {"d1": 1, "d2": 2 * (i % 2)} for i in range(7, 11)}
 
 CASES: dict[str, Callable[[], Case]] = {
     **{name: partial(of_harness, name) for name in HARNESSES},
-    "lm-eval": lambda: log(logs.lm_eval, cluster="topic"),
-    "inspect": lambda: log(logs.inspect, inside("samples"), cluster="topic", model="b"),
-    "helm": lambda: log(logs.helm, inside(), cluster="instance"),
-    "eee": lambda: log(logs.every_eval, cluster="subject", model="b"),
-    "lighteval": lambda: Case(
-        {f"{name}/details_x_2026-01-21T03-44-18.parquet": mutations.details(name) for name in "ab"}, rows,
-        cluster="topic", options={"metric": "f1"},
-    ),
-    "alpaca-eval": lambda: log(logs.alpaca_eval, inside(), cluster="dataset", model="b"),
-    "terminal-bench": lambda: log(logs.terminal_bench, inside("results")),
-    "tau-bench": lambda: log(logs.tau, inside()),
-    "promptfoo": lambda: log(logs.promptfoo, inside("results", "results"), cluster="topic", provider="b"),
-    "deepeval": lambda: log(logs.deepeval, inside("testCases"), cluster="topic"),
-    "evalplus": lambda: log(logs.evalplus, tasks_of_evalplus),
     "mteb": folders,
-    "swebench": lambda: log(logs.swebench, inside("submitted_ids"), cluster="repository"),
     "swebench-results": lambda: gold(
         inside("resolved"), g=logs.swebench_ids(5), a=logs.swebench_results(A), b=logs.swebench_results(B),
         cluster="repository",
