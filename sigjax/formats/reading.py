@@ -111,7 +111,7 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[table.F
         scored = alone or not format.parts or _is_scored(name, head)
         return scored and format.fits(name, head) and format.confirmed(files, outputs)
 
-    looking = filter(is_likely, formats_taking(files, outputs, None if os.path.isdir(first) else head))
+    looking = filter(is_likely, formats_taking(files, outputs, None if os.path.isdir(first) else (name, head)))
     likely = next(looking, None)
     if likely is None:
         return []
@@ -129,13 +129,15 @@ def _is_scored(name: str, head: bytes) -> bool:
     return bool(last) and all(is_missing(cell) or not is_text(cell) for cell in last)
 
 
-def formats_taking(files: Sequence[str], outputs: Sequence[str], head: bytes | None = None) -> list[table.Format]:
-    """The formats that take such files, in the order in which they are tried; those that may have such first bytes."""
+def formats_taking(
+    files: Sequence[str], outputs: Sequence[str], first: tuple[str, bytes] | None = None
+) -> list[table.Format]:
+    """The formats that take such files, in the order in which they are tried; those that the first one may be of."""
     if outputs:
         taken: tuple[table.Takes, ...] = ("gold",) if files else ("systems",)
     else:
         taken = ("file", "systems") if len(files) == 1 else ("systems",)
-    known = table.all_formats(head).values()
+    known = table.all_formats(first).values()
     return [each for each in known if each.takes in taken or (each.parts and "systems" in taken)]
 
 

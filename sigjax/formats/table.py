@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
 from pathlib import PurePath
-from pkgutil import iter_modules, resolve_name
+from pkgutil import get_data, iter_modules, resolve_name
 from typing import TYPE_CHECKING, Any, Literal
 
 from sigjax.metrics import ANSWERS, CLASS_METRICS, TEXT_METRICS, canonical, parameterized
@@ -109,8 +109,8 @@ class Format:
         options: names of the options of `read`, and of parameters of metrics, that mean something here only.
         parameters: what may stand after the name, as in alignment(one_based=true): each with the values that it may
             have, or none where it may have any; `Options.parameters` has what was given.
-        folder: pattern of the files in a folder that stands for a system, or several with | between them; *.json is for
-            those that look like this format, too.
+        folder: pattern of the files in a folder that stands for a system, or several with | between them; of *.json and
+            results.json those count that look like this format.
         tasks: whether a system may have several files, one per task, so that its folder may hold them all.
         certain: whether files that look like this are nothing else, and are refused rather than taken for plain text
             where the metric does not fit.
@@ -159,7 +159,7 @@ class Format:
         found = set[str]()
         for pattern in filter(None, self.folder.split("|")):
             files = files_inside(folder, pattern)
-            found.update(each for each in files if pattern != _ANY_JSON or self.fits(*read_head(each)))
+            found.update(each for each in files if pattern not in _SHARED or self.fits(*read_head(each)))
         return sorted(found)
 
     def confirmed(self, files: Sequence[str], outputs: Sequence[str]) -> bool:
@@ -291,7 +291,8 @@ def _looks_mqm(_: str, head: bytes) -> bool:
     return {"system", "rater", "category", "severity"} <= {name.strip().lower() for name in header.split("\t")}
 
 
-_ANY_JSON = "*.json"
+_SHARED = ("*.json", "results.json", "*/results.json")
+"""Patterns of names that files of several programs have."""
 DOCUMENTS = (".md", ".rst", ".log", ".html", ".yaml", ".yml", ".py", ".ipynb", ".pdf", ".png")
 """Endings of files that hold neither results, nor gold labels or texts."""
 _JSON = re.compile(rb'\s*(\[\s*)?\{\s*"[^"\n]*"\s*:')
@@ -549,6 +550,27 @@ LOGS_BEGIN = (b"{", b"[", ZIP_MAGIC, b"PAR1")
 """What their logs begin with, one of these."""
 
 
+@cache
+def logs_hold(name: str) -> tuple[bytes, ...]:
+    """What logs of a harness hold, or are named, as the first line of its file says, which is not imported for it.
+
+    >>> logs_hold("swebench")[0]
+    b'"leaderboards"'
+    """
+    try:
+        line = (get_data("sigjax.formats.harness", f"{name.replace('-', '_')}.py") or b"").partition(b"\n")[0]
+    except OSError:  # installed without sources
+        return (b"",)
+    return tuple(each.strip() for each in line.removeprefix(b"# logs hold: ").split(b" or "))
+
+
+def _may_be_log(harness: str, name: str, head: bytes) -> bool:
+    """Whether a file may be a log of a harness."""
+    if not head.lstrip().startswith(LOGS_BEGIN):
+        return False
+    return any(mark in head or mark in name.encode("utf-8", "replace") for mark in logs_hold(harness))
+
+
 class _Formats(Mapping[str, Format]):
     """Formats by name: the logs of harnesses, each imported when it is asked for, and those of the table."""
 
@@ -629,11 +651,11 @@ def named_format(reader: str) -> tuple[Format, dict[str, list[str]]]:
     return known[name], given
 
 
-def all_formats(head: bytes | None = None) -> dict[str, Format]:
+def all_formats(file: tuple[str, bytes] | None = None) -> dict[str, Format]:
     """All formats by name, with those of other packages, in the order in which they are tried.
 
-    Those that a file with these first bytes may be of: logs of harnesses only where it begins as a log.
+    Given the name and the first bytes of a file, without harnesses of which it cannot be a log.
     """
-    without = () if head is None or head.lstrip().startswith(LOGS_BEGIN) else HARNESSES
+    without = [] if file is None else [name for name in HARNESSES if not _may_be_log(name, *file)]
     particular = {name: FORMATS[name] for name in FORMATS if name not in _GENERAL and name not in without}
     return particular | added_formats() | {name: FORMATS[name] for name in FORMATS if name in _GENERAL}

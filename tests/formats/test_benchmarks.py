@@ -1,6 +1,8 @@
 """Logs of benchmarks, each against a count of its own; and files of one run in training, which are refused."""
 
 import json
+import subprocess
+import sys
 from math import comb
 
 import logs
@@ -12,7 +14,7 @@ from mutations import values as numbers
 import sigjax
 from sigjax import InputError, compare, read
 from sigjax.formats import read_metrics
-from sigjax.formats.table import CURVES, HARNESSES, LOGS_BEGIN, all_formats
+from sigjax.formats.table import CURVES, HARNESSES, LOGS_BEGIN, all_formats, logs_hold
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -29,12 +31,29 @@ def test_the_file_of_a_harness_is_whole(name):
     content = about.make([1, 0, 1, 1])
     head = content if isinstance(content, bytes) else content.encode()
     assert format.name == name
+    assert logs_hold(name)[0]
+    for other in (content, *(make([1, 0, 1, 1], **about.other) for make in about.more)):
+        assert name in all_formats((about.file, other if isinstance(other, bytes) else other.encode()))
     assert all(each.startswith(LOGS_BEGIN) for each in format.begins)
     assert [each.name for each in all_formats().values() if each.fits(about.file.lower(), head)][0] == name
     fitting = [each for each in HARNESSES if all_formats()[each].fits(about.file.lower(), head)]
     assert fitting == [name]  # whatever their order
     if format.folder and "/" not in format.folder:
         assert "*" in format.folder or about.file in format.folder
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [('[{"id": "x", "A": 1, "B": 0}, {"id": "y", "A": 1, "B": 1}]', set()), (None, {"bigcodebench", "evalplus"})],
+)
+def test_the_file_of_a_harness_is_imported_where_a_file_may_be_its_log(write, content, expected):
+    path = write("a.json", content or MAKE["bigcodebench"]([1, 0]))
+    write("b.json", MAKE["bigcodebench"]([0, 0]))
+    given = [str(path)] if content else [str(path), "b.json"]
+    code = "import sys, sigjax; sigjax.read(*sys.argv[1:]); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, *given], check=True, capture_output=True, text=True)
+    found = {name.removeprefix("sigjax.formats.harness.") for name in done.stdout.split() if ".harness." in name}
+    assert found == expected
 
 
 def test_bigcodebench_counts_statuses_and_has_samples(write):
@@ -287,3 +306,19 @@ def test_records_have_names_for_their_files(write):
     for name, values in {"x": (1, 0, 1), "y": (0, 0, 1)}.items():
         write(f"{name}.json", json.dumps({"results": [{"id": f"q{i}", "ok": value} for i, value in enumerate(values)]}))
     assert numbers(read("X=x.json", "Y=y.json", records="results")) == {"X": [1, 0, 1], "Y": [0, 0, 1]}
+
+
+def test_simulations_of_tau2_that_failed_for_the_infrastructure_have_no_result(write, tmp_path):
+    """In the folders of runs, as tau2 writes them; `results.json` there may as well be of another program."""
+    runs = {"gpt": [[1, 0], [1, 1]], "claude": [[0, 0], [1, 0]]}
+    for model, values in runs.items():
+        write(f"simulations/{model}/results.json", logs.tau2(values, model=model, index=True))
+    assert means(read(tmp_path / "simulations")) == {"gpt": 0.75, "claude": 0.25}
+    failed = json.loads(logs.tau2(runs["claude"], model="claude"))
+    failed["simulations"][0] |= {"termination_reason": "infrastructure_error"}
+    write("simulations/claude/results.json", json.dumps(failed))
+    with pytest.raises(InputError, match="'claude' lacks 1 of 4"):
+        read(tmp_path / "simulations")
+    write("simulations/claude/results.json", logs.terminal_bench([1, 0]))
+    with pytest.raises(InputError, match="claude: expected one file results.json in this folder, got none"):
+        read(tmp_path / "simulations" / "gpt", tmp_path / "simulations" / "claude")

@@ -1,8 +1,8 @@
 """Logs of programs that evaluate models and agents: a file for each program, with all that sigjax knows of its logs.
 
 A file has `FORMAT`, by which logs are recognized; `LOG`, by which they are read (see `formats.logs`); and `SAMPLE`, of
-which the tests of all formats make small logs. The file is named as the format is, with _ for -. `formats.table` lists
-this folder, and imports its files only where a folder, JSON or an archive may be a log.
+which the tests of all formats make small logs. The file is named as the format is, with _ for -. Its first line says
+what all logs hold, or what they are named, so that `formats.table` imports it only where a file may be such a log.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,3 +1,4 @@
+# logs hold: "generator_
 """AlpacaEval: annotations.json, preferences of an annotator between a model and a reference."""
 
 import json

@@ -1,3 +1,4 @@
+# logs hold: "correct_count"
 """Berkeley Function Calling Leaderboard: score files of a category, which list failures only.
 
 The first line of BFCL_v4_CATEGORY_score.json has the number of all entries and of the correct ones. What a file does

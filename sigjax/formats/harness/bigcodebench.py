@@ -1,3 +1,4 @@
+# logs hold: "eval"
 """BigCodeBench: eval_results.json, in which each task has one or more samples, with a status.
 
 A sample passes if all tests of its task do: `status` is the only score.

@@ -1,3 +1,4 @@
+# logs hold: "scores"
 """Braintrust: events of an experiment, as JSON lines, as a list, or as its API gives them.
 
 Events that are below others in a trace are left out. A test case is known by its `input`, as in Braintrust, where ids

@@ -1,3 +1,4 @@
+# logs hold: "metricsData"
 """DeepEval: test cases of one turn, and conversations, of a test run or of .deepeval/.latest_test_run.json."""
 
 import json

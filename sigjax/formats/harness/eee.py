@@ -1,3 +1,4 @@
+# logs hold: "evaluation_name"
 """Every Eval Ever: the instance schema of that project, with one line per instance and evaluation."""
 
 import json

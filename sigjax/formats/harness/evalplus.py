@@ -1,3 +1,4 @@
+# logs hold: "eval"
 """EvalPlus: eval_results.json, the samples of each task of HumanEval+ or MBPP+."""
 
 import json

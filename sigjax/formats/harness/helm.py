@@ -1,3 +1,4 @@
+# logs hold: "stats"
 """HELM: per_instance_stats.json of a run, beside run_spec.json, which names the model and the scenario.
 
 A score is published per split; perturbed instances count as instances.

@@ -1,3 +1,4 @@
+# logs hold: "eval" or .eval
 """Inspect (inspect_ai): a log as JSON, or as .eval, a zip archive of which only what is needed is unpacked.
 
 Members are unpacked into memory and within bounds. Each sample has one value per scorer; its epochs are its runs. Where

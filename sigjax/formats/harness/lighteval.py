@@ -1,3 +1,4 @@
+# logs hold: PAR1
 """lighteval: details of a task as Parquet, with the objects doc and metric in each row."""
 
 import io

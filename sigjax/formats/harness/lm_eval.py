@@ -1,3 +1,4 @@
+# logs hold: "doc_id"
 """lm-evaluation-harness: samples_TASK_DATE.jsonl, one line per document and filter, beside results_DATE.json."""
 
 import json

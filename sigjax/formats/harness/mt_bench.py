@@ -1,3 +1,4 @@
+# logs hold: "question_id"
 """MT-Bench (FastChat's llm_judge): ratings of single answers by a judge, JUDGE_single.jsonl.
 
 A file has the models that were rated, one line per question and turn. Turns of a question are its runs, so that they

@@ -1,3 +1,4 @@
+# logs hold: "question_id"
 """MT-Bench (FastChat's llm_judge): a judge's choices between two answers, JUDGE_pair.jsonl, which are battles.
 
 Each question and turn was judged twice, with the answers in both orders. A model wins if both judgments say so, else it

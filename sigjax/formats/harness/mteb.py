@@ -1,3 +1,4 @@
+# logs hold: "mteb_version" or model_meta.json
 """MTEB: a folder per model, with model_meta.json and one file per task; tasks are instances."""
 
 import json

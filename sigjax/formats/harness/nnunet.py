@@ -1,3 +1,4 @@
+# logs hold: "metric_per_case"
 """nnU-Net (version 2): summary.json of a validation, with the metrics of each class in each case.
 
 Scores are METRIC/CLASS, as Dice/1; and of Dice and IoU also the mean of the classes of a case. nnU-Net writes NaN where

@@ -1,3 +1,4 @@
+# logs hold: "results"
 """promptfoo: what `promptfoo eval -o` writes as JSON, of version 3 or newer; each column of its table is a system."""
 
 import json

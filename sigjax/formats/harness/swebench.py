@@ -1,3 +1,4 @@
+# logs hold: "leaderboards" or _ids" or "no_logs" or "no_generation" or "resolved"
 """SWE-bench: reports of its harness, boards of its web site, and the results of its repository of experiments.
 
 A report or `per_instance_details.json` says which instances there were. `results.json` of the experiments lists those

@@ -1,3 +1,4 @@
+# logs hold: "num_trials" or "reward"
 """tau-bench and tau2-bench: the trials of tasks by an agent and a simulated user.
 
 Of tau-bench a list; of tau2-bench `simulations`, or `simulation_index` where each has a file. Simulations that failed
@@ -24,6 +25,7 @@ FORMAT = harness(
     ),
     b"{",
     b"[",
+    folder="results.json",
 )
 
 

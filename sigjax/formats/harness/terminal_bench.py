@@ -1,3 +1,4 @@
+# logs hold: "is_resolved"
 """terminal-bench: results.json of `tb run`, one file per run."""
 
 import json
