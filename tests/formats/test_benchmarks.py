@@ -33,7 +33,8 @@ def test_the_file_of_a_harness_is_whole(name):
     assert format.name == name
     assert logs_hold(name)[0]
     for other in (content, *(make([1, 0, 1, 1], **about.other) for make in about.more)):
-        assert name in all_formats((about.file, other if isinstance(other, bytes) else other.encode()))
+        file = "log.eval" if other[:2] == b"PK" else about.file
+        assert name in all_formats((file, other if isinstance(other, bytes) else other.encode()))
     assert all(each.startswith(LOGS_BEGIN) for each in format.begins)
     assert [each.name for each in all_formats().values() if each.fits(about.file.lower(), head)][0] == name
     fitting = [each for each in HARNESSES if all_formats()[each].fits(about.file.lower(), head)]
@@ -44,7 +45,10 @@ def test_the_file_of_a_harness_is_whole(name):
 
 @pytest.mark.parametrize(
     ("content", "expected"),
-    [('[{"id": "x", "A": 1, "B": 0}, {"id": "y", "A": 1, "B": 1}]', set()), (None, {"bigcodebench", "evalplus"})],
+    [
+        ('[{"id": "x", "A": 1, "B": 0}, {"id": "y", "A": 1, "B": 1}]', set()),
+        (None, {"bigcodebench", "evalplus", "inspect"}),
+    ],
 )
 def test_the_file_of_a_harness_is_imported_where_a_file_may_be_its_log(write, content, expected):
     path = write("a.json", content or MAKE["bigcodebench"]([1, 0]))
