@@ -43,8 +43,7 @@ def evaluations_of(
     `metrics` are for what is not read yet, instead of those of the options. `selects`: the caller takes the systems of
     `only` out of evaluations that are read already. `single`: one system is enough. `folds`: rows of tables are folds
     of a cross-validation, which columns named fold and repeat tell apart. `sliced`: tasks that lack the field of
-    `strata` are left out. `missing`: what is done with missing results
-    in files and frames, unless the options say it.
+    `strata` are left out. `missing`: what is done with missing results in files and frames, unless the options say it.
     """
     taken, by = ("only",) if selects else (), metrics or listed_metrics(options.metric)
     chosen = values(options, ReadingOptions, single=single, folds=folds, sliced=sliced)

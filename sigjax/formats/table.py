@@ -384,7 +384,7 @@ CURVES: Mapping[str, Looks] = {
     ),
     "monitor": looks_like(rb'\A#\s*\{\s*"t_start"\s*:'),
     "evaluations": lambda _, head: (
-        head.startswith(ZIP_MAGIC) and head[30:].startswith((b"timesteps.npy", b"results.npy"))
+        head.startswith(ZIP_MAGIC) and head[30:].startswith(b"timesteps.npy") and b"results.npy" in head
     ),
 }
 """How files of one run in training are recognized, which hold no instances (`formats.curves`)."""
@@ -645,7 +645,9 @@ def named_format(reader: str) -> tuple[Format, dict[str, list[str]]]:
     known = FORMATS if name in FORMATS else all_formats()
     if name not in known:
         close = meant(name, known)
-        expected = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(known)}"
+        others = ", ".join(each for each in known if each not in HARNESSES)
+        listed = f"expected one of {others}, or logs of a harness (`sigjax help formats` lists them)"
+        expected = f"did you mean {close[0]!r}?" if close else listed
         raise InputError(f"{Hint('reader')}: no format {quote(name)}; {expected}")
     check_parameters(f"the format {name}", given, known[name].parameters)
     return known[name], given

@@ -86,7 +86,7 @@ class TableOptions:
     strata: str | None = option(
         None,
         "Draw bootstrap resamples within strata: a column or field, or a file of labels.",
-        "The file has one label per line.",
+        "The file has one label per line. TASK=FIELD is for one task of a suite, as for `cluster`.",
         group="Input",
         arrays="labels in an array are for Evaluation.from_arrays(..., strata=...)",
     )

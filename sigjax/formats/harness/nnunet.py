@@ -19,7 +19,10 @@ from sigjax.readers.json_files import Item, load_item
 from sigjax.readers.options import Options
 
 FORMAT = harness(
-    __name__, "summary.json of nnU-Net", looks_like(rb'"metric_per_case"\s*:\s*\[\s*\{'), folder="summary.json"
+    __name__,
+    "summary.json of nnU-Net",
+    looks_like(rb'"metric_per_case"\s*:\s*\[\s*\{', rb'"metrics"\s*:\s*\{'),
+    folder="summary.json",
 )
 _MEANS = ("Dice", "IoU")
 _ERRORS = ("FP", "FN")
