@@ -15,6 +15,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import logs
 import numpy as np
 
 from sigjax import InputError, read
+from sigjax.formats.table import HARNESSES
 
 ODD = (
     "1_000 9007199254740993 9007199254740993.0 1e-400 1e400 -1 nan inf -0 0x1F ١٢ 99999999999999999999999 4447 0447 "
@@ -62,6 +64,12 @@ def saved() -> bytes:
     return arrays(header=np.frombuffer(json.dumps(header).encode(), np.uint8), stats_0=np.ones((2, 2, 2)))
 
 
+def comet_text(system: str, values: list[int]) -> str:
+    """What comet-score prints of a system."""
+    lines = [f"{system}\tSegment {i}\tscore: {value:.4f}\n" for i, value in enumerate(values)]
+    return "".join([*lines, f"{system}\tscore: {sum(values) / len(values):.4f}\n"])
+
+
 def parquet(columns: dict[str, Any], compression: str = "snappy") -> bytes:
     import pyarrow
     from pyarrow.parquet import write_table
@@ -99,10 +107,15 @@ def tables() -> list[Sample]:
     ]
 
 
-def details(model: str) -> bytes:
-    docs = [{"id": f"{i}", "query": f"q{i}", "topic": "t", "choices": ["a", "b"]} for i in range(5)]
-    metrics = [{"acc": i % 2, "f1": 0.5 * i, "parts": [1.0]} for i in range(5)]
-    return parquet({"__doc__": docs, "__metric__": metrics, "__model__": [model] * 5}, "zstd")
+def of_harness(name: str) -> list[Sample]:
+    """The logs of the file of a harness."""
+    about = logs.SAMPLES[name]
+    found = list[Sample]()
+    for make in (about.make, *about.more):
+        made = {"a": make(A)} if about.alone else {"a": make(A), "b": make(B, **about.other)}
+        files = {key: each.encode() if isinstance(each, str) else each for key, each in made.items()}
+        found.append(Sample(files, () if about.alone else tuple(files), dict(about.options)))
+    return found
 
 
 A, B = [1, 0, 1, 1, 0], [0, 0, 1, 1, 1]
@@ -161,6 +174,7 @@ CTM = "c A 0.1 0.3 WELL 0.9\nc A * * <ALT_BEGIN>\nc A 1 .5 A\nc A * * <ALT>\nc A
 TRN = "a cat <unk> (s1-u1)\n(uh) it is (s1-u2)\n"
 
 SAMPLES: dict[str, Callable[[], list[Sample]]] = {
+    **{name: partial(of_harness, name) for name in HARNESSES},
     "csv": lambda: [of_text(t=WIDE, options=CLUSTERED), of_text(t='"id","A","B"\n"x, y",1,"2"\n"z",0,1\n')],
     "tsv": lambda: [
         of_text(t=LONG_TABLE, options={"metric": "fscore"}),
@@ -177,7 +191,6 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
     "excel": lambda: [
         Sample({"t": spreadsheet(first={"id": list("wxyz"), "A": [1, 0, 1, 1], "B": [0.5, 1, 1, 0]}, second={})})
     ],
-    "lighteval": lambda: [Sample({name: details(name) for name in "ab"}, ("a", "b"), {"metric": "acc"})],
     "numbers": lambda: [
         of_text("a", "b", a="1\n0.5\n1e-3\n", b="0\n1\n2\n"),
         of_text("a", "b", a="1 2\n3 5\n", b="0 2\n4 6\n"),
@@ -185,6 +198,10 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
     "paired-perm": lambda: [of_text(t="8,6\n3,4\n0,0\n"), of_text(t="8,1,6,2\n3,0,2,2\n")],
     "mt-metrics-eval": lambda: [of_text(t="A 1\nA 0.5\nB None\nB 2\n", options={"missing": "drop"})],
     "comet": lambda: [of_text(t=COMET)],
+    "comet-text": lambda: [
+        of_text("a", "b", a=comet_text("a", A), b=comet_text("out/b", B)),
+        of_text(t=comet_text("a", A) + comet_text("b", B)),
+    ],
     "texts": lambda: [
         of_text(*"ab", r="A cat.\nIt rained.\n", a="The cat.\nIt rains.\n", b="\nIt.\n", options={"metric": metric})
         for metric in ("wer", "cer")
@@ -230,30 +247,7 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
         of_text("a", "b", g=ANSWERS, a='{"x": "Cat", "y": ""}', b='{"y": "In Rome"}', options={"missing": "zero"}),
     ],
     "trec-eval": lambda: [of_text("a", "b", a=EVAL, b=EVAL, options={"metric": "map"})],
-    "lm-eval": lambda: [of_text("a", "b", a=logs.lm_eval(A), b=logs.lm_eval(B))],
-    "inspect": lambda: [
-        of_text("a", "b", a=logs.inspect(A), b=logs.inspect(B, model="b")),
-        Sample({name: logs.inspect_zip(logs.inspect(A, model=name)) for name in "ab"}, ("a", "b")),
-    ],
-    "helm": lambda: [of_text("a", "b", a=logs.helm(A), b=logs.helm(B))],
-    "eee": lambda: [of_text("a", "b", a=logs.every_eval(A), b=logs.every_eval(B, model="b"))],
-    "alpaca-eval": lambda: [of_text("a", "b", a=logs.alpaca_eval(A), b=logs.alpaca_eval(B, model="b"))],
-    "terminal-bench": lambda: [of_text("a", "b", a=logs.terminal_bench(A), b=logs.terminal_bench(B))],
-    "tau-bench": lambda: [
-        of_text("a", "b", a=logs.tau(A), b=logs.tau(B)),
-        of_text("a", "b", a=logs.tau2(A), b=logs.tau2(B, model="b", index=True)),
-    ],
-    "promptfoo": lambda: [
-        of_text("a", "b", a=logs.promptfoo(A), b=logs.promptfoo(B, provider="b")),
-        of_text(a=logs.promptfoo(A, prompts=("x", "y"))),
-    ],
-    "deepeval": lambda: [of_text("a", "b", a=logs.deepeval(A), b=logs.deepeval(B))],
-    "evalplus": lambda: [
-        of_text("a", "b", a=logs.evalplus(A), b=logs.evalplus(B)),
-        of_text("a", "b", a=logs.evalplus(A, old=True), b=logs.evalplus(B, old=True)),
-    ],
-    "mteb": lambda: [of_text("a", "b", a=logs.mteb(0.5), b=logs.mteb(0.25))],
-    "swebench": lambda: [of_text("a", "b", a=logs.swebench(A), b=logs.swebench(B)), of_text("a", a=BOARDS)],
+    "swebench": lambda: [*of_harness("swebench"), of_text("a", a=BOARDS)],
     "swebench-results": lambda: [
         of_text(*"ab", ids=logs.swebench_ids(5), a=logs.swebench_results(A), b=logs.swebench_results(B)),
         of_text(*"ab", ids='[{"instance_id": "o__r-1"},\n "o__r-2"]', **dict.fromkeys("ab", '{"resolved": ["o__r-2"]}'))

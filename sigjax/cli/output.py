@@ -472,10 +472,13 @@ class Inputs(FileOptions):
     reader: str | None = same(ReadOptions, "reader", suggests=tuple(FORMATS))
 
     def evaluations(
-        self, paths: Files, *, tasks: bool = False, single: bool = False, folds: bool = False
+        self, paths: Files, *, tasks: bool = False, single: bool = False, folds: bool = False, sliced: bool = False
     ) -> list[Evaluation]:
-        """Read the files, once for each metric; several `tasks`, a `single` system, `folds`, if a command takes it."""
-        others = values(self, FileOptions, single=single, folds=folds)
+        """Read the files, once for each metric; several `tasks`, a `single` system, `folds`, if a command takes it.
+
+        `sliced`: tasks that lack the field of `strata` are left out.
+        """
+        others = values(self, FileOptions, single=single, folds=folds, sliced=sliced)
         found = read_metrics(*paths, input=self.input, metrics=self.metric, reader=self.reader, **others)
         if not tasks:
             refuse_several_tasks(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,8 @@ def command(name: str) -> Command:
         shown: Sequence[str] = getattr(options, "show", ())
         how = values(options) | ({"show": ()} if shown else {})
         with progress_bar(name, visible=not results.quiet), given_as("strata", named):
-            result = study.load(study.functions[0])(_READING[study.takes](inputs, paths), **how)
+            read = partial(Inputs.evaluations, sliced=True) if named == "by" else _READING[study.takes]
+            result = study.load(study.functions[0])(read(inputs, paths), **how)
         if shown:
             with given_as("strata", "show"):
                 texts = {field: _single(replace(inputs, strata=field).evaluations(paths)) for field in shown}

@@ -35,17 +35,18 @@ def evaluations_of(
     selects: bool = False,
     single: bool = False,
     folds: bool = False,
+    sliced: bool = False,
     missing: Missing = "error",
 ) -> list[EvaluationRecord]:
     """The evaluations of an evaluation or a list or dict of them, a dict of arrays, a data frame, a path or paths.
 
     `metrics` are for what is not read yet, instead of those of the options. `selects`: the caller takes the systems of
     `only` out of evaluations that are read already. `single`: one system is enough. `folds`: rows of tables are folds
-    of a cross-validation, which columns named fold and repeat tell apart. `missing`: what is done with missing results
-    in files and frames, unless the options say it.
+    of a cross-validation, which columns named fold and repeat tell apart. `sliced`: tasks that lack the field of
+    `strata` are left out. `missing`: what is done with missing results in files and frames, unless the options say it.
     """
     taken, by = ("only",) if selects else (), metrics or listed_metrics(options.metric)
-    chosen = values(options, ReadingOptions, single=single, folds=folds)
+    chosen = values(options, ReadingOptions, single=single, folds=folds, sliced=sliced)
     chosen |= {"missing": missing if options.missing == "error" else options.missing}
     is_path = isinstance(data, str | os.PathLike)
     del chosen["metric"]

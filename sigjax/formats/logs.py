@@ -12,6 +12,7 @@ from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Any, NoReturn, TypeVar
 
@@ -23,7 +24,7 @@ from sigjax.readers.json_files import Item, load_item, text
 from sigjax.readers.options import Options, listing, quote, suggest
 from sigjax.readers.roles import SHOWN
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric
-from sigjax.run.files import naming
+from sigjax.run.files import is_file, naming
 
 _Value = TypeVar("_Value")
 _Key = TypeVar("_Key", bound=Hashable)
@@ -70,6 +71,8 @@ class SystemLog:
     """Of how many of its rows something is lacking, of how many, and what, for a note."""
     published: Callable[[str, float], tuple[list[str], bool]] | None = None
     """(score, its mean) -> notes where the program published another mean, and whether lower is better."""
+    unlisted: tuple[int, Scores] | None = None
+    """Where it lists failures only: how many instances there are, and the scores of those that it leaves out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,23 +142,30 @@ class Log:
         """What the logs hold: evaluations by task, or one where no system has several tasks."""
         files = sources.files or tuple(sources.by_file())
         results = [result for file in files for result in (self.results or self._declared)(file, options)]
+        if not results:
+            raise InputError(f"{files[0]}: holds no results of instances; expected at least one")
         names = _names(results, sources, files_are_runs=self.files_are_runs)
         named = [replace(result, system=name) for result, name in zip(results, names, strict=True)]
         if self.files_are_runs:
             named = list(map(_as_runs, grouped(named, attrgetter("system")).values()))
         tasks, notes = _by_task(named, options)
-        scores, readings, joined = dict[str, Collection[str]](), dict[str, Reading](), list[Sheet]()
-        for name, logs in tasks.items():
-            seen: list[Sheet] = []
-            scores[name], readings[name] = self._task(logs, notes, replace(options, seen=seen), alone=len(tasks) == 1)
-            joined += seen
+        of_tasks = _options_of_tasks(options, {name or logs[0].task: logs for name, logs in tasks.items()})
+        scores, readings, joined = dict[str, Collection[str]](), dict[str, Reading](), dict[str, list[Sheet]]()
+        for (name, logs), own in zip(tasks.items(), of_tasks, strict=True):
+            seen = joined[name] = []
+            scores[name], readings[name] = self._task(logs, notes, replace(own, seen=seen), alone=len(tasks) == 1)
         if options.seen is not None:
-            options.seen[:] = joined
+            options.seen[:] = chain.from_iterable(joined.values())
         if len(readings) == 1:
             return next(iter(readings.values()))
+        fields = {name: {label for sheet in seen for label in sheet.labels} for name, seen in joined.items()}
+        asked = options
 
         def evaluate(options: Options) -> dict[str, EvaluationRecord | None]:
-            having = {name for name in readings if options.metric in scores[name]} or set(readings)
+            having = [name for name in readings if options.metric in scores[name]] or list(readings)
+            having, left_out = _having_fields(asked, files[0], {name: fields[name] for name in having})
+            if left_out:
+                return {name: _of_one_task(readings[name](options), left_out) for name in having}
             return {name: reading(options) if name in having else None for name, reading in readings.items()}
 
         return evaluate
@@ -167,8 +177,9 @@ class Log:
 
         A task that is not `alone` is refused when it is evaluated: it may not have the metric.
         """
+        results, listed = _with_unlisted(results)
         sheets, contents, unusable = zip(*(_columns(result, options) for result in results), strict=True)
-        notes += _differences(results, self.must_agree)
+        notes += _differences(results, self.must_agree) + listed
         notes += tuple(dict.fromkeys(note for result in results for note in result.notes))
         notes += tuple(_lacking(results))
         _check_content(sheets, contents, self.content)
@@ -197,6 +208,55 @@ class Log:
             return replace(evaluation, title=f"{task}: {score}" if task and not others else None)
 
         return sheets[0].numbers, evaluate
+
+
+def _options_of_tasks(options: Options, logs: Mapping[str, Sequence[SystemLog]]) -> list[Options]:
+    """The options for the logs of each task: of TASK=FIELD for clusters and strata, what is said of the task.
+
+    >>> [own.cluster for own in _options_of_tasks(Options(cluster="x=topic"), {"x": [], "y": []})]
+    ['topic', None]
+    """
+    changes: list[dict[str, str | None]] = [{} for _ in logs]
+    for option in ("cluster", "strata"):
+        said = [part.partition("=") for part in (getattr(options, option) or "").split(",")]
+        if is_file(getattr(options, option) or "") or not all(equals for _, equals, _ in said):
+            continue
+        fields = {task.strip(): name.strip() for task, _, name in said}
+        if unknown := [task for task in fields if task not in logs]:
+            file = next(log.file for own in logs.values() for log in own)
+            others = suggest(unknown[0], logs, "tasks")
+            raise InputError(f"{file}: {Hint(option)}: no task {quote(unknown[0])}; {others}")
+        for task, own in zip(logs, changes, strict=True):
+            own[option] = fields.get(task)
+    return [replace(options, **own) for own in changes]
+
+
+def _having_fields(options: Options, file: str, fields: Mapping[str, Collection[str]]) -> tuple[list[str], list[str]]:
+    """The tasks that have the field of `strata` and those that are left out for it; a field that some lack is refused.
+
+    `fields` are those of each task.
+    """
+    for option in ("cluster", "strata"):
+        name = getattr(options, option)
+        if name is None or "=" in name or is_file(name):
+            continue
+        lacking = [task for task, own in fields.items() if name not in own]
+        having = [task for task in fields if task not in lacking]
+        if lacking and having and option == "strata" and options.sliced:
+            return having, lacking
+        if lacking:
+            which = ", ".join(f"{task}: {listing(sorted(own), 5) or 'none'}" for task, own in [*fields.items()][:4])
+            how = f"{Hint(option, quote(f'{having[0]}={name}'))} is for that task alone; " if having else ""
+            no_field = f"no field {quote(name)} in {listing(lacking, 4)}"
+            raise InputError(f"{file}: {Hint(option)}: {no_field}; {how}fields of {which}")
+    return list(fields), []
+
+
+def _of_one_task(evaluation: EvaluationRecord, left_out: Sequence[str]) -> EvaluationRecord:
+    """The evaluation with its task in the name of the metric, and a note on tasks that lack a field."""
+    metric = replace(evaluation.metric, name=evaluation.title or evaluation.metric.name)
+    note = f"left out task{'s' * (len(left_out) > 1)} {', '.join(left_out)}: no such field"
+    return replace(evaluation, metric=metric, notes=(*evaluation.notes, note), title=None)
 
 
 def _refuse(error: InputError, _: Options) -> NoReturn:
@@ -255,6 +315,41 @@ def _as_runs(logs: Sequence[SystemLog]) -> SystemLog:
     counts, totals, what = zip(*(log.lacking for log in logs), strict=True)
     notes = tuple(note for log in logs for note in log.notes)
     return replace(logs[0], rows=rows, notes=notes, lacking=(sum(counts), sum(totals), what[0]), published=None)
+
+
+def _with_unlisted(logs: Sequence[SystemLog]) -> tuple[Sequence[SystemLog], tuple[str, ...]]:
+    """Logs with a row for each instance, and a note, where they list failures only.
+
+    Instances that any log lists have ids. What none lists has the same score everywhere, so that any id will do.
+
+    >>> row = Row({"valid": 0.0}, "q1")
+    >>> logs = [SystemLog("", rows, unlisted=(2, {"valid": 1.0})) for rows in ([row], [])]
+    >>> [[(row.id, row.scores["valid"]) for row in log.rows] for log in _with_unlisted(logs)[0]]
+    [[('q1', 0.0), ('1 of 1 that no file lists', 1.0)], [('q1', 1.0), ('1 of 1 that no file lists', 1.0)]]
+    """
+    if not all(log.unlisted for log in logs):
+        return logs, ()
+    rows = [{row.id: row for row in log.rows} for log in logs]
+    ids = list(dict.fromkeys(id for own in rows for id in own))
+    (count, _), *others = (log.unlisted or (0, {}) for log in logs)
+    for log, (other, _) in zip(logs[1:], others, strict=True):
+        if other != count:
+            raise InputError(
+                f"{log.file}: is of {other} instances, but {logs[0].file} of {count}; such files list failures "
+                "only, so give those of the same test set"
+            )
+    rest = count - len(ids)
+    if rest < 0:
+        raise InputError(
+            f"{logs[0].file}: is of {count} instances, but all files together list {len(ids)}; give those of the same "
+            "test set"
+        )
+    ids += [f"{i} of {rest} that no file lists" for i in range(1, rest + 1)]
+    whole = [
+        replace(log, rows=[own.get(id) or Row((log.unlisted or (0, {}))[1], id) for id in ids])
+        for log, own in zip(logs, rows, strict=True)
+    ]
+    return whole, (f"files list failures only: {rest:,} of {count:,} instances are in none, and passed by all",)
 
 
 def _lacking(logs: Sequence[SystemLog]) -> Iterator[str]:

@@ -37,7 +37,7 @@ from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import takes, values
 from sigjax.run.context import progress_bar
-from sigjax.run.files import files_inside, folder_refusal, is_spreadsheet, keeping_pipes, read_head, read_text
+from sigjax.run.files import folder_refusal, is_spreadsheet, keeping_pipes, read_head, read_text
 
 _PLAIN = frozenset({"labels", "texts"})
 """Formats of whole lines, which almost any file could be."""
@@ -55,6 +55,11 @@ def choose_formats(
     if reader is not None:
         return [_named(reader, files, outputs, metric) for metric in metrics]
     first = (*files, *outputs)[0]
+    name, head = read_head(first)
+    if curve := next((kind for kind, looks in table.CURVES.items() if looks(name, head)), None):
+        from sigjax.formats.curves import refuse_curve
+
+        refuse_curve(first, curve)
     if len(files) > 1 and not outputs and table.FORMATS["mt-metrics-eval"].fits(*read_head(first)):
         raise InputError(
             f"{files[1]}: a .seg.score file has all systems in it; compare one at a time, or several annotators in one "
@@ -102,11 +107,11 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[table.F
         if name.endswith(table.DOCUMENTS) and not format.certain:
             return False
         if os.path.isdir(first):
-            return bool(format.folder and files_inside(first, format.folder))
+            return bool(format.inside(first))
         scored = alone or not format.parts or _is_scored(name, head)
         return scored and format.fits(name, head) and format.confirmed(files, outputs)
 
-    looking = filter(is_likely, formats_taking(files, outputs))
+    looking = filter(is_likely, formats_taking(files, outputs, None if os.path.isdir(first) else (name, head)))
     likely = next(looking, None)
     if likely is None:
         return []
@@ -124,13 +129,16 @@ def _is_scored(name: str, head: bytes) -> bool:
     return bool(last) and all(is_missing(cell) or not is_text(cell) for cell in last)
 
 
-def formats_taking(files: Sequence[str], outputs: Sequence[str]) -> list[table.Format]:
-    """The formats that take such files, in the order in which they are tried."""
+def formats_taking(
+    files: Sequence[str], outputs: Sequence[str], first: tuple[str, bytes] | None = None
+) -> list[table.Format]:
+    """The formats that take such files, in the order in which they are tried; those that the first one may be of."""
     if outputs:
         taken: tuple[table.Takes, ...] = ("gold",) if files else ("systems",)
     else:
         taken = ("file", "systems") if len(files) == 1 else ("systems",)
-    return [each for each in table.all_formats().values() if each.takes in taken or (each.parts and "systems" in taken)]
+    known = table.all_formats(first).values()
+    return [each for each in known if each.takes in taken or (each.parts and "systems" in taken)]
 
 
 def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[table.Format]) -> InputError:
@@ -329,12 +337,14 @@ def sources_of(paths: Sequence[Path], input: Sequence[Path] | Mapping[str, Path]
 
 def _unfolded(files: tuple[str, ...]) -> tuple[str, ...]:
     """The folders of all systems, where one folder holds them."""
-    patterns = [each.folder for each in table.all_formats().values() if each.folder]
+    if len(files) != 1 or not os.path.isdir(files[0]):
+        return files
+    formats = table.all_formats().values()
 
     def holds(folder: str) -> bool:
-        return os.path.isdir(folder) and any(files_inside(folder, pattern) for pattern in patterns)
+        return os.path.isdir(folder) and any(each.inside(folder) for each in formats)
 
-    if len(files) != 1 or not os.path.isdir(files[0]) or holds(files[0]):
+    if holds(files[0]):
         return files
     folders = [os.path.join(files[0], name) for name in sorted(os.listdir(files[0]))]
     return tuple(filter(holds, folders)) or files
@@ -354,7 +364,7 @@ def _files_of(path: str, format: table.Format) -> tuple[str, ...]:
     """The file of a system that is given by its folder; the files of its tasks, if the format has such."""
     if not format.folder or not os.path.isdir(path):
         return (path,)
-    inside = files_inside(path, format.folder)
+    inside = format.inside(path)
     if len(inside) == 1 or (inside and format.tasks):
         return tuple(inside)
     names = [os.path.basename(file) for file in inside]
@@ -390,7 +400,7 @@ def reader_for(sources: Sources, reader: str | None, records: str | None) -> str
     """The name of the format that is asked for, if one is: that of records in a JSON file is a table of JSON."""
     if records is None or reader is not None:
         return reader
-    name, head = read_head(next(iter((*sources.files, *sources.systems.values()))))
+    name, head = read_head(next(iter((*files_of(sources)[0], *sources.systems.values()))))
     return "json" if head.lstrip().startswith((b"{", b"[")) and not name.endswith(".jsonl") else None
 
 

@@ -1,7 +1,8 @@
 """All formats in one table: what each takes, how it is recognized, what it gives, and where its reader is.
 
 A reader, and whatever else is named as "module:function", is imported when it is asked for. So a file is recognized by
-its name and its first bytes, and only the module of its format is loaded. Packages add formats of their own (`Format`).
+its name and its first bytes, and only the module of its format is loaded. Logs of harnesses are declared in the files
+of `formats.harness`, which are imported where a file begins as logs do. Packages add formats of their own (`Format`).
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import chain
 from pathlib import PurePath
-from pkgutil import resolve_name
+from pkgutil import get_data, iter_modules, resolve_name
 from typing import TYPE_CHECKING, Any, Literal
 
 from sigjax.metrics import ANSWERS, CLASS_METRICS, TEXT_METRICS, canonical, parameterized
@@ -24,7 +26,7 @@ from sigjax.readers.table import DataTable, is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.options import Parameters, check_parameters, split_parameters
-from sigjax.run.files import ZIP_MAGIC, is_spreadsheet
+from sigjax.run.files import ZIP_MAGIC, files_inside, is_spreadsheet, read_head
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -107,7 +109,8 @@ class Format:
         options: names of the options of `read`, and of parameters of metrics, that mean something here only.
         parameters: what may stand after the name, as in alignment(one_based=true): each with the values that it may
             have, or none where it may have any; `Options.parameters` has what was given.
-        folder: pattern of the files in a folder that stands for a system.
+        folder: pattern of the files in a folder that stands for a system, or several with | between them; of *.json and
+            results.json those count that look like this format.
         tasks: whether a system may have several files, one per task, so that its folder may hold them all.
         certain: whether files that look like this are nothing else, and are refused rather than taken for plain text
             where the metric does not fit.
@@ -150,6 +153,14 @@ class Format:
     def may_be(self, name: str, head: bytes) -> bool:
         """Whether files of this format may have such a name and beginning."""
         return bool(re.fullmatch(self.names, PurePath(name).name, re.S)) and head.lstrip().startswith(self.begins)
+
+    def inside(self, folder: str) -> list[str]:
+        """The files in a folder that are of this format: by their names, where these tell it."""
+        found = set[str]()
+        for pattern in filter(None, self.folder.split("|")):
+            files = files_inside(folder, pattern)
+            found.update(each for each in files if pattern not in _SHARED or self.fits(*read_head(each)))
+        return sorted(found)
 
     def confirmed(self, files: Sequence[str], outputs: Sequence[str]) -> bool:
         """Whether gold files and those of systems are of this format together."""
@@ -280,11 +291,8 @@ def _looks_mqm(_: str, head: bytes) -> bool:
     return {"system", "rater", "category", "severity"} <= {name.strip().lower() for name in header.split("\t")}
 
 
-def _looks_alpaca_eval(_: str, head: bytes) -> bool:
-    fields = (b'"instruction"', b'"generator_', b'"output_')
-    return re.match(rb"\s*\[\s*\{", head) is not None and sum(field in head for field in fields) >= 2
-
-
+_SHARED = ("*.json", "results.json", "*/results.json")
+"""Patterns of names that files of several programs have."""
 DOCUMENTS = (".md", ".rst", ".log", ".html", ".yaml", ".yml", ".py", ".ipynb", ".pdf", ".png")
 """Endings of files that hold neither results, nor gold labels or texts."""
 _JSON = re.compile(rb'\s*(\[\s*)?\{\s*"[^"\n]*"\s*:')
@@ -292,7 +300,6 @@ _OBJECTS = re.compile(rb'\s*\[\s*\{\s*"[^"\n]*"\s*:')
 _NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
 _NUMBERS = re.compile(rf"\s*{_NUMBER}([ \t]+{_NUMBER})*\s*")
 _NUMBER_WORD = re.compile(rb"[-+.\d]*")
-_INSPECT = re.compile(rb'\s*\{\s*("version"\s*:\s*\d+\s*,\s*)?"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
 _NAME = rb'"(?:[^"\\]|\\.)*"\s*:\s*'
 """The name of a field of an object, and the colon after it."""
 _TAG = rb"(?m)(?:^|[ \t])[BIESLUM]-\S"
@@ -310,27 +317,6 @@ _FILTER, _UNIT = frozenset({"filter"}), frozenset({"unit"})
 
 
 _LOOKS: dict[str, Looks] = {
-    "lm-eval": looks_like(
-        rb'\A(?:\s*\{\s*"doc_id"\s*:\s*[^,]{1,99},\s*"doc"\s*:\s*[{\[]|(?s:(?=.*"doc_id").*"filtered_resps"))'
-    ),
-    "inspect": lambda name, head: (name.endswith(".eval") and head.startswith(ZIP_MAGIC)) or bool(_INSPECT.match(head)),
-    "helm": looks_like(rb'^\s*\[\s*\{\s*"instance_id"\s*:', rb'"stats"'),
-    "eee": looks_like(rb'\A(?=.*"schema_version")(?=.*"model_id")(?=.*"evaluation_name")(?=.*"sample_id")'),
-    "lighteval": looks_like(rb"^PAR1"),
-    "alpaca-eval": _looks_alpaca_eval,
-    "terminal-bench": looks_like(rb'"results"\s*:\s*\[\s*\{[^{}]{0,999}?"(trial_name|task_id)"', rb'"is_resolved"'),
-    "tau-bench": looks_like(
-        rb'\A\s*(\{(?s:.{0,999}?)"info"\s*:\s*\{[^{}]*?"num_trials"\s*:'
-        rb'|\[\s*\{\s*"task_id"\s*:\s*\d+\s*,\s*"reward"\s*:\s*[-\d.]+\s*,\s*"info"\s*:\s*\{)'
-    ),
-    "promptfoo": looks_like(rb'"results"\s*:\s*\{\s*"version"\s*:\s*\d'),
-    "deepeval": looks_like(rb'"(testCases|conversationalTestCases)"\s*:\s*\[\s*\{', rb'"metricsData"\s*:'),
-    "evalplus": looks_like(rb'"eval"\s*:\s*\{\s*"[^"]{1,99}"\s*:\s*(\[\s*\{\s*"task_id"|\{\s*"(nfiles|base)")'),
-    "mteb": looks_like(rb'"mteb_version"\s*:', rb'"scores"\s*:\s*\{', ending="model_meta.json"),
-    "swebench": looks_like(
-        rb'(?s)^\s*\{(\s*"leaderboards"|.*"(submitted_ids|completed_ids|resolved_ids|no_generation|no_logs)")'
-        rb'\s*:\s*\[|^\s*\{\s*"(resolved"\s*:\s*\[|[\w.-]{1,99}__[\w.-]{1,199}"\s*:\s*\{[^{}]*"resolved"\s*:)'
-    ),
     "trec-eval": either(
         lines_like(rb"(?:[A-Za-z0-9][\w.]* +|runid|num_q|num_ret|map)\t\S+\t\S+\s*", rb"\S+\t\S+\t[-+.0-9eE].*"),
         looks_like(rb"\A\s*\{\s*" + _NAME + rb"\{"),
@@ -374,6 +360,7 @@ _LOOKS: dict[str, Looks] = {
     "npz": looks_like(b"^" + ZIP_MAGIC, ending=".npz"),
     "parquet": looks_like(rb"^PAR1", ending=".parquet"),
     "comet": looks_like(rb'"COMET"'),
+    "comet-text": looks_like(rb"(?m)^[^\t\n]+\tSegment \d+\tscore: "),
     "mt-metrics-eval": looks_like(ending=".seg.score"),
     "mqm": _looks_mqm,
     "appraise": lines_like(rb"[^,]+,[^,]+,[^,]+,(TGT|CHK|BAD|REF),[^,]*,[^,]*,-?\d{1,9}(\.\d+)?,.*"),
@@ -387,16 +374,24 @@ _LOOKS: dict[str, Looks] = {
     "spaces": _looks_spaced,
 }
 """How each format is recognized, by its name."""
+CURVES: Mapping[str, Looks] = {
+    "events": lambda name, _: PurePath(name).name.startswith("events.out.tfevents."),
+    "scalar": looks_like(rb'\A"?Wall time"?,"?Step"?,"?Value"?\s'),
+    "scalars": looks_like(rb"\A\s*\[\s*\[\s*\d{9,10}(\.\d{1,9})?\s*,\s*\d{1,18}\s*,\s*-?[\d.]"),
+    "chart": looks_like(rb'\A[^\n]*__MIN"?,[^\n,]*__MAX"?[,\r\n]'),
+    "history": looks_like(
+        rb'\A(?=[^\n]*[,"]_step\b|_step\b)(?=[^\n]*\b_runtime\b)(?=[^\n]*\b_timestamp\b)(?![^\n]*\b[Nn]ame\b)[^\n]*,'
+    ),
+    "monitor": looks_like(rb'\A#\s*\{\s*"t_start"\s*:'),
+    "evaluations": lambda _, head: (
+        head.startswith(ZIP_MAGIC) and head[30:].startswith(b"timesteps.npy") and b"results.npy" in head
+    ),
+}
+"""How files of one run in training are recognized, which hold no instances (`formats.curves`)."""
 
 
 def _format(takes: Takes, name: str, title: str, reader: str, metrics: tuple[str, ...] = (), **more: Any) -> Format:
     return Format(name, title, takes, reader, _LOOKS[name], metrics, **more)
-
-
-def _log(name: str, title: str, *begins: bytes, **more: Any) -> Format:
-    """A log of an evaluation of language models: one file per system."""
-    log = f"harnesses:{name.replace('-', '_').upper()}.read"
-    return _format("systems", name, title, log, begins=begins or (b"{",), **more)
 
 
 def _tagged(takes: Takes, name: str, about: str, reader: str, metrics: tuple[str, ...] = _TAGS, **more: Any) -> Format:
@@ -418,27 +413,14 @@ def _table(name: str, title: str, reader: str, names: str, **more: Any) -> Forma
 _gold, _systems, _file = (partial(_format, takes) for takes in ("gold", "systems", "file"))
 _PLAIN, _FRAMES = "sigjax.readers.plain:read_", "sigjax.readers.frames:read_"
 _TABLE = (
-    # Logs of evaluations of language models
-    _log("lm-eval", "samples of lm-evaluation-harness", options=_FILTER, folder="samples_*.jsonl", tasks=True),
-    _log("inspect", "logs of Inspect (inspect_ai)", b"{", ZIP_MAGIC, folder="*.eval", tasks=True),
-    _log("helm", "per_instance_stats.json of HELM", b"[", options=_FILTER, folder="per_instance_stats.json"),
-    _log("eee", "instances of Every Eval Ever", folder="*_samples.jsonl"),
-    _log("lighteval", "details of lighteval, parquet", b"", folder="details_*.parquet", tasks=True, names="details_.*"),
-    _log("alpaca-eval", "annotations.json of AlpacaEval", b"[", options=_FILTER, folder="annotations.json"),
-    _log("terminal-bench", "results.json of terminal-bench", folder="*/results.json", tasks=True),
-    _log("tau-bench", "results of tau-bench or tau2-bench", b"{", b"["),
-    _log("promptfoo", "JSON of promptfoo eval -o"),
-    _log("deepeval", "test runs of DeepEval"),
-    _log("evalplus", "eval_results.json of EvalPlus"),
-    _log("mteb", "results of MTEB, folders with model_meta.json", options=_FILTER, folder="*/model_meta.json"),
-    _log("swebench", "reports, leaderboards.json or details of SWE-bench", options=_FILTER),
-    # Other files of one system each
+    # Files of one system each; logs of harnesses are in `formats.harness`
     _systems(
         "trec-eval",
         "per-topic output of trec_eval -q, ir_measures or pytrec_eval",
         "trec:TREC_EVAL.read",
         recognizes="trec:looks_measured",
     ),
+    _systems("comet-text", "lines that comet-score prints", "texts:COMET_TEXT.read"),
     _systems("brackets", "output of evalb", "trees:EVALB.read", _F1),
     _systems(
         "errant",
@@ -458,9 +440,9 @@ _TABLE = (
     _gold(
         "swebench-results",
         "results.json of SWE-bench's experiments, after a list of all ids",
-        "harnesses:read_listed",
+        "sigjax.formats.harness.swebench:read_listed",
         folder="results/results.json",
-        confirms="harnesses:are_listed",
+        confirms="sigjax.formats.harness.swebench:are_listed",
     ),
     _gold(
         "alignment",
@@ -562,7 +544,59 @@ _TABLE = (
     ),
     _table("spaces", "table, blanks between columns", _PLAIN + "spaces", r"(?!.*\.(csv|tsv)$).*"),
 )
-FORMATS: Mapping[str, Format] = {each.name: each for each in _TABLE}
+HARNESSES = tuple(each.name.replace("_", "-") for each in iter_modules([str(PurePath(__file__).with_name("harness"))]))
+"""The formats of logs, each of which has a file in `formats.harness`."""
+LOGS_BEGIN = (b"{", b"[", ZIP_MAGIC, b"PAR1")
+"""What their logs begin with, one of these."""
+
+
+@cache
+def logs_hold(name: str) -> tuple[bytes, ...]:
+    """What logs of a harness hold, or are named, as the first line of its file says, which is not imported for it.
+
+    >>> logs_hold("swebench")[0]
+    b'"leaderboards"'
+    """
+    try:
+        line = (get_data("sigjax.formats.harness", f"{name.replace('-', '_')}.py") or b"").partition(b"\n")[0]
+    except OSError:  # installed without sources
+        return (b"",)
+    return tuple(each.strip() for each in line.removeprefix(b"# logs hold: ").split(b" or "))
+
+
+def _may_be_log(harness: str, name: str, head: bytes) -> bool:
+    """Whether a file may be a log of a harness."""
+    if not head.lstrip().startswith(LOGS_BEGIN):
+        return False
+    return any(mark in head or mark in name.encode("utf-8", "replace") for mark in logs_hold(harness))
+
+
+class _Formats(Mapping[str, Format]):
+    """Formats by name: the logs of harnesses, each imported when it is asked for, and those of the table."""
+
+    def __init__(self, known: Sequence[Format]) -> None:
+        self._known = {each.name: each for each in known}
+
+    def __getitem__(self, name: str) -> Format:
+        """The format of that name."""
+        if name in HARNESSES and name not in self._known:
+            self._known[name] = resolve_name(f"sigjax.formats.harness.{name.replace('-', '_')}:FORMAT")
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is such a format."""
+        return name in HARNESSES or name in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        """The names, in order."""
+        return iter(dict.fromkeys(chain(HARNESSES, self._known)))
+
+    def __len__(self) -> int:
+        """The number of formats."""
+        return len({*HARNESSES, *self._known})
+
+
+FORMATS: Mapping[str, Format] = _Formats(_TABLE)
 """By name, in the order in which they are tried on a file: the particular before the general."""
 _GENERAL = ("id-labels", "labels", "texts", "jsonl", "json", "paired-perm", "tsv", "csv", "timbl", "spaces")
 """Formats that files of another package's format may look like, which are tried after it."""
@@ -611,13 +645,19 @@ def named_format(reader: str) -> tuple[Format, dict[str, list[str]]]:
     known = FORMATS if name in FORMATS else all_formats()
     if name not in known:
         close = meant(name, known)
-        expected = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(known)}"
+        others = ", ".join(each for each in known if each not in HARNESSES)
+        listed = f"expected one of {others}, or logs of a harness (`sigjax help formats` lists them)"
+        expected = f"did you mean {close[0]!r}?" if close else listed
         raise InputError(f"{Hint('reader')}: no format {quote(name)}; {expected}")
     check_parameters(f"the format {name}", given, known[name].parameters)
     return known[name], given
 
 
-def all_formats() -> dict[str, Format]:
-    """All formats by name, with those of other packages, in the order in which they are tried."""
-    particular = {name: each for name, each in FORMATS.items() if name not in _GENERAL}
+def all_formats(file: tuple[str, bytes] | None = None) -> dict[str, Format]:
+    """All formats by name, with those of other packages, in the order in which they are tried.
+
+    Given the name and the first bytes of a file, without harnesses of which it cannot be a log.
+    """
+    without = [] if file is None else [name for name in HARNESSES if not _may_be_log(name, *file)]
+    particular = {name: FORMATS[name] for name in FORMATS if name not in _GENERAL and name not in without}
     return particular | added_formats() | {name: FORMATS[name] for name in FORMATS if name in _GENERAL}

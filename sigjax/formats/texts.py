@@ -107,6 +107,41 @@ def _segment(segment: Item) -> Row:
     return Row({_COMET: segment.number(_COMET)}, content=(fields.get("src"), fields.get("ref")))
 
 
+_SEGMENT = "Segment "
+_ROUNDED = 1.5e-4
+"""How much the mean of scores with four digits may differ from one that was rounded after."""
+
+
+def _comet_text(file: str, _: Options) -> Iterator[SystemLog]:
+    """What comet-score prints: `FILE <tab> Segment I <tab> score: X` for each, and means without a segment."""
+    rows, means = dict[str, list[Row]](), dict[str, float]()
+    for line, content in enumerate(read_text(file).split("\n"), start=1):
+        system, *fields = content.rstrip().split("\t")
+        if not fields or not fields[-1].startswith(("score: ", "variance: ")):
+            continue  # printed beside the scores
+        of_mean = len(fields) == 1
+        segment, number = fields[:2] if not of_mean else (_SEGMENT, fields[0])
+        if not (segment.startswith(_SEGMENT) and number.startswith("score: ")):
+            raise InputError(f"{Line(file, line)}: expected FILE, Segment I and score: X, got {quote(content)}")
+        with naming(f"{Line(file, line)}"):
+            score = parse_number(number[7:], hint="expected a score", missing="score the segment again")
+            if of_mean:
+                means[system] = score
+            else:
+                rows.setdefault(system, []).append(Row({_COMET: score}, text(segment.removeprefix(_SEGMENT))))
+    for name, system in zip(name_systems(list(rows))[0], rows, strict=True) if rows else ():
+        yield SystemLog(file, rows[system], name, published=partial(_comet_mean, file, means.get(system)))
+
+
+def _comet_mean(file: str, published: float | None, _: str, mean: float) -> tuple[list[str], bool]:
+    """A note where the mean that is printed is another: lines are missing."""
+    if published is None or abs(mean - published) <= _ROUNDED:
+        return [], False
+    return [
+        f"warning: {file}: the mean of the segments is {mean:.4f}, but {published:.4f} is printed; is it whole?"
+    ], False
+
+
 def _segment_scores(file: str, _: Options) -> list[SystemLog]:
     """mt-metrics-eval: lines `SYSTEM SCORE`, those of each system in the order of the segments."""
     rows: dict[str, list[Row]] = {}
@@ -134,6 +169,7 @@ def _of_one_length(file: str, systems: Mapping[str, Sequence[Row]], hint: str = 
 
 
 COMET = Log(results=_comet, content="source or reference")
+COMET_TEXT = Log(results=_comet_text, main=_COMET)
 SEGMENT_SCORES = Log(results=_segment_scores)
 
 

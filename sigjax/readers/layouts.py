@@ -529,9 +529,10 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
     reading = join_sheets(sheets, replace(options, missing="pairwise"), scores=True, order=ids[rows])
 
     def evaluate(options: Options) -> EvaluationRecord:
-        refuse_texts(table.file, chosen_metric(options), {}, ())
-        if options.metric == "mean":
+        if options.metric in (MEAN.name, WIN_RATE):
             options = replace(options, metric=WIN_RATE)
+        else:
+            refuse_texts(table.file, chosen_metric(options), {}, ())
         return replace(reading(replace(options, missing="pairwise")), notes=notes)
 
     return evaluate

@@ -79,14 +79,14 @@ class TableOptions:
     cluster: str | None = option(
         None,
         "Resample clusters (documents) whole: a column or field, or a file of labels.",
-        "The file has one label per line.",
+        "The file has one label per line. TASK=FIELD is for one task of a suite; TASK=FIELD,TASK=FIELD for several.",
         group="Input",
         arrays="labels in an array are for Evaluation.from_arrays(..., clusters=...)",
     )
     strata: str | None = option(
         None,
         "Draw bootstrap resamples within strata: a column or field, or a file of labels.",
-        "The file has one label per line.",
+        "The file has one label per line. TASK=FIELD is for one task of a suite, as for `cluster`.",
         group="Input",
         arrays="labels in an array are for Evaluation.from_arrays(..., strata=...)",
     )
@@ -148,6 +148,7 @@ class Options(FileOptions):
     """Where the sheets that are joined are kept, for `sigjax doctor`."""
     single: bool = False  # whether one system is enough
     folds: bool = False  # whether rows are folds of a cross-validation, told by columns named so
+    sliced: bool = False  # whether tasks of a suite that lack the field of `strata` are left out
 
     def has(self, parameter: str) -> bool:
         """Whether a parameter of the format is true."""
@@ -347,7 +348,9 @@ ENDINGS = frozenset(
     ).split()
 )
 """Endings of file names that tell a format; others, such as `.reverse`, are part of a system's name."""
-_SAME_FOR_ALL = re.compile(r"samples_.*\.jsonl|details_.*\.parquet|(per_instance_(stats|details)|annotations)\.json")
+_SAME_FOR_ALL = re.compile(
+    r"samples_.*\.jsonl|details_.*\.parquet|(per_instance_(stats|details)|annotations|summary|BFCL_v\d+_.*_score)\.json"
+)
 """Files that a program names alike for every system: the system is named after the folder."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.:-]+")
 

@@ -95,8 +95,12 @@ class Hint:
         return f"sigjax.read({', '.join([*files, *(f'{name}={_value(name, own)}' for name, own in groups.items())])})"
 
 
+_WITH_EQUALS = ("gold", "cluster", "strata")
+"""Options whose values are texts, also with an equals sign."""
+
+
 def _value(name: str, given: Sequence[str]) -> str:
-    if "=" in given[0] and not given[0].endswith(")"):
+    if "=" in given[0] and not given[0].endswith(")") and name not in _WITH_EQUALS:
         return f"{{{', '.join(': '.join(map(_quoted, each.split('='))) for each in given)}}}"
     values = ", ".join(map(_quoted, given))
     return f"[{values}]" if name in LISTS or len(given) > 1 else values

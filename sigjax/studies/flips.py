@@ -541,7 +541,7 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
         raise InputError(f"slices are strata: give {Hint('by')} or {Hint('strata')}, not both")
     changes = {} if is_read or options.by is None else {"strata": options.by}
     with given_as("strata", "by" if changes else "strata"):
-        evaluation = by_one_metric(data, replace(options, **changes))
+        evaluation = by_one_metric(data, replace(options, **changes), sliced=True)
     evaluation.check_complete()
     if evaluation.strata is None:
         raise InputError(f"slices needs a label for each instance: give {Hint('by')}, a field or a file of labels")

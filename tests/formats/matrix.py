@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,6 +11,8 @@ from typing import Any
 import logs
 import mutations
 from mutations import A, B
+
+from sigjax.formats.table import FORMATS, HARNESSES
 
 Records = tuple[list[Any], Callable[[list[Any]], str | bytes]]
 """The parts of a file that can be shuffled, and how they are a file again."""
@@ -55,12 +58,6 @@ def inside(*path: str) -> Split:
     return split
 
 
-def tasks_of_evalplus(content: str | bytes) -> Records:
-    """The tasks of a file of EvalPlus."""
-    whole = json.loads(content)
-    return list(whole["eval"]), lambda kept: json.dumps(whole | {"eval": {name: whole["eval"][name] for name in kept}})
-
-
 def sheet_rows(content: bytes) -> Records:
     """The rows of a spreadsheet below the first."""
     import openpyxl
@@ -98,9 +95,18 @@ class Case:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-def log(make: Callable[..., str], split: Split = lines, *, cluster: str = "", **fields: str) -> Case:
-    """A log per system; `fields` name the model."""
-    return Case({"a": make(A), "b": make(B, **fields)}, split, cluster=cluster)
+def of_harness(name: str) -> Case:
+    """Logs of the file of a harness, which keep their names where these are needed."""
+    about = logs.SAMPLES[name]
+    if about.alone:
+        return Case({f"all/{about.file}": about.make(A)}, None)
+    named = re.fullmatch(FORMATS[name].names, "a") is None
+    contents = {"a": about.make(A), "b": about.make(B, **about.other)}
+    made = {f"{k}/{about.file}" if named else k: content for k, content in contents.items()}
+    packed = any(isinstance(each, bytes) for each in made.values())
+    by_line = rows if packed else partial(lines, head=about.header)
+    split = by_line if about.records is None else inside(*about.records)
+    return Case(made, split, cluster=about.cluster, options=dict(about.options))
 
 
 def gold(split: Split = lines, *, cluster: str = "", **files: str | bytes) -> Case:
@@ -156,22 +162,8 @@ SQUAD = {"title": "T", "paragraphs": [{"qas": [{"id": f"q{i}", "answers": [{"tex
 TOPICS = {f"{i}": {"d1": 1, "d2": 2 * (i % 2)} for i in range(7, 11)}
 
 CASES: dict[str, Callable[[], Case]] = {
-    "lm-eval": lambda: log(logs.lm_eval, cluster="topic"),
-    "inspect": lambda: log(logs.inspect, inside("samples"), cluster="topic", model="b"),
-    "helm": lambda: log(logs.helm, inside(), cluster="instance"),
-    "eee": lambda: log(logs.every_eval, cluster="subject", model="b"),
-    "lighteval": lambda: Case(
-        {f"{name}/details_x_2026-01-21T03-44-18.parquet": mutations.details(name) for name in "ab"}, rows,
-        cluster="topic", options={"metric": "f1"},
-    ),
-    "alpaca-eval": lambda: log(logs.alpaca_eval, inside(), cluster="dataset", model="b"),
-    "terminal-bench": lambda: log(logs.terminal_bench, inside("results")),
-    "tau-bench": lambda: log(logs.tau, inside()),
-    "promptfoo": lambda: log(logs.promptfoo, inside("results", "results"), cluster="topic", provider="b"),
-    "deepeval": lambda: log(logs.deepeval, inside("testCases"), cluster="topic"),
-    "evalplus": lambda: log(logs.evalplus, tasks_of_evalplus),
+    **{name: partial(of_harness, name) for name in HARNESSES},
     "mteb": folders,
-    "swebench": lambda: log(logs.swebench, inside("submitted_ids"), cluster="repository"),
     "swebench-results": lambda: gold(
         inside("resolved"), g=logs.swebench_ids(5), a=logs.swebench_results(A), b=logs.swebench_results(B),
         cluster="repository",
@@ -261,6 +253,9 @@ CASES: dict[str, Callable[[], Case]] = {
             {f"o/{k}": [{"src": f"s{i}", "COMET": v} for i, v in enumerate(own)] for k, own in (("A", A), ("B", B))}
         )},
         inside("o/B"),
+    ),
+    "comet-text": lambda: Case(
+        {k: mutations.comet_text(k, v) for k, v in (("a", A), ("b", B))}, partial(lines, tail=1)
     ),
     "mqm": lambda: Case(
         {"all": MQM + "".join(numbered(name + "\t{doc}\t{i}\tr\tOther\t{value}\n", SEVERITIES) for name in "AB")},

@@ -8,7 +8,7 @@ import logs
 import pytest
 
 from sigjax import InputError, read
-from sigjax.formats.harnesses import read_members
+from sigjax.formats.harness.inspect import read_members
 
 A, B = [1, 0, 1, 1], [0, 0, 1, 0]
 HUGE = "9" * 400

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import logs
 import pytest
 from matrix import CASES, Case
 from mutations import SAMPLES
@@ -14,6 +15,7 @@ from test_mutations import NEEDS
 from sigjax import InputError, read
 from sigjax.formats import FORMATS
 from sigjax.formats.reading import formats_of, read_as, sources_of
+from sigjax.formats.table import HARNESSES
 from sigjax.metrics import CLASS_METRICS, METRICS, TEXT_METRICS
 from sigjax.readers.options import Options
 
@@ -23,10 +25,20 @@ ORDER = [2, 0, 3, 1]
 
 
 def matrix():
-    """Format -> the other cells of its row."""
+    """Format -> the other cells of its row; of a harness by what its file says."""
     rows = README.read_text(encoding="utf-8").partition("| format |")[2].splitlines()[2:]
     cells = [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in rows if row.startswith("|")]
-    return {name: tuple(others) for name, *others in cells}
+    return {name: tuple(others) for name, *others in cells} | {name: of_harness(name) for name in HARNESSES}
+
+
+def of_harness(name):
+    about = logs.SAMPLES[name]
+    whole = (
+        ("yes", "in one row", "", "")
+        if about.alone
+        else ("yes", "id", about.cluster and f"`{about.cluster}`", about.lacking)
+    )
+    return (*whole, "yes", "yes")
 
 
 class Files:
@@ -77,7 +89,7 @@ class Files:
 
 
 def test_every_format_has_a_row():
-    assert list(matrix()) == sorted(CASES) == sorted(FORMATS)
+    assert sorted(matrix()) == sorted(CASES) == sorted(FORMATS)
 
 
 @pytest.mark.parametrize("name", sorted(CASES))

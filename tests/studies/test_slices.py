@@ -303,7 +303,11 @@ def test_the_slices_of_the_task_that_has_the_metric_need_no_field_in_other_tasks
         (folder / f"samples_arc_{day}.jsonl").unlink()
     assert _run(words, debug=True) == 0
     assert capsys.readouterr().out == with_others
-    for folder in folders:  # now the task that lacks the field has the metric
+    for folder in folders:  # now the task that lacks the field has the metric, too
         (folder / f"samples_arc_{day}.jsonl").write_text(logs.lm_eval([1, 0] * 20, metric="exact_match"))
-    with pytest.raises(InputError, match=r"samples_arc_.* by: no column and no file 'category'"):
-        _run(words, debug=True)
+    assert _run(words, debug=True) == 0
+    named = with_others.replace("EM;", "gsm8k: EM;").replace("metric:exact_match", "metric:gsm8k: exact_match")
+    assert capsys.readouterr().out.split() == named.split()
+    assert slices(folders, by="category", metric="exact_match").metric == "gsm8k: exact_match"
+    with pytest.raises(InputError, match=r"by: no field 'cat' in 'arc', 'gsm8k'; fields of arc: .*, gsm8k: 'category'"):
+        _run([*words[:-1], "cat"], debug=True)

@@ -1,0 +1,81 @@
+# logs hold: "scores"
+"""Braintrust: events of an experiment, as JSON lines, as a list, or as its API gives them.
+
+Events that are below others in a trace are left out. A test case is known by its `input`, as in Braintrust, where ids
+of events are new in each experiment; several events of one input are its trials.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from sigjax.formats.harness import Sample, harness
+from sigjax.formats.logs import Log
+from sigjax.formats.table import looks_like
+from sigjax.readers.json_files import Item, load_entries, load_item, load_lines
+from sigjax.run.files import read_head
+
+_EVENTS = re.compile(rb'\A\s*\{\s*"(events|data)"\s*:\s*\[')
+FORMAT = harness(
+    __name__,
+    "events of an experiment of Braintrust",
+    looks_like(
+        rb'\A(?=(?s:.*)"scores"\s*:\s*(?:\{|null))(?=(?s:.*)"input"\s*:)'
+        rb'(?=(?s:.*)"expected"\s*:)(?=(?s:.*)(?:"(?:span_attributes|root_span_id|experiment_id|_xact_id)"\s*:'
+        rb'|"metrics"\s*:\s*\{[^{}]{0,400}"(?:start|end|duration|tokens|prompt_tokens|completion_tokens)"))'
+    ),
+    b"{",
+    b"[",
+)
+_LONG = frozenset("output expected context".split())
+
+
+def _load(file: str) -> tuple[Item, Iterator[Item]]:
+    """The events that are no parts of others, with what they test as `id`."""
+    _, head = read_head(file)
+    if found := _EVENTS.match(head):
+        events = load_item(file).items(found[1].decode(), "event")
+    else:
+        events = load_entries(file) if head.lstrip().startswith(b"[") else load_lines(file, unread=_LONG)
+    whole = (event for event in events if event.get("is_root") is not False and not event.get("span_parents"))
+    return Item(file, {}), (Item(event.at, {**event.fields, "id": _tested(event)}) for event in whole)
+
+
+def _tested(event: Item) -> str:
+    given = event.value("input")
+    return given if isinstance(given, str) and given.strip() else json.dumps(given, sort_keys=True)
+
+
+def _scores(event: Item) -> dict[str, float]:
+    return event.item("scores", {}).numbers()
+
+
+LOG = Log(
+    load=_load,
+    scores=_scores,
+    trial="#",
+    labels="metadata",
+    lacking=(
+        lambda event: not any(value is not None for value in event.item("scores", {}).fields.values()),
+        "events have no score; they are missing results",
+    ),
+)
+
+
+def sample(values: Sequence[Any], *, as_list: bool = False, **fields: Any) -> str:
+    """Values are one a test case, or a list of one a trial."""
+    trials = chain(*([(i, own) for own in (v if isinstance(v, list) else [v])] for i, v in enumerate(values)))
+    events = [
+        {"id": f"e{number}", "input": {"q": f"question {i}"}, "output": "x", "expected": "y"}
+        | {"scores": {"Factuality": value}, "metrics": {"duration": 1.5}, "metadata": {"topic": f"t{i // 2}"}}
+        | fields
+        for number, (i, value) in enumerate(trials)
+    ]
+    return json.dumps(events, indent=1) if as_list else "".join(json.dumps(event) + "\n" for event in events)
+
+
+SAMPLE = Sample(
+    file="experiment.jsonl", make=sample, cluster="topic", more=(lambda values: sample(values, as_list=True),)
+)

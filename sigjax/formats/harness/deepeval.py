@@ -1,0 +1,63 @@
+# logs hold: "metricsData"
+"""DeepEval: test cases of one turn, and conversations, of a test run or of .deepeval/.latest_test_run.json."""
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from sigjax.formats.harness import Sample, harness
+from sigjax.formats.logs import Log
+from sigjax.formats.table import looks_like
+from sigjax.readers.json_files import Item, load_item
+
+FORMAT = harness(
+    __name__,
+    "test runs of DeepEval",
+    looks_like(rb'"(testCases|conversationalTestCases)"\s*:\s*\[\s*\{', rb'"metricsData"\s*:'),
+)
+_SUCCESS = "success"
+"""The score that its pass rates are means of; others are beside it."""
+
+
+def _load(file: str) -> tuple[Item, Iterator[Item]]:
+    """Test cases of one turn, and conversations, of a test run or of .deepeval/.latest_test_run.json."""
+    run = load_item(file)
+    if run.get("testRunData") is not None:
+        run = run.item("testRunData")
+    conversations = run.items("conversationalTestCases", "conversation", [])
+    return run, chain(run.items("testCases", "test case", []), conversations)
+
+
+def _scores(case: Item) -> dict[str, float]:
+    """Those of the metrics that did not fail to run, and whether the case passed."""
+    metrics = [metric for metric in case.items("metricsData", "metric", []) if metric.get("score") is not None]
+    scores = {metric.text("name"): metric.number("score") for metric in metrics}
+    return scores if case.get("success") is None else scores | {_SUCCESS: case.number("success")}
+
+
+LOG = Log(
+    load=_load,
+    scores=_scores,
+    id="name",
+    labels="metadata",
+    same=("input", "scenario"),
+    content="input",
+    main=_SUCCESS,
+)
+
+
+def sample(values: Sequence[Any], *, wrapped: bool = False, **fields: Any) -> str:
+    """Values are one a test case: whether it passed; None for a metric that failed to run."""
+    cases = [
+        {"name": f"test_case_{i}", "input": f"q{i}", "actualOutput": "x", "success": value == 1, "order": i}
+        | {"metadata": {"topic": f"t{i // 2}"}}
+        | {"metricsData": [{"name": "Faithfulness", "threshold": 0.5, "success": value == 1, "score": value}]}
+        | fields
+        for i, value in enumerate(values)
+    ]
+    run = {"testCases": cases, "conversationalTestCases": [], "metricsScores": [], "runDuration": 1.0}
+    return json.dumps({"testRunData": run} if wrapped else run, indent=2)
+
+
+SAMPLE = Sample(file="run.json", make=sample, records=("testCases",), cluster="topic")

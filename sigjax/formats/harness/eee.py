@@ -1,0 +1,67 @@
+# logs hold: "evaluation_name"
+"""Every Eval Ever: the instance schema of that project, with one line per instance and evaluation."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sigjax.formats.harness import Sample, harness
+from sigjax.formats.logs import Log, Row, SystemLog, grouped
+from sigjax.formats.table import looks_like
+from sigjax.readers.json_files import Item, load_lines
+from sigjax.readers.options import Options, quote
+from sigjax.records import InputError
+
+FORMAT = harness(
+    __name__,
+    "instances of Every Eval Ever",
+    looks_like(rb'\A(?=.*"schema_version")(?=.*"model_id")(?=.*"evaluation_name")(?=.*"sample_id")'),
+    folder="*_samples.jsonl",
+)
+_UNREAD = frozenset("input output messages answer_attribution".split())
+
+
+def _results(file: str, _: Options) -> Iterator[SystemLog]:
+    for model, lines in grouped(load_lines(file, unread=_UNREAD), lambda line: line.text("model_id")).items():
+        yield SystemLog(file, _rows(lines), model)
+
+
+def _rows(lines: Sequence[Item]) -> list[Row]:
+    """One row per sample, with the scores of all its lines."""
+    scores: dict[str, dict[str, float]] = {}
+    rows: dict[str, Row] = {}
+    for line, name in zip(lines, _evaluations(lines), strict=True):
+        sample = line.text("sample_id")
+        own = scores.setdefault(sample, {})
+        if name in own:
+            raise InputError(f"{line.where}: evaluation {quote(name)} of sample {quote(sample)} is on another line too")
+        evaluation = line.item("evaluation")
+        own[name] = evaluation.number("is_correct" if evaluation.get("score") is None else "score")
+        rows.setdefault(sample, Row(own, sample, labels=line.get("metadata"), content=line.get("sample_hash")))
+    return list(rows.values())
+
+
+def _evaluations(lines: Sequence[Item]) -> list[str]:
+    """What each line scores: its evaluation, or its result where an evaluation has several."""
+    pairs = [(line.text("evaluation_name"), line.get("evaluation_result_id")) for line in lines]
+    counts = Counter(name for name, _ in {pair for pair in pairs if isinstance(pair[1], str)})
+    return [result if counts[name] > 1 and isinstance(result, str) else name for name, result in pairs]
+
+
+LOG = Log(results=_results, content="content (sample_hash)")
+
+
+def sample(values: Sequence[Any], *, model: str = "org/a", evaluation: str = "bench", **fields: Any) -> str:
+    """Values are one an instance."""
+    lines = [
+        {"schema_version": "0.3.0", "evaluation_id": f"x/{model}/1", "model_id": model, "evaluation_name": evaluation}
+        | {"sample_id": f"s{i}", "sample_hash": f"h{i}", "input": {"raw": "?"}, "metadata": {"subject": f"t{i // 2}"}}
+        | {"evaluation": {"score": value, "is_correct": value == 1}}
+        | fields
+        for i, value in enumerate(values)
+    ]
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+SAMPLE = Sample(file="x_samples.jsonl", make=sample, cluster="subject", other={"model": "b"})

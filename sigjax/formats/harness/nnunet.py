@@ -1,0 +1,88 @@
+# logs hold: "metric_per_case"
+"""nnU-Net (version 2): summary.json of a validation, with the metrics of each class in each case.
+
+Scores are METRIC/CLASS, as Dice/1; and of Dice and IoU also the mean of the classes of a case. nnU-Net writes NaN where
+neither reference nor prediction has a class: such a class counts in no mean, of a case or of cases. Cases are known by
+the names of their reference files, whose folders differ from machine to machine.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from sigjax.formats.harness import Sample, harness
+from sigjax.formats.logs import TOLERANCE, Log, Row, SystemLog
+from sigjax.formats.table import looks_like
+from sigjax.readers.json_files import Item, load_item
+from sigjax.readers.options import Options
+
+FORMAT = harness(
+    __name__,
+    "summary.json of nnU-Net",
+    looks_like(rb'"metric_per_case"\s*:\s*\[\s*\{', rb'"metrics"\s*:\s*\{'),
+    folder="summary.json",
+)
+_MEANS = ("Dice", "IoU")
+_ERRORS = ("FP", "FN")
+_BACKGROUND = "0"
+
+
+def _results(file: str, _: Options) -> Iterator[SystemLog]:
+    whole = load_item(file)
+    cases = list(whole.items("metric_per_case", "case"))
+    paths = [case.text("reference_file") for case in cases]
+    names = [path.replace("\\", "/").rpartition("/")[2] for path in paths]
+    ids = names if len({*names}) == len(names) else paths
+    rows = [Row(_scores(case.item("metrics")), id) for case, id in zip(cases, ids, strict=True)]
+    yield SystemLog(file, rows, published=partial(_published, file, whole.item("foreground_mean", {})))
+
+
+def _scores(metrics: Item) -> dict[str, float]:
+    """The numbers of all classes, and means over those that are no background."""
+    scores, means = dict[str, float](), dict[str, list[float]]()
+    for label in metrics.fields:
+        own = metrics.item(label)
+        for name, value in own.fields.items():
+            if value is None or (isinstance(value, float) and math.isnan(value)):
+                continue
+            scores[f"{name}/{label}"] = own.number(name)
+            if name in _MEANS and label != _BACKGROUND:
+                means.setdefault(name, []).append(own.number(name))
+    return {name: sum(values) / len(values) for name, values in means.items()} | scores
+
+
+def _published(file: str, means: Item, score: str, mean: float) -> tuple[list[str], bool]:
+    """A note where nnU-Net's mean, of the means of classes, is another, and whether lower is better."""
+    published = means.get(score)
+    same = not isinstance(published, int | float) or math.isclose(mean, published, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    note = f"{file}: the mean of {score} over cases is {mean:.6g}; that of classes is {published} in foreground_mean"
+    return [] if same else [note], score.startswith(_ERRORS)
+
+
+LOG = Log(results=_results, main=_MEANS[0])
+
+
+def sample(values: Sequence[Any], *, labels: Sequence[str] = ("1", "2"), folder: str = "/data", **fields: Any) -> str:
+    """Values are one a case: the Dice of its first class; None where neither segmentation has it."""
+    cases = [
+        {
+            "metrics": {
+                label: {
+                    "Dice": math.nan if value is None and k == 1 else (value or 0) / k,
+                    "IoU": 0.5,
+                    "FP": 2,
+                    "FN": 1,
+                }
+                for k, label in enumerate(labels, 1)
+            },
+            "prediction_file": f"out/case_{i}.nii.gz",
+            "reference_file": f"{folder}/case_{i}.nii.gz",
+        }
+        for i, value in enumerate(values)
+    ]
+    return json.dumps({"foreground_mean": {}, "mean": {}, "metric_per_case": cases} | fields, indent=4)
+
+
+SAMPLE = Sample(file="summary.json", make=sample, records=("metric_per_case",))

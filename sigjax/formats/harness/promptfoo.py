@@ -1,0 +1,110 @@
+# logs hold: "results"
+"""promptfoo: what `promptfoo eval -o` writes as JSON, of version 3 or newer; each column of its table is a system."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+from sigjax.formats.harness import Sample, harness
+from sigjax.formats.logs import Log, grouped
+from sigjax.formats.table import looks_like
+from sigjax.readers.json_files import Item, load_item
+from sigjax.readers.options import quote
+from sigjax.records import InputError
+
+FORMAT = harness(__name__, "JSON of promptfoo eval -o", looks_like(rb'"results"\s*:\s*\{\s*"version"\s*:\s*\d'))
+
+_SUCCESS = "success"
+"""The score that its pass rates are means of; others are beside it."""
+_ERROR = 2
+"""The `failureReason` of a row that the provider gave no answer for."""
+
+
+def _load(file: str) -> tuple[Item, Iterator[Item]]:
+    """Tests with their system, a column of promptfoo's table: a provider, and its prompt where there are several.
+
+    The format is version 3 or newer. A test that is repeated has the same content, and the first number as id.
+    """
+    outer = load_item(file)
+    tests = list(outer.item("results").items("results", "result"))
+    tests.sort(key=lambda test: (int(test.number("promptIdx")), test.number("testIdx")))
+    columns = grouped(tests, lambda test: int(test.number("promptIdx"))).values()
+    prompts = [" ".join(_label(own[0], "prompt", "raw").split()) for own in columns]
+    names, records = list[str](), list[Item]()
+    for prompt, own in zip(prompts, columns, strict=True):
+        names.append(_label(own[0], "provider", "id") + f": {prompt}" * (len(set(prompts)) > 1))
+        first = dict[str, str]()
+        for test in own:
+            content = _content(test)
+            id = first.setdefault(content, test.text("testIdx"))
+            records.append(Item(test.at, test.fields | {"system": names[-1], "id": id, "content": content}))
+    if repeated := [name for name, count in Counter(names).items() if count > 1]:
+        raise InputError(f"{file}: several columns are {quote(repeated[0])}; give each provider a label of its own")
+    return outer, iter(records)
+
+
+def _content(test: Item) -> str:
+    """A hash of what is tested: the variables, and the description and the assertions of the test."""
+    case = test.item("testCase", {})
+    parts = [test.get("vars"), case.get("description"), case.get("assert")]
+    return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _label(test: Item, field: str, other: str) -> str:
+    """The label of a provider or a prompt, or else another name that it has."""
+    if isinstance(test.get(field), str):
+        return test.text(field)
+    return test.name(f"{field}.label?") or test.item(field).text(other)
+
+
+def _scores(test: Item) -> dict[str, float]:
+    score = {} if test.get("score") is None else {"score": test.number("score")}
+    return test.item("namedScores", {}).numbers() | {_SUCCESS: test.number("success")} | score
+
+
+LOG = Log(
+    load=_load,
+    scores=_scores,
+    trial="#",
+    system="system",
+    labels="vars",
+    same=("content",),
+    content="variables or assertions",
+    lacking=(
+        lambda test: test.get("failureReason") == _ERROR,
+        "results are errors of the provider; they count as failed, as in promptfoo",
+    ),
+    main=_SUCCESS,
+)
+
+
+def sample(
+    values: Sequence[Any], *, provider: str = "p", prompts: Sequence[Any] = ("Say {{word}}",), **fields: Any
+) -> str:
+    """Values are one a test, or a list of one a repetition; -1 is an error of the provider."""
+    repeats = [value if isinstance(value, list) else [value] for value in values]
+    rounds = [(i, own[k]) for k in range(max(map(len, repeats))) for i, own in enumerate(repeats) if k < len(own)]
+    results = [
+        {"promptIdx": column, "testIdx": number, "vars": {"word": f"w{i}", "topic": f"t{i // 2}"}}
+        | {"testCase": {"assert": [{"type": "contains", "value": f"w{i}"}]}, "prompt": {"raw": prompt, "label": prompt}}
+        | {"provider": {"id": provider, "label": ""}, "success": value == 1, "score": 1 if value == 1 else 0.25}
+        | {"failureReason": 2 if value < 0 else 1 - value, "namedScores": {"tone": 0.5 * max(value, 0)}}
+        | fields
+        for number, (i, value) in enumerate(rounds)
+        for column, prompt in enumerate(prompts)
+    ]
+    found = {"version": 3, "timestamp": "2026-01-01", "prompts": [], "results": results, "stats": {}}
+    return json.dumps({"evalId": "eval-x", "results": found, "config": {}}, indent=2)
+
+
+SAMPLE = Sample(
+    file="output.json",
+    make=sample,
+    records=("results", "results"),
+    cluster="topic",
+    other={"provider": "b"},
+    more=(partial(sample, prompts=("x", "y")),),
+)
