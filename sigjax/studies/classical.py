@@ -338,7 +338,7 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests 
     if options.design == "folds" or len(evaluation.systems) > 2:
         _refuse_ignored(evaluation, options)
     if options.folds is not None and options.design != "folds":
-        raise InputError(f"{Hint('folds')} is for {Hint('design', 'folds')}; give both, or neither")
+        raise InputError(f"{Hint('folds')} is for design folds; give both, or neither")
     if options.design == "folds":
         return fold_tests(evaluation, folds=options.folds, confidence_level=options.confidence_level)
     if len(evaluation.systems) > 2:

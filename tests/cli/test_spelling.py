@@ -24,12 +24,14 @@ from sigjax.records import Settings
 from sigjax.records.display import OTHER_NAMES, meant
 from sigjax.records.options import COMMAND, LISTS, Hint, check, types_of
 from sigjax.studies.battles import BattlesOptions
+from sigjax.studies.classical import ClassicalOptions
 from sigjax.studies.flips import FlipsOptions, SlicesOptions
 from sigjax.studies.gains import GainsOptions
 from sigjax.studies.samples import OneSampleOptions, UnpairedOptions
 
 ROOT = pathlib.Path(sigjax.__file__).parent
 RECORDS = (
+    ClassicalOptions,
     FlipsOptions,
     Output,
     Division,

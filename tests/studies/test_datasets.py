@@ -232,8 +232,8 @@ def test_ranks_on_the_command_line(write, capsys, tmp_path):
         ({"A": [1], "B": [0], "C": [1]}, {}, "two data sets or more, got 3 on 1"),
         ({"A": [1], "B": [0]}, {"design": "folds"}, "has 1 fold; a test takes two or more"),
         ({"A": [1, 2]}, {}, "at least two systems"),
-        ({"A": [1, 2], "B": [2, 1]}, {"folds": 2}, 'folds is for design="folds"; give both, or neither'),
-        (THREE, {"folds": 2}, 'folds is for design="folds"'),
+        ({"A": [1, 2], "B": [2, 1]}, {"folds": 2}, "folds is for design folds; give both, or neither"),
+        (THREE, {"folds": 2}, "folds is for design folds"),
         (THREE, {"alternative": "less"}, 'by ranks, are two-sided and draw nothing; leave out alternative="less"'),
         (THREE, {"method": "exact"}, "leave out method"),
         (
