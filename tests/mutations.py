@@ -120,6 +120,15 @@ def of_harness(name: str) -> list[Sample]:
 
 A, B = [1, 0, 1, 1, 0], [0, 0, 1, 1, 1]
 WIDE = "id,A,B,doc\nw,1,0.5,d\nx,0,0,d\ny,1,,e\nz,1e-3,2,e\n"
+TABULAR = r"""\begin{tabular}{l r@{.}l} % two systems
+\toprule
+id & \textbf{A} & B \\
+\midrule
+x & 1 & $0.5$ \\[2pt]
+y\_1 & \emph{0} & 1 \\
+\bottomrule
+\end{tabular}
+"""
 CLUSTERED = {"cluster": "doc", "missing": "drop"}
 LONG_TABLE = "system\tid\ttp\tpredicted\tgold\nA\tx\t1\t2\t3\nA\ty\t0\t1\t1\nB\tx\t2\t2\t3\nB\ty\t1\t1\t1\n"
 NAACL = "".join(f"{i:04} {j} {j} {'SP'[j % 2]} 0.5\n" for i in range(1, 6) for j in range(1, 4))
@@ -181,6 +190,8 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
         of_text(t=WIDE.replace(",", "\t"), options=CLUSTERED),
     ],
     "spaces": lambda: [of_text(t="id A B\nx 1 0.5\ny NA 1e-3\n", options={"missing": "drop"})],
+    "markdown": lambda: [of_text(t="Our\n| id | **A** | B |\n|---|--:|:-:|\n| x | 1 | 0.5 |\n| y | 0 | 1 |\n\nAll\n")],
+    "latex": lambda: [of_text(t=TABULAR)],
     "json": lambda: [of_text(t='[{"id": "x", "A": 1, "B": 0.5},\n {"id": "y", "A": true, "B": 1e-3, "C": [1]}]\n')],
     "jsonl": lambda: [of_text(t='{"id": "x", "A": 1, "B": 0.5}\n{"id": "y", "A": true, "B": 1e-3}\n')],
     "npz": lambda: [

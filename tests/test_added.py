@@ -47,9 +47,10 @@ def run(*words):
 def of(results):
     return {"p": [one.p_value for one in results], "adjusted": [one.p_adjusted for one in results]}
 
-report = sigjax.compare(scores, metric="accuracy", correction="sidak", progress=False)
-few = sigjax.compare(scores, metric="accuracy", correction="sidak", method="montecarlo", resamples=80, progress=False)
-auto = sigjax.compare(scores, metric="accuracy", correction="sidak", method="montecarlo", resamples="auto",
+answers = sigjax.read(scores, metric="accuracy")
+report = sigjax.compare(answers, correction="sidak", progress=False)
+few = sigjax.compare(answers, correction="sidak", method="montecarlo", resamples=80, progress=False)
+auto = sigjax.compare(answers, correction="sidak", method="montecarlo", resamples="auto",
                       family="report", progress=False)
 small = sigjax.compare({name: values[:6] for name, values in scores.items()}, correction="sidak", progress=False)
 far = sigjax.compare({"A": [1] * 2000, "B": [0] * 2000, "C": [1] * 500 + [0] * 1500}, correction="sidak",
@@ -137,7 +138,7 @@ def refused(**options):
         return str(error)
 
 def compared(**options):
-    options = {"metric": "accuracy", "method": "montecarlo", "progress": False, "resamples": 99, **options}
+    options = {"read": {"metric": "accuracy"}, "method": "montecarlo", "progress": False, "resamples": 99, **options}
     return sigjax.compare(scores, **options)
 
 plain, other = compared(), compared(rounding=3)
@@ -180,7 +181,7 @@ def rounding(tmp_path_factory):
 
 def test_an_added_option_is_in_the_signature(rounding):
     plain, other = rounding["signatures"]
-    report = sigjax.compare(SCORES, metric="accuracy", method="montecarlo", resamples=99, device="numpy")
+    report = sigjax.compare(SCORES, read={"metric": "accuracy"}, method="montecarlo", resamples=99, device="numpy")
     assert plain == report.signature
     assert other == plain.replace("|sigjax:", "|rounding:3|sigjax:")
     assert all(other in rounding[kind] for kind in ("text", "markdown", "latex", "html"))
@@ -256,7 +257,7 @@ def test_an_added_correction_is_named_in_every_output(sidak, kind):
 
 def test_what_a_familywise_correction_says_of_ranks_is_said(sidak):
     for kind in ("text", "markdown", "html"):
-        assert "with about 95% confidence all ranks hold" in " ".join(sidak[kind].replace("\\", "").split())
+        assert "in about 95% of test sets all ranks are right" in " ".join(sidak[kind].replace("\\", "").split())
 
 
 def test_an_added_correction_is_cited(sidak):

@@ -197,7 +197,7 @@ def test_readme_shows_the_output_of_the_demo():
 def test_the_demo_is_one_answer_and_one_table_and_verbose_has_the_rest(capsys):
     assert run("demo") == 0
     brief = capsys.readouterr().out
-    assert len(brief.splitlines()) <= 15
+    assert len(brief.splitlines()) <= 16
     assert [brief.count(word) for word in ("note:", "metric:", "letters", "method:", "\x1b")] == [0] * 5
     assert run("demo", "--verbose") == 0
     verbose = capsys.readouterr().out

@@ -194,7 +194,7 @@ def test_one_sided_p_values_of_classical_tests_look_at_the_sign():
 def test_wins_losses_and_ties_are_counted_apart():
     """A win that is a tie as well."""
     a, b = np.repeat([1, 0, 1], [9, 4, 7]), np.repeat([0, 1, 1], [9, 4, 7])
-    sign = classical_tests(a, b, metric="accuracy")["sign (exact)"]
+    sign = classical_tests(a, b, read={"metric": "accuracy"})["sign (exact)"]
     assert (sign.statistic, "7 zeros are left out" in sign.assumes) == (9.0, True)
     assert sign.p_value == pytest.approx(scipy.stats.binomtest(9, 13).pvalue, rel=1e-12)
     for exchanged, better in ((False, "a"), (True, "b"), (None, None)):
@@ -601,7 +601,7 @@ def test_small_tails_are_not_one_minus_large_ones():
         "Wilcoxon signed rank": 2.0**-99,
     }
     assert {name: result[name].p_value for name in expected} == pytest.approx(expected, rel=1e-9, abs=0.0)
-    wins = classical_tests(np.ones(100), np.zeros(100), metric="accuracy", resamples=99)
+    wins = classical_tests(np.ones(100), np.zeros(100), read={"metric": "accuracy"}, resamples=99)
     assert wins["McNemar (chi-square)"].p_value == pytest.approx(scipy.stats.chi2.sf(100, 1), rel=1e-9, abs=0.0)
     assert wins["McNemar (exact)"].p_value == pytest.approx(2.0**-99, rel=1e-9, abs=0.0)
     assert permutation_test(d, 0 * d, method="exact").p_value == pytest.approx(2.0**-99, rel=1e-9, abs=0.0)

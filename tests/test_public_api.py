@@ -252,7 +252,7 @@ VALUES = {
     "equivalence": lambda: sigjax.equivalence(THREE, margin=1.0),
     "classical": lambda: sigjax.classical_tests(THREE, device="numpy"),
     "one sample": lambda: sigjax.one_sample(THREE, against=0.5),
-    "unpaired": lambda: sigjax.unpaired(FRAME, metric="accuracy"),
+    "unpaired": lambda: sigjax.unpaired(FRAME, read={"metric": "accuracy"}),
     "association": lambda: sigjax.association_test(list("abab"), list("abba")),
     "diff": lambda: sigjax.diff(THREE, THREE, margin=0.1),
     "refusal": lambda: InputError("give --missing drop").args,

@@ -6,6 +6,7 @@ import pytest
 from regular import patterns_of_package, superlinear
 
 from sigjax.formats.table import FORMATS
+from sigjax.readers.lexicon import lexicon
 
 SLOW = (  # superlinear for sure, most of them classics of denial of service
     (r"(a+)+b", "match"),
@@ -49,6 +50,7 @@ FAST = (
 )
 PATTERNS, UNKNOWN = patterns_of_package()
 NAMES = {("formats/table.py", re.compile(each.names, re.S), "fullmatch"): None for each in FORMATS.values()}
+NAMES |= {("readers/lexicon.toml", each, "fullmatch"): None for own in lexicon().patterns.values() for each in own}
 
 
 @pytest.mark.parametrize(("pattern", "method"), SLOW)

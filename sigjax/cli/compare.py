@@ -17,8 +17,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from sigjax.cli.flags import flags
 from sigjax.cli.output import Files, Inputs, Output, Written, caption, check_outputs, say_written
 from sigjax.comparison.options import CompareOptions
-from sigjax.readers import Evaluation
-from sigjax.records import InputError, Settings
+from sigjax.records import EvaluationRecord, InputError, Settings
 from sigjax.records.display import visible
 from sigjax.records.options import check, option, required, same, types_of, values
 from sigjax.run.shards import DEFAULTS, Shard, merge_shards, read_shard
@@ -75,7 +74,7 @@ def compare(paths: Files, inputs: Inputs, options: CompareOptions, output: Outpu
     run(inputs.evaluations(paths, tasks=True), options, output)
 
 
-def run(evaluations: Sequence[Evaluation], options: CompareOptions, output: Output) -> None:
+def run(evaluations: Sequence[EvaluationRecord], options: CompareOptions, output: Output) -> None:
     """Compare, show the progress and write the report."""
     from sigjax.comparison import compare  # `--help` does not need it
 

@@ -98,8 +98,9 @@ def interrupted(tokens: Sequence[str]) -> str:
 SHORT = {"input": "-i", "metric": "-m", "output": "-o", "quiet": "-q"}
 ONE_EACH = {"output"}
 """The files of the systems may follow its file."""
-HIDDEN = {"progress", "executor", "shards"}
-"""For Python: on the command line progress is drawn, but for --quiet, and shards are commands of their own."""
+HIDDEN = {"read", "progress", "executor", "shards"}
+"""For Python: on the command line progress is drawn, but for --quiet; all read files by the same flags (`Inputs`); and
+shards are commands of their own."""
 Command = Callable[..., int | None]
 """What it returns is the exit code; none is 0."""
 _PANELS = {name: Group(name, sort_key=index) for index, name in enumerate(get_args(options.Group))}

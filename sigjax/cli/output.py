@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import sigjax.studies as studies
 from sigjax.cli.app import flush
-from sigjax.formats import FORMATS, read_metrics, refuse_several_tasks
+from sigjax.formats import FORMATS, read_data
 from sigjax.metrics import CLASS_METRICS, METRICS
-from sigjax.readers import Evaluation
-from sigjax.readers.options import FileOptions, ReadOptions, given_name
+from sigjax.readers.options import ReadOptions, given_name
 from sigjax.records import EvaluationRecord, Hint, InputError, KeepScores
 from sigjax.records.display import meant, visible
-from sigjax.records.options import option, same, split_parameters, values
+from sigjax.records.options import option, same, split_parameters
 from sigjax.run.context import is_terminal, progress_bar
 from sigjax.run.files import check_writable, replacing, same_file, text_or_file
 
@@ -464,8 +463,8 @@ Files = Sequence[Path]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inputs(FileOptions):
-    """The options of `read`, with several metrics."""
+class Inputs(ReadOptions):
+    """The options of `read`, which all commands share."""
 
     input: Sequence[Path] = same(ReadOptions, "input")
     metric: Sequence[str] = same(ReadOptions, "metric", (), suggests=(*METRICS, *CLASS_METRICS))
@@ -473,16 +472,13 @@ class Inputs(FileOptions):
 
     def evaluations(
         self, paths: Files, *, tasks: bool = False, single: bool = False, folds: bool = False, sliced: bool = False
-    ) -> list[Evaluation]:
+    ) -> list[EvaluationRecord]:
         """Read the files, once for each metric; several `tasks`, a `single` system, `folds`, if a command takes it.
 
         `sliced`: tasks that lack the field of `strata` are left out.
         """
-        others = values(self, FileOptions, single=single, folds=folds, sliced=sliced)
-        found = read_metrics(*paths, input=self.input, metrics=self.metric, reader=self.reader, **others)
-        if not tasks:
-            refuse_several_tasks(found)
-        return found
+        given = tuple(paths)
+        return read_data(given, self, metrics=self.metric, tasks=tasks, single=single, folds=folds, sliced=sliced)
 
     def check(self, paths: Files, *written: Any) -> None:
         """Refuse files that cannot be written, or would be written over what is read (labels and reports, too)."""

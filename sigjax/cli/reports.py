@@ -41,7 +41,7 @@ def show(paths: Files, output: Output) -> None:
     Inputs, VerifyOptions, Quiet, files="REPORT.json, and then the files that it was made of, as for `sigjax compare`."
 )
 def verify(paths: Files, inputs: Inputs, options: VerifyOptions, _: Quiet) -> int:
-    """Is a report that of these files? The same data, and, when compared again, the same numbers.
+    """Check that a report was made from these files: compare again, and compare the numbers.
 
     Give the options that say how files are read; the metrics and all settings are those of the report. The exit code is
     0 if everything is the same, 3 if anything differs, and 2 if the files or the report cannot be read.

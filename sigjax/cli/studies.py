@@ -14,33 +14,32 @@ from sigjax.cli.app import FLAGS
 from sigjax.cli.flags import Command, flags
 from sigjax.cli.output import Blocks, BlocksAndRows, Figure, Files, Inputs, Results, check_outputs, write_figure
 from sigjax.formats.labels import read_labels
-from sigjax.readers import Evaluation
 from sigjax.readers.options import Options, name_systems, select_systems
-from sigjax.records import InputError
+from sigjax.records import EvaluationRecord, InputError
 from sigjax.records.options import given_as, values
 from sigjax.report.words import count
 from sigjax.run.context import progress_bar
 from sigjax.studies import STUDIES
 
 
-def _single(evaluations: Sequence[Evaluation]) -> Evaluation:
+def _single(evaluations: Sequence[EvaluationRecord]) -> EvaluationRecord:
     if len(evaluations) > 1:
         raise InputError(f"this test takes one metric, got {len(evaluations)}; name one (--metric)")
     return evaluations[0]
 
 
-def _systems(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]:
+def _systems(inputs: Inputs, paths: Files) -> EvaluationRecord | dict[str, EvaluationRecord]:
     """Systems of which one is enough."""
     alone = inputs.missing == "error" and _by_file(inputs, paths)
     return alone or _single(inputs.evaluations(paths, single=True))
 
 
-def _samples(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]:
+def _samples(inputs: Inputs, paths: Files) -> EvaluationRecord | dict[str, EvaluationRecord]:
     """The systems of one table, or of gold files and systems; of one file each, read one by one."""
     return _by_file(inputs, paths) or _single(_growing(inputs, paths, single=True))
 
 
-def _growing(inputs: Inputs, paths: Files, *, single: bool = False) -> list[Evaluation]:
+def _growing(inputs: Inputs, paths: Files, *, single: bool = False) -> list[EvaluationRecord]:
     """Results of which some systems may have more than others."""
     if not single:
         STUDIES["monitor"].load("refuse_zero")(inputs.missing)
@@ -48,7 +47,7 @@ def _growing(inputs: Inputs, paths: Files, *, single: bool = False) -> list[Eval
     return replace(inputs, missing=missing).evaluations(paths, single=single)
 
 
-def _by_file(inputs: Inputs, paths: Files) -> dict[str, Evaluation]:
+def _by_file(inputs: Inputs, paths: Files) -> dict[str, EvaluationRecord]:
     """The systems of several files, one each, whose instances may differ; nothing where there are gold files."""
     files = [*paths, *inputs.input]
     if len(files) < 2 or (paths and inputs.input):

@@ -20,12 +20,11 @@ from sigjax.comparison.notes import notes_of
 from sigjax.comparison.options import (
     BootstrapOptions,
     CompareOptions,
-    DataOptions,
     Path,
     PermutationOptions,
-    evaluations_of,
 )
 from sigjax.exact.null import Criterion
+from sigjax.formats.reading import read_data
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.metrics.suites import in_suite
 from sigjax.multiple.adjustment import LOOKS
@@ -192,17 +191,17 @@ def _binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.nda
     return edges, probabilities, extreme
 
 
-@takes(DataOptions, several="; for two arrays: sigjax.permutation_test(a, b)")
+@takes(CompareOptions, several="; for two arrays: sigjax.permutation_test(a, b)")
 @with_progress
-def compare(data: Any, options: DataOptions) -> Report:
+def compare(data: Any, options: CompareOptions) -> Report:
     """Test which systems differ: all pairs, or each system against a baseline.
 
     Args:
-        data: a table as a data frame or the path of a file (see `sigjax.read`); a dict of one array per system; an
-            `Evaluation`; or several of the same systems on the same instances, one per metric. Of several tasks, a
-            dict of one `Evaluation` (or several) per task, or the path of a folder of logs: the report has a section
-            for each task, and first a suite score, the mean of the task means (see `metrics.suites`).
-        options: see `DataOptions`.
+        data: an `Evaluation`, or several of the same systems on the same instances, one per metric; anything else is
+            read by `sigjax.read` first: the path of a table, paths, a data frame, a dict of one array per system. Of
+            several tasks, a dict of one `Evaluation` (or several) per task, or the path of a folder of logs: the report
+            has a section for each task, and first a suite score, the mean of the task means (see `metrics.suites`).
+        options: see `CompareOptions`.
 
     Returns:
         A `Report`: iterate over its `Comparison` records, print it, or use its `to_...` methods.
@@ -212,12 +211,12 @@ def compare(data: Any, options: DataOptions) -> Report:
 
     Example:
         >>> scores = {"A": [1, 1, 1, 1, 1, 1, 0, 1], "B": [0, 1, 0, 0, 0, 0, 0, 0]}
-        >>> report = compare(scores, metric="accuracy")
+        >>> report = compare(scores, read={"metric": "accuracy"})
         >>> [(c.a, c.b, c.delta, round(c.p_value, 6), c.method) for c in report]
         [('A', 'B', 0.75, 0.03125, 'exact')]
     """
     check(options)
-    evaluations = evaluations_of(data, options)
+    evaluations = read_data(data, options.read, tasks=True, progress=options.progress)
     settings = settle(Settings(**values(options, Settings)), evaluations, options)
     return _report(evaluations, settings, options, _checkpoint(evaluations, settings, options))
 

@@ -39,7 +39,7 @@ _MODELS = 0.001
 """Below this p of the F test runs are taken for trained models."""
 _FEW_LABELS = 20
 """From so many human labels on, intervals of `ppi` keep their level in simulations (benchmarks/README.md)."""
-_FEW_UNITS = 30
+_FEW_UNITS, _FEW_DIFFERENCES = 30, 5
 _FEW_DEGREES = 10.0
 
 
@@ -98,8 +98,8 @@ def _rounding(draft: Draft) -> list[str]:
             if 0.0 < np.abs(a - b).max() <= _ROUNDING * max(np.abs(a).max(), np.abs(b).max()):
                 names.append(f"{one.a} - {one.b}")
     text = (
-        "warning: results differ by less than a millionth of their size on every instance, as 32-bit numbers and sums "
-        "in another order do; round them before comparing"
+        "warning: systems differ only by rounding (32-bit numbers, or sums in another order), by less than a millionth "
+        "on every instance; round the scores first"
     )
     return [f"{text}: {first_of(names, _NAMED)}"] if names else []
 
@@ -141,9 +141,11 @@ def _judges(draft: Draft) -> Iterator[str]:
         return
     if estimates := agreement(evaluation, settings.level):
         what = ", ".join(f"{name} {value:.3f} [{low:.3f}, {high:.3f}]" for name, value, low, high in estimates)
-        over = f"over {int(evaluation.stats[..., 0].sum()):,} labels of all systems"
+        labels = int(evaluation.stats[..., 0].sum())
+        over = f"over {labels:,} labels of all systems"
         what = f"{what} (with {settings.level:.0%} intervals, {over})"
-        yield Note(f"agreement of the judge with people: {what}", about=draft.metric)
+        text = f"agreement of the judge with people: {what}"
+        yield Note(text, about=draft.metric, code="labels", values={"labels": labels})
     fewest = int(evaluation.stats[..., 0].sum(axis=1).min())
     if fewest < _FEW_LABELS:
         yield (
@@ -251,13 +253,13 @@ def _repeated_runs(draft: Draft) -> list[str]:
     evaluation, design = draft.evaluation, draft.settings.design
     if evaluation.runs is None or design == "models" or len(set(evaluation.runs)) < 2:
         return []
-    what = f"runs are taken as samples: p and intervals are for new instances ({len(set(evaluation.ids or ())):,} here)"
-    remedy = "for trained models (seeds, fine-tunings) p is too small: use --design models"
+    instances = f"p and intervals are for new instances ({len(set(evaluation.ids or ())):,} here), with runs as samples"
+    remedy = "if the runs are trained models (seeds, fine-tunings), p is too small: add --design models"
     named = any(getattr(note, "code", "") == "models" for note in evaluation.notes)
     if named or _varies_by_run(evaluation) < _MODELS:
         why = "" if named else "some runs are better than others on all instances, as trained models are; "
-        return [f"warning: {why}{what}; {remedy}"]
-    return [f"{what}; {remedy}"]
+        return [Note(f"warning: {why}{remedy}; now {instances}", code="trained")]
+    return [f"{remedy}; now {instances}"]
 
 
 def _varies_by_run(evaluation: EvaluationRecord) -> float:
@@ -276,13 +278,46 @@ def _varies_by_run(evaluation: EvaluationRecord) -> float:
     return float(special().fdtrc(*degrees, ratio))
 
 
+def _exchangeable(draft: Draft) -> list[str]:
+    """What the permutation test assumes of a score that is no mean of one number per unit."""
+    settings, evaluation = draft.settings, draft.evaluation
+    swaps = "permutation" in settings.tests and DESIGNS[settings.design].exchanges != "runs"
+    if not swaps or settings.statistic != "delta" or _is_mean(evaluation):
+        return []
+    is_studentized = (
+        isinstance(evaluation.metric, Metric)
+        and evaluation.strata is None
+        and DESIGNS[settings.design].exchanges == "units"
+        and not CORRECTIONS[settings.correction].is_resampled
+    )
+    action = "add --statistic studentized" if is_studentized else "go by the intervals"
+    text = (
+        "the permutation test assumes that systems of equal score can exchange their outputs; if they err in different "
+        f"ways (one precise, one with high recall), {action}: see sigjax help p-values"
+    )
+    return [Note(text, about=draft.metric, code="exchangeable")]
+
+
+def _is_mean(evaluation: EvaluationRecord) -> bool:
+    """Whether one number per unit differs between systems, so that the test is the test of a mean of differences.
+
+    A score grows, or falls, with the sum of that number, and exchanges leave the sum over both systems as it is.
+    """
+    if not isinstance(evaluation.metric, Metric):
+        return False
+    shape = evaluation.stats.shape[:2]
+    held = (np.ones(shape, bool) if evaluation.present is None else evaluation.present)[..., None]
+    shared = np.where(held, evaluation.stats, -np.inf).max(axis=0)
+    return int((held & (evaluation.stats != shared)).any(axis=(0, 1)).sum()) <= 1
+
+
 def _noise(draft: Draft) -> list[str]:
     """Where the variance of scores and deltas comes from, where runs are samples: from instances, or from runs."""
     found = run_variances(draft.evaluation) if draft.settings.design != "models" else None
     if found is None:
         return []
-    shares = f"{found.runs_in_score:.0%} of the variance of a score and {found.runs_in_delta:.0%} of that of a delta"
-    note = f"runs make {shares}, the choice of instances the rest; two runs correlate by {found.icc:.2f} (ICC(1))"
+    shares = f"{found.runs_in_score:.0%} of the variance of a score, and {found.runs_in_delta:.0%} of the variance of a"
+    note = f"{shares} delta, come from the runs, the rest from the choice of instances; ICC(1) = {found.icc:.2f}"
     return [Note(note, about=draft.metric, code="noise", values=asdict(found))]
 
 
@@ -465,6 +500,28 @@ def _intervals(draft: Draft) -> list[str]:
     ]
 
 
+def _few_differences(draft: Draft) -> list[str]:
+    """Pairs of which so few units differ that default intervals are known to miss the truth too often."""
+    evaluation, names = draft.evaluation, list[str]()
+    by_t = any(each.intervals.pairs == "wide-t" for each in draft.subsets)
+    if evaluation.present is not None or not by_t or draft.num_units > _FEW_UNITS:
+        return []
+    unit, _ = units_of_instances(evaluation)
+    sums = np.zeros((len(evaluation.systems), draft.num_units, evaluation.stats.shape[2]))
+    np.add.at(sums, np.s_[:, unit], evaluation.stats)  # pyright: ignore[reportArgumentType]
+    index = {name: i for i, name in enumerate(evaluation.systems)}
+    for one in draft.pairs[draft.settings.tests[0]]:
+        differing = int((sums[index[one.a]] != sums[index[one.b]]).any(axis=-1).sum())
+        if 0 < differing < _FEW_DIFFERENCES:
+            names.append(f"{one.a} - {one.b}")
+    if not names:
+        return []
+    few = f"fewer than five of the {draft.num_units} units differ for {first_of(names, _NAMED)}"
+    return [
+        f"warning: {draft.metric}: {few}; there 95% intervals can miss the truth in up to 40% of test sets, so go by p"
+    ]
+
+
 def _contradictions(draft: Draft) -> list[str]:
     """Pairs whose interval excludes 0 on the side that is tested, though p, adjusted as it is, is not significant."""
     settings, notes = draft.settings, list[str]()
@@ -479,9 +536,7 @@ def _contradictions(draft: Draft) -> list[str]:
         by = f" by the {test} test" if len(draft.pairs) > 1 else ""
         adjusted = "adjusted p" if len(pairs) > 1 and settings.correction != "none" else "p"
         what = f"interval without 0, but {adjusted}{by} not below {settings.alpha:.3g}: {_first_pairs(pairs.at(rows))}"
-        notes.append(
-            Note(f"{what}; test and interval are different approximations, decisions go by p", about=draft.metric)
-        )
+        notes.append(Note(f"{what}; both are approximations, so go by p", about=draft.metric))
     return notes
 
 
@@ -493,8 +548,8 @@ def _methods(metric: str, settings: Settings, subsets: Sequence[SubsetResults]) 
     if known := [each.degrees for each in subsets if each.degrees < math.inf]:
         low, high = (f"{end:,.0f}" if end >= 100 else f"{end:.3g}" for end in (min(known), max(known)))
         degrees = f"{low if low == high else f'{low} to {high}'} degree{'' if high == '1' else 's'} of freedom"
-        by_t = f"intervals are Student's t by the jackknife, {degrees}; corrected for skewness, those of deltas only "
-        notes.append(Note(f"{by_t}outwards", about=metric))
+        by_t = f"intervals: jackknife standard error, t with {degrees}, corrected for skewness (for deltas, the"
+        notes.append(Note(f"{by_t} correction only widens them)", about=metric))
     if settings.interval == "auto" and any(each.intervals.systems == "percentile" for each in subsets):
         apart = "" if subsets[0].intervals.pairs == "percentile" else "; those of deltas are simultaneous"
         notes.append(Note(f"intervals are percentile intervals of the bootstrap{apart}", about=metric))
@@ -514,8 +569,8 @@ def _few_units(subsets: Sequence[SubsetResults]) -> list[str]:
     if unequal:
         worst = min(unequal, key=lambda each: each.degrees)
         notes.append(
-            f"units are so unequal in size that {worst.num_units} say as much as {worst.degrees + 1.0:.2g} equal ones: "
-            "intervals are long, to hold in the worst case"
+            f"a few units hold most of the data: {worst.num_units} units count like {worst.degrees + 1.0:.2g} equal "
+            "ones, so intervals are wide"
         )
     return notes
 
@@ -525,7 +580,7 @@ def _zero_length(subsets: Sequence[SubsetResults]) -> list[str]:
     whom = _counted(subsets, lambda each: (each.ends[:, 0] == each.ends[:, 1]) & (each.errors == 0.0))
     if not whom:
         return []
-    return [f"intervals of zero width for {whom}: all units are alike, which says nothing of other units"]
+    return [f"intervals of width zero for {whom}: all units are alike here; this does not mean that they always are"]
 
 
 def _missing(settings: Settings, subsets: Sequence[SubsetResults]) -> list[str]:
@@ -553,6 +608,7 @@ NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
     _rounding,
     _judges,
     _repeated_runs,
+    _exchangeable,
     _noise,
     _no_precision,
     _lone_units,
@@ -560,6 +616,7 @@ NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
     _reach,
     _stops,
     _intervals,
+    _few_differences,
     _contradictions,
 )
 """All rules, in the order of what they say."""

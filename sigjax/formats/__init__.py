@@ -6,8 +6,7 @@ is a family of formats, which is imported when it is read: it parses what a file
 """
 
 from sigjax.formats.reading import read as read
-from sigjax.formats.reading import read_metrics as read_metrics
-from sigjax.formats.reading import refuse_several_tasks as refuse_several_tasks
+from sigjax.formats.reading import read_data as read_data
 from sigjax.formats.table import FORMATS as FORMATS
 from sigjax.formats.table import Format as Format
 from sigjax.formats.table import lines_like as lines_like

@@ -27,11 +27,12 @@ from sigjax.formats.reading import (
 from sigjax.formats.table import ByTask, Format, named_format
 from sigjax.metrics import CLASS_METRICS, MEAN, METRICS
 from sigjax.readers.evaluation import Evaluation
+from sigjax.readers.evidence import LAYOUTS, TableReading
 from sigjax.readers.frames import frame_table
 from sigjax.readers.join import Sheet, Sources, directed, labels_of
 from sigjax.readers.layouts import read_table
-from sigjax.readers.options import FileOptions, Options, ReadOptions, listed_metrics, listing
-from sigjax.readers.roles import is_fold, is_trial
+from sigjax.readers.lexicon import is_fold, is_trial
+from sigjax.readers.options import Options, ReadOptions, listed_metrics, listing, quote
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric
 from sigjax.records.display import entry, html_text, visible, visible_json
 from sigjax.records.options import options_of, rendered, takes, values
@@ -52,6 +53,7 @@ class Diagnosis:
     Attributes:
         format, title, why: the format, what it is, and what it was recognized by; None where no format reads the files.
         systems, gold: the names of the systems, and the gold files.
+        reading: how a table is read: the columns of each role, and the evidence for them; None for other formats.
         instances: how many all systems have; None where the data cannot be compared as they are.
         runs: the fewest and the most runs of an instance; None where each was run once.
         ids: how instances are joined.
@@ -73,6 +75,7 @@ class Diagnosis:
     why: str = ""
     systems: tuple[str, ...] = ()
     gold: tuple[str, ...] = ()
+    reading: TableReading | None = None
     instances: int | None = None
     runs: tuple[int, int] | None = None
     ids: str = ""
@@ -133,7 +136,7 @@ def doctor(*data: Any, options: ReadOptions) -> Diagnosis:
     Example:
         >>> diagnosis = doctor({"A": [1, 1, 0, 1], "B": [1, 0, 0, 1]})
         >>> diagnosis.metrics[:2], diagnosis.command
-        (('accuracy', 'mean'), "sigjax.compare(data, metric='accuracy')")
+        (('accuracy', 'mean'), "sigjax.compare(sigjax.read(data, metric='accuracy'))")
         >>> print(diagnosis)  # doctest: +ELLIPSIS
         systems    2: A, B
         instances  4
@@ -184,8 +187,11 @@ _CALLS = {"compare": "sigjax.compare", "rl": "sigjax.studies.rl", "classical": "
 
 def _call(given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
     """A call of Python; options that are None in `more` are left out."""
-    chosen = {name: value for name, value in {**given, **more}.items() if value is not None}
-    return f"{_CALLS[command]}({', '.join(['data', *(f'{name}={value!r}' for name, value in chosen.items())])})"
+    chosen = {name: f"{name}={value!r}" for name, value in {**given, **more}.items() if value is not None}
+    of_read = [said for name, said in chosen.items() if name in options_of(ReadOptions)]
+    data = f"sigjax.read({', '.join(['data', *of_read])})" if of_read else "data"
+    own = [said for name, said in chosen.items() if name not in options_of(ReadOptions)]
+    return f"{_CALLS[command]}({', '.join([data, *own])})"
 
 
 def _typed(files: Sequence[Any], given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
@@ -233,15 +239,28 @@ def _rows(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[tup
         yield "instances", f"{diagnosis.instances:,}{runs}"
     if diagnosis.ids:
         yield "ids", diagnosis.ids
+    if diagnosis.reading is not None:
+        yield from _evidence(diagnosis.reading)
     if diagnosis.metrics:
         yield "metrics", ", ".join(diagnosis.metrics)
     if diagnosis.fields:
         yield "fields", _named([f"{name} ({number:,} labels)" for name, number in diagnosis.fields.items()])
-    yield from (("note", note) for note in diagnosis.notes)
+    own = diagnosis.reading and diagnosis.reading.note()
+    yield from (("note", note) for note in diagnosis.notes if note != own)
     yield from (("alike", f"{_named(group)}: the same on all instances") for group in diagnosis.alike)
     yield from (("missing", said) for said in _missing(diagnosis, spelling))
     if diagnosis.refusal is not None:
         yield "refused", diagnosis.refusal
+
+
+def _evidence(reading: TableReading) -> Iterator[tuple[str, str]]:
+    """The roles of a table, each with its columns and the evidence."""
+    said = [f"{name} {own} ({own.evidence})" for name, own in reading.roles()]
+    yield "read as", "; ".join([LAYOUTS[reading.layout], *said])
+    if reading.direction:
+        yield "better", reading.direction
+    if reading.ignored:
+        yield "not used", _named([*map(quote, reading.ignored)])
 
 
 def _missing(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[str]:
@@ -340,10 +359,10 @@ def _held(data: Any, options: ReadOptions) -> Diagnosis:
     def reading(own: Options) -> ByTask:
         if options.input or options.reader is not None:
             raise InputError(f"{Hint('input')} and {Hint('reader')} are for files; leave them out")
-        evaluate = evaluation if by_name or isinstance(data, Mapping) else read_table(frame_table(data), own)
+        evaluate = evaluation if by_name or isinstance(data, Mapping) else read_table(frame_table(data, own), own)
         return lambda own: {"": directed(evaluate(own), own)}
 
-    own = Options(**values(options, FileOptions))
+    own = Options(**values(options, Options))
     diagnosis = _read_as(reading, options.metric, own, tuple(by_name), in_table=True)
     needed = dict(diagnosis.options)
     if names := needed.pop("metric", None):  # that of evaluations stays
@@ -352,7 +371,7 @@ def _held(data: Any, options: ReadOptions) -> Diagnosis:
 
 
 def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
-    metric, reader, options = given.metric, given.reader, Options(**values(given, FileOptions))
+    metric, reader, options = given.metric, given.reader, Options(**values(given, Options))
     try:
         sources = sources_of(paths, given.input)
         format, refusal = _format_of(sources, metric, reader_for(sources, reader, options.records))
@@ -427,6 +446,9 @@ def _read_as(
         metrics = (chosen, *(name for name in metrics if name != chosen))
         named = _metrics_of_tasks(*parsed, metrics) if metric is None else [chosen]
         needed |= {"metric": named}
+    if evaluation is not None and parsed is not None and chosen is not None:
+        with suppress(InputError):  # the sheets are those of the metric, and not of the last that was tried
+            _evaluated(parsed, chosen)
     sheets = (parsed and parsed[1].seen) or []
     size = None if evaluation is None else evaluation.size
     of_runs = needed.get("runs", options.runs)
@@ -436,6 +458,7 @@ def _read_as(
         systems=tuple(dict.fromkeys(sheet.system for sheet in sheets)) or (evaluation.systems if evaluation else ()),
         instances=size and size.instances,
         runs=size and size.runs,
+        reading=sheets[0].reading if sheets else None,
         ids=_ids(sheets, evaluation, in_table=in_table),
         metrics=tuple(metrics),
         fields=fields,

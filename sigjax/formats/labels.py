@@ -19,10 +19,10 @@ import numpy as np
 from sigjax.formats.conll import check_same, head_tokens, split_blanks
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets, read_lines
 from sigjax.readers.json_files import item_at, parse_json, text
+from sigjax.readers.lexicon import is_id_name
 from sigjax.readers.options import Options, listing, quote
 from sigjax.readers.plain import csv_records, unquote
 from sigjax.readers.predictions import Predicted, evaluate_predictions
-from sigjax.readers.roles import is_id_name
 from sigjax.readers.table import is_text
 from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import naming, read_head, read_text

@@ -1,4 +1,4 @@
-"""The way in: files or a data frame -> `Evaluation`, whatever the format; files are read once for all metrics.
+"""The only way in: files, a data frame or arrays -> `Evaluation`; files are read once for all metrics.
 
 Of the formats in `table`, files are of the one that `reader` names, else of that which the metric, the name and the
 first bytes of the first file tell.
@@ -7,35 +7,37 @@ first bytes of the first file tell.
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from filecmp import cmp
-from itertools import product
+from itertools import chain, product
 from pathlib import PurePath
 from typing import Any, cast
 
 import sigjax.formats.table as table
-from sigjax.metrics import unknown_metric
-from sigjax.metrics.suites import in_suite, of_tasks
+from sigjax.metrics import is_number_text, unknown_metric
+from sigjax.metrics.suites import in_suite, of_tasks, suite_of
 from sigjax.readers.evaluation import Evaluation
-from sigjax.readers.join import Sources, directed
+from sigjax.readers.join import Sources, directed, select
 from sigjax.readers.options import (
-    FileOptions,
     Options,
     Path,
     ReadOptions,
+    check_meant,
     check_options,
     given_name,
     listed_metrics,
     listing,
     name_systems,
     quote,
+    reading,
+    select_systems,
 )
 from sigjax.readers.table import DataTable, is_missing, is_text
-from sigjax.records import EvaluationRecord, Hint, InputError
+from sigjax.records import EvaluationRecord, Hint, InputError, Missing
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import takes, values
+from sigjax.records.options import check, options_of, takes, values
 from sigjax.run.context import progress_bar
 from sigjax.run.files import folder_refusal, is_spreadsheet, keeping_pipes, read_head, read_text
 
@@ -120,11 +122,12 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[table.F
 
 def _is_scored(name: str, head: bytes) -> bool:
     """Whether a file that may be a table of one system is one: by its name, or since its lines end in numbers."""
-    named = name.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet"))
+    named = name.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet", ".md", ".tex"))
     if named or head.startswith((b"PAR1", b"[", b"{")) or is_spreadsheet(name, head):
         return True
     last = [
-        re.split(rb"[\t,; ]", line.strip(b"\r "))[-1].decode("utf-8", "replace") for line in table.head_lines(head)[1:]
+        re.split(rb"[\t,;| ]", line.strip(b"\r |"))[-1].decode("utf-8", "replace")
+        for line in table.head_lines(head)[1:]
     ]
     return bool(last) and all(is_missing(cell) or not is_text(cell) for cell in last)
 
@@ -168,15 +171,11 @@ def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[tab
         return InputError(f"{document}: holds neither results, nor gold labels or texts, by its name; leave it out")
     if not outputs and head.lstrip().startswith(b"{") and not name.endswith(".jsonl"):
         from sigjax.readers.json_files import parse_json
-        from sigjax.readers.shapes import record_paths
+        from sigjax.readers.shapes import record_paths, records_question
 
         with suppress(InputError):  # it is no JSON
             if paths := record_paths(parse_json(first, read_text(first))):
-                records, others = quote(paths[0]), listing(paths[1:], 3)
-                also = f" (lists of objects also stand at {others})" if others else ""
-                return InputError(
-                    f"{first}: unknown format of JSON; is it a table at {Hint('records', records)}?{also}"
-                )
+                return InputError(f"{first}: {records_question(paths)}")
     known = ", ".join(each.name for each in fitting)
     return InputError(f"{first}: unknown format; known: {known}; say which with {Hint('reader', 'NAME')}")
 
@@ -224,9 +223,8 @@ def split_gold(files: Sequence[str]) -> tuple[str, list[str]]:
 
 
 @takes(ReadOptions)
-@keeping_pipes()
-def read(*paths: Any, options: ReadOptions) -> Evaluation:
-    r"""Read the results of systems: a table; one file per system; or gold files and one file per system.
+def read(*data: Any, options: ReadOptions) -> Evaluation:
+    r"""Read the results of systems: a table; one file per system; gold files and one file per system; or arrays.
 
     The format is recognized from names and content (`sigjax help formats` lists all). Any file may be packed with
     gzip.
@@ -236,9 +234,13 @@ def read(*paths: Any, options: ReadOptions) -> Evaluation:
     per system); or there is one table per system, with ids and scores. A note says what was taken from which column. An
     .npz file holds one array per system, or what `Evaluation.save` wrote; its metric stays.
 
+    `compare` and all studies read what they are given by this function, with the options that are given through as
+    `read={...}`.
+
     Args:
-        paths: one table; or one file per system; or, where `input` is given, the gold files (references, annotations).
-            A data frame of pandas, polars or pyarrow (extra `dataframe`) is a table, too.
+        data: one table; or one file per system; or, where `input` is given, the gold files (references, annotations).
+            Several paths may be a list. A data frame of pandas, polars or pyarrow (extra `dataframe`) is a table, too;
+            a dict has one path, or one array, per system. Of an `Evaluation`, `only` takes some systems.
         options: see `ReadOptions`.
 
     Returns:
@@ -255,24 +257,13 @@ def read(*paths: Any, options: ReadOptions) -> Evaluation:
         >>> evaluation = read(table, metric="accuracy")
         >>> evaluation.systems, evaluation.ids
         (('A', 'B'), ('x', 'y'))
+        >>> read({"A": [1, 1], "B": [0, 1]}, metric="accuracy").stats[:, :, 0].tolist()
+        [[1, 1], [0, 1]]
         >>> folder.cleanup()
     """
-    given, reader = Options(**values(options, FileOptions)), options.reader
-    metrics = listed_metrics(options.metric)
-    if len(paths) == 1 and isinstance(paths[0], list | tuple):
-        raise InputError("expected paths, got a list; give its elements one by one, read(*paths)")
-    if len(paths) == 1 and not isinstance(paths[0], str | os.PathLike | bytes):
-        if options.input or reader is not None:
-            raise InputError("a data frame is a table with all systems; leave out input and reader")
-        from sigjax.readers.frames import FRAME, read_frame
-
-        _check_particular(table.FORMATS["parquet"], given, FRAME)
-        evaluations = [read_frame(paths[0], metric, given) for metric in metrics]
-    else:
-        evaluations = _evaluations(sources_of(paths, options.input), reader, metrics, given)
-        refuse_several_tasks(evaluations)
-    made = [Evaluation(**vars(each)) for each in evaluations]
-    return cast("Evaluation", made) if isinstance(options.metric, list | tuple) else made[0]
+    evaluations = read_data(data[0] if len(data) == 1 else data, options)
+    made = [each if isinstance(each, Evaluation) else Evaluation(**vars(each)) for each in evaluations]
+    return cast("Evaluation", made) if len(made) > 1 or isinstance(options.metric, list | tuple) else made[0]
 
 
 def refuse_several_tasks(evaluations: Sequence[EvaluationRecord]) -> None:
@@ -286,25 +277,138 @@ def refuse_several_tasks(evaluations: Sequence[EvaluationRecord]) -> None:
 
 
 @keeping_pipes()
-def read_metrics(
-    *paths: Path,
-    input: Sequence[Path] | Mapping[str, Path] = (),
-    metrics: Sequence[AnyMetric | None] = (),
-    reader: str | None = None,
-    **options: Any,
-) -> list[Evaluation]:
-    """Read the same files once for each metric; without metrics, for all that a file of saved statistics holds.
+def read_data(
+    data: Any,
+    options: ReadOptions | Mapping[str, Any] | None = None,
+    *,
+    metrics: Sequence[AnyMetric | None] | None = None,
+    tasks: bool = False,
+    single: bool = False,
+    folds: bool = False,
+    sliced: bool = False,
+    missing: Missing = "error",
+    progress: bool = True,
+) -> list[EvaluationRecord]:
+    """The only door for data: a path or paths, a data frame, a dict of arrays, evaluations -> one for each metric.
 
-    The other options are those of `read`; None is the first metric of the format.
+    `options` are those of `read`. What else a caller may want: its own `metrics` for what is not read yet, and none for
+    all that a file of saved statistics holds; several `tasks`; a `single` system; rows that are `folds` of a
+    cross-validation, which columns named fold and repeat tell apart; `sliced`, tasks left out that lack the field of
+    `strata`; what is done with `missing` results in files and frames, unless the options say it; and no `progress`.
     """
-    sources = sources_of(paths, input)
-    reader = reader_for(sources, reader, options.get("records"))
-    names = metrics
-    if not metrics and len(sources.files) == 1 and not sources.systems:
+    options = reading(options)
+    options = replace(options, progress=options.progress and progress)
+    more = {"single": single, "folds": folds, "sliced": sliced}
+    more |= {"missing": missing if options.missing == "error" else options.missing}
+    own = Options(**values(options, Options, **more))
+    check(own)
+    by = listed_metrics(options.metric) if metrics is None else list(metrics)
+    if are_paths(data):
+        return _of_files(data, options, own, by, tasks=tasks)
+    if isinstance(data, Mapping):
+        if given := _tasks(data):
+            return suite_of({name: _chosen(own, options) for name, own in given.items()})
+        check_meant(options, "arrays, which Evaluation.from_arrays takes with ids and clusters", _OF_ARRAYS)
+        own = replace(own, missing=options.missing)  # those of a caller are for files and frames
+        return [_of_arrays(data, replace(own, metric="mean" if each is None else each)) for each in by]
+    if isinstance(data, EvaluationRecord | Sequence):
+        return _chosen(list_evaluations(data), options)
+    if not hasattr(type(data), "columns"):  # as data frames have
+        raise InputError(
+            "data must be an Evaluation, a dict of one array per system, a data frame, or the path of a table, "
+            f"got {type(data).__name__}"
+        )
+    from sigjax.readers.frames import read_frame
+
+    return [read_frame(data, each, options, **more) for each in by]
+
+
+def _of_files(
+    data: Any, given: ReadOptions, options: Options, by: Sequence[AnyMetric | None], *, tasks: bool
+) -> list[EvaluationRecord]:
+    """The evaluations of files by each metric, or by all metrics that are saved in the only one."""
+    files: Any = [data] if isinstance(data, _PATH) else data
+    input = given.input
+    if isinstance(data, Mapping):
+        if input:
+            raise InputError(f"{Hint('input')} names the files of systems, as these do; leave one of them out")
+        files, input = (), data
+    sources = sources_of(files, input)
+    reader = reader_for(sources, given.reader, options.records)
+    if not by and len(sources.files) == 1 and not sources.systems:
         from sigjax.readers.saved import saved_names
 
-        names = saved_names(sources.files[0]) if formats_of(sources, reader, [None]) == [table.FORMATS["npz"]] else ()
-    return [Evaluation(**vars(each)) for each in _evaluations(sources, reader, names or [None], Options(**options))]
+        by = saved_names(sources.files[0]) if formats_of(sources, reader, [None]) == [table.FORMATS["npz"]] else ()
+    evaluations = _evaluations(sources, reader, by or [None], options)
+    if not tasks:
+        refuse_several_tasks(evaluations)
+    return evaluations
+
+
+_OF_ARRAYS = frozenset(("metric", "missing", "only", "lower_is_better"))
+"""Options that mean something for arrays."""
+
+
+def _of_arrays(arrays: Mapping[Any, Any], options: Options) -> EvaluationRecord:
+    """The evaluation of one array per system."""
+    if options.only is not None:
+        names = {str(name): name for name in arrays}
+        arrays = {name: arrays[names[name]] for name in select_systems("the arrays", list(names), options)}
+    return directed(Evaluation.from_arrays(arrays, metric=options.metric, missing=options.missing), options)
+
+
+def _chosen(evaluations: Sequence[EvaluationRecord], options: ReadOptions) -> list[EvaluationRecord]:
+    """Some systems of evaluations."""
+    check_meant(options, "an Evaluation, which is read already", ("only",))
+    return [each if options.only is None else select(each, options.only) for each in evaluations]
+
+
+_PATH = str | os.PathLike | bytes
+
+
+def are_paths(data: Any) -> bool:
+    """Whether data are a path, a dict of paths, or a list that has some, which is refused if it has anything else."""
+    if isinstance(data, _PATH):
+        return True
+    if isinstance(data, Mapping):
+        return bool(data) and all(map(_is_path, data.values()))
+    is_none = isinstance(data, tuple) and not data  # as all files may be those of `input`
+    return is_none or (isinstance(data, Sequence) and any(map(_is_path, data)))
+
+
+def _is_path(data: Any) -> bool:
+    """Whether this is a path, and no number, of which no file has the name."""
+    is_number = isinstance(data, str) and is_number_text(data) and not os.path.exists(data)
+    return isinstance(data, _PATH) and not is_number
+
+
+def is_array(data: Any) -> bool:
+    """Whether these are the numbers of one system."""
+    others = isinstance(data, EvaluationRecord | Mapping | str | os.PathLike) or hasattr(type(data), "columns")
+    is_list = isinstance(data, list | tuple)
+    return not others and not (is_list and any(isinstance(each, EvaluationRecord | str | os.PathLike) for each in data))
+
+
+def _tasks(data: Mapping[Any, Any]) -> dict[str, list[EvaluationRecord]]:
+    """The evaluations of each task; none where the data are something else."""
+    tasks = {str(name): [own] if isinstance(own, EvaluationRecord) else own for name, own in data.items()}
+    lists = all(isinstance(of_task, list | tuple) and of_task for of_task in tasks.values())
+    are_read = lists and all(isinstance(each, EvaluationRecord) for of_task in tasks.values() for each in of_task)
+    return tasks if are_read else {}
+
+
+def list_evaluations(given: Any) -> list[EvaluationRecord]:
+    """An evaluation, or several, as a list."""
+    is_list = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
+    evaluations: list[Any] = list(given) if is_list else [given]
+    if others := {type(each).__name__ for each in evaluations if not isinstance(each, EvaluationRecord)}:
+        numbers = others <= {"int", "float", "bool"} or any(hasattr(each, "dtype") for each in evaluations)
+        by_system = "; numbers are given by system: {'A': [1, 0], 'B': [1, 1]}" if numbers else ""
+        raise InputError(
+            "expected an Evaluation, as sigjax.read and Evaluation.from_arrays give it, or a list of them, got "
+            f"{' and '.join(sorted(others))}{by_system}"
+        )
+    return evaluations
 
 
 def read_rows(path: str | os.PathLike[str], options: Options) -> DataTable:
@@ -400,13 +504,13 @@ def reader_for(sources: Sources, reader: str | None, records: str | None) -> str
     """The name of the format that is asked for, if one is: that of records in a JSON file is a table of JSON."""
     if records is None or reader is not None:
         return reader
-    name, head = read_head(next(iter((*files_of(sources)[0], *sources.systems.values()))))
+    name, head = read_head(next(chain(*files_of(sources))))
     return "json" if head.lstrip().startswith((b"{", b"[")) and not name.endswith(".jsonl") else None
 
 
 def read_as(format: table.Format, sources: Sources, options: Options) -> table.ByTask:
     """The files, read as one format."""
-    _check_particular(format, options, f"format {format.name}")
+    _check_particular(format, options)
     if format.takes == "systems" or format.folder or (format.parts and (sources.systems or len(sources.files) > 1)):
         if not sources.systems:
             sources = Sources((), *name_systems(sources.files))
@@ -427,22 +531,23 @@ def read_as(format: table.Format, sources: Sources, options: Options) -> table.B
     return evaluate
 
 
-_PARTICULAR = (
-    *("filter", "runs", "system_column", "score_column", "gold", "prediction"),
-    *("where", "transpose", "melt", "records"),
+_PARTICULAR = frozenset(
+    (
+        *("filter", "runs", "system_column", "score_column", "gold", "prediction"),
+        *("where", "transpose", "melt", "records", "systems"),
+    )
 )
+"""Options that mean something for some formats only."""
 
 
-def _check_particular(format: table.Format, options: Options, what: str) -> None:
-    """Refuse options that mean nothing for `what`, which is of this format."""
-    for name in _PARTICULAR:
-        if (value := getattr(options, name)) and value != getattr(Options, name) and name not in format.options:
-            raise InputError(f"{Hint(name)} means nothing for the {what}; leave it out")
+def _check_particular(format: table.Format, options: Options) -> None:
+    """Refuse options that mean nothing for a format."""
+    check_meant(options, f"the format {format.name}", options_of(ReadOptions).keys() - (_PARTICULAR - format.options))
     if options.unit == "response" and "unit" not in format.options:
         takers = ", ".join(name for name, each in table.all_formats().items() if "unit" in each.options)
         raise InputError(
             f"{Hint('unit', 'response')} needs spans, links, constituents or terms, as the formats {takers} have; the "
-            f"{what} has none"
+            f"format {format.name} has none"
         )
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sigjax.metrics import ANSWERS, CLASS_METRICS, TEXT_METRICS, canonical, parameterized
 from sigjax.metrics.ratios import FBETA
+from sigjax.readers.grid import is_rule
 from sigjax.readers.join import Sources, Tasks
 from sigjax.readers.options import Options, quote
 from sigjax.readers.table import DataTable, is_missing, is_text
@@ -232,8 +233,20 @@ def _looks_csv(name: str, head: bytes) -> bool:
         return True
     if _is_packed_or_json(head) or b"\t" in first:
         return False
-    semicolons = {line.count(b";") for line in _row_lines(head)}
-    return b"," in first or (len(semicolons) == 1 and semicolons != {0})
+    even = partial(_is_even, _row_lines(head))
+    return b"," in first or first.startswith(b"sep=") or any(map(even, (b";", b"|", b",")))
+
+
+def _is_even(lines: Sequence[bytes], mark: bytes) -> bool:
+    """Whether all lines have the same number of marks, or all but a title above two others or more."""
+    counts = [line.count(mark) for line in lines]
+    return any(len({*own}) == 1 and own[0] > 0 for own in (counts, counts[1:] if len(counts) > 2 else counts))
+
+
+def _has_tabs(head: bytes) -> bool:
+    """Whether the first line has tabs, or all others have as many of them."""
+    lines = _row_lines(head)
+    return b"\t" in _first_row(head) or (b"," not in _first_row(head) and _is_even(lines, b"\t"))
 
 
 def _looks_spaced(_: str, head: bytes) -> bool:
@@ -284,6 +297,16 @@ def _looks_texts(name: str, head: bytes) -> bool:
     if b"\0" in head or name.endswith((*DOCUMENTS, ".json", ".jsonl")):
         return False
     return not (_JSON.match(head) or looks_tabular(name, head))
+
+
+def _looks_markdown(_: str, head: bytes) -> bool:
+    """Whether the first line with a pipe stands above a rule such as |---|---|; few lines may stand before it."""
+    lines = head[:_HEAD_OF_TEXT].decode("utf-8", "replace").split("\n")
+    first = next((i for i, line in enumerate(lines) if "|" in line), len(lines))
+    return first <= _MOST_TITLES and any(map(is_rule, lines[first + 1 : first + 2]))
+
+
+_HEAD_OF_TEXT, _MOST_TITLES = 20_000, 5
 
 
 def _looks_mqm(_: str, head: bytes) -> bool:
@@ -364,10 +387,16 @@ _LOOKS: dict[str, Looks] = {
     "mt-metrics-eval": looks_like(ending=".seg.score"),
     "mqm": _looks_mqm,
     "appraise": lines_like(rb"[^,]+,[^,]+,[^,]+,(TGT|CHK|BAD|REF),[^,]*,[^,]*,-?\d{1,9}(\.\d+)?,.*"),
+    "markdown": _looks_markdown,
+    "latex": looks_like(rb"\\begin\{(tabular[*x]?|longtable)\}", ending=".tex"),
     "jsonl": looks_like(rb"^\s*\{", ending=".jsonl"),
-    "json": looks_like(rb"^\s*(\[\s*\{|\{[^\[\]{}]{0,200}\"columns\"\s*:\s*\[)"),
+    "json": either(
+        looks_like(rb"^\s*(\[\s*[\[{]|\{[^\[\]{}]{0,200}\"columns\"\s*:\s*\[)"),
+        looks_like(rb"^\s*\{\s*\"schema\"\s*:\s*\{\s*\"fields\""),
+        looks_like(rb"^\s*\{\s*" + _NAME + rb"\{\s*" + _NAME + rb"[-0-9\"tfn]"),
+    ),
     "paired-perm": looks_like(),  # a table that lost its header looks the same
-    "tsv": lambda name, head: name.endswith(".tsv") or (not _is_packed_or_json(head) and b"\t" in _first_row(head)),
+    "tsv": lambda name, head: name.endswith(".tsv") or (not _is_packed_or_json(head) and _has_tabs(head)),
     "csv": _looks_csv,
     # some line ends in a word that is no number, as a label is
     "timbl": lambda _, head: not all(_NUMBER_WORD.fullmatch(line.split()[-1]) for line in head_lines(head)),
@@ -406,12 +435,12 @@ def _transcripts(name: str, title: str) -> Format:
 
 def _table(name: str, title: str, reader: str, names: str, **more: Any) -> Format:
     """A table of all systems, or one for each."""
-    options = "runs system_column score_column gold prediction where transpose melt records"
+    options = "runs system_column score_column gold prediction where transpose melt records systems"
     return _format("file", name, title, reader, options=frozenset(options.split()), names=names, parts=True, **more)
 
 
 _gold, _systems, _file = (partial(_format, takes) for takes in ("gold", "systems", "file"))
-_PLAIN, _FRAMES = "sigjax.readers.plain:read_", "sigjax.readers.frames:read_"
+_PLAIN, _FRAMES, _MARKED = (f"sigjax.readers.{room}:read_" for room in ("plain", "frames", "marked"))
 _TABLE = (
     # Files of one system each; logs of harnesses are in `formats.harness`
     _systems(
@@ -521,12 +550,15 @@ _TABLE = (
         ("score", "mean"),
         options=_FILTER,
     ),
+    _table("markdown", "table of Markdown, pipes between columns", _MARKED + "markdown", r"(?!.*\.(csv|tsv)$).*"),
+    _table("latex", "table of LaTeX (tabular)", _MARKED + "latex", r"(?!.*\.(csv|tsv)$).*"),
     _table("jsonl", "table, one JSON object per line", _FRAMES + "jsonl", rf"{_NO_ENDING}|.*\.jsonl"),
     _table(
         "json",
         "table, a JSON list of objects, or columns and data (pandas, MLflow, Weights & Biases)",
         _FRAMES + "json",
         rf"{_NO_ENDING}|.*\.json",
+        parameters={"orient": ("columns", "index")},
     ),
     _file(
         "paired-perm",
@@ -534,7 +566,7 @@ _TABLE = (
         "sigjax.readers.plain:read_paired",
     ),
     _table("tsv", "table, tabs between columns", _PLAIN + "tsv", r"(?!.*\.csv$).*"),
-    _table("csv", "table, commas or semicolons between columns", _PLAIN + "csv", r"(?!.*\.tsv$).*"),
+    _table("csv", "table, commas, semicolons or | between columns", _PLAIN + "csv", r"(?!.*\.tsv$).*"),
     _systems(
         "timbl",
         "features, gold label and predicted label per line",
@@ -645,9 +677,9 @@ def named_format(reader: str) -> tuple[Format, dict[str, list[str]]]:
     known = FORMATS if name in FORMATS else all_formats()
     if name not in known:
         close = meant(name, known)
-        others = ", ".join(each for each in known if each not in HARNESSES)
-        listed = f"expected one of {others}, or logs of a harness (`sigjax help formats` lists them)"
-        expected = f"did you mean {close[0]!r}?" if close else listed
+        tables = ", ".join(each.name for each in known.values() if each.takes == "file")
+        others = f"expected one of {tables}, or another one that `sigjax help formats` lists"
+        expected = f"did you mean {close[0]!r}?" if close else others
         raise InputError(f"{Hint('reader')}: no format {quote(name)}; {expected}")
     check_parameters(f"the format {name}", given, known[name].parameters)
     return known[name], given

@@ -15,7 +15,7 @@ from importlib.resources import files
 from textwrap import wrap
 
 SECTIONS: Mapping[str, Sequence[str]] = {
-    "Tutorial": ("first", "paper"),
+    "Tutorial": ("first", "paper", "questions", "coming-from"),
     "How-to": (
         "choosing",
         "translation",
@@ -27,6 +27,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "stopping",
         "margin",
         "tables",
+        "reading",
         "predictions",
         "data-sets",
         "judges",

@@ -21,7 +21,7 @@ from sigjax.metrics.predictions import CLASS_METRICS, PREDICTIONS, restore_class
 from sigjax.metrics.ratios import LARGEST_WHOLE, MATCHES, MEAN, RATIOS, TrialShares, fbeta, trial_metric
 from sigjax.metrics.rouge import ROUGE
 from sigjax.metrics.textmetric import SACREBLEU
-from sigjax.records import EvaluationRecord, Hint, InputError, Match, Metric, SampleMetric
+from sigjax.records import EvaluationRecord, Hint, InputError, Match, Metric, Note, SampleMetric
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric, stack_inputs
 from sigjax.records.options import Parameters, check_parameters, split_parameters
@@ -302,7 +302,10 @@ def evaluation_from_arrays(
     elif trials and labels and blocks and len({*labels}) == len({*blocks}) == len({*zip(labels, blocks, strict=True)}):
         # Each instance is a stratum: it is fixed, and its runs are what is drawn.
         labels, trials = tuple(f"{name} / {run}" for name, run in zip(labels, trials, strict=True)), None
-        notes = (*(note for note in notes if getattr(note, "code", "") != "models"), _FIXED.format(len({*blocks})))
+        notes = (
+            *(note for note in notes if getattr(note, "code", "") != "models"),
+            Note(_FIXED.format(len({*blocks})), code="fixed"),
+        )
     return EvaluationRecord(
         systems=tuple(tables),
         stats=_whole(stats),

@@ -9,12 +9,12 @@ from typing import Any
 
 from sigjax.metrics import check_enough, evaluation_from_arrays, refuse_mean
 from sigjax.readers.join import evaluation_from_mappings
-from sigjax.readers.options import FrameOptions, Options, TableOptions, TextOptions
+from sigjax.readers.options import ReadOptions
 from sigjax.readers.predictions import evaluation_from_predictions
 from sigjax.readers.roles import check_systems
 from sigjax.records import EvaluationRecord, InputError, Missing
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import explained, takes, values
+from sigjax.records.options import explained, takes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,8 +148,8 @@ class Evaluation(EvaluationRecord):
         return cls(**vars(made))
 
     @classmethod
-    @takes(FrameOptions)
-    def from_dataframe(cls, frame: Any, options: FrameOptions) -> Evaluation:
+    @takes(ReadOptions)
+    def from_dataframe(cls, frame: Any, options: ReadOptions) -> Evaluation:
         """Build an evaluation from a data frame of pandas, polars or pyarrow (extra `dataframe`).
 
         A frame is a table as in a file: long with a column of systems (one row per system and instance), else wide (one
@@ -158,7 +158,7 @@ class Evaluation(EvaluationRecord):
 
         Args:
             frame: the data frame.
-            options: see `FrameOptions`.
+            options: those of `sigjax.read`, but for those of files.
 
         Raises:
             InputError: narwhals is missing, this is no data frame, or its content cannot be used.
@@ -172,15 +172,21 @@ class Evaluation(EvaluationRecord):
         from sigjax.readers.frames import read_frame
 
         metric: Any = options.metric
-        return cls(**vars(read_frame(frame, metric, Options(**values(options, TableOptions)))))
+        return cls(**vars(read_frame(frame, metric, options)))
 
     @classmethod
-    @takes(TextOptions)
+    @explained
     def from_texts(
         cls,
         systems: Mapping[str, Sequence[str]],
         references: Sequence[str] | Sequence[Sequence[str]],
-        options: TextOptions,
+        *,
+        metric: str = "bleu",
+        ids: Sequence[object] | None = None,
+        clusters: Sequence[object] | None = None,
+        strata: Sequence[object] | None = None,
+        cache: bool = True,
+        progress: bool = True,
     ) -> Evaluation:
         """Build an evaluation from the texts that systems put out.
 
@@ -197,7 +203,12 @@ class Evaluation(EvaluationRecord):
         Args:
             systems: name of each system -> its texts `[segment]`; an empty output is "".
             references: texts `[segment]`, or several references as `[reference][segment]`.
-            options: see `TextOptions`.
+            metric: one of the names above; `sigjax help metrics` has their parameters.
+            ids: `[segment]` names; known by their positions when left out.
+            clusters: `[segment]` labels (documents); segments of one cluster are resampled together.
+            strata: `[segment]` labels; the bootstrap draws within each stratum.
+            cache: whether to keep statistics in the user's cache folder, by a hash of the texts, and use those there.
+            progress: whether to draw a progress bar in a terminal (stderr) or a notebook.
 
         Raises:
             InputError: a library is missing, another number of segments than the references have, something that is
@@ -212,7 +223,8 @@ class Evaluation(EvaluationRecord):
         from sigjax.metrics.texts import evaluation_from_texts
 
         check_enough(systems)
-        made = evaluation_from_texts(systems, references, **values(options))
+        labels = {"ids": ids, "clusters": clusters, "strata": strata}
+        made = evaluation_from_texts(systems, references, metric=metric, **labels, cache=cache, progress=progress)
         return cls(**vars(made))
 
     def save(self, path: str | os.PathLike[str]) -> None:

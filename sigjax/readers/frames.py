@@ -17,44 +17,55 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial, reduce
 from io import BytesIO
+from itertools import pairwise
 from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
 
 from sigjax.metrics.registry import LARGEST_WHOLE
+from sigjax.readers.grid import table_of
 from sigjax.readers.join import directed
 from sigjax.readers.json_files import Item, entries_of, item_at, parse_json, parse_json_lines
 from sigjax.readers.layouts import read_table, read_tables
-from sigjax.readers.options import Options, check_options, listing, quote, suggest
-from sigjax.readers.plain import parse_records
-from sigjax.readers.shapes import at_path, paths_of, records_at
+from sigjax.readers.options import Options, ReadOptions, check_meant, check_options, listing, quote, suggest
+from sigjax.readers.shapes import at_path, paths_of, record_paths, records_at, records_question
 from sigjax.readers.table import (
     LARGEST_SPARSE,
     DataColumn,
     DataTable,
     Lazy,
     Numbers,
+    Spelled,
     check_characters,
     check_filled,
+    is_missing,
+    is_text,
+    with_numbers,
 )
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import visible
 from sigjax.records.metric import AnyMetric
+from sigjax.records.options import options_of, values
 from sigjax.run.files import ZIP_MAGIC, growth_limit, is_spreadsheet, naming, read_bytes, read_text
 from sigjax.version import install_command
 
 FRAME = "data frame"
 
 
-def read_frame(frame: Any, metric: AnyMetric | None, options: Options) -> EvaluationRecord:
-    """The evaluation of a data frame; the options have no metric yet."""
-    options = replace(options, metric="mean" if metric is None else metric)
-    check_options(options)
-    return directed(read_table(frame_table(frame), options)(options), options)
+_OF_FILES = frozenset(("filter", "input", "reader", "records", "unit"))
+"""Options that mean nothing for a data frame."""
 
 
-def frame_table(frame: Any, *, file: str = FRAME) -> DataTable:
+def read_frame(frame: Any, metric: AnyMetric | None, options: ReadOptions, **more: Any) -> EvaluationRecord:
+    """The evaluation of a data frame by a metric; `more` are fields of `Options`."""
+    own = Options(**values(options, Options, **more), metric="mean" if metric is None else metric)
+    check_options(own)
+    check_meant(options, f"the {FRAME}", options_of(ReadOptions).keys() - _OF_FILES)
+    return directed(read_table(frame_table(frame, own), own)(own), own)
+
+
+def frame_table(frame: Any, options: Options, *, file: str = FRAME) -> DataTable:
     """A data frame as a table."""
     try:
         import narwhals
@@ -80,7 +91,7 @@ def frame_table(frame: Any, *, file: str = FRAME) -> DataTable:
     if len(wrapped) == 0:
         raise InputError(f"{file}: has no rows; expected one row per instance")
     columns = Lazy(dict.fromkeys([*index, *wrapped.columns]), partial(_cells, file, wrapped))
-    return DataTable(file, columns, range(1, len(wrapped) + 1), "row", index=index)
+    return with_numbers(DataTable(file, columns, range(1, len(wrapped) + 1), "row", index=index), options)
 
 
 def _plain_pandas(frame: Any) -> tuple[Any, tuple[str, ...]]:
@@ -147,19 +158,101 @@ def _records(file: str, value: Any, path: str) -> list[Item]:
     return [item_at((file, "record", i), own) for i, own in enumerate(found, start=1)]
 
 
-def _of_columns(value: dict[str, Any]) -> Any:
-    """Records of the names of columns and lists of cells, as pandas, MLflow and Weights & Biases write them.
+def _oriented(value: Any, options: Options) -> Any:
+    """Records of a JSON value as `to_json` of pandas writes it, in any orient; MLflow and Weights & Biases write split.
 
-    >>> _of_columns({"columns": ["id", "score"], "data": [["x", 1], ["y", 0]]})
+    >>> _oriented({"columns": ["id", "score"], "data": [["x", 1], ["y", 0]]}, Options())
     [{'id': 'x', 'score': 1}, {'id': 'y', 'score': 0}]
+    >>> _oriented({"A": {"q1": 1, "q2": 0}, "B": {"q1": 1, "q2": 1}}, Options())
+    [{'__index_level_0__': 'q1', 'A': 1, 'B': 1}, {'__index_level_0__': 'q2', 'A': 0, 'B': 1}]
     """
-    names, rows = value.get("columns"), value.get("data")
-    if not (isinstance(names, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows)):
+    if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
+        raise InputError("holds rows without names; write them with the names of columns (orient records of pandas)")
+    if not isinstance(value, dict):
         return value
+    rows, names = value.get("data"), value.get("columns")
+    if isinstance(value.get("schema"), dict) and isinstance(rows, list):
+        return _of_schema(value["schema"], rows)
+    if isinstance(names, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows):
+        return _of_split(names, rows, value.get("index"))
+    if value and all(map(_is_plain, value.values())):
+        return _of_objects(value, options)
+    if paths := record_paths(value):
+        raise InputError(records_question(paths))
+    return value
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether this is an object that is not empty, and holds neither objects nor lists."""
+    return isinstance(value, dict) and bool(value) and not any(isinstance(own, list | dict) for own in value.values())
+
+
+def _of_schema(schema: dict[str, Any], rows: list[Any]) -> list[Any]:
+    """Records beside a schema, without an index that only counts them."""
+    counts = [row.get("index") for row in rows if isinstance(row, dict)] == _counted(rows)
+    if schema.get("primaryKey") != ["index"] or not counts:
+        return rows
+    return [{name: own for name, own in row.items() if name != "index"} for row in rows]
+
+
+def _of_split(names: Sequence[Any], rows: Sequence[list[Any]], index: Any) -> list[dict[str, Any]]:
+    """Records of the names of columns and the cells of each row, with an index that does more than count them."""
     repeated = [name for i, name in enumerate(names) if not isinstance(name, str) or name in names[:i]]
     if repeated or any(len(row) != len(names) for row in rows):
         raise InputError("expected different names as columns, and as many cells in each row of data; repair it")
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    made = [dict(zip(names, row, strict=True)) for row in rows]
+    if not isinstance(index, list) or len(index) != len(made) or index == _counted(index):
+        return made
+    return [{_INDEX: id, **row} for id, row in zip(index, made, strict=True)]
+
+
+_INDEX = "__index_level_0__"
+"""What pandas calls an index without a name, in Parquet files, too."""
+
+
+def _counted(rows: Sequence[Any]) -> list[str]:
+    return [str(i) for i in range(len(rows))]
+
+
+def _of_objects(value: dict[str, dict[str, Any]], options: Options) -> list[dict[str, Any]]:
+    """Records of an object of objects: each is a column, as `to_json` of pandas writes it, or a row (orient="index").
+
+    Numbers from 0, and names numbered one after the other, are those of rows; a row may hold texts and numbers.
+    """
+    outer, inner = [*value], [*dict.fromkeys(name for own in value.values() for name in own)]
+    filled = sum(map(len, value.values()))
+    check_filled("object of objects", filled=filled, rows=len(inner), columns=len(outer), what="columns by rows")
+    (told,) = options.parameters.get("orient", ("",))
+    across = ([own[name] for own in value.values() if name in own] for name in inner)
+    mixed = {"columns": any(map(_is_mixed, across)), "index": any(_is_mixed(own.values()) for own in value.values())}
+    rows = {"columns": _are_rows(inner), "index": _are_rows(outer)}
+    evidence = rows if sum(rows.values()) == 1 else mixed
+    likely = [each for each in evidence if evidence[each]]
+    if not told and len(likely) != 1:
+        ways = " or ".join(str(Hint("reader", f"json(orient={each})")) for each in ("columns", "index"))
+        raise InputError(f"are {listing(outer, 3)} columns or rows? give {ways}; orient is that of to_json in pandas")
+    counted = outer == _counted(outer)
+    if (told or likely[0]) == "index":
+        return [own if counted else {_INDEX: id, **own} for id, own in value.items()]
+    counted = inner == _counted(inner)
+    columns = {name: own for name, own in value.items()}
+    made = [{name: own.get(id) for name, own in columns.items()} for id in inner]
+    return made if counted else [{_INDEX: id, **own} for id, own in zip(inner, made, strict=True)]
+
+
+def _are_rows(names: Sequence[str]) -> bool:
+    """Whether names are numbers counted up, or have such after the same word."""
+    words = [name.rstrip("0123456789") for name in names]
+    numbers = [name[len(word) :][-18:] for name, word in zip(names, words, strict=True)]
+    if len(names) < 2 or len({*words}) > 1 or not all(numbers):
+        return False
+    return all(int(b) - int(a) == 1 for a, b in pairwise(numbers))
+
+
+def _is_mixed(values: Iterable[Any]) -> bool:
+    """Whether there are texts and numbers; numbers are spelled in text here."""
+    kinds = {is_text(value) for value in values if isinstance(value, str) and not is_missing(value)}
+    return len(kinds) > 1
 
 
 def _table(file: str, objects: Iterable[Item], lines: Sequence[int] | None, options: Options) -> DataTable:
@@ -185,7 +278,8 @@ def _table(file: str, objects: Iterable[Item], lines: Sequence[int] | None, opti
             expected = "expected a text, a number, true, false or null, as other objects have, got a list or an object"
             raise InputError(f"{item.field(name)}: {expected}; leave it out with {Hint('ignore', 'NAME')}")
         columns[name] = DataColumn(columns[name].cells, nested=True)
-    return DataTable(file, columns, range(1, len(rows) + 1) if lines is None else lines, word)
+    table = DataTable(file, columns, range(1, len(rows) + 1) if lines is None else lines, word)
+    return with_numbers(table, options, texts=())
 
 
 def _cell(item: Item, name: str, value: object, nested: dict[str, Item]) -> str:
@@ -202,20 +296,26 @@ def _cell(item: Item, name: str, value: object, nested: dict[str, Item]) -> str:
 
 def _parse_lines(file: str, options: Options, *, alone: bool) -> DataTable:
     text = read_text(file)
-    items = parse_json_lines(file, text, spelled=True)
+    items = parse_json_lines(file, text, spelled=_spelling(options))
     if (path := options.records) is not None:
         return _table(file, [own for item in items for own in _records(file, item.fields, path)], None, options)
     return _table(file, items, [i for i, line in enumerate(text.split("\n"), start=1) if line.strip()], options)
 
 
+def _spelling(options: Options) -> type[str]:
+    """How numbers of JSON are kept as text: apart from texts, if options say how numbers are spelled there."""
+    return str if options.decimal is options.thousands is None else Spelled
+
+
 def _parse_list(file: str, options: Options, *, alone: bool) -> DataTable:
-    loaded = parse_json(file, read_text(file), spelled=True)
+    loaded = parse_json(file, read_text(file), spelled=_spelling(options))
     if options.records is not None:
         entries = _records(file, loaded, options.records)
     else:
         with naming(file):
-            entries = entries_of(_of_columns(loaded) if isinstance(loaded, dict) else loaded, file)
-    return _table(file, entries, None, options)
+            entries = entries_of(_oriented(loaded, options), file)
+    table = _table(file, entries, None, options)
+    return replace(table, index=tuple(name for name in (_INDEX,) if name in table.columns))
 
 
 read_jsonl, read_json = partial(read_tables, _parse_lines), partial(read_tables, _parse_list)
@@ -256,7 +356,7 @@ def refusing_damage(
 def _parse_parquet(file: str, options: Options, *, alone: bool) -> DataTable:
     with refusing_damage(file):
         table = parquet_table(file, read_bytes(file), lambda schema: None)
-    return frame_table(table, file=file)
+    return frame_table(table, options, file=file)
 
 
 read_parquet = partial(read_tables, _parse_parquet)
@@ -280,18 +380,36 @@ def _parse_sheet(file: str, options: Options, *, alone: bool) -> DataTable:
                     if name.startswith("xl/worksheets/") and name.endswith((".xml", ".bin")):
                         _check_extent(file, name, archive.read(name))
         book = CalamineWorkbook.from_filelike(BytesIO(data))
-        sheets = {name: rows for name in book.sheet_names if (rows := book.get_sheet_by_name(name).to_python())}
+        every = {name: book.get_sheet_by_name(name) for name in book.sheet_names}
+        sheets = {name: rows for name, sheet in every.items() if (rows := sheet.to_python())}
     (named,) = options.parameters.get("sheet", ("",))
     if named not in sheets and (named or len(sheets) != 1):
         example = Hint("reader", f"excel(sheet={next(iter(sheets), 'NAME')})")
         raise InputError(f"{file}: which sheet, {listing(sheets)}? say so with {example}")
-    rows = [[_sheet_cell(cell) for cell in row] for row in sheets.get(named) or next(iter(sheets.values()))]
-    start = next((row for row, cells in enumerate(rows) if any(cells)), 0)
+    name = named or next(iter(sheets))
+    (top, left), cells = every[name].start or (0, 0), sheets[name]
+    filled = _fill_merged(cells, every[name].merged_cell_ranges or (), top, left)
+    texts = {cell for row in cells for cell in row if type(cell) is str and "." in cell}
+    spell = _sheet_cell if options.decimal is options.thousands is None else _spelled_cell
+    rows = [[*map(spell, row)] for row in cells]
     width = 0
     for row in rows:
         width = max(width, next((j for j in range(len(row), width, -1) if row[j - 1]), 0))
-    records = ((number, row[:width]) for number, row in enumerate(rows[start:], start=start + 1))
-    return replace(parse_records(file, records, dialect="csv", alone=False), row_word="row", header=None)
+    records = ((number, row[:width]) for number, row in enumerate(rows, start=top + 1))
+    table = table_of(file, records, word="row", alone=False, gaps=False)
+    notes = (*table.notes, *[f"{file}: merged cells have the text of their first one in every row"] * filled)
+    return with_numbers(replace(table, header=None, notes=notes), options, texts=texts)
+
+
+def _fill_merged(rows: list[list[Any]], merged: Iterable[Any], top: int, left: int) -> bool:
+    """Give the text of cells that are merged over several rows to each of them; whether there are any."""
+    found = False
+    for (first, column), (last, _) in merged:
+        row, j = first - top, column - left
+        if first < last and 0 <= row < len(rows) and 0 <= j < len(rows[row]) and isinstance(text := rows[row][j], str):
+            for own in rows[row + 1 : last - top + 1]:
+                own[j], found = text, True
+    return found
 
 
 _COLUMNS = re.compile(rb' r="([A-Z]{1,3})(?=[0-9])')
@@ -345,6 +463,11 @@ def _sheet_cell(cell: Any) -> str:
     if type(cell) is float:
         return str(int(cell)) if cell.is_integer() else str(cell)
     return _WORDS[cell] if isinstance(cell, bool) else str(cell)
+
+
+def _spelled_cell(cell: Any) -> str:
+    """A cell as text that options on the spelling of numbers mean only if it was text."""
+    return cell if type(cell) is str else Spelled(_sheet_cell(cell))
 
 
 read_excel = partial(read_tables, _parse_sheet)

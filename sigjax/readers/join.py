@@ -30,7 +30,23 @@ from sigjax.metrics import (
     unknown_metric,
 )
 from sigjax.metrics.registry import as_numbers
+from sigjax.readers.evidence import Question, TableReading
+from sigjax.readers.lexicon import (
+    describes,
+    is_fold,
+    is_id_name,
+    is_order,
+    is_property,
+    is_summary,
+    is_text_name,
+    is_trial,
+    lexicon,
+    may_be_system,
+    names_measures,
+)
 from sigjax.readers.options import (
+    LONGEST_TEXT,
+    ROWS,
     Options,
     check_named,
     check_options,
@@ -39,7 +55,6 @@ from sigjax.readers.options import (
     quote,
     select_systems,
 )
-from sigjax.readers.roles import describes, is_fold, is_id_name, is_property, is_summary, is_trial, may_be_system
 from sigjax.readers.table import as_float, check_filled
 from sigjax.records import Array, EvaluationRecord, Hint, InputError, Line, Metric, Missing, Note, SampleMetric
 from sigjax.records.options import COMMAND
@@ -99,6 +114,8 @@ class Sheet:
     """[row] the line of the file; None where rows are counted."""
     id_column: str | None = None
     """The column of a table that the ids are from, for messages."""
+    reading: TableReading | None = None
+    """How the table is read."""
 
     @property
     def num_rows(self) -> int:
@@ -111,10 +128,25 @@ class Sheet:
 
 
 def directed(evaluation: EvaluationRecord, options: Options) -> EvaluationRecord:
-    """The evaluation with the direction of its metric as in `lower_is_better`."""
-    if not options.lower_is_better:
+    """The evaluation with the direction of its metric as in `lower_is_better` or `higher_is_better`."""
+    if not (options.lower_is_better or options.higher_is_better):
         return evaluation
-    return replace(evaluation, metric=replace(evaluation.metric, higher_is_better=False))
+    return replace(evaluation, metric=replace(evaluation.metric, higher_is_better=options.higher_is_better))
+
+
+def select(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> EvaluationRecord:
+    """The evaluation of some systems, or of all."""
+    names = evaluation.systems if systems is None else tuple(systems)
+    if not names or len(set(names)) < len(names):
+        raise InputError(
+            f"name one or more different systems ({Hint('only', 'A', 'B')}), got {', '.join(names) or 'none'}"
+        )
+    for name in names:
+        if name not in evaluation.systems:
+            raise InputError(f"{name!r} is not a system; expected some of {', '.join(evaluation.systems[:12])}")
+    rows = [evaluation.systems.index(name) for name in names]
+    present = None if evaluation.present is None else evaluation.present[rows]
+    return replace(evaluation, systems=names, stats=evaluation.stats[rows], present=present)
 
 
 def read_lines(file: str, *, at_least: int = 0) -> list[str]:
@@ -147,7 +179,7 @@ def _sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleM
     if not isinstance(name, str):
         return chosen_metric(options)
     if column := name if name in known else score_named(name, known):
-        return replace(MEAN, name=column, inputs=(column,))
+        return replace(MEAN, name=column, inputs=(column,), higher_is_better=lexicon().direction(column) != "lower")
     if not (found := known_metric(name)):
         every = [*known, *METRICS, *CLASS_METRICS]
         others = unknown_metric(name, every) or f"scores or metrics: {listing(every)}"
@@ -348,8 +380,8 @@ def join_sheets(
             row = np.flatnonzero(rows[system] == used[instance])
             return f"{named}, {sheets[system].line(row[0]).short}" if row.size else named
 
-        if totals and ids:
-            _check_totals(values, totals, ids, sheets, rows)
+        if ids and (summed := totals or _mean_row(values)):
+            _check_totals(values, summed, ids, sheets, rows)
         with naming(file):
             once = sheets[0].runs is None
             values, kept, present, note = _settle_missing(values[:, used], systems, name, metric, options, once=once)
@@ -436,22 +468,33 @@ def _check_once(sheet: Sheet, keys: Sequence[Key], rows: np.ndarray, systems: Co
     repeated = np.flatnonzero(np.bincount(rows) > 1)
     if repeated.size:
         first, second, *_ = np.flatnonzero(rows == repeated[0]).tolist()
-        raise InputError(
-            f"{sheet.line(second)}: instance {quote_key(sheet, keys[repeated[0]])} of system "
-            f"{quote(sheet.system)} is also on {sheet.line(first).short}; {_repeated(sheet, systems)}"
+        said = (
+            f"{sheet.line(second)}: instance {quote_key(sheet, keys[repeated[0]])} of system {quote(sheet.system)} is "
+            f"also on {sheet.line(first).short}; ids must be unique in each run"
         )
+        raise _repeated(said, sheet, systems, equal=len({*np.bincount(rows).tolist()} - {0}) == 1)
 
 
-def _repeated(sheet: Sheet, systems: Collection[str]) -> str:
+def _repeated(said: str, sheet: Sheet, systems: Collection[str], *, equal: bool) -> InputError:
     """What to do about ids that are not unique: often another column tells apart rows with the same id."""
-    said, other = "ids must be unique in each run", _other_id(sheet, systems)
+    other = _other_id(sheet, systems)
     if sheet.id_column is None:
-        return said
+        return InputError(said)
     if other is None:
-        return f"{said} (column {quote(sheet.id_column)}; see {Hint('id_column')}, and {Hint('runs')} for trials)"
+        numbered = _are_numbered(sheet) or any(is_trial(name) or is_order(name) for name in sheet.labels)
+        ways = [{"runs": ROWS}] * (equal and sheet.runs is None and not numbered)
+        otherwise = f"(column {quote(sheet.id_column)}; see {Hint('id_column')}, and {Hint('runs')} for trials)"
+        return Question(f"{said} {otherwise}", ways) if sheet.reading else InputError(f"{said} {otherwise}")
     trials = f"{Hint('runs', quote(other))} if column {quote(other)} tells trials apart"
-    both = Hint("id_column", quote(f"{sheet.id_column},{other}"))
-    return f"{said}; give {trials}" if is_trial(other) or is_fold(other) else f"{said}; give {both}, or {trials}"
+    both = f"{sheet.id_column},{other}"
+    is_run = is_trial(other) or is_fold(other)
+    if not sheet.reading:
+        how = trials if is_run else f"{Hint('id_column', quote(both))}, or {trials}"
+        return InputError(f"{said}; give {how}")
+    if is_run:
+        return Question(said, [{"runs": other}])
+    otherwise = f"{Hint('runs', quote(other))} if it tells trials apart"
+    return Question(said, [{"id_column": both}, {"id_column": other}], otherwise)
 
 
 def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
@@ -459,6 +502,8 @@ def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
     keys, found = _keys(sheet), None
     for name in sheet.labels:
         named = is_id_name(name) or is_trial(name) or is_fold(name)
+        if names_measures(name) or is_text_name(name):
+            continue
         if not named and (found or name in systems or is_property(name) or may_be_system(name)):
             continue
         with suppress(InputError):  # it has empty cells, lists or objects
@@ -468,6 +513,18 @@ def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
                     return name
                 found = None if any(as_float(cell) % 1 > 0 for cell in cells) else name
     return found
+
+
+def _are_numbered(sheet: Sheet) -> bool:
+    """Whether a column of whole numbers or words tells apart rows with the same id, such as the steps of a curve."""
+    keys = _keys(sheet)
+    scores = () if sheet.reading is None else sheet.reading.score.columns
+    for name in (name for name in sheet.labels if name not in scores):
+        with suppress(InputError):
+            cells = sheet.labels[name]
+            if len(set(zip(keys, cells, strict=True))) == len(cells) and not any(as_float(c) % 1 > 0 for c in cells):
+                return True
+    return False
 
 
 def _settle_missing(
@@ -492,9 +549,13 @@ def _settle_missing(
     if not absent.any():
         return values, everything, None, ()
     lacks = _lacks(absent, systems, name)
+    if missing in ("error", "zero") and len(metric.inputs) == 1 and not np.nan_to_num(values).any():
+        raise InputError(
+            f"all results are 0, and systems have different instances, as if files list failures alone: {lacks}; give "
+            "the results that are right, too: counted as 0, or left out, those that are missing would compare nothing"
+        )
     if missing == "error":
-        drop = Hint("missing", "drop")
-        ways = f"use {drop} or {Hint('missing', 'zero')}" if len(systems) == 2 else f"use {drop}, pairwise or zero"
+        ways = _ways_of_missing(len(systems))
         if (~absent).any(axis=1).all() and (~absent).sum(axis=0).max() == 1:
             column = Hint("id_column", "NAME")
             ways = f"no two share any: name the column they share ({column}); without one, take `sigjax unpaired`"
@@ -517,6 +578,13 @@ def _settle_missing(
     said = f"counted {count} missing {'result' if count == 1 else 'results'} as 0: {lacks}"
     note = Note(said, code="filled", values={"results": int(count)})
     return _filled(values, absent, name, metric), everything, None, (note,)
+
+
+def _ways_of_missing(count: int) -> str:
+    """What may be done about results that some systems lack: why they lack them is known to people alone."""
+    drop, zero = Hint("missing", "drop"), Hint("missing", "zero")
+    ways = f"use {drop} or {zero}" if count == 2 else f"use {drop}, pairwise or zero"
+    return f"{ways} (drop if they were not run, zero if a system failed on them)"
 
 
 def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -> Note:
@@ -588,6 +656,23 @@ def _summary_rows(ids: Sequence[Any]) -> list[int]:
     return found if len(found) < len(ids) else []
 
 
+_ROUNDED = 0.0006
+"""A last row is the mean of the others, whatever its name, if it is in at least two systems, to three decimals."""
+
+
+def _mean_row(values: np.ndarray) -> list[int]:
+    """The last of the instances of `values` `[system, instance, input]`, if it is the mean of the others everywhere."""
+    if values.shape[0] < 2 or values.shape[1] <= _FEWEST_ROWS or values.shape[2] != 1 or np.isnan(values).any():
+        return []
+    others, last = values[:, :-1, 0], values[:, -1, 0]
+    is_mean = np.abs(last - others.mean(axis=1)) <= np.minimum(_ROUNDED, 0.01 * others.std(axis=1))
+    few = np.isin(others, last[:, None]).any(axis=1)  # a number that other rows have is one of the scale
+    return [values.shape[1] - 1] if (is_mean & ~few).all() else []
+
+
+_FEWEST_ROWS = 5
+
+
 def _check_totals(
     values: np.ndarray, totals: Sequence[int], ids: Sequence[Any], sheets: Sequence[Sheet], rows: Sequence[np.ndarray]
 ) -> None:
@@ -601,7 +686,8 @@ def _check_totals(
         if what is not None:
             more = [str(ids[i]) for i in totals if i != total]
             also = f", and {listing(more)}" if more else ""
-            said = f"is the {what} of the other rows, and would count as an instance; delete it{also}"
+            left_out = _leaving_out(sheets[0], str(ids[total]))
+            said = f"is the {what} of the other rows, and would count as an instance; delete it{also}{left_out}"
         elif total >= len(ids) - len(totals) and not np.isnan(values[:, total]).all():
             said = (
                 "is the last row, and is named like the mean or the sum of the others; delete it, or rename it if it "
@@ -612,6 +698,15 @@ def _check_totals(
         found = ((sheet, np.flatnonzero(own == total)) for sheet, own in zip(sheets, rows, strict=True))
         place = next(sheet.line(int(own[0])) for sheet, own in found if own.size)
         raise InputError(f"{place}: {quote(str(ids[total]))} {said}")
+
+
+def _leaving_out(sheet: Sheet, id: str) -> str:
+    """The option that leaves out the rows with an id of a table."""
+    name = sheet.id_column
+    if name is None or "`" in name or len(id) > LONGEST_TEXT or any(mark in f"{name}{id}" for mark in "'\"\\"):
+        return ""
+    column = name if name.isidentifier() else f"`{name}`"
+    return f"; or give {Hint('where', repr(f'{column} != {id.strip()!r}'))}"
 
 
 def _are(what: str, row: np.ndarray, others: np.ndarray) -> bool:

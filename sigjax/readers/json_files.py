@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 from sigjax.metrics.registry import LARGEST_WHOLE
@@ -176,18 +177,23 @@ def _double(spelling: str) -> float:
 
 
 _VALUES = json.JSONDecoder(object_pairs_hook=_unique_names, parse_float=_double)
-_SPELLED = json.JSONDecoder(object_pairs_hook=_unique_names, parse_float=str, parse_int=str, parse_constant=str)
 
 
-def parse_json(file: str, content: str, *, line: int | None = None, spelled: bool = False) -> Any:
-    """The value of a JSON text: of a whole file, or of one line of it; `spelled` keeps numbers as text.
+@cache
+def _spelling(kind: type[str]) -> json.JSONDecoder:
+    """What keeps numbers as text of some kind."""
+    return json.JSONDecoder(object_pairs_hook=_unique_names, parse_float=kind, parse_int=kind, parse_constant=kind)
+
+
+def parse_json(file: str, content: str, *, line: int | None = None, spelled: type[str] | None = None) -> Any:
+    """The value of a JSON text: of a whole file, or of one line of it; `spelled` keeps numbers as text of that kind.
 
     >>> parse_json("a.json", '{"score": 0.5}')
     {'score': 0.5}
     """
     place = file if line is None else f"{Line(file, line)}"
     try:
-        return (_SPELLED if spelled else _VALUES).decode(content)
+        return (_spelling(spelled) if spelled else _VALUES).decode(content)
     except json.JSONDecodeError as error:
         where = f"{Line(file, line or error.lineno)}, character {error.colno}"
         raise InputError(f"{where}: not readable as JSON: {error.msg}; is the file cut off?") from None
@@ -199,7 +205,7 @@ def parse_json(file: str, content: str, *, line: int | None = None, spelled: boo
         raise InputError(f"{place}: holds a number of thousands of digits; repair it") from None
 
 
-def parse_json_lines(file: str, content: str, *, spelled: bool = False) -> Iterator[Item]:
+def parse_json_lines(file: str, content: str, *, spelled: type[str] | None = None) -> Iterator[Item]:
     """The object on each line that is not empty."""
     for line, part in enumerate(content.split("\n"), start=1):
         if part.strip():

@@ -23,10 +23,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+import sigjax.readers.lexicon as lexicon
 import sigjax.readers.roles as roles
 from sigjax.metrics import CLASS_METRICS, MEAN, METRICS, canonical, known_metric
-from sigjax.readers.join import Reading, Sheet, Sources, join_sheets, refuse_texts, score_named
+from sigjax.readers.evidence import Question, Role, TableReading, answered, note_reading, role
+from sigjax.readers.ids import ids_from, step_notes, unused
+from sigjax.readers.join import Reading, Sheet, Sources, join_sheets, refuse_texts
 from sigjax.readers.options import (
+    ROWS,
     Options,
     check_named,
     chosen_metric,
@@ -34,15 +38,24 @@ from sigjax.readers.options import (
     name_systems,
     quote,
     select_systems,
-    with_score,
 )
 from sigjax.readers.predictions import OF_NUMBERS, label_columns, read_labelled, with_gold
+from sigjax.readers.rows import (
+    NO_HEADER,
+    direction_of,
+    named_column,
+    numbered,
+    read_long,
+    read_rows,
+    read_several,
+    score_columns,
+    sheet_of,
+)
 from sigjax.readers.shapes import shaped, together
 from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, locate, number_column
-from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, SampleMetric
+from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import is_file
 
-_NO_HEADER = "is this a row without a header? add a line with the names of the columns"
 MOST_SYSTEMS = 10_000
 """A table with more columns than this has rows and columns exchanged."""
 _UNUSED_COLUMN = (
@@ -58,15 +71,49 @@ def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Opti
     """
     if not sources.systems:
         table = parse(sources.files[0], options, alone=True)
-        return read_table(_with_gold(parse, [table], options)[0], options)
+        (table,), options = _with_gold(parse, [table], options)
+        return read_table(table, options)
+    return _asking(partial(_read_files, parse, sources), options)
+
+
+def _asking(read: Callable[[Options], Reading], options: Options) -> Reading:
+    """The reading that `read` gives; a refusal of what is unclear has ways that were tried, with what they compare."""
+
+    def ask(question: Question, given: Options) -> InputError:
+        return answered(question, lambda changed: read(changed)(replace(changed, metric=given.metric)), given)
+
+    try:
+        with lexicon.using(options.lexicon):
+            reading = read(options)
+    except Question as question:
+        if options.tried:
+            raise
+        raise ask(question, options) from None
+
+    def evaluate(given: Options) -> EvaluationRecord:
+        try:
+            with lexicon.using(options.lexicon):
+                return reading(given)
+        except Question as question:
+            if options.tried:
+                raise
+            raise ask(question, given) from None
+
+    return evaluate
+
+
+def _read_files(parse: Callable[..., DataTable], sources: Sources, options: Options) -> Reading:
+    """The reading of one table for each system."""
     chosen = sources.systems if options.system_column else sources.chosen(options)
     tables = {name: parse(file, options, alone=False) for name, file in chosen.items()}
-    tables = dict(zip(tables, _with_gold(parse, [*tables.values()], options), strict=True))
+    labelled, options = _with_gold(parse, [*tables.values()], options)
+    tables = dict(zip(tables, labelled, strict=True))
     if found := together(tables, options):
         table, own, notes = found
         return _with_options(read_table(table, own), own, notes)
     made = [shaped(table, options) for table in tables.values()]
     own, notes = made[0][1:]
+    notes = (*(note for table in [*tables.values()][1:] for note in table.notes), *notes)
     tables = dict(zip(tables, (table for table, _, _ in made), strict=True))
     for table in tables.values():
         check_columns(table, own)
@@ -83,19 +130,30 @@ def _with_options(reading: Reading, own: Options, notes: Sequence[str]) -> Readi
     return evaluate
 
 
-def _with_gold(parse: Callable[..., DataTable], tables: Sequence[DataTable], options: Options) -> Sequence[DataTable]:
-    """The tables with the gold labels of `--gold`, if that is a file and no column of theirs."""
+def _with_gold(
+    parse: Callable[..., DataTable], tables: Sequence[DataTable], options: Options
+) -> tuple[Sequence[DataTable], Options]:
+    """The tables with the gold labels of `--gold`, if that is a file and no column of theirs; and the options."""
     if options.gold is None or any(options.gold in table.columns for table in tables) or not is_file(options.gold):
-        return tables
-    return with_gold(tables, parse(options.gold, options, alone=True), options)
+        return tables, options
+    gold = parse(options.gold, options, alone=True)
+    (first, *others), options = with_gold(tables, gold, options)
+    return [replace(first, notes=(*gold.notes, *first.notes)), *others], options
 
 
 def read_table(table: DataTable, options: Options) -> Reading:
     """The reading of a table of all systems: of battles, long if a column holds the systems, else wide."""
+    return _asking(partial(_read_table, table), options)
+
+
+def _read_table(table: DataTable, options: Options) -> Reading:
     table, options, notes = shaped(table, options)
     check_columns(table, options)
     if labels := label_columns(table, options):
+        check_named(table.file, "runs", [options.runs], table.columns)
         reading = read_labelled({"": (table, labels)}, options)
+    elif options.systems is not None:
+        reading = _read_wide(table, options)
     elif not options.system_column and (battles := battle_columns(table)):
         reading = read_battles(table, battles, options)
     elif not options.system_column and (counted := battle_columns(table, counts=True)):
@@ -113,47 +171,47 @@ def read_table(table: DataTable, options: Options) -> Reading:
 def check_columns(table: DataTable, options: Options) -> None:
     """Refuse options that name columns that are not there."""
     check_named(table.file, "ignore", options.ignore, table.columns)
+    check_named(table.file, "systems", options.systems or (), table.columns)
+    if options.systems is not None and (others := [o for o in _NOT_WIDE if getattr(options, o)]):
+        told = f"{Hint('systems')} names a column for each system, and {Hint(others[0])} is for tables of other shapes"
+        raise InputError(f"{table.file}: {told}; leave one of them out")
     for option in ("id_column", "runs", "system_column", "score_column"):
-        check_named(table.file, option, [getattr(options, option)], table.columns)
+        known = (*table.columns, ROWS) if option == "runs" else table.columns
+        check_named(table.file, option, [getattr(options, option)], known)
 
 
-def _sheet(
-    system: str,
-    table: DataTable,
-    numbers: Mapping[str, np.ndarray],
-    ids: np.ndarray | None,
-    id_column: str | None,
-    runs: str | None = None,
-    rows: np.ndarray | None = None,
-) -> Sheet:
-    """The sheet of a system: its numbers, and the ids, runs and labels of its rows; by default, these are all."""
-    if rows is None:
-        names, lines = table.names, table.lines
-    else:
-        names, lines = Lazy(table.columns, lambda name: table.names[name][rows]), np.array(table.lines)[rows]
-        ids = None if ids is None else ids[rows]
-    lines = lines if table.row_word == "line" else None
-    return Sheet(system, table.file, numbers, names, ids, None if runs is None else names[runs], lines, id_column)
+_NOT_WIDE = ("system_column", "score_column", "counts", "gold", "prediction")
 
 
 def _read_wide(table: DataTable, options: Options) -> Reading:
     @cache
-    def join() -> Reading:
-        id_column, systems, note = _wide_columns(table, options)
+    def columns() -> TableReading:
+        return _wide_columns(table, options)
+
+    @cache
+    def join(reading: TableReading) -> Reading:
+        (id_column,) = reading.id.columns or (None,)
         if id_column is None and options.runs is not None:
             how = f"name the ids with {Hint('id_column', 'NAME')}"
             raise InputError(f"{table.file}: {Hint('runs')}: which runs are of the same instance? {how}")
         ids = table.row_numbers() if id_column is None else table.names[id_column]
         roles.check_measures(table, id_column, options)
+        systems = reading.system.columns
+        runs = None if options.runs == ROWS and ROWS not in table.columns else options.runs
 
         def sheet(name: str) -> Sheet:
             numbers = Lazy(["value"], lambda _: number_column(table, name, hint=_UNUSED_COLUMN))
-            return _sheet(name, table, numbers, ids, id_column, options.runs)
+            return replace(sheet_of(name, table, numbers, ids, id_column, runs), reading=reading)
 
         unit = options.cluster or (options.runs and id_column)
-        return join_sheets(list(map(sheet, systems)), options, notes=(note, *roles.table_notes(table, systems, unit)))
+        counted = [name for name in reading.ignored if lexicon.is_step(name)] if id_column is None else [id_column]
+        steps = step_notes(next(iter(counted), None))
+        notes = (*steps, reading.note(), *roles.table_notes(table, systems, unit))
+        sheets = list(map(sheet, systems))
+        sheets = numbered(sheets) if runs is None and options.runs is not None else sheets
+        return join_sheets(sheets, options, notes=notes)
 
-    one = _read_rows([(next(iter(name_systems([table.file])[0])), table, None)], options, None)
+    one = read_rows([(next(iter(name_systems([table.file])[0])), table, None)], options, None)
 
     def evaluate(options: Options) -> EvaluationRecord:
         if _is_of_one_system(table, options):
@@ -170,7 +228,14 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
             raise InputError(f"{table.file}: metric {metric.name!r} {takes}; {how}")
         if option := "counts" if options.counts else "score_column" if options.score_column else "":
             raise InputError(f"{table.file}: {Hint(option)} is for long tables; see {Hint('system_column')}")
-        return join()(replace(options, metric=metric))
+        reading = columns()
+        metrics = {tuple(lexicon.metrics_in(name)) for name in reading.system.columns}
+        of = [metrics.pop()[0]] if len(metrics) == 1 and () not in metrics else []
+        metric, direction = direction_of(table.file, metric, of, options)
+        reading = replace(reading, metric=metric.name, direction=direction)
+        evaluation = join(reading)(replace(options, metric=metric))
+        note_reading(options, reading)
+        return evaluation
 
     return evaluate
 
@@ -180,9 +245,9 @@ def _is_of_one_system(table: DataTable, options: Options) -> bool:
 
     A comparison of one is refused.
     """
-    if options.only is not None:  # they are columns
+    if options.only is not None or options.systems is not None:  # they are columns
         return False
-    column, counts = _named_column([table], [*table.columns], options), options.counts or {}
+    column, counts = named_column([table], [*table.columns], options), options.counts or {}
     if column is None and options.score_column is None:
         metric = options.metric if not isinstance(options.metric, str) else known_metric(options.metric)
         names = getattr(metric, "inputs", tuple(counts))
@@ -199,241 +264,120 @@ def _is_of_one_system(table: DataTable, options: Options) -> bool:
     )
 
 
-def _wide_columns(table: DataTable, options: Options) -> tuple[str | None, Sequence[str], str]:
-    """The column of instance ids, those of the systems to compare, and the note on them."""
-    if options.only is None and (count := len(roles.unused(table, options))) > MOST_SYSTEMS:
+def _wide_columns(table: DataTable, options: Options) -> TableReading:
+    """The column of instance ids, and those of the systems to compare."""
+    if options.only is None and options.systems is None and (count := len(unused(table, options))) > MOST_SYSTEMS:
         raise InputError(
             f"{table.file}: has {count} columns of systems, expected at most {MOST_SYSTEMS}: one row per instance and "
             f"one column per system; exchange rows and columns ({Hint('transpose')}), or name some: {Hint('only')}"
         )
     id_column, systems, others = roles.wide_roles(table, options)
-    known = systems if options.only is None else roles.unused(table, options, [id_column])
+    known = systems if options.only is None else options.systems or unused(table, options, [id_column])
     systems = select_systems(table.file, known, options)
-    named = options.id_column is not None or options.only is not None or roles.is_id_name(id_column)
+    told = options.systems is not None or options.only is not None
+    named = options.id_column is not None or told or lexicon.is_id_name(id_column)
     if table.header is not None and not named and not any(map(is_text, systems)):
         where, right = Line(table.file, table.header), f"or give {Hint('only')} with these names if they are right"
-        raise InputError(f"{where}: the systems would be named {listing(systems)}; {_NO_HEADER}, {right}")
-    if options.only is None:
+        raise InputError(f"{where}: the systems would be named {listing(systems)}; {NO_HEADER}, {right}")
+    if not told:
         roles.check_turned(table, systems)
-    about = {"instance ids": roles.ids_from(id_column), "systems": listing(systems, roles.SHOWN)}
-    return id_column, systems, roles.columns_note(about, others, "id_column, only, ignore")
+    return TableReading(
+        layout="wide",
+        system=role(systems, told, said=listing(systems, roles.SHOWN)),
+        id=role(
+            [] if id_column is None else [id_column],
+            options.id_column,
+            named=lexicon.is_id_name(id_column),
+            said=ids_from(id_column),
+        ),
+        run=role([options.runs] if options.runs else [], told=True),
+        cluster=role([options.cluster] if options.cluster else [], told=True),
+        ignored=tuple(others),
+        options="id_column, systems, ignore",
+    )
 
 
 _INPUTS = frozenset(name for metric in METRICS.values() for name in metric.inputs)
-_HINT = f"name the metric's columns with {Hint('counts')}"
 
 
 def system_column(table: DataTable, options: Options) -> str | None:
-    """The column that holds the systems of a long table, if there is one."""
+    """The column that holds the systems of a long table, if there is one: told, named, or asked for."""
     exact = next((name for name in table.columns if name.lower() == "system"), None)
     if options.system_column or exact:
         return options.system_column or exact
-    free = roles.unused(table, options, [options.id_column, *(options.only or ())])
-    usual = [name for name in free if roles.is_system(name) and len(set(table.columns[name])) > 1]
-    usual = [name for name in usual if table.columns[name].is_words() or name == free[0]]
+    free = unused(table, options, [options.id_column, *(options.only or ())])
+    usual = [name for name in free if lexicon.is_system(name) and len(set(table.columns[name])) > 1]
+    worded = any(lexicon.may_be_system(name) and table.columns[name].is_words() for name in free)
+    usual = [
+        name
+        for name in usual
+        if table.columns[name].is_words() or (name == free[0] and not worded and not lexicon.is_trial(name))
+    ]
     if not usual:
         return None if options.single else _likely_system(table, options, free)
-    ids = [name for name in table.columns if name not in usual and roles.is_id_name(name)]
+    usual = _without_other_names(table, usual)
+    ids = [name for name in table.columns if name not in usual and lexicon.is_id_name(name)]
     count = len(table.lines)
     repeated = [name for name in usual if any(len(set(table.columns[each])) < count for each in (name, *ids))]
-    scores = _score_columns(table, [name for name in free if name not in usual])
+    scores = score_columns(table, [name for name in free if name not in usual])
     if len(repeated) == 1 and (len(scores) == 1 or options.score_column or options.counts or _INPUTS & {*free}):
         return repeated[0]
-    if len(repeated) == 1 and len(scores) > 1:
-        raise InputError(
-            f"{table.file}: column {quote(usual[0])} seems to hold the systems; which column holds the scores, "
-            f"{listing(scores)}? say so with {Hint('score_column', 'NAME')}, or give {Hint('ignore', quote(usual[0]))} "
-            f"if these are the systems"
+    if len(repeated) > 1:
+        raise Question(
+            f"{table.file}: which column holds the systems, {listing(repeated)}?",
+            [{"system_column": name} for name in repeated],
         )
-    raise InputError(
+    if len(repeated) == 1 and len(scores) > 1:
+        raise _which_scores(table, repeated[0], scores)
+    others = [name for name in free if name not in usual]
+    are_numbers = bool(others) and not any(table.columns[name].is_words() for name in others)
+    against = any(lexicon.speaks_against(name) for name in others)
+    raise Question(
         f"{table.file}: column {quote(usual[0])} seems to hold the systems, one per row; expected one row per instance "
-        f"and one column per system (give {Hint('transpose')}), or a long table: name its columns with "
-        f"{Hint('system_column', 'NAME')} and {Hint('score_column', 'NAME')}; give {Hint('id_column', 'NAME')} if this "
-        f"one holds instance ids, or {Hint('ignore', 'NAME')}"
+        "and one column per system, or a row per system and instance",
+        [{"transpose": True}] * (are_numbers and not against) + [{"id_column": usual[0]}],
+        f"{Hint('transpose')} takes all columns of numbers as instances; leave out others with {Hint('ignore')}, or "
+        f"name the columns of a long table with {Hint('system_column', 'NAME')} and {Hint('score_column', 'NAME')}",
     )
+
+
+def _which_scores(table: DataTable, system: str, scores: Sequence[str]) -> Question:
+    """Which of several columns of numbers holds the scores of a long table."""
+    named = [name for name in scores if lexicon.is_score(name) and not lexicon.lexicon().is_cost(name)]
+    return Question(
+        f"{table.file}: column {quote(system)} seems to hold the systems; which column holds the scores, "
+        f"{listing(scores)}?",
+        [{"system_column": system, "score_column": name} for name in named or scores],
+        f"{Hint('ignore', quote(system))} if these are the systems",
+    )
+
+
+def _without_other_names(table: DataTable, names: Sequence[str]) -> list[str]:
+    """Columns of systems without those that call the same systems by another name, as model_id beside model."""
+    kept: dict[tuple[int, ...], list[str]] = {}
+    for name in names:
+        codes: dict[str, int] = {}
+        kept.setdefault(tuple(codes.setdefault(cell, len(codes)) for cell in table.columns[name]), []).append(name)
+    return [min(own, key=lambda name: (not lexicon.is_system(name), len(name))) for own in kept.values()]
 
 
 def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> str | None:
     """The column of systems by a name that a property may have, too, where the table cannot be wide."""
-    found = [name for name in free if roles.may_be_system(name) and table.columns[name].is_words()]
+    found = [name for name in free if lexicon.may_be_system(name) and table.columns[name].is_words()]
     if {*table.columns} & {*(options.only or ())}:
         return None  # they are columns
-    if len(found) != 1 or not 1 < len(set(table.columns[found[0]])) < len(table.lines):
-        return None
-    scores = _score_columns(table, [name for name in free if name not in found])
-    return found[0] if len(scores) == 1 or options.score_column or options.counts else None
-
-
-def read_long(table: DataTable, options: Options, system: str) -> Reading:
-    """The reading of a table whose column `system` holds the systems."""
-    rows_of = _rows_of(table.names[system])
-    if len(rows_of) == len(table.lines):
-        roles.check_turned(table, [name for name in table.columns if name != system])
-    return _read_rows([(name, table, rows) for name, rows in rows_of.items()], options, system)
-
-
-def read_several(tables: Mapping[str, DataTable], options: Options) -> Reading:
-    """The reading of one table per system."""
-    asked = (options.score_column, *(options.counts or {}).values())
-    labelled = {name: (table, label_columns(table, options, alone=False)) for name, table in tables.items()}
-    known = {name: (table, labels) for name, (table, labels) in labelled.items() if labels is not None}
-    if len(known) == len(tables):
-        return read_labelled(known, options)
-    for table in tables.values():
-        names = [name for name in table.columns if name not in asked]
-        if table.header is not None and not all(map(is_text, names[1:])):
-            where = Line(table.file, table.header)
-            raise InputError(f"{where}: the columns would be named {listing(names)}; {_NO_HEADER}")
-    return _read_rows([(name, table, None) for name, table in tables.items()], options, None)
-
-
-def _read_rows(
-    rows_of: Sequence[tuple[str, DataTable, np.ndarray | None]], options: Options, system: str | None
-) -> Reading:
-    """The reading of the rows of each system: some, in one table with a column of systems, or all, each in its own."""
-    tables = list(dict.fromkeys(table for _, table, _ in rows_of))
-    numbers = {table: Lazy(table.columns, partial(number_column, table, hint=_HINT)) for table in tables}
-
-    @cache
-    def join(found: tuple[_LongRoles, ...]) -> Reading:
-        columns = dict(zip(tables, found, strict=True))
-        for table, (ids, _) in columns.items():
-            roles.check_measures(table, ids, options)
-
-        def sheet(name: str, table: DataTable, rows: np.ndarray | None) -> Sheet:
-            ids, score = columns[table]
-            inputs = ["value"] if score else [column for column in table.columns if column not in (system, ids)]
-            own = Lazy(inputs, lambda column: numbers[table][score or column][... if rows is None else rows])
-            return _sheet(name, table, own, None if ids is None else table.names[ids], ids, options.runs, rows)
-
-        order = None
-        if system is not None:  # that of the rows
-            names = tables[0].names
-            order = names[found[0][0] or ""]
-            order = order if options.runs is None else zip(order, names[options.runs], strict=True)
-        return join_sheets([sheet(*own) for own in rows_of], options, order=order)
-
-    def evaluate(options: Options) -> EvaluationRecord:
-        known = [name for name in tables[0].columns if all(name in table.columns for table in tables)]
-        if column := _named_column(tables, known, options):
-            options = replace(options, metric=replace(MEAN, name=column), score_column=column)  # the mean of a column
-        options = with_score(tables[0].file, options, metric := chosen_metric(options))
-        refuse_texts(tables[0].file, metric, options.counts or {}, known)
-        found = _roles(tables, options, metric, system)
-        options, taken = _with_only_column(tables, options, metric, (system, found[0][0]))
-        evaluation = join(found)(replace(options, metric=metric))
-        (ids, score), *others = found
-        if score is not None and all(other == score for _, other in others):
-            roles.check_common(evaluation, tables[0].file, score)
-        counts = options.counts or {}
-        scores = [score] if score else [counts.get(name, name) for name in metric.inputs]
-        about = {"systems": "are the files" if system is None else f"from column {quote(system)}"}
-        about |= {"instance ids": roles.ids_from(ids), "scores": f"from {listing(scores)}"}
-        rest = roles.unused(tables[0], options, [system, ids, *scores])
-        note = roles.columns_note(about, rest, "system_column, id_column, score_column")
-        unit = options.cluster or (options.runs and ids)
-        about_table = roles.table_notes(tables[0], scores, unit)
-        return replace(evaluation, notes=(note, *taken, *about_table, *evaluation.notes))
-
-    return evaluate
-
-
-def _named_column(tables: Sequence[DataTable], known: Sequence[str], options: Options) -> str | None:
-    """The column of numbers named like the metric, unless that is a metric of one number, or of counts, here."""
-    if not isinstance(options.metric, str):
-        return None
-    name, found, counts = score_named(options.metric, known), known_metric(options.metric), options.counts or {}
-    is_counted = found is not None and all(counts.get(each, each) in known for each in found.inputs)
-    if name is None or is_counted or not all(own.columns[name].is_numeric() for own in tables):
-        return None
-    return name
-
-
-def _with_only_column(
-    tables: Sequence[DataTable], options: Options, metric: Metric | SampleMetric, others: Sequence[str | None]
-) -> tuple[Options, tuple[str, ...]]:
-    """The options, with the only column of numbers as the input that a metric with optional ones lacks; and a note."""
-    optional, counts = getattr(metric, "optional_inputs", ()), options.counts or {}
-    lacking = [name for name in metric.inputs if not all(counts.get(name, name) in own.columns for own in tables)]
-    taken = [*others, *(counts.get(name, name) for name in metric.inputs)]
-    free = [name for name in roles.unused(tables[0], options, taken) if all(name in own.columns for own in tables)]
-    numeric = [name for name in free if tables[0].columns[name].is_numeric() and not roles.is_property(name)]
-    if not optional or len(lacking) != 1 or lacking[0] in optional or len(numeric) != 1:
-        return options, ()
-    note = f"{metric.name}: {lacking[0]} is column {quote(numeric[0])}, the only one of numbers that is left"
-    return replace(options, counts={**counts, lacking[0]: numeric[0]}), (note,)
-
-
-def _rows_of(systems: np.ndarray) -> dict[str, np.ndarray]:
-    index = {name: k for k, name in enumerate(dict.fromkeys(systems))}
-    codes = np.fromiter(map(index.__getitem__, systems), np.int64, len(systems))
-    rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-    return dict(zip(index, rows, strict=True))
-
-
-_LongRoles = tuple[str | None, str | None]
-"""The column of instance ids, if there is one, and the only one of scores; None where they go by their names."""
-
-
-def _roles(
-    tables: Sequence[DataTable], options: Options, metric: Metric | SampleMetric, system: str | None
-) -> tuple[_LongRoles, ...]:
-    counts = options.counts or {}
-    inputs = [*counts.values(), *(counts.get(name, name) for name in metric.inputs)]
-    free, ids, scores = list[list[str]](), list[str | None](), list[str | None]()
-    for table in tables:
-        names = [n for n in roles.unused(table, options, [system, *inputs]) if not table.columns[n].nested]
-        free.append([name for name in names if system is not None or not roles.is_system(name)])
-        first = [name for name in free[-1][:1] if roles.is_id_name(name) or table.columns[name].is_words()]
-        ids.append(options.id_column or roles.find_ids(table, options, first, free[-1], system))
-    if all(own is None for own in ids):
-        known = _unnamed_ids(tables, free[0], system, options)
-        if known is None and system is not None:
-            listed = listing(tables[0].columns)
-            raise InputError(f"{tables[0].file}: no column is left for the instance ids; columns: {listed}")
-        ids = [known] * len(tables)
-    only, *others = metric.inputs
-    if options.counts or others or any(only in table.columns for table in tables):
-        return tuple((own, None) for own in ids)
-    for table, names, own in zip(tables, free, ids, strict=True):
-        numeric = _score_columns(table, [name for name in names if name != own])
-        scores.append(numeric[0] if len(numeric) == 1 else None)
-    usual = next((name for name in scores if name is not None), None)  # a typing error makes a column text
-    for index, table in enumerate(tables):
-        if scores[index] is None and usual in table.columns:
-            scores[index] = usual
-    if usual is not None and set(scores) == {usual}:
-        roles.check_scores(tables, usual)
-    return tuple(zip(ids, scores, strict=True))
-
-
-def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str | None, options: Options) -> str | None:
-    """The column that tells apart the rows of each system and differs the least between systems: others are scores.
-
-    Files without ids are joined by position, so that they need the same ids.
-    """
-    if len(free) < 2 and system is None:
-        return None
-    most = max(len(table.lines) for table in tables)
-    distinct = {
-        name: len({cell for table in tables for cell in table.columns[name]})
-        for name in free
-        if all(name in table.columns for table in tables)
-        and all(roles.tells_apart(table, name, options, system) for table in tables)
-    }
-    fewest = min(distinct, key=distinct.__getitem__, default=None)
-    if system is not None:
-        return fewest if fewest is not None and len(free) > 1 else next(iter(free), None)
-    return fewest if fewest is not None and distinct[fewest] == most else None
-
-
-def _score_columns(table: DataTable, free: Sequence[str]) -> list[str]:
-    """The columns that may hold the scores: named so, else of numbers that are named like nothing else."""
-    numeric = [name for name in free if table.columns[name].is_numeric()]
-    for chosen in ([n for n in numeric if roles.is_plain_score(n)], [n for n in numeric if not roles.is_property(n)]):
-        if len(chosen) == 1:
-            return chosen
-    return numeric
+    found = [name for name in found if 1 < len(set(table.columns[name])) < len(table.lines)]
+    found = _without_other_names(table, found)
+    scores = score_columns(table, [name for name in free if name not in found])
+    is_scored = len(scores) == 1 or bool(options.score_column or options.counts)
+    if len(found) > 1 and is_scored:
+        raise Question(
+            f"{table.file}: which column holds the systems, {listing(found)}?",
+            [{"system_column": name} for name in found],
+        )
+    if len(found) == 1 and len(scores) > 1 and any(map(lexicon.speaks_against, scores)):
+        raise _which_scores(table, found[0], scores)
+    return found[0] if len(found) == 1 and is_scored else None
 
 
 WIN_RATE = "win_rate"
@@ -518,14 +462,23 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
     for k, name in enumerate(systems):
         own = np.flatnonzero((a == k) | (b == k))
         numbers = {WIN_RATE: np.where(a[own] == k, values[own], 1.0 - values[own])}
-        sheets.append(_sheet(name, table, numbers, ids, None, rows=rows[own]))
-    about = {"battles of": f"{quote(columns[0])} and {quote(columns[1])}", "winners": f"from {listing(columns[2:])}"}
-    about |= {"ids": roles.ids_from(options.id_column), "systems": listing(systems, roles.SHOWN)}
+        sheets.append(sheet_of(name, table, numbers, ids, None, rows=rows[own]))
+    sides = Role((columns[0], columns[1]), "named", f"{quote(columns[0])} and {quote(columns[1])}")
+    winners = Role(tuple(columns[2:]), "named", f"from {listing(columns[2:])}")
+    how = TableReading(
+        layout="battles",
+        system=Role(said=listing(systems, roles.SHOWN)),
+        id=role([options.id_column] if options.id_column else [], told=True, said=ids_from(options.id_column)),
+        metric=WIN_RATE,
+        others=(("battles of", sides), ("winners", winners)),
+        options="id_column, only",
+    )
+    sheets = [replace(sheet, reading=how) for sheet in sheets]
     means = (
         f"{ties:,} of {len(values):,} battles are ties, which count half; a system is scored on all its battles, "
         "whoever the others are, and a pair on its own: there a win rate of 1/2 is a delta of 0"
     )
-    notes = (roles.columns_note(about, (), "id_column, only"), *left_out, means)
+    notes = (how.note(), *left_out, means)
     reading = join_sheets(sheets, replace(options, missing="pairwise"), scores=True, order=ids[rows])
 
     def evaluate(options: Options) -> EvaluationRecord:

@@ -3,21 +3,24 @@
 Systems are named after their files, short and unique.
 """
 
+import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Literal
 
 from sigjax.metrics import known_metric, resolve_metric
 from sigjax.records import Hint, InputError, Metric, Missing, SampleMetric, Unit
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import check, option, same
+from sigjax.records.options import check, option, options_of, takes
 
 Path = str | os.PathLike[str]
 LONGEST_TEXT = 40
+ROWS = "rows"
+"""What `--runs` takes in place of a column: rows of the same instance are its runs, in their order."""
 MOST_NAMES = 12
 MISSING = frozenset(
     ("", "nan", "n/a", "n.a.", "na", "#n/a", "<na>", "none", "null", "missing", "-", "--", "–", "—", "?")
@@ -26,8 +29,8 @@ MISSING = frozenset(
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableOptions:
-    """The options of a table, in a file or in a data frame."""
+class ReadOptions:
+    """The options of `read`: all that say how data are read, whatever they are."""
 
     counts: Mapping[str, str] | None = option(
         None,
@@ -67,12 +70,32 @@ class TableOptions:
     melt: Sequence[str] | None = option(
         None, "Columns that are runs of an instance, one number each.", group="Input", rare=True
     )
+    decimal: Literal[".", ","] | None = option(
+        None,
+        "What stands before the decimals of numbers in text; default: a point, or a comma that nothing contradicts.",
+        "A comma is taken for it where columns stand between semicolons. As `decimal` of pandas.",
+        group="Input",
+        rare=True,
+    )
+    thousands: Literal[",", ".", "'", " "] | None = option(
+        None,
+        "What stands between the thousands of numbers in text, as in 1,234; default: nothing.",
+        "With a point, decimals follow a comma. As `thousands` of pandas.",
+        group="Input",
+        rare=True,
+    )
+    systems: Sequence[str] | None = option(
+        None,
+        "Columns that are the systems, one each; default: those of one scale, if none is named like a metric.",
+        group="Input",
+    )
     only: Sequence[str] | None = option(None, "Compare only these systems.", "In this order.", group="Input")
     ignore: Sequence[str] = option((), "Columns that are not systems.", group="Input")
     runs: str | None = option(
         None,
-        f"Column that tells apart runs (epochs, seeds) of an instance; see {Hint('design')}.",
-        "Runs of the same instance are resampled together, unless a `design` tells them apart.",
+        f"Column that tells apart runs (epochs, seeds) of an instance, or rows (repeated ones); see {Hint('design')}.",
+        'Runs of the same instance are resampled together, unless a `design` tells them apart. "rows": rows of the '
+        "same instance are its runs.",
         group="Input",
         arrays="labels in an array are for Evaluation.from_arrays(..., runs=...)",
     )
@@ -85,7 +108,7 @@ class TableOptions:
     )
     strata: str | None = option(
         None,
-        "Draw bootstrap resamples within strata: a column or field, or a file of labels.",
+        "Strata of the bootstrap, and of standard errors and intervals: a column or field, or a file of labels.",
         "The file has one label per line. TASK=FIELD is for one task of a suite, as for `cluster`.",
         group="Input",
         arrays="labels in an array are for Evaluation.from_arrays(..., strata=...)",
@@ -100,12 +123,19 @@ class TableOptions:
         group="Input",
     )
     lower_is_better: bool = option(False, "Lower scores are better, whatever the metric says.", group="Input")
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileOptions(TableOptions):
-    """The options of files."""
-
+    higher_is_better: bool = option(
+        False,
+        "Higher scores are better, whatever the metric says.",
+        "Names of columns say it otherwise: wer, loss, rmse, latency: lower is better.",
+        group="Input",
+    )
+    lexicon: str | None = option(
+        None,
+        "A file (TOML) with more names of metrics, systems, ids and other columns.",
+        'Its sections are those of sigjax/readers/lexicon.toml, such as `[metrics]` with `lower = "defects"`.',
+        group="Input",
+        rare=True,
+    )
     unit: Unit = option(
         "instance",
         "Response: swap single spans, links, constituents or terms (Yeh 2000).",
@@ -136,29 +166,6 @@ class FileOptions(TableOptions):
         group="Running",
     )
 
-
-@dataclass(frozen=True, kw_only=True)
-class Options(FileOptions):
-    """The options of readers: what concerns the content of the files."""
-
-    metric: AnyMetric = "mean"
-    parameters: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Those of the format, as in alignment(one_based=true)."""
-    seen: list[Any] | None = None
-    """Where the sheets that are joined are kept, for `sigjax doctor`."""
-    single: bool = False  # whether one system is enough
-    folds: bool = False  # whether rows are folds of a cross-validation, told by columns named so
-    sliced: bool = False  # whether tasks of a suite that lack the field of `strata` are left out
-
-    def has(self, parameter: str) -> bool:
-        """Whether a parameter of the format is true."""
-        return [*self.parameters.get(parameter, ())] == ["true"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadOptions(FileOptions):
-    """The options of `read`."""
-
     input: Sequence[Path] | Mapping[str, Path] = option(
         (),
         "Outputs of the systems, one file each, after the gold files; or NAME=FILE.",
@@ -181,35 +188,60 @@ class ReadOptions(FileOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrameOptions(TableOptions):
-    """The options of `Evaluation.from_dataframe`."""
+class Options(ReadOptions):
+    """The options of readers: what concerns the content of the data, by one metric."""
 
-    metric: AnyMetric | Sequence[AnyMetric] | None = same(ReadOptions, "metric", more="As in `sigjax.read`.")
+    metric: AnyMetric = "mean"
+    input: Any = ()  # files are known by then
+    parameters: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Those of the format, as in alignment(one_based=true)."""
+    seen: list[Any] | None = None
+    """Where the sheets that are joined are kept, for `sigjax doctor`."""
+    tried: bool = False  # whether a refusal tries how a table may be read: a question is then none to be answered
+    single: bool = False  # whether one system is enough
+    folds: bool = False  # whether rows are folds of a cross-validation, told by columns named so
+    sliced: bool = False  # whether tasks of a suite that lack the field of `strata` are left out
 
-
-@dataclass(frozen=True, kw_only=True)
-class TextOptions:
-    """The options of `Evaluation.from_texts`."""
-
-    metric: str = option("bleu", "One of the names above; `sigjax help metrics` has their parameters.")
-    ids: Sequence[object] | None = option(None, "`[segment]` names; known by their positions when left out.")
-    clusters: Sequence[object] | None = option(
-        None, "`[segment]` labels (documents); segments of one cluster are resampled together."
-    )
-    strata: Sequence[object] | None = option(None, "`[segment]` labels; the bootstrap draws within each stratum.")
-    cache: bool = option(
-        True, "Whether to keep statistics in the user's cache folder, by a hash of the texts, and use those there."
-    )
-    progress: bool = option(True, "Whether to draw a progress bar in a terminal (stderr) or a notebook.")
+    def has(self, parameter: str) -> bool:
+        """Whether a parameter of the format is true."""
+        return [*self.parameters.get(parameter, ())] == ["true"]
 
 
-def metric_of_arrays(metric: AnyMetric | Sequence[AnyMetric] | None) -> AnyMetric:
-    """The metric of numbers that are given as arrays: the mean when left out.
+@takes(ReadOptions)
+def _read(options: ReadOptions) -> ReadOptions:
+    return options
+
+
+def reading(given: ReadOptions | Mapping[str, Any] | None) -> ReadOptions:
+    """The options of `read`, as a function that reads data gives them through: it takes them as `read={...}`.
+
+    >>> reading({"id_column": "N"}).id_column
+    'N'
+    >>> reading({"id_colum": "N"})
+    Traceback (most recent call last):
+        ...
+    TypeError: read() got an unexpected keyword argument 'id_colum'; did you mean 'id_column'?
+    """
+    return given if isinstance(given, ReadOptions) else _read(**(given or {}))
+
+
+def check_meant(options: ReadOptions, what: str, taken: Collection[str]) -> None:
+    """Refuse options that mean nothing for some data, which take others."""
+    for name, declared in options_of(ReadOptions).items():
+        if name in taken or name == "progress":
+            continue
+        if (value := getattr(options, name)) and value != declared.default:
+            raise InputError(f"{Hint(name)} means nothing for {what}; leave it out")
+
+
+def metric_of_arrays(options: ReadOptions) -> AnyMetric:
+    """The metric of arrays, one of each system, which have no other option: the mean when left out.
 
     Raises:
-        InputError: several metrics.
+        InputError: several metrics, or other options.
     """
-    first, *more = listed_metrics(metric)
+    check_meant(options, "arrays, which Evaluation.from_arrays takes with ids and clusters", ("metric",))
+    first, *more = listed_metrics(options.metric)
     if more:
         raise InputError(f"arrays of numbers have one metric, got {1 + len(more)}")
     return first or "mean"
@@ -237,6 +269,8 @@ def check_options(options: Options) -> None:
                 f"{Hint(name)} is for instances such as sentences, but {Hint('unit', 'response')} takes each response "
                 "by itself; leave one of them out"
             )
+    if options.lower_is_better and options.higher_is_better:
+        raise InputError(f"{Hint('lower_is_better')} and {Hint('higher_is_better')}: give one of them")
     if not isinstance(options.metric, str):
         chosen_metric(options)  # refuses what is no metric
 
@@ -321,6 +355,29 @@ def unclear(file: str, what: str, option: str, names: Iterable[str]) -> InputErr
     return InputError(f"{file}: which column holds the {what}, {listing(names)}? give {Hint(option, 'COLUMN')}")
 
 
+def _has_deviation(text: str) -> bool:
+    """Whether this is a number and another one that says how sure it is, as in 0.735 ± 0.020 or 0.735 (0.02).
+
+    >>> [text for text in ("0.7 ± 0.1", "0.7 (0.1)", "70 +/- 1", "7 (1)", "0.7 (b)") if _has_deviation(text)]
+    ['0.7 ± 0.1', '0.7 (0.1)', '70 +/- 1']
+    """
+    for mark in ("\\pm", "+/-", "+-"):
+        text = text.replace(mark, "±")
+    text = text.replace("$", "").strip()
+    if "±" not in text and text.endswith(")") and ("." in text or "," in text):
+        text = text[:-1].replace("(", "±")
+    parts = [part.strip(" ()%\\") for part in text.split("±")]
+    return len(parts) == 2 and all(map(_is_decimal, parts))
+
+
+def _is_decimal(text: str) -> bool:
+    """Whether this is a number with digits, with a decimal point or comma."""
+    try:
+        return math.isfinite(float(text.replace(",", ".")))
+    except ValueError:
+        return False
+
+
 def hint_for_number(text: str) -> str | None:
     """What to do about text that is nearly a number, or stands for a missing one; None for other text.
 
@@ -328,10 +385,16 @@ def hint_for_number(text: str) -> str | None:
     ('it is a percentage; leave out all % signs', 'it has a decimal comma; write decimal points, 0.5', None)
     """
     text = text.strip()
+    if text[:1].isalpha() and text.lower() not in MISSING:
+        return None
     if re.fullmatch(r"[-+]?[\d.,]+\s*%", text):
         return "it is a percentage; leave out all % signs"
+    if re.fullmatch(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", text):
+        return "it has a comma between thousands, or a decimal comma; write decimal points, and no other commas"
     if re.fullmatch(r"[-+]?\d+,\d+", text):
         return f"it has a decimal comma; write decimal points, {text.replace(',', '.')}"
+    if _has_deviation(text):
+        return "it is a mean with its deviation or error; give the result of each instance, or of each run"
     if text.lower() in MISSING:
         return (
             f"where results are missing give tables with ids, and {Hint('missing', 'drop')} or "
@@ -344,7 +407,7 @@ ENDINGS = frozenset(
     f".{ending}"
     for ending in (
         "gz txt tsv csv json jsonl eval parquet npz conllu conll iob tags talp naacl pharaoh wa run trec out hyp res "
-        "score scores pred predictions mbt mrg evalb ctm trn xlsx xlsm xlsb xls ods"
+        "score scores pred predictions mbt mrg evalb ctm trn xlsx xlsm xlsb xls ods md tex"
     ).split()
 )
 """Endings of file names that tell a format; others, such as `.reverse`, are part of a system's name."""

@@ -10,27 +10,31 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NoReturn
+from itertools import count, repeat
 
 import numpy as np
 
 from sigjax.metrics import METRICS
+from sigjax.readers.grid import table_of
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets, refuse_texts
 from sigjax.readers.layouts import read_tables
-from sigjax.readers.options import Options, chosen_metric, quote
-from sigjax.readers.table import DataColumn, DataTable, is_missing, is_text, parse_number, parse_numbers
-from sigjax.records import EvaluationRecord, Hint, InputError, Line
+from sigjax.readers.options import Options, chosen_metric
+from sigjax.readers.table import DataTable, is_text, parse_number, parse_numbers, with_numbers
+from sigjax.records import EvaluationRecord, InputError, Line
 from sigjax.run.files import naming, read_text
 
 DELIMITERS = {"tsv": "\t", "csv": ","}
-_COMMA = re.compile(r"\s*[-+]?(\d+(,\d*)?|,\d+)([eE][-+]?\d+)?\s*")
-"""A number that may have a decimal comma."""
-_GROUPS = re.compile(r"\s*[-+]?[1-9]\d{0,2}(,\d{3})+\s*")
-"""A number whose comma may stand between thousands."""
+_MARKS = (",", ";", "|")
+"""What may stand between the columns of csv."""
+_SEPARATOR = re.compile(r"\ufeff?\"?sep=(.)\"?[ ;,]*")
+"""The first line that Excel writes, or takes, to say what stands between columns."""
+_HEAD_LINES = 50
 
 
-def parse_delimited(file: str, text: str, *, dialect: str, alone: bool = True) -> DataTable:
-    r"""A table as text: tsv, csv (with semicolons, too, and then with decimal commas), or blanks between columns.
+def parse_delimited(
+    file: str, text: str, *, dialect: str, alone: bool = True, options: Options | None = None
+) -> DataTable:
+    r"""A table as text: tsv, csv (also with semicolons, and then with decimal commas, or with |), or with blanks.
 
     In csv a field in double quotes may hold commas and line breaks, as usual. In tsv a field is what stands between two
     tabs; quotes count only where they surround it (texts hold single quotes of their own). Left out are blank lines,
@@ -44,18 +48,49 @@ def parse_delimited(file: str, text: str, *, dialect: str, alone: bool = True) -
     >>> parse_delimited("t.csv", "# made by x\nid,A\n# half\nx,1\n,\n", dialect="csv").lines
     [4]
     """
+    kind = dialect
     if dialect == "spaces":
-        return parse_delimited(file, _with_tabs(text), dialect="tsv", alone=alone)
+        text, dialect = _with_tabs(text), "tsv"
     lines = text.rstrip("\n").split("\n")
-    first = next((line for line in lines if line.strip(" ") and not line.startswith("#")), lines[0])
-    semicolons = dialect == "csv" and ";" in first and "," not in first
-    delimiter = ";" if semicolons else DELIMITERS[dialect]
+    told = _SEPARATOR.fullmatch(lines[0])
+    if told and len(lines) > 1:
+        lines[0], delimiter = "", told[1]
+    else:
+        delimiter = DELIMITERS[dialect] if dialect == "tsv" else _delimiter(lines)
+    first = _first_row(lines)
     header = _header_at(lines, first, delimiter)
     lines[:header] = [""] * header
     quoted = dialect == "csv" and '"' in text
-    records = csv_records(file, "\n".join(lines), delimiter) if quoted else _plain_records(lines, delimiter)
-    table = parse_records(file, records, dialect=dialect, alone=alone)
-    return replace(table, columns=_with_points(file, table.columns)) if semicolons else table
+    records = csv_records(file, "\n".join(lines), delimiter) if quoted else _plain_records(lines, delimiter, header)
+    table = table_of(file, records, kind=kind, alone=alone, gaps=not quoted)
+    return with_numbers(table, options or Options(), commas=delimiter == ";")
+
+
+def _first_row(lines: Sequence[str]) -> str:
+    """The first line that is neither blank nor a comment."""
+    return next((line for line in lines if line.strip(" ") and not line.startswith("#")), lines[0])
+
+
+def _delimiter(lines: Sequence[str]) -> str:
+    """What stands between the columns of csv: as the first line tells, if the others do not tell otherwise.
+
+    >>> _delimiter(["id;A, tuned;B", "x;0,5;1"]), _delimiter(["A study, 2026", "id|A", "x|1", "y|0"])
+    (';', '|')
+    """
+    given = [line for line in lines[:_HEAD_LINES] if line.strip(" ") and not line.startswith("#")]
+    likely = next((mark for mark in _MARKS if given and mark in given[0]), ",")
+
+    def even(mark: str, rows: Sequence[str]) -> int:
+        """The number of columns of all rows; 1 if they differ, or if there are fewer than two rows."""
+        widths = {_width(line, mark) for line in rows}
+        return widths.pop() if len(widths) == 1 and len(rows) > 1 else 1
+
+    alike = max(_MARKS, key=lambda mark: even(mark, given))
+    if even(alike, given) > 1:
+        return alike
+    if even(likely, given[1:]) == 1:
+        return next((mark for mark in _MARKS if even(mark, given[1:]) > 1), likely)
+    return likely
 
 
 def _header_at(lines: Sequence[str], first: str, delimiter: str) -> int:
@@ -73,67 +108,20 @@ def _width(line: str, delimiter: str) -> int:
         return line.count(delimiter) + 1
 
 
-def _plain_records(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Line number and fields, none of which holds a delimiter, of each line that is not blank."""
-    for number, line in enumerate(lines, start=1):
-        if line.strip(" "):
-            yield number, [*map(unquote, line.split(delimiter))] if '"' in line else line.split(delimiter)
+def _plain_records(lines: Sequence[str], delimiter: str, start: int) -> Iterator[tuple[int, list[str]]]:
+    """Line number and fields, none of which holds a delimiter, of each line from a start that is not blank."""
+    if any('"' in line or not line.strip(" ") for line in lines[start:]):
+        return ((number, _plain_fields(line, delimiter)) for number, line in enumerate(lines, 1) if line.strip(" "))
+    return zip(count(start + 1), map(str.split, lines[start:], repeat(delimiter)), strict=False)
 
 
-def parse_records(file: str, records: Iterator[tuple[int, list[str]]], *, dialect: str, alone: bool) -> DataTable:
-    """The table of the fields of each line but comments; where # begins rows, it begins no comments."""
-    header, first = next(records, (1, []))
-    names = [name.strip() for name in first]
-    width, lines, cells, comments = len(names), [header], list[str](), list[tuple[int, list[str]]]()
-    for line, fields in records:
-        if len(fields) == width:
-            lines.append(line)
-            cells += fields
-        elif fields[0].startswith("#") and (len(fields) == 1 or fields[0][1:2] in ("", " ")):
-            comments.append((line, fields))
-        else:
-            _refuse_width(file, line, fields, width)
-    if comments and any(cell.startswith("#") for cell in cells[::width]):
-        _refuse_width(file, *comments[0], width)
-    while len(lines) > 1 and not any(map(str.strip, cells[-width:])):
-        lines.pop()
-        del cells[-width:]
-    _check_header(file, names, lines, dialect=dialect, alone=alone)
-    columns = {name: DataColumn(cells[j::width]) for j, name in enumerate(names)}
-    return DataTable(file, columns, lines[1:], header=header)
+def _plain_fields(line: str, delimiter: str) -> list[str]:
+    return [*map(unquote, line.split(delimiter))] if '"' in line else line.split(delimiter)
 
 
 def _with_tabs(text: str) -> str:
-    """The same table with tabs between its columns; a header without a name for the first column is that of R."""
-    rows = ["\t".join(re.findall(r'"[^"]*"|\S+', row)) for row in text.split("\n")]
-    given = [i for i, row in enumerate(rows) if row and not row.startswith("#")]
-    widths = {rows[i].count("\t") for i in given[1:]}
-    if given and widths == {rows[given[0]].count("\t") + 1}:
-        rows[given[0]] = f"\t{rows[given[0]]}"
-    return "\n".join(rows)
-
-
-def _with_points(file: str, columns: Mapping[str, DataColumn]) -> dict[str, DataColumn]:
-    """Columns with decimal points where they have decimal commas."""
-    found = {
-        name: [cell for cell in cells if "," in cell]
-        for name, cells in columns.items()
-        if all(is_missing(cell) or _COMMA.fullmatch(cell) for cell in cells)
-    }
-    commas = [cell for cells in found.values() for cell in cells]
-    if commas and all(map(_GROUPS.fullmatch, commas)):
-        raise InputError(
-            f"{file}: is {quote(commas[0].strip())} {commas[0].strip().replace(',', '.')} or "
-            f"{commas[0].strip().replace(',', '')}? write decimal points, and no commas between thousands"
-        )
-    return {
-        name: DataColumn([cell.replace(",", ".") for cell in cells]) if found.get(name) else cells
-        for name, cells in columns.items()
-    }
-
-
-def _refuse_width(file: str, line: int, fields: Sequence[str], width: int) -> NoReturn:
-    raise InputError(f"{Line(file, line)}: expected {width} fields as in the header, got {len(fields)}")
+    """The same table with tabs between its columns."""
+    return "\n".join("\t".join(re.findall(r'"[^"]*"|\S+', row)) for row in text.split("\n"))
 
 
 def csv_records(file: str, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -159,36 +147,8 @@ def unquote(field: str) -> str:
     return inner.replace('""', '"')
 
 
-def _check_header(file: str, names: list[str], lines: Sequence[int], *, dialect: str, alone: bool) -> None:
-    if not names:
-        raise InputError(f"{file}, line 1: expected the names of the columns, got an empty line; remove it")
-    if len(names) == 1 and (alone or any(mark in names[0] for mark in "\t,;")):
-        between, other = ("tabs", "csv") if dialect == "tsv" else ("commas", "tsv")
-        raise InputError(
-            f"{Line(file, lines[0])}: found one column, {quote(names[0])}; expected {between} between columns "
-            f"({Hint('reader', other)} reads the other kind)"
-        )
-    if len(names) == 1 and lines[-1] - lines[0] >= len(lines):
-        raise InputError(f"{file}: has blank lines, and no ids; write NaN where a result is missing")
-    if len(lines) == 1:
-        raise InputError(f"{file}: has a header but no rows; expected one row per instance")
-    if not any(is_text(name) for name in names):
-        raise InputError(
-            f"{Line(file, lines[0])}: expected the names of the columns, got numbers; add a line with the names "
-            f"({Hint('reader', 'paired-perm')} reads numbers of two systems without names)"
-        )
-    seen: dict[str, int] = {}
-    for index, name in enumerate(names):
-        if not name and index:
-            raise InputError(f"{Line(file, lines[0])}: column {index + 1} has no name; name it")
-        if (first := seen.setdefault(name, index)) < index:
-            remedy = "rename one" if is_text(name) else "is this a row without a header? add a line with the names"
-            both = f"columns {first + 1} and {index + 1} are both named {quote(name)}"
-            raise InputError(f"{Line(file, lines[0])}: {both}; {remedy}")
-
-
-def _parse_file(dialect: str, file: str, _: Options, *, alone: bool) -> DataTable:
-    return parse_delimited(file, read_text(file), dialect=dialect, alone=alone)
+def _parse_file(dialect: str, file: str, options: Options, *, alone: bool) -> DataTable:
+    return parse_delimited(file, read_text(file), dialect=dialect, alone=alone, options=options)
 
 
 read_tsv, read_csv, read_spaces = (

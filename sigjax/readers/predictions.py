@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+import sigjax.readers.lexicon as lexicon
 import sigjax.readers.roles as roles
 from sigjax.metrics import (
     ANSWERS,
@@ -30,6 +31,8 @@ from sigjax.metrics import (
 )
 from sigjax.metrics.ratios import fbeta
 from sigjax.metrics.registry import as_numbers, check_mapping, refuse_other_indexes
+from sigjax.readers.evidence import Evidence, Role, TableReading, role
+from sigjax.readers.ids import chosen_ids, find_ids, ids_from, tells_apart, unused
 from sigjax.readers.join import Reading, Sheet, join_sheets
 from sigjax.readers.options import Options, check_named, chosen_metric, listing, quote, unclear
 from sigjax.readers.table import TRUTH, DataColumn, DataTable, Lazy, is_missing, is_text, parse_number
@@ -283,51 +286,73 @@ def _overlap(words: Sequence[str], gold: Sequence[str], *, may_be_none: bool) ->
     return 2 * precision * recall / (precision + recall)
 
 
-def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) -> list[DataTable]:
-    """The tables with a column of gold labels, which a file has by id; it is named after the file."""
-    known: list[str] = []
-    for table in (gold, *tables):
-        if (ids := _ids(table, options)) is None:
+def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) -> tuple[list[DataTable], Options]:
+    """The tables with a column of gold labels, which a file has by id; and the options.
+
+    The column is named after the file. A column of the tables that is called like that of the file holds predictions,
+    where none is named so.
+    """
+    every = [gold, *tables]
+    left_out = [*filter(lexicon.is_gold, gold.columns), *filter(lexicon.is_predicted, tables[0].columns)]
+    free = [
+        [name for name in table.columns if not table.columns[name].nested and name not in (*options.ignore, *left_out)]
+        for table in every
+    ]
+    known, _ = chosen_ids(every, free, replace(options, runs=None), None)
+    for table, ids in zip(every, known, strict=True):
+        sure = ids is not None and (options.id_column or lexicon.is_id_name(ids) or tells_apart(table, ids, options))
+        if not sure:
             raise unclear(table.file, "instance ids", "id_column", table.columns)
-        known.append(ids)
-    column = _label_column(gold, known[0], tables)
-    labels = dict(zip(gold.names[known[0]], gold.columns[column], strict=True))
+        check_named(table.file, "id_column", [ids], table.columns)
+    keys = [str(ids) for ids in known]
+    column = _label_column(gold, keys[0], options)
+    labels = dict(zip(gold.names[keys[0]], gold.columns[column], strict=True))
     if len(labels) < len(gold.lines):
-        raise InputError(f"{gold.file}: column {quote(known[0])} has an id twice; expected one row per instance")
+        raise InputError(f"{gold.file}: column {quote(keys[0])} has an id twice; expected one row per instance")
     made, left = list[DataTable](), dict(labels)
-    for table, ids in zip(tables, known[1:], strict=True):
-        keys = table.names[ids]
-        for row, key in enumerate(keys):
+    for table, own in zip(tables, keys[1:], strict=True):
+        names = table.names[own]
+        for row, key in enumerate(names):
             if key not in labels:
                 raise InputError(
                     f"{table.file}, {table.row_word} {table.lines[row]}: {quote(key)} is no id of {gold.file}, such as "
                     f"{quote(next(iter(labels)))}; leave it out, or give {Hint('id_column', 'NAME')}"
                 )
             left.pop(key, None)
-        column_of = DataColumn([labels[key] for key in keys])
+        column_of = DataColumn([labels[key] for key in names])
         made.append(replace(table, columns={**table.columns, str(options.gold): column_of}))
     if left and options.missing != "drop":
         raise InputError(
             f"{gold.file}: has {len(left)} of {len(labels)} instances that no system has, such as "
             f"{quote(next(iter(left)))}; give {Hint('missing', 'drop')} to leave them out"
         )
-    return made
+    if options.id_column is None and len({*keys}) == 1:
+        options = replace(options, id_column=keys[0])
+    predicted = [name for name in tables[0].columns if lexicon.is_predicted(name) and name != keys[0]]
+    if options.prediction is None and not predicted and all(column in table.columns for table in tables):
+        options = replace(options, prediction=[column])
+    return made, options
 
 
-def _label_column(gold: DataTable, ids: str | None, tables: Sequence[DataTable]) -> str:
-    free = [name for name in gold.columns if name != ids]
-    shared = [name for name in free if all(name in table.columns for table in tables)]
-    for chosen in (free, shared, [*filter(roles.is_gold, free)]):
+def _label_column(gold: DataTable, ids: str, options: Options) -> str:
+    """The column of gold labels in a file of them: the only one, or the only one that is named so."""
+    free = [name for name in gold.columns if name != ids and name not in options.ignore]
+    free = [name for name in free if not lexicon.is_numbering(name)] or free
+    others = [name for name in free if not (lexicon.is_fold(name) or lexicon.is_sure_id(name))]
+    sure = [name for name in free if lexicon.is_only_gold(name) or lexicon.is_rated_gold(name)]
+    for chosen in (free, sure, [*filter(lexicon.is_gold, free)], others):
         if len(chosen) == 1:
             return chosen[0]
-    raise InputError(f"{gold.file}: which column holds the gold labels, {listing(free)}? leave out the others")
+    raise InputError(
+        f"{gold.file}: which column holds the gold labels, {listing(free)}? leave out the others, or call it y_true"
+    )
 
 
 def _ids(table: DataTable, options: Options, system: str | None = None, taken: Iterable[str] = ()) -> str | None:
     if options.id_column is not None:
         return options.id_column
-    free = [name for name in roles.unused(table, options, [system, *taken]) if not table.columns[name].nested]
-    return roles.find_ids(table, options, [], free, system)
+    free = [name for name in unused(table, options, [system, *taken]) if not table.columns[name].nested]
+    return find_ids(table, options, [], free, system)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +366,7 @@ class LabelColumns:
     ids: str | None
     positive: str | None = None
     """The gold label of class 1, where it was named."""
+    evidence: Evidence = "named"
 
 
 def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> LabelColumns | None:
@@ -358,11 +384,11 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
             raise InputError(f"{table.file}: {Hint('gold')}: no label {quote(positive)} in {quote(column)}: {labels}")
     check_named(table.file, "gold", [options.gold], table.columns, "column and no file")
     check_named(table.file, "prediction", options.prediction or [], table.columns)
-    free = [name for name in roles.unused(table, options, [options.id_column]) if not table.columns[name].nested]
-    guesses = [n for n in free if roles.is_predicted(n) and n != options.gold and not roles.is_only_gold(n)]
+    free = [name for name in unused(table, options, [options.id_column]) if not table.columns[name].nested]
+    guesses = [n for n in free if lexicon.is_predicted(n) and n != options.gold and not lexicon.is_only_gold(n)]
     gold = options.gold or _gold_column(free, guesses, asked=asked)
     if gold is None and not asked:  # words are no scores
-        named, *more = [*filter(roles.is_gold, free)] or [None]
+        named, *more = [*filter(lexicon.is_gold, free)] or [None]
         if named and not more and table.columns[named].is_words():
             gold = named if any(name != named and _has_classes(table, name, named) for name in free) else None
     if gold is None:
@@ -378,7 +404,7 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
     ids = _ids(table, options, system, (gold, *guesses, *(options.prediction or ())))
     predictions = options.prediction or [name for name in guesses if name not in (gold, ids, system)]
     if not predictions:
-        rest = [name for name in others if name not in (ids, system) and not roles.is_property(name)]
+        rest = [name for name in others if name not in (ids, system) and not lexicon.is_property(name)]
         sure = [name for name in rest if _has_classes(table, name, gold)] if table.columns[gold].is_words() else []
         if not sure and roles.has_classes(table, gold):
             labels = _labels_of(table, gold)
@@ -395,7 +421,10 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
     if asked and not predictions:
         raise InputError(f"{table.file}: no column of predictions beside {quote(gold)}; columns: {listing(free)}")
     fewest = 2 - options.single if alone and system is None and not asked else 1
-    return LabelColumns(gold, tuple(predictions), system, ids, positive) if len(predictions) >= fewest else None
+    if len(predictions) < fewest:
+        return None
+    evidence = "told" if asked else "named" if lexicon.is_gold(gold) else "shaped"
+    return LabelColumns(gold, tuple(predictions), system, ids, positive, evidence)
 
 
 def _labels_of(table: DataTable, name: str) -> set[str]:
@@ -418,21 +447,23 @@ def _has_classes(table: DataTable, name: str, gold: str) -> bool:
 
 
 def _gold_column(free: Sequence[str], guesses: Sequence[str], *, asked: bool) -> str | None:
-    named = [name for name in free if roles.is_gold(name) and name not in guesses]
-    sure = asked or any(map(roles.is_only_gold, named)) or (guesses and all(map(roles.is_only_predicted, guesses)))
+    named = [name for name in free if lexicon.is_gold(name) and name not in guesses]
+    sure = asked or any(map(lexicon.is_only_gold, named)) or (guesses and all(map(lexicon.is_only_predicted, guesses)))
     return named[0] if len(named) == 1 and sure else None
 
 
 def _system_column(table: DataTable, free: Sequence[str]) -> str | None:
-    found = [name for name in free if roles.may_be_system(name) and not roles.is_predicted(name)]
-    found = [name for name in found if table.columns[name].is_words() or roles.is_system(name)]
+    found = [name for name in free if lexicon.may_be_system(name) and not lexicon.is_predicted(name)]
+    found = [name for name in found if table.columns[name].is_words() or lexicon.is_system(name)]
     found = [name for name in found if 1 < len({*table.columns[name]}) < len(table.lines)]
     return found[0] if len(found) == 1 else None
 
 
 def _holds_numbers(table: DataTable, names: Sequence[str]) -> bool:
     """Whether there are scores already, or the counts of a metric (tp, predicted, gold)."""
-    scores = (name for name in names if roles.is_score(name) and not (roles.is_predicted(name) or roles.is_gold(name)))
+    scores = (
+        name for name in names if lexicon.is_score(name) and not (lexicon.is_predicted(name) or lexicon.is_gold(name))
+    )
     counts = (each.inputs for name, each in METRICS.items() if len(each.inputs) > 1 and name not in OF_NUMBERS)
     return any({*own} <= {*table.columns} for own in counts) or any(table.columns[name].is_numeric() for name in scores)
 
@@ -454,17 +485,24 @@ def read_labelled(tables: Mapping[str, tuple[DataTable, LabelColumns]], options:
     _check_gold(systems)
     first, columns = next(iter(tables.values()))
     taken = [columns.gold, *columns.predictions, columns.system, columns.ids]
-    predictions = listing(columns.predictions, roles.SHOWN)
-    about = {"gold labels": f"from {quote(columns.gold)}", "predictions": f"from {predictions}"}
-    about |= {"instance ids": roles.ids_from(columns.ids)}
-    about |= {"systems": f"from column {quote(columns.system)}"} if columns.system else {}
-    note = roles.columns_note(about, roles.unused(first, options, taken), "gold, prediction, id_column, ignore")
+    gold = Role((columns.gold,), columns.evidence, f"from {quote(columns.gold)}")
+    given = Role(columns.predictions, columns.evidence, f"from {listing(columns.predictions, roles.SHOWN)}")
+    named = [columns.ids] if columns.ids else []
+    reading = TableReading(
+        layout="predictions",
+        system=role([columns.system], options.system_column, named=True) if columns.system else Role(),
+        id=role(named, options.id_column, named=lexicon.is_id_name(columns.ids), said=ids_from(columns.ids)),
+        others=(("gold labels", gold), ("predictions", given)),
+        ignored=tuple(unused(first, options, taken)),
+        options="gold, prediction, id_column, ignore",
+    )
+    systems = [replace(own, sheet=replace(own.sheet, reading=reading)) for own in systems]
 
     def evaluate(options: Options) -> EvaluationRecord:
         if options.metric == "mean":
             _check_usual(systems)
             options = replace(options, metric="accuracy")
-        return evaluate_predictions(systems, options, notes=(note,))
+        return evaluate_predictions(systems, options, notes=(reading.note(),))
 
     return evaluate
 

@@ -8,229 +8,45 @@ What would pass for systems on instances is refused: metrics, gold labels, predi
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.metrics import METRICS
+from sigjax.readers.derived import made_of_others, other_scales
+from sigjax.readers.evidence import Question
+from sigjax.readers.ids import FEWEST, common_words, find_ids, numbers_rows, tells_apart, unused
+from sigjax.readers.lexicon import (
+    are_measures,
+    is_aggregate,
+    is_fold,
+    is_gold,
+    is_id_name,
+    is_label_word,
+    is_mean,
+    is_numbering,
+    is_only_gold,
+    is_only_predicted,
+    is_order,
+    is_paired_gold,
+    is_predicted,
+    is_property,
+    is_rated_gold,
+    is_score,
+    is_sure_id,
+    is_target,
+    is_text_name,
+    lexicon,
+    metrics_in,
+    names_measures,
+    speaks_against,
+    words_of,
+)
 from sigjax.readers.options import Options, hint_for_number, listing, quote
-from sigjax.readers.table import DataTable, is_text, locate
+from sigjax.readers.table import DataTable, as_float, is_text, locate
 from sigjax.records import EvaluationRecord, Hint, InputError
 
-
-def _lower(name: str) -> str:
-    """A name in lower case."""
-    return name.strip().lower()
-
-
-def _squeezed(name: str) -> str:
-    """A name in lower case, without what separates words."""
-    return re.sub(r"[\W_]+", "", name).lower()
-
-
-def _named(pattern: str, spelling: Callable[[str], str] = _squeezed) -> Callable[[str], bool]:
-    """Whether a whole name, in this spelling, matches."""
-    matches = re.compile(pattern).fullmatch
-    return lambda name: matches(spelling(name)) is not None
-
-
-def _any_of(words: str) -> str:
-    """The pattern of some words."""
-    return "|".join(words.split())
-
-
-_has_id_word = _named(
-    _any_of(
-        """
-        case doc docno document example instance item key line lineno name problem prompt query question row sample seg
-        segment sent sentence task topic utt utterance word
-        """
-    ),
-    _lower,
-)
-"""Named like ids; like properties below, systems may have these names, too."""
-_is_property_word = _named(
-    _any_of(
-        """
-        attempt batch category cluster cost difficulty epoch group iteration label latency len length n_chars n_tokens
-        n_words num_chars num_tokens num_words repeat repetition run seed shot split stratum temperature timestamp trial
-        weight year
-        """
-    ),
-    _lower,
-)
-is_numbering = _named(r"|#|index|ix|no|nr|num|number|unnamed: \d+|level_\d+|__index_level_\d+__", _lower)
-"""Whether row numbers have this name: they are the ids where no other column is."""
-_is_id = _named(r"(.*[ _.-]|doc|seg|sent|topic|task|item|case|user|query|row|line|utt|gu|uu|[cipqrstu])?id|idx", _lower)
-_is_camel_id = _named(r".*[a-z]I[dD]", str.strip)
-
-# Gold labels and predictions. Names are compared in lower case without blanks, dots, hyphens and underscores, whole: a
-# system may well be called gold-standard-model, predictor or output-v2.
-_WHAT = r"(label|class|value|answer|choice|category|output|response|target|index|idx|tag|y)"
-_TRUTH = rf"(true|truth|groundtruth|gt|gold|golden|actual|correct|expected|reference|target|real){_WHAT}s?"
-is_only_gold = _named(
-    rf"(?!correct\w+s$)({_TRUTH})|y(true|test|actual|gold|real)|actuals?|(answer|label)(index|idx|key)"
-)
-"""Whether gold labels, but no systems, have this name."""
-is_rated_gold = _named("groundtruths?|gt|truth")
-"""Whether a name of gold labels is also one of what people made, which is rated like outputs of systems."""
-is_paired_gold = _named("answer|observed|ref|references?|y")
-"""Whether this names gold labels only where predictions stand beside them."""
-_is_label_word = _named("y|true|truth|gt|groundtruths?|answers?")
-_is_gold_word = _named("class|expected|gold|golden|labels?|targets?")
-_MODEL = r"(pred|preds|predicted|prediction|forecast|estimated|model|system|generated)"
-_is_predicted_word = _named(
-    rf"{_MODEL}({_WHAT}|prob|proba|probability)s?|preds?|y(preds?|hat|prob|proba|score)|predicted|predictions?"
-    r"|outputs?|guess|guesses|hypothesis|hypotheses|hyp|responses?|forecasts?|forecasted|estimates?|estimated|fitted"
-    r"|calculated|computed|generated|prob(s|a|as|ability|abilities)?|logits?|confidence"
-)
-_is_prediction = _named(rf"(y?preds?|yhat|predicted|predictions?|forecast)({_WHAT}|prob|proba|probability)?s?")
-_is_prefixed = _named(
-    r"(?i:(pred|preds|predicted|ypred|yhat)[ _.-].+|.+[ _.-](pred|preds|predicted|ypred|yhat))", str.strip
-)
-"""Predictions of a system, such as pred_bert."""
-is_target = _named("survived|transported|exited|churn|churned|outcome|species|sentiment|diagnosis|saleprice")
-"""Whether people often predict what has this name, in submissions and beside a column for each model."""
-
-_MEASURES = frozenset(map(_squeezed, METRICS)) | frozenset(
-    """
-    acc aer auc auroc rocauc bertscore bertfscore bleurt chrf2 comet comet20 comet22 cometkiwi em exactmatch f1 fscore
-    iou jaccard dice macrof1 mae map metricx meteor microf1 weightedf1 mrr mse ndcg pearson perplexity ppl precision
-    recall rmse rouge sacrebleu spearman kendall success xcomet wer cer ter mcc kappa loss logloss r2 specificity
-    sensitivity moverscore
-    faithfulness answerrelevancy answerrelevance responserelevancy contextprecision contextrecall contextrelevancy
-    contextrelevance contextentityrecall contextutilization answercorrectness answersimilarity semanticsimilarity
-    factualcorrectness noisesensitivity hallucination groundedness summarizationscore aspectcritic
-    contextualprecision contextualrecall contextualrelevancy toxicity
-    latency cost runtime duration
-    """.split()
-)
-"""Names of metrics, and of costs that stand beside them, without a cut-off (@10) and without settings (mode=f1)."""
-is_measure = _named(
-    rf"(test|val|valid|validation|dev|train|eval|mean|avg)?({'|'.join(sorted(_MEASURES))}|rouge(\d|l|lsum|w|su?\d))"
-    r"(score|fmeasure|fscore|f1?|precision|recall)?",
-    lambda name: _squeezed(re.split(r"[@(]", name)[0]),
-)
-"""Whether this is the name of a metric."""
-names_measures = _named("metrics?|measures?", str.lower)
-"""Whether a column is named as if it held the names of metrics."""
-is_plain_score = _named("scores?|values?|results?", str.lower)
-"""Whether a column is simply called score, value or result."""
-_is_score_word = _named(
-    _any_of(
-        """
-        score scores value values val v result results correct incorrect right wrong pass passed fail failed solved
-        resolved success successful win wins won reward return hit hits error errors point points grade rating rank
-        match matched exact judgment judgement verdict ok quality utility helpful truthful faithful valid accepted
-        answered completed
-        """
-    ),
-    str.lower,
-)
-_BETWEEN = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])")
-"""What stands between the words of a name."""
-
-_NAMES_OR_IDS = r"s?([ _.-]?(names?|ids?))?"
-is_system = _named(
-    rf"(sys|system|model|run|method|approach|algorithm|team|submission|participant|engine){_NAMES_OR_IDS}", _lower
-)
-"""Whether a column is named like one of systems."""
-_is_rarely_system = _named(
-    r"(agent|alg|algo|classifier|regressor|estimator|framework|learner|library|policy|solver|optimizer|parser|tagger|"
-    rf"ranker|retriever|technique|strategy|llm){_NAMES_OR_IDS}",
-    _lower,
-)
-is_fold = _named(r"(cv|k|test|outer|inner|crossval)?folds?(id|no|nr|num|number|index|idx)?")
-"""Whether a column is named like the folds of a cross-validation."""
-is_data_set = _named(r"(data|datasets?|task|problem|benchmark)(id|no|nr|num|number|names?)?")
-"""Whether a column of a table of folds is named like the data sets."""
-is_trial = _named(
-    r"(run|seed|trial|epoch|repeat|repetition|rep|replicate|attempt|annotator|rater|judge|worker)s?"
-    r"(id|no|nr|num|number|idx)?"
-)
-"""Whether a column is named like the trials of an instance."""
-is_summary = _named(
-    "means?|averages?|avg|totals?|overall|sum|all|aggregate"
-    "|(macro|micro|weighted|grand|overall)[ _-]?(mean|avg|average|total)",
-    lambda name: name.strip(" .:*_()").lower(),
-)
-"""Whether a row is named like the mean or the sum of others: "MEAN", "macro avg", "Total:"."""
-describes = _named("std|sd|stdev|stddev|stderr|se|sem|var|variance|median|min|max|count|n|25%|50%|75%", _lower)
-"""Whether a row is named like what describes columns beside their mean: their deviation, median or number."""
-
-
-def is_id_name(name: str | None) -> bool:
-    """Whether a column is named like ids.
-
-    >>> [name for name in ("docid", "Sent_ID", "exampleId", "Topic", "grid", "A") if is_id_name(name)]
-    ['docid', 'Sent_ID', 'exampleId', 'Topic']
-    """
-    return name is not None and (is_sure_id(name) or _has_id_word(name))
-
-
-def is_sure_id(name: str) -> bool:
-    """Whether only ids and row numbers have this name."""
-    return _is_id(name) or _is_camel_id(name) or is_numbering(name)
-
-
-def is_property(name: str, *, beside_ids: bool = False) -> bool:
-    """Whether a column is named like what instances have: like ids, too, if not `beside_ids`."""
-    return (not beside_ids and is_id_name(name)) or _is_property_word(name) or is_fold(name)
-
-
-def is_gold(name: str) -> bool:
-    """Whether a column is named like gold labels.
-
-    >>> [name for name in ("y_true", "True_Label", "Actual", "gold-standard-model", "targets") if is_gold(name)]
-    ['y_true', 'True_Label', 'Actual', 'targets']
-    """
-    return is_only_gold(name) or is_rated_gold(name) or is_paired_gold(name) or _is_gold_word(name)
-
-
-def is_predicted(name: str) -> bool:
-    """Whether a column that stands beside gold labels is named like predictions, or their probabilities.
-
-    >>> [name for name in ("y_pred", "Predicted_Label", "pred_bert", "predictor", "Output") if is_predicted(name)]
-    ['y_pred', 'Predicted_Label', 'pred_bert', 'Output']
-    """
-    return _is_predicted_word(name) or is_only_predicted(name)
-
-
-def is_only_predicted(name: str) -> bool:
-    """Whether predictions, but no scores, have this name."""
-    return _is_prediction(name) or _is_prefixed(name)
-
-
-def are_measures(names: Iterable[str]) -> bool:
-    """Whether all are names of metrics.
-
-    >>> are_measures(["BLEU", "ndcg@10", "answer_relevancy"]), are_measures(["bleu", "base"])
-    (True, False)
-    """
-    return all(map(is_measure, names))
-
-
-def is_score(name: str) -> bool:
-    """Whether a column is named like scores.
-
-    >>> [name for name in ("isCorrect", "f1_score", "resolved", "Survived", "A") if is_score(name)]
-    ['isCorrect', 'f1_score', 'resolved']
-    """
-    return is_measure(name) or any(map(_is_score_word, _BETWEEN.split(name)))
-
-
-def may_be_system(name: str) -> bool:
-    """Whether a column is named like one of systems, or of a property that instances may have, too.
-
-    >>> [name for name in ("Model_Name", "Agent", "alg_name", "classifier", "agency") if may_be_system(name)]
-    ['Model_Name', 'Agent', 'alg_name', 'classifier']
-    """
-    return is_system(name) or _is_rarely_system(name)
-
-
-FEWEST = 3
-"""Rows from which numbers may be unlike those of the other columns."""
 _FEWEST_SURE = 8
 """Rows from which it is no accident that numbers are counted up, are distinct, or have no fractions."""
 _SCALE = 10
@@ -334,13 +150,12 @@ def check_names(systems: Iterable[str], *, where: str = "", noun: str = "column"
         files = f"one column per system, of one metric: give one such file per system and {give}"
         expected = f"{files}, or" if noun == "column" else "numbers of systems, by one metric;"
         seem = f"{noun}s {listing(systems)} seem to hold metrics"
-        raise InputError(f"{where}{seem}; expected {expected} {_if_meant(systems, noun)}")
+        raise InputError(f"{where}{seem}; expected {expected} {_if_meant(noun)}")
 
 
 def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = "", noun: str = "column") -> None:
     """Refuse gold labels and predictions among what may be systems: name -> its numbers, None where it holds words."""
-    numbers = [name for name, own in columns.items() if own is not None]
-    gold = [name for name in columns if is_gold(name) or is_target(name) or _is_label_word(name)]
+    gold = [name for name in columns if is_gold(name) or is_target(name) or is_label_word(name)]
     predicted = [name for name in columns if is_predicted(name) and name not in gold]
     if gold and predicted:
         named, what = [*gold, *predicted], "gold labels and predictions, not like two systems"
@@ -360,27 +175,21 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = ""
     by_name = f"if the others are predictions, give {Hint('gold', quote(gold[0]))}" if one else _BY_GOLD
     how = by_name if noun == "column" else "Evaluation.from_predictions scores predictions"
     how += " (of one system, sigjax one-sample)" * (len(predicted) == 1)
-    raise InputError(f"{where}{look} like {what}; {_SCORES}; {how}; {_if_meant(numbers or named, noun)}")
+    raise InputError(f"{where}{look} like {what}; {_SCORES}; {how}; {_if_meant(noun)}")
 
 
 def _has_all_classes(name: str, columns: Mapping[str, NumberProfile | None]) -> bool:
     """Whether a column named like labels has all numbers of the others: some classes, more than right and wrong."""
     own, others = columns[name], [each for other, each in columns.items() if other != name and each is not None]
-    if own is None or not (_is_label_word(name) and others and own.whole == 1 and 3 <= own.distinct <= MOST_CLASSES):
+    if own is None or not (is_label_word(name) and others and own.whole == 1 and 3 <= own.distinct <= MOST_CLASSES):
         return False
     return all(np.isin(each.values, own.values).all() for each in others)
 
 
-def _if_meant(names: Iterable[str], noun: str) -> str:
+def _if_meant(noun: str) -> str:
     """What to do where names mislead."""
-    how = f"give {Hint('only', *spelled(names))}" if noun == "column" else "rename them"
+    how = f"name them with {Hint('systems')}" if noun == "column" else "rename them"
     return f"{how} if they are systems"
-
-
-def spelled(names: Iterable[str]) -> list[str]:
-    """The first names, as an option takes them."""
-    names = list(names)
-    return [*map(quote, names[:SHOWN]), *["..."] * (len(names) > SHOWN)]
 
 
 def has_classes(table: DataTable, name: str) -> bool:
@@ -413,7 +222,9 @@ def check_scores(tables: Sequence[DataTable], name: str) -> None:
             f"{file}: column {quote(name)} looks like {what}, not like scores; {_SCORES}; {_BY_GOLD}; {give} if it "
             "holds scores"
         )
-    bits = not is_score(name) and all(_is_yes_or_no(table, name) for table in tables)
+    bits = not (is_score(name) or lexicon().direction(name) == "ask") and all(
+        _is_yes_or_no(table, name) for table in tables
+    )
     if len(tables) > 1 and (bits or is_target(name)):
         raise InputError(
             f"{file}: column {quote(name)} may hold scores or predictions: {give} if it holds scores (1 for right and "
@@ -449,8 +260,8 @@ def check_turned(table: DataTable, systems: Sequence[str]) -> None:
         raise InputError(
             f"{table.file}: columns {listing(systems[:3])}{', ...' if len(systems) > 3 else ''} are numbered like "
             f"instances, in a table of {len(table.lines)} rows; expected one row per instance and one column per "
-            f"system: exchange rows and columns ({Hint('transpose')}), or give {Hint('only')} with these names if they "
-            "are systems"
+            f"system: exchange rows and columns ({Hint('transpose')}), or name them with {Hint('systems')} if they are "
+            "systems"
         )
 
 
@@ -460,21 +271,19 @@ _FOLD_NUMBER = re.compile(r"([a-zA-Z]+[ _.-]?)?\d{1,3}(\.0)?")
 _MOST_FOLDS = 100
 
 
-def unused(table: DataTable, options: Options, taken: Iterable[str | None] = ()) -> list[str]:
-    """The columns that are not taken, and that no option names."""
-    others = {options.cluster, options.strata, options.runs, *options.ignore, *taken}
-    return [name for name in table.columns if name not in others]
-
-
-def wide_roles(table: DataTable, options: Options) -> tuple[str | None, tuple[str, ...], list[str]]:
-    """The column of instance ids of a wide table (None where rows are counted), the systems, and all other columns."""
+def wide_roles(table: DataTable, options: Options) -> "WideRoles":
+    """The columns of a wide table: instance ids (None where rows are counted), systems, and all others."""
     free = unused(table, options, [options.id_column])
-    if options.only is not None:
+    told = options.systems or (options.only if {*(options.only or ())} <= {*table.columns} else None)
+    if options.systems is not None or options.only is not None:
+        told = told or options.only or ()
         profiles = _profiles(table, [name for name in free if is_property(name) or name in table.index])
         about = [name for name, (role, _) in _roles(table, profiles).items() if role == "about"]
-        ids = options.id_column or _wide_ids(table, options, [name for name in about if name not in options.only])
-        return ids, tuple(options.only), [name for name in free if name not in (ids, *options.only)]
+        ids = options.id_column or _wide_ids(table, options, [name for name in about if name not in told], told)
+        return WideRoles(ids, tuple(told), [name for name in free if name not in (ids, *told)])
     roles = _roles(table, profiles := _profiles(table, free))
+    counted = [name for name in free if is_order(name) and profiles[name] is not None and numbers_rows(table, name)]
+    roles |= {name: ("about", _NUMBERS_ROWS) for name in counted if len(free) > len(counted) + 1}
     ids = options.id_column or _wide_ids(table, options, [name for name in free if roles[name][0] == "about"])
     columns = [name for name in free if name != ids]
     about = [name for name in columns if roles[name][0] == "about"]
@@ -496,15 +305,116 @@ def wide_roles(table: DataTable, options: Options) -> tuple[str | None, tuple[st
         unclear = {columns[0]: _NUMBERS_ROWS}
     if len(systems) < 2:
         unclear |= {name: roles[name][1] for name in about}
+    if len(systems) > 1 and any(map(speaks_against, systems)):
+        check_alike({name: profiles[name] for name in systems}, table, systems, unclear)
     for name, reason in unclear.items():
-        others = [each for each in systems if each not in unclear]
-        ways = [f"{Hint('ignore', quote(name))} to leave it out", f"{Hint('id_column', quote(name))} to use it as ids"]
-        ways += [f"all systems: {Hint('only', *spelled(others))}"] * bool(others)
-        raise InputError(
+        others = [each for each in systems if each != name]
+        told = {"systems": others} if {*others} & {*unclear} else {}
+        ways: list[dict[str, Any]] = [{"ignore": [*options.ignore, name], **told}, {"id_column": name, **told}]
+        several = sum(not is_property(each) for each in systems) > 1
+        ways = [{"systems": systems}] * (reason == _NAMED_SO and several) + ways
+        raise Question(
             f"{table.file}: column {quote(name)} looks like ids or a property of the instances, not like a system: it "
-            f"{reason}; give {', '.join(ways[:-1])}{',' * (len(ways) > 2)} or {ways[-1]}"
+            f"{reason}",
+            ways,
+            f"{Hint('systems')} names the columns of systems",
         )
-    return ids, tuple(systems), [name for name in columns if name not in systems]
+    if len(systems) > 1:
+        check_alike({name: profiles[name] for name in systems}, table, systems)
+    return WideRoles(ids, tuple(systems), [name for name in columns if name not in systems])
+
+
+class WideRoles(NamedTuple):
+    """The columns of a wide table."""
+
+    ids: str | None
+    """None where rows are counted."""
+    systems: tuple[str, ...]
+    others: list[str]
+
+
+def check_alike(
+    profiles: Mapping[str, NumberProfile | None],
+    table: DataTable,
+    systems: Sequence[str],
+    unclear: Collection[str] = (),
+) -> None:
+    """Ask which columns are systems, where the name or the numbers of one speak against it."""
+    known = {name: own for name, own in profiles.items() if own is not None}
+    numbers = {name: table.columns[name].numbers(lambda _, cell: as_float(cell)) for name in known}
+    numbers = {name: np.where(np.isfinite(own), own, np.nan) for name, own in numbers.items()}
+    named = {name: kind for name in systems if (kind := speaks_against(name))}
+    if 2 * len(named) < len(systems) and {*named.values()} == {"score"} and max(map(len, named)) <= _SHORT:
+        named = {}  # a system may be called so, as "ok"
+    made = made_of_others({name: own for name, own in numbers.items() if name not in named})
+    scales = None if named or made else other_scales(numbers)
+    if not (named or made or scales):
+        return
+    kinds: dict[str, list[str]] = {}
+    for name, kind in named.items():
+        kinds.setdefault(kind, []).append(name)
+    against = [f"{listing(own, SHOWN)} named like {_KINDS[kind][len(own) > 1]}" for kind, own in kinds.items()]
+    against += [f"{quote(name)} {own.said}" for name, own in list(made.items())[:SHOWN]] + ([scales] if scales else [])
+    free = [name for name in systems if name not in named and name not in made and name not in unclear]
+    alone = {name: numbers[name] for name in free if name in numbers}
+    sure = (
+        len(free) > 1
+        and all(own.sure for own in made.values())
+        and not {"metric", "score"} & {*kinds}
+        and not scales
+        and not other_scales(alone)
+    )
+    ways = [{"systems": free}] * sure
+    for group in _of_one_metric([*named]):
+        inside = {name: numbers[name] for name in group if name in numbers}
+        if not made_of_others(inside) and not other_scales(inside):
+            ways.append({"systems": group})
+    scores = [name for name in named if name in numbers and named[name] in ("metric", "score")]
+    if not ways and (column := _shaped_systems(table, unused(table, Options()))):
+        ways = [{"system_column": column, "score_column": name} for name in scores]
+    files = "" if ways else f"; of one system, give one such file per system and {Hint('score_column', 'NAME')}"
+    raise Question(
+        f"{table.file}: which columns are systems, {listing(systems, SHOWN)}? against it: {'; '.join(against)}",
+        ways,
+        f"{Hint('systems')} names them{files}",
+    )
+
+
+def _shaped_systems(table: DataTable, free: Sequence[str]) -> str | None:
+    """The only column of words whose labels have the same words of another column each, as systems have instances."""
+    words = {name: [*table.columns[name]] for name in free if table.columns[name].is_words()}
+    words = {name: cells for name, cells in words.items() if not is_text_name(name) and all(map(str.strip, cells))}
+    found: list[str] = []
+    for name, labels in words.items():
+        few = {*labels}
+        if not 1 < len(few) <= len(labels) // 2:
+            continue
+        for other, cells in words.items():
+            pairs = {*zip(labels, cells, strict=True)}
+            if other != name and len({*cells}) >= len(few) and len(pairs) == len(few) * len({*cells}) == len(labels):
+                found.append(name)
+                break
+    return found[0] if len(found) == 1 else None
+
+
+_SHORT = 4
+_KINDS = {
+    "metric": ("a metric", "metrics"),
+    "aggregate": ("what is made of others", "what is made of others"),
+    "cost": ("a cost", "costs"),
+    "score": ("scores", "scores"),
+}
+
+
+def _of_one_metric(systems: Sequence[str]) -> list[list[str]]:
+    """Columns by the metric, or the mean, in their names, of two systems or more: acc_svm, acc_mlp."""
+    groups: dict[str, list[str]] = {}
+    for name in systems:
+        marks = [*metrics_in(name), *filter(is_mean, words_of(name))]
+        others = [word for word in words_of(name) if word not in marks]
+        if len(marks) == 1 and others and not any(map(is_aggregate, others)):
+            groups.setdefault(marks[0], []).append(name)
+    return [own for own in groups.values() if len(own) > 1]
 
 
 def _profiles(table: DataTable, names: Sequence[str]) -> dict[str, NumberProfile | None]:
@@ -526,7 +436,7 @@ def _roles(table: DataTable, profiles: Mapping[str, NumberProfile | None]) -> di
     }
 
 
-_NUMBERS_ROWS = "numbers the rows"
+_NUMBERS_ROWS, _NAMED_SO = "numbers the rows", "is named like ids or a property of instances"
 
 
 def _role(name: str, numbers: NumberProfile | None, scores: Sequence[NumberProfile]) -> tuple[str, str]:
@@ -548,7 +458,7 @@ def _role(name: str, numbers: NumberProfile | None, scores: Sequence[NumberProfi
         return "unclear", reason
     if scores and not is_numbering(name):
         if is_sure_id(name) or is_property(name, beside_ids=True):
-            return "unclear", "is named like ids or a property of instances"
+            return "unclear", _NAMED_SO
         if whole and numbers.size > 1 and is_id_name(name):
             return "unclear", "has whole numbers and is named like ids"
     return "system", "may hold scores"
@@ -560,40 +470,19 @@ def _is_numbered(table: DataTable, name: str) -> bool:
     return len(values) == len(table.lines) >= FEWEST and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1))
 
 
-def _wide_ids(table: DataTable, options: Options, believed: Sequence[str]) -> str | None:
+def _wide_ids(table: DataTable, options: Options, believed: Sequence[str], told: Sequence[str] = ()) -> str | None:
     """The column of instance ids in a wide table; the first column may be it without a name of ids."""
     first = unused(table, options)[:1]
-    if first and (first[0] in (options.only or ()) or not (is_id_name(first[0]) or _is_text(table, first[0]))):
+    if first and (first[0] in told or not (is_id_name(first[0]) or _is_text(table, first[0]))):
         first = []
     if first and first[0] in table.index and is_numbering(first[0]):
         first = []  # rows of frames that were joined may have the same numbers
-    return find_ids(table, options, first, believed)
-
-
-def find_ids(
-    table: DataTable, options: Options, first: Sequence[str], named: Sequence[str], system: str | None = None
-) -> str | None:
-    """The column of instance ids: one that tells all rows apart, else the first column, which is refused then.
-
-    `first` holds the first column, if it may be it, and `named` others, because of their names; `system` is the column
-    of systems in a long table, in which every system has the same ids.
-    """
-    if options.runs is not None and (fixed := options.strata) in table.columns:
-        if tells_apart(table, fixed or "", options, system):
-            return fixed  # runs within tasks
-    named = [name for name in named if is_id_name(name) or name in table.index]
-    must = [*first, *(name for name in named if name.strip().lower() == "id")]
-    sure = [name for name in named if name in table.index or is_sure_id(name)]
-    plain = [name for name in dict.fromkeys([*must, *sure, *named]) if not is_numbering(name)]
-    must = [name for name in must if name in plain]
-    good = [name for name in (*plain, *filter(is_numbering, named)) if tells_apart(table, name, options, system)]
-    return next(iter([*(name for name in good if name in plain), *must, *good, *first]), None)
-
-
-def tells_apart(table: DataTable, name: str, options: Options, system: str | None) -> bool:
-    """Whether no two rows, of the same system and run, have the same name in a column."""
-    keys = [table.columns[key] for key in (name, options.runs, system) if key is not None]
-    return len(set(zip(*keys, strict=True))) == len(table.lines)
+    own = find_ids(table, options, first, believed)
+    counts = own is not None and numbers_rows(table, own) and not (is_sure_id(own) and not is_numbering(own))
+    if own is None or counts or not tells_apart(table, own, options):
+        words = [name for name in unused(table, options, told) if not table.columns[name].nested]
+        return common_words([table], words, options, None).shared or own
+    return own
 
 
 def _is_text(table: DataTable, first: str) -> bool:
@@ -634,21 +523,3 @@ def _are_within(folds: np.ndarray, units: np.ndarray) -> bool:
     for fold, unit in zip(folds.tolist(), units.tolist(), strict=True):
         of_unit.setdefault(unit, set()).add(fold)
     return len(of_unit) > 1 and min(map(len, of_unit.values())) > 1
-
-
-def ids_from(column: str | None) -> str:
-    """Where the instance ids are from, for a note."""
-    if column is None:
-        return "are the numbers of the rows"
-    return f"from column {quote(column)}" if column else "from the column without a name"
-
-
-def columns_note(about: Mapping[str, str], others: Sequence[str], options: str) -> str:
-    """One line on what was taken from which columns.
-
-    >>> columns_note({"ids": "'id'", "systems": "'A', 'B'"}, ["length"], "id_column, only, ignore")
-    "read from the table: ids 'id'; systems 'A', 'B'; not used 'length' (options: id_column, only, ignore)"
-    """
-    parts = [f"{what} {names}" for what, names in about.items()]
-    parts += [f"not used {listing(others, SHOWN)}"] if others else []
-    return f"read from the table: {'; '.join(parts)} (options: {options})"

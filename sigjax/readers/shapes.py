@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from sigjax.metrics.registry import LARGEST_WHOLE
+from sigjax.readers.ids import find_ids, tells_apart, unused
+from sigjax.readers.lexicon import is_data_set, is_fold, is_trial, may_be_system
 from sigjax.readers.options import Options, check_named, listing, quote
-from sigjax.readers.roles import find_ids, is_data_set, is_fold, is_trial, may_be_system, tells_apart, unused
 from sigjax.readers.table import DataColumn, DataTable, as_float
 from sigjax.records import Hint, InputError
 
@@ -28,10 +29,14 @@ _FILE, _RUN, _SCORE, _DATA = "file", "run", "score", "data set"
 
 def shaped(table: DataTable, options: Options) -> tuple[DataTable, Options, tuple[str, ...]]:
     """A table in the shape that is read, the options for it, and notes on what was done."""
-    notes: list[str] = []
+    notes: list[str] = [*table.notes]
+    if settings := _of_settings(table, options):
+        table, options, note = settings
+        notes.append(note)
+    table = _joined(table, "system_column", options.system_column)
     if options.transpose:
-        table = _transposed(table, options)
-        notes.append("rows and columns are exchanged: rows are the systems")
+        table, options, left_out = _transposed(table, options)
+        notes.append(f"rows and columns are exchanged: rows are the systems{left_out}")
     if options.where is not None:
         kept = rows_where(table, options.where)
         notes.append(f"rows where {options.where}: {np.count_nonzero(kept):,} of {len(kept):,}")
@@ -45,6 +50,46 @@ def shaped(table: DataTable, options: Options) -> tuple[DataTable, Options, tupl
     for name in ("id_column", "runs"):
         table = _joined(table, name, getattr(options, name))
     return table, options, tuple(notes)
+
+
+_SPLIT = re.compile(r"split(\d+)_test_(.+)")
+_SETTING = re.compile(r"param_(.+)")
+
+
+def _of_settings(table: DataTable, options: Options) -> tuple[DataTable, Options, str] | None:
+    """A table of scikit-learn's `cv_results_` as one row per setting and fold; None for other tables.
+
+    Systems are the settings, with the parameters that differ; columns are the scores, by the metrics' names.
+    """
+    found = [match for name in table.columns if (match := _SPLIT.fullmatch(name))]
+    folds, metrics = (list(dict.fromkeys(match[k] for match in found)) for k in (1, 2))
+    if len(folds) < 2 or len(found) != len(folds) * len(metrics) or options.melt:
+        return None
+    parameters = {match[1]: table.columns[name] for name in table.columns if (match := _SETTING.fullmatch(name))}
+    told = options.system_column
+    if told is not None:
+        check_named(table.file, "system_column", [told], table.columns)
+        names = [*table.columns[told]]
+    elif parameters:
+        differing = {name: own for name, own in parameters.items() if len({*own}) > 1} or parameters
+        rows = zip(*differing.values(), strict=True)
+        names = [", ".join(f"{name}={cell}" for name, cell in zip(differing, row, strict=True)) for row in rows]
+    else:
+        names = [f"setting {row + 1}" for row in range(len(table.lines))]
+    if repeated := next((name for i, name in enumerate(names) if name in names[:i]), None):
+        how = f"name them by a column with {Hint('system_column', 'NAME')}"
+        raise InputError(f"{table.file}: two rows are the setting {quote(repeated)}; {how}")
+    count = len(names)
+    columns = {
+        "system": DataColumn(names * len(folds)),
+        "fold": DataColumn([fold for fold in folds for _ in range(count)]),
+    }
+    for metric in metrics:
+        columns[metric] = DataColumn([cell for fold in folds for cell in table.columns[f"split{fold}_test_{metric}"]])
+    made = replace(table, columns=columns, lines=[*table.lines] * len(folds), index=())
+    kept = [name for name in options.ignore if name not in table.columns]
+    note = f"{count} settings of cv_results_ are the systems; scores are those of {len(folds)} folds"
+    return made, replace(options, system_column="system", id_column=options.id_column or "fold", ignore=kept), note
 
 
 def _rows(table: DataTable, rows: np.ndarray) -> DataTable:
@@ -63,6 +108,7 @@ def _of_folds(table: DataTable, options: Options) -> tuple[DataTable, Options]:
     if fold is None or options.runs is not None:
         return table, options
     repeats = [name for name in table.columns if is_trial(name) and name != options.system_column]
+    repeats = [name for name in repeats if _crosses(table.names[name], table.names[fold])]
     labels = [*repeats[:1], fold]
     cells = map(_BETWEEN.join, zip(*(table.names[name] for name in labels), strict=True))
     columns = {name: own for name, own in table.columns.items() if name not in labels}
@@ -77,6 +123,14 @@ def _of_folds(table: DataTable, options: Options) -> tuple[DataTable, Options]:
     return table, replace(options, id_column=data)
 
 
+def _crosses(repeats: np.ndarray, folds: np.ndarray) -> bool:
+    """Whether each repeat has several folds: a seed for each fold is none."""
+    of_repeat: dict[str, set[str]] = {}
+    for repeat, fold in zip(repeats.tolist(), folds.tolist(), strict=True):
+        of_repeat.setdefault(repeat, set()).add(fold)
+    return min(map(len, of_repeat.values())) > 1
+
+
 def _joined(table: DataTable, option: str, given: str | None) -> DataTable:
     """The table with a column for an id or a run of several columns, named as the option says."""
     names = (given or "").split(",")
@@ -88,17 +142,39 @@ def _joined(table: DataTable, option: str, given: str | None) -> DataTable:
     return replace(table, columns={**table.columns, given: DataColumn([*map(_BETWEEN.join, cells)])})
 
 
-def _transposed(table: DataTable, options: Options) -> DataTable:
-    named = options.system_column or next((name for name in table.columns if table.columns[name].is_words()), None)
+def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options, str]:
+    """The table with its rows as columns; the options without the columns that were left out, and what these are."""
+    words = [name for name in table.columns if table.columns[name].is_words() and name not in options.ignore]
+    usual = [name for name in words if may_be_system(name)]
+    named = options.system_column or next(iter([*usual, *words]), None)
     if named is None:
         raise InputError(f"{table.file}: {Hint('transpose')}: no column holds the names of the systems")
-    systems, instances = table.names[named].tolist(), [name for name in table.columns if name != named]
+    parts = {named, *named.split(",")} if options.system_column else {named}
+    left_out = [name for name in table.columns if name in options.ignore or (name in words and name not in parts)]
+    instances = [name for name in table.columns if name not in {*parts, *left_out}]
+    systems = table.names[named].tolist()
     if repeated := next((name for i, name in enumerate(systems) if name in systems[:i]), None):
-        raise InputError(f"{table.file}: {Hint('transpose')}: two rows are named {quote(repeated)}; rename one")
+        first, second = [row for row, name in enumerate(systems) if name == repeated][:2]
+        rows = f"({table.row_word}s {table.lines[first]} and {table.lines[second]})"
+        said = f"two rows are named {quote(repeated)} {rows}; {_apart(table, named)}"
+        raise InputError(f"{table.file}: {Hint('transpose')}: {said}")
     cells = [list(table.columns[name]) for name in instances]
     columns = {"id": DataColumn(instances)}
     columns |= {name: DataColumn([column[row] for column in cells]) for row, name in enumerate(systems)}
-    return DataTable(table.file, columns, range(1, len(instances) + 1), "row")
+    about = f" (left out: {listing(left_out, 4)})" if left_out else ""
+    options = replace(options, ignore=[name for name in options.ignore if name not in left_out], system_column=None)
+    return DataTable(table.file, columns, range(1, len(instances) + 1), "row"), options, about
+
+
+def _apart(table: DataTable, named: str) -> str:
+    """What to do about rows of the same name: another column may tell them apart."""
+    others = [name for name in table.columns if name != named and not table.columns[name].nested]
+    for name in sorted(others, key=lambda name: not table.columns[name].is_words()):
+        column = table.columns[name]
+        is_fraction = not column.is_words() and any(as_float(cell) % 1 > 0 for cell in column)
+        if not is_fraction and len({*zip(table.columns[named], column, strict=True)}) == len(table.lines):
+            return f"give {Hint('system_column', quote(f'{named},{name}'))}, which tells them apart, or rename one"
+    return f"rename one, or take some rows ({Hint('where')})"
 
 
 def _melted(table: DataTable, names: Sequence[str]) -> DataTable:
@@ -215,8 +291,9 @@ def together(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTab
     nested = {name for table in tables.values() for name in table.columns if table.columns[name].nested}
     made = {name: DataColumn(cells, nested=name in nested) for name, cells in columns.items()}
     made.setdefault(_FILE, DataColumn(of_file))
-    first = next(iter(tables.values()))
-    table = DataTable(f"{first.file} and {len(tables) - 1} more", made, range(1, len(of_file) + 1), "row")
+    first, notes = next(iter(tables.values())), tuple(note for table in tables.values() for note in table.notes)
+    file = f"{first.file} and {len(tables) - 1} more"
+    table = DataTable(file, made, range(1, len(of_file) + 1), "row", notes=notes)
     options = replace(options, system_column=system)
     if options.id_column is None:
         free = [name for name in unused(first, options, [system]) if not first.columns[name].nested]
@@ -253,6 +330,12 @@ def record_paths(value: Any) -> list[str]:
 
     paths = [path.removeprefix(".") for path in below(value, "")]
     return sorted(filter(None, paths), key=lambda path: -len(records_at(value, path)))
+
+
+def records_question(paths: Sequence[str]) -> str:
+    """What to do about a JSON file with lists of objects at some paths."""
+    also = f" (lists of objects also stand at {listing(paths[1:], 3)})" if paths[1:] else ""
+    return f"unknown format of JSON; is it a table at {Hint('records', quote(paths[0]))}?{also}"
 
 
 def at_path(value: Any, path: str) -> Any:

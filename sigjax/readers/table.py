@@ -5,15 +5,15 @@ Nothing becomes a number that a double does not hold; what stands for a missing 
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from sigjax.metrics.registry import LARGEST_WHOLE
-from sigjax.readers.options import MISSING, hint_for_number, quote
+from sigjax.readers.options import MISSING, Options, hint_for_number, quote
 from sigjax.records import Hint, InputError, Line
 from sigjax.run.files import naming
 
@@ -88,6 +88,18 @@ def is_text(cell: str) -> bool:
     except ValueError:
         return bool(cell.strip()) and cell.strip().lower() not in TRUTH
     return False
+
+
+def may_be_number(cell: str) -> bool:
+    """Whether a cell holds a number, in any spelling, or what stands for one.
+
+    >>> [cell for cell in ("1.5", "1.234,5", "1 234", "50 %", "1.2.3", "case 1", "n/a") if may_be_number(cell)]
+    ['1.5', '1.234,5', '1 234', '50 %', 'n/a']
+    """
+    cell = cell.strip()
+    if not is_text(cell) or hint_for_number(cell) is not None:
+        return True
+    return not cell[0].isalpha() and any(_spelling(*each).fullmatch(cell) for each in _NOTATIONS)
 
 
 def as_float(cell: str) -> float:
@@ -167,7 +179,7 @@ class DataColumn(Sequence[str]):
         if self.nested or self.parsed is not None:
             return self.nested
         given = {cell for cell in {*self.cells} if not is_missing(cell)}
-        return bool(given) and all(is_text(cell) and hint_for_number(cell) is None for cell in given)
+        return bool(given) and not any(map(may_be_number, given))
 
 
 class Numbers(DataColumn):
@@ -235,6 +247,8 @@ class DataTable:
     """The line that names the columns, where one does; a file that lost it would lose an instance."""
     index: tuple[str, ...] = ()
     """Columns that are the index of a data frame of pandas."""
+    notes: tuple[str, ...] = ()
+    """What was done to make the file a table: titles that were skipped, lines of the header that were joined."""
 
     @cached_property
     def names(self) -> Mapping[str, np.ndarray]:
@@ -275,12 +289,161 @@ def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
 
     def number(row: int, cell: str) -> float:
         words = "write 1 for right and 0 for wrong" if cell.strip().lower() in _MAYBE else hint
+        if notation := _possible_notations(cell.strip()):
+            raise InputError(f"{locate(table, row, name)}: expected a number, got {quote(cell)}; {notation}")
         if cell == "(object)" and table.columns[name].nested:
             words = f"{hint}, or a field of it with {Hint('score_column', f'{name}.FIELD')}"
         with naming(locate(table, row, name)):
             return parse_number(cell, hint=words, missing="repair it")
 
     return table.columns[name].numbers(number)
+
+
+class Spelled(str):
+    """A number of a file that knows numbers from text: no options say how it is spelled."""
+
+    __slots__ = ()
+
+
+_NOTATIONS = ((".", ","), (",", None), (",", "."), (".", "'"), (".", " "))
+"""Spellings of numbers that are not the usual one: what stands before decimals, and between thousands."""
+_LIKE_NUMBER = re.compile(r"[-+]?(?=[.,' ]*\d)[\d.,' ]+([eE][-+]?\d+)?")
+_POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")
+"""A number whose points may stand between thousands."""
+_COMMAS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
+_SMALL = re.compile(r"[-+]?\d{1,3}")
+_REPEATED = re.compile(r".*\.(333|667|334|666|125|375|625|875)")
+"""Decimals of thirds and eighths, which means of three or eight numbers have."""
+_SHOWN, _FEW = 100, 100.0
+
+
+@cache
+def _spelling(decimal: str, thousands: str | None) -> re.Pattern[str]:
+    """How numbers are spelled, with this decimal sign and what stands between thousands."""
+    whole = rf"\d+|[1-9]\d{{0,2}}({re.escape(thousands)}\d{{3}})+" if thousands else r"\d+"
+    return re.compile(rf"[-+]?(({whole})({re.escape(decimal)}\d*)?|{re.escape(decimal)}\d+)([eE][-+]?\d+)?")
+
+
+def _as_point(cell: str, decimal: str, thousands: str | None) -> str:
+    """A number with a decimal point, and nothing between its thousands."""
+    return (cell.replace(thousands, "") if thousands else cell).replace(decimal, ".")
+
+
+def _possible_notations(cell: str) -> str:
+    """What to do about a number that is spelled in another way; empty for other cells.
+
+    >>> _possible_notations("0,5").partition(";")[0], _possible_notations("0.5")
+    ('it has a decimal comma', '')
+    """
+    if not is_text(cell):
+        return ""
+    fitting = [each for each in _NOTATIONS if _spelling(*each).fullmatch(cell)]
+    ways = dict[str, tuple[str, str | None]]()
+    for each in fitting:
+        ways.setdefault(_as_point(cell, *each), each)
+    if len(ways) > 1:
+        (first, one), (second, other) = ways.items()
+        return f"is it {first} or {second}? give {_told(*one)} if it is {first}, or {_told(*other)} if it is {second}"
+    for points, (decimal, thousands) in ways.items():
+        what = "a decimal comma" if decimal == "," and "," in cell else f"{quote(thousands or '')} between thousands"
+        return f"it has {what}; write decimal points, {points}, or give {_told(decimal, thousands)}"
+    return ""
+
+
+def _told(decimal: str, thousands: str | None) -> str:
+    """The options that say how numbers are spelled."""
+    told = [Hint("decimal", repr(decimal))] * (thousands != "," and decimal == ",")
+    return " ".join(map(str, [*told, *([Hint("thousands", repr(thousands))] if thousands else [])]))
+
+
+def with_numbers(
+    table: DataTable, options: Options, *, commas: bool = False, texts: Collection[str] | None = None
+) -> DataTable:
+    """The table with numbers spelled with decimal points, as `decimal` and `thousands` say.
+
+    If they say nothing, decimal commas are known where `commas` are likely, and nothing else is: what may be thousands
+    or decimals is asked about. Columns that are named as no numbers stay, and so does what is `Spelled`. If the file
+    knows numbers from text, only `texts` are asked about.
+
+    Raises:
+        InputError: at the first use of a column, if its numbers are spelled otherwise, or may mean something else.
+    """
+    named = {options.system_column, options.cluster, options.strata, *options.ignore}
+    named |= {*(options.id_column or "").split(","), *(options.runs or "").split(",")} - {""}
+    points = partial(_has_points, table)
+
+    def settled(name: str) -> DataColumn:
+        column = table.columns[name]
+        if type(column) is not DataColumn or column.nested or name in named:
+            return column
+        if options.decimal or options.thousands:
+            decimal = options.decimal or ("," if options.thousands == "." else ".")
+            return _as_told(table, name, decimal, options.thousands)
+        return _as_found(table, name, commas=commas, points=points, texts=texts)
+
+    return replace(table, columns=Lazy(table.columns, settled))
+
+
+def _as_told(table: DataTable, name: str, decimal: str, thousands: str | None) -> DataColumn:
+    """A column of numbers that are spelled as options say."""
+    if decimal == thousands:
+        raise InputError(f"{Hint('decimal')} and {Hint('thousands')} are both {quote(decimal)}; give different ones")
+    cells, spelled = table.columns[name].cells, _spelling(decimal, thousands).fullmatch
+    texts = {row: cell.strip() for row, cell in enumerate(cells) if type(cell) is str and not is_missing(cell)}
+    if not all(map(_LIKE_NUMBER.fullmatch, texts.values())):
+        return table.columns[name]
+    if (wrong := next((row for row, cell in texts.items() if not spelled(cell)), None)) is not None:
+        told = _told(decimal, thousands) or Hint("decimal", repr(decimal))
+        how = f"leave the column out with {Hint('ignore', quote(name))} if it holds no scores"
+        where = locate(table, wrong, name)
+        raise InputError(f"{where}: expected a number as {told} spells it, got {quote(cells[wrong])}; {how}")
+    made = [_as_point(texts[row], decimal, thousands) if row in texts else cell for row, cell in enumerate(cells)]
+    return DataColumn(made)
+
+
+def _as_found(
+    table: DataTable, name: str, *, commas: bool, points: Callable[[], bool], texts: Collection[str] | None
+) -> DataColumn:
+    """A column of numbers with the decimal commas that it has; points or commas between thousands are asked about."""
+    column = table.columns[name]
+    first = [cell.strip() for cell in column.cells[:_SHOWN] if not is_missing(cell)]
+    if not all(map(_LIKE_NUMBER.fullmatch, first)):
+        return column
+    text = "".join(column.cells)
+    if "," in text and commas:
+        given = {row: cell.strip() for row, cell in enumerate(column.cells) if "," in cell}
+        if not all(is_missing(cell) or _spelling(",", None).fullmatch(cell.strip()) for cell in column.cells):
+            return column
+        if all(map(_COMMAS.fullmatch, given.values())):
+            _ask(table, next(iter(given)), name)
+        return DataColumn([cell.replace(",", ".") for cell in column.cells])
+    if "." in text and "," not in text and all(_POINTS.fullmatch(each) or _SMALL.fullmatch(each) for each in first):
+        given = {row: cell.strip() for row, cell in enumerate(column.cells) if not is_missing(cell)}
+        pointed = [row for row, cell in given.items() if _POINTS.fullmatch(cell)]
+        whole = [float(cell) for cell in given.values() if _SMALL.fullmatch(cell)]
+        typed = texts is not None and not any(given[row] in texts for row in pointed)
+        doubted = max(map(abs, whole), default=0) > _FEW and not all(_REPEATED.fullmatch(given[row]) for row in pointed)
+        if not typed and pointed and len(pointed) + len(whole) == len(given) and (doubted or (commas and not points())):
+            _ask(table, pointed[0], name)
+    return column
+
+
+def _ask(table: DataTable, row: int, name: str) -> None:
+    """Refuse a number whose point or comma may stand before decimals, or between thousands."""
+    cell = table.columns[name][row].strip()
+    mark = "," if "," in cell else "."
+    first, second = cell.replace(mark, "."), cell.replace(mark, "")
+    ways = f"give {Hint('thousands', repr(mark))} if it is {second}, or {Hint('decimal', repr(mark))} if it is {first}"
+    if cell.count(mark) > 1:
+        ways = f"give {Hint('thousands', repr(mark))} if it is {second}"
+    where = locate(table, row, name)
+    raise InputError(f"{where}: is {quote(cell)} {first} or {second}? {ways}")
+
+
+def _has_points(table: DataTable) -> bool:
+    """Whether some column has decimal points that stand between no thousands."""
+    some = [cell.strip() for column in table.columns.values() for cell in column[:_SHOWN] if "." in cell]
+    return any(_spelling(".", None).fullmatch(cell) and not _POINTS.fullmatch(cell) for cell in some)
 
 
 def check_filled(

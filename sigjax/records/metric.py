@@ -36,7 +36,7 @@ class Metric:
             product that a compiler may fuse with a sum, and no root, power or logarithm. When in doubt leave it False:
             bootstrap scores then come from NumPy.
         bounds: the lowest and the highest score there can be. Intervals by t end there.
-        title: its name in papers, for the metrics of sigjax; a metric of your own is written as it is named.
+        title: its name in papers, for the metrics of sigjax; your own metrics appear under their name.
         weight: the statistic that says how much each row counts in the score, where instances count alike but their
             rows, which are runs, do not. It is the same for all systems. Degrees of freedom are of these weights.
     """
@@ -143,8 +143,8 @@ class Note(str):
     Attributes:
         about: the metric or task that it is about, whose name and a colon stand before the text.
         text: the sentence without them.
-        code: what it says, for programs: "dropped", "filled", "noise", "pairwise", "sacrebleu", "trec_eval"; "" where
-            only people read it.
+        code: what it says, for programs: "dropped", "exchangeable", "filled", "fixed", "labels", "noise",
+            "pairwise", "sacrebleu", "trained", "trec_eval"; "" where only people read it.
         values: the numbers in it.
 
     >>> note = Note("dropped 2 of 9 instances", code="dropped", values={"instances": 9, "dropped": 2})

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
     Any,
+    Concatenate,
     Literal,
     ParamSpec,
     Protocol,
@@ -37,9 +38,10 @@ from typing import (
 import numpy as np
 
 COMMAND = "sigjax compare"
-LISTS = frozenset(("ignore", "input", "only"))
+LISTS = frozenset(("ignore", "input", "only", "systems"))
 """Options that take a list of names in Python."""
 _SHORT = {"i": "input", "m": "metric", "o": "output"}
+_READ = "read."
 # Unicode keeps these for programs: no text of people has them.
 _OPEN, _NEXT, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
 _HINT = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
@@ -48,7 +50,8 @@ _HINT = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
 class Hint:
     """An option that a message names, with the value to give it: a flag, or a keyword of Python, where it is shown.
 
-    It stands in an f-string. `COMMAND` with the words of a command is `sigjax.read` in Python.
+    It stands in an f-string. `COMMAND` with the words of a command is `sigjax.read` in Python. The option "read.NAME"
+    is one of those that a function takes as `read={...}`.
 
     >>> error = InputError(f"give {Hint('missing', 'drop')} or {Hint('id_column', 'N')}")
     >>> print(error, "|", error.flags)
@@ -57,6 +60,8 @@ class Hint:
     see one_based; write sigjax.read("gold", input=["a", "b"], metric="bleu")
     >>> print(InputError(f"give {Hint('only', 'A', 'B')}, {Hint('counts', 'tp=NAME', 'gold=NAME')}"))
     give only=["A", "B"], counts={"tp": "NAME", "gold": "NAME"}
+    >>> print(InputError(f"give {Hint('read.only', 'A', 'B')}"))
+    give read={"only": ["A", "B"]}
     """
 
     def __init__(self, option: str, *values: str) -> None:
@@ -71,7 +76,8 @@ class Hint:
     @property
     def flag(self) -> str:
         """As the command line spells it."""
-        flag = self.option if self.option == COMMAND else f"{'-' * (1 + (len(self.option) > 1))}{self.option}"
+        name = self.option.removeprefix(_READ)
+        flag = name if name == COMMAND else f"{'-' * (1 + (len(name) > 1))}{name}"
         quoted = (shlex.quote(value) if value.endswith(")") else value for value in self.values)
         return " ".join([flag.replace("_", "-"), *quoted])
 
@@ -80,7 +86,10 @@ class Hint:
         """As Python spells it."""
         if self.option == COMMAND:
             return self._call()
-        name = _SHORT.get(self.option, self.option)
+        plain = self.option.removeprefix(_READ)
+        name = _SHORT.get(plain, plain)
+        if plain != self.option:
+            return f'read={{"{name}": {_value(name, self.values)}}}'
         return f"{name}={_value(name, self.values)}" if self.values else name
 
     def _call(self) -> str:
@@ -100,14 +109,14 @@ _WITH_EQUALS = ("gold", "cluster", "strata")
 
 
 def _value(name: str, given: Sequence[str]) -> str:
-    if "=" in given[0] and not given[0].endswith(")") and name not in _WITH_EQUALS:
+    if "=" in given[0] and "==" not in given[0] and not given[0].endswith(")") and name not in _WITH_EQUALS:
         return f"{{{', '.join(': '.join(map(_quoted, each.split('='))) for each in given)}}}"
     values = ", ".join(map(_quoted, given))
     return f"[{values}]" if name in LISTS or len(given) > 1 else values
 
 
 def _quoted(word: str) -> str:
-    return word if word[:1].isdigit() or word[:1] in ("'", ".") else f'"{word}"'
+    return word if word[:1].isdigit() or word[:1] in ("'", '"', ".") else f'"{word}"'
 
 
 def rendered(text: str, spelling: Callable[[Hint], str]) -> str:
@@ -244,6 +253,7 @@ class Option:
     `doc` is one line, for `--help` (in the panel of its group; only `--help-all` shows a rare one) and `help`, which
     alone says `more`. Whole numbers are from `least` to `most`, others between `above` and `below`. Shells complete to
     what it `suggests`; other values are taken, too. `arrays` says what takes an array, which the option is none for.
+    `of` is the record whose options a mapping gives through to `sigjax.read`.
     """
 
     doc: str
@@ -256,6 +266,7 @@ class Option:
     rare: bool = False
     suggests: tuple[str, ...] = ()
     arrays: str = ""
+    of: type | None = None
 
 
 def option(default: Default, doc: str, more: str = "", **rest: Any) -> Default:
@@ -370,7 +381,8 @@ def _allowed(annotation: Any, option: Field[Any]) -> Allowed:
         phrase, plural = (names, names) if len(members) == 1 else (f"one of {names}", f"of {names}")
         return Allowed(members.__contains__, phrase, plural)
     if origin is Mapping:
-        return Allowed(lambda value: isinstance(value, Mapping), "a mapping such as {'name': 'column'}")
+        example = "{'id_column': 'N'}" if about.of else "{'name': 'column'}"
+        return Allowed(lambda value: isinstance(value, Mapping), f"a mapping such as {example}")
     if origin is Sequence and members[0] is str:
         return Allowed(_is_list, "a list of names", is_names=True)
     if origin is Sequence:
@@ -403,10 +415,11 @@ A = TypeVar("A")
 B = TypeVar("B")
 Result = TypeVar("Result", covariant=True)
 Keywords = ParamSpec("Keywords")
+Record = TypeVar("Record", covariant=True)
 
 
 class Many(Protocol[Keywords, Result]):
-    """A function with options by keyword. Type checkers know them for up to three things before them."""
+    """A function of any number of things with options by keyword. Type checkers know them for up to three things."""
 
     @overload
     def __call__(self, *args: Keywords.args, **options: Keywords.kwargs) -> Result: ...
@@ -420,13 +433,26 @@ class Many(Protocol[Keywords, Result]):
     ) -> Result: ...
 
 
-def takes(record: Callable[Keywords, A], *, several: str = "") -> Callable[[Callable[..., B]], Many[Keywords, B]]:
+class Taking(Protocol[Keywords, Record]):
+    """What makes a function that takes a record one that takes options by keyword, for type checkers."""
+
+    @overload
+    def __call__(self, function: Callable[[Any, Record], B], /) -> Callable[Concatenate[Any, Keywords], B]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[Any, Any, Record], B], /
+    ) -> Callable[Concatenate[Any, Any, Keywords], B]: ...
+    @overload
+    def __call__(self, function: Callable[..., B], /) -> Many[Keywords, B]: ...
+
+
+def takes(record: Callable[Keywords, A], *, several: str = "") -> Taking[Keywords, A]:
     """Have a function take the options of a record by keyword; its own last parameter is the record.
 
     `several` is said where more data are given than it takes.
 
     The signature has all options with their defaults; in the docstring they stand for the line `options: ...`. Numbers
-    of NumPy come as numbers of Python.
+    of NumPy come as numbers of Python. Where an option gives others through to `sigjax.read`, messages name these so.
 
     >>> from dataclasses import dataclass
     >>> from sigjax.records.options import check, option
@@ -449,6 +475,7 @@ def takes(record: Callable[Keywords, A], *, several: str = "") -> Callable[[Call
         parameters = [*positional, *(_parameter(record, name, each) for name, each in known.items())]
         public = signature.replace(parameters=parameters)
         required = {name for name, each in known.items() if each.default is MISSING}
+        through = _given_through(known)
 
         @functools.wraps(function)
         def taking(*args: Any, **keywords: Any) -> Any:
@@ -456,11 +483,16 @@ def takes(record: Callable[Keywords, A], *, several: str = "") -> Callable[[Call
                 try:
                     public.bind(*args, **keywords)
                 except TypeError as error:
-                    more = _meant(keywords, public) or (several if len(args) > len(positional) else "")
-                    raise TypeError(f"{function.__name__}() {error}{more}") from None
+                    more = _meant(keywords, public, through) or (several if len(args) > len(positional) else "")
+                    raise TypeError(f"{function.__name__.strip('_')}() {error}{more}") from None
             annotations = types_of(record)  # pyright: ignore[reportArgumentType]
             given = {name: _plain(keywords.pop(name), annotations[name]) for name in known if name in keywords}
-            return function(*args, **keywords, **{last.name: record(**given)})  # pyright: ignore[reportCallIssue]
+            try:
+                return function(*args, **keywords, **{last.name: record(**given)})  # pyright: ignore[reportCallIssue]
+            except InputError as error:
+                if through:
+                    error.args = (rendered(error.neutral, lambda hint: str(_through(hint, through))),)
+                raise
 
         taking.__signature__ = public  # pyright: ignore[reportAttributeAccessIssue]
         taking.__doc__ = _documented(function.__doc__ or "", known)
@@ -469,6 +501,18 @@ def takes(record: Callable[Keywords, A], *, several: str = "") -> Callable[[Call
         return taking
 
     return decorate
+
+
+def _given_through(known: Mapping[str, Field[Any]]) -> frozenset[str]:
+    """The options of `sigjax.read` that options give through, but for those that a function has itself."""
+    records = [each.metadata["option"].of for each in known.values()]
+    return frozenset(name for record in records if record for name in options_of(record) if name not in known)
+
+
+def _through(hint: Hint, through: Collection[str]) -> Hint:
+    """A hint of a value for an option of `sigjax.read` as it is given through; a name alone says which is meant."""
+    is_one = bool(hint.values) and _SHORT.get(hint.option, hint.option) in through
+    return Hint(_READ + hint.option, *hint.values) if is_one else hint
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -512,18 +556,26 @@ OTHER_OPTIONS: Mapping[str, str] = {
 """What other programs call options -> our names."""
 
 
-def _meant(keywords: Mapping[str, Any], signature: inspect.Signature) -> str:
+def _meant(keywords: Mapping[str, Any], signature: inspect.Signature, through: Collection[str] = ()) -> str:
     """What the first unknown keyword may mean, or all that there are; nothing where all are known."""
     known = [name for name, each in signature.parameters.items() if each.kind is each.KEYWORD_ONLY]
     wrong = next((name for name in keywords if name not in signature.parameters), None)
     if wrong is None:
         return ""
+    value = keywords[wrong]
     if (ours := OTHER_OPTIONS.get(wrong)) in known:
-        value = keywords[wrong]
         is_level = wrong == "alpha" and isinstance(value, float) and 0.0 < value < 1.0
         return f"; use {ours}={1.0 - value:.12g}" if is_level else f"; use {ours}"
-    close = difflib.get_close_matches(wrong.lower(), known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; it takes {', '.join(known)}"
+    close = difflib.get_close_matches(wrong.lower(), [*known, *through], n=1)
+    name = wrong if wrong in through else ours if ours in through else close[0] if close else ""
+    if name in through:
+        shown = repr(value) if isinstance(value, str | bool | list | tuple) and len(repr(value)) <= _LONGEST else "..."
+        return f"; data are read with it: write sigjax.read(..., {name}={shown}) or read={{{name!r}: {shown}}}"
+    return f"; did you mean {name!r}?" if name else f"; it takes {', '.join(known)}"
+
+
+_LONGEST = 40
+"""Characters of a value that a message repeats."""
 
 
 def _plain(value: Any, annotation: Any) -> Any:

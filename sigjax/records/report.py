@@ -103,7 +103,7 @@ class ReportRecord(OtherNames):
 
         Example:
             >>> from sigjax import compare
-            >>> report = compare({"A": [1, 1, 1], "B": [0, 0, 0]}, metric="accuracy")
+            >>> report = compare({"A": [1, 1, 1], "B": [0, 0, 0]}, read={"metric": "accuracy"})
             >>> found = report.distribution("A", "B")
             >>> [round(share, 6) for share in found.shares], round(sum(found.extreme), 6), report[0].p_value
             ([0.125, 0.375, 0.375, 0.125], 0.25, 0.25)

@@ -395,7 +395,7 @@ class Settings:
     )
     statistic: Statistic = option(
         "delta",
-        "What permutation tests swap: delta, or delta over its standard error.",
+        "What permutation tests compare: delta, or delta divided by its standard error.",
         'With "studentized" the test keeps its level, for many units, also where systems are equally good but not '
         "exchangeable (F1 of a precise system and of one with high recall, see `sigjax help p-values`); with either it "
         "is exact where they are exchangeable. For means of units of one size p is the same; other metrics of sums are "
@@ -419,17 +419,18 @@ class Settings:
         None,
         "Seconds that exact tests may take, estimated [default: 10, or 600 for exact].",
         "For all pairs of a metric together, by an estimate that does not depend on the machine. Beyond it, method "
-        '"auto" samples the other pairs, and exact methods (whose default is 600) refuse. As long may the importance '
-        "sampling of sampled pairs take that no resample is as extreme as.",
+        '"auto" samples the other pairs, and exact methods (whose default is 600) refuse. If no resample of a pair is '
+        "as extreme as observed, importance sampling may take as long again.",
         above=0,
         rare=True,
     )
     memory: float = option(
         1.0,
         "GiB for the exact test of one pair; bootstrap replicates take half.",
-        'Beyond it, method "auto" samples and exact methods refuse. Intervals whose bootstrap replicates would take '
-        "more than half of it are refused, and so are pairs whose results would take more than all of it (some 250 to "
-        "800 bytes each), before anything is computed.",
+        'Beyond it, method "auto" samples and exact methods refuse. Bootstrap replicates that would take more than '
+        "half are drawn twice, piece by piece; simultaneous and studentized intervals of so many are refused, and so "
+        "are pairs whose results would take more than all of it (some 250 to 800 bytes each), before anything is "
+        "computed.",
         above=0,
         rare=True,
     )

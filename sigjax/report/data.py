@@ -28,6 +28,7 @@ from sigjax.metrics import known_metric
 from sigjax.metrics.suites import suite_of
 from sigjax.records import (
     FIELDS,
+    Column,
     Comparison,
     Comparisons,
     EvaluationRecord,
@@ -118,18 +119,32 @@ def _same_scores(report: ReportRecord) -> bool:
 
 def _pairs(block: Comparisons, keys: Sequence[str]) -> str:
     line = "{" + ", ".join(f'"{key}": %s' for key in keys) + "}"
-    columns = map(block.column, keys)
-    texts = [map(_number, one.tolist()) if one.labels is None else one.mapped(visible_json).tolist() for one in columns]
-    return ",\n    ".join(map(line.__mod__, zip(*texts, strict=True)))
+    return ",\n    ".join(map(line.__mod__, zip(*(_texts(block.column(key)) for key in keys), strict=True)))
 
 
-def _number(value: float | Interval | None) -> str:
-    """A number, an interval or none, as `json` writes them but in a third of the time."""
-    if value is None:
-        return "null"
-    if isinstance(value, tuple):
-        return f"[{_number(value[0])}, {_number(value[1])}]"
-    return repr(value) if abs(value) < float("inf") else visible_json(value)
+def _texts(column: Column) -> list[str]:
+    """The values of a column as `json` writes them."""
+    if column.labels is not None:
+        return column.mapped(visible_json).tolist()
+    values = column.values
+    if column.present is not None:
+        values = np.where(column.present if values.ndim == 1 else column.present[:, None], values, 0)
+    if values.ndim == 1:
+        texts = _of_numbers(values)
+    else:
+        texts = [f"[{low}, {high}]" for low, high in zip(*map(_of_numbers, values.T), strict=True)]
+    if column.present is None:
+        return texts
+    return [text if there else "null" for text, there in zip(texts, column.present.tolist(), strict=True)]
+
+
+def _of_numbers(values: np.ndarray) -> list[str]:
+    """Each different number becomes text once: scores of whole numbers, and exact p, repeat on many pairs."""
+    different, which = np.unique(np.ascontiguousarray(values).view(np.int64), return_inverse=True)
+    numbers = different.view(values.dtype)
+    # Python writes finite numbers as `json` does, which refuses the others.
+    texts = list(map(repr if np.isfinite(numbers).all() else visible_json, numbers.tolist()))
+    return [texts[index] for index in which.tolist()]
 
 
 def json_lines(schema: str, fields: dict[str, Any]) -> str:

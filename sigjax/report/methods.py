@@ -8,6 +8,7 @@ from importlib.resources import files
 
 import numpy as np
 
+from sigjax.multiple.adjustment import ERROR
 from sigjax.records import CORRECTIONS, DESIGNS, TESTS, Comparisons, Note, ReportRecord, Settings
 from sigjax.records.options import options_of
 from sigjax.report.latex import named_in
@@ -20,6 +21,8 @@ _PROGRAMS = {
     "trec_eval": r"Measures are those of trec\_eval, as computed by pytrec\_eval~\cite{{vangysel2018}}:",
 }
 NULLS = {"shift": r"\delta^*-\delta", "flip": r"\delta-\delta^*"}
+_BY_FORMULA = ("one statistic", "two statistics", "dynamic program", "tree")
+"""How the reason of an exact test begins that follows Zmigrod et al."""
 _WORDED = frozenset(
     ("test", "method", "resamples", "seed", "alternative", "baseline", "correction", "interval", "variant")
     + ("confidence_level", "statistic", "mid_p", "family", "design")  # these have sentences below
@@ -42,11 +45,10 @@ def to_bibtex() -> str:
 def _sentences(report: ReportRecord) -> Iterator[str]:
     settings, names = report.settings, list(dict.fromkeys(one.name for one in report.systems))
     metrics = list(dict.fromkeys(escape_latex(metric_title(one.metric)) for one in report.systems))
-    pairs = "" if len(names) == 2 else ", all pairs of them"
+    whom = f"all pairs of {len(names):,} systems" if len(names) > 2 else count(len(names), "system")
     if settings.baseline is not None:
-        pairs = f", each with {escape_latex(settings.baseline)}"
-    size = size_text(report.num_instances, report.runs)
-    yield f"We compared {count(len(names), 'system')} on {size}{pairs}, by {joined(metrics)}."
+        whom = f"{count(len(names) - 1, 'system')} with {escape_latex(settings.baseline)}"
+    yield f"We compared {whom} by {joined(metrics)} on {size_text(report.num_instances, report.runs)}."
     suites = (one.title.rpartition(", ")[2] for one in report.measured if one.title.startswith(f"{one.metric}, "))
     if suite := next(suites, ""):
         yield f"The suite score is the {escape_latex(suite.replace(' tasks', ' task scores'))}; tasks are strata."
@@ -58,7 +60,7 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
         yield f"Instances form {count(report.num_units, 'cluster')}, which were {how} whole."
     strata = re.search(r"\|strata:(\d+)\|", report.signature)
     if strata and not suite:
-        yield f"They form {int(strata[1]):,} strata, within which they were drawn."
+        yield from _strata(int(strata[1]), report)
     if DESIGNS[settings.design].words:
         yield DESIGNS[settings.design].words
     groups = report.comparisons.groups()
@@ -74,8 +76,20 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
     yield rf"We used sigjax{f' {escape_latex(version[1])}' if version else ''}~\cite{{sigjax}}."
 
 
+def _strata(number: int, report: ReportRecord) -> Iterator[str]:
+    """What strata were used for: never by the permutation test, which exchanges results within units."""
+    fixed = any(isinstance(note, Note) and note.code == "fixed" for note in report.notes)
+    if fixed:
+        yield rf"These are runs on {number:,} fixed tasks (strata), whose runs are the sample~\cite{{agarwal2021}}."
+    else:
+        drawn = ", and bootstrap resamples were drawn within them" * ("bootstrap" in report.settings.tests)
+        yield f"Standard errors and intervals are stratified by {number:,} strata{drawn}."
+    if "permutation" in report.settings.tests:
+        yield "The permutation test exchanges outputs within units, so it needs no strata."
+
+
 def _of_notes(report: ReportRecord) -> Iterator[str]:
-    """Instances that were left out or counted as 0, and what sacrebleu prints of its metrics."""
+    """Instances that were left out or counted as 0, how many labels there are, and what sacrebleu prints of metrics."""
     notes = [note for note in report.notes if isinstance(note, Note)]
     for note in notes:
         if note.code == "dropped":
@@ -84,6 +98,12 @@ def _of_notes(report: ReportRecord) -> Iterator[str]:
             yield f"Of {of_what}, {note.values['dropped']:,} that some system lacks were left out."
         elif note.code == "filled":
             yield f"We counted {count(int(note.values['results']), 'missing result')} as 0."
+        elif note.code == "labels":
+            labels = f"{int(note.values['labels']):,} human labels of all systems"
+            yield (
+                f"{escape_latex(metric_title(note.about))} is the mean that people would give on all instances, "
+                rf"estimated from {labels} and a judge's scores of all outputs~\cite{{angelopoulos2023}}."
+            )
         elif note.code == "pairwise":
             yield "Each pair was compared on the instances that both systems have."
     for code, words in _PROGRAMS.items():
@@ -102,17 +122,16 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
     parts = []
     if len(sampled) < len(pairs):
         some = f" for {len(pairs) - len(sampled):,} of {count(len(pairs), 'comparison')}" if len(sampled) else ""
-        parts.append(
-            rf"exactly~\cite{{zmigrod2022}}{some}"
-            if test == "permutation" and design.exchanges == "units"
-            else f"exactly, without sampling{some}"
-        )
+        by_formula = pairs.column("reason").mapped(lambda reason: str(reason).startswith(_BY_FORMULA))
+        by_formula &= ~pairs.column("interval_kind").mapped(lambda kind: kind == "tango")  # McNemar's
+        cited = test == "permutation" and design.exchanges == "units" and by_formula.any()
+        parts.append(rf"exactly~\cite{{zmigrod2022}}{some}" if cited else f"exactly, without sampling{some}")
     if len(sampled):
         numbers = np.unique(sampled)
         number = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
         how = r" as $(x+1)/(n+1)$ where $x$ of $n$ are at least as extreme~\cite{phipson2010}"
         if settings.resamples == "auto" and test == "permutation":
-            how = r", stopping when the decision was certain~\cite{gandy2014}"
+            how = rf", until the decision was wrong with probability at most {ERROR:g}~\cite{{gandy2014}}"
         if num_tilted := int(pairs.column("method").mapped("tilted".__eq__).sum()):
             tilted = count(num_tilted, "comparison")
             how += rf", and of {tilted} with $x=0$ by importance sampling~\cite{{harrison2012}}"
@@ -121,9 +140,18 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
     if test == "bootstrap":
         mid = rf", with the null distribution of ${NULLS[settings.variant]}$"
     of_z = settings.statistic == "studentized" and test == "permutation"
-    statistic = r" of the studentized difference~\cite{janssen1997,chung2013}" if of_z else ""
+    statistic = r" of the studentized difference~\cite{janssen1997,chung2013,konietschke2014}" if of_z else ""
+    if settings.alternative != "two-sided":
+        one = pairs[0]
+        which = f"{escape_latex(one.a)} minus {escape_latex(one.b)}" if len(pairs) == 1 else "first minus second system"
+        statistic += f" ({which})"
     text = rf"The p-values of {alternative}{paired} {test} tests~\cite{{{source}}}{statistic} were computed "
     text += f"{joined(parts)}{mid}."
+    if test == "permutation":
+        text += " Their null hypothesis is that the outputs of two systems are exchangeable."
+    exact = ~pairs.column("resamples").where_present
+    if bounded := int(np.count_nonzero(pairs.column("p_interval").where_present & exact)):
+        text += f" For {count(bounded, 'comparison')} p is the upper of two bounds that are at most 1\\% apart."
     of_mcnemar = dict.fromkeys(
         escape_latex(metric_title(one.metric))
         for one in pairs
@@ -161,12 +189,17 @@ def _intervals(report: ReportRecord) -> Iterator[str]:
     if said:
         drawn = f" (up to {count(report.settings.fixed_resamples, 'resample')}, seed {report.settings.seed})"
         drawn = drawn if any(INTERVALS[kind].needs == "replicates" for kind in (*of_scores, *of_deltas)) else ""
-        together = r", at a level at which they hold together~\cite{hothorn2008}"
+        together = r", which are simultaneous~\cite{hothorn2008}"
         together = together if report.settings.interval == "simultaneous" else ""
         yield f"The {escape_latex(percent(report.settings.level))} intervals {joined(said)}{drawn}{together}."
     joint = int(report.comparisons.column("joint_pairs").values.max(initial=1))
     if joint > 1 and report.settings.interval != "simultaneous":
-        cites = "hothorn2008" if "simultaneous" in of_deltas else "dunn1961"
-        yield rf"Those of the differences of {joint:,} comparisons hold together~\cite{{{cites}}}."
+        each = escape_latex(f"{100.0 - 100.0 * report.settings.alpha / joint:.6g}%")
+        how = (
+            r"~\cite{hothorn2008}"
+            if "simultaneous" in of_deltas
+            else rf" (Bonferroni~\cite{{dunn1961}}: each at {each})"
+        )
+        yield f"The intervals of differences of {joint:,} comparisons are simultaneous{how}."
     elif of_deltas and len(report.comparisons) > 1 and joint == 1:
-        yield "Those of differences are for each comparison alone."
+        yield "The intervals of differences are not simultaneous."

@@ -377,7 +377,7 @@ def draw_diagram(
 ) -> None:
     """A critical-difference diagram: systems on a scale of scores, and bars that join those that do not differ.
 
-    Reference: Demsar (2006), "Statistical comparisons of classifiers over multiple data sets", section 3.2.4, whose
+    Reference: Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", section 3.2.4, whose
     scale is of average ranks.
     """
     bars = _bars(groups)

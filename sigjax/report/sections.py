@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from sigjax.metrics import MEAN
 from sigjax.multiple.adjustment import MOST_RESAMPLES
 from sigjax.records import (
     CORRECTIONS,
@@ -22,6 +23,7 @@ from sigjax.records import (
     Comparison,
     Comparisons,
     Interval,
+    Note,
     ReportRecord,
     Settings,
     SystemScore,
@@ -31,6 +33,7 @@ from sigjax.records.comparison import Headline
 from sigjax.records.display import visible
 from sigjax.report.words import (
     ALTERNATIVES,
+    HIGHER,
     LOWER,
     METHODS,
     count,
@@ -474,7 +477,9 @@ def _caption(metric: str, num_systems: int, report: ReportRecord) -> str:
     if units != instances:
         text += f", resampled as {count(units, 'cluster')}"
     text += f", {count(num_systems, 'system')}"
-    return f"{text}{LOWER}" if metric in report.lower_is_better else text
+    if metric in report.lower_is_better:
+        return f"{text}{LOWER}"
+    return f"{text}{HIGHER}" if metric == MEAN.name else text
 
 
 def _family(
@@ -487,11 +492,11 @@ def _family(
     drawn, undecided = resamples.known_values(), needed.at(known.mapped(partial(is_, False)))  # noqa: FBT003
     heading = _heading(test, size, max(together, size), settings, is_sampled=len(drawn) == size)
     basis = f"{heading}; * p < {settings.alpha:g}"
-    # Ranks and the top group hold where test and correction bound all false findings together.
-    familywise = CORRECTIONS[settings.correction].bounds == "familywise" and not settings.mid_p
-    if familywise and test == settings.tests[0] == "permutation" and systems[0].in_top_group is not None:
-        sure = f"with about {percent(settings.level)} confidence"
-        basis += f'; {sure} all ranks hold, and the group "best" has every truly best system'
+    if test == settings.tests[0] and systems[0].in_top_group is not None:
+        basis += _promise(metric, report, is_settled=not len(undecided.values))
+    if held := _held_by_joint_intervals(pairs, settings):
+        basis += f"; {count(held, 'pair')} with * {'has' if held == 1 else 'have'} 0 in the joint interval: "
+        basis += f"{CORRECTIONS[settings.correction].title} decides more pairs than joint intervals do, so go by p"
     method = _method_line(only, size, drawn, pairs.column("method").distinct())
     warning = _unsettled(size, undecided.known_values(), len(undecided.values), settings)
     conclusion = lone_sentence(report.num_units, report.num_instances, settings)
@@ -499,6 +504,39 @@ def _family(
         conclusion = conclusion or pair_sentence(only)
     conclusion = conclusion or systems_sentence(pairs, systems, settings, lower_is_better=lower_is_better)
     return PairFamily(test, pairs, systems, settings, heading, basis, method, warning, only, conclusion)
+
+
+def _held_by_joint_intervals(pairs: Comparisons, settings: Settings) -> int:
+    """How many pairs are significant although their joint interval holds 0."""
+    if settings.alternative != "two-sided":
+        return 0
+    ends, joint, p_adjusted = pairs.arrays("interval", "joint_pairs", "p_adjusted")
+    holds = (ends[:, 0] <= 0.0) & (ends[:, 1] >= 0.0) & (joint > 1)
+    return int(np.count_nonzero(holds & (p_adjusted < settings.alpha)))
+
+
+def _promise(metric: str, report: ReportRecord, *, is_settled: bool) -> str:
+    """How sure ranks and the top group are: they are right where test and correction bound all false findings together.
+
+    Nothing is promised for the bootstrap and mid-p, while pairs are undecided, and for runs that are trained models.
+    """
+    settings = report.settings
+    familywise = CORRECTIONS[settings.correction].bounds == "familywise" and not settings.mid_p
+    exchanges, codes = DESIGNS[settings.design].exchanges, {"trained": False, "exchangeable": False}
+    for note in report.notes:
+        if isinstance(note, Note) and note.code in codes:
+            codes[note.code] |= not note.about or metric in note.about.split(", ")
+    if (
+        not familywise
+        or settings.tests[0] != "permutation"
+        or not is_settled
+        or exchanges == "runs"
+        or codes["trained"]
+    ):
+        return ""
+    condition = "if systems of equal score could exchange outputs, " if codes["exchangeable"] else ""
+    right = 'all ranks are right, and the group "best" has every truly best system'
+    return f"; {condition}in about {percent(settings.level)} of test sets {right}"
 
 
 def systems_table(systems: Sequence[SystemScore], families: Sequence[PairFamily], settings: Settings) -> Table:
@@ -634,25 +672,37 @@ def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, met
     return "method: " + ", ".join(parts)
 
 
+_MOST_OPEN = 0.2
+"""The share of undecided pairs that the proposed number of resamples may leave undecided."""
+
+
 def _unsettled(num_pairs: int, needed: np.ndarray, num_open: int, settings: Settings) -> str | None:
-    """A warning where infinitely many resamples could decide otherwise.
+    """A warning where infinitely many resamples could decide otherwise, and how many resamples decide most pairs.
 
     `needed` are the resamples that would decide each pair that at most `MOST_RESAMPLES` would.
     """
     if num_open == 0:
         return None
     if num_pairs == 1:
-        text = f"The decision at {settings.alpha:g} is uncertain: more resamples could change it"
+        text, them = f"The decision at {settings.alpha:g} is uncertain: more resamples could change it.", "it"
     else:
-        text = f"{count(num_open, 'pair')} {'is' if num_open == 1 else 'are'} undecided at {settings.alpha:g}"
-        text += ": more resamples could change the decision"
-    others, them = num_open - len(needed), "it" if num_open == 1 else "them"
+        verb, them = ("is", "it") if num_open == 1 else ("are", "them")
+        text = f"{count(num_open, 'pair')} {verb} undecided at {settings.alpha:g}: more resamples"
+        text += " could change the decision."
     if not len(needed):
-        return f"{text}; even {MOST_RESAMPLES:,} would hardly decide {them}."
-    text += f"; about {needed.max():,} would decide "
-    if not others:
-        return f"{text}{them}."
-    return f"{text}{len(needed):,} of them, and even {MOST_RESAMPLES:,} hardly the other{'s' if others > 1 else ''}."
+        return f"{text} Even {MOST_RESAMPLES:,} resamples would hardly decide {them}."
+    numbers, decided = np.unique(needed, return_counts=True)
+    decided = np.cumsum(decided)
+    chosen = int(np.argmax(decided >= (1.0 - _MOST_OPEN) * len(needed)))
+    enough, later, never = int(decided[chosen]), len(needed) - int(decided[chosen]), num_open - len(needed)
+    text += (
+        f" --resamples {numbers[chosen]} would probably decide {them if enough == num_open else f'{enough:,} of them'}"
+    )
+    if later:
+        text += f"; {later:,} {'needs' if later == 1 else 'need'} up to {numbers[-1]:,}"
+    if never:
+        text += f"; {never:,} {'is' if never == 1 else 'are'} too close for any number"
+    return f"{text}."
 
 
 DAGGER, DOUBLE_DAGGER = "†", "‡"

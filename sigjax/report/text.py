@@ -165,7 +165,12 @@ def _conclusions(page: Page, sections: Sequence[Section], *, are_ranked: bool = 
 def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[str, str]) -> bool:
     """Draw several metrics of few systems in one table; whether they fit into one. `measured` has titles with tasks."""
     full = [measured.get(section.metric, section.title) for section in sections]
-    on = [one.caption.removeprefix(title).removesuffix(words.LOWER) for one, title in zip(sections, full, strict=True)]
+    ends = (words.LOWER, words.HIGHER)
+    shown = [
+        next((one.caption.removesuffix(end) for end in ends if one.caption.endswith(end)), one.caption)
+        for one in sections
+    ]
+    on = [caption.removeprefix(title) for caption, title in zip(shown, full, strict=True)]
     tasks = {measured.get(section.metric, "").rpartition(": ")[0] for section in sections}
     if len({*on}) > 1 or len(tasks) > 1:
         return False

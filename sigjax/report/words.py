@@ -49,7 +49,7 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-LOWER = "; lower is better"
+LOWER, HIGHER = "; lower is better", "; higher is better"
 """The end of the caption of a metric whose lower scores are better."""
 
 

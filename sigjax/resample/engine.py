@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.records import Alternative, Array, Metric, Score
-from sigjax.resample import tally
+from sigjax.resample import summaries, tally
 from sigjax.resample.draws import rows_of, seed_key
 from sigjax.resample.projection import ColumnIndices, Projection
 from sigjax.run.backend import Backend, compiled, on_all_devices, out_of_memory
@@ -85,21 +85,24 @@ def _calls(
 
     A program is the same for every number of resamples: it skips tiles that begin after the last.
     """
-    num_tiles, workers = -(-(run.resamples - run.start) // rows_per_tile), _num_workers(run.backend)
+    num_tiles = -(-(run.resamples - run.start) // rows_per_tile)
+    workers = 1 if run.stays else _num_workers(run.backend)  # programs are queued
     static = (("kernel", kernel), ("rows_per_tile", rows_per_tile), *static)
     num_devices, used, slots = max(len(run.backend.devices), 1), 1, 1
     program = partial(_tiles, **dict(static))
     if devices := run.backend.devices:
         slots = min(_TILES_PER_CALL, max(1, _ROWS_PER_CALL // rows_per_tile))
-        used = min(slots, -(-num_tiles // (workers * num_devices)))
+        used = slots if run.stays else min(slots, -(-num_tiles // (workers * num_devices)))
         program = compiled(_tiles, static, devices=devices, wide_vectors=wide_vectors)
     in_call = np.arange(num_devices * used).reshape(num_devices, used)
 
-    def call(tile: int) -> tuple[np.ndarray, ...]:
+    def call(tile: int) -> tuple[Any, ...]:
         first = np.full((num_devices, slots), run.resamples)
         first[:, :used] = run.start + (tile + in_call) * rows_per_tile
         # What is not finite is counted, and refused later with the systems' names.
         with np.errstate(all="ignore"):
+            if run.stays:
+                return program(first.ravel(), task)
             outputs = (np.asarray(output) for output in program(first.ravel(), task))
             shaped = (output.reshape(num_devices, slots, *output.shape[1:])[:, :used] for output in outputs)
             return tuple(output.reshape(-1, *output.shape[2:])[: num_tiles - tile] for output in shaped)
@@ -190,12 +193,17 @@ def replicates(
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
     """Scores of all systems by some metrics on the same resamples, piece by piece.
 
-    Yields the first resample of a piece, and for each metric scores `[system, resample]` (float64).
+    Yields the first resample of a piece, and for each metric scores `[system, resample]` (float64). Where they stay on
+    the device, pieces are arrays of JAX, of one length; but scores that are left to NumPy are on the host.
     """
+    run = replace(run, stays=run.stays and not any(each.on_host for each in metrics))
     in_kernel = tuple(None if each.on_host else each.score for each in metrics)
     size = sum(0 if each.on_host else each.indices.column.size for each in metrics)
     data = ScaledProjection(projection, None), tuple((each.indices, each.divisors) for each in metrics)
     for start, outputs in stream(_scores_tile, (("scores", in_kernel),), data, run, size=size):
+        if run.stays:
+            yield start, tuple(compiled(summaries.joined, devices=())(tiles) for tiles in outputs)
+            continue
         scored = (
             _on_host(each, tiles) if each.on_host else tiles for each, tiles in zip(metrics, outputs, strict=True)
         )

@@ -47,6 +47,35 @@ def total(values: np.ndarray) -> np.ndarray:
     return np.add.accumulate(values, axis=-1)[..., -1]
 
 
+class PiecewiseTotal:
+    """The same sum, to the last bit, of numbers that come in order but not at once; it holds one of 32.
+
+    >>> piecewise = PiecewiseTotal(1000)
+    >>> piecewise.add(0, np.full(7, 0.1))
+    >>> piecewise.add(7, np.full(993, 0.1))
+    >>> piecewise.total() == total(np.full(1000, 0.1))
+    np.True_
+    """
+
+    def __init__(self, count: int) -> None:
+        self._added = np.empty(-(-count // _ROWS))
+
+    def add(self, start: int, values: np.ndarray) -> None:
+        """Add the numbers from `start` on."""
+        while len(values):
+            row, place = divmod(start, len(self._added))
+            part = self._added[place : place + len(values)]
+            if row:
+                part += values[: len(part)]
+            else:
+                part[:] = values[: len(part)]
+            start, values = start + len(part), values[len(part) :]
+
+    def total(self) -> np.ndarray:
+        """The sum, once all have been added."""
+        return total(self._added)
+
+
 def variance(values: np.ndarray) -> np.ndarray:
     """Variances `[...]` (ddof = 1) of float64 numbers `[..., n]`, summed by `total`; else as `numpy.var`.
 

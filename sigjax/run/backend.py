@@ -338,6 +338,18 @@ def choose_backend(device: Device, *, numpy_seconds: float) -> Backend:
     return NUMPY
 
 
+_FRACTION = 0.4
+"""Of the memory of a GPU, that replicates may take: while a piece is added, there are two copies."""
+
+
+def room(backend: Backend) -> float:
+    """How many GiB of replicates a GPU keeps where they are made; 0 for other devices, and for several of them."""
+    if backend.platform != "gpu" or len(backend.devices) != 1:
+        return 0.0
+    stats: dict[str, int] = backend.devices[0].memory_stats() or {}
+    return _FRACTION * stats.get("bytes_limit", 0) / 2**30
+
+
 def most_bytes(backend: Backend, *, counts: bool = False) -> int:
     """Up to how many bytes of whole numbers are best multiplied as bytes, by masks or `counts`; 0 for none.
 

@@ -178,6 +178,8 @@ class Run:
     start: int = 0
     """Resamples before this one are left out."""
     checkpoint: Checkpoint = NO_CHECKPOINT
+    stays: bool = False
+    """Replicates stay on the device, whose pieces may end with what means nothing."""
 
     def blocks(self, num_columns: int) -> Iterator[Run]:
         """The run in blocks of which sums of so many columns are held at a time."""

@@ -90,7 +90,14 @@ def read_head(path: str | os.PathLike[str]) -> tuple[str, bytes]:
             head = _unpacked_head(head)
         except zlib.error:
             head = read_bytes(path)[:_HEAD]
+    if _is_wide(head):
+        head = head.decode("utf-16", "ignore").encode("utf-8", "ignore")
     return name, head.removeprefix(b"\xef\xbb\xbf")
+
+
+def _is_wide(data: bytes) -> bool:
+    """Whether text begins with the byte order mark of UTF-16, and not of UTF-32."""
+    return data.startswith((b"\xff\xfe", b"\xfe\xff")) and not data.startswith(b"\xff\xfe\0\0")
 
 
 def is_spreadsheet(_: str, head: bytes) -> bool:
@@ -228,7 +235,7 @@ def read_text(path: str) -> str:
 
 
 def decode_text(file: str, data: bytes) -> str:
-    r"""UTF-8 text with line ends as `\n`; a byte order mark at the start is dropped."""
+    r"""Text of UTF-8 or UTF-16 with line ends as `\n`; a byte order mark at the start is dropped."""
     text = _decode(file, data).removeprefix("\ufeff")
     if not text.strip():
         raise InputError(f"{file}: is empty; expected results")
@@ -248,14 +255,14 @@ def read_segments(path: str) -> list[str]:
 
 
 def _decode(file: str, data: bytes) -> str:
-    """UTF-8 text as it stands."""
+    """UTF-8 text as it stands, or UTF-16 text that says so by its byte order mark."""
     if is_spreadsheet(file, data):
         raise InputError(f"{file}: is a spreadsheet (Excel, LibreOffice), where text is expected; save it as CSV")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError(f"{file}: is UTF-16 text; save it as UTF-8")
     try:
-        text = data.decode()
+        text = data.decode("utf-16" if _is_wide(data) else "utf-8")
     except UnicodeDecodeError as error:
+        if _is_wide(data):
+            raise InputError(f"{file}: is damaged UTF-16 text ({error.reason}); save it as UTF-8") from None
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(
             f"{Line(file, line)}: expected UTF-8 text, got byte 0x{data[error.start]:02x}; save the file as UTF-8"

@@ -14,6 +14,7 @@ import numpy as np
 from sigjax.records import Array
 
 Carry = TypeVar("Carry")
+_SIGN = 2**63
 ZERO_COUNT = -128
 """What stands for a count of 0 in a byte."""
 
@@ -156,6 +157,85 @@ def byte_product(matrix: Array, weights: Array) -> Array:
     if isinstance(matrix, np.ndarray):
         return matrix.astype(np.int32) @ weights.T
     return _lax().dot_general(matrix, weights, (((1,), (1,)), ((), ())), preferred_element_type=np.int32)
+
+
+WORDS, _COLUMNS = 16, 256
+"""Words, and rows of the second side, that are compared together: as many as stay in the first cache (measured)."""
+
+
+def differing(first: Array, second: Array, width: Array) -> Array:
+    """In how many of the `width` places each row of `first` and each of `second` differ, `[first, second]` (int32).
+
+    Rows hold 1 and -1, and 0 beyond the width, as bytes `[row, place]`, fewer than `2**24`; or, compiled for a CPU, one
+    bit a place, as words `[row, word]` (uint64) whose number is a multiple of `WORDS`.
+    """
+    if isinstance(first, np.ndarray):
+        agreeing = (first.astype(np.float32) @ second.T.astype(np.float32)).astype(np.int32)
+        return (width - agreeing) >> 1
+    if first.dtype != np.uint64:
+        return (width - byte_product(first, second)) >> 1
+    xp = first.__array_namespace__()
+    columns = next(size for size in (_COLUMNS, len(second)) if len(second) % size == 0)
+    rows = 2 if len(first) % 2 == 0 else 1
+
+    def of_columns(words: Array) -> Array:
+        """Of some rows of the second side, `[group, word, row]`."""
+
+        def of_rows(own: Array) -> Array:
+            def add(found: Array, group: tuple[Array, Array]) -> tuple[Array, tuple[()]]:
+                left, right = group
+                for at in range(WORDS):
+                    found = found + popcount(left[at][:, None] ^ right[at][None, :])
+                return found, ()
+
+            return scan(add, xp.zeros((rows, columns), xp.uint64), (own, words))[0].astype(xp.int32)
+
+        grouped = xp.moveaxis(first.reshape(-1, rows, first.shape[1] // WORDS, WORDS), 1, 3)
+        return map_items(of_rows, grouped).reshape(len(first), columns)
+
+    by_column = xp.moveaxis(second.reshape(-1, columns, second.shape[1] // WORDS, WORDS), 1, 3)
+    return xp.moveaxis(map_items(of_columns, by_column), 0, 1).reshape(len(first), len(second))
+
+
+def slice_at(array: Array, start: Array, size: int) -> Array:
+    """`array[start : start + size]`, where that is within; JAX need not know the start when it compiles."""
+    if isinstance(array, np.ndarray):
+        return array[start : start + size]
+    return _lax().dynamic_slice_in_dim(array, start, size)
+
+
+def slice_last(array: Array, start: Array, size: int) -> Array:
+    """The same along the last axis, for JAX."""
+    return _lax().dynamic_slice_in_dim(array, start, size, axis=-1)
+
+
+def put_at(array: Array, part: Array, start: Array) -> Array:
+    """The array with a part of its columns, from `start` on, put in place of what was there; for JAX."""
+    return _lax().dynamic_update_slice_in_dim(array, part, start, axis=-1)
+
+
+def while_any(needed: Callable[[Carry], Array], step: Callable[[Carry], Carry], carry: Carry) -> Carry:
+    """`carry = step(carry)` while anything is `needed`, for JAX."""
+
+    def any_is(carry: Carry) -> Any:
+        return needed(carry).any()
+
+    return _lax().while_loop(any_is, step, carry)
+
+
+def keys(numbers: Array) -> Array:
+    """Whole numbers (uint64) in the order of float64 numbers, one step from each to the next, NaN last; for JAX."""
+    bits = _lax().bitcast_convert_type(numbers, np.uint64)
+    is_negative = bits >= np.uint64(_SIGN)
+    xp = numbers.__array_namespace__()
+    return xp.where(xp.isnan(numbers), np.uint64(2**64 - 1), xp.where(is_negative, ~bits, bits | np.uint64(_SIGN)))
+
+
+def numbers(keys: Array) -> Array:
+    """The numbers of such keys."""
+    xp = keys.__array_namespace__()
+    bits = xp.where(keys >= np.uint64(_SIGN), keys ^ np.uint64(_SIGN), ~keys)
+    return _lax().bitcast_convert_type(bits, np.float64)
 
 
 def barrier(arrays: Any) -> Any:

@@ -507,7 +507,9 @@ class Checksum:
 
     def add(self, piece: str) -> None:
         """Add a piece of JSON, whose lines begin with blanks; no text of JSON holds a line break."""
-        joined = piece.replace(",\n    ", ", ").replace("\n    ", "").replace("\n  ", "")
+        joined = piece.replace(",\n    ", ", ")
+        if "\n" in joined:
+            joined = joined.replace("\n    ", "").replace("\n  ", "")
         self._digest.update(joined.encode())
 
     @property

@@ -101,8 +101,8 @@ _ALL = (
     _study(
         "monitor",
         "Which pairs are settled by the results so far, and may the evaluation stop? Look as often as you like.",
-        "By a test that stays valid however often one looks. Exit code 0: stop; 3: go on. Of logs that grow, each call "
-        "with --checkpoint FILE takes what is new.",
+        "By a test that stays valid however often one looks. Exit code 0: stop; 3: go on. With "
+        "--checkpoint FILE, each call reads only what is new in the logs.",
         takes="growing",
         files="As for `sigjax compare`: all results so far.",
     ),
@@ -147,7 +147,7 @@ _ALL = (
     ),
     _study(
         "rank",
-        "Rank very many systems by right or wrong answers: all pairs are tested exactly, and none is kept.",
+        "Rank very many systems by right or wrong answers: tests all pairs exactly, reports only the ranking.",
         "20,000 systems on 10,000 instances take minutes. Up to some thousand systems, `sigjax compare` says more.",
         result="Ranking",
         options="RankOptions",
@@ -186,7 +186,7 @@ _ALL = (
     ),
     _study(
         "verify",
-        "Is a report that of these files? The same data, and, when compared again, the same numbers.",
+        "Check that a report was made from these files: compare again, and compare the numbers.",
         module="diff",
         result="Verification",
         takes="reports",

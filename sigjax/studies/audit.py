@@ -11,7 +11,7 @@ import numpy as np
 
 import sigjax.studies.study as study
 import sigjax.studies.trials as trials
-from sigjax.comparison.options import ReadingOptions, evaluations_of
+from sigjax.formats.reading import read_data
 from sigjax.records import Interval, Settings, Test
 from sigjax.records.display import Brief
 from sigjax.records.options import check, same, takes
@@ -34,7 +34,7 @@ _BAND = 1.358
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditOptions(trials.StudyOptions, ReadingOptions):
+class AuditOptions(trials.StudyOptions):
     """The options of `audit`."""
 
     test: Test | Sequence[Test] = same(trials.StudyOptions, "test", ("permutation", "bootstrap"))
@@ -140,8 +140,8 @@ class Audit(study.Study):
         return [
             *lines,
             "",
-            "excess: largest amount by which the share of p-values up to v exceeds v "
-            f"(uniform p-values: about {0.6267 / self.repetitions**0.5:.3f}), with its p",
+            "excess: how far p-values are below a uniform distribution at most (Kolmogorov distance; by chance "
+            f"about {0.6267 / self.repetitions**0.5:.3f}), with its p",
             self.signature,
         ]
 
@@ -183,10 +183,10 @@ def audit(data: Any, options: AuditOptions) -> Audit:
         >>> audit(evaluation, test="permutation", repetitions=200).tests[0].errors[1].rate
         0.0
     """
-    evaluations = evaluations_of(data, options, selects=True)
     check(options)
+    evaluations = read_data(data, options.read, progress=options.progress)
     settings = trials.checked_settings(evaluations, options, min(ALPHAS))
-    audited, pilots = [], [trials.make_pilot(trials.select_pair(each, options.only)) for each in evaluations]
+    audited, pilots = [], [trials.make_pilot(trials.check_pair(each)) for each in evaluations]
     for pilot in pilots:
         made = pilot, trials.swapped(pilot, settings.seed), pilot.units.strata
         tried = trials.run_trials(*made, options.repetitions, settings, options.device, progress=options.progress)

@@ -30,7 +30,7 @@ from sigjax.formats.reading import read_rows
 from sigjax.multiple.ranks import rank_intervals
 from sigjax.readers.frames import frame_table
 from sigjax.readers.layouts import battle_columns, battle_rows
-from sigjax.readers.options import FileOptions, Options, listing, quote, suggest
+from sigjax.readers.options import Options, ReadOptions, listing, quote, suggest
 from sigjax.readers.shapes import shaped
 from sigjax.readers.table import DataColumn, DataTable
 from sigjax.records import Hint, InputError, Interval, Settings
@@ -60,13 +60,13 @@ class BattlesOptions:
     """The options of `battles`."""
 
     cluster: str | None = same(
-        FileOptions, "cluster", doc="Column of users or prompts, whose battles depend on each other.", more=""
+        ReadOptions, "cluster", doc="Column of users or prompts, whose battles depend on each other.", more=""
     )
     ties: Literal["davidson", "half"] = option(
         "davidson", "How ties count: by Davidson's model, or as half a win (Bradley-Terry).", group="Main options"
     )
-    only: Sequence[str] | None = same(FileOptions, "only", doc="Take the battles among these systems alone.", more="")
-    where: str | None = same(FileOptions, "where")
+    only: Sequence[str] | None = same(ReadOptions, "only", doc="Take the battles among these systems alone.", more="")
+    where: str | None = same(ReadOptions, "where")
     missing: Literal["error", "drop"] = option(
         "error", "What to do with battles without a winner: refuse them, or leave them out.", group="Input"
     )
@@ -222,7 +222,7 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
         [('A', 0.59, (1, 2)), ('B', 0.15, (1, 2)), ('C', -0.74, (3, 3))]
     """
     check(options)
-    reading = Options(**values(options, FileOptions))
+    reading = Options(**values(options, Options))
     table, own, notes = shaped(_table(data, reading), reading)
     if not (columns := battle_columns(table, counts=True)):
         expected = "the columns model_a, model_b and winner, or model_a, model_b, wins, losses and ties"
@@ -314,7 +314,7 @@ def _table(data: Any, options: Options) -> DataTable:
     if isinstance(data, str | os.PathLike):
         return read_rows(data, options)
     if not isinstance(data, Mapping):
-        return frame_table(data)
+        return frame_table(data, options)
     columns = {str(name): DataColumn(["" if cell is None else str(cell) for cell in own]) for name, own in data.items()}
     if len({len(own) for own in columns.values()}) != 1:
         raise InputError("battles takes columns of equal length, such as model_a, model_b and winner")

@@ -5,7 +5,7 @@ Those of more systems on data sets, and of folds, are in `datasets`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import Any, Literal
@@ -15,9 +15,10 @@ from rich.cells import cell_len, set_cell_size
 
 import sigjax.report.words as words
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of, is_array
+from sigjax.comparison.options import CompareOptions
+from sigjax.formats.reading import is_array, read_data
 from sigjax.metrics import METRICS, evaluation_from_arrays, measured_from, origins
-from sigjax.readers.options import metric_of_arrays
+from sigjax.readers.options import metric_of_arrays, reading
 from sigjax.records import (
     Alternative,
     Comparison,
@@ -275,9 +276,10 @@ class ClassicalTests(StudyResult):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassicalOptions(ReadingOptions):
+class ClassicalOptions:
     """The options of `classical_tests`."""
 
+    read: Mapping[str, Any] | None = same(CompareOptions, "read")
     alternative: Alternative = same(
         CompareOptions, "alternative", more="Of the first system, a. Chi-square tests are two-sided only."
     )
@@ -303,7 +305,7 @@ class ClassicalOptions(ReadingOptions):
 
 @takes(ClassicalOptions)
 @with_progress
-def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests | RankTests | StudyRows[FoldTest]:
+def classical_tests(*data: Any, options: ClassicalOptions) -> ClassicalTests | RankTests | StudyRows[FoldTest]:
     r"""Classical tests of two systems beside the permutation test and the bootstrap test; of more, tests of ranks.
 
     Paired t, Wald z, sign, Wilcoxon and McNemar tests take the differences $d_i$ of units on the one statistic by which
@@ -318,23 +320,24 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests 
     2 folds, of each pair and data set (`FoldTest`). Of "auc" there is DeLong's test.
 
     Args:
-        systems: systems as `compare` takes them (an `Evaluation`, a data frame, a path, ...); or two arrays, a and b,
+        data: systems as `compare` takes them (an `Evaluation`, a data frame, a path, ...); or two arrays, a and b,
             `[instance]` or `[instance, input]`, of the same instances in the same order.
         options: see `ClassicalOptions`.
 
     Raises:
-        InputError: fewer than two systems; an evaluation and also `metric`; and what `compare` refuses.
+        InputError: fewer than two systems; an evaluation and also options of reading; and what `compare` refuses.
 
     Reference: Yeh (2000), "More accurate tests for the statistical significance of result differences".
 
     Example:
-        >>> result = classical_tests([1, 1, 1, 1, 1, 1, 0, 1], [0, 1, 0, 0, 0, 0, 0, 0], metric="accuracy")
+        >>> a, b = [1, 1, 1, 1, 1, 1, 0, 1], [0, 1, 0, 0, 0, 0, 0, 0]
+        >>> result = classical_tests(a, b, read={"metric": "accuracy"})
         >>> result["sign (exact)"].p_value, result.comparisons[0].p_value
         (0.03125, 0.03125)
         >>> round(result["two-sample t"].statistic * result.factor, 6) == round(result["paired t"].statistic, 6)
         True
     """
-    evaluation = _systems(systems, options)
+    evaluation = _systems(data, options)
     if options.design == "folds" or len(evaluation.systems) > 2:
         _refuse_ignored(evaluation, options)
     if options.folds is not None and options.design != "folds":
@@ -346,7 +349,7 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests 
     num_units = int(units_of_instances(evaluation)[0].max()) + 1
 
     def run(tests: Sequence[Test], **changes: Any) -> Report:
-        return compare(evaluation, interval="none", **values(options, CompareOptions, test=tests, **changes))
+        return compare(evaluation, interval="none", **values(options, CompareOptions, read=None, test=tests, **changes))
 
     no_bootstrap = ONE_UNIT if num_units == 1 else NO_SAMPLE if evaluation.unit == "response" else None
     report = run(("permutation",) if no_bootstrap else ("permutation", "bootstrap"))
@@ -384,12 +387,14 @@ def _refuse_ignored(evaluation: EvaluationRecord, options: ClassicalOptions) -> 
 
 def _systems(systems: Sequence[Any], options: ClassicalOptions) -> EvaluationRecord:
     if len(systems) == 2 and all(map(is_array, systems)):
-        return evaluation_from_arrays(dict(zip("ab", systems, strict=True)), metric=metric_of_arrays(options.metric))
+        metric = metric_of_arrays(reading(options.read))
+        return evaluation_from_arrays(dict(zip("ab", systems, strict=True)), metric=metric)
     if len(systems) != 1 or is_array(systems[0]):
         raise InputError(f"expected what compare takes, of two systems, or two arrays a and b; got {len(systems)}")
-    evaluation, *others = evaluations_of(systems[0], options, folds=options.design == "folds")
+    folds = options.design == "folds"
+    evaluation, *others = read_data(systems[0], options.read, folds=folds, progress=options.progress)
     if others:
-        raise InputError(f"classical tests take one metric, got {1 + len(others)}; name one ({Hint('metric')})")
+        raise InputError(f"classical tests take one metric, got {1 + len(others)}; name one ({Hint('metric', 'NAME')})")
     if len(evaluation.systems) < 2:
         raise InputError(f"expected two systems or more, got {len(evaluation.systems)}")
     return evaluation
@@ -417,7 +422,7 @@ def _table(result: ClassicalTests) -> list[str]:
     """One row per test, under the title of its group; what a test assumes is broken into lines that fit."""
     groups = {"resampling": _resampled(result)}
     groups |= {title: [_row(test) for test in result if test.paired == paired] for paired, title in GROUPS.items()}
-    header = ("test", "statistic", "p", "assumes, besides independent units, that")
+    header = ("test", "statistic", "p", "assumes (besides independent units)")
     rows = [header, *(row for group in groups.values() for row in group)]
     name, statistic, p = (max(cell_len(row[column]) for row in rows) for column in range(3))
 

@@ -2,7 +2,7 @@
 
 Of more than two systems, on data sets (the instances): Friedman's test with the correction of Iman and Davenport, mean
 ranks, and all pairs by Nemenyi's test and by Wilcoxon's with Holm's correction. The data sets are a sample of those
-that systems may meet. Reference: Demsar (2006), "Statistical comparisons of classifiers over multiple data sets".
+that systems may meet. Reference: Demšar (2006), "Statistical comparisons of classifiers over multiple data sets".
 
 Of folds: their training sets overlap, so that their results depend on each other and a t test of them rejects far too
 often. The corrected resampled t test takes the variance of the mean as $(1/k + n_2/n_1) s^2$ for k results, where each
@@ -183,7 +183,7 @@ def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) 
     where all data sets rank alike F is infinite, and p exact: $m^{1 - N}$ of m orders of the ranks. Nemenyi:
     $|R_i - R_j| \sqrt{6 N / (k (k + 1))}$ by the studentized range over $\sqrt 2$.
 
-    Reference: Demsar (2006); Iman and Davenport (1980), "Approximations of the critical region of the Friedman
+    Reference: Demšar (2006); Iman and Davenport (1980), "Approximations of the critical region of the Friedman
     statistic"; Nemenyi (1963), "Distribution-free multiple comparisons".
 
     >>> from sigjax.metrics import evaluation_from_arrays

@@ -18,10 +18,10 @@ from typing import Any, Literal
 import numpy as np
 
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
-from sigjax.formats import read_metrics
+from sigjax.comparison.options import CompareOptions
+from sigjax.formats.reading import read_data
 from sigjax.metrics import meant_among
-from sigjax.readers.options import TableOptions, listing
+from sigjax.readers.options import ReadOptions, listing, reading
 from sigjax.records import (
     Comparison,
     Device,
@@ -313,15 +313,18 @@ class DiffOptions:
     """The options of `diff`."""
 
     margin: float | None = option(
-        None, "Largest loss that does not matter, fixed beforehand; without it, no test.", above=0, group="Main options"
+        None,
+        "The largest loss that you accept; fix it before you look. Without it, no test.",
+        above=0,
+        group="Main options",
     )
     confidence_level: float = same(
         Settings, "confidence_level", doc="Confidence level of the limits of changes.", above=0.5, group="Main options"
     )
     metric: Sequence[str] = option((), "Compare only the scores by these metrics.", group="Main options")
-    only: Sequence[str] | None = same(TableOptions, "only", more="")
+    only: Sequence[str] | None = same(ReadOptions, "only", more="")
     flips: int = option(
-        3, "Of so many systems that changed most, also show what changed them.", most=2**31, group="Main options"
+        3, "For this many systems that changed most, show the instances that changed.", most=2**31, group="Main options"
     )
 
 
@@ -402,7 +405,7 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
 
 def _side(given: Any, name: str) -> Report | list[EvaluationRecord]:
     if isinstance(given, str | os.PathLike):
-        return list(read_metrics(given)) if os.fspath(given).endswith(".npz") else Report.from_json(given)
+        return read_data(given, metrics=()) if os.fspath(given).endswith(".npz") else Report.from_json(given)
     if isinstance(given, Report):
         return given
     evaluations = given if isinstance(given, list | tuple) else [given]
@@ -626,9 +629,10 @@ class Verification(StudyResult):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerifyOptions(ReadingOptions):
+class VerifyOptions:
     """The options of `verify`."""
 
+    read: Mapping[str, Any] | None = same(CompareOptions, "read")
     device: Device = same(CompareOptions, "device")
     progress: bool = same(CompareOptions, "progress")
 
@@ -636,9 +640,9 @@ class VerifyOptions(ReadingOptions):
 @takes(VerifyOptions)
 @with_progress
 def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
-    """Is a report that of these data? The same data, and, when compared again, the same numbers.
+    """Check that a report was made from these data: compare again, and compare the numbers.
 
-    Give the options that say how data are read; the metrics and all settings are those of the report.
+    Give the options that say how data are read, as `read={...}`; the metrics and all settings are those of the report.
 
     Args:
         report: a `Report`, or the path of its JSON.
@@ -650,14 +654,16 @@ def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
 
     Example:
         >>> answers = {"A": [1, 1, 1, 0, 1, 1], "B": [0, 1, 0, 0, 0, 1]}
-        >>> report = compare(answers, metric="accuracy")
+        >>> report = compare(answers, read={"metric": "accuracy"})
         >>> print(verify(report, answers).text)
         the same data, and the same numbers to the last bit
         >>> print(verify(report, answers | {"B": [0, 1, 0, 0, 0, 0]}).text[:35])
         other data: numbers differ: 'B on i
     """
     report = report if isinstance(report, Report) else Report(**report_fields(report, unchanged=False))
-    evaluations = evaluations_of(data, options, metrics=[] if options.metric else metrics_of(report))
+    given = reading(options.read)
+    metrics = None if given.metric else metrics_of(report)
+    evaluations = read_data(data, given, metrics=metrics, tasks=True, progress=options.progress)
     again = partial(compare, evaluations, **values(report.settings, device=options.device, progress=options.progress))
     if data_hash(evaluations) != report.data:
         differences = tuple(_other_data(report, evaluations, again))

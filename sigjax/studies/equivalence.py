@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from sigjax.comparison.checks import baseline_of, check_evaluations, check_units, named_errors
-from sigjax.comparison.options import BootstrapOptions, CompareOptions, ReadingOptions, evaluations_of
+from sigjax.comparison.options import BootstrapOptions, CompareOptions
+from sigjax.formats.reading import read_data
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings
 from sigjax.records.display import Brief, SciPyNames
@@ -180,9 +181,10 @@ class EquivalencePairOptions(EquivalenceOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EquivalencePairsOptions(EquivalenceOptions, ReadingOptions):
+class EquivalencePairsOptions(EquivalenceOptions):
     """The options of `equivalence`."""
 
+    read: Mapping[str, Any] | None = same(CompareOptions, "read")
     baseline: str | None = same(Settings, "baseline")
     correction: PValueCorrection = same(Settings, "correction", more='Not "maxt", which needs the permutation test.')
 
@@ -239,8 +241,8 @@ def equivalence(data: Any, options: EquivalencePairsOptions) -> StudyRows[Equiva
         >>> [(each.a, each.b, each.holds) for each in equivalence(Evaluation.from_arrays(scores), margin=1.0)]
         [('A', 'B', True), ('A', 'C', False), ('B', 'C', False)]
     """
-    evaluations = evaluations_of(data, options)
     check(options)
+    evaluations = read_data(data, options.read, progress=options.progress)
     settings = Settings(test="bootstrap", **values(options, Settings, method="montecarlo"))
     check_evaluations(evaluations, settings)
     settings = replace(settings, baseline=baseline_of(evaluations[0].systems, settings))

@@ -16,9 +16,10 @@ import numpy as np
 import sigjax.report.words as words
 from sigjax.comparison.checks import named_errors
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import CompareOptions, ReadingOptions
+from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import origins
 from sigjax.metrics.ratios import mean_score
+from sigjax.readers.options import reading
 from sigjax.records import (
     Comparison,
     Device,
@@ -43,7 +44,7 @@ from sigjax.run.files import text_or_file
 from sigjax.studies.association import shuffled
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import Block, BlockResult, Study, caption, grouped, study_signature, with_adjusted_p
-from sigjax.studies.trials import by_one_metric, on_instances, select_pair, signed_data
+from sigjax.studies.trials import by_one_metric, check_pair, on_instances, signed_data
 from sigjax.testing.jackknife import two_way_influences
 from sigjax.testing.problem import problem_of
 
@@ -55,10 +56,11 @@ _TOP, _SHOWN = (1, 2, 5, 10), 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class FlipsOptions(ReadingOptions):
+class FlipsOptions:
     """The options of `flips`."""
 
-    most: int = option(100, "Leave out so many instances at most.", least=1, most=2**31, group="Main options")
+    read: Mapping[str, Any] | None = same(CompareOptions, "read")
+    most: int = option(100, "Leave out at most this many instances.", least=1, most=2**31, group="Main options")
     show: Sequence[str] = option(
         (), "Columns or fields to show beside each instance, such as question target.", group="Main options"
     )
@@ -67,6 +69,7 @@ class FlipsOptions(ReadingOptions):
     seed: int = same(Settings, "seed")
     confidence_level: float = same(Settings, "confidence_level")
     device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress")
 
 
 @dataclass(frozen=True)
@@ -228,7 +231,7 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
     runs they are the fewest of all instances, and so is the last one for every mean; else others may do with fewer.
 
     Args:
-        data: what `compare` takes, of one metric and two systems (or `only` two).
+        data: what `compare` takes, of one metric and two systems (`read={"only": ["A", "B"]}` takes two of more).
         options: see `FlipsOptions`.
 
     Raises:
@@ -239,7 +242,7 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
 
     Example:
         >>> a, b = [1] * 12 + [0] * 8, [1, 0] + [0] * 16 + [1, 1]
-        >>> result = flips({"A": a, "B": b}, metric="accuracy")
+        >>> result = flips({"A": a, "B": b}, read={"metric": "accuracy"})
         >>> len(result.flips), result.fewest_not_significant, result.fewest_no_lead
         (13, 2, 9)
         >>> [(each.removed, round(each.p_value, 4)) for each in result.left_out][:3]
@@ -249,9 +252,10 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
     given = data if isinstance(data, list | tuple) else [data]
     if options.show and any(isinstance(each, EvaluationRecord) for each in given):
         raise InputError(f"{Hint('show')} reads fields of files, and these are read already; give their paths")
-    found = flips_of(select_pair(by_one_metric(data, options), None), options)
+    read, how = reading(options.read), {"progress": options.progress}
+    found = flips_of(check_pair(by_one_metric(data, read, **how)), options)
     with given_as("strata", "show"):
-        texts = {name: by_one_metric(data, replace(options, strata=name)) for name in options.show}
+        texts = {name: by_one_metric(data, replace(read, strata=name), **how) for name in options.show}
     return found.with_texts(texts) if texts else found
 
 
@@ -338,13 +342,14 @@ _SHOWN_PAIRS = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class SlicesOptions(ReadingOptions):
+class SlicesOptions:
     """The options of `slices`."""
 
+    read: Mapping[str, Any] | None = same(CompareOptions, "read")
     by: str | None = option(
         None, "The slices: a column or field, or a file of labels; default: the strata.", group="Main options"
     )
-    least: int = option(10, "Test slices of so many instances or more; others are named.", least=1, most=2**53)
+    least: int = option(10, "Skip slices with fewer instances (they are listed).", least=1, most=2**53)
     permutations: int = option(9999, "Permutations of labels for the test of interaction.", least=1, most=10**9)
     baseline: str | None = same(Settings, "baseline")
     correction: PValueCorrection = same(EquivalencePairsOptions, "correction", doc="How p is adjusted over slices.")
@@ -353,6 +358,7 @@ class SlicesOptions(ReadingOptions):
     seed: int = same(Settings, "seed")
     confidence_level: float = same(Settings, "confidence_level")
     device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress")
 
 
 @dataclass(frozen=True)
@@ -537,11 +543,12 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
     """
     check(options)
     is_read = any(isinstance(each, EvaluationRecord) for each in (data if isinstance(data, list | tuple) else [data]))
-    if not is_read and None not in (options.by, options.strata):
+    read = reading(options.read)
+    if not is_read and None not in (options.by, read.strata):
         raise InputError(f"slices are strata: give {Hint('by')} or {Hint('strata')}, not both")
     changes = {} if is_read or options.by is None else {"strata": options.by}
     with given_as("strata", "by" if changes else "strata"):
-        evaluation = by_one_metric(data, replace(options, **changes), sliced=True)
+        evaluation = by_one_metric(data, replace(read, **changes), progress=options.progress, sliced=True)
     evaluation.check_complete()
     if evaluation.strata is None:
         raise InputError(f"slices needs a label for each instance: give {Hint('by')}, a field or a file of labels")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
@@ -16,7 +16,9 @@ import numpy as np
 
 from sigjax.comparison.checks import named_errors
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
+from sigjax.comparison.options import CompareOptions
+from sigjax.formats.reading import read_data
+from sigjax.readers.join import select
 from sigjax.records import (
     Alternative,
     Design,
@@ -38,7 +40,7 @@ from sigjax.run.context import progress_bar, with_progress
 from sigjax.run.files import naming
 from sigjax.studies.formulas import PROPORTION_LEVEL, paired_proportion
 from sigjax.studies.study import PANEL, WIDTH, Block, Study, grouped, in_units, table_of, unit_of
-from sigjax.studies.trials import checked_settings, on_instances, select
+from sigjax.studies.trials import checked_settings, on_instances
 from sigjax.testing.hypotheses import Hypotheses
 from sigjax.testing.problem import problem_of
 
@@ -56,9 +58,10 @@ _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, kw_only=True)
-class GainsOptions(ReadingOptions):
+class GainsOptions:
     """The options of `gains`."""
 
+    read: Mapping[str, Any] | None = same(CompareOptions, "read")
     sizes: Sequence[int] | None = option(
         None,
         "Also test on the first so many instances (or clusters), and see whether winners win on the others.",
@@ -278,8 +281,8 @@ def gains(data: Any, options: GainsOptions) -> Gains:
         >>> round(study.points[0].median, 3)
         0.883
     """
-    evaluations = evaluations_of(data, options)
     check(options)
+    evaluations = read_data(data, options.read, progress=options.progress)
     if len(options.p_range) != 2 or not options.p_range[0] < options.p_range[1]:
         raise InputError(f"p_range must be the lowest and the highest p, such as 0.04 0.06, got {options.p_range!r}")
     how = {"alternative": _SIDES[options.alternative], "correction": "none"}
@@ -325,7 +328,8 @@ def _others(evaluations: Sequence[EvaluationRecord], options: GainsOptions) -> l
     if options.other is None:
         return []
     with naming("other"):
-        read = evaluations_of(options.other, options, metrics=[each.metric for each in evaluations])
+        metrics = [each.metric for each in evaluations]
+        read = read_data(options.other, options.read, metrics=metrics, progress=options.progress)
     others, names = {each.metric.name: each for each in read}, [each.metric.name for each in evaluations]
     systems = evaluations[0].systems
     if lacking := [*({*names} - {*others}), *(name for name in systems if name not in read[0].systems)]:

@@ -35,10 +35,10 @@ import numpy as np
 
 import sigjax.report.words as words
 from sigjax.comparison.checks import baseline_of
-from sigjax.comparison.options import ReadingOptions
+from sigjax.comparison.options import CompareOptions
 from sigjax.metrics.ratios import ACCURACY, mean_score
 from sigjax.metrics.registry import LARGEST
-from sigjax.readers.options import listing
+from sigjax.readers.options import listing, reading
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Settings
 from sigjax.records.options import check, option, same, takes
 from sigjax.records.settings import PValueCorrection, adjust
@@ -52,7 +52,7 @@ from sigjax.studies.study import (
     signature_line,
     wrapped,
 )
-from sigjax.studies.trials import by_one_metric, select
+from sigjax.studies.trials import by_one_metric
 from sigjax.testing.p_values import special
 
 MonitorCorrection = Literal["ebh", "holm", "none"]
@@ -661,14 +661,15 @@ def _new_labels(what: str, labels: Sequence[object] | None, number: int, before:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MonitorOptions(ReadingOptions):
+class MonitorOptions:
     """The options of `monitor`."""
 
+    read: Mapping[str, Any] | None = same(CompareOptions, "read")
     confidence_level: float = same(
         Settings, "confidence_level", doc="Decisions have an error rate of 1 - level.", more="", group="Main options"
     )
     correction: MonitorCorrection = option(
-        "ebh", "The error rate: of false discoveries (ebh), of any (holm), of each pair (none).", group="Main options"
+        "ebh", "ebh: false discovery rate; holm: any false finding; none: each pair.", group="Main options"
     )
     baseline: str | None = same(Settings, "baseline")
     largest: int | None = option(
@@ -683,6 +684,7 @@ class MonitorOptions(ReadingOptions):
         "Without it, instances count in the order of the files, which may then only grow at the end.",
         group="Main options",
     )
+    progress: bool = same(CompareOptions, "progress")
 
 
 @takes(MonitorOptions)
@@ -701,12 +703,13 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         InputError: a metric that is no mean, several metrics, or a checkpoint of other systems, options or scores.
 
     Example:
-        >>> seen = monitor({"A": [1, 1, 1, 1, 1, 1, 1, 1], "B": [0] * 8}, metric="accuracy", largest=100)
+        >>> results = {"A": [1, 1, 1, 1, 1, 1, 1, 1], "B": [0] * 8}
+        >>> seen = monitor(results, read={"metric": "accuracy"}, largest=100)
         >>> seen.stop, seen.pairs[0].better, seen.pairs[0].settled_at
         (True, 'A', 7)
     """
     check(options)
-    refuse_zero(options.missing)
+    refuse_zero(reading(options.read).missing)
     evaluation, values, units = mean_scores(data, options, "monitor")
     bounds = getattr(evaluation.metric, "bounds", ()) if options.bounds is None else tuple(map(float, options.bounds))
     seen, kept, there = None, options.checkpoint, evaluation.systems
@@ -766,12 +769,10 @@ def refuse_zero(missing: Missing) -> None:
 
 
 def mean_scores(
-    data: Any, options: ReadingOptions, what: str, missing: Missing = "pairwise"
+    data: Any, options: Any, what: str, missing: Missing = "pairwise"
 ) -> tuple[EvaluationRecord, np.ndarray, Sequence[str] | None]:
     """One evaluation by a mean over instances, the scores `[system, instance]`, and labels of units, if there are."""
-    evaluation = by_one_metric(data, options, selects=True, missing=missing)
-    if options.only is not None:
-        evaluation = select(evaluation, options.only)
+    evaluation = by_one_metric(data, options.read, missing=missing, progress=options.progress)
     stats, present = evaluation.stats, slice(None) if evaluation.present is None else evaluation.present
     is_mean = getattr(evaluation.metric, "score", None) is mean_score and (stats[..., 1][present] == 1).all()
     if not is_mean or evaluation.weights is not None:

@@ -15,7 +15,7 @@ import numpy as np
 import sigjax.studies.trials as trials
 from sigjax.comparison.analysis import run_variances
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import ReadingOptions, evaluations_of
+from sigjax.formats.reading import read_data
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings, Test
 from sigjax.records.options import check, option, required, same, takes
 from sigjax.report.plots import GREY, set_words
@@ -45,7 +45,7 @@ _RUN_COST = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class PowerOptions(trials.StudyOptions, ReadingOptions):
+class PowerOptions(trials.StudyOptions):
     """The options of `power`."""
 
     repetitions: int = same(trials.StudyOptions, "repetitions", 500, least=2)
@@ -171,8 +171,8 @@ class Power(Study):
         lines: list[Block] = [
             f"power for {a} - {b}: pilot of {in_units(self)}",
             f"significant: p <= {self._alpha:.3g} ({alone if self.pairs == 1 else adjusted})",
-            f"detectable: the true difference that is significant with power {percent(self.target)}, by the normal",
-            "approximation and by simulated deltas, with the standard error as known: few units need a little more",
+            f"detectable: the true difference that the test finds with power {percent(self.target)}, by the normal",
+            "approximation and by simulated deltas; with few units it is a little larger",
         ]
         for pilot in self.pilots:
             spec = number_spec([pilot.delta, pilot.standard_error])
@@ -283,13 +283,13 @@ def power(data: Any, options: PowerOptions) -> Power:
         >>> [round(at.power, 1) for at in study.points], [round(at.normal_power, 1) for at in study.points]
         ([0.3, 0.9], [0.5, 1.0])
     """
-    evaluations = evaluations_of(data, options, selects=True)
     check(options)
+    evaluations = read_data(data, options.read, progress=options.progress)
     level = (1.0 - options.confidence_level) / options.pairs
     settings = trials.checked_settings(evaluations, options, level, drawing="power")
     if not settings.alpha < options.target:
         raise InputError(f"target must be a number between {settings.alpha:g} and 1, got {options.target!r}")
-    chosen = [trials.select_pair(each, options.only) for each in evaluations]
+    chosen = list(map(trials.check_pair, evaluations))
     pilots, points = [], []
     for each in chosen:
         pilot = trials.make_pilot(each)

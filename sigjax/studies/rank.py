@@ -2,36 +2,43 @@
 
 A pair is two whole numbers: the instances that one of both has right (m), and the difference of their right answers
 (k). p is that of the sign test, which is the permutation test of such answers, without sampling. Tiles of systems are
-multiplied as they come: the first pass counts how many pairs have each (m, k), which gives the distinct p-values, their
-corrections and the least k that is significant for each m; the second one judges the pairs, and counts the decisions of
-each system. So memory holds answers and counts, however many pairs there are.
+compared as they come, by products of bytes on a GPU, and by counting bits that differ on a CPU. The first pass counts
+how many pairs have each (m, k), which gives the distinct p-values, their corrections and the least k that is
+significant for each m; the second one judges the pairs, and counts the decisions of each system. Memory holds answers
+and counts, however many pairs there are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from functools import partial
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from sigjax.comparison.options import ReadingOptions
+from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import canonical
 from sigjax.metrics.ratios import mean_score
-from sigjax.records import InputError, Interval, Settings
+from sigjax.readers.options import check_meant, reading
+from sigjax.records import Array, Device, InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
 from sigjax.report.sections import Table
 from sigjax.report.words import count, format_interval, format_ranks, number_spec, percent
-from sigjax.run.context import gib
+from sigjax.run.backend import Backend, Kernel, choose_backend, compiled, on_all_devices
+from sigjax.run.context import ahead, gib, num_cores
+from sigjax.run.loops import WORDS, differing, look_up, map_items, scan, slice_at
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import Block, StudyResult, more_in_json, study_signature
 from sigjax.studies.trials import by_one_metric
 from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import sign_ps
 
-_TILE = 1024
-"""Systems that are multiplied with as many others at a time."""
+_TILE = {"numpy": 1024, "cpu": 1024, "gpu": 4096}
+"""Systems that are compared with as many others at a time."""
+_PRODUCTS = 1e11
+"""Multiplications of answers that NumPy does in a second (measured, two cores)."""
 _MOST_CELLS = 2**28
 """Counts of (m, k): 2 GiB."""
 _MOST_INSTANCES = 2**24
@@ -40,11 +47,14 @@ _SHOWN = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankOptions(ReadingOptions):
+class RankOptions:
     """The options of `rank`."""
 
+    read: Mapping[str, Any] | None = same(CompareOptions, "read")
     correction: PValueCorrection = same(EquivalencePairsOptions, "correction", doc="How p is adjusted for all pairs.")
     confidence_level: float = same(Settings, "confidence_level")
+    progress: bool = same(CompareOptions, "progress")
+    device: Device = same(CompareOptions, "device")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,14 +202,16 @@ def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, st
     if arrays and all(isinstance(each, np.ndarray) and each.dtype == bool for each in arrays.values()):
         if len({each.shape for each in arrays.values()}) > 1:
             raise InputError("systems have different numbers of answers; expected one per instance")
-        names, metric = list(map(str, arrays)), canonical(str(options.metric or "accuracy"))
+        given = reading(options.read)
+        check_meant(given, "arrays of answers", ("metric",))
+        names, metric = list(map(str, arrays)), canonical(str(given.metric or "accuracy"))
         if metric not in ("accuracy", "mean"):
             raise InputError(
                 f"rank takes answers right (True) or wrong (False), by accuracy, got the metric {metric!r}"
             )
         answers = np.stack([np.asarray(each) for each in arrays.values()]).view(np.uint8)
     else:
-        evaluation = by_one_metric(data, options)
+        evaluation = by_one_metric(data, options.read, progress=options.progress)
         for name in ("clusters", "strata", "runs", "present"):
             if getattr(evaluation, name) is not None:
                 raise InputError(f"rank takes one answer per system and instance, without {name}; see compare")
@@ -215,31 +227,122 @@ def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, st
     return names, answers, metric
 
 
-_Tile = tuple[slice, slice, np.ndarray, np.ndarray, np.ndarray | None]
+class _Board(NamedTuple):
+    """What tiles are made of: systems, best first; compiled programs have more of them, which fill the last tile."""
+
+    answers: Array
+    """[system, instance] int8, 1 for right and -1 for wrong; or `[system, word]` uint64, where bits are counted."""
+    right: Array
+    """[system] int32: how many answers are right."""
+    number: Array
+    """[] int32: systems that are not there to fill a tile."""
+    instances: Array
+    """[] int32."""
 
 
-def _tiles(answers: np.ndarray, right: np.ndarray) -> Iterator[_Tile]:
-    """Pairs of systems tile by tile: both slices, m and k `[first, second]`, and which count where not all do."""
-    parts = [slice(start, start + _TILE) for start in range(0, len(right), _TILE)]
-    for i, first in enumerate(parts):
-        left = answers[first].astype(np.float32)
-        for second in parts[i:]:
-            both = (left @ answers[second].T.astype(np.float32)).astype(np.int32)
-            ones = right[first][:, None], right[second][None, :]
-            above = np.triu(np.ones(both.shape, bool), 1) if first == second else None
-            yield first, second, ones[0] + ones[1] - 2 * both, ones[0] - ones[1], above
+def _board(answers: np.ndarray, right: np.ndarray, backend: Backend) -> _Board:
+    """The board for a backend: bits on the cores of a CPU, bytes where products are faster than bits are counted."""
+    number, instances = answers.shape
+    lacking = -number % _TILE[backend.platform] if backend.devices else 0
+    if backend.platform == "cpu":
+        bits = np.packbits(answers, axis=1)
+        packed = np.pad(bits, ((0, lacking), (0, -bits.shape[1] % (8 * WORDS)))).view(np.uint64)
+    else:
+        packed = np.pad(2 * answers.view(np.int8) - 1, ((0, lacking), (0, 0)))
+    counts = np.pad(right, (0, lacking)), np.array(number, np.int32), np.array(instances, np.int32)
+    return _Board(packed, *counts)
 
 
-def _pairs_of_cells(tiles: Iterable[_Tile], num_instances: int, width: int) -> np.ndarray:
-    """How many pairs have each m and k, `[m * width + k // 2]`; more than `2**31` of 66,000 systems may have the same.
+def _pair_of(board: _Board, at: Array, size: int) -> tuple[Array, Array, Array, Array]:
+    """Of the tile that begins `at` two systems: m and k `[first, second]`, which are pairs, and the second system."""
+    xp = board.right.__array_namespace__()
+    first, second = (slice_at(board.answers, start, size) for start in at)
+    ones = [slice_at(board.right, start, size) for start in at]
+    places = [start + xp.arange(len(side), dtype=xp.int32) for start, side in zip(at, (first, second), strict=True)]
+    at_first, at_second = places
+    pairs = (at_first[:, None] < at_second) & (at_second < board.number)
+    return differing(first, second, board.instances), ones[0][:, None] - ones[1][None, :], pairs, at_second
+
+
+def _cells_of_tile(at: Array, board: _Board, *, size: int, width: int, most: int) -> Array:
+    """The cell m * width + k // 2 of each pair of a tile `[first * second]` int32; `most` of what is no pair.
 
     m and k are both even, or both odd.
     """
-    counts = np.zeros((num_instances + 1) * width, np.int64)
-    for _, _, m, k, above in tiles:
-        cells = m * width + k // 2
-        np.add.at(counts, cells.ravel() if above is None else cells[above], 1)
-    return counts
+    m, k, pairs, _ = _pair_of(board, at, size)
+    return board.right.__array_namespace__().where(pairs, m * width + k // 2, most).ravel()
+
+
+def _counts_of_tiles(at: Array, board: _Board, *, size: int, width: int, most: int) -> Array:
+    """How many pairs have each m and k, `[cell]` int64, for tiles `at` `[tile, 2]`; for JAX."""
+    xp = at.__array_namespace__()
+
+    def add(counts: Any, of_tile: Array) -> tuple[Array, tuple[()]]:
+        return counts.at[_cells_of_tile(of_tile, board, size=size, width=width, most=most)].add(1), ()
+
+    return scan(add, xp.zeros(most + 1, xp.int64), at)[0][:most]
+
+
+def _wins_of_tiles(at: Array, board: _Board, least: Array, *, size: int) -> tuple[Array, ...]:
+    """Decisions of tiles `at` `[tile, 2]`, for k significant from `least` `[m]` on: three `[tile, system]` int32.
+
+    They are how many systems of the second side each one of the first is better than; how many of the first are better
+    than each one of the second; and the last of the second that each of the first is not better than, -1 for none.
+    """
+
+    def of_tile(at: Array) -> tuple[Array, ...]:
+        m, k, pairs, other = _pair_of(board, at, size)
+        xp = m.__array_namespace__()
+        wins = k >= look_up(least, m)
+        won, lost = (xp.sum(wins & pairs, axis=axis, dtype=xp.int32) for axis in (1, 0))
+        return won, lost, xp.max(xp.where(pairs & ~wins, other, -1), axis=1).astype(xp.int32)
+
+    return map_items(of_tile, at)
+
+
+def _pairs_of_cells(tiles: Iterable[np.ndarray], most: int) -> np.ndarray:
+    """How many pairs are in each cell, `[cell]`; more than `2**31` of 66,000 systems may be in the same."""
+    counts = np.zeros(most + 1, np.int64)
+    for cells in tiles:
+        np.add.at(counts, cells, 1)
+    return counts[:most]
+
+
+class _Tiles:
+    """The tiles of a board: all in one call of a GPU, else one a core of the CPU, or one after the other in NumPy."""
+
+    def __init__(self, answers: np.ndarray, right: np.ndarray, backend: Backend) -> None:
+        self.backend, self.size = backend, _TILE[backend.platform]
+        self.board = _board(answers, right, backend)
+        if backend.devices:
+            self.board = on_all_devices(backend.devices[:1], self.board)
+        starts = range(0, len(right), self.size)
+        self.at = np.array([(i, j) for i in starts for j in starts if i <= j], np.int32)
+
+    def counts(self, num_instances: int, width: int) -> np.ndarray:
+        """How many pairs have each m and k, `[m * width + k // 2]` int64."""
+        static = {"size": self.size, "width": width, "most": (num_instances + 1) * width}
+        if self.backend.platform == "gpu":
+            return np.asarray(self._program(_counts_of_tiles, static)(self.at, self.board))
+        program = self._program(_cells_of_tile, static)
+        return _pairs_of_cells(self._ahead(lambda at: np.asarray(program(at, self.board)), self.at), static["most"])
+
+    def wins(self, least: np.ndarray) -> Iterator[tuple[list[int], list[np.ndarray]]]:
+        """The two systems at which each tile begins, and its decisions as `_wins_of_tiles` has them."""
+        program = self._program(_wins_of_tiles, {"size": self.size})
+        parts = self.at[None] if self.backend.platform == "gpu" else self.at[:, None]
+        decided = self._ahead(lambda at: [np.asarray(each) for each in program(at, self.board, least)], parts)
+        for part, results in zip(parts, decided, strict=True):
+            for starts, *of_tile in zip(part.tolist(), *results, strict=True):
+                yield starts, of_tile
+
+    def _program(self, kernel: Kernel, static: dict[str, int]) -> Callable[..., Any]:
+        if not self.backend.devices:
+            return partial(kernel, **static)
+        return compiled(kernel, tuple(static.items()), self.backend.platform, wide_vectors=True)
+
+    def _ahead(self, function: Callable[[np.ndarray], Any], parts: np.ndarray) -> Iterator[Any]:
+        return ahead(function, parts, num_cores() if self.backend.platform == "cpu" else 1)
 
 
 def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tuple[Any, ...]:
@@ -254,7 +357,9 @@ def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tu
     if (num_instances + 1) * width > _MOST_CELLS:
         needs = f"{gib((num_instances + 1, width)):,.1f} GiB"
         raise InputError(f"rank would take {needs} for the counts of so many instances; split them")
-    counts = _pairs_of_cells(_tiles(answers, right), num_instances, width)
+    seconds = number * number * num_instances / _PRODUCTS
+    tiles = _Tiles(answers, right, choose_backend(options.device, numpy_seconds=seconds))
+    counts = tiles.counts(num_instances, width)
     cells = np.flatnonzero(counts)
     m, k = cells // width, 2 * (cells % width) + cells // width % 2
     p = sign_ps((m + k) // 2, (m - k) // 2, "two-sided")[0]
@@ -262,19 +367,16 @@ def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tu
     significant = adjusted < Settings(confidence_level=options.confidence_level).alpha
     least = np.full(num_instances + 1, num_instances + 1, np.int32)
     np.minimum.at(least, m[significant], k[significant].astype(np.int32))
-    better, worse, last = np.zeros(number, np.int64), np.zeros(number, np.int64), np.arange(number)
-    for first, second, differ, ahead, above in _tiles(answers, right):
-        wins = ahead >= least[differ]
-        if above is not None:
-            wins &= above
-        better[first] += wins.sum(axis=1)
-        worse[second] += wins.sum(axis=0)
-        open_pairs = ~wins if above is None else above & ~wins
-        until = wins.shape[1] - 1 - open_pairs[:, ::-1].argmax(axis=1)
-        some = open_pairs.any(axis=1)
-        last[first] = np.where(some, np.maximum(last[first], second.start + until), last[first])
+    better, worse, last = np.zeros((3, len(tiles.board.right)), np.int64)
+    last[:] = np.arange(len(last))
+    for starts, (won, lost, until) in tiles.wins(least):
+        first, second = (slice(start, start + tiles.size) for start in starts)
+        better[first] += won
+        worse[second] += lost
+        last[first] = np.maximum(last[first], until)
+    better, worse, last = better[:number], worse[:number], last[:number]
     begins = np.maximum.accumulate(last)[:-1] < np.arange(1, number)
-    chunks = [slice(start, start + _TILE) for start in range(0, number - 1, _TILE)]
+    chunks = [slice(start, start + tiles.size) for start in range(0, number - 1, tiles.size)]
     pairs = (np.count_nonzero(answers[:-1][at] != answers[1:][at], axis=1) for at in chunks)
     next_m, next_k = np.concatenate(list(pairs)), -np.diff(right)
     at = np.searchsorted(cells, next_m * width + next_k // 2)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sigjax.comparison.options import ReadingOptions, evaluations_of
+from sigjax.comparison.options import CompareOptions
+from sigjax.formats.reading import read_data
 from sigjax.metrics.columns import iqm
 from sigjax.metrics.ratios import MEAN
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings
@@ -29,12 +30,14 @@ _TILE = 2**21
 
 
 @dataclass(frozen=True, kw_only=True)
-class RLOptions(ReadingOptions):
+class RLOptions:
     """The options of `rl`."""
 
+    read: Mapping[str, Any] | None = same(CompareOptions, "read")
     resamples: int = same(Settings, "resamples", 20_000, doc="Number of bootstrap resamples.")
     confidence_level: float = same(Settings, "confidence_level", doc="That of the intervals and bands.")
     seed: int = same(Settings, "seed")
+    progress: bool = same(CompareOptions, "progress")
 
 
 @dataclass(frozen=True)
@@ -167,7 +170,7 @@ def rl(data: Any, options: RLOptions) -> RL:
     above $\tau$. Intervals are percentile intervals of the bootstrap that draws runs within each game.
 
     Args:
-        data: what `compare` takes, with one stratum per game: `strata="game", runs="run"`.
+        data: what `compare` takes, with one stratum per game: `read={"strata": "game", "runs": "run"}`.
         options: see `RLOptions`.
 
     Raises:
@@ -184,7 +187,7 @@ def rl(data: Any, options: RLOptions) -> RL:
         (0.75, 'iqm', 5.0)
     """
     check(options)
-    (evaluation, *others) = evaluations_of(data, options)
+    (evaluation, *others) = read_data(data, options.read, progress=options.progress)
     if others or evaluation.metric.stat_names != MEAN.stat_names:
         raise InputError(f"rl takes one score per run, and aggregates them itself; leave {Hint('metric')} out")
     if evaluation.strata is None or evaluation.runs is not None or evaluation.clusters is not None:

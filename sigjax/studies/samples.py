@@ -16,10 +16,12 @@ import sigjax.report.words as words
 from sigjax.comparison.analysis import run_tests
 from sigjax.comparison.checks import baseline_of, check_units, named_errors
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import CompareOptions, ReadingOptions, are_paths, evaluations_of, is_array, refuse_others
+from sigjax.comparison.options import CompareOptions
+from sigjax.formats.reading import are_paths, is_array, read_data
 from sigjax.metrics import evaluation_from_arrays, measured_from, shared_offset
 from sigjax.metrics.ratios import ACCURACY, mean_score
-from sigjax.readers.options import Options, metric_of_arrays, name_systems, select_systems
+from sigjax.readers.join import select
+from sigjax.readers.options import Options, ReadOptions, metric_of_arrays, name_systems, reading, select_systems
 from sigjax.records import (
     Alternative,
     Device,
@@ -50,7 +52,7 @@ from sigjax.studies.study import (
     wrapped,
 )
 from sigjax.studies.tests import ClassicalTest, rank_sum
-from sigjax.studies.trials import by_one_metric, on_instances, select
+from sigjax.studies.trials import by_one_metric, on_instances
 from sigjax.testing.jackknife import (
     degrees_of_freedom,
     influences,
@@ -66,7 +68,7 @@ from sigjax.testing.uncertainty import Uncertainty
 
 
 def samples_of(
-    data: Any, options: ReadingOptions, *, what: str, missing: Missing = "error", instead: str | None = None
+    data: Any, options: SamplesOptions, *, what: str, missing: Missing = "error", instead: str | None = None
 ) -> dict[str, EvaluationRecord]:
     """The evaluation of each system alone, by name; `what` is the test, for messages.
 
@@ -75,14 +77,15 @@ def samples_of(
     Data are what `compare` takes; or of systems one by one, which may have other instances, a list of paths or a dict:
     name of each system -> path, `Evaluation`, numbers, or numbers by id.
     """
-    if not isinstance(data, Mapping) and are_paths(data) and len(data) > 1:
+    if isinstance(data, Sequence) and not isinstance(data, str) and are_paths(data) and len(data) > 1:
         data = name_systems(list(map(os.fspath, data)))[0]
     if isinstance(data, Mapping):
-        named, alone = {str(name): given for name, given in data.items()}, replace(options, only=None)
-        names = select_systems(what, list(named), Options(only=options.only, single=True)) if named else ()
+        read, named = reading(options.read), {str(name): given for name, given in data.items()}
+        names = select_systems(what, list(named), Options(only=read.only, single=True)) if named else ()
+        alone = replace(read, only=None, progress=read.progress and options.progress)
         samples = {name: _single(name, named[name], alone) for name in names}
     else:
-        evaluation = by_one_metric(data, options, single=True, missing=missing)
+        evaluation = by_one_metric(data, options.read, single=True, missing=missing, progress=options.progress)
         if evaluation.ids is None and len(evaluation.systems) > 1:  # joined by position
             evaluation = replace(evaluation, ids=tuple(map(str, range(1, evaluation.num_instances + 1))))
         samples = {name: _alone(evaluation, name) for name in evaluation.systems}
@@ -104,14 +107,13 @@ def samples_of(
     return samples
 
 
-def _single(name: str, given: Any, options: ReadingOptions) -> EvaluationRecord:
+def _single(name: str, given: Any, read: ReadOptions) -> EvaluationRecord:
     """What is given for one system: its numbers, also by id, or all else that `compare` takes."""
     if is_array(given) or isinstance(given, Mapping):
-        refuse_others(options, ("metric", "missing"), "these are arrays")
         ids, numbers = (list(given), list(given.values())) if isinstance(given, Mapping) else (None, given)
-        return evaluation_from_arrays({name: numbers}, metric=metric_of_arrays(options.metric), ids=ids)
+        return evaluation_from_arrays({name: numbers}, metric=metric_of_arrays(replace(read, missing="error")), ids=ids)
     saved = not isinstance(given, str | os.PathLike) or os.fspath(given).lower().endswith(".npz")
-    given, *_ = evaluations_of(given if saved else {name: given}, options, single=True)
+    given, *_ = read_data(given if saved else {name: given}, read, single=True)
     if len(given.systems) > 1:
         raise InputError(f"{name}: expected one system, got {len(given.systems)} ({', '.join(given.systems[:4])})")
     return _alone(given, given.systems[0])
@@ -306,9 +308,10 @@ class OneSample(SciPyNames, Brief):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SamplesOptions(ReadingOptions):
+class SamplesOptions:
     """The options of both tests."""
 
+    read: Mapping[str, Any] | None = same(CompareOptions, "read")
     alternative: Alternative = same(Settings, "alternative", doc="Which differences count as extreme.", more="")
     method: Literal["auto", "exact", "montecarlo"] = same(
         Settings, "method", doc="Exact (no sampling), Monte Carlo, or auto: exact if that takes seconds.", more=""
@@ -318,6 +321,7 @@ class SamplesOptions(ReadingOptions):
     correction: PValueCorrection = same(EquivalencePairsOptions, "correction")
     confidence_level: float = same(Settings, "confidence_level")
     device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -364,13 +368,13 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
     transformation".
 
     Example:
-        >>> (one,) = one_sample([1, 1, 1, 0, 1, 1, 1, 1], against=0.5, metric="accuracy")
+        >>> (one,) = one_sample([1, 1, 1, 0, 1, 1, 1, 1], against=0.5, read={"metric": "accuracy"})
         >>> one.test, one.score, round(one.p_value, 4)
         ('binomial', 0.875, 0.0703)
         >>> (one,) = one_sample([4, 5, 3, 4, 5], against=3)
         >>> one.test, one.p_value
         ('sign-flip', 0.125)
-        >>> (one,) = one_sample([1, 1, 1, 0, 1, 1, 1, 1], metric="accuracy")
+        >>> (one,) = one_sample([1, 1, 1, 0, 1, 1, 1, 1], read={"metric": "accuracy"})
         >>> one.score, [round(end, 3) for end in one.interval]
         (0.875, [0.529, 0.978])
     """
@@ -491,7 +495,6 @@ class UnpairedOptions(SamplesOptions):
         group="Main options",
     )
     baseline: str | None = same(Settings, "baseline")
-    progress: bool = same(CompareOptions, "progress")
 
 
 @takes(UnpairedOptions)
@@ -628,13 +631,13 @@ Results = Sequence[Unpaired] | Sequence[OneSample]
 _MOST_NOTES = 6
 _TESTS = {
     "binomial": "binomial: exact, for answers right or wrong; two-sided, scores at least as far from the number",
-    "sign-flip": "sign-flip: permutation test against a system with the number on every instance ({}); takes "
-    "differences from it as symmetric about 0 where the system is no better and no worse",
+    "sign-flip": "sign-flip: permutation test of the differences from the number ({}); assumes that they are symmetric "
+    "about 0 if the system is exactly as good as the number",
     "t": "t: by the jackknife, corrected for skewness, as the interval of the score; approximate for few units",
 }
 _UNPAIRED = (
-    "unpaired: what is hard for both systems is not taken out; sigjax compare, on the same instances, has more power; "
-    "a small p says that the systems' results differ, with unequal n perhaps by their spread"
+    "unpaired: this test cannot use that some instances are harder than others, so it has less power than sigjax "
+    "compare on the same instances; with unequal n, a small p may also come from different variances"
 )
 
 
@@ -697,7 +700,7 @@ def _one_sample_lines(results: Sequence[OneSample]) -> list[Block]:
         [Table.of(columns, names=(0,), optional=("delta", "n"))],
         [
             *(line for test in tests for line in wrapped(_TESTS[test].format(_methods(tests[test])))),
-            f"{first.against:g} is taken for certain: it has no error of its own",
+            f"{first.against:g} is treated as a known constant",
         ],
     )
     return [*text[:-1], f"{text[-1]}|against:{first.against!r}"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,6 @@ import numpy as np
 import sigjax.report.words as words
 import sigjax.resample.draws as draws
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import ReadingOptions
 from sigjax.metrics.ratios import ACCURACY
 from sigjax.records import Interval, Settings
 from sigjax.records.options import check, option, same, takes
@@ -30,10 +29,10 @@ _STEPS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class StoppingOptions(ReadingOptions):
+class StoppingOptions:
     """The options of `stopping`."""
 
-    only: Sequence[str] | None = option(None, "Names of the systems; all when left out.", group="Main options")
+    read: Mapping[str, Any] | None = same(MonitorOptions, "read")
     confidence_level: float = same(MonitorOptions, "confidence_level")
     correction: MonitorCorrection = same(MonitorOptions, "correction")
     baseline: str | None = same(Settings, "baseline")
@@ -98,7 +97,7 @@ class Stopping(Study):
             lines.append(f"a pair that is settled is settled after {self.at_settling:.0%} of the instances (mean)")
         ends = words.format_interval(self.false_interval, ".3f")
         lines.append(f"false stops: with swapped outputs, {which} pair is settled in {share:.3f}")
-        return [*lines, f"of the orders, 95% interval {ends}; meant: at most {self.alpha:.3g}", "", self.signature]
+        return [*lines, f"of the orders, 95% interval {ends}; nominal: at most {self.alpha:.3g}", "", self.signature]
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         yield PANEL, self._draw
@@ -128,7 +127,7 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
 
     Example:
         >>> answers = {"A": [1] * 90 + [0] * 10, "B": [1] * 10 + [0] * 90, "C": [1] * 12 + [0] * 88}
-        >>> study = stopping(answers, metric="accuracy", orders=20, progress=False)
+        >>> study = stopping(answers, read={"metric": "accuracy"}, orders=20, progress=False)
         >>> study.found, study.kept, study.at_settling < 0.2
         (2, 1.0, True)
     """

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
 import numpy as np
 
-from sigjax.comparison.options import ReadingOptions
 from sigjax.records import InputError, Library
 from sigjax.records.display import Brief, html_text, visible
 from sigjax.records.options import options_of
@@ -40,7 +39,7 @@ NAME, WIDTH, _LEAST_NAME = 32, 80, 26
 COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
 PANEL = 2.0
 """Inches of the inside of a panel from top to bottom."""
-_SHORT = {"resamples": "n", "alternative": "alt", "confidence_level": "level"}
+_SHORT = {"read": "only", "resamples": "n", "alternative": "alt", "confidence_level": "level"}
 _USUAL = frozenset(
     "a b id part slice system winner loser name other null metric test by claim margin against alpha instances size "
     "low high score old new delta change gain interval_low interval_high limits_low limits_high rate power detectable "
@@ -292,10 +291,10 @@ def study_signature(study: str, options: object, *, metric: str, **more: object)
     >>> study_signature("power", StudyOptions(seed=1), metric="mean", only="A,B").rpartition("|")[0]
     'study:power|metric:mean|test:permutation|n:1999|seed:1|only:A,B|repetitions:1000|alt:two-sided'
     """
-    reading, given = options_of(ReadingOptions), dict[str, object]()
-    for name, declared in options_of(type(options)).items():
-        value = getattr(options, name)
-        if declared is reading.get(name) or name in ("device", "progress", "show") or value is False:
+    given = dict[str, object]()
+    for name in options_of(type(options)):
+        value = None if name == "read" else getattr(options, name)
+        if name in ("device", "progress", "show") or value is False:
             continue  # None stays, and holds the place of what is given here
         value = ",".join(map(str, value)) if isinstance(value, list | tuple) else value
         given[_SHORT.get(name, name)] = f"{value:g}" if isinstance(value, float) else value

@@ -7,7 +7,7 @@ numbers from resamples that no test reaches, so trials and tests share none.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,9 +16,11 @@ import numpy as np
 
 from sigjax.comparison.analysis import run_tests
 from sigjax.comparison.checks import check_evaluations, check_together, check_units
-from sigjax.comparison.options import CompareOptions, ReadingOptions, evaluations_of
+from sigjax.comparison.options import CompareOptions
 from sigjax.exact.plans import Plan
+from sigjax.formats.reading import read_data
 from sigjax.metrics import check_score, origins
+from sigjax.readers.options import ReadOptions
 from sigjax.records import Alternative, Comparisons, Device, EvaluationRecord, Hint, InputError, Metric, Settings, Test
 from sigjax.records.options import option, same, values
 from sigjax.resample.draws import STREAMS, Draws, swap
@@ -43,35 +45,23 @@ class Pilot:
     units: Units
 
 
-def by_one_metric(data: Any, options: ReadingOptions, **reading: Any) -> EvaluationRecord:
-    """The evaluation of data that have one metric; see `evaluations_of`."""
-    evaluations = evaluations_of(data, options, **reading)
+def by_one_metric(data: Any, read: ReadOptions | Mapping[str, Any] | None, **how: Any) -> EvaluationRecord:
+    """The evaluation of data that have one metric; see `read_data`."""
+    evaluations = read_data(data, read, **how)
     if len(evaluations) != 1:
-        raise InputError(f"this study takes one metric, got {len(evaluations)}; name one ({Hint('metric')})")
+        raise InputError(f"this study takes one metric, got {len(evaluations)}; name one ({Hint('metric', 'NAME')})")
     return evaluations[0]
 
 
-def select_pair(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> EvaluationRecord:
-    """The evaluation of two systems, which need no names if there are only two."""
-    names = evaluation.systems if systems is None else tuple(systems)
+def check_pair(evaluation: EvaluationRecord) -> EvaluationRecord:
+    """An evaluation of two systems; others are refused."""
+    names = evaluation.systems
     if len(names) != 2:
         raise InputError(
-            f"a study takes two systems, got {len(names)} ({', '.join(names[:12])}); name two of them ({Hint('only')})"
+            f"a study takes two systems, got {len(names)} ({', '.join(names[:12])}); name two of them "
+            f"({Hint('only', 'A', 'B')})"
         )
-    return select(evaluation, names)
-
-
-def select(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> EvaluationRecord:
-    """The evaluation of some systems, or of all."""
-    names = evaluation.systems if systems is None else tuple(systems)
-    if not names or len(set(names)) < len(names):
-        raise InputError(f"name one or more different systems ({Hint('only')}), got {', '.join(names) or 'none'}")
-    for name in names:
-        if name not in evaluation.systems:
-            raise InputError(f"{name!r} is not a system; expected some of {', '.join(evaluation.systems[:12])}")
-    rows = [evaluation.systems.index(name) for name in names]
-    present = None if evaluation.present is None else evaluation.present[rows]
-    return replace(evaluation, systems=names, stats=evaluation.stats[rows], present=present)
+    return evaluation
 
 
 def on_instances(evaluation: EvaluationRecord, chosen: np.ndarray, **changes: Any) -> EvaluationRecord:
@@ -145,11 +135,7 @@ _EXACT_SECONDS, _NO_LIMIT = 2.0, 1e9
 class StudyOptions:
     """The options of studies of many trials."""
 
-    only: Sequence[str] | None = option(
-        None,
-        "Names of two of the systems.",
-        "May be left out where there are only two.",
-    )
+    read: Mapping[str, Any] | None = same(CompareOptions, "read")
     test: Test | Sequence[Test] = same(
         Settings, "test", more="The permutation test is exact where that takes seconds in all."
     )

@@ -42,12 +42,13 @@ from sigjax.resample.projection import (
     nested_projection,
 )
 from sigjax.resample.tally import Deltas
-from sigjax.run.backend import most_bytes
+from sigjax.run.backend import most_bytes, room
 from sigjax.run.context import Run, fits, gib
 from sigjax.testing.hypotheses import EquivalentPairs, Pair, PairedProblem, SumsData, scores_at, slope_in
 from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.p_values import montecarlo_p, sampled_columns
-from sigjax.testing.replicates import JointDeltas, accelerations, bca_levels, summarize
+from sigjax.testing.replicates import JointDeltas, accelerations, bca_levels
+from sigjax.testing.summaries import summarize
 from sigjax.testing.uncertainty import (
     Percentile,
     Pieces,
@@ -61,11 +62,12 @@ from sigjax.testing.uncertainty import (
 def draw_all(cases: Sequence[SumsData], run: Run) -> dict[str, np.ndarray]:
     """Scores `[system, resample]` of several metrics of the same units on the same resamples, by name of the metric.
 
-    None of them where the scores do not fit into memory or tallies are kept, or where sums would be made in another way
-    than for each metric by itself. Then each metric draws by itself (`replicate_pieces`), with the same numbers.
+    None of them where the scores do not fit into memory, stay on the device or are kept in tallies, or where sums would
+    be made in another way than for each metric by itself. Then each metric draws by itself (`replicate_pieces`), with
+    the same numbers.
     """
     shape = sum(len(case.units.values) for case in cases), run.resamples
-    if run.checkpoint.is_kept or not fits(gib(shape), cases[0].settings):
+    if run.checkpoint.is_kept or room(run.backend) or not fits(gib(shape), cases[0].settings):
         return {}
     projection, metrics = _projected(cases, run)
     if {_arithmetic(_projected([case], run)[0]) for case in cases} != {_arithmetic(projection)}:

@@ -151,13 +151,13 @@ INTERVALS: dict[str, IntervalMethod] = {
         IntervalMethod(
             "skew-t",
             r"Student's $t$ with the jackknife's standard error~\cite{efron1993}, corrected for "
-            r"skewness~\cite{hall1992}",
+            r"skewness (Hall's correction~\cite{hall1992}, with bounds)",
             needs="jackknife",
         ),
         IntervalMethod(
             "wide-t",
-            r"Student's $t$ with the jackknife's standard error~\cite{efron1993}, made longer where units are "
-            r"skewed~\cite{hall1992}",
+            r"Student's $t$ with the jackknife's standard error~\cite{efron1993}, lengthened on the side "
+            r"of the long tail (a modification of Hall's correction~\cite{hall1992})",
             needs="jackknife",
         ),
     )

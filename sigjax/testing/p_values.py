@@ -259,9 +259,10 @@ def _tail_ratio(k: np.ndarray, rest: np.ndarray, odds: np.ndarray) -> np.ndarray
         needed = np.minimum(360.0 * variance / (above * above), 3.0 * np.sqrt(variance) / (1.0 + odds))
     needed = np.ceil(needed) + 12.0
     order, found, start = np.argsort(needed), np.empty_like(k), 0
+    terms = np.cumsum(needed[order])
     while start < len(k):
-        end = int(np.searchsorted(np.cumsum(needed[order[start:]]), _CELLS, "right")) + start
-        part = order[start : max(end, start + 1)]
+        before = terms[start - 1] if start else 0.0
+        part = order[start : max(int(np.searchsorted(terms, before + _CELLS, "right")), start + 1)]
         found[part] = _fraction(k[part], rest[part], odds[part], needed[part])
         start += len(part)
     return found

@@ -1,8 +1,7 @@
-r"""Counts, standard errors and intervals from bootstrap replicates, all of which are kept.
+r"""Kinds of intervals from bootstrap replicates that need more than quantiles at two levels (see `uncertainty`).
 
-Quantiles and standard errors are those of NumPy, the same on every device and for every grouping of the resamples.
-`summarize` makes them as a kind of intervals says; the kinds here need more than quantiles (for the others see
-`uncertainty`):
+Quantiles and standard errors are those of NumPy, the same on every device and for every grouping of the resamples;
+`summaries` makes them as a kind says:
 
 - `Simultaneous` intervals hold together, so they need all pairs at once.
 - `Bca` intervals are percentile intervals whose levels are corrected for bias, and for a standard error that changes
@@ -20,85 +19,27 @@ References: Efron (1987), "Better bootstrap confidence intervals"; Efron and Tib
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations_with_replacement, starmap
 from operator import itemgetter
 
 import numpy as np
 
-from sigjax.records import Alternative, Hint, InputError, Settings, Variant
+from sigjax.records import Hint, InputError
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import Scored, replicates
 from sigjax.resample.projection import ColumnIndices, draws_projection
-from sigjax.resample.tally import Deltas, count_extreme, extreme, null_replicates
 from sigjax.resample.units import total
-from sigjax.run.backend import Backend, compiled, most_bytes
-from sigjax.run.context import Run, fits, gib, in_threads, memory_for, on_all_cores
+from sigjax.run.backend import most_bytes
+from sigjax.run.context import Run, fits, gib, in_threads, memory_for
 from sigjax.testing.hypotheses import PairedProblem, SumsData, check_finite
 from sigjax.testing.jackknife import NO_VARIANCE, STEP, bonferroni_level, slope
 from sigjax.testing.p_values import normal_below, normal_quantile
-from sigjax.testing.permutation import add_up
-from sigjax.testing.uncertainty import (
-    Percentile,
-    Pieces,
-    Targets,
-    quantile_levels,
-    quantiles,
-    standard_errors,
-)
+from sigjax.testing.uncertainty import Percentile, Pieces, Targets, quantile_levels
 
-_PIECE = {"cpu": 2**13, "gpu": 2**18}
-"""Resamples that compiled kernels count at a time: what stays in the cache, or few calls of a GPU."""
-_ALWAYS_KEPT = 2**15
-"""Fewer resamples are kept whatever the memory."""
-_MANY = 32
-"""Items from which threads pay."""
-_COLUMNS = 2**11
-"""Resamples whose maxima are taken together, as many as stay in the cache."""
 _CACHED = 2**16
 """Differences that are processed together."""
-
-
-def summarize(
-    pieces: Callable[[Run], Pieces], tested: Deltas, by: Percentile, run: Run, settings: Settings
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """What replicates say, from the checkpoint on; all are kept where they fit, else only counted.
-
-    Of a shard, which is a part, replicates and counts are kept, and no results computed of them. `pieces` gives
-    replicates `[row, resample]`, piece by piece, for a part of the run; `by` makes the standard errors and intervals of
-    its targets. The result is `[pair]` int64: for each pair `tested`, how many replicates speak against the observed
-    delta; `[target, 3]`, standard errors and intervals of the targets; and the replicates themselves, where all of them
-    were kept in this run.
-    """
-    tally = run.checkpoint.tally(exceed=len(tested.delta), spreads=len(by.targets.members))
-    if tally is not None:
-        return tally.arrays["exceed"], tally.arrays["spreads"], None
-    needed, values, spreads = gib((by.num_rows, run.resamples)), None, np.full((len(by.targets.members), 3), np.nan)
-    if run.resamples < _ALWAYS_KEPT or fits(needed, settings):
-        values = kept_replicates(pieces, by.num_rows, run)
-        if run.checkpoint.is_part:
-            return np.zeros(len(tested.delta), np.int64), spreads, values
-        if len(spreads):
-            spreads = by.with_all(of_targets(by.uncertainties, values, by.targets.members), values)
-        exceed = _count_against(values, tested, settings, run.backend)
-    elif len(spreads):
-        raise InputError(
-            f"intervals by the bootstrap keep {run.resamples:,} replicates of {by.num_rows:,} scores; give "
-            f"{Hint('memory', f'{memory_for(needed):g}')} (GiB) or more, fewer resamples, or {Hint('interval', 'none')}"
-        )
-    else:
-
-        def counted(subrun: Run) -> Iterator[tuple[int, np.ndarray]]:
-            for start, piece in pieces(subrun):
-                check_finite(piece)
-                yield start, _count_against(piece, tested, settings, subrun.backend)
-
-        exceed = add_up(counted, len(tested.delta), 0, run.resamples, run)
-        if run.checkpoint.is_part:
-            return exceed, spreads, None
-    run.checkpoint.finish(0, run.resamples, exceed=exceed, spreads=spreads)
-    return exceed, spreads, values
 
 
 def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> np.ndarray:
@@ -138,48 +79,6 @@ def of_targets(
     return np.concatenate(in_threads(of_block, blocks))
 
 
-def bootstrap_exceed(
-    replicates: np.ndarray, delta: float, tolerance: float, alternative: Alternative, variant: Variant
-) -> int:
-    r"""Count bootstrap resamples that speak against the observed delta.
-
-    The null distribution is that of $\delta^* - \delta$ (`shift`, Berg-Kirkpatrick et al. 2012, section 2) or $\delta -
-    \delta^*$ (`flip`). Two-sided: $|\delta^* - \delta| \ge |\delta|$, centred before the absolute value, the same for
-    both; greater, shift: $\delta^* - \delta \ge \delta$, their $\delta^* > 2\delta$ with ties counted; greater, flip:
-    $\delta^* \le 0$; less: the other way round. `replicates` `[resample]` are bootstrap deltas; differences smaller
-    than `tolerance` are ties.
-
-    >>> bootstrap_exceed(np.array([0.2, 0.5]), 0.2, 1e-12, "two-sided", "shift")
-    1
-    """
-    null = null_replicates(replicates, np.float64(delta), variant)
-    return int(np.count_nonzero(extreme(null, np.float64(delta), np.float64(tolerance), alternative)))
-
-
-def _count_against(values: np.ndarray, tested: Deltas, settings: Settings, backend: Backend) -> np.ndarray:
-    """For each pair tested, how many replicates `[system, resample]` speak against its delta: `[pair]` int64."""
-    size = _PIECE.get(backend.platform, 0)
-    # For few pairs NumPy has counted before threads have started.
-    if not size or len(tested.delta) < _MANY or values.shape[1] < min(_PIECE.values()):
-
-        def count(pair: int) -> int:
-            (a, b), delta, tolerance = (column[pair] for column in tested)
-            return bootstrap_exceed(values[a] - values[b], delta, tolerance, settings.alternative, settings.variant)
-
-        return np.array(in_threads(count, range(len(tested.delta))), np.int64)
-    static = (("alternative", settings.alternative), ("variant", settings.variant))
-    kernel = compiled(count_extreme, static, backend.platform, wide_vectors=True)
-    counts = np.zeros(len(tested.delta), np.int64)
-    for start in range(0, values.shape[1], size):
-        piece = values[:, start : start + size]
-        if (lacking := size - piece.shape[1]) > 0:
-            piece = np.pad(piece, ((0, 0), (0, lacking)), constant_values=np.nan)  # no comparison with it holds
-        counts += (
-            on_all_cores(kernel, piece, *tested) if backend.platform == "cpu" else np.asarray(kernel(piece, *tested))
-        )
-    return counts
-
-
 class Simultaneous(Percentile):
     r"""Simultaneous intervals: $\hat\theta_j \pm c\,s_j$ for all pairs j of a metric, which hold together at the level.
 
@@ -192,39 +91,19 @@ class Simultaneous(Percentile):
     Westfall and Young (1993), "Resampling-based multiple testing"; Davison and Hinkley (1997), section 5.2.
     """
 
-    def uncertainties(self, rows: np.ndarray, block: slice) -> np.ndarray:
-        """Standard errors alone."""
-        del block
-        return np.stack([standard_errors(rows), *np.full((2, len(rows)), np.nan)], axis=1)
+    takes_largest = True
 
-    def with_all(self, found: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Intervals, from the standard errors and all replicates `[system, resample]` of the scores."""
+    def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
+        """None."""
+        return np.full_like(super().levels(below, block), np.nan)
+
+    def with_all(self, found: np.ndarray, largest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """Intervals, from the standard errors and the largest deviations of all resamples."""
         errors = found[:, 0]
         observed, factors = self.targets.observed, np.zeros(len(errors))
-        for maxima, group in zip(self._largest_deviations(values, errors), self._groups(), strict=True):
+        for maxima, group in zip(largest(errors), self.groups(), strict=True):
             factors[group] = np.quantile(maxima, self.level)
         return np.stack([errors, observed - factors * errors, observed + factors * errors], axis=1)
-
-    def _largest_deviations(self, values: np.ndarray, errors: np.ndarray) -> np.ndarray:
-        r"""$\max_j |\theta^*_j - \hat\theta_j| / s_j$ `[group, resample]` over the systems, then over the pairs."""
-        members, observed, tolerance, _ = self.targets
-
-        def of_piece(start: int) -> np.ndarray:
-            piece = values[:, start : start + _COLUMNS]
-            groups = self._groups()
-            found = np.zeros((len(groups), piece.shape[1]))
-            for largest, group in zip(found, groups, strict=True):
-                for place in np.flatnonzero((errors > tolerance)[group]) + group.start:
-                    a, b = members[place]
-                    apart = (piece[a] - piece[b] if b < len(piece) else piece[a]) - observed[place]
-                    np.maximum(largest, np.abs(apart) / errors[place], out=largest)
-            return found
-
-        return np.concatenate(in_threads(of_piece, range(0, values.shape[1], _COLUMNS)), axis=1)
-
-    def _groups(self) -> tuple[slice, ...]:
-        """Systems and pairs among the targets: each group's intervals hold together."""
-        return slice(0, self.targets.num_systems), slice(self.targets.num_systems, len(self.targets.members))
 
 
 class JointDeltas(Simultaneous):
@@ -239,20 +118,20 @@ class JointDeltas(Simultaneous):
         self.level_of_scores, num_pairs = self.level, len(targets.members) - targets.num_systems
         self.level = bonferroni_level(self.level, max(joint_pairs, num_pairs) / num_pairs)
 
-    def uncertainties(self, rows: np.ndarray, block: slice) -> np.ndarray:
-        """Standard errors, those of scores with their intervals."""
-        found = super().uncertainties(rows, block)
-        if len(of_scores := rows[: max(0, self.targets.num_systems - block.start)]):
-            found[: len(of_scores), 1:] = np.stack(quantiles(of_scores, quantile_levels(self.level_of_scores)), axis=1)
-        return found
+    def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
+        """Those of scores."""
+        levels = super().levels(below, block)
+        levels[: max(0, self.targets.num_systems - block.start)] = quantile_levels(self.level_of_scores)
+        return levels
 
-    def with_all(self, found: np.ndarray, values: np.ndarray) -> np.ndarray:
+    def with_all(self, found: np.ndarray, largest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """The same with intervals of deltas."""
         num_systems = self.targets.num_systems
-        return np.concatenate([found[:num_systems], super().with_all(found, values)[num_systems:]])
+        return np.concatenate([found[:num_systems], super().with_all(found, largest)[num_systems:]])
 
-    def _groups(self) -> tuple[slice, ...]:
-        return (super()._groups()[1],)
+    def groups(self) -> tuple[slice, ...]:
+        """Pairs alone."""
+        return (super().groups()[1],)
 
 
 _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
@@ -262,22 +141,17 @@ _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 class Bca(Percentile):
     """BCa intervals."""
 
+    takes_shares = True
+
     def __init__(self, case: PairedProblem, targets: Targets) -> None:
         super().__init__(case, targets)
         self.accelerations = accelerations(case, targets.members)
 
-    def uncertainties(self, rows: np.ndarray, block: slice) -> np.ndarray:
-        """Standard errors, and intervals except where all replicates are on one side of the observed score."""
-        observed, tolerance = self.targets.observed[block], self.targets.tolerance[block]
-        below = map(fraction_below, rows, observed.tolist(), tolerance.tolist())
-        each = zip(below, self.accelerations[block], strict=True)
-        levels = [bca_levels(share, acceleration, self.level) for share, acceleration in each]
-        found = np.full((len(rows), 3), np.nan)
-        found[:, 0] = standard_errors(rows)
-        for spread, row, ends in zip(found, rows, levels, strict=True):
-            if ends:
-                spread[1:] = np.concatenate(quantiles(row[None], ends))
-        return found
+    def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
+        """Corrected ones; none where all replicates are on one side of the observed score."""
+        each = zip(below.tolist(), self.accelerations[block], strict=True)
+        corrected = (bca_levels(share, acceleration, self.level) for share, acceleration in each)
+        return np.array([ends or (math.nan, math.nan) for ends in corrected]).reshape(-1, 2)
 
 
 def accelerations(case: PairedProblem, members: np.ndarray) -> np.ndarray:
@@ -339,16 +213,6 @@ def _corrected(bias: float, z: float, acceleration: float) -> float:
     """The level for the normal quantile z; past the pole of the formula its limit there."""
     shrink = 1.0 - acceleration * z
     return normal_below(bias + z / shrink) if shrink > 0.0 else float(z > 0.0)
-
-
-def fraction_below(replicates: np.ndarray, observed: float, tolerance: float) -> float:
-    """Share of the replicates `[resample]` below the observed score, ties counted half.
-
-    >>> fraction_below(np.array([1.0, 2.0, 2.0, 3.0, 5.0]), 2.0, 1e-12)
-    0.4
-    """
-    less = np.count_nonzero(replicates < observed - tolerance)
-    return float(less + np.count_nonzero(replicates <= observed + tolerance)) / (2.0 * len(replicates))
 
 
 _LARGEST_SUM = 2.0**53

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -100,13 +100,18 @@ class Percentile:
     """Percentile intervals of targets from replicates; the other kinds are subclasses that change parts of this.
 
     Standard errors and ends of intervals are arrays `[target, 3]`, with NaN where there is none. Override `turned` for
-    what follows from percentile intervals (`Basic`), `uncertainties` for other quantiles (`Bca`), `with_all` for what
-    needs all pairs at once (`Simultaneous`), `pieces` and `finished` for what needs more than scores (`Studentized`).
+    what follows from percentile intervals (`Basic`), `levels` for other quantiles (`Bca`), `with_all` for what needs
+    all pairs at once (`Simultaneous`), `pieces` and `finished` for what needs more than scores (`Studentized`).
     The exact bootstrap calls `turned`; a kind whose quantiles it does not know needs `samples=True` in the registry.
 
     Quantiles interpolate linearly between order statistics, as `numpy.quantile` and
     `scipy.stats.bootstrap(method="percentile")` do. Reference: Efron and Tibshirani (1993), chapter 13.
     """
+
+    takes_shares: ClassVar[bool] = False
+    """Whether `levels` takes the shares of replicates below what was observed."""
+    takes_largest: ClassVar[bool] = False
+    """Whether `with_all` takes the largest deviations."""
 
     def __init__(self, case: PairedProblem, targets: Targets) -> None:
         self.targets, self.level, self.num_rows = targets, case.settings.level, targets.num_systems
@@ -115,16 +120,40 @@ class Percentile:
         """Replicates `[row, resample]` from which `targets` are taken, by default the scores of all systems."""
         return pieces
 
+    def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
+        """The levels `[target, 2]` of the quantiles of a block of targets, NaN for none; `below` `[target]` are shares.
+
+        A share is that of the replicates below what was observed, ties counted half; NaN where none are taken.
+        """
+        del block
+        return np.tile(quantile_levels(self.level), (len(below), 1))
+
     def uncertainties(self, rows: np.ndarray, block: slice) -> np.ndarray:
         """Those of a block of targets, from their replicates `[target, resample]`, which it may reorder."""
-        del block
-        errors = standard_errors(rows)  # quantiles lose the order, and sums their last digits
-        return np.stack([errors, *quantiles(rows, quantile_levels(self.level))], axis=1)
+        errors, below = standard_errors(rows), np.full(len(rows), np.nan)  # quantiles lose the order
+        if self.takes_shares:
+            limits = zip(self.targets.observed[block].tolist(), self.targets.tolerance[block].tolist(), strict=True)
+            below[:] = [fraction_below(row, *of_row) for row, of_row in zip(rows, limits, strict=True)]
+        levels, ends = self.levels(below, block), np.full((2, len(rows)), np.nan)
+        if (levels == levels[0]).all():
+            ends[:] = quantiles(rows, tuple(levels[0].tolist()))
+        else:
+            for place in np.flatnonzero(~np.isnan(levels[:, 0])).tolist():
+                ends[:, place] = np.concatenate(quantiles(rows[place : place + 1], tuple(levels[place].tolist())))
+        return np.stack([errors, *ends], axis=1)
 
-    def with_all(self, found: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Those of all targets, once they and all replicates `[row, resample]` are known."""
-        del values
+    def with_all(self, found: np.ndarray, largest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """Those of all targets, once they are known.
+
+        `largest` gives the largest deviations `[group, resample]` over `groups`, in units of standard errors
+        `[target]`.
+        """
+        del largest
         return found
+
+    def groups(self) -> tuple[slice, ...]:
+        """Systems and pairs among the targets: each group's intervals hold together."""
+        return slice(0, self.targets.num_systems), slice(self.targets.num_systems, len(self.targets.members))
 
     def finished(self, found: np.ndarray) -> np.ndarray:
         """Those of scores and deltas, from those of all targets."""
@@ -167,13 +196,17 @@ def standard_errors(replicates: np.ndarray) -> np.ndarray:
     """
     with np.errstate(over="ignore", invalid="ignore"):
         errors = np.sqrt(variance(replicates))
-    unsafe = ~((_SAFE < errors) & (errors < math.inf))
-    if unsafe.any():
+    if (wrong := unsafe(errors)).any():
         # Squares of very large or very small numbers leave the range of a double; scaling by a power of two is exact.
-        rows = replicates[unsafe]
+        rows = replicates[wrong]
         exponents = np.frexp(np.abs(rows).max(axis=1))[1]
-        errors[unsafe] = np.ldexp(np.sqrt(variance(np.ldexp(rows, -exponents[:, None]))), exponents)
+        errors[wrong] = np.ldexp(np.sqrt(variance(np.ldexp(rows, -exponents[:, None]))), exponents)
     return errors
+
+
+def unsafe(errors: np.ndarray) -> np.ndarray:
+    """Which standard errors rest on squares that are out of the range of a double, or nearly."""
+    return ~((_SAFE < errors) & (errors < math.inf))
 
 
 def quantiles(values: np.ndarray, levels: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
@@ -192,9 +225,23 @@ def of_rank(values: np.ndarray, rank: float, start: int) -> np.ndarray:
     The values `[target, resample]` from `start` on have the ranks from `start` on; afterwards, those from `floor(rank)`
     on have the ranks from there on. NumPy partitions by one rank several times faster than by two.
     """
-    whole, part = math.floor(rank), rank - math.floor(rank)
+    whole = math.floor(rank)
     values[:, start:].partition(whole - start, axis=1)
     low = values[:, whole].copy()
     high = values[:, whole + 1 :].min(axis=1) if whole + 1 < values.shape[1] else low
-    # As NumPy interpolates, to the last bit.
-    return high - (high - low) * (1.0 - part) if part >= 0.5 else low + (high - low) * part
+    return between(low, high, rank - whole)
+
+
+def between(low: np.ndarray, high: np.ndarray, part: np.ndarray | float) -> np.ndarray:
+    """Numbers between two others, as NumPy interpolates, to the last bit."""
+    return np.where(np.less(part, 0.5), low + (high - low) * part, high - (high - low) * (1.0 - part))
+
+
+def fraction_below(replicates: np.ndarray, observed: float, tolerance: float) -> float:
+    """Share of the replicates `[resample]` below the observed score, ties counted half (mid-rank).
+
+    >>> fraction_below(np.array([1.0, 2.0, 2.0, 3.0, 5.0]), 2.0, 1e-12)
+    0.4
+    """
+    less = np.count_nonzero(replicates < observed - tolerance)
+    return float(less + np.count_nonzero(replicates <= observed + tolerance)) / (2.0 * len(replicates))

@@ -368,7 +368,7 @@ def verdicts(tmp_path_factory):
     nothing.write_text("just\nwords\n")
     reports = [folder / "old.json", folder / "new.json"]
     for data, report in zip((table, other), reports, strict=True):
-        sigjax.compare(data, metric="accuracy", progress=False).to_json(report)
+        sigjax.compare(data, read={"metric": "accuracy"}, progress=False).to_json(report)
     return {
         "monitor": (3, ["monitor", table, "-m", "accuracy", "--correction", "holm", "--only", "B", "A"]),
         "diff": (3, ["diff", *reports, "--margin", "0.01"]),

@@ -15,7 +15,7 @@ from sigjax import Evaluation, InputError, compare, read
 from sigjax.cli import _run
 from sigjax.cli.compare import Division
 from sigjax.cli.output import Output
-from sigjax.comparison.options import DataOptions
+from sigjax.comparison.options import CompareOptions
 from sigjax.formats.table import named_format
 from sigjax.metrics import CLASS_METRICS, METRICS, canonical, known_metric, unknown_metric
 from sigjax.metrics.registry import ALIASES, PARAMETERS
@@ -41,7 +41,7 @@ RECORDS = (
     UnpairedOptions,
     SlicesOptions,
 )
-RECORDS += (ReadOptions, DataOptions)
+RECORDS += (ReadOptions, CompareOptions)
 TYPES = {name: kind for record in RECORDS for name, kind in types_of(record).items()}
 FLAG = re.compile(r"(?<![\w'\"|:.])--[a-z][a-z-]+(?![\w(\[])|(?<![\w$ ] )(?<!\w)-[im](?![\w$])")
 PYTHON = re.compile(r"\b([a-z_]+)=(\"[^\"]*\"|'[^']*'|\[[^\]]*\]|\{[^}]*\})")
@@ -122,6 +122,11 @@ def test_a_refusal_speaks_as_it_was_asked(tmp_path, capsys, options, flags, mess
     with pytest.raises(InputError) as refused:
         read(path, **options)
     assert message.format(python.replace("'", '"')) in str(refused.value)
+    with pytest.raises(InputError) as through:
+        compare(path, read=options)
+    within = re.sub(r"(\w+)='(\w+)'", r'read={"\1": "\2"}', python)
+    assert message.format(within) in str(through.value)
+    assert through.value.flags == refused.value.flags
     assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
     assert _run(["compare", str(path), *flags], debug=False) == 2
     assert message.format(cli) in capsys.readouterr().err

@@ -24,7 +24,7 @@ EXPECTED = sigjax.compare(Evaluation.from_arrays({"A": A, "B": B, "C": C}, ids=I
 
 def of_table(data, **options):
     """The report of a table without its first note, which says what was taken from which column."""
-    report = sigjax.compare(data, **options, metric="accuracy", device="numpy")
+    report = sigjax.compare(data, read={"metric": "accuracy", **options}, device="numpy")
     assert report.notes[0].startswith("read from the table: ")
     return replace(report, notes=report.notes[1:])
 
@@ -40,8 +40,8 @@ def test_a_wide_frame_and_a_dict_of_arrays():
     wide = LONG.pivot_table(index="question", columns="model", values="correct")
     assert of_table(wide) == EXPECTED
     by_id = {name: dict(zip(IDS, numbers, strict=True)) for name, numbers in (("A", A), ("B", B), ("C", C))}
-    assert sigjax.compare(by_id, metric="accuracy", device="numpy") == EXPECTED
-    arrays = sigjax.compare({"A": A, "B": B, "C": C}, metric="accuracy", device="numpy")
+    assert sigjax.compare(by_id, read={"metric": "accuracy"}, device="numpy") == EXPECTED
+    arrays = sigjax.compare({"A": A, "B": B, "C": C}, read={"metric": "accuracy"}, device="numpy")
     assert list(arrays) == list(EXPECTED)
 
 
@@ -52,23 +52,27 @@ def test_a_wide_frame_and_a_dict_of_arrays():
         (LONG, NAMED | {"metric": "fscore"}, "score_column is for a metric of one number; metric 'fscore' takes tp"),
         (LONG, NAMED | {"counts": {"value": "seconds"}}, "score_column is for a metric of one number"),
         (LONG[["question", "correct"]], {"score_column": "correct"}, "score_column is for long tables"),
-        ({"A": A, "B": B}, {"id_column": "question"}, "id_column is for tables, and these are arrays"),
-        (LONG, NAMED | {"filter": "strict"}, "filter is for files, and this is a data frame"),
-        (Evaluation.from_arrays({"A": A, "B": B}), {"metric": "mean"}, "metric is for tables, and evaluations are"),
+        ({"A": A, "B": B}, {"id_column": "question"}, "id_column means nothing for arrays, which Evaluation"),
+        (LONG, NAMED | {"filter": "strict"}, "filter means nothing for the data frame; leave it out"),
+        (
+            Evaluation.from_arrays({"A": A, "B": B}),
+            {"metric": "mean"},
+            "metric means nothing for an Evaluation, which is read",
+        ),
         (3, {}, "data must be .* a data frame, or the path of a table, got int"),
         ([3], {}, "expected an Evaluation"),
     ],
 )
 def test_what_does_not_belong_together_is_refused(data, options, message):
     with pytest.raises(InputError, match=message):
-        sigjax.compare(data, **options)
+        sigjax.compare(data, read=options)
 
 
 EVALUATION = "data must be an Evaluation, a dict .*, got NoneType"
 WRONG = {
     "compare nothing": (lambda: sigjax.compare(None), "data must be an Evaluation, a dict .*, got NoneType"),
     "compare numbers": (lambda: sigjax.compare([1, 2]), "expected an Evaluation, .*, or a list of them, got int"),
-    "read a number": (lambda: sigjax.read(3), "expected a path or a data frame of pandas, polars or pyarrow, got int"),
+    "read a number": (lambda: sigjax.read(3), "data must be an Evaluation, .*, or the path of a table, got int"),
     "read a path and a number": (lambda: sigjax.read("a", 3), "expected the paths of files, got int"),
     "arrays": (lambda: Evaluation.from_arrays(None), "expected numbers by system, .*, got NoneType"),
     "an array": (lambda: Evaluation.from_arrays({"A": None, "B": [1]}), "system 'A': expected numbers, got NoneType"),
@@ -99,14 +103,17 @@ WRONG = {
         "data frame, row 1, column 'A': expected a number, got '93.1%'; it is a percentage; leave out all % signs",
     ),
     "a series of gold labels": (
-        lambda: sigjax.compare(LONG, gold=LONG["correct"]),
+        lambda: sigjax.compare(LONG, read={"gold": LONG["correct"]}),
         "gold must be a name, got a Series; labels in an array are for Evaluation.from_predictions",
     ),
     "a list of clusters": (
-        lambda: sigjax.compare(LONG, cluster=["a", "b"]),
+        lambda: sigjax.compare(LONG, read={"cluster": ["a", "b"]}),
         r"cluster must be a name, got a list; labels in an array are for Evaluation.from_arrays\(..., clusters=",
     ),
-    "no metric": (lambda: sigjax.compare(LONG, metric=[], **NAMED), "metric: the list is empty; name one metric"),
+    "no metric": (
+        lambda: sigjax.compare(LONG, read={"metric": [], **NAMED}),
+        "metric: the list is empty; name one metric",
+    ),
     "audit": (lambda: sigjax.audit(None), EVALUATION),
     "power": (lambda: sigjax.power(None, instances=[9]), EVALUATION),
     "equivalence": (lambda: sigjax.equivalence(None, margin=1), EVALUATION),
@@ -130,8 +137,8 @@ OTHER_NAMES = {
     "random_state": (0, "use seed"),
     "n_resamples": (99, "use resamples"),
     "n_permutations": (99, "use resamples"),
-    "clusters": ("doc", "use cluster"),
-    "y_true": ("doc", "use gold"),
+    "clusters": ("doc", r"data are read with it: write sigjax.read\(..., cluster='doc'\) or read={'cluster': 'doc'}"),
+    "y_true": ("doc", r"data are read with it: write sigjax.read\(..., gold='doc'\) or read={'gold': 'doc'}"),
     "p_adjust": ("holm", "use correction"),
 }
 
@@ -172,23 +179,23 @@ def test_a_list_of_metrics_is_several(tmp_path, capsys):
     typed = sigjax.Report.from_json(tmp_path / "r.json")
     for metric in (names, ("accuracy", "f1_macro")):
         for data in (frame, path, str(path)):
-            report = sigjax.compare(data, metric=metric)
+            report = sigjax.compare(data, read={"metric": metric})
             assert [one.metric.name for one in report.evaluations] == names
             assert [(each.metric, each.p_value) for each in report] == [(each.metric, each.p_value) for each in typed]
         made = sigjax.read(path, metric=metric)
         assert [each.stats.tolist() for each in made] == [each.stats.tolist() for each in expected]  # pyright: ignore
-    assert [each.metric for each in sigjax.equivalence(frame, metric=names, margin=0.2)] == names
-    power = sigjax.power(frame, metric=["accuracy", "fscore"], instances=[36], repetitions=5)
+    assert [each.metric for each in sigjax.equivalence(frame, read={"metric": names}, margin=0.2)] == names
+    power = sigjax.power(frame, read={"metric": ["accuracy", "fscore"]}, instances=[36], repetitions=5)
     assert list(dict.fromkeys(point.metric for point in power.points)) == ["accuracy", "fscore"]
-    arrays = sigjax.compare({"A": A, "B": B}, metric=["accuracy", "mean"])
+    arrays = sigjax.compare({"A": A, "B": B}, read={"metric": ["accuracy", "mean"]})
     assert [one.metric.name for one in arrays.evaluations] == ["accuracy", "mean"]
-    report = sigjax.compare(frame, metric=names)
-    assert sigjax.verify(report, frame, metric=names).same_data
+    report = sigjax.compare(frame, read={"metric": names})
+    assert sigjax.verify(report, frame, read={"metric": names}).same_data
     for one_alone in (sigjax.classical_tests, sigjax.studies.flips, sigjax.studies.rank, sigjax.one_sample):
         with pytest.raises(InputError, match="one metric|several are for"):
-            one_alone(frame, metric=names, **({"against": 0.5} if one_alone is sigjax.one_sample else {}))
+            one_alone(frame, read={"metric": names}, **({"against": 0.5} if one_alone is sigjax.one_sample else {}))
     with pytest.raises(InputError, match="give each metric once"):
-        sigjax.compare(frame, metric=["accuracy", "accuracy_score"])
+        sigjax.compare(frame, read={"metric": ["accuracy", "accuracy_score"]})
 
 
 def test_studies_take_what_compare_takes(tmp_path):
@@ -202,23 +209,25 @@ def test_studies_take_what_compare_takes(tmp_path):
     evaluation = Evaluation.from_arrays(arrays, metric="accuracy")
     power = {"instances": [36], "repetitions": 20}
 
-    def numbers(data, **options):
+    def numbers(data, **read):
         return (
-            sigjax.compare(data, **options)[0].p_value,
-            sigjax.power(data, **power, **options).points[0].rejected,
-            sigjax.equivalence(data, margin=0.1, **options)[0].p_value,
-            sigjax.audit(data, repetitions=5, **options).repetitions,
-            sigjax.classical_tests(data, **options).delta,
+            sigjax.compare(data, read=read)[0].p_value,
+            sigjax.power(data, **power, read=read).points[0].rejected,
+            sigjax.equivalence(data, margin=0.1, read=read)[0].p_value,
+            sigjax.audit(data, repetitions=5, read=read).repetitions,
+            sigjax.classical_tests(data, read=read).delta,
         )
 
     expected = numbers(evaluation)
     for data in (frame, arrays, tmp_path / "t.csv", str(tmp_path / "t.csv"), paths, [*paths.values()]):
         assert numbers(data, metric="accuracy") == expected
     three = frame.assign(C=frame["A"])
-    assert sigjax.power(three, metric="accuracy", only=["A", "B"], **power).signature == (
+    assert sigjax.power(three, read={"metric": "accuracy", "only": ["A", "B"]}, **power).signature == (
         sigjax.power(evaluation, **power).signature
     )
-    with pytest.raises(TypeError, match=r"power\(\) got an .* 'metrc'; did you mean 'metric'\?"):
+    with pytest.raises(
+        TypeError, match=r"power\(\) got an .* 'metrc'; data are read with it: .*read={'metric': 'accuracy'}"
+    ):
         sigjax.power(frame, metrc="accuracy", **power)
     with pytest.raises(TypeError, match=r"equivalence\(\) got an .* 'zzz'; it takes .*margin"):
         sigjax.equivalence(frame, margin=0.1, zzz=1)

@@ -18,7 +18,7 @@ RLIABLE = {  # of the scores by DQN's mean: IQM, its 95% interval by 20,000 resa
     "IQN": (1.9395759268, (1.8909, 1.9858), 8.0625066000, 0.0156731386),
     "Rainbow": (1.9916785498, (1.9444, 2.0417), 8.5180841298, 0.0117321197),
 }
-FIXED = {"strata": "game", "runs": "run", "resamples": 20_000, "progress": False}
+FIXED = {"strata": "game", "runs": "run", "score_column": "normalized"}
 
 
 def of_runs(metric="iqm", **labels):
@@ -38,7 +38,9 @@ def long_table(path, *, head="system"):
 
 @pytest.mark.parametrize("head", ["system", "algo", "agent"])
 def test_a_long_table_works_as_typed(head, tmp_path):
-    report = sigjax.compare(long_table(tmp_path / "runs.csv", head=head), metric="iqm", strata="game", runs="run")
+    report = sigjax.compare(
+        long_table(tmp_path / "runs.csv", head=head), read={"metric": "iqm", "strata": "game", "runs": "run"}
+    )
     for system in report.systems:
         assert system.score == pytest.approx(trim_mean(ARRAYS[system.name], 0.25), rel=1e-14)
     assert report[0].p_value == sigjax.compare(of_runs())[0].p_value
@@ -49,7 +51,7 @@ def test_a_wide_table_is_read_alike(tmp_path):
     path = tmp_path / "runs.csv"
     rows = zip(GAMES, RUNS, ARRAYS["A"].tolist(), ARRAYS["B"].tolist(), strict=True)
     path.write_text("game,seed,A,B\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows))
-    wide = sigjax.compare(path, metric="iqm", strata="game", runs="seed")
+    wide = sigjax.compare(path, read={"metric": "iqm", "strata": "game", "runs": "seed"})
     assert wide[0].p_value == sigjax.compare(of_runs())[0].p_value
     assert not any("trained" in note for note in wide.notes)
 
@@ -85,8 +87,8 @@ def test_the_gap_is_that_to_one():
 def test_numbers_are_those_of_rliable_on_atari(data, tmp_path):
     path = tmp_path / "atari.csv"
     path.write_bytes(gzip.decompress((data / "dopamine_atari" / "last_iteration.csv.gz").read_bytes()))
-    options = {"score_column": "normalized", "test": "bootstrap", **FIXED}
-    reports = [sigjax.compare(path, metric=metric, **options) for metric in ("iqm", "mean", "optimality-gap")]
+    evaluations = [sigjax.read(path, metric=metric, **FIXED) for metric in ("iqm", "mean", "optimality-gap")]
+    reports = [sigjax.compare(each, test="bootstrap", resamples=20_000, progress=False) for each in evaluations]
     scores = {(system.name, system.metric): system for report in reports for system in report.systems}
     for name, (iqm, interval, mean, gap) in RLIABLE.items():
         assert scores[name, "iqm"].score == pytest.approx(iqm, abs=2e-10)

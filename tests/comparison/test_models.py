@@ -275,7 +275,7 @@ def test_models_of_equal_procedures_are_not_told_apart():
 def test_runs_that_seem_to_be_trained_models_are_warned_of(tmp_path):
     """By the F test of runs, that of statsmodels; or by the name of their column."""
     rng = np.random.default_rng(3)
-    remedy = "for trained models (seeds, fine-tunings) p is too small: use --design models"
+    remedy = "if the runs are trained models (seeds, fine-tunings), p is too small: add --design models"
     for models, warned in ((0.0, ""), (0.5, "warning: some runs are better than others on all instances, ")):
         evaluation = evaluation_of(trained(rng, instances=40, models=models, systems=1).repeat(2, axis=0))
         frame = pd.DataFrame({"x": evaluation.stats[0, :, 0], "id": evaluation.ids, "run": evaluation.runs})
@@ -284,14 +284,15 @@ def test_runs_that_seem_to_be_trained_models_are_warned_of(tmp_path):
             table.loc["C(run)", "PR(>F)"], rel=1e-9
         )
         (note,) = (note for note in compare(evaluation, device="numpy").notes if remedy in note)
-        assert note.startswith(warned or "runs are taken as samples: p and intervals are for new instances (40 here)")
+        assert note.startswith(warned or "if the runs are trained models (seeds, fine-tunings), p is too small: add")
+        assert "now p and intervals are for new instances (40 here), with runs as samples" in note
         assert not any(remedy in note for note in compare(evaluation, **QUICK).notes)
     path = tmp_path / "runs.tsv"
     rows = [f"{s}\t{i}\t{r}\t{rng.normal():.3f}" for s in "AB" for i in range(9) for r in range(3)]
     for column, warned in (("seed", True), ("epoch", False)):
         path.write_text("\n".join([f"system\tid\t{column}\tscore", *rows]) + "\n")
         report = compare(read(path, runs=column, score_column="score"), device="numpy")
-        assert any(note.startswith("warning: runs are taken as samples") for note in report.notes) == warned
+        assert any(note.startswith("warning: if the runs are trained models") for note in report.notes) == warned
         assert "mean on 9 instances with 3 runs, 2 systems" in str(report)
 
 

@@ -121,7 +121,7 @@ def test_reports_say_where_the_noise_is_and_keep_it():
     (note,) = [each for each in report.notes if getattr(each, "code", "") == "noise"]
     found = run_variances(evaluation(ids, runs, values))
     assert note.values["icc"] == found.icc
-    assert f"runs make {found.runs_in_score:.0%} of the variance of a score" in str(report)
+    assert f"{found.runs_in_score:.0%} of the variance of a score, and" in str(report)
     facts = json.loads(report.to_json())["facts"]
     assert [fact["values"]["runs"] for fact in facts if fact["code"] == "noise"] == [found.runs]
     again = Report.from_json(report.to_json())

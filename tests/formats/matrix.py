@@ -270,6 +270,16 @@ CASES: dict[str, Callable[[], Case]] = {
         )
         for name, mark in ((".csv", ","), (".tsv", "\t"), ("", " "))
     },
+    "markdown": lambda: Case(
+        {f"{k}.md": "| id | doc | score |\n|---|---|---|\n" + numbered("| x{i} | {doc} | {value} |\n", own)
+         for k, own in (("a", A), ("b", B))},
+        partial(lines, head=2), cluster="doc",
+    ),
+    "latex": lambda: Case(
+        {f"{k}.tex": "\\begin{tabular}{lll}\nid & doc & score \\\\\n\\hline\n"
+         + numbered("x{i} & {doc} & {value} \\\\\n", own) + "\\end{tabular}\n" for k, own in (("a", A), ("b", B))},
+        partial(lines, head=3, tail=1), cluster="doc",
+    ),
     "jsonl": lambda: Case(
         written('{{"id": "x{i}", "doc": "{doc}", "score": {value}}}\n', **{"a.jsonl": A, "b.jsonl": B}), cluster="doc"
     ),

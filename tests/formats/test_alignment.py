@@ -27,7 +27,8 @@ def test_published_error_rates_of_twelve_systems(data, compared):
     swap = ("--reader", "alignment(swap=giza.reverse, swap=fastalign.reverse)", "--baseline", "giza")
     metrics = ("aer", "alignment-precision", "alignment-recall")
     report = compared(folder / "gold.test.wa.nonullalign", "-i", *files, *swap, "-m", *metrics)
-    assert report["notes"] == ["gold standard: gold.test.wa.nonullalign"]
+    assert report["notes"][0] == "gold standard: gold.test.wa.nonullalign"
+    assert any("precise" in note for note in report["notes"])  # systems of one AER may err in different ways
     scores = {(each["metric"], each["name"]): 100 * each["score"] for each in report["systems"]}
     tools = ("giza", "fastalign")
     expected = {
@@ -124,7 +125,7 @@ def test_naacl_files_of_systems_and_a_forgotten_swap(data, compared):
         20.5,
         20.4,
     ]
-    note, _ = report["notes"]
+    note, *_ = report["notes"]
     assert note.startswith("system 'giza.reverse': ")
     assert note.endswith("links match the gold when read the other way; check the reader alignment(swap=giza.reverse)")
 

@@ -13,7 +13,7 @@ from mutations import values as numbers
 
 import sigjax
 from sigjax import InputError, compare, read
-from sigjax.formats import read_metrics
+from sigjax.formats.reading import read_data
 from sigjax.formats.table import CURVES, HARNESSES, LOGS_BEGIN, all_formats, logs_hold
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -116,7 +116,7 @@ def test_categories_of_bfcl_are_tasks(write, tmp_path):
             ("non_live", "agentic/memory/kv"), ("simple", "memory_kv"), shares, strict=True
         ):
             write(f"score/{model}/{group}/BFCL_v4_{category}_score.json", failures(share, 8))
-    report = compare(sigjax.formats.read_metrics(tmp_path / "score"), device="numpy")
+    report = compare(read_data(tmp_path / "score", metrics=(), tasks=True), device="numpy")
     scores = {(each.metric, each.name): each.score for each in report.systems}
     assert scores["simple: valid", "x"] == 0.5
     assert scores["memory_kv: valid", "y"] == 0.5
@@ -229,7 +229,7 @@ def test_a_field_of_one_task_is_named_with_it(suites, option):
     def labels(said):
         return [
             getattr(each, {"cluster": "clusters"}.get(option, option))
-            for each in read_metrics(*suites, **{option: said})
+            for each in read_data(suites, {option: said}, metrics=(), tasks=True)
         ]
 
     sections, topics = tuple(f"s{i // 5}" for i in range(20)), tuple(f"t{i // 4}" for i in range(20))
@@ -247,7 +247,8 @@ def test_a_field_of_one_task_is_named_with_it(suites, option):
 
 
 def test_clusters_of_one_task_are_those_of_the_task_alone(suites):
-    (alone,) = [each for each in compare(read_metrics(*suites, cluster="gsm8k=section")) if each.metric == "gsm8k: em"]
+    report = compare(read_data(suites, {"cluster": "gsm8k=section"}, metrics=(), tasks=True))
+    (alone,) = [each for each in report if each.metric == "gsm8k: em"]
     files = [next(folder.glob("samples_gsm8k*")) for folder in suites]
     (expected,) = compare(read(*files, metric="em", cluster="section"))
     assert (alone.delta, alone.p_value, alone.interval) == (expected.delta, expected.p_value, expected.interval)

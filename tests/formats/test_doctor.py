@@ -185,10 +185,13 @@ def test_python_takes_what_compare_takes(tmp_path, capsys):
     of_frame = doctor(frame)
     assert (of_frame.instances, of_frame.ids, of_frame.fields) == (6, "the column 'id'", {"doc": 3})
     assert of_frame.metrics == of_files.metrics
-    assert of_frame.command == "sigjax.compare(data, metric='accuracy')"
+    assert of_frame.command == "sigjax.compare(sigjax.read(data, metric='accuracy'))"
     assert repr(of_frame) == str(of_frame) == f"{of_frame}"
-    assert "Next:\nsigjax.compare(data, metric=&#x27;accuracy&#x27;)" in of_frame._repr_html_()
-    assert doctor(frame, metric="mean", cluster="doc").command == "sigjax.compare(data, metric='mean', cluster='doc')"
+    assert "Next:\nsigjax.compare(sigjax.read(data, metric=&#x27;accuracy&#x27;))" in of_frame._repr_html_()
+    assert (
+        doctor(frame, metric="mean", cluster="doc").command
+        == "sigjax.compare(sigjax.read(data, metric='mean', cluster='doc'))"
+    )
     of_dict = doctor(numbers)
     assert (of_dict.instances, of_dict.ids, of_dict.command) == (6, BY_ORDER, of_frame.command)
     evaluation = Evaluation.from_arrays(numbers, metric="accuracy")
@@ -199,8 +202,10 @@ def test_python_takes_what_compare_takes(tmp_path, capsys):
     )
     frame.loc[2, "B"] = None
     holes = doctor(frame)
-    assert holes.command == "sigjax.compare(data, missing='drop', metric='accuracy')"
-    assert holes.missing.endswith('use missing="drop" or missing="zero"')
+    assert holes.command == "sigjax.compare(sigjax.read(data, missing='drop', metric='accuracy'))"
+    assert holes.missing.endswith(
+        'use missing="drop" or missing="zero" (drop if they were not run, zero if a system failed on them)'
+    )
 
 
 def test_python_says_what_is_wrong_and_raises_nothing(tmp_path):
@@ -222,7 +227,7 @@ def test_runs_are_no_instances():
     diagnosis = doctor(frame, runs="run")
     assert (diagnosis.instances, diagnosis.runs, diagnosis.fields) == (3, (1, 2), {})
     assert "instances  3 with 1 to 2 runs" in str(diagnosis)
-    assert diagnosis.command == "sigjax.compare(data, runs='run', metric='accuracy')"
+    assert diagnosis.command == "sigjax.compare(sigjax.read(data, runs='run', metric='accuracy'))"
 
 
 @pytest.mark.parametrize(

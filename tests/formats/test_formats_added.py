@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 import sigjax
-from sigjax.formats import read_metrics, table
+from sigjax.formats import table
 from sigjax.records import InputError
 
 RECORD = """
@@ -121,7 +121,7 @@ def test_a_format_has_several_tasks_in_folders(install, tmp_path):
         file.parent.mkdir(exist_ok=True)
         file.write_text(f"VOTES\n{votes}\n")
     install("jury", {"folded": "jury_files:FOLDED"})
-    report = sigjax.compare(read_metrics(tmp_path / "a", tmp_path / "b"), device="numpy")
+    report = sigjax.compare([tmp_path / "a", tmp_path / "b"], device="numpy")
     assert {each.name for each in report.systems} == {"a", "b"}
     assert {"graz.votes: accuracy", "linz.votes: accuracy"} <= {pair.metric for pair in report}
     assert [note for note in report.notes if "package" in note] == [

@@ -13,7 +13,7 @@ from mutations import values as numbers
 
 import sigjax
 from sigjax import InputError, compare, read
-from sigjax.formats import FORMATS, read_metrics
+from sigjax.formats import FORMATS, read_data
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -254,9 +254,9 @@ def test_lm_eval_folders_with_their_results(write, tasks):
     """Several tasks of a folder are those of one system."""
     folders = lm_eval_folders(write, tasks)
     (expected,) = {
-        str(each.systems) + str(numbers(each)) for each in read_metrics(*(own[1] for own in folders.values()))
+        str(each.systems) + str(numbers(each)) for each in read_data([own[1] for own in folders.values()], tasks=True)
     }
-    found = read_metrics(*(os.path.dirname(own[0]) for own in folders.values()))
+    found = read_data([os.path.dirname(own[0]) for own in folders.values()], tasks=True)
     assert str(found[-1].systems) + str(numbers(found[-1])) == expected
     assert len(found) == (1 if len(tasks) == 1 else 3)  # and the suite
 

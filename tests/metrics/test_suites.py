@@ -11,7 +11,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from sigjax import Evaluation, InputError, Report, compare, read
 from sigjax.cli import main
-from sigjax.formats import read_metrics
+from sigjax.formats import read_data
 from sigjax.metrics import MEAN
 from sigjax.metrics.suites import suite_of
 from sigjax.records.metric import Note
@@ -201,8 +201,8 @@ def test_a_folder_of_lm_eval(lm_eval, capsys, tmp_path):
     )
     assert report.systems[0].name == "org__a"
     assert cli(capsys, *command, lm_eval / "org__a", lm_eval / "org__b", "--format", "json")[1] == report.to_json()
-    assert compare(read_metrics(lm_eval, filter="strict"), device="numpy") == report
-    assert compare(str(lm_eval), filter="strict", device="numpy") == report
+    assert compare(read_data(str(lm_eval), {"filter": "strict"}, tasks=True), device="numpy") == report
+    assert compare(str(lm_eval), read={"filter": "strict"}, device="numpy") == report
     both = cli(capsys, *command, lm_eval, "-m", "acc", "exact_match", "--format", "json")[1]
     assert json.loads(both)["pairs"] == json.loads(report.to_json())["pairs"]
     code, said, _ = cli(capsys, "verify", tmp_path / "all.json", lm_eval, "--filter", "strict")

@@ -242,7 +242,7 @@ def test_the_top_group_promises_what_its_correction_does(board, format_, correct
     words = " ".join(re.sub(r"<[^>]+>", " ", text).replace("\\", "").split())
     familywise = CORRECTIONS[correction].bounds == "familywise"
     assert re.search(r"Best: top \(\S+\)\. Not significantly worse: near \(\S+\)\.", words)
-    assert words.count("with about 90% confidence all ranks hold") == familywise
+    assert words.count("in about 90% of test sets all ranks are right") == familywise
     assert words.count("has every truly best system") == familywise
 
 
@@ -286,11 +286,11 @@ def test_leaderboards_of_tied_systems_end_with_all_of_them_on_top(name, count):
     metric = "accuracy" if {*TIES[name]} <= {0, 1} else "mean"
     for seed in range(8):
         shuffled = {f"s{j}": random.Random(seed * count + j).sample(TIES[name], len(TIES[name])) for j in range(count)}
-        board = compare(shuffled, metric=metric, leaderboard=True, resamples=99)
+        board = compare(shuffled, read={"metric": metric}, leaderboard=True, resamples=99)
         assert len({one.score for one in board.systems}) == 1
         assert all(one.in_top_group and one.rank_interval == (1, count) for one in board.systems)
         assert all(1 <= one.bootstrap_ranks[0] <= one.bootstrap_ranks[1] <= count for one in board.systems)
-        assert ("all ranks hold" in " ".join(to_text(board).split())) == (count > 2)
+        assert ("all ranks are right" in " ".join(to_text(board).split())) == (count > 2)
 
 
 def test_p_at_the_threshold_is_no_decision():
@@ -369,3 +369,72 @@ def test_where_lower_is_better_the_lowest_ranks_first():
     flipped = replace(errors, metric=replace(errors.metric, higher_is_better=False))
     ranks = [(one.name, one.rank_interval) for one in compare(flipped).systems]
     assert ranks == [("top", (1, 2)), ("near", (1, 2)), ("mid", (3, 3)), ("low", (4, 4))]
+
+
+PROMISE = 'in about 95% of test sets all ranks are right, and the group "best" has every truly best system'
+CONDITION = "if systems of equal score could exchange outputs, "
+
+
+def _fscores(seed):
+    rng = np.random.default_rng(seed)
+    tp = rng.integers(0, 4, (3, 40))
+    table = np.stack([tp, tp + rng.integers(0, 3, tp.shape), np.full(tp.shape, 4)], axis=-1)
+    return Evaluation.from_arrays(dict(zip("abc", table, strict=True)), metric="fscore")
+
+
+def test_what_is_promised_of_ranks_has_its_condition():
+    """Means of one number per unit keep their level (benchmarks: boards); F1 of two balances does not (balances)."""
+
+    def said(data, **settings):
+        return " ".join(str(compare(data, device="numpy", progress=False, **settings)).split())
+
+    rng = np.random.default_rng(1)
+    answers = {name: rng.integers(0, 2, 40) for name in "abc"}
+    assert f"* p < 0.05; {PROMISE}" in said(Evaluation.from_arrays(answers, metric="accuracy"))
+    assert f"* p < 0.05; {PROMISE}" in said(answers)
+    assert f"* p < 0.05; {CONDITION}{PROMISE}" in said(_fscores(2))
+    assert f"* p < 0.05; {PROMISE}" in said(_fscores(2), statistic="studentized", resamples=999)
+    assert "studentized" in " ".join(compare(_fscores(2), device="numpy", progress=False).notes)
+    for others in ({"test": "bootstrap", "resamples": 99}, {"mid_p": True, "method": "exact"}, {"correction": "bh"}):
+        assert PROMISE not in said(_fscores(2), **others)
+
+
+def test_error_rates_of_a_shared_reference_are_means():
+    """WER: the words of the reference are the same for all systems, so swaps change the errors alone."""
+    rng = np.random.default_rng(4)
+    words = rng.integers(5, 20, 30)
+    counts = {name: np.stack([rng.integers(0, 5, 30), words], axis=1) for name in "abc"}
+    report = compare(Evaluation.from_arrays(counts, metric="wer"), device="numpy", progress=False)
+    assert f"* p < 0.05; {PROMISE}" in " ".join(str(report).split())
+
+
+def test_nothing_is_promised_of_trained_models_and_undecided_pairs():
+    rng = np.random.default_rng(7)
+    models = {name: (rng.random(6)[:, None] + 0.01 * rng.random((6, 20))).T.ravel() for name in "abc"}
+    ids, runs = [k // 6 for k in range(120)], [k % 6 for k in range(120)]
+    data = Evaluation.from_arrays(models, ids=ids, runs=runs)
+    report = compare(data, resamples=999, device="numpy", progress=False)
+    assert any("trained models" in note and note.startswith("warning") for note in report.notes)
+    assert PROMISE not in " ".join(str(report).split())
+    assert PROMISE not in " ".join(str(compare(data, design="models", device="numpy", progress=False)).split())
+    board = compare({name: rng.integers(0, 2, 40) for name in "abc"}, read={"metric": "accuracy"}, device="numpy")
+    open_ = replace(board.comparisons[0], decided=False, resamples_needed=10**6, method="montecarlo", resamples=999)
+    undecided = replace(board, comparisons=(open_, *board.comparisons[1:]))
+    assert PROMISE in " ".join(str(board).split())
+    assert PROMISE not in " ".join(str(undecided).split())
+
+
+def test_a_star_beside_a_joint_interval_with_zero_is_explained():
+    """Holm rejects the second of two pairs at 0.05, Bonferroni's interval is at 0.975."""
+    contradicts: list[bool] = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        base = rng.normal(size=40)
+        data = {"a": base, "b": base + rng.normal(3.0, 1.0, 40), "c": base + rng.normal(0.35, 1.0, 40)}
+        report = compare(data, baseline="a", device="numpy", progress=False)
+        contradicts = [p.p_adjusted < 0.05 and p.interval.low <= 0.0 <= p.interval.high for p in report]
+        text = " ".join(str(report).split())
+        assert ("1 pair with * has 0 in the joint interval: Holm decides more pairs" in text) == (sum(contradicts) == 1)
+        if any(contradicts):
+            break
+    assert any(contradicts)

@@ -190,7 +190,7 @@ def test_gold_labels_and_predictions_are_no_systems(given, refused, gold, predic
         look = "gold labels" if both else "gold labels and predictions"
         assert said.startswith(f"t.csv: columns {gold!r}, {predicted!r} look like {look}, not like ")
         one = "" if both else " (of one system, sigjax one-sample)"
-        assert said.endswith(f"; {BY_GOLD}{one}; give --only {gold!r} {predicted!r} if they are systems")
+        assert said.endswith(f"; {BY_GOLD}{one}; name them with --systems if they are systems")
         wide(said, columns)
         assert read("t.csv", only=[gold, predicted]).stats[:, :, 0].tolist() == [numbers(1), numbers(2)]
 
@@ -262,8 +262,7 @@ def test_metrics_are_no_systems(given, refused, names):
     said = refused(*given(**{"t.csv": columns}))
     assert said == (
         f"t.csv: columns {', '.join(map(repr, names))} seem to hold metrics; expected one column per system, of one "
-        "metric: give one such file per system and --score-column NAME, or give --only "
-        f"{' '.join(map(repr, names[:4]))}{' ...' * (len(names) > 4)} if they are systems"
+        "metric: give one such file per system and --score-column NAME, or name them with --systems if they are systems"
     )
     wide(said, columns)
     assert read("t.csv", only=[*names]).systems == names
@@ -344,7 +343,8 @@ def test_a_row_of_means_or_sums_is_no_instance(given, refused, name, what, digit
         said = refused(*given(**{"t.csv": {"id": ids, "A": one, "B": two}}))
         assert (
             said
-            == f"t.csv, line 22: {name!r} is the {what} of the other rows, and would count as an instance; delete it"
+            == f"t.csv, line 22: {name!r} is the {what} of the other rows, and would count as an instance; delete it; "
+            f'or give --where "id != {name!r}"'
         )
         wide(said.replace("line 22", "line 21"), {"id": ids, "A": one, "B": two})
         said = refused(*given(**{"a.csv": {"id": ids, "score": one}, "b.csv": {"id": ids, "score": two}}))

@@ -195,7 +195,7 @@ def test_the_gold_column_alone_says_that_all_others_with_its_labels_are_predicti
     if name == "y_true":  # only gold labels are called so
         assert _scores(compare(frame).evaluations[0]) == pytest.approx(expected)
         frame = binary  # and these may say which predictions are right
-    with pytest.raises(InputError, match=f"looks like gold labels, .* give gold='{name}'"):
+    with pytest.raises(InputError, match=f"looks like gold labels, .* give read={{.gold.: '{name}'}}"):
         compare(frame)
 
 
@@ -499,7 +499,7 @@ def test_other_gold_labels_of_an_instance(write):
 def test_one_model_is_a_score_with_its_interval(write):
     """Wilson's, as in R: binom::binom.confint(190, 200, methods = "wilson")."""
     write("t.csv", csv({"y_true": [1] * 200, "y_pred": [1] * 190 + [0] * 10}))
-    (one,) = one_sample("t.csv", metric="accuracy")
+    (one,) = one_sample("t.csv", read={"metric": "accuracy"})
     assert (one.score, one.p_value, one.test) == (0.95, None, "none")
     z, p, n = 1.959963984540054, 0.95, 200
     half = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)

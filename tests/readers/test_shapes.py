@@ -76,7 +76,7 @@ def test_ids_of_several_columns(write, compared):
         ("task != 'x' and length > 50", lambda i: TASKS[i] != "x" and LENGTHS[i] > 50),
         ("not (task in ['x', 'z'] or length <= 20.5)", lambda i: not (TASKS[i] in "xz" or LENGTHS[i] <= 20.5)),
         ("length >= 10 or `task` not in ('x',)", lambda i: LENGTHS[i] >= 10 or TASKS[i] != "x"),
-        ("big == 0.5", lambda i: NUMBERS["big"][i] == 0.5),
+        ("small == 0.5 or big == 0.5", lambda i: 0.5 in (NUMBERS["small"][i], NUMBERS["big"][i])),
     ],
 )
 def test_some_rows(write, compared, condition, met):

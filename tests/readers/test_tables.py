@@ -107,7 +107,7 @@ ONE = "id,score\nx,1\ny,0\n"
             {},
             "a.txt: unknown format of files with one system",
         ),
-        ({"t.csv": "id;A;B\nx;1,500;2\n"}, {}, r"t.csv: is '1,500' 1.500 or 1500\? write decimal points"),
+        ({"t.csv": "id;A;B\nx;1,500;2\n"}, {}, r"t.csv, line 2, column 'A': is '1,500' 1.500 or 1500\? give t"),
         ({"t.csv": "id;A;B\nx;1.500,5;2\n"}, {}, "t.csv, line 2, column 'A': expected a number, got '1.500,5'"),
         (
             {"t.json": '[{"A": 1, "B": 2, "C": [1]}, {"A": 1, "B": 2, "C": 3}]'},
@@ -127,7 +127,7 @@ ONE = "id,score\nx,1\ny,0\n"
         (
             {"t.csv": "model,team,id,v\nA,p,x,1\nB,p,x,1\nA,q,y,1\nB,q,y,1\n"},
             {},
-            "'model' seems to hold .*system_column=.NAME.",
+            "which column holds the systems, 'model', 'team'",
         ),
     ],
 )
@@ -240,7 +240,7 @@ FAR = {
         r"t\.xlsx: .*\(xl/worksheets/sheet1\.xml\): 1048576 by 16384, of which only 10 .*far away",
     ),
     "style": ("XFD1048576", None, r"\[\[1, 0\], \[0, 1\]\]"),
-    "column": ("XFD3", "note", r"t\.xlsx, .*column 4 has no name"),
+    "column": ("XFD3", "note", r"t\.xlsx, row 1: column 16384 has no name"),
 }
 
 

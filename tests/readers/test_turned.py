@@ -5,7 +5,7 @@ import pytest
 from sigjax import InputError, read
 
 HEADERLESS = "is this a row without a header"
-METRICS_ROWS = "seems to hold metrics, one per row"
+METRICS_ROWS = "seems to hold metrics, one per row|holds metrics"
 METRICS_COLUMNS = "seem to hold metrics; expected one column per system"
 
 

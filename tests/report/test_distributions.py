@@ -22,8 +22,8 @@ RUNS = Evaluation.from_arrays(
 FEW = {name: RNG.integers(0, 9, 8) for name in "AB"}
 SAMPLED = {
     "mean": (REAL, {}),
-    "fscore": (COUNTS, {"metric": "fscore"}),
-    "median": (REAL, {"metric": "median", "resamples": 700}),
+    "fscore": (COUNTS, {"read": {"metric": "fscore"}}),
+    "median": (REAL, {"read": {"metric": "median"}, "resamples": 700}),
     "greater": (REAL, {"alternative": "greater", "variant": "flip"}),
     "crossed": (RUNS, {"test": "permutation", "design": "crossed"}),
     "models": (RUNS, {"test": "permutation", "design": "models"}),
@@ -50,18 +50,18 @@ def test_tails_hold_the_resamples_that_the_test_counts(name):
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize(("data", "metric"), [(RIGHT, "accuracy"), (COUNTS, "fscore")], ids=["accuracy", "fscore"])
 def test_tails_of_exact_laws_are_the_p_values(data, metric, alternative):
-    report = compare(data, metric=metric, alternative=alternative, method="exact")
+    report = compare(data, read={"metric": metric}, alternative=alternative, method="exact")
     found = report.distribution("A", "B")
     assert found.resamples is None
     assert sum(found.extreme) == pytest.approx(report[0].p_value, abs=5e-9)
     if metric == "accuracy":
-        (one,) = compare(data, metric=metric, alternative=alternative, test="bootstrap")
+        (one,) = compare(data, read={"metric": metric}, alternative=alternative, test="bootstrap")
         assert sum(report.distribution("A", "B", test="bootstrap").extreme) == pytest.approx(one.p_value, abs=5e-9)
 
 
 @pytest.mark.parametrize(
     ("data", "options"),
-    [(RUNS, {"design": "crossed"}), (RUNS, {"design": "models"}), (FEW, {"metric": "median"})],
+    [(RUNS, {"design": "crossed"}), (RUNS, {"design": "models"}), (FEW, {"read": {"metric": "median"}})],
     ids=["crossed", "models", "median"],
 )
 def test_all_exchanges_are_listed_where_they_are_few(data, options):
@@ -72,12 +72,12 @@ def test_all_exchanges_are_listed_where_they_are_few(data, options):
 
 
 def test_mid_p_counts_ties_half():
-    report = compare(RIGHT, metric="accuracy", method="exact", mid_p=True)
+    report = compare(RIGHT, read={"metric": "accuracy"}, method="exact", mid_p=True)
     assert sum(report.distribution("A", "B").extreme) == pytest.approx(report[0].p_value, abs=5e-9)
 
 
 def test_exact_laws_are_those_of_enumeration():
-    report = compare(RIGHT, metric="accuracy")
+    report = compare(RIGHT, read={"metric": "accuracy"})
     differences = np.subtract(*RIGHT.values())
     swapped = np.array([np.dot(signs, differences) for signs in product([1, -1], repeat=7)]) / 7
     drawn = np.array([differences[list(draw)].sum() for draw in product(range(7), repeat=7)]) / 7

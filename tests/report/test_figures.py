@@ -38,7 +38,7 @@ def right(count):
     return {f"team-{i + 1}-of-2026": (RNG.random(300) < CHANCES[i]).astype(int) for i in range(count)}
 
 
-REPORTS = {count: compare(right(count), metric="accuracy") for count in (2, 9, 30)} | {143: make_report(143)}
+REPORTS = {count: compare(right(count), read={"metric": "accuracy"}) for count in (2, 9, 30)} | {143: make_report(143)}
 NAMES = [one.name for one in REPORTS[9].systems]
 
 
@@ -59,7 +59,7 @@ def texts(figure):
 
 @pytest.mark.parametrize("kind", ["heatmap", "forest"])
 def test_panels_of_two_tests_stand_beside_each_other_or_below(kind):
-    report = compare(right(9), metric="accuracy", test=["permutation", "bootstrap"], resamples=200)
+    report = compare(right(9), read={"metric": "accuracy"}, test=["permutation", "bootstrap"], resamples=200)
     figure = report.plot(kind)
     one, other = (each.get_position() for each in figure.axes[:2])
     assert figure.get_size_inches()[0] <= TWO_COLUMNS
@@ -140,7 +140,7 @@ def test_scores_are_points_with_intervals_open_where_the_best_is_not_beaten():
 
 @pytest.mark.parametrize("baseline", [None, "team-3-of-2026"])
 def test_a_forest_has_the_deltas_to_the_best_or_the_baseline(baseline):
-    report = compare(right(9), metric="accuracy", baseline=baseline)
+    report = compare(right(9), read={"metric": "accuracy"}, baseline=baseline)
     (axes,) = report.plot("forest").axes
     names = [one.name for one in report.systems]
     reference = baseline or names[0]
@@ -198,7 +198,7 @@ def halves(axes):
 
 @pytest.mark.parametrize("baseline", [None, "team-3-of-2026"])
 def test_estimation_shows_scores_beside_the_distributions_of_differences(baseline):
-    report = compare(right(9), metric="accuracy", baseline=baseline)
+    report = compare(right(9), read={"metric": "accuracy"}, baseline=baseline)
     left, others = report.plot("estimation").axes[0].child_axes
     reference = baseline or report.systems[0].name
     rest = [one for one in report.systems if one.name != reference]
@@ -229,7 +229,7 @@ def test_estimation_of_two_systems_is_of_the_first_minus_the_second(pair):
     assert [(line[0][0], line[1][0]) for line in lines] == [pytest.approx(tuple(interval))]
     assert violin.get_data().edges.tolist() == pytest.approx(law.edges)
     assert f"delta to {b}" in " ".join(right_side.get_xlabel().split())
-    one_sided = compare(right(4), metric="accuracy", alternative="greater").plot("estimation")
+    one_sided = compare(right(4), read={"metric": "accuracy"}, alternative="greater").plot("estimation")
     assert len(halves(one_sided.axes[0].child_axes[1])[0]) == 3
 
 
@@ -320,7 +320,7 @@ def test_characters_that_no_font_has_are_named():
 
 
 def test_a_distribution_is_shaded_where_it_is_as_extreme():
-    report = compare(right(2), metric="accuracy", test=["permutation", "bootstrap"])
+    report = compare(right(2), read={"metric": "accuracy"}, test=["permutation", "bootstrap"])
     for kind, test in (("null", "permutation"), ("bootstrap", "bootstrap")):
         axes = report.plot(kind).axes[0]
         every, extreme = axes.patches
@@ -331,7 +331,7 @@ def test_a_distribution_is_shaded_where_it_is_as_extreme():
         assert axes.lines[0].get_xdata()[0] == law.observed
     turned = report.plot("null", pair=(law.b, law.a)).axes[0]
     assert turned.lines[0].get_xdata()[0] == -law.observed
-    one_sided = compare(right(2), metric="accuracy", alternative="greater").plot()
+    one_sided = compare(right(2), read={"metric": "accuracy"}, alternative="greater").plot()
     assert "as far on the other side" not in [text.get_text() for text in one_sided.findobj(Text)]
 
 

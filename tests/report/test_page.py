@@ -49,8 +49,8 @@ MADE = {
     "metrics and tests": lambda: compared(
         Evaluation.from_arrays(COUNTS, metric="fscore"), test=["permutation", "bootstrap"], leaderboard=True
     ),
-    "baseline": lambda: compared(RIGHT, metric="accuracy", baseline="model 2"),
-    "one-sided": lambda: compared(RIGHT, metric="accuracy", alternative="less", method="montecarlo"),
+    "baseline": lambda: compared(RIGHT, read={"metric": "accuracy"}, baseline="model 2"),
+    "one-sided": lambda: compared(RIGHT, read={"metric": "accuracy"}, alternative="less", method="montecarlo"),
     "one unit": lambda: compared({"A": [1], "B": [0], "C": [1]}),
 }
 REPORTS = {name: cache(make) for name, make in MADE.items()}

@@ -155,7 +155,7 @@ def digits(text):
 def test_no_changed_digit_is_shown():
     values = {name: [int(i * k % 7 < 2 + k) for i in range(24)] for k, name in enumerate("ABC", 1)}
     text = compare(
-        values, metric="accuracy", resamples=200, method="montecarlo", test=["permutation", "bootstrap"]
+        values, read={"metric": "accuracy"}, resamples=200, method="montecarlo", test=["permutation", "bootstrap"]
     ).to_json()
     changes = list(digits(text))
     read = []
@@ -321,7 +321,7 @@ def test_json_has_the_headline_of_each_metric_and_task_which_is_made_anew_when_r
     }
     suite = compare(tasks, progress=False)
     values = {"A": [1] * 20, "B": [1, 0] * 10}
-    pair = compare(values, metric="accuracy", progress=False)
+    pair = compare(values, read={"metric": "accuracy"}, progress=False)
     both = compare(tasks["easy"], test=["permutation", "bootstrap"], progress=False, resamples=200)
     for report in (suite, pair, both):
         written = json.loads(report.to_json())

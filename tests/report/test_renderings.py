@@ -84,14 +84,27 @@ def test_every_format_counts_the_pairs_that_more_resamples_would_decide(format_)
     first, second, third = make_report(3, p_of=lambda i, j: 0.02).comparisons
     first = replace(first, decided=False, resamples_needed=20_000_000)
     report = replace(make_report(3), comparisons=(first, replace(second, decided=True), third))
-    assert "1 pair is undecided at 0.05: more resamples could change the decision; about 20,000,000 would" in (
-        in_words(format_(report))
-    )
+    said = "1 pair is undecided at 0.05: more resamples could change the decision. --resamples 20000000 would probably"
+    assert f"{said} decide it." in in_words(format_(report))
     report = replace(report, comparisons=(first, replace(second, decided=False), third))
-    wording = "about 20,000,000 would decide 1 of them, and even 1,000,000,000 hardly the other."
-    assert f"2 pairs are undecided at 0.05: more resamples could change the decision; {wording}" in (
+    wording = "--resamples 20000000 would probably decide 1 of them; 1 is too close for any number."
+    assert f"2 pairs are undecided at 0.05: more resamples could change the decision. {wording}" in (
         in_words(format_(report))
     )
+
+
+def test_resamples_are_proposed_that_decide_most_pairs_and_not_the_farthest():
+    """A board whose 39 undecided pairs need a million to a billion: three million decide 34 of them."""
+    needed = [10**6] * 27 + [3 * 10**6] * 7 + [5 * 10**6, 10**8, 10**9] + [None] * 2
+    report = make_report(40, p_of=lambda i, j: 0.02)
+    pairs = [replace(one, decided=None) for one in report.comparisons]
+    pairs[: len(needed)] = [
+        replace(one, decided=False, resamples_needed=count) for one, count in zip(pairs, needed, strict=False)
+    ]
+    words = in_words(to_text(replace(report, comparisons=tuple(pairs))))
+    assert "39 pairs are undecided at 0.05" in words
+    decides = "--resamples 3000000 would probably decide 34 of them; 3 need up to 1,000,000,000; 2 are too close"
+    assert f"{decides} for any number." in words
 
 
 @pytest.mark.parametrize("format_", [Report.to_text, to_html])

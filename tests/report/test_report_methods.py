@@ -17,9 +17,9 @@ from sigjax.report.methods import to_methods
 ROOT = Path(__file__).parents[2]
 
 
-def report(metric="accuracy", **options):
+def report(metric="accuracy", values=2, **options):
     rng = np.random.default_rng(0)
-    values = {name: rng.integers(0, 2, 40) for name in "abc"}
+    values = {name: rng.integers(0, values, 40) for name in "abc"}
     return compare(Evaluation.from_arrays(values, metric=metric), device="numpy", progress=False, **options)
 
 
@@ -53,7 +53,8 @@ def test_the_papers_that_the_front_page_names_are_cited_where_their_test_is(name
     test, authors, pages, anthology = paper
     front = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     assert name in front.partition("and of the tests: ")[2]
-    paragraphs = {each: to_methods(report(test=each, resamples=200)) for each in ("permutation", "bootstrap")}
+    tests = ("permutation", "bootstrap")
+    paragraphs = {each: to_methods(report("mean", values=10, test=each, resamples=200)) for each in tests}
     (entry,) = (entry for entry in entries() if f"author = {{{authors}}}" in entry)
     assert pages in entry
     assert anthology in entry
@@ -63,13 +64,14 @@ def test_the_papers_that_the_front_page_names_are_cited_where_their_test_is(name
 
 def test_the_paragraph_as_a_whole():
     assert re.sub(r"sigjax \d+\.\d+\.\d+", "sigjax V", to_methods(report())) == (
-        r"We compared 3 systems on 40 instances, all pairs of them, by accuracy. The p-values of two-sided paired "
-        r"permutation tests~\cite{noreen1989,yeh2000} were computed exactly~\cite{zmigrod2022}. For accuracy "
+        r"We compared all pairs of 3 systems by accuracy on 40 instances. The p-values of two-sided paired "
+        r"permutation tests~\cite{noreen1989,yeh2000} were computed exactly, without sampling. Their null hypothesis "
+        r"is that the outputs of two systems are exchangeable. For accuracy "
         r"this is McNemar's exact test~\cite{mcnemar1947}. They were adjusted for "
         r"the 3 comparisons by the method of Holm~\cite{holm1979}. We call differences with adjusted $p < 0.05$ "
         r"significant. The 95\% intervals of scores are Wilson's score interval~\cite{wilson1927} and of differences "
-        r"are Tango's score interval~\cite{tango1998}. Those of the differences of 3 comparisons hold "
-        r"together~\cite{dunn1961}. We used sigjax V~\cite{sigjax}."
+        r"are Tango's score interval~\cite{tango1998}. The intervals of differences of 3 comparisons are "
+        r"simultaneous (Bonferroni~\cite{dunn1961}: each at 98.3333\%). We used sigjax V~\cite{sigjax}."
         "\n"
     )
 
@@ -80,14 +82,14 @@ def test_it_is_true_to_the_settings():
             method="montecarlo", resamples=500, seed=7, correction="none", alternative="greater", confidence_level=0.99
         )
     )
-    assert "one-sided (greater) paired permutation tests" in text
+    assert r"one-sided (greater) paired permutation tests~\cite{noreen1989,yeh2000} (first minus second system)" in text
     assert "from 500 random permutations (seed 7) as $(x+1)/(n+1)$" in text
     assert "They were not adjusted for the 3 comparisons." in text
     assert "$p < 0.01$" in text
     assert r"The 99\% intervals" in text
     assert "phipson2010" in text
     assert "zmigrod2022" not in text
-    assert "each with b, by" in to_methods(report(baseline="b"))
+    assert "We compared 2 systems with b by accuracy" in to_methods(report(baseline="b"))
     assert r"as mid-p-values~\cite{lancaster1961}" in to_methods(report(mid_p=True, method="exact"))
     assert r"null distribution of $\delta-\delta^*$" in to_methods(
         report(test="bootstrap", resamples=200, variant="flip")
@@ -121,7 +123,7 @@ def test_signatures_of_sacrebleu_and_missing_instances_are_named(tmp_path):
 @pytest.mark.parametrize("change", [{"note": 99}, {"note": "next"}, {"about": "bleu"}, {"values": {"dropped": "many"}}])
 def test_facts_that_are_of_no_note_are_refused(change):
     scores = {"A": {"x": 1, "y": 0, "z": 1}, "B": {"x": 0, "y": 1}}
-    written = json.loads(compare(scores, missing="drop", device="numpy").to_json())
+    written = json.loads(compare(scores, read={"missing": "drop"}, device="numpy").to_json())
     written["facts"][0] |= {key: len(written["notes"]) if value == "next" else value for key, value in change.items()}
     with pytest.raises(InputError, match="facts"):
         Report.from_json(json.dumps(written))
@@ -156,16 +158,68 @@ def test_citations_fit_the_design_and_strata_and_pairs_are_named():
     text = to_methods(compare(of_models, design="models", device="numpy", progress=False))
     assert r"two-sided permutation tests~\cite{pitman1937,noreen1989} were computed exactly, without sampling" in text
     assert "yeh2000" not in text
-    assert "We compared 3 systems on 6 instances with 4 runs" in text
+    assert "We compared all pairs of 3 systems by mean on 6 instances with 4 runs" in text
     text = to_methods(compare(of_models, test=["permutation", "bootstrap"], device="numpy", progress=False))
     assert "All runs of an instance were exchanged and drawn together." in text
     assert r"bootstrap tests~\cite{davison1997,efron1993,bergkirkpatrick2012}" in text
     documents = Evaluation.from_arrays(values, metric="mean", clusters=[k // 4 for k in range(24)])
     text = to_methods(compare(documents, interval="simultaneous", device="numpy", progress=False))
     assert "Instances form 6 clusters, which were exchanged whole." in text
-    assert r"hold together~\cite{hothorn2008}" in text
+    assert r"which are simultaneous~\cite{hothorn2008}" in text
     strata = Evaluation.from_arrays(values, metric="mean", strata=[k // 12 for k in range(24)])
-    assert "2 strata, within which they were drawn" in to_methods(compare(strata, device="numpy", progress=False))
+    text = to_methods(compare(strata, device="numpy", progress=False))
+    assert "Standard errors and intervals are stratified by 2 strata. The permutation test exchanges outputs" in text
+    text = to_methods(compare(strata, test="bootstrap", resamples=200, device="numpy", progress=False))
+    assert "2 strata, and bootstrap resamples were drawn within them." in text
+    assert "permutation" not in text
     some = {"A": {"x": 1, "y": 0, "z": 1}, "B": {"x": 0, "y": 1, "z": 1}, "C": {"x": 0, "z": 0}}
-    text = to_methods(compare(some, missing="pairwise", device="numpy", progress=False))
+    text = to_methods(compare(some, read={"missing": "pairwise"}, device="numpy", progress=False))
     assert "Each pair was compared on the instances that both systems have." in text
+
+
+def test_labels_of_people_and_their_number_are_named():
+    rng = np.random.default_rng(3)
+    tables = {}
+    for name in "ab":
+        human, judge = rng.integers(0, 2, 60) * 1.0, rng.random(60)
+        human[30:] = np.nan
+        tables[name] = np.stack([human, judge], axis=1)
+    text = to_methods(compare(Evaluation.from_arrays(tables, metric="ppi"), device="numpy", progress=False))
+    cited = (
+        r"estimated from 60 human labels of all systems and a judge's scores of all outputs~\cite{angelopoulos2023}."
+    )
+    assert cited in text
+
+
+def test_runs_of_fixed_tasks_are_the_sample():
+    scores = {name: np.random.default_rng(k).random(40) for k, name in enumerate("ab")}
+    games = [f"game{k % 8}" for k in range(40)]
+    data = Evaluation.from_arrays(scores, metric="iqm", ids=games, runs=[k // 8 for k in range(40)], strata=games)
+    text = to_methods(compare(data, resamples=99, device="numpy", progress=False))
+    assert r"These are runs on 8 fixed tasks (strata), whose runs are the sample~\cite{agarwal2021}." in text
+
+
+def test_the_direction_of_one_pair_is_named():
+    two = {"amber": [1, 1, 1, 0, 1, 1], "fjord": [0, 0, 1, 0, 0, 0]}
+    text = to_methods(compare(two, read={"metric": "accuracy"}, alternative="greater", device="numpy", progress=False))
+    assert "(amber minus fjord)" in text
+    assert "null hypothesis is that the outputs of two systems are exchangeable" in text
+
+
+def test_bounds_of_real_numbers_are_named_as_bounds():
+    rng = np.random.default_rng(5)
+    reals = {"A": rng.normal(0.3, 1.0, 300), "B": rng.normal(0.0, 1.0, 300)}
+    found = compare(reals, device="numpy", progress=False)
+    assert found[0].method == "exact"
+    assert found[0].p_interval is not None
+    assert r"For 1 comparison p is the upper of two bounds that are at most 1\% apart." in to_methods(found)
+
+
+def test_the_exact_algorithm_is_cited_where_it_was_used():
+    """Not for few clusters, whose swaps are enumerated, nor for McNemar's test, a binomial one."""
+    rng = np.random.default_rng(6)
+    counts = {name: np.stack([tp := rng.integers(0, 4, 60), tp + rng.integers(0, 3, 60), tp + 1], 1) for name in "ab"}
+    for clusters, cited in ((None, True), ([k // 10 for k in range(60)], False)):
+        data = Evaluation.from_arrays(counts, metric="fscore", clusters=clusters)
+        text = to_methods(compare(data, device="numpy", progress=False))
+        assert ("zmigrod2022" in text) == cited

@@ -53,7 +53,7 @@ def test_a_report_shows_the_answer_first_at_a_prompt():
         str(REPORT).splitlines()[1],
         "Report of accuracy on 40 instances, 3 systems; print(report) has more",
     ]
-    best = sigjax.compare({"A": [1] * 12, "B": [0] * 12, "C": [0] * 11 + [1]}, metric="accuracy")
+    best = sigjax.compare({"A": [1] * 12, "B": [0] * 12, "C": [0] * 11 + [1]}, read={"metric": "accuracy"})
     assert repr(best).startswith("Best: A (1.0000). The other 2 are significantly worse.\nReport of accuracy on 12")
     *answers, last = repr(BOTH).splitlines()
     assert [answer.partition(":")[0] for answer in answers] == ["accuracy", "mean"]

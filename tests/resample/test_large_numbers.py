@@ -171,21 +171,22 @@ def total(sums):
 def test_what_rounding_takes_from_other_metrics_is_refused(offset):
     a, b = ([[offset + i % step] for i in range(60)] for step in (7, 5))
     with pytest.raises(InputError, match="'A' and 'B' differ by too little beside the numbers"):
-        compare({"A": a, "B": b}, metric=total)
+        compare({"A": a, "B": b}, read={"metric": total})
     counts = [[[each, each + 3, offset + 9] for (each,) in own] for own in (a, b)]
     with pytest.raises(InputError, match="'A' and 'B' differ by too little beside the numbers"):
-        compare(dict(zip("AB", counts, strict=True)), metric="f1")
+        compare(dict(zip("AB", counts, strict=True)), read={"metric": "f1"})
 
 
 def test_what_other_metrics_do_not_lose_is_kept():
     """A statistic that does not matter, systems that are alike, and scores that agree whatever the counts."""
     a = [[10**12 + i, 1] for i in range(20)]
-    assert compare({"A": a, "B": a}, metric=total)[0].p_value == 1.0
+    assert compare({"A": a, "B": a}, read={"metric": total})[0].p_value == 1.0
     (one,) = compare(
-        {"A": [[5, 10**12 + i] for i in range(20)], "B": [[4 + i % 2, 10**12] for i in range(20)]}, metric=total
+        {"A": [[5, 10**12 + i] for i in range(20)], "B": [[4 + i % 2, 10**12] for i in range(20)]},
+        read={"metric": total},
     )
     assert one.delta == 10.0
-    (one,) = compare({"A": [[10**9 + i] * 2 for i in range(20)], "B": [[10**9] * 2] * 20}, metric=share)
+    (one,) = compare({"A": [[10**9 + i] * 2 for i in range(20)], "B": [[10**9] * 2] * 20}, read={"metric": share})
     assert (one.delta, one.p_value) == (0.0, 1.0)
 
 
@@ -237,10 +238,12 @@ def test_ratios_of_shared_sizes(offset):
     rng = np.random.default_rng(1)
     sizes, small = rng.integers(1, 4, 14), rng.integers(0, 9, (2, 14))
     reports = [
-        compare({name: np.column_stack([own + each * sizes, sizes]) for name, own in zip("AB", small, strict=True)},
-                metric="ratio")
+        compare(
+            {name: np.column_stack([own + each * sizes, sizes]) for name, own in zip("AB", small, strict=True)},
+            read={"metric": "ratio"},
+        )
         for each in (0, offset)
-    ]  # fmt: skip
+    ]
     same_pairs(*reports)
     same_systems(*reports, offset)
 

@@ -232,14 +232,14 @@ EVERYWHERE = {
     "equivalence": lambda **on: sigjax.equivalence(MEANS, margin=0.4, method="bootstrap", resamples=3000, **on),
     "power": lambda **on: sigjax.power(
         MEANS,
-        only=["A", "B"],
+        read={"only": ["A", "B"]},
         instances=[70],
         repetitions=15,
         resamples=99,
         test=["permutation", "bootstrap"],
         **on,
     ),
-    "audit": lambda **on: sigjax.audit(MEANS, only=["A", "B"], repetitions=20, resamples=99, **on),
+    "audit": lambda **on: sigjax.audit(MEANS, read={"only": ["A", "B"]}, repetitions=20, resamples=99, **on),
 }
 
 

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from sigjax.formats import read, read_metrics
+from sigjax.formats import read, read_data
 from sigjax.records import InputError
 
 WIDE = b"id,A,B\nx,1,0\ny,1,1\nz,0,1\n"
@@ -58,7 +58,7 @@ def pipe():
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no /dev/fd")
 @pytest.mark.parametrize("content", [WIDE, gzip.compress(WIDE, mtime=0)])
 def test_pipes_are_read_once_and_serve_all_who_read_them(pipe, content):
-    first, second = read_metrics(pipe(content), metrics=["mean", "accuracy"])
+    first, second = read_data(pipe(content), metrics=["mean", "accuracy"])
     assert (first.metric.name, second.metric.name) == ("mean", "accuracy")
     assert second.stats[:, :, 0].tolist() == [[1, 1, 0], [0, 1, 1]]
     path = pipe(content)

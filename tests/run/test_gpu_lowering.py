@@ -1,6 +1,7 @@
 """Kernels lower for CUDA on a machine that has none, and what they are lowered to is what is meant."""
 
 import re
+from importlib import import_module
 
 import jax
 import numpy as np
@@ -11,7 +12,9 @@ from sigjax import Evaluation, compare
 from sigjax.resample import engine
 from sigjax.run import context
 from sigjax.run.backend import Backend, jax_scope, program
-from sigjax.testing import replicates
+from sigjax.testing import bootstrap, summaries
+
+ranks = import_module("sigjax.studies.rank")
 
 
 @pytest.fixture
@@ -31,8 +34,9 @@ def lowered(monkeypatch):
 
     gpu = Backend("gpu", tuple(jax.local_devices(backend="cpu"))[:1])
     monkeypatch.setattr(context, "choose_backend", lambda *_, **__: gpu)
-    monkeypatch.setattr(engine, "on_all_devices", lambda devices, data: data)
-    for module in (engine, replicates):
+    for module in (engine, ranks):
+        monkeypatch.setattr(module, "on_all_devices", lambda devices, data: data)
+    for module in (engine, summaries, ranks):
         monkeypatch.setattr(module, "compiled", record)
     return texts
 
@@ -78,6 +82,32 @@ def test_designs_of_repeated_runs_multiply_bytes(lowered, design, test, factor):
     text = lower(lowered, test, 4, factor=factor, design=design, ids=ids, runs=runs)
     assert products(text) == {"i8"}
     assert scatters(text) == (set() if design == "crossed" else {"ui32"})
+
+
+def test_replicates_are_summarised_where_they_are(lowered, monkeypatch):
+    """Order statistics are counted, not sorted; a square and a sum are never in one program."""
+    for module in (summaries, bootstrap):
+        monkeypatch.setattr(module, "room", lambda _: 1.0)
+    lower(lowered, "bootstrap", 3, interval="bca")
+    ids, runs = (np.arange(700) // 5).tolist(), (np.arange(700) % 5).tolist()
+    lower(lowered, "bootstrap", 3, interval="simultaneous", design="nested", ids=ids, runs=runs)
+    names = {"nothing", "joined", "placed", "totals", "squares", "row_totals", "shares", "order_statistics"}
+    assert names | {"largest_deviations", "count_extreme"} <= lowered.keys()
+    assert not any("stablehlo.sort" in lowered[name] or scatters(lowered[name]) for name in names)
+    assert not re.search(r"stablehlo.multiply .*xf64>", lowered["row_totals"])
+    assert "while" in lowered["order_statistics"]
+
+
+def test_boards_of_answers_multiply_bytes_and_decide_in_the_kernel(lowered):
+    answers = (np.arange(100) < [[90], [50], [50], [10]]).astype(np.uint8)
+    gpu = Backend("gpu", tuple(jax.local_devices(backend="cpu"))[:1])
+    tiles = ranks._Tiles(answers, answers.sum(axis=1, dtype=np.int32), gpu)
+    tiles.counts(100, 41)
+    assert products(lowered["_counts_of_tiles"]) == {"i8"}
+    assert scatters(lowered["_counts_of_tiles"]) == {"i64"}
+    ((_, decisions),) = tiles.wins(np.zeros(101, np.int32))
+    assert products(lowered["_wins_of_tiles"]) == {"i8"}
+    assert [each.ndim for each in decisions] == [1] * 3  # nothing of single pairs comes back
 
 
 def test_numbers_of_more_than_four_bytes_are_multiplied_in_float64(lowered):

@@ -180,7 +180,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "link").symlink_to("old.json")
     (tmp_path / "later").symlink_to("new")
     os.mkfifo(tmp_path / "fifo")
-    for place in ("comparison.compare.compare", "cli.output.read_metrics", "cli.info.read"):
+    for place in ("comparison.compare.compare", "cli.output.read_data", "cli.info.read"):
         monkeypatch.setattr(f"sigjax.{place}", begun)
     return tmp_path
 

@@ -110,18 +110,18 @@ def test_bad_input():
     with pytest.raises(InputError, match="two systems, got 3"):
         sigjax.audit(evaluation)
     with pytest.raises(InputError, match="'D' is not a system"):
-        sigjax.audit(evaluation, only=["A", "D"])
+        sigjax.audit(evaluation, read={"only": ["A", "D"]})
     with pytest.raises(InputError, match="repetitions must be a whole number from 1"):
-        sigjax.audit(evaluation, only=["A", "C"], repetitions=0)
+        sigjax.audit(evaluation, read={"only": ["A", "C"]}, repetitions=0)
     with pytest.raises(InputError, match="resamples must be a whole number"):
-        sigjax.audit(evaluation, only=["A", "C"], resamples="auto")
+        sigjax.audit(evaluation, read={"only": ["A", "C"]}, resamples="auto")
     with pytest.raises(InputError, match="resamples must be at least 99"):
-        sigjax.audit(evaluation, only=["A", "C"], resamples=98)
+        sigjax.audit(evaluation, read={"only": ["A", "C"]}, resamples=98)
     with pytest.raises(InputError, match="at least two units"):
         sigjax.audit(counts(1))
     with pytest.raises(InputError, match="'median' is computed from all instances"):
         sigjax.audit(Evaluation.from_arrays(few_reals(9), metric=MEDIAN))
-    assert sigjax.audit(evaluation, only=["C", "A"], repetitions=5, resamples=99).systems == ("C", "A")
+    assert sigjax.audit(evaluation, read={"only": ["C", "A"]}, repetitions=5, resamples=99).systems == ("C", "A")
 
 
 def test_trials_swap_whole_units_and_share_no_bits_with_tests():

@@ -241,7 +241,7 @@ SCORES = {
 
 
 def run(metric, **options):
-    return classical_tests(*yeh(), metric=metric, **options)
+    return classical_tests(*yeh(), read={"metric": metric}, **options)
 
 
 def test_yeh_recall():
@@ -295,7 +295,7 @@ def test_identical_systems_give_one_everywhere(metric, alternative):
     columns = {"mean": 1, "accuracy": 1, "ratio": 2}.get(metric, 3)
     a = np.tile([[1, 1, 1], [0, 1, 1], [1, 1, 2]], (4, 1))[:, :columns]
     a = a % 2 if metric == "accuracy" else a
-    result = classical_tests(a, a, metric=metric, alternative=alternative, resamples=200)
+    result = classical_tests(a, a, read={"metric": metric}, alternative=alternative, resamples=200)
     assert result.tests
     assert {test.p_value for test in (*result, *result.comparisons, *result.second)} == {1.0}
     assert result.factor is None
@@ -322,7 +322,10 @@ def test_a_score_that_falls_with_its_statistic_turns_the_tests():
     """fscore-errors with equal tp: fewer errors, higher score."""
     tp, errors_a, errors_b = np.full(8, 3), np.arange(8), np.arange(8) + np.array([1, 2, 1, 3, 0, 1, 2, 1])
     result = classical_tests(
-        np.stack([tp, errors_a], -1), np.stack([tp, errors_b], -1), metric="fscore-errors", alternative="greater"
+        np.stack([tp, errors_a], -1),
+        np.stack([tp, errors_b], -1),
+        read={"metric": "fscore-errors"},
+        alternative="greater",
     )
     assert result.delta > 0
     assert result["sign (exact)"].p_value == 2.0**-7
@@ -330,23 +333,23 @@ def test_a_score_that_falls_with_its_statistic_turns_the_tests():
 
 
 def test_a_metric_without_sums_has_no_classical_test():
-    result = classical_tests([1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 2.0, 2.0], metric="median", resamples=200)
+    result = classical_tests([1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 2.0, 2.0], read={"metric": "median"}, resamples=200)
     assert (result.tests, result.correlation) == ((), None)
     assert len(result.comparisons) == 2
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options", "message"),
+    ("arguments", "read", "message"),
     [
         (([1, 2],), {}, "two arrays"),
         ((Evaluation.from_arrays({"A": [1, 2], "B": [1, 0]}), [1, 2]), {}, "two arrays a and b; got 2"),
-        ((Evaluation.from_arrays({"A": [1, 2], "B": [1, 0]}),), {"metric": "mean"}, "metric is for tables"),
+        ((Evaluation.from_arrays({"A": [1, 2], "B": [1, 0]}),), {"metric": "mean"}, "metric means nothing for an"),
         ((Evaluation.from_arrays(dict.fromkeys("ABC", [1])),), {}, "two data sets or more, got 3 on 1"),
     ],
 )
-def test_bad_input(arguments, options, message):
+def test_bad_input(arguments, read, message):
     with pytest.raises(InputError) as error:
-        classical_tests(*arguments, **options)
+        classical_tests(*arguments, read=read)
     assert message in str(error.value)
 
 

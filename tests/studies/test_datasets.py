@@ -12,7 +12,7 @@ from sigjax.cli import _run
 from sigjax.studies.datasets import corrected_t, five_by_two, fold_tests, rank_tests
 from sigjax.studies.tests import delong, wilcoxon
 
-# Demsar (2006), table 6: AUC of C4.5 and its variants (m, cf, both) on 14 data sets.
+# Demšar (2006), table 6: AUC of C4.5 and its variants (m, cf, both) on 14 data sets.
 DEMSAR = {
     "C4.5": [0.763, 0.599, 0.954, 0.628, 0.882, 0.936, 0.661, 0.583, 0.775, 1.000, 0.940, 0.619, 0.972, 0.957],
     "C4.5+m": [0.768, 0.591, 0.971, 0.661, 0.888, 0.931, 0.668, 0.583, 0.838, 1.000, 0.962, 0.666, 0.981, 0.978],

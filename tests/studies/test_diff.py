@@ -375,7 +375,7 @@ def test_a_loss_of_33_answers_is_found_and_all_others_are_unchanged_in_one_line(
         for tail in (0.05, 0.05 / 25)
     )
     assert lost.limits == Interval(each.low, together.high)
-    union = compare({"new": new, "old": old}, metric="accuracy", confidence_level=0.9)
+    union = compare({"new": new, "old": old}, read={"metric": "accuracy"}, confidence_level=0.9)
     assert union[0].interval.low == pytest.approx(each.low, abs=1e-12)
 
 
@@ -448,7 +448,9 @@ def test_scores_are_kept_where_they_are_few_and_come_back_to_the_last_bit():
     assert Report.from_json(large.to_json(keep_scores="always")).evaluations == large.evaluations
     with pytest.raises(InputError, match="keep_scores must be one of auto, always, never, got 'yes'"):
         large.to_json(keep_scores="yes")
-    ratio = compare({"A": rng.random((9, 2)), "B": rng.random((9, 2))}, metric=lambda s: s[..., 0] / s[..., 1])
+    ratio = compare(
+        {"A": rng.random((9, 2)), "B": rng.random((9, 2))}, read={"metric": lambda s: s[..., 0] / s[..., 1]}
+    )
     assert "statistics" not in json.loads(ratio.to_json())
     tasks = {
         name: evaluation(A=rng.integers(0, 2, size), B=rng.integers(0, 2, size))
@@ -504,7 +506,7 @@ def test_one_comment_has_one_name_of_a_metric():
 @pytest.mark.parametrize("score", [1.5, -0.5, 1e308, -1e308])
 def test_scores_that_no_interval_fits_are_refused(score):
     """A share beyond 1 has no interval of Wilson; the limits of scores of 1e308 are beyond doubles."""
-    made = compare({"A": [1, 0, 1, 1, 0], "B": [0, 1, 0, 1, 0]}, metric="accuracy", progress=False)
+    made = compare({"A": [1, 0, 1, 1, 0], "B": [0, 1, 0, 1, 0]}, read={"metric": "accuracy"}, progress=False)
     report = json.loads(made.to_json(keep_scores="never"))
     del report["checksum"]
     report["systems"][0 if score > 0 else 1]["score"] = score

@@ -12,6 +12,8 @@ import pytest
 import sigjax
 from sigjax import Evaluation, InputError, studies
 from sigjax.metrics import METRICS
+from sigjax.readers.options import ReadOptions
+from sigjax.records.options import options_of
 from sigjax.studies import STUDIES
 
 RNG = np.random.default_rng(3)
@@ -73,7 +75,7 @@ def test_the_same_data_give_the_same_result_by_every_door(name, tmp_path):
     study = getattr(studies, STUDIES[name].functions[0])
     contents = {}
     for door, data, reading in doors(name, tmp_path / "table.csv"):
-        contents[door] = content(study(data, **DOORS[name][1], **reading))
+        contents[door] = content(study(data, **DOORS[name][1], read=reading))
     first = contents.pop("evaluation")
     assert len(contents) >= 3
     for door, other in contents.items():
@@ -85,14 +87,86 @@ def test_every_study_of_data_has_a_door():
     assert {*DOORS} == {*STUDIES} - others
     for name in DOORS:
         parameters = inspect.signature(getattr(studies, STUDIES[name].functions[0])).parameters
-        assert {"metric", "id_column", "only", "missing", "cluster", "filter"} <= {*parameters}, name
+        assert {"read", "progress"} <= {*parameters}, name
+        assert not options_of(ReadOptions).keys() - {"progress"} & {*parameters}, name
+
+
+@pytest.mark.parametrize("option", sorted(options_of(ReadOptions).keys() - {"progress"}))
+def test_an_option_of_reading_is_refused_where_nothing_is_read(option):
+    said = f"write sigjax.read(..., {option}='x') or read={{'{option}': 'x'}}"
+    for function in (sigjax.compare, *(getattr(studies, STUDIES[name].functions[0]) for name in DOORS)):
+        with pytest.raises(TypeError) as refused:
+            function(NUMBERS, **{option: "x"})
+        assert str(refused.value).endswith(said)
+
+
+def test_read_takes_all_that_compare_takes(tmp_path):
+    ids = [f"q{i}" for i in range(40)]
+    frame = pandas.DataFrame({"id": ids, **NUMBERS, "genre": GENRES})
+    frame.to_csv(table := tmp_path / "table.csv", index=False)
+    files = {name: tmp_path / f"{name}.csv" for name in NUMBERS}
+    for name, path in files.items():
+        frame[["id", name, "genre"]].to_csv(path, index=False)
+    by_id = {name: dict(zip(ids, own, strict=True)) for name, own in NUMBERS.items()}
+    plain, labelled = {"metric": "accuracy"}, {"metric": "accuracy", "strata": "genre", "only": ["C", "A"]}
+    kinds = ((NUMBERS, plain), (by_id, plain), (frame, labelled), (table, labelled), (files, labelled))
+    for data, options in (*kinds, ([str(path) for path in files.values()], labelled)):
+        evaluation = sigjax.read(data, **options)
+        assert isinstance(evaluation, Evaluation)
+        assert evaluation.systems == tuple(options.get("only", "ABC"))
+        assert evaluation.stats[0, :, 0].tolist() == NUMBERS[evaluation.systems[0]]
+        assert (evaluation.strata is None) == (options is plain)
+        how = {"resamples": 99, "device": "numpy"}
+        assert sigjax.compare(data, read=options, **how) == sigjax.compare(evaluation, **how)
+    assert (
+        sigjax.Evaluation.from_dataframe(frame, **labelled).stats.tolist()
+        == sigjax.read(frame, **labelled).stats.tolist()
+    )
+    several = sigjax.read(NUMBERS, metric=["accuracy", "mean"])
+    chosen = sigjax.read(several, only=["A", "C"])
+    assert [each.metric.name for each in chosen] == ["accuracy", "mean"]  # pyright: ignore[reportGeneralTypeIssues]
+    (one,) = sigjax.compare(several[0], read={"only": ["C", "A"]})
+    assert (one.a, one.b) == ("C", "A")
+    lower = sigjax.read(NUMBERS, lower_is_better=True)
+    assert not lower.metric.higher_is_better
+
+
+@pytest.mark.parametrize(
+    ("data", "what", "takes"),
+    [
+        (NUMBERS, "arrays", {"metric", "missing", "only", "lower_is_better"}),
+        (Evaluation.from_arrays(NUMBERS), "an Evaluation", {"only"}),
+        (
+            pandas.DataFrame(NUMBERS),
+            "the data frame",
+            options_of(ReadOptions).keys() - {"filter", "input", "reader", "records", "unit"},
+        ),
+    ],
+    ids=["arrays", "evaluation", "frame"],
+)
+def test_an_option_that_means_nothing_for_the_data_is_refused_in_one_sentence(data, what, takes):
+    given = {
+        "transpose": True,
+        "lower_is_better": True,
+        "higher_is_better": True,
+        "unit": "response",
+        "missing": "drop",
+        "counts": {"tp": "A"},
+    }
+    given |= {"thousands": ",", "decimal": ","}
+    given |= dict.fromkeys(("melt", "only", "systems", "ignore", "prediction", "input"), ["A", "B"])
+    for option in options_of(ReadOptions).keys() - takes - {"progress"}:
+        for call in (sigjax.read, lambda data, **read: sigjax.compare(data, read=read)):
+            with pytest.raises(InputError) as refused:
+                call(data, **{option: given.get(option, "A")})
+            assert str(refused.value).startswith(f"{option} means nothing for {what}")
 
 
 @pytest.mark.parametrize("name", DOORS)
 def test_a_wrong_keyword_is_one_line_that_says_what_it_may_mean(name):
     with pytest.raises(TypeError) as refused:
         getattr(studies, STUDIES[name].functions[0])(NUMBERS, metrik="accuracy")
-    assert str(refused.value).endswith("; did you mean 'metric'?")
+    assert str(refused.value).endswith("write sigjax.read(..., metric='accuracy') or read={'metric': 'accuracy'}")
     assert "\n" not in str(refused.value)
 
 
@@ -103,25 +177,27 @@ def test_systems_one_by_one_have_files_frames_and_numbers_of_their_own(tmp_path)
         frames[name] = pandas.DataFrame({"id": [f"{name}{i}" for i in range(len(own))], "score": own})
         paths[name] = tmp_path / f"{name}.csv"
         frames[name].to_csv(paths[name], index=False)
-    (known,) = sigjax.unpaired(numbers, metric="accuracy")
+    (known,) = sigjax.unpaired(numbers, read={"metric": "accuracy"})
     for data in (list(paths.values()), paths, frames):
-        (one,) = sigjax.unpaired(data, metric="accuracy")
+        (one,) = sigjax.unpaired(data, read={"metric": "accuracy"})
         assert (one.a, one.b, one.delta, one.p_value) == (known.a, known.b, known.delta, known.p_value)
-    of_each = sigjax.one_sample(paths, against=0.5, metric="accuracy")
+    of_each = sigjax.one_sample(paths, against=0.5, read={"metric": "accuracy"})
     assert [(row.system, row.score) for row in of_each] == [("old", 4 / 6), ("new", 0.25)]
-    (alone,) = sigjax.one_sample(paths, against=0.5, metric="accuracy", only=["new"])
+    (alone,) = sigjax.one_sample(paths, against=0.5, read={"metric": "accuracy", "only": ["new"]})
     assert alone.p_value == of_each[1].p_value
-    with pytest.raises(InputError, match="missing .* these are arrays|cluster is for tables, and these are arrays"):
-        sigjax.unpaired(numbers, metric="accuracy", cluster="doc")
+    with pytest.raises(InputError, match="cluster means nothing for arrays"):
+        sigjax.unpaired(numbers, read={"metric": "accuracy", "cluster": "doc"})
 
 
 def test_a_system_that_lacks_results_is_refused_against_a_number_and_not_beside_others(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("id,A,B\n" + "".join(f"q{i},{i % 2},{'' if i == 3 else 1 - i % 3 // 2}\n" for i in range(8)))
     with pytest.raises(InputError, match="missing"):
-        sigjax.one_sample(path, against=0.4, metric="accuracy")
-    assert [row.units for row in sigjax.one_sample(path, against=0.4, metric="accuracy", missing="pairwise")] == [8, 7]
-    (pair,) = sigjax.unpaired(path, metric="accuracy", overlap=True)
+        sigjax.one_sample(path, against=0.4, read={"metric": "accuracy"})
+    assert [
+        row.units for row in sigjax.one_sample(path, against=0.4, read={"metric": "accuracy", "missing": "pairwise"})
+    ] == [8, 7]
+    (pair,) = sigjax.unpaired(path, read={"metric": "accuracy"}, overlap=True)
     assert (pair.units_a, pair.units_b) == (8, 7)
 
 
@@ -129,7 +205,7 @@ def test_another_test_set_has_the_same_doors(tmp_path):
     other = {system: own[::-1][:30] for system, own in NUMBERS.items()}
     frame = pandas.DataFrame(other)
     frame.to_csv(tmp_path / "other.csv", index=False)
-    how = {"metric": "accuracy", "resamples": 99, "progress": False}
+    how = {"read": {"metric": "accuracy"}, "resamples": 99, "progress": False}
     known = studies.gains(NUMBERS, other=other, **how)
     for given in (frame, tmp_path / "other.csv", str(tmp_path / "other.csv")):
         study = studies.gains(pandas.DataFrame(NUMBERS), other=given, **how)
@@ -157,7 +233,7 @@ def test_a_report_is_verified_by_every_door(tmp_path):
     table = tmp_path / "table.csv"
     frame = pandas.DataFrame({"id": [f"q{i}" for i in range(40)], **NUMBERS})
     frame.to_csv(table, index=False)
-    report = sigjax.compare(frame, metric="accuracy")
+    report = sigjax.compare(frame, read={"metric": "accuracy"})
     saved = report.to_json(tmp_path / "report.json")
     for data in (frame, table, str(table), report.evaluations):
         for given in (report, saved):
@@ -175,7 +251,9 @@ def test_a_report_is_verified_by_every_door(tmp_path):
     numbers = sigjax.verify(json.dumps(edited), frame)
     assert (numbers.same, numbers.same_data) == (False, True)
     assert numbers.text.startswith("the same data, but other numbers: p_value of 'A' and 'B'")
-    with pytest.raises(TypeError, match=r"verify\(\) .* 'metrik'; did you mean 'metric'\?"):
+    with pytest.raises(
+        TypeError, match=r"verify\(\) .* 'metrik'; data are read with it: .*read={'metric': 'accuracy'}"
+    ):
         sigjax.verify(report, frame, metrik="accuracy")
 
 

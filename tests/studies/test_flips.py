@@ -38,7 +38,7 @@ def test_flips_of_swebench_are_those_of_a_recount_in_plain_python():
     with gzip.open(path, "rt", encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     a, b = list(rows[0])[1], list(rows[0])[7]
-    result = flips(path, only=[a, b], metric="accuracy")
+    result = flips(path, read={"only": [a, b], "metric": "accuracy"})
     of_a = [row["instance_id"] for row in rows if row[a] > row[b]]
     of_b = [row["instance_id"] for row in rows if row[a] < row[b]]
     assert [one.id for one in result.flips if one.part > 0] == of_a
@@ -81,7 +81,7 @@ def test_parts_of_a_mean_are_shares_of_delta_and_what_is_left_is_compared_anew(l
 def test_the_numbers_are_the_fewest_of_all_subsets():
     """Answers: by trying all subsets. Means: the sign, by trying all; p in the order of the parts, one by one."""
     a, b = answers(8, 1, 1)
-    result = flips({"A": a, "B": b}, metric="accuracy", confidence_level=0.9)
+    result = flips({"A": a, "B": b}, read={"metric": "accuracy"}, confidence_level=0.9)
 
     def fewest(is_so):
         sizes = range(1, 9)
@@ -195,7 +195,7 @@ def test_an_instance_has_all_its_runs():
 
 
 def test_what_is_said_where_little_is_left():
-    same = flips({"A": [1, 0, 1], "B": [1, 0, 1]}, metric="accuracy")
+    same = flips({"A": [1, 0, 1], "B": [1, 0, 1]}, read={"metric": "accuracy"})
     assert same.headline == "A and B have the same score: 0 of 3 instances differ."
     assert [each.removed for each in same.left_out] == [0]
     assert same.flips == ()
@@ -203,10 +203,10 @@ def test_what_is_said_where_little_is_left():
     equal = flips(Evaluation.from_arrays({name: np.array(each) for name, each in counts.items()}, metric="fscore"))
     assert (len(equal.flips), equal.bound, [each.removed for each in equal.left_out]) == (3, 0, [0])
     a, b = answers(60, 1)
-    strong = flips({"A": a, "B": b}, metric="accuracy", most=5)
+    strong = flips({"A": a, "B": b}, read={"metric": "accuracy"}, most=5)
     assert (strong.fewest_not_significant, strong.fewest_no_lead, strong.bound) == (None, None, 5)
     assert strong.headline.endswith("Without the 5 most influential, p stays below 0.05.")
-    weak = flips({"A": [1, 1, 1, 0, 0], "B": [0, 0, 1, 1, 0]}, metric="accuracy")
+    weak = flips({"A": [1, 1, 1, 0, 0], "B": [0, 0, 1, 1, 0]}, read={"metric": "accuracy"})
     assert weak.headline.endswith("2 for it and 1 against it. Without 1, A does not lead.")
     a, b = answers(9, 1)  # p is 0.039 without 1, and 0.07 without 2
     ends = {1: "Without the 1 most influential, p stays below 0.05."} | {
@@ -218,7 +218,7 @@ def test_what_is_said_where_little_is_left():
         )
     }
     for most, end in ends.items():
-        assert flips({"A": a, "B": b}, metric="accuracy", most=most).headline.endswith(f"against it. {end}")
+        assert flips({"A": a, "B": b}, read={"metric": "accuracy"}, most=most).headline.endswith(f"against it. {end}")
     turn = flips({"A": [8, 3, 0, 1], "B": [0, 0, 4, 1]}, confidence_level=0.2)  # p is 3/4
     assert turn.headline.endswith("against it. Without 1, A does not lead.")
     counts = {"A": [[3, 4, 4], [1, 2, 2], [2, 4, 4]], "B": [[1, 4, 4], [2, 4, 4], [2, 4, 4]]}  # F1 is 1/2 on the second
@@ -227,12 +227,12 @@ def test_what_is_said_where_little_is_left():
     own = {"A": [1, 1, 0, 0, 1, 0, 1], "B": [0, 1, 0, 1, 1, 1, 1]}  # MCC of a single instance is 0, whoever is right
     by_mcc = flips(Evaluation.from_predictions([1, 1, 0, 0, 1, 0, 0], own, metric="mcc"))
     assert "): 3 of 7 instances differ. " in by_mcc.headline
-    two = flips({"A": [1, 1], "B": [0, 0]}, metric="accuracy")
+    two = flips({"A": [1, 1], "B": [0, 0]}, read={"metric": "accuracy"})
     assert (two.bound, two.left_out[0].removed) == (0, 0)
     assert two.headline.endswith(
         "2 of 2 instances differ, 2 for it and 0 against it. They are too few to leave one out."
     )
-    one = flips({"A": [1, 1], "B": [0, 1]}, metric="accuracy")
+    one = flips({"A": [1, 1], "B": [0, 1]}, read={"metric": "accuracy"})
     assert one.headline.endswith(
         "1 of 2 instances differ, 1 for it and 0 against it. Without that one no difference is left."
     )
@@ -395,7 +395,7 @@ def test_fields_are_shown_beside_each_instance(quiz, tmp_path, capsys):
     assert f"What is {differ[19]}, now?" in shown
     assert f"What is {differ[20]}, now?" not in shown
     assert f"Files (-o) have {len(differ) - 20} more." in shown
-    result = flips(quiz, metric="accuracy", show=["question", "target"])
+    result = flips(quiz, read={"metric": "accuracy"}, show=["question", "target"])
     assert {name: list(texts) for name, texts in result.texts.items()} == held
     assert result.to_dataframe(columns="all")["question"].tolist() == held["question"]
     assert "show" not in result.signature
@@ -404,7 +404,7 @@ def test_fields_are_shown_beside_each_instance(quiz, tmp_path, capsys):
 def test_files_name_all_instances_that_differ(quiz, tmp_path, capsys):
     files = [word for name in ("txt", "md", "html", "csv") for word in ("-o", str(tmp_path / f"out.{name}"))]
     assert _run(["flips", str(quiz), "-m", "accuracy", "-q", *files], debug=True) == 0
-    result = flips(quiz, metric="accuracy")
+    result = flips(quiz, read={"metric": "accuracy"})
     for name in ("txt", "md", "html", "csv"):
         text = (tmp_path / f"out.{name}").read_text()
         assert " more." not in text
@@ -416,7 +416,7 @@ def test_files_name_all_instances_that_differ(quiz, tmp_path, capsys):
 
 def test_fields_that_are_not_there_or_not_read_are_refused(quiz, capsys):
     with pytest.raises(InputError, match="show: no column and no file 'answer'; columns: 'id', 'question', 'target'"):
-        flips(quiz, metric="accuracy", show=["answer"])
+        flips(quiz, read={"metric": "accuracy"}, show=["answer"])
     with pytest.raises(InputError, match="show reads fields of files, and these are read already"):
         flips(read(quiz, metric="accuracy"), show=["question"])
     assert _run(["flips", str(quiz), "-m", "accuracy", "--show", "answer"], debug=False) == 2
@@ -427,5 +427,5 @@ def test_the_target_of_lm_evaluation_harness_is_shown(tmp_path):
     files = [tmp_path / f"{name}.jsonl" for name in "ab"]
     for file, values in zip(files, ([1, 0, 1, 1], [1, 1, 0, 0]), strict=True):
         file.write_text(logs.lm_eval(values))
-    result = flips(files, metric="acc", show=["target", "question"])
+    result = flips(files, read={"metric": "acc"}, show=["target", "question"])
     assert result.texts == {"target": ("A",) * 3, "question": ("q1", "q2", "q3")}

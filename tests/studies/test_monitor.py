@@ -405,8 +405,9 @@ def test_however_a_log_is_split_into_calls_the_monitor_is_the_same(tmp_path, see
     clusters = [f"d{i // 3}" for i in range(number)] if design == "clusters" else None
     answers[chance.random(answers.shape) < 0.15] = math.nan
     answers[:, :3] = np.nan_to_num(answers[:, :3])  # the first lines name all systems
-    how = {"metric": "mean" if design in ("scores", "clusters") else "accuracy"}
-    how |= {"cluster": "doc"} if clusters else {"largest": number // 2} if design == "largest" else {}
+    read = {"metric": "mean" if design in ("scores", "clusters") else "accuracy"}
+    how = {"read": read | ({"cluster": "doc"} if clusters else {})}
+    how |= {"largest": number // 2} if design == "largest" else {}
     log = log_of(tmp_path, answers, *range(number), clusters=clusters)
     whole = sigjax.monitor(log, **how)
     state, ends = tmp_path / "state.json", chance.integers(3, number, int(chance.integers(1, 8)))
@@ -422,7 +423,9 @@ def test_instances_that_wait_for_a_system_count_as_soon_as_it_is_not_needed(tmp_
     a, b, c = np.ones(60), np.arange(60) % 4 > 0, np.zeros(60)
     answers = np.stack([a, b, c])
     answers[2, 5:15] = math.nan
-    seen = sigjax.monitor(log_of(tmp_path, answers, *range(60)), metric="accuracy", correction="none", largest=200)
+    seen = sigjax.monitor(
+        log_of(tmp_path, answers, *range(60)), read={"metric": "accuracy"}, correction="none", largest=200
+    )
     at = max(each.settled_at for each in seen.pairs if each.b == "C")
     order = [*range(5), *range(15, at + 10), *range(5, 15), *range(at + 10, 60)]
     wanted = Monitor("ABC", correction="none", largest=200, binary=True)
@@ -437,17 +440,17 @@ def test_systems_may_come_first_in_another_order(tmp_path):
     log, state, scores = tmp_path / "log.jsonl", tmp_path / "state.json", board(3, 40)
     lines = [json.dumps({"id": f"q{i}"} | dict(zip("ABC", scores[:, i], strict=True))) for i in range(40)]
     log.write_text("\n".join(lines[:20]) + "\n")
-    sigjax.monitor(log, metric="accuracy", checkpoint=state)
+    sigjax.monitor(log, read={"metric": "accuracy"}, checkpoint=state)
     turned = [json.dumps(dict(reversed(json.loads(line).items()))) for line in lines]
     log.write_text("\n".join(turned) + "\n")
-    seen = sigjax.monitor(log, metric="accuracy", checkpoint=state)
+    seen = sigjax.monitor(log, read={"metric": "accuracy"}, checkpoint=state)
     wanted = Monitor("ABC", binary=True)
     wanted.update(scores)
     assert seen.systems == ("A", "B", "C")
     assert seen.pairs == wanted.pairs
     log.write_text("\n".join(turned).replace('"C"', '"D"') + "\n")
     with pytest.raises(InputError, match="has other systems than these files"):
-        sigjax.monitor(log, metric="accuracy", checkpoint=state)
+        sigjax.monitor(log, read={"metric": "accuracy"}, checkpoint=state)
 
 
 SUMS = [([0.1, 0.2, -0.3], [-0.3, 0.2, 0.1]), ([0.1, 0.2, 0.0], [0.3, 0.0, 0.0]), ([0.1, 0.2, -0.3], [0.0, 0.0, 0.0])]
@@ -587,9 +590,9 @@ def test_growing_logs_give_what_one_monitor_gives(tmp_path, capsys):
         assert run(*words, "--checkpoint", state, "-o", tmp_path / "out.json", "-q") == code
         assert json.loads((tmp_path / "out.json").read_text())["pairs"][0]["settled_at"] == (watch.pairs[0].settled_at)
     assert watch.stop
-    assert sigjax.monitor(log, metric="accuracy", checkpoint=state).pairs == watch.pairs
+    assert sigjax.monitor(log, read={"metric": "accuracy"}, checkpoint=state).pairs == watch.pairs
     with pytest.raises(InputError, match="has other correction"):
-        sigjax.monitor(log, metric="accuracy", checkpoint=state, correction="holm")
+        sigjax.monitor(log, read={"metric": "accuracy"}, checkpoint=state, correction="holm")
 
 
 def test_new_files_and_logs_that_lag_behind_come_when_they_are_complete(tmp_path):
@@ -603,7 +606,7 @@ def test_new_files_and_logs_that_lag_behind_come_when_they_are_complete(tmp_path
 
     def look():
         files = [tmp_path / "A.tsv", tmp_path / "B.tsv"]
-        return sigjax.monitor({"A": files[0], "B": files[1]}, metric="accuracy", checkpoint=state)
+        return sigjax.monitor({"A": files[0], "B": files[1]}, read={"metric": "accuracy"}, checkpoint=state)
 
     add("A", 0, order[:30])
     add("B", 0, order[10:40])
@@ -625,13 +628,15 @@ def test_metrics_that_are_no_mean_are_refused(tmp_path):
     table = tmp_path / "t.tsv"
     table.write_text("system\tid\ttp\tpredicted\tgold\nA\t1\t1\t2\t2\nB\t1\t1\t1\t2\n")
     with pytest.raises(InputError, match="mean of one score per instance, and fscore is none"):
-        sigjax.monitor(table, metric="fscore")
+        sigjax.monitor(table, read={"metric": "fscore"})
 
 
 def test_lower_is_better_where_the_metric_says_so(tmp_path):
     table = tmp_path / "t.tsv"
-    table.write_text("A\tB\n" + "3.5\t1.5\n2.5\t0.5\n" * 6)
-    assert [sigjax.monitor(table, metric="mean", lower_is_better=low).pairs[0].better for low in (False, True)] == [
+    table.write_text("A\tB\n" + "3.5\t1.5\n0.5\t0.5\n" * 12)
+    assert [
+        sigjax.monitor(table, read={"metric": "mean", "lower_is_better": low}).pairs[0].better for low in (False, True)
+    ] == [
         "A",
         "B",
     ]
@@ -665,7 +670,7 @@ def test_the_largest_number_is_one_of_units(design, unit, tmp_path, capsys):
 def test_systems_of_an_evaluation_that_is_read_are_chosen():
     scores = dict(zip("ABC", board(3, 60), strict=True))
     evaluation = sigjax.Evaluation.from_arrays(scores, metric="accuracy")
-    (pair,) = sigjax.monitor(evaluation, only=["A", "C"]).pairs
+    (pair,) = sigjax.monitor(evaluation, read={"only": ["A", "C"]}).pairs
     wanted = Monitor("AC", binary=True)
     wanted.update([scores["A"], scores["C"]])
     assert pair == wanted.pairs[0]
@@ -675,7 +680,9 @@ def test_systems_are_chosen_with_the_results_that_they_lack(tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("id,A,B,C\n" + "".join(f"q{i},{i % 2},{'' if i % 4 == 0 else 1},1\n" for i in range(40)))
     evaluation = sigjax.read(table, metric="accuracy", missing="pairwise")
-    assert [sigjax.monitor(evaluation, only=names).pairs[0].instances for names in (["C", "B"], ["C", "A"])] == [30, 40]
+    assert [
+        sigjax.monitor(evaluation, read={"only": names}).pairs[0].instances for names in (["C", "B"], ["C", "A"])
+    ] == [30, 40]
 
 
 def test_a_cluster_waits_until_all_needed_systems_have_all_of_it(tmp_path):
@@ -684,7 +691,7 @@ def test_a_cluster_waits_until_all_needed_systems_have_all_of_it(tmp_path):
     def look(lacking):
         rows = (f"q{i},d{i // 4},{a},{'' if i in lacking else b}\n" for i, (a, b) in enumerate(scores.T.tolist()))
         table.write_text("id,doc,A,B\n" + "".join(rows))
-        return sigjax.monitor(table, cluster="doc", checkpoint=state)
+        return sigjax.monitor(table, read={"cluster": "doc"}, checkpoint=state)
 
     assert look([5, 39]).pairs[0].instances == 32
     seen = look([])
@@ -707,7 +714,7 @@ def test_results_still_to_come_do_not_count_as_wrong(tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("id,A,B\n" + "".join(f"q{i},1,\n" for i in range(20)))
     with pytest.raises(InputError, match="results still to come are not 0"):
-        sigjax.monitor(table, metric="accuracy", missing="zero")
+        sigjax.monitor(table, read={"metric": "accuracy", "missing": "zero"})
     with pytest.raises(InputError, match="results still to come are not 0"):
         run("monitor", table, "-m", "accuracy", "--missing", "zero")
 
@@ -744,11 +751,11 @@ def test_instances_that_some_system_lacks_are_counted(design, waits, tmp_path, c
 def test_what_waits_is_kept_in_checkpoints(tmp_path):
     table, state = tmp_path / "t.csv", tmp_path / "state.json"
     table.write_text("id,A,B\nq1,1,0\nq2,1,\n")
-    seen = sigjax.monitor(table, metric="accuracy", checkpoint=state)
+    seen = sigjax.monitor(table, read={"metric": "accuracy"}, checkpoint=state)
     assert seen.waiting == Monitor.from_json(state).waiting == ("q2",)
     assert copy.copy(seen).to_json() == seen.to_json() == state.read_text()
     table.write_text("id,A,B\nq1,1,0\nq2,1,1\n")
-    assert sigjax.monitor(table, metric="accuracy", checkpoint=state).waiting == ()
+    assert sigjax.monitor(table, read={"metric": "accuracy"}, checkpoint=state).waiting == ()
 
 
 def test_what_a_checkpoint_has_counted_must_stay(tmp_path):
@@ -757,7 +764,7 @@ def test_what_a_checkpoint_has_counted_must_stay(tmp_path):
     def look(some):
         table = tmp_path / "t.csv"
         table.write_text("id,A,B,C\n" + "".join(f"q{i},{','.join(row)}\n" for i, row in some.items()))
-        return sigjax.monitor(table, metric="mean", baseline="A", checkpoint=state)
+        return sigjax.monitor(table, read={"metric": "mean"}, baseline="A", checkpoint=state)
 
     def changed(i, k, score):
         return {j: [score if (j, m) == (i, k) else old for m, old in enumerate(row)] for j, row in enumerate(rows)}

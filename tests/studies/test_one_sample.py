@@ -21,7 +21,7 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 def test_right_or_wrong_answers_get_the_binomial_test(number, alternative):
     for right, count in ((14, 20), (1, 7), (0, 9), (9, 9), (61, 100)):
         answers = np.repeat([1, 0], [right, count - right])
-        (one,) = one_sample(answers, against=number, alternative=alternative, metric="accuracy")
+        (one,) = one_sample(answers, against=number, alternative=alternative, read={"metric": "accuracy"})
         assert (one.test, one.method, one.score, one.units) == ("binomial", "exact", right / count, count)
         if alternative != "two-sided" or number == 0.5:
             known = stats.binomtest(right, count, number, alternative=alternative).pvalue
@@ -100,10 +100,10 @@ OF_P_VALUES = "correction must be one of " + ", ".join(
     each for each, own in CORRECTIONS.items() if not own.is_resampled
 )
 REFUSED = {
-    "whole columns": ([1, 2], {"metric": "median"}, "'median' is not a function of sums"),
+    "whole columns": ([1, 2], {"read": {"metric": "median"}}, "'median' is not a function of sums"),
     "1": (
         [1, 0],
-        {"against": 1, "metric": "accuracy"},
+        {"against": 1, "read": {"metric": "accuracy"}},
         "against must be above 0 and below 1 for answers right or wrong, got 1",
     ),
     "auc": (
@@ -113,7 +113,11 @@ REFUSED = {
     ),
     "nan": ([1, 2], {"against": math.nan}, "against must be a finite number, got nan"),
     "text": ([1, 2], {"against": "x"}, "against must be a finite number, got 'x'"),
-    "one unit": ({"F": COUNTS[:1]}, {"metric": "fscore"}, "a test of fscore against a number needs at least two units"),
+    "one unit": (
+        {"F": COUNTS[:1]},
+        {"read": {"metric": "fscore"}},
+        "a test of fscore against a number needs at least two units",
+    ),
     "maxt": ([1, 2], {"correction": "maxt"}, OF_P_VALUES),
     "letters": ("abc.csv", {}, "abc.csv"),
 }
@@ -306,5 +310,7 @@ def test_a_frame_of_one_system_is_scored_by_its_column():
     frame = pandas.DataFrame(
         {"user_input": list("abcd"), "faithfulness": [0.5, 1, 0, 1], "answer_relevancy": [1, 1, 0, 0]}
     )
-    assert [row.score for row in one_sample(frame, metric="faithfulness")] == [0.625]
-    assert [(row.system, row.score) for row in one_sample({"R": frame}, metric="faithfulness")] == [("R", 0.625)]
+    assert [row.score for row in one_sample(frame, read={"metric": "faithfulness"})] == [0.625]
+    assert [(row.system, row.score) for row in one_sample({"R": frame}, read={"metric": "faithfulness"})] == [
+        ("R", 0.625)
+    ]

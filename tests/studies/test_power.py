@@ -186,7 +186,7 @@ def test_systems_may_be_chosen_when_reading_or_later(tmp_path, pair):
         lines = logs.lm_eval(right.astype(int).tolist()).splitlines(keepends=True)
         file.write_text("".join(rng.permutation(lines)))  # as harnesses that run in parallel write
     options = {"instances": [30, 60], "repetitions": 100, "device": "numpy", "progress": False}
-    later = sigjax.power(sigjax.read(*files), only=pair, **options)
+    later = sigjax.power(sigjax.read(*files), read={"only": pair}, **options)
     at_once = sigjax.power(sigjax.read(*files, only=pair), **options)
     assert (at_once.points, at_once.pilots) == (later.points, later.pilots)
     assert 0.0 < at_once.points[0].power < 1.0

@@ -8,6 +8,7 @@ from scipy.stats import binomtest, false_discovery_control
 
 from sigjax import Evaluation, InputError, compare, studies
 from sigjax.records.settings import CORRECTIONS, adjust
+from sigjax.run.backend import Backend, choose_backend, compiled
 from sigjax.studies.rank import _pairs_of_cells
 
 CHANCE = np.random.default_rng(31)
@@ -33,7 +34,7 @@ def decisions(report):
 @pytest.mark.parametrize("tile", [7, 16, 1024])
 @pytest.mark.parametrize("correction", [name for name, each in CORRECTIONS.items() if each.adjust is not None])
 def test_decisions_are_those_of_all_pairs(monkeypatch, correction, tile):
-    monkeypatch.setattr(import_module("sigjax.studies.rank"), "_TILE", tile)
+    monkeypatch.setattr(import_module("sigjax.studies.rank"), "_TILE", {"numpy": tile})
     data = board_of()
     data["twin"] = data["s7"]
     data["none"], data["all"] = np.zeros(300, bool), np.ones(300, bool)
@@ -106,12 +107,25 @@ def test_the_text_says_what_was_decided():
     assert "and 10 more systems: in JSON" in text
 
 
+@pytest.mark.parametrize(("systems", "instances"), [(2, 1), (9, 63), (70, 64), (300, 1025)])
+def test_devices_give_the_same_board(monkeypatch, systems, instances):
+    """The programs of a GPU run on the CPU here, by tiles of eight systems."""
+    data = board_of(systems, instances)
+    expected = studies.rank(data, device="numpy")
+    assert studies.rank(data, device="cpu") == expected
+    module = import_module("sigjax.studies.rank")
+    gpu = Backend("gpu", choose_backend("cpu", numpy_seconds=1.0).devices)
+    monkeypatch.setattr(module, "choose_backend", lambda *_, **__: gpu)
+    monkeypatch.setattr(module, "compiled", lambda kernel, static, *_, **__: compiled(kernel, static))
+    monkeypatch.setattr(module, "_TILE", {"gpu": 8})
+    assert studies.rank(data, device="gpu") == expected
+
+
 @pytest.mark.slow
 def test_more_pairs_than_2_to_the_31_are_counted():
     """Counts were int32: of 66,001 systems, nearly all equal, the corrected p of the others was too small."""
-    tile, of_all = np.zeros((1024, 1024), np.int32), slice(None)
-    tiles = ((of_all, of_all, tile, tile, None) for _ in range(2**11))
-    assert _pairs_of_cells(tiles, 1, 1).tolist() == [2**31, 0]
+    cells = np.zeros(2**20, np.int32)
+    assert _pairs_of_cells((cells for _ in range(2**11)), 2).tolist() == [2**31, 0]
 
 
 def test_one_instance_has_no_interval():

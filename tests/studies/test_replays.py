@@ -21,8 +21,8 @@ def answers(instances=120, rates=(0.9, 0.6, 0.55, 0.3), seed=1):
 def test_counts_are_those_of_one_monitor_per_order():
     data = answers()
     values = np.array([*data.values()], float)
-    study = studies.stopping(data, metric="accuracy", orders=6, cost=0.5, progress=False)
-    full = compare(data, metric="accuracy", correction="bh")
+    study = studies.stopping(data, read={"metric": "accuracy"}, orders=6, cost=0.5, progress=False)
+    full = compare(data, read={"metric": "accuracy"}, correction="bh")
     found = {(each.a, each.b) for each in full if each.p_adjusted < 0.05}
     assert study.found == len(found) > 2
     needed, kept, times, curve = 0, 0, [], np.zeros(50)
@@ -51,7 +51,7 @@ def test_counts_are_those_of_one_monitor_per_order():
 
 @pytest.mark.parametrize("correction", ["ebh", "holm"])
 def test_swapped_outputs_are_rarely_settled(correction):
-    study = studies.stopping(answers(), metric="accuracy", orders=300, correction=correction, progress=False)
+    study = studies.stopping(answers(), read={"metric": "accuracy"}, orders=300, correction=correction, progress=False)
     assert study.false_stops / 300 < 0.05 + 3 * math.sqrt(0.05 * 0.95 / 300)
     low, high = study.false_interval
     assert low <= study.false_stops / 300 <= high
@@ -69,7 +69,9 @@ def test_clusters_are_replayed_whole():
 
 
 def test_equal_systems_need_all_results_and_the_text_says_so():
-    study = studies.stopping({"A": [1, 0] * 20, "B": [1, 0] * 20}, metric="accuracy", orders=5, progress=False)
+    study = studies.stopping(
+        {"A": [1, 0] * 20, "B": [1, 0] * 20}, read={"metric": "accuracy"}, orders=5, progress=False
+    )
     assert (study.needed, study.kept, study.at_settling, study.found) == (1.0, None, None, 0)
     assert str(study).startswith("the monitor needs 100% of the results\nthe full test finds no difference\n")
 
@@ -101,5 +103,8 @@ def test_missing_results_are_refused_rather_than_counted_as_wrong(tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("id,A,B\n" + "".join(f"q{i},{i % 2},{'' if i % 5 == 0 else 1}\n" for i in range(40)))
     with pytest.raises(InputError, match="here every system needs every instance"):
-        studies.stopping(table, metric="accuracy", missing="pairwise")
-    assert studies.stopping(table, metric="accuracy", missing="drop", orders=2, progress=False).num_instances == 32
+        studies.stopping(table, read={"metric": "accuracy", "missing": "pairwise"})
+    assert (
+        studies.stopping(table, read={"metric": "accuracy", "missing": "drop"}, orders=2, progress=False).num_instances
+        == 32
+    )

@@ -78,7 +78,7 @@ def test_runs_of_two_systems_are_drawn_by_themselves():
 def test_numbers_are_those_of_rliable_on_atari(data, tmp_path):
     path = tmp_path / "atari.csv"
     path.write_bytes(gzip.decompress((data / "dopamine_atari" / "last_iteration.csv.gz").read_bytes()))
-    study = studies.rl(path, strata="game", runs="run", score_column="normalized")
+    study = studies.rl(path, read={"strata": "game", "runs": "run", "score_column": "normalized"})
     found = {(each.system, each.metric): each for each in study.aggregates}
     assert {name: found[name, "median"].score for name in MEDIANS} == pytest.approx(MEDIANS, abs=1e-9)
     assert found["IQN", "iqm"].interval == pytest.approx((1.8909, 1.9858), abs=0.002)
@@ -105,7 +105,7 @@ def test_the_text_and_the_figure_have_all_systems_and_pairs():
 @pytest.mark.parametrize(
     ("labels", "metric", "message"),
     [
-        ({}, "mean", "rl takes runs within games: name the columns of both with strata=.*runs="),
+        ({}, "mean", "rl takes runs within games: name the columns of both with read={.strata.*runs"),
         ({"strata": GAMES}, "median", "rl takes one score per run, .*leave metric out"),
     ],
 )

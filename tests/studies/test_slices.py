@@ -107,7 +107,7 @@ def test_interactions_agree_with_scipy():
     d = arrays["A"] - arrays["B"]
     groups = [d[labels == name] for name in "xyz"]
     expected = permutation_test(groups, statistic, **how | {"n_resamples": 20_000, "rng": 1}).pvalue
-    one = slices(evaluation, only=None, permutations=20_000).interactions[0]
+    one = slices(evaluation, read={"only": None}, permutations=20_000).interactions[0]
     assert one.p_value == round(one.p_value * 20_001) / 20_001
     assert abs(one.p_value - expected) < 4 * np.sqrt(2 * expected * (1 - expected) / 20_000)
     assert slices(evaluation, permutations=20_000).interactions[0] == one
@@ -246,18 +246,18 @@ def test_refusals(tmp_path):
     with pytest.raises(InputError, match="two slices of 10 instances or more, got 0 among 24 labels"):
         slices(evaluation)
     with pytest.raises(InputError, match="give by or strata, not both"):
-        slices("table.csv", by="x", strata="y")
+        slices("table.csv", by="x", read={"strata": "y"})
     with pytest.raises(InputError, match="this study takes one metric, got 2"):
         slices([evaluation, evaluation])
     with pytest.raises(InputError, match="this study takes one metric, got 0"):
         slices([])
-    with pytest.raises(InputError, match="evaluations are read already"):
+    with pytest.raises(InputError, match="by means nothing for an Evaluation, which is read already"):
         slices([], by="x")
     table = tmp_path / "t.csv"
     table.write_text("id,kind,A,B\ni,x,1,0\nj,y,0,0\n")
     for option in ("by", "strata"):
         with pytest.raises(InputError, match=f": {option}: no column and no file 'nofield'"):
-            slices(table, **{option: "nofield"})
+            slices(table, **({"by": "nofield"} if option == "by" else {"read": {"strata": "nofield"}}))
         with pytest.raises(InputError) as refused:
             _run(["slices", str(table), f"--{option}", "nofield", "-q"], debug=True)
         assert f": --{option}: no column and no file 'nofield'" in refused.value.flags
@@ -308,6 +308,6 @@ def test_the_slices_of_the_task_that_has_the_metric_need_no_field_in_other_tasks
     assert _run(words, debug=True) == 0
     named = with_others.replace("EM;", "gsm8k: EM;").replace("metric:exact_match", "metric:gsm8k: exact_match")
     assert capsys.readouterr().out.split() == named.split()
-    assert slices(folders, by="category", metric="exact_match").metric == "gsm8k: exact_match"
+    assert slices(folders, by="category", read={"metric": "exact_match"}).metric == "gsm8k: exact_match"
     with pytest.raises(InputError, match=r"by: no field 'cat' in 'arc', 'gsm8k'; fields of arc: .*, gsm8k: 'category'"):
         _run([*words[:-1], "cat"], debug=True)

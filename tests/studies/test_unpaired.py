@@ -48,7 +48,7 @@ def test_numbers_of_two_kinds_are_measured_from_one_offset(kinds, offset):
     """An offset of the one that the other rounded moved its score, and so delta, by up to a half."""
     rng = np.random.default_rng(4)
     numbers = dict(zip("AB", (_KINDS[kind](rng) + offset for kind in kinds), strict=True))
-    how = {"metric": "mean", "resamples": 200, "progress": False}
+    how = {"read": {"metric": "mean"}, "resamples": 200, "progress": False}
     (one,) = unpaired(numbers, **how)
     means = {name: sum(map(Fraction, own.tolist())) / len(own) for name, own in numbers.items()}
     near = {  # the difference of neighbours has no rounding, but for that of decimals that were meant
@@ -84,7 +84,7 @@ def test_means_agree_with_enumeration_and_scipy(seed, alternative):
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_right_or_wrong_answers_get_fishers_exact_test(alternative):
     a, b = np.repeat([1, 0], [31, 9]), np.repeat([1, 0], [33, 30])
-    (one,) = unpaired({"A": a, "B": b}, metric="accuracy", alternative=alternative)
+    (one,) = unpaired({"A": a, "B": b}, read={"metric": "accuracy"}, alternative=alternative)
     if alternative == "two-sided":
         right = np.arange(40 + 1)
         deltas = right / 40 - (64 - right) / 63
@@ -138,11 +138,13 @@ def test_metrics_of_several_statistics_are_enumerated_or_sampled(alternative, si
     rng = np.random.default_rng(2)
     counts = [np.array([[min(p, g), p, g] for p, g in rng.integers(0, 5, (size, 2))]) for size in sizes]
     data = dict(zip("AB", counts, strict=True))
-    (one,) = exact = unpaired(data, metric="fscore", alternative=alternative)
+    (one,) = exact = unpaired(data, read={"metric": "fscore"}, alternative=alternative)
     known = enumerated(np.concatenate(counts), sizes[0], METRICS["fscore"].score, alternative)
     assert (one.method, one.rank_sum, one.reason) == ("exact", None, "all 792 choices of units")
     assert one.p_value == pytest.approx(known, rel=1e-12)
-    (sampled,) = drawn = unpaired(data, metric="fscore", alternative=alternative, method="montecarlo", resamples=20_000)
+    (sampled,) = drawn = unpaired(
+        data, read={"metric": "fscore"}, alternative=alternative, method="montecarlo", resamples=20_000
+    )
     assert sampled.p_value == (sampled.exceed + 1) / 20_001
     assert stats.binomtest(sampled.exceed, 20_000, known).pvalue > 1e-4
     assert sampled.p_interval.low < sampled.exceed / 20_000 < sampled.p_interval.high
@@ -153,7 +155,7 @@ def test_metrics_of_several_statistics_are_enumerated_or_sampled(alternative, si
 
 
 def test_the_interval_is_that_of_newcombe():
-    (one,) = unpaired({"A": np.repeat([1, 0], [56, 14]), "B": np.repeat([1, 0], [48, 32])}, metric="accuracy")
+    (one,) = unpaired({"A": np.repeat([1, 0], [56, 14]), "B": np.repeat([1, 0], [48, 32])}, read={"metric": "accuracy"})
     assert one.interval is not None
     assert [round(end, 4) for end in one.interval] == [0.0524, 0.3339]  # Newcombe (1998), table II, (a), method 10
 
@@ -208,8 +210,8 @@ REFUSED = {
     "one system": ({"A": [1, 2]}, {}, "needs at least two systems, got 1; `sigjax one-sample` tests one"),
     "nothing": ({}, {}, "there is no system"),
     "a list": ([1, 2], {}, "expected an Evaluation, as sigjax.read and Evaluation.from_arrays give it, .* got int"),
-    "whole columns": ({"A": [1, 2], "B": [1]}, {"metric": "median"}, "'median' is not a function of sums"),
-    "two metrics": (SAME, {"metric": "mean"}, "metric is for tables, and evaluations are read already"),
+    "whole columns": ({"A": [1, 2], "B": [1]}, {"read": {"metric": "median"}}, "'median' is not a function of sums"),
+    "two metrics": (SAME, {"read": {"metric": "mean"}}, "metric means nothing for an Evaluation, which is read"),
     "not exact": (
         {"A": np.sqrt(np.arange(20)), "B": np.arange(30)},
         {"method": "exact"},
@@ -266,7 +268,7 @@ def test_the_command_takes_one_file_per_system(capsys, tmp_path):
 
 def test_tiny_probabilities_of_large_samples_have_their_logarithm():
     answers = {"A": np.repeat([1, 0], [3900, 100]), "B": np.repeat([1, 0], [3000, 3000])}
-    (one,) = unpaired(answers, metric="accuracy", alternative="greater")
+    (one,) = unpaired(answers, read={"metric": "accuracy"}, alternative="greater")
     known = stats.hypergeom.logsf(3899, 10_000, 6_900, 4_000) / math.log(10)
     assert one.p_value == 0.0
     assert one.log10_p == pytest.approx(known, rel=1e-10)
@@ -292,7 +294,7 @@ def test_the_tests_keep_their_level():
     for _ in range(1_000):
         a, b = rng.exponential(size=12).round(2), rng.exponential(size=25).round(2)
         (one,) = unpaired({"A": a, "B": b}, resamples=199)
-        (right,) = unpaired({"A": a > 1, "B": b > 1}, metric="accuracy")
+        (right,) = unpaired({"A": a > 1, "B": b > 1}, read={"metric": "accuracy"})
         rejected += np.array([one.p_value, one.rank_sum.p_value, right.p_value]) <= 0.05
     assert (rejected < stats.binom.ppf(0.9999, 1_000, 0.05)).all()
     assert (rejected[:2] > stats.binom.ppf(0.0001, 1_000, 0.04)).all()

@@ -17,7 +17,7 @@ from sigjax.records import CORRECTIONS, Correction
 from sigjax.records.settings import adjust, log10_adjusted
 from sigjax.testing.hypotheses import _first_of_each
 from sigjax.testing.p_values import clopper_pearson
-from sigjax.testing.replicates import bootstrap_exceed
+from sigjax.testing.summaries import bootstrap_exceed
 from sigjax.testing.uncertainty import quantile_levels, quantiles, standard_errors
 
 

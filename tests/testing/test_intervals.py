@@ -14,7 +14,8 @@ from sigjax.run.backend import NUMPY
 from sigjax.run.context import Run
 from sigjax.testing.bootstrap import replicate_pieces
 from sigjax.testing.problem import problem_of
-from sigjax.testing.replicates import acceleration, bca_levels, fraction_below
+from sigjax.testing.replicates import acceleration, bca_levels
+from sigjax.testing.uncertainty import fraction_below
 
 RESAMPLES = 4000
 SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy"}

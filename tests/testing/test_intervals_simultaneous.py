@@ -132,7 +132,7 @@ def test_one_pair_of_symmetric_differences_has_a_normal_interval():
 
 def test_without_enough_memory_it_is_refused():
     options = SAMPLED | {"design": "nested", "resamples": 400_000}
-    with pytest.raises(InputError, match=r"keep 400,000 replicates of \d+ scores; give memory=0\.0\d+ \(GiB\)"):
+    with pytest.raises(InputError, match=r"deviations of 400,000 resamples; give memory=0\.0\d+ \(GiB\)"):
         compare(nested_counts(), memory=1e-3, **options)
     compare(nested_counts(), memory=0.1, **options)
 

@@ -189,7 +189,7 @@ def test_the_family_is_that_of_the_correction():
     ragged = {name: {f"x{i}": int(i % (3 + k) > 0) for i in range(k, 20)} for k, name in enumerate("abc")}
     report = compare(Evaluation.from_arrays(ragged, metric="accuracy", missing="pairwise"))
     assert {one.joint_pairs for one in report} == {3}
-    assert {one.joint_pairs for one in compare(columns, metric="fscore", baseline="1")} == {2}
+    assert {one.joint_pairs for one in compare(columns, read={"metric": "fscore"}, baseline="1")} == {2}
 
 
 def test_by_name_intervals_are_for_each_pair_alone():

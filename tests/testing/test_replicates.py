@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from oracles import extreme, random_counts
 
-from sigjax import Evaluation, InputError, compare
+from sigjax import Evaluation, compare
 from sigjax.records import Settings
 from sigjax.resample.tally import Deltas
 from sigjax.run.backend import NUMPY, choose_backend
 from sigjax.run.context import Run
-from sigjax.testing import replicates
-from sigjax.testing.replicates import summarize
+from sigjax.testing import summaries
+from sigjax.testing.summaries import summarize
 from sigjax.testing.uncertainty import Percentile, Targets
 
 LEVEL = 0.9
@@ -86,20 +86,21 @@ def test_grouping_and_device_change_no_bit(monkeypatch):
     values = sample(40_000)
     expected = all_of(values, Settings(), values.shape[1])[1].tobytes()
     assert all_of(values, Settings(), 1, 333, 20_000)[1].tobytes() == expected
-    monkeypatch.setattr(replicates, "_MANY", 1)
+    monkeypatch.setattr(summaries, "_MANY", 1)
     assert all_of(values, Settings(), 8192)[1].tobytes() == expected
 
 
 @pytest.mark.parametrize("device", ["numpy", "cpu"])
-def test_a_small_memory_counts_replicates_and_refuses_intervals(device):
-    """The same on all devices; counts are those of all replicates."""
+def test_a_small_memory_counts_replicates_and_draws_again_for_intervals(device):
+    """The same on all devices; counts and intervals are those of all replicates."""
     evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(3), 4, 40), metric="fscore")
     options = {"test": "bootstrap", "method": "montecarlo", "resamples": 140_000, "device": device}
     kept = compare(evaluation, interval="percentile", **options)
     small = compare(evaluation, interval="none", memory=1e-3, **options)
     assert [one.exceed for one in small] == [one.exceed for one in kept]
-    with pytest.raises(InputError, match=r"keep 140,000 replicates of 4 scores; give memory=0\.01 \(GiB\) or more"):
-        compare(evaluation, interval="percentile", memory=1e-3, **options)
+    again = compare(evaluation, interval="percentile", memory=1e-3, **options)
+    assert [one.exceed for one in again] == [one.exceed for one in kept]
+    assert [(one.interval, one.standard_error) for one in again] == [(one.interval, one.standard_error) for one in kept]
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])

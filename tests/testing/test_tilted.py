@@ -197,7 +197,7 @@ def test_scores_that_are_not_monotone_keep_the_floor():
     a, b = np.random.default_rng(0).normal(size=(2, 40))
     a, b = a + (1.5 - a.sum()) / 40, b + (-1.5 - b.sum()) / 40
     options = {"resamples": 15, "interval": "none", "device": "numpy"}
-    report = compare({"A": a, "B": b}, metric=lambda s: np.sin(s[..., 0]), **options)
+    report = compare({"A": a, "B": b}, read={"metric": lambda s: np.sin(s[..., 0])}, **options)
     assert (report[0].method, report[0].p_value, report[0].exceed) == ("montecarlo", 1 / 16, 0)
     assert any("cannot become significant at 0.05" in note and "--budget" not in note for note in report.notes)
 

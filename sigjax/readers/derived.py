@@ -1,0 +1,171 @@
+"""Which columns of numbers are no systems by what they hold: functions of others, constants, other scales.
+
+The mean, the sum or a difference of other columns, their ranks, what is left of one, or another unit of it would be
+compared with what it is made of. Columns whose ranges do not overlap may be of different metrics.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.readers.options import listing, quote
+
+_ACCIDENT = 0.05
+"""A column is made of others if its numbers would be what they are by chance with at most this probability, times the
+number of columns: asked in vain, a person loses a minute; not asked, a mean is a system."""
+_FEWEST = 3
+"""Rows of which more than one tell: a constant may be fitted to one."""
+_FEWEST_ALIKE = 5
+"""Rows from which one number in all of them, or a range of its own, is no accident."""
+_MOST, _ROWS = 24, 1000
+"""Columns that are compared with each other in threes, and about how many of their rows."""
+_DECIMALS = range(1, 7)
+
+
+class Made(NamedTuple):
+    """How a column is made of others."""
+
+    said: str
+    """As it stands after the name of the column."""
+    sure: bool
+    """Whether it is this column that is made of the others: of a sum or a difference, any may be."""
+
+
+def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, Made]:
+    """Columns `[row]` (NaN where there is none) that are functions of others, and how.
+
+    >>> import numpy as np
+    >>> a, b = np.array([0.4, 0.5, 0.9, 0.3]), np.array([0.2, 0.6, 0.7, 0.9])
+    >>> {name: made.said for name, made in made_of_others({"A": a, "B": b, "C": (a + b) / 2, "D": 1 - a}).items()}
+    {'D': "and 'A' have the same sum in all rows", 'C': "is the mean of 'A' and 'B'"}
+    """
+    found: dict[str, Made] = {}
+    columns = {name: own[:: len(own) // _ROWS + 1] for name, own in columns.items()}
+    full = {name: own for name, own in columns.items() if len(own) >= _FEWEST and not np.isnan(own).any()}
+    names = list(full)[:_MOST]
+    for name, said, sure in _relations({name: columns[name] for name in names}):
+        found.setdefault(name, Made(said, sure))
+    return found
+
+
+def _relations(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str, bool]]:
+    names = list(columns)
+    if len(names) < 2:
+        return
+    every = np.stack([columns[name] for name in names])
+    rows, size = every.shape[1], np.maximum(1.0, np.abs(every).max(axis=1))
+    units = np.array([_unit(own) for own in every])
+    few = np.array([min(len(np.unique(own)), 4) for own in every])
+    tells = np.array([len(names) * _agreement(own) ** (rows - 1) <= _ACCIDENT for own in every]) & (few > 1)
+
+    def equal(expected: np.ndarray, those: Sequence[int]) -> np.ndarray:
+        """Which columns hold these numbers `[row]`, but for rounding, beside those that they are made of."""
+        room = 1e-9 * size + 1.01 * units
+        found = np.all(np.abs(every - expected) <= room[:, None], axis=1) & (np.ptp(every, axis=1) > 4 * room) & tells
+        found[list(those)] = False
+        return np.flatnonzero(found) if np.ptp(expected) > 0 else np.array([], int)
+
+    whole = [name for name, own in columns.items() if np.all(own == np.rint(own)) and own.min() >= 1]
+    if len(whole) > 1 and all(columns[name].max() <= len(whole) for name in whole):
+        ranks = np.sort(np.stack([columns[name] for name in whole]), axis=0)
+        if np.all(ranks == np.arange(1, len(whole) + 1)[:, None]):
+            yield from ((name, f"holds ranks, as {_named(whole, name)} do", True) for name in whole)
+    made: dict[frozenset[int], tuple[int, str, bool]] = {}
+    for i, j in combinations(range(len(names)), 2):
+        x, y = every[i], every[j]
+        a, b = quote(names[i]), quote(names[j])
+        if tells[i] and tells[j] and np.ptp(x + y) <= 2.02 * max(units[i], units[j]) + 1e-9 * max(size[i], size[j]):
+            yield names[j], f"and {a} have the same sum in all rows", False
+        elif tells[i] and tells[j] and few[i] > 2 and np.all(x != 0):
+            ratio = y / x
+            if np.ptp(ratio) <= 1e-9 * abs(ratio[0]) and ratio[0] != 1:
+                yield names[j], f"is {ratio[0]:.6g} times {a}", False
+        of_two = {"mean": ((x + y) / 2,), "sum": (x + y,), "difference": (x - y, y - x, np.abs(x - y))}
+        for what, numbers in of_two.items() if len(names) > 2 else ():
+            for k in {int(k) for own in numbers for k in equal(own, (i, j))}:
+                known = made.get(frozenset((i, j, k)))
+                if known is None or known[0] < k:  # of three, the last is made of the others
+                    made[frozenset((i, j, k))] = k, f"is the {what} of {a} and {b}", what == "mean"
+    yield from ((names[k], said, sure) for k, said, sure in made.values())
+    for name, of in _SUMMARIES.items():
+        for k in range(len(names)) if len(names) > (3 if name in ("mean", "sum") else 2) else ():
+            others = [each for each in range(len(names)) if each != k]
+            if k in equal(of(every[others]), others):
+                yield (
+                    names[k],
+                    f"is the {name} of {listing([names[each] for each in others], 4)}",
+                    name != "sum" and few[k] > 3,
+                )
+
+
+_SUMMARIES: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
+    "mean": lambda own: np.mean(own, axis=0),
+    "sum": lambda own: np.sum(own, axis=0),
+    "median": lambda own: np.median(own, axis=0),
+    "largest": lambda own: np.max(own, axis=0),
+    "smallest": lambda own: np.min(own, axis=0),
+    "standard deviation": lambda own: np.std(own, axis=0),
+    "sample standard deviation": lambda own: np.std(own, axis=0, ddof=1),
+}
+
+
+def _agreement(numbers: np.ndarray) -> float:
+    """The probability that two numbers of a column are equal by chance: how often they are, and its step by its range.
+
+    >>> import numpy as np
+    >>> _agreement(np.array([0.0, 1.0] * 50)), _agreement(np.array([1.0, 2.0, 4.0, 3.0]))
+    (0.5, 0.25)
+    """
+    _, counts = np.unique(numbers, return_counts=True)
+    alike = float(np.sum(counts * (counts - 1.0)) / (len(numbers) * (len(numbers) - 1.0)))
+    step = 1.0 if np.all(numbers == np.rint(numbers)) else 2 * _unit(numbers)
+    return max(alike, step / (step + float(np.ptp(numbers))))
+
+
+def _named(names: Sequence[str], but: str) -> str:
+    return listing([name for name in names if name != but], 4)
+
+
+def _unit(numbers: np.ndarray) -> float:
+    """Half a unit of the last decimal of rounded numbers; 0 where they are whole, or have many decimals."""
+    if np.all(numbers == np.rint(numbers)):
+        return 0.0
+    return next(
+        (0.5 * 10.0**-d for d in _DECIMALS if np.allclose(numbers, np.round(numbers, d), rtol=0, atol=1e-12)), 0
+    )
+
+
+def other_scales(columns: Mapping[str, np.ndarray]) -> str | None:
+    """Why columns `[row]` have no scale in common, in words; None where they may have one.
+
+    >>> import numpy as np
+    >>> other_scales({"r": np.array([80.0, 120, 60, 70, 80]), "l": np.array([1351.0, 1500, 1200, 1300, 1400])})
+    "no number of 'r' (60 to 120) is in the range of another column ('l', 1200 to 1500)"
+    """
+    given = {name: own[~np.isnan(own)] for name, own in columns.items()}
+    given = {name: own for name, own in given.items() if len(own) >= _FEWEST_ALIKE}
+    if len(given) < 2 or all(np.isin(own, (0.0, 1.0)).all() for own in given.values()):
+        return None
+    constant = {name: own[0] for name, own in given.items() if not np.ptp(own)}
+    for name, value in constant.items():
+        if any((own == value).any() for other, own in given.items() if other not in constant):
+            continue  # one that is always wrong, where others are wrong at times
+        return f"{quote(name)} is {value:.6g} in all rows"
+    ranges = sorted((float(own.min()), float(own.max()), name) for name, own in given.items())
+    top, groups = -np.inf, list[list[tuple[float, float, str]]]()
+    for low, high, name in ranges:
+        if low > top:
+            groups.append([])
+        groups[-1].append((low, high, name))
+        top = max(top, high)
+    if len(groups) == 1:
+        return None
+    few = min(groups, key=len)
+    low, high, name = few[0]
+    other = next(each for group in groups if group is not few for each in group)
+    return (
+        f"no number of {quote(name)} ({low:.6g} to {high:.6g}) is in the range of another column "
+        f"({quote(other[2])}, {other[0]:.6g} to {other[1]:.6g})"
+    )

@@ -1,0 +1,153 @@
+"""How a table is read, as a record: each role, its columns and the evidence for it; and questions, where there is none.
+
+A role is *told* by an option, *named*, as its column has a name of the lexicon, or *shaped*, by what the column holds.
+A question proposes options that were tried: each is said with what it compares.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import sigjax.readers.lexicon as lexicon
+from sigjax.readers.options import Options, listing, quote
+from sigjax.records import EvaluationRecord, Hint, InputError
+
+Evidence = Literal["told", "named", "shaped"]
+SHOWN = 4
+LAYOUTS = {
+    "wide": "one row per instance, one column per system",
+    "long": "one row per system and instance",
+    "files": "one table per system",
+    "predictions": "gold labels and predictions",
+    "battles": "battles of two systems",
+}
+"""What the layouts of a table are, in words."""
+
+
+@dataclass(frozen=True)
+class Role:
+    """The columns of a role, and the evidence for it.
+
+    Attributes:
+        columns: their names; none where no column has the role.
+        evidence: "told" (by an option), "named" (by the lexicon) or "shaped" (by what the columns hold).
+        said: what a note says of it, where that is not the names of the columns.
+    """
+
+    columns: tuple[str, ...] = ()
+    evidence: Evidence = "shaped"
+    said: str = ""
+
+    def __str__(self) -> str:
+        """Return it as a note says it."""
+        return self.said or f"from {'column ' * (len(self.columns) == 1)}{listing(self.columns, SHOWN)}"
+
+
+def role(names: Sequence[str], told: object = None, *, named: bool = False, said: str = "") -> Role:
+    """A role with its evidence."""
+    return Role(tuple(names), "told" if told else "named" if named else "shaped", said)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableReading:
+    """How a table is read.
+
+    Attributes:
+        layout: "wide" (a column per system), "long" (a column of systems), "files" (one table per system),
+            "predictions" or "battles".
+        system, id, score: which columns are the systems, the ids of instances, and the scores.
+        metric: its name.
+        direction: which scores are better, and by what.
+        run, fold, cluster, task: the columns of these roles.
+        others: roles of this layout alone, by name: gold labels, predictions, winners.
+        ignored: columns that are not used.
+        options: those that say it otherwise.
+    """
+
+    layout: str
+    system: Role
+    id: Role
+    score: Role = Role()
+    metric: str = "mean"
+    direction: str = ""
+    run: Role = Role()
+    fold: Role = Role()
+    cluster: Role = Role()
+    task: Role = Role()
+    others: tuple[tuple[str, Role], ...] = ()
+    ignored: tuple[str, ...] = ()
+    options: str = ""
+
+    def roles(self) -> Iterator[tuple[str, Role]]:
+        """The roles that columns have, by name."""
+        named = {"systems": self.system, "ids": self.id, "scores": self.score, "runs": self.run, "folds": self.fold}
+        for name, own in (*self.others, *named.items(), ("clusters", self.cluster), ("tasks", self.task)):
+            if own.columns or own.said:
+                yield name, own
+
+    def note(self) -> str:
+        """One line on what was taken from which columns."""
+        about = [*self.others, ("systems", self.system), ("instance ids", self.id), ("scores", self.score)]
+        parts = [f"{what} {own}" for what, own in about if own.columns or own.said]
+        parts += [self.direction] * bool(self.direction)
+        parts += [f"not used {listing(self.ignored, SHOWN)}"] if self.ignored else []
+        return f"read from the table: {'; '.join(parts)} (options: {self.options})"
+
+
+def note_reading(options: Options, reading: TableReading) -> None:
+    """Keep how a table is read with the sheets that were joined, which other metrics may have read otherwise."""
+    if options.seen:
+        options.seen[:] = [replace(sheet, reading=reading) for sheet in options.seen]
+
+
+class Question(InputError):
+    """A refusal of what could be read in several ways; `ways` are options that may be meant, the likeliest first."""
+
+    def __init__(self, text: str, ways: Sequence[Mapping[str, Any]] = (), otherwise: str = "") -> None:
+        """Take what is unclear, the options, and what to do where none of them can be read."""
+        super().__init__(f"{text}; {otherwise}" if otherwise else text)
+        self.text, self.ways, self.otherwise = text, ways, otherwise
+
+
+MOST_WAYS = 3
+"""Ways that a refusal proposes, at most."""
+
+
+def answered(question: Question, attempt: Callable[[Options], EvaluationRecord], options: Options) -> InputError:
+    """The refusal with the ways that were tried and can be read, each with what it compares."""
+    given, further = dict[str, None](), ""
+    for way in question.ways:
+        seen: list[Any] = []
+        try:
+            made = attempt(replace(options, **way, seen=seen, tried=True))
+            given[f"{_typed(way)} ({compared(made, seen)})"] = None
+        except Question as next_one:
+            if next_one.text != question.text and not further:
+                further = f"{_typed(way)} (more is asked then)"
+        except InputError as error:
+            if question.otherwise == "" and error.neutral != question.text and not further:
+                further = _typed(way)
+        if len(given) == MOST_WAYS:
+            break
+    given = given or ({further: None} if further else {})
+    *first, last = given or [""]
+    either = f"{', '.join(first)} or {last}" if first else last
+    parts = [question.text, f"give {either}" if last else "", question.otherwise]
+    return InputError("; ".join(filter(None, parts)).replace("?; ", "? "))
+
+
+def _typed(way: Mapping[str, Any]) -> str:
+    """Options as messages name them."""
+    return " ".join(
+        str(Hint(name) if value is True else Hint(name, *map(quote, [value] if isinstance(value, str) else value)))
+        for name, value in way.items()
+    )
+
+
+def compared(evaluation: EvaluationRecord, sheets: Sequence[Any]) -> str:
+    """What an evaluation compares, in a line: "2 systems: 'A', 'B'; 40 rows joined by 'task'"."""
+    count, rows = len(evaluation.systems), evaluation.num_instances
+    column = sheets[0].id_column if sheets else None
+    by = "row number" if column is None or lexicon.is_numbering(column) else quote(column)
+    some = listing(evaluation.systems, SHOWN - 1)
+    return f"{count} system{'s' * (count != 1)}: {some}; {rows:,} row{'s' * (rows != 1)} joined by {by}"

@@ -1,0 +1,385 @@
+"""What names of columns mean: a lexicon of metrics, costs, systems, ids, gold labels and other roles, as data.
+
+The names stand in `lexicon.toml`, by role. A file of the user (the option `lexicon`) adds names to it. A name is one
+kind of evidence: the other one is what a column holds (`roles`).
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from sigjax.metrics import METRICS
+from sigjax.readers.options import listing
+from sigjax.records import Hint, InputError
+from sigjax.run.files import naming, read_text
+
+Direction = Literal["higher", "lower", "unknown", "ask"]
+"""Which scores of a column are better: by its name; "unknown" where a name says nothing, "ask" where it says cost."""
+
+
+def squeezed(name: str) -> str:
+    """A name in lower case, without what separates words."""
+    return re.sub(r"[\W_]+", "", name).lower()
+
+
+_SPELLINGS: Mapping[str, Callable[[str], str]] = {
+    "squeezed": squeezed,
+    "lower": lambda name: name.strip().lower(),
+    "plain": str.strip,
+    "bare": lambda name: name.strip(" .:*_()").lower(),
+}
+_CAMEL, _SHORT = re.compile(r"(?<=[a-z])(?=[A-Z])"), 3
+_BETWEEN = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])")
+"""What stands between the words of a name of scores."""
+_SUMMARIES = ("mean", "median", "ratio", "variance")
+"""Metrics of any numbers: names of columns that sum up others."""
+_LISTS = ("words", "among", "higher", "lower", "before", "after")
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name, in lower case; capitals begin words of four letters or more.
+
+    >>> words_of("overallScore_v2"), words_of("run-a - loss__MIN"), words_of("SeTA")
+    (['overall', 'score', 'v2'], ['run', 'a', 'loss', 'min'], ['seta'])
+    """
+    words: list[str] = []
+    for part in filter(None, re.split(r"[\W_]+", name)):
+        inner = [word.lower() for word in _CAMEL.split(part)]
+        words += inner if len(inner[-1]) > _SHORT else [part.lower()]
+    return words
+
+
+class Lexicon:
+    """The names of all roles."""
+
+    patterns: Mapping[str, Sequence[re.Pattern[str]]]
+    """Role -> the patterns of whole names."""
+
+    def __init__(self, sections: Mapping[str, Mapping[str, Any]]) -> None:
+        """Take the sections of a file."""
+        self.sections = sections
+        self._is = cache(self._matches)
+        self._metrics = {
+            which: frozenset(map(squeezed, self.sections["metrics"][which].split())) for which in ("higher", "lower")
+        }
+        for metric in METRICS.values():
+            if metric.name in _SUMMARIES:
+                continue
+            which = "higher" if metric.higher_is_better else "lower"
+            known = frozenset().union(*self._metrics.values())
+            self._metrics[which] |= {squeezed(metric.name)} - known
+        self._costs = frozenset(map(squeezed, self.sections["costs"]["words"].split()))
+        every = "|".join(sorted(map(re.escape, frozenset().union(*self._metrics.values())), key=len, reverse=True))
+        before, after = ("|".join(self.sections["metrics"][part].split()) for part in ("before", "after"))
+        patterns = "|".join(self.sections["metrics"]["patterns"])
+        self._metric = re.compile(rf"(({before})({before})?)?(?P<name>{every}|{patterns})({after})?")
+        self.patterns = {
+            role: [self._metric] if role == "metrics" else [*map(re.compile, section.get("patterns", ()))]
+            for role, section in sections.items()
+        }
+
+    def _matches(self, role: str, name: str) -> bool:
+        section = self.sections[role]
+        spelling = _SPELLINGS[section.get("spelling", "squeezed")]
+        spelled = spelling(name)
+        if spelled in {spelling(word) for word in section.get("words", "").split()}:
+            return True
+        if any(pattern.fullmatch(spelled) for pattern in self.patterns.get(role, ())):
+            return True
+        return bool({*section.get("among", "").split()} & {*words_of(name)})
+
+    def holds(self, role: str, name: str) -> bool:
+        """Whether a name is one of a role."""
+        return self._is(role, name)
+
+    @property
+    def known_metrics(self) -> frozenset[str]:
+        """The names of metrics, squeezed."""
+        return frozenset().union(*self._metrics.values())
+
+    def metric(self, name: str) -> str | None:
+        """The metric that a whole name is of, without what stands before and after it; None if it is of none."""
+        found = self._metric.fullmatch(squeezed(re.split(r"[@(]", name)[0]))
+        return None if found is None else found["name"]
+
+    def is_cost(self, name: str) -> bool:
+        """Whether the whole name is one of costs."""
+        return squeezed(name) in self._costs
+
+    def direction(self, name: str) -> Direction:
+        """Which scores of a column of this name are better."""
+        whole = self.metric(name)
+        if whole is not None:
+            return "lower" if whole in self._metrics["lower"] else "higher"
+        if self.is_cost(name):
+            return "lower"
+        found = {self.direction(part) for part in re.split(r"[\W_]+", name) if self.metric(part)}
+        if found == {"lower"}:
+            return "lower"
+        if self.holds("asked", name):
+            return "ask"
+        return "higher" if found == {"higher"} else "unknown"
+
+
+@cache
+def _built_in() -> Mapping[str, Mapping[str, Any]]:
+    from tomllib import loads
+
+    return loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
+
+@cache
+def _lexicon(text: str | None, file: str | None) -> Lexicon:
+    """The lexicon with the words of a file of the user."""
+    if text is None or file is None:
+        return Lexicon(_built_in())
+    from tomllib import TOMLDecodeError, loads
+
+    known = _built_in()
+    try:
+        added = loads(text)
+    except TOMLDecodeError as error:
+        raise InputError(f"{file}: is no TOML: {error}; repair it") from None
+    sections = {role: dict(section) for role, section in known.items()}
+    for role, section in added.items():
+        if role not in known or not isinstance(section, dict):
+            raise InputError(f"{file}: no role {role!r} in a lexicon; roles: {listing(known, 40)}")
+        for key, value in section.items():
+            if key not in _LISTS or key not in {"words", *known[role]}:
+                kinds = [key for key in dict.fromkeys(("words", *known[role])) if key in _LISTS]
+                raise InputError(f"{file}: [{role}] takes {', '.join(kinds)}, got {key!r}")
+            if not (isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value))):
+                raise InputError(f"{file}: [{role}] {key}: expected names, as a text or a list of texts")
+            names = [value] if isinstance(value, str) else map(squeezed, value)
+            sections[role][key] = " ".join([sections[role].get(key, ""), *names])
+    for other, which in (("lower", "higher"), ("higher", "lower")):  # the user is right
+        mine = {squeezed(word) for word in " ".join(_names(added.get("metrics", {}).get(which, ""))).split()}
+        kept = [word for word in sections["metrics"][other].split() if squeezed(word) not in mine]
+        sections["metrics"][other] = " ".join(kept)
+    return Lexicon(sections)
+
+
+def _names(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else [squeezed(word) for word in value]
+
+
+_CURRENT: ContextVar[Lexicon | None] = ContextVar("lexicon", default=None)
+
+
+def lexicon() -> Lexicon:
+    """The lexicon that is used."""
+    return _CURRENT.get() or _lexicon(None, None)
+
+
+@contextmanager
+def using(file: str | None) -> Iterator[None]:
+    """Use the lexicon with the words of a file, where one is given."""
+    if file is None:
+        yield
+        return
+    with naming(f"{Hint('lexicon')}"):
+        added = _lexicon(read_text(file), file)
+    token = _CURRENT.set(added)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+def is_numbering(name: str) -> bool:
+    """Whether row numbers have this name: they are the ids where no other column is."""
+    return lexicon().holds("numbering", name)
+
+
+def is_order(name: str) -> bool:
+    """Whether what counts rows may have this name: row numbers, steps, ranks."""
+    return is_numbering(name) or lexicon().holds("order", name) or is_step(name)
+
+
+def is_step(name: str) -> bool:
+    """Whether the steps of one run have this name, which depend on each other."""
+    return lexicon().holds("step", name)
+
+
+def is_id_name(name: str | None) -> bool:
+    """Whether a column is named like ids.
+
+    >>> [name for name in ("docid", "Sent_ID", "exampleId", "Topic", "grid", "A") if is_id_name(name)]
+    ['docid', 'Sent_ID', 'exampleId', 'Topic']
+    """
+    return name is not None and (is_sure_id(name) or lexicon().holds("id_word", name))
+
+
+def is_sure_id(name: str) -> bool:
+    """Whether only ids and row numbers have this name."""
+    return lexicon().holds("id", name) or lexicon().holds("id_camel", name) or is_numbering(name)
+
+
+def is_property(name: str, *, beside_ids: bool = False) -> bool:
+    """Whether a column is named like what instances have: like ids, too, if not `beside_ids`."""
+    return (not beside_ids and is_id_name(name)) or lexicon().holds("property", name) or is_fold(name)
+
+
+def is_only_gold(name: str) -> bool:
+    """Whether gold labels, but no systems, have this name."""
+    return lexicon().holds("gold_sure", name)
+
+
+def is_rated_gold(name: str) -> bool:
+    """Whether a name of gold labels is also one of what people made, which is rated like outputs of systems."""
+    return lexicon().holds("gold_rated", name)
+
+
+def is_paired_gold(name: str) -> bool:
+    """Whether this names gold labels only where predictions stand beside them."""
+    return lexicon().holds("gold_paired", name)
+
+
+def is_label_word(name: str) -> bool:
+    """Whether labels have this name, of which a system may have some."""
+    return lexicon().holds("label_word", name)
+
+
+def is_gold(name: str) -> bool:
+    """Whether a column is named like gold labels.
+
+    >>> [name for name in ("y_true", "True_Label", "Actual", "gold-standard-model", "targets") if is_gold(name)]
+    ['y_true', 'True_Label', 'Actual', 'targets']
+    """
+    return is_only_gold(name) or is_rated_gold(name) or is_paired_gold(name) or lexicon().holds("gold_word", name)
+
+
+def is_target(name: str) -> bool:
+    """Whether people often predict what has this name, in submissions and beside a column for each model."""
+    return lexicon().holds("target", name)
+
+
+def is_predicted(name: str) -> bool:
+    """Whether a column that stands beside gold labels is named like predictions, or their probabilities.
+
+    >>> [name for name in ("y_pred", "Predicted_Label", "pred_bert", "predictor", "Output") if is_predicted(name)]
+    ['y_pred', 'Predicted_Label', 'pred_bert', 'Output']
+    """
+    return lexicon().holds("predicted_word", name) or is_only_predicted(name)
+
+
+def is_only_predicted(name: str) -> bool:
+    """Whether predictions, but no scores, have this name."""
+    return lexicon().holds("predicted", name) or lexicon().holds("predicted_of", name)
+
+
+def is_measure(name: str) -> bool:
+    """Whether this is the name of a metric, or of what results cost."""
+    return lexicon().metric(name) is not None or lexicon().is_cost(name)
+
+
+def are_measures(names: Iterable[str]) -> bool:
+    """Whether all are names of metrics.
+
+    >>> are_measures(["BLEU", "ndcg@10", "answer_relevancy"]), are_measures(["bleu", "base"])
+    (True, False)
+    """
+    return all(map(is_measure, names))
+
+
+def names_measures(name: str) -> bool:
+    """Whether a column is named as if it held the names of metrics."""
+    return lexicon().holds("metric_column", name)
+
+
+def is_plain_score(name: str) -> bool:
+    """Whether a column is simply called score, value or result."""
+    return lexicon().holds("plain_score", name)
+
+
+def is_score(name: str) -> bool:
+    """Whether a column is named like scores.
+
+    >>> [name for name in ("isCorrect", "f1_score", "resolved", "Survived", "A") if is_score(name)]
+    ['isCorrect', 'f1_score', 'resolved']
+    """
+    return is_measure(name) or any(lexicon().holds("score_word", word) for word in _BETWEEN.split(name))
+
+
+def is_system(name: str) -> bool:
+    """Whether a column is named like one of systems."""
+    return lexicon().holds("system", name)
+
+
+def may_be_system(name: str) -> bool:
+    """Whether a column is named like one of systems, or of a property that instances may have, too.
+
+    >>> [name for name in ("Model_Name", "Agent", "alg_name", "Algoritmo", "agency") if may_be_system(name)]
+    ['Model_Name', 'Agent', 'alg_name', 'Algoritmo']
+    """
+    return is_system(name) or lexicon().holds("system_maybe", name)
+
+
+def is_fold(name: str) -> bool:
+    """Whether a column is named like the folds of a cross-validation."""
+    return lexicon().holds("fold", name)
+
+
+def is_data_set(name: str) -> bool:
+    """Whether a column of a table of folds is named like the data sets."""
+    return lexicon().holds("data_set", name)
+
+
+def is_trial(name: str) -> bool:
+    """Whether a column is named like the trials of an instance."""
+    return lexicon().holds("trial", name)
+
+
+def is_summary(name: str) -> bool:
+    """Whether a row or column is named like the mean or the sum of others: "MEAN", "macro avg", "Total:"."""
+    return lexicon().holds("summary", name)
+
+
+def describes(name: str) -> bool:
+    """Whether a row is named like what describes columns beside their mean: their deviation, median or number."""
+    return lexicon().holds("describes", name)
+
+
+def is_text_name(name: str) -> bool:
+    """Whether texts that systems make have this name."""
+    return lexicon().holds("text", name)
+
+
+def is_aggregate(word: str) -> bool:
+    """Whether a word of a name says that a column is made of others: mean, std, rank, diff."""
+    return lexicon().holds("aggregate", word)
+
+
+def is_mean(word: str) -> bool:
+    """Whether a word of a name says that a column holds means."""
+    return lexicon().holds("mean", word)
+
+
+def metrics_in(name: str) -> list[str]:
+    """The metrics, in lower case, among the words of a name.
+
+    >>> metrics_in("acc_svm"), metrics_in("rougeL-f1"), metrics_in("svm")
+    (['acc'], ['rougel', 'f1'], [])
+    """
+    parts = [part for part in re.split(r"[\W_]+", name) if part]
+    return [part.lower() for part in parts if lexicon().metric(part)]
+
+
+def speaks_against(name: str) -> str | None:
+    """Why a column of this name may be no system: it is a metric, an aggregate or a cost; None where nothing is said.
+
+    >>> [speaks_against(name) for name in ("acc_svm", "A_std", "cost_usd", "svm")]
+    ['metric', 'aggregate', 'cost', None]
+    """
+    if lexicon().metric(name) or metrics_in(name):
+        return "metric"
+    if is_summary(name) or is_aggregate(name):
+        return "aggregate"
+    if lexicon().holds("costs", name):
+        return "cost"
+    words = [word for word in words_of(name) if len(word) > 1]
+    return "score" if any(lexicon().holds("score_word", word) for word in words) else None

@@ -1,0 +1,358 @@
+"""Rows of systems -> sheets: a long table, with a column of systems, or one table per system.
+
+A role is a column that an option tells, else one that is named so, else one by what it holds; each has its evidence in
+the record of the reading (`evidence`). Row numbers are ids where no other column is: what joins rows of systems must be
+the same for the same instance. A column of metrics, one label of systems in all files, and the steps of one run are
+asked about.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from typing import NamedTuple
+
+import numpy as np
+
+import sigjax.readers.lexicon as lexicon
+import sigjax.readers.roles as roles
+from sigjax.metrics import MEAN, known_metric
+from sigjax.readers.evidence import Evidence, Question, Role, TableReading, note_reading, role
+from sigjax.readers.ids import chosen_ids, ids_from, numbers_rows, step_notes, unused
+from sigjax.readers.join import Reading, Sheet, join_sheets, refuse_texts, score_named
+from sigjax.readers.options import ROWS, Options, chosen_metric, listing, quote, with_score
+from sigjax.readers.predictions import label_columns, read_labelled
+from sigjax.readers.table import DataTable, Lazy, is_text, number_column
+from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, SampleMetric
+
+NO_HEADER = "is this a row without a header? add a line with the names of the columns"
+_HINT = f"name the metric's columns with {Hint('counts')}"
+
+
+def sheet_of(
+    system: str,
+    table: DataTable,
+    numbers: Mapping[str, np.ndarray],
+    ids: np.ndarray | None,
+    id_column: str | None,
+    runs: str | None = None,
+    rows: np.ndarray | None = None,
+) -> Sheet:
+    """The sheet of a system: its numbers, and the ids, runs and labels of its rows; by default, these are all."""
+    if rows is None:
+        names, lines = table.names, table.lines
+    else:
+        names, lines = Lazy(table.columns, lambda name: table.names[name][rows]), np.array(table.lines)[rows]
+        ids = None if ids is None else ids[rows]
+    lines = lines if table.row_word == "line" else None
+    return Sheet(system, table.file, numbers, names, ids, None if runs is None else names[runs], lines, id_column)
+
+
+def read_long(table: DataTable, options: Options, system: str) -> Reading:
+    """The reading of a table whose column `system` holds the systems."""
+    rows_of = _rows_of(table.names[system])
+    _check_metrics([table], options, system)
+    if len(rows_of) == len(table.lines) and len(rows_of) > 1:
+        roles.check_turned(table, [name for name in table.columns if name != system])
+        _refuse_one_row(table, options, system)
+    return read_rows([(name, table, rows) for name, rows in rows_of.items()], options, system)
+
+
+def read_several(tables: Mapping[str, DataTable], options: Options) -> Reading:
+    """The reading of one table per system."""
+    asked = (options.score_column, *(options.counts or {}).values())
+    labelled = {name: (table, label_columns(table, options, alone=False)) for name, table in tables.items()}
+    known = {name: (table, labels) for name, (table, labels) in labelled.items() if labels is not None}
+    if len(known) == len(tables):
+        return read_labelled(known, options)
+    _check_metrics([*tables.values()], options, None)
+    _check_one_system([*tables.values()], options)
+    for table in tables.values():
+        names = [name for name in table.columns if name not in asked]
+        if table.header is not None and not all(map(is_text, names[1:])):
+            where = Line(table.file, table.header)
+            raise InputError(f"{where}: the columns would be named {listing(names)}; {NO_HEADER}")
+    return read_rows([(name, table, None) for name, table in tables.items()], options, None)
+
+
+def read_rows(
+    rows_of: Sequence[tuple[str, DataTable, np.ndarray | None]], options: Options, system: str | None
+) -> Reading:
+    """The reading of the rows of each system: some, in one table with a column of systems, or all, each in its own."""
+    tables = list(dict.fromkeys(table for _, table, _ in rows_of))
+    numbers = {table: Lazy(table.columns, partial(number_column, table, hint=_HINT)) for table in tables}
+
+    runs = None if options.runs == ROWS and ROWS not in tables[0].columns else options.runs
+
+    @cache
+    def join(found: "tuple[RowRoles, ...]", reading: TableReading) -> Reading:
+        columns = dict(zip(tables, found, strict=True))
+        for table, own in columns.items():
+            roles.check_measures(table, own.ids, options)
+
+        def sheet(name: str, table: DataTable, rows: np.ndarray | None) -> Sheet:
+            ids, score = columns[table].ids, columns[table].score
+            inputs = ["value"] if score else [column for column in table.columns if column not in (system, ids)]
+            own = Lazy(inputs, lambda column: numbers[table][score or column][... if rows is None else rows])
+            made = sheet_of(name, table, own, None if ids is None else table.names[ids], ids, runs, rows)
+            return replace(made, reading=reading)
+
+        sheets, order = [sheet(*own) for own in rows_of], None
+        if runs is None and options.runs is not None:
+            return join_sheets(numbered(sheets), options)
+        if system is not None:  # that of the rows
+            names = tables[0].names
+            order = names[found[0].ids or ""]
+            order = order if runs is None else zip(order, names[runs], strict=True)
+        return join_sheets(sheets, options, order=order)
+
+    def evaluate(options: Options) -> EvaluationRecord:
+        told = options.score_column is not None
+        known = [name for name in tables[0].columns if all(name in table.columns for table in tables)]
+        if column := named_column(tables, known, options):
+            options = replace(options, metric=replace(MEAN, name=column), score_column=column)  # the mean of a column
+        options = with_score(tables[0].file, options, metric := chosen_metric(options))
+        refuse_texts(tables[0].file, metric, options.counts or {}, known)
+        found = _roles(tables, options, metric, system)
+        first = found[0]
+        options, taken = _with_only_column(tables, options, metric, (system, first.ids))
+        counts = options.counts or {}
+        scores = [first.score] if first.score else [counts.get(name, name) for name in metric.inputs]
+        metric, direction = direction_of(tables[0].file, metric, scores, options)
+        reading = TableReading(
+            layout="files" if system is None else "long",
+            system=role(
+                [system] if system else [], options.system_column, named=True, said=_FILES if not system else ""
+            ),
+            id=Role((first.ids,) if first.ids else (), first.evidence, _ids_said(tables[0], first, system)),
+            score=role(
+                scores, told or counts, named=all(map(lexicon.is_score, scores)), said=f"from {listing(scores)}"
+            ),
+            metric=metric.name,
+            direction=direction,
+            run=role([options.runs] if options.runs else [], told=True),
+            cluster=role([options.cluster] if options.cluster else [], told=True),
+            ignored=tuple(unused(tables[0], options, [system, first.ids, *scores])),
+            options="system_column, id_column, score_column",
+        )
+        evaluation = join(found, reading)(replace(options, metric=metric))
+        note_reading(options, reading)
+        if first.score is not None and all(other.score == first.score for other in found):
+            roles.check_common(evaluation, tables[0].file, first.score)
+        unit = options.cluster or (options.runs and first.ids)
+        about_table = roles.table_notes(tables[0], scores, unit)
+        steps = step_notes(first.ids) if options.id_column else ()
+        by_row = _joined_by_row(first, tables) if system is None and len(tables) > 1 else ()
+        return replace(evaluation, notes=(*by_row, *steps, reading.note(), *taken, *about_table, *evaluation.notes))
+
+    return evaluate
+
+
+_FILES = "are the files"
+
+
+def _ids_said(table: DataTable, own: "RowRoles", system: str | None) -> str:
+    """Where ids are from, for a note."""
+    by_row = own.ids is not None and own.evidence != "told" and numbers_rows(table, own.ids, system)
+    return f"{ids_from(own.ids)}{', which numbers the rows' * by_row}"
+
+
+def _joined_by_row(own: "RowRoles", tables: Sequence[DataTable]) -> tuple[str, ...]:
+    """A warning where rows of files are joined by their numbers, though they have other columns than scores."""
+    if own.evidence == "told" or not (own.ids is None or numbers_rows(tables[0], own.ids, None)):
+        return ()
+    others = [name for name in tables[0].columns if name not in (own.ids, own.score)]
+    if not others:
+        return ()
+    return (
+        "warning: joined by row number: no column that files have in common tells instances apart; name one "
+        "(--id-column) if rows are in another order in some file",
+    )
+
+
+def numbered(sheets: Sequence[Sheet]) -> list[Sheet]:
+    """The sheets with repeated rows of an instance as runs, numbered in their order; as many of each."""
+    made, number = list[Sheet](), None
+    for sheet in sheets:
+        if sheet.ids is None:
+            raise InputError(f"{sheet.file}: {Hint('runs', ROWS)} numbers the rows of an instance: name its ids")
+        seen, runs = dict[str, int](), list[str]()
+        for key in map(str, sheet.ids):
+            seen[key] = seen.get(key, 0) + 1
+            runs.append(str(seen[key]))
+        for key, count in seen.items():
+            number = number or count
+            if count != number:
+                raise InputError(
+                    f"{sheet.file}: {Hint('runs', ROWS)}: instance {quote(key)} of system {quote(sheet.system)} has "
+                    f"{count} rows, and others have {number}; expected as many of each"
+                )
+        made.append(replace(sheet, runs=runs))
+    return made
+
+
+_OF_NUMBERS = ("mean", "median", "iqm", "accuracy")
+"""Metrics of one number, whose direction is that of the column."""
+
+
+def direction_of(
+    file: str, metric: Metric | SampleMetric, columns: Sequence[str], options: Options
+) -> tuple[Metric | SampleMetric, str]:
+    """The metric with the direction of its only column, by the option or the name; and how that is said."""
+    told = options.lower_is_better or options.higher_is_better
+    if told:
+        return metric, f"{'lower' if options.lower_is_better else 'higher'} is better, as told"
+    if len(metric.inputs) != 1 or metric.name not in (*_OF_NUMBERS, *columns):
+        return metric, f"{'higher' if metric.higher_is_better else 'lower'} is better"
+    found = {lexicon.lexicon().direction(name) for name in columns}
+    if "ask" in found:
+        raise Question(
+            f"{file}: column {quote(columns[0])}: are lower or higher scores better?",
+            [{"lower_is_better": True}, {"higher_is_better": True}],
+        )
+    if found != {"lower"}:
+        return metric, f"higher is better{', by its name' * (found == {'higher'})}"
+    name = columns[0] if metric.name == MEAN.name and len({*columns}) == 1 else metric.name
+    return replace(metric, name=name, higher_is_better=False), "lower is better, by its name"
+
+
+def _check_metrics(tables: Sequence[DataTable], options: Options, system: str | None) -> None:
+    """Ask which metric is meant, where a column holds the names of several."""
+    counts = (options.counts or {}).values()
+    taken = [system, *(options.id_column or "").split(","), options.id_column, options.score_column, *counts]
+    for name in unused(tables[0], options, taken):
+        if not all(name in table.columns and table.columns[name].is_words() for table in tables):
+            continue
+        cells = dict.fromkeys(cell for table in tables for cell in dict.fromkeys(table.columns[name]))
+        labels = list(dict.fromkeys(cell.strip() for cell in cells if cell.strip()))
+        if not 1 < len(labels) < sum(len(table.lines) for table in tables):
+            continue
+        if lexicon.names_measures(name) or (len(labels) <= _MOST_METRICS and lexicon.are_measures(labels)):
+            column = name if name.isidentifier() else f"`{name}`"
+            given = f"({options.where}) and " if options.where else ""
+            raise Question(
+                f"{tables[0].file}: column {quote(name)} holds metrics ({listing(labels, 4)}), whose scores have no "
+                "mean in common; take one",
+                [{"where": f"{given}{column} == {label!r}"} for label in labels],
+                f"for others, {Hint('where')} with their names" if len(labels) > _MOST_SHOWN else "",
+            )
+
+
+_MOST_METRICS, _MOST_SHOWN = 60, 3
+
+
+def _refuse_one_row(table: DataTable, options: Options, system: str) -> None:
+    """Refuse one row per system where no column may be ids."""
+    others = unused(table, options, [system])
+    counts = {*(options.counts or {}).values(), options.score_column}
+    if options.id_column is not None or len(others) < 2 or any(table.columns[name].is_words() for name in others):
+        return
+    if not any(lexicon.is_id_name(name) for name in others if name not in counts):
+        told = {*others} & counts or any(map(lexicon.speaks_against, others))
+        raise Question(
+            f"{table.file}: column {quote(system)} has one row per system: a test takes the results of each system on "
+            "several instances, and not their mean",
+            [] if told else [{"transpose": True}],
+        )
+
+
+def _check_one_system(tables: Sequence[DataTable], options: Options) -> None:
+    """Ask whether files are systems, where a column says that all are of the same one."""
+    for name in unused(tables[0], options, [options.id_column, options.score_column, options.system_column]):
+        if not lexicon.may_be_system(name) or not all(name in table.columns for table in tables):
+            continue
+        labels = {cell.strip() for table in tables for cell in table.columns[name]}
+        if len(tables) < 2 or len(labels) != 1 or not all(table.columns[name].is_words() for table in tables):
+            continue
+        differs = [
+            other
+            for other in tables[0].columns
+            if lexicon.is_data_set(other) and all(len({*table.columns.get(other, ())}) == 1 for table in tables)
+        ]
+        several = [other for other in differs if len({next(iter(table.columns[other])) for table in tables}) > 1]
+        of = f" ({quote(several[0])} differs)" if several else ""
+        raise Question(
+            f"{tables[0].file}: column {quote(name)} is {quote(labels.pop())} in all files, so that these are results "
+            f"of one system{of}; give files of two systems",
+            [] if several else [{"ignore": [*options.ignore, name]}],
+        )
+
+
+def named_column(tables: Sequence[DataTable], known: Sequence[str], options: Options) -> str | None:
+    """The column of numbers named like the metric, unless that is a metric of one number, or of counts, here."""
+    if not isinstance(options.metric, str):
+        return None
+    name, found, counts = score_named(options.metric, known), known_metric(options.metric), options.counts or {}
+    is_counted = found is not None and all(counts.get(each, each) in known for each in found.inputs)
+    if name is None or is_counted or not all(own.columns[name].is_numeric() for own in tables):
+        return None
+    return name
+
+
+def _with_only_column(
+    tables: Sequence[DataTable], options: Options, metric: Metric | SampleMetric, others: Sequence[str | None]
+) -> tuple[Options, tuple[str, ...]]:
+    """The options, with the only column of numbers as the input that a metric with optional ones lacks; and a note."""
+    optional, counts = getattr(metric, "optional_inputs", ()), options.counts or {}
+    lacking = [name for name in metric.inputs if not all(counts.get(name, name) in own.columns for own in tables)]
+    taken = [*others, *(counts.get(name, name) for name in metric.inputs)]
+    free = [name for name in unused(tables[0], options, taken) if all(name in own.columns for own in tables)]
+    numeric = [name for name in free if tables[0].columns[name].is_numeric() and not lexicon.is_property(name)]
+    if not optional or len(lacking) != 1 or lacking[0] in optional or len(numeric) != 1:
+        return options, ()
+    note = f"{metric.name}: {lacking[0]} is column {quote(numeric[0])}, the only one of numbers that is left"
+    return replace(options, counts={**counts, lacking[0]: numeric[0]}), (note,)
+
+
+def _rows_of(systems: np.ndarray) -> dict[str, np.ndarray]:
+    index = {name: k for k, name in enumerate(dict.fromkeys(systems))}
+    codes = np.fromiter(map(index.__getitem__, systems), np.int64, len(systems))
+    rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+    return dict(zip(index, rows, strict=True))
+
+
+class RowRoles(NamedTuple):
+    """The columns of a table of rows of systems."""
+
+    ids: str | None
+    """None where rows are joined by their numbers."""
+    evidence: Evidence
+    score: str | None
+    """The only column of scores; None where they go by their names."""
+
+
+def _roles(
+    tables: Sequence[DataTable], options: Options, metric: Metric | SampleMetric, system: str | None
+) -> tuple[RowRoles, ...]:
+    counts = options.counts or {}
+    inputs = [*counts.values(), *(counts.get(name, name) for name in metric.inputs)]
+    free, scores = list[list[str]](), list[str | None]()
+    for table in tables:
+        names = [n for n in unused(table, options, [system, *inputs]) if not table.columns[n].nested]
+        free.append([name for name in names if lexicon.is_trial(name) or not lexicon.is_system(name)])
+    ids, evidence = chosen_ids(tables, free, options, system)
+    only, *others = metric.inputs
+    if options.counts or others or any(only in table.columns for table in tables):
+        return tuple(RowRoles(own, evidence, None) for own in ids)
+    for table, names, own in zip(tables, free, ids, strict=True):
+        numeric = score_columns(table, [name for name in names if name != own and not lexicon.is_system(name)])
+        scores.append(numeric[0] if len(numeric) == 1 else None)
+    usual = next((name for name in scores if name is not None), None)  # a typing error makes a column text
+    for index, table in enumerate(tables):
+        if scores[index] is None and usual in table.columns:
+            scores[index] = usual
+    if usual is not None and set(scores) == {usual}:
+        roles.check_scores(tables, usual)
+    return tuple(RowRoles(own, evidence, score) for own, score in zip(ids, scores, strict=True))
+
+
+def score_columns(table: DataTable, free: Sequence[str]) -> list[str]:
+    """The columns that may hold the scores: named so, else of numbers that are named like nothing else."""
+    numeric = [name for name in free if table.columns[name].is_numeric()]
+    numeric = [name for name in numeric if not (lexicon.is_order(name) and numbers_rows(table, name))] or numeric
+    for chosen in (
+        [n for n in numeric if lexicon.is_plain_score(n)],
+        [n for n in numeric if not lexicon.is_property(n)],
+    ):
+        if len(chosen) == 1:
+            return chosen
+    return numeric

@@ -1,0 +1,413 @@
+"""Counts, standard errors and intervals of bootstrap replicates, where the replicates are.
+
+Replicates of the host are kept where they fit, and each target's are summarised while they are in the cache. Those of a
+GPU stay there: programs count, add up and select (`resample.summaries`), and only results come back. Replicates that do
+not fit are drawn twice, piece by piece: the first time they are counted and added up, and the second time squares are
+added up, and those are kept that lie around a quantile. A sample, the first of them, says where that is. All three give
+the same numbers to the last bit: sums are added in one order (`units.total`), and order statistics do not round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from sigjax.records import Alternative, Hint, InputError, Settings, Variant
+from sigjax.resample import summaries
+from sigjax.resample.tally import Deltas, count_extreme, extreme, in_blocks, null_replicates
+from sigjax.resample.units import PiecewiseTotal
+from sigjax.run.backend import Backend, compiled, room
+from sigjax.run.context import Run, fits, gib, in_threads, memory_for, on_all_cores
+from sigjax.testing.hypotheses import check_finite
+from sigjax.testing.permutation import add_up
+from sigjax.testing.replicates import kept_replicates, of_targets
+from sigjax.testing.uncertainty import Percentile, Pieces, between, standard_errors, unsafe
+
+_PIECE = {"cpu": 2**13, "gpu": 2**18}
+"""Resamples that compiled kernels count at a time: what stays in the cache, or few calls of a GPU."""
+_ALWAYS_KEPT = 2**15
+"""Fewer resamples are kept whatever the memory."""
+_MANY = 32
+"""Items from which threads pay."""
+_COLUMNS = 2**11
+"""Resamples whose maxima are taken together, as many as stay in the cache."""
+_FEWEST = 64
+"""Resamples whose counts are added up side by side."""
+_TOGETHER, _NUMBERS = 32, 2**25
+"""Targets whose replicates a GPU processes together, and how many replicates of theirs at most, if more than one's."""
+
+
+def summarize(
+    pieces: Callable[[Run], Pieces], tested: Deltas, by: Percentile, run: Run, settings: Settings
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """What replicates say, from the checkpoint on.
+
+    Of a shard, which is a part, replicates and counts are kept, and no results computed of them. `pieces` gives
+    replicates `[row, resample]`, piece by piece, for a part of the run; `by` makes the standard errors and intervals of
+    its targets. The result is `[pair]` int64: for each pair `tested`, how many replicates speak against the observed
+    delta; `[target, 3]`, standard errors and intervals of the targets; and the replicates themselves, where all of them
+    were kept on the host in this run.
+    """
+    tally = run.checkpoint.tally(exceed=len(tested.delta), spreads=len(by.targets.members))
+    if tally is not None:
+        return tally.arrays["exceed"], tally.arrays["spreads"], None
+    shape, values, spreads = (by.num_rows, run.resamples), None, np.full((len(by.targets.members), 3), np.nan)
+    if not run.checkpoint.is_kept and gib(shape) <= room(run.backend):
+        exceed, spreads = _on_device(pieces, tested, by, run, settings)
+    elif run.resamples < _ALWAYS_KEPT or fits(gib(shape), settings):
+        values = kept_replicates(pieces, by.num_rows, run)
+        if run.checkpoint.is_part:
+            return np.zeros(len(tested.delta), np.int64), spreads, values
+        if len(spreads):
+            largest = partial(_largest_deviations, by, values)
+            spreads = by.with_all(of_targets(by.uncertainties, values, by.targets.members), largest)
+        exceed = _count_against(values, tested, settings, run.backend)
+    else:
+        if len(spreads) and run.checkpoint.is_part:
+            raise InputError(
+                f"shards keep {run.resamples:,} replicates of {by.num_rows:,} scores for intervals by the bootstrap; "
+                f"give {Hint('memory', f'{memory_for(gib(shape)):g}')} (GiB) or more, fewer resamples, or "
+                f"{Hint('interval', 'none')}"
+            )
+        again = _DrawnAgain(pieces, by, run, settings)
+
+        def counted(subrun: Run) -> Iterator[tuple[int, np.ndarray]]:
+            for start, piece in pieces(subrun):
+                check_finite(piece)
+                again.add(start, piece)
+                yield start, _count_against(piece, tested, settings, subrun.backend)
+
+        exceed = add_up(counted, len(tested.delta), 0, run.resamples, run)
+        if run.checkpoint.is_part:
+            return exceed, spreads, None
+        if len(spreads):
+            spreads = again.spreads()
+    run.checkpoint.finish(0, run.resamples, exceed=exceed, spreads=spreads)
+    return exceed, spreads, values
+
+
+def _on_device(
+    pieces: Callable[[Run], Pieces], tested: Deltas, by: Percentile, run: Run, settings: Settings
+) -> tuple[np.ndarray, np.ndarray]:
+    """Counts `[pair]` and columns `[target, 3]`, of replicates that stay on the device."""
+    values, count = _kept_on_device(pieces, by.num_rows, run)
+    spreads = np.full((len(by.targets.members), 3), np.nan)
+    if len(spreads):
+        size = max(1, min(_TOGETHER, _NUMBERS // values.shape[1]))
+        spreads = by.with_all(_spreads(values, count, by, size), partial(_largest_on_device, by, values, count, size))
+    static = (("alternative", settings.alternative), ("variant", settings.variant))
+    exceed = compiled(count_extreme, static)(values, *tested) if len(tested.delta) else np.zeros(0, np.int64)
+    return np.asarray(exceed), spreads
+
+
+def _kept_on_device(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> tuple[Any, np.ndarray]:
+    """Replicates `[row, place]`, NaN after the last of them, and how many there are."""
+    values, finite, count = None, list[Any](), np.array(run.resamples)
+    for start, part in pieces(replace(run, stays=True)):
+        piece, most = part, max(run.resamples, 2 * _FEWEST)
+        if not hasattr(part, "sharding"):  # of the host: programs for few lengths
+            length = 2 ** (part.shape[1] - 1).bit_length()
+            piece, most = np.pad(part, ((0, 0), (0, length - part.shape[1]))), most + length
+        if values is None:
+            static = (("rows", num_rows), ("places", 2 ** (most - 1).bit_length()))
+            values = compiled(summaries.nothing, static, run.backend.platform)(np.array(np.nan))
+        values, ok = compiled(summaries.placed)(values, piece, np.array(start), count)
+        finite.append(ok)
+    check_finite(np.logical_and.reduce([np.asarray(ok) for ok in finite]))
+    return values, count
+
+
+def _spreads(values: Any, count: np.ndarray, by: Percentile, size: int) -> np.ndarray:
+    """The columns of `Percentile.uncertainties` of all targets."""
+    members, observed, tolerance, _ = by.targets
+    found, number, resamples = np.full((len(members), 3), np.nan), len(members), int(count)
+    (blocks,) = in_blocks((members,), size)
+    means = np.asarray(compiled(summaries.totals)(values, blocks, count)) / resamples
+    squares = [
+        compiled(summaries.row_totals)(compiled(summaries.squares)(values, block, mean), count)
+        for block, mean in zip(blocks, means, strict=True)
+    ]
+    with np.errstate(over="ignore", invalid="ignore"):
+        found[:, 0] = np.sqrt(np.concatenate(squares)[:number] / (resamples - 1))
+    for place in np.flatnonzero(unsafe(found[:, 0])).tolist():
+        rows = np.asarray(compiled(summaries.of_targets)(values, members[place : place + 1]))[:, :resamples]
+        found[place, 0] = standard_errors(rows).item()
+    below = np.full(number, np.nan)
+    if by.takes_shares:
+        limits = in_blocks((members, observed - tolerance, observed + tolerance), size)
+        below = np.asarray(compiled(summaries.shares)(values, *limits)).ravel()[:number] / (2.0 * resamples)
+    ranks = by.levels(below, slice(0, number)) * (resamples - 1)
+    some = np.flatnonzero(~np.isnan(ranks[:, 0]))
+    if some.size:
+        ranks = ranks[some]
+        whole = np.floor(ranks).astype(np.int64)
+        selected = compiled(summaries.order_statistics)(values, *in_blocks((members[some], whole), size))
+        low, high = (np.asarray(each).reshape(-1, 2)[: some.size] for each in selected)
+        found[some, 1:] = between(low, np.where(whole + 1 < resamples, high, low), ranks - whole)
+    return found
+
+
+def _largest_on_device(by: Percentile, values: Any, count: np.ndarray, size: int, errors: np.ndarray) -> np.ndarray:
+    members, observed, tolerance, _ = by.targets
+    errors = np.where(errors > tolerance, errors, 0.0)
+    found = [
+        compiled(summaries.largest_deviations)(values, *in_blocks((members[of], observed[of], errors[of]), size))
+        for of in by.groups()
+    ]
+    return np.stack([np.asarray(each)[: int(count)] for each in found])
+
+
+def bootstrap_exceed(
+    replicates: np.ndarray, delta: float, tolerance: float, alternative: Alternative, variant: Variant
+) -> int:
+    r"""Count bootstrap resamples that speak against the observed delta.
+
+    The null distribution is that of $\delta^* - \delta$ (`shift`, Berg-Kirkpatrick et al. 2012, section 2) or $\delta -
+    \delta^*$ (`flip`). Two-sided: $|\delta^* - \delta| \ge |\delta|$, centred before the absolute value, the same for
+    both; greater, shift: $\delta^* - \delta \ge \delta$, their $\delta^* > 2\delta$ with ties counted; greater, flip:
+    $\delta^* \le 0$; less: the other way round. `replicates` `[resample]` are bootstrap deltas; differences smaller
+    than `tolerance` are ties.
+
+    >>> bootstrap_exceed(np.array([0.2, 0.5]), 0.2, 1e-12, "two-sided", "shift")
+    1
+    """
+    null = null_replicates(replicates, np.float64(delta), variant)
+    return int(np.count_nonzero(extreme(null, np.float64(delta), np.float64(tolerance), alternative)))
+
+
+def _count_against(values: np.ndarray, tested: Deltas, settings: Settings, backend: Backend) -> np.ndarray:
+    """For each pair tested, how many replicates `[system, resample]` speak against its delta: `[pair]` int64."""
+    size = _PIECE.get(backend.platform, 0)
+    # For few pairs NumPy has counted before threads have started.
+    if not size or len(tested.delta) < _MANY or values.shape[1] < min(_PIECE.values()):
+
+        def count(pair: int) -> int:
+            (a, b), delta, tolerance = (column[pair] for column in tested)
+            return bootstrap_exceed(values[a] - values[b], delta, tolerance, settings.alternative, settings.variant)
+
+        return np.array(in_threads(count, range(len(tested.delta))), np.int64)
+    static = (("alternative", settings.alternative), ("variant", settings.variant))
+    kernel = compiled(count_extreme, static, backend.platform, wide_vectors=True)
+    counts = np.zeros(len(tested.delta), np.int64)
+    for start in range(0, values.shape[1], size):
+        piece = values[:, start : start + size]
+        if (lacking := size - piece.shape[1]) > 0:
+            piece = np.pad(piece, ((0, 0), (0, lacking)), constant_values=np.nan)  # no comparison with it holds
+        counts += (
+            on_all_cores(kernel, piece, *tested) if backend.platform == "cpu" else np.asarray(kernel(piece, *tested))
+        )
+    return counts
+
+
+def _largest_deviations(by: Percentile, values: np.ndarray, errors: np.ndarray) -> np.ndarray:
+    r"""$\max_j |\theta^*_j - \hat\theta_j| / s_j$ `[group, resample]` over each of the groups of targets."""
+    return np.concatenate(
+        in_threads(
+            lambda start: _largest_of_piece(by, values[:, start : start + _COLUMNS], errors),
+            range(0, values.shape[1], _COLUMNS),
+        ),
+        axis=1,
+    )
+
+
+def _largest_of_piece(by: Percentile, piece: np.ndarray, errors: np.ndarray) -> np.ndarray:
+    members, observed, tolerance, _ = by.targets
+    groups = by.groups()
+    found = np.zeros((len(groups), piece.shape[1]))
+    for largest, group in zip(found, groups, strict=True):
+        for place in np.flatnonzero((errors > tolerance)[group]) + group.start:
+            apart = _row(piece, members[place]) - observed[place]
+            np.maximum(largest, np.abs(apart) / errors[place], out=largest)
+    return found
+
+
+def _row(piece: np.ndarray, members: np.ndarray) -> np.ndarray:
+    """The replicates of one target."""
+    a, b = members.tolist()
+    return piece[a] - (piece[b] if b < len(piece) else 0.0)
+
+
+_SAMPLE, _FAR = 2**16, 6.0
+"""Replicates that say where quantiles are, and how many standard deviations around them are kept: 2e-9 are farther."""
+_BYTES = 0.5
+"""Of each replicate of a target: sums of 32 in two draws, and those around quantiles, with room to sort them."""
+
+
+class _Draw(Protocol):
+    """What takes the pieces of a draw."""
+
+    def add(self, start: int, piece: np.ndarray) -> None:
+        """Take replicates `[row, resample]` from `start` on."""
+        ...
+
+
+class _First:
+    """What the first draw says of a target: its sum, the largest, the share below what was observed, and a sample."""
+
+    def __init__(self, by: Percentile, target: int, resamples: int, exponent: int = 0) -> None:
+        """Numbers are summed in units of a power of two."""
+        self.place, self.members, self.exponent, self.resamples = (
+            target,
+            by.targets.members[target],
+            exponent,
+            resamples,
+        )
+        observed, tolerance = (float(column[target]) for column in (by.targets.observed, by.targets.tolerance))
+        self._limits, self._below = (observed - tolerance, observed + tolerance), 0
+        self._added, self.largest, self._sample = PiecewiseTotal(resamples), 0.0, np.empty(min(_SAMPLE, resamples))
+
+    def add(self, start: int, piece: np.ndarray) -> None:
+        row = _row(piece, self.members)
+        here = self._sample[start : start + len(row)]
+        here[:] = row[: len(here)]
+        self.largest = max(self.largest, float(np.abs(row).max()))
+        self._below += np.count_nonzero(row < self._limits[0]) + np.count_nonzero(row <= self._limits[1])
+        self._added.add(start, self.scaled(row))
+
+    def scaled(self, row: np.ndarray) -> np.ndarray:
+        return np.ldexp(row, -self.exponent) if self.exponent else row
+
+    @property
+    def below(self) -> float:
+        return self._below / (2.0 * self.resamples)
+
+    @property
+    def mean(self) -> float:
+        return float(self._added.total()) / self.resamples
+
+    @cached_property
+    def ordered(self) -> np.ndarray:
+        return np.sort(self._sample)
+
+
+class _Squares:
+    """The squares of a target's replicates about their mean."""
+
+    def __init__(self, first: _First) -> None:
+        self._first, self._mean, self._added = first, first.mean, PiecewiseTotal(first.resamples)
+
+    def add(self, start: int, piece: np.ndarray) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            apart = self._first.scaled(_row(piece, self._first.members)) - self._mean
+            self._added.add(start, np.square(apart, out=apart))
+
+    def standard_error(self) -> float:
+        return math.sqrt(float(self._added.total()) / (self._first.resamples - 1))
+
+
+class _Around:
+    """The replicates of a target around a rank: those between two of the sample, of which ends are counted."""
+
+    def __init__(self, first: _First, rank: int, far: float) -> None:
+        self._members, self._resamples, self._rank = first.members, first.resamples, rank
+        sample, share = first.ordered, (rank + 0.5) / first.resamples
+        middle, width = share * len(sample), far * math.sqrt(share * (1.0 - share) * len(sample)) + 2.0
+        below, above = math.floor(middle - width), math.ceil(middle + width)
+        self._low = float(sample[below]) if below >= 0 else -math.inf
+        self._high = float(sample[above]) if above < len(sample) else math.inf
+        self._below, self._at_low, self._at_high, self._kept = 0, 0, 0, list[np.ndarray]()
+
+    def add(self, start: int, piece: np.ndarray) -> None:
+        del start
+        row = _row(piece, self._members)
+        self._below += int(np.count_nonzero(row < self._low))
+        self._at_low += int(np.count_nonzero(row == self._low))
+        self._at_high += int(np.count_nonzero(row == self._high)) if self._high > self._low else 0
+        self._kept.append(row[(self._low < row) & (row < self._high)])
+
+    def values(self) -> tuple[float, float]:
+        """Those of the rank and of the next one; NaN for one that is farther away."""
+        inside = np.sort(np.concatenate(self._kept))
+        first = self._below + self._at_low
+        last = first + len(inside)
+
+        def of_rank(rank: int) -> float:
+            if self._below <= rank < first:
+                return self._low
+            if first <= rank < last:
+                return float(inside[rank - first])
+            return self._high if last <= rank < last + self._at_high else math.nan
+
+        return of_rank(self._rank), of_rank(min(self._rank + 1, self._resamples - 1))
+
+
+class _DrawnAgain:
+    """Standard errors and intervals of replicates that do not fit, by two draws for as many targets as fit."""
+
+    def __init__(self, pieces: Callable[[Run], Pieces], by: Percentile, run: Run, settings: Settings) -> None:
+        self._pieces, self._by, self._run, self._settings = pieces, by, run, settings
+        needed = gib((len(by.groups()), run.resamples))
+        if by.takes_largest and not fits(needed, settings):
+            raise InputError(
+                f"simultaneous intervals keep the largest deviations of {run.resamples:,} resamples; give "
+                f"{Hint('memory', f'{memory_for(needed):g}')} (GiB) or more, fewer resamples, or "
+                f"{Hint('interval', 'percentile')}"
+            )
+        count, a_target = len(by.targets.members), _BYTES * run.resamples + 8.0 * _SAMPLE
+        most = next((size for size in range(1, count) if not fits((size + 1) * a_target / 2**30, settings)), count)
+        self._groups = [range(start, min(start + most, count)) for start in range(0, count, max(most, 1))]
+        self._first, self._done = self._of_group(self._groups[0]) if count else [], 0
+
+    def _of_group(self, group: range) -> list[_First]:
+        return [_First(self._by, target, self._run.resamples) for target in group]
+
+    def add(self, start: int, piece: np.ndarray) -> None:
+        """A piece of the draw in which replicates are counted: if it begins with the first one, a draw is saved."""
+        if start == self._done:
+            _add(self._first, start, piece)
+            self._done += piece.shape[1]
+
+    def spreads(self) -> np.ndarray:
+        """The columns `[target, 3]` of `Percentile`."""
+        found = np.full((len(self._by.targets.members), 3), np.nan)
+        for group in self._groups:
+            first, is_first = self._of_group(group), group is self._groups[0]
+            if is_first and self._done == self._run.resamples:
+                first = self._first
+            else:
+                self._draw(first)
+            found[group.start : group.stop] = self._of_targets(first)
+        return self._by.with_all(found, self._largest)
+
+    def _draw(self, items: Sequence[_Draw]) -> None:
+        for start, piece in self._pieces(self._run):
+            _add(items, start, piece)
+
+    def _of_targets(self, first: Sequence[_First]) -> np.ndarray:
+        below = np.array([each.below for each in first])
+        ranks = self._by.levels(below, slice(first[0].place, first[-1].place + 1)) * (self._run.resamples - 1)
+        found, squares = np.full((len(first), 3), np.nan), [_Squares(each) for each in first]
+        missing: list[tuple[int, int]] = list(zip(*np.nonzero(~np.isnan(ranks)), strict=True))
+        far = _FAR
+        items: list[_Draw] = [*squares]
+        while items or missing:
+            around = [_Around(first[row], math.floor(ranks[row, end]), far) for row, end in missing]
+            self._draw([*items, *around])
+            for (row, end), each in zip(missing, around, strict=True):
+                low, high = np.array(each.values())
+                found[row, 1 + end] = between(low, high, ranks[row, end] - math.floor(ranks[row, end]))
+            items, missing, far = [], [(row, end) for row, end in missing if math.isnan(found[row, 1 + end])], 4.0 * far
+        found[:, 0] = [each.standard_error() for each in squares]
+        for row in np.flatnonzero(unsafe(found[:, 0])).tolist():
+            if (largest := first[row].largest) > 0.0:
+                scaled = _First(self._by, first[row].place, self._run.resamples, math.frexp(largest)[1])
+                self._draw([scaled])
+                self._draw([again := _Squares(scaled)])
+                found[row, 0] = math.ldexp(again.standard_error(), scaled.exponent)
+        return found
+
+    def _largest(self, errors: np.ndarray) -> np.ndarray:
+        found = np.empty((len(self._by.groups()), self._run.resamples))
+        for start, piece in self._pieces(self._run):
+            largest = _largest_deviations(self._by, piece, errors)
+            found[:, start : start + piece.shape[1]] = largest
+        return found
+
+
+def _add(items: Sequence[_Draw], start: int, piece: np.ndarray) -> None:
+    in_threads(lambda item: item.add(start, piece), items)
