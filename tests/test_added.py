@@ -328,8 +328,11 @@ with contextlib.suppress(SystemExit):
     main(["demo", "-o", "demo.typ", "-o", "demo.json"])
 with contextlib.suppress(SystemExit):
     main(["show", "demo.json", "--format", "typst", "-o", "again"])
+with contextlib.suppress(SystemExit):
+    main(["diff", "demo.json", "demo.json", "-o", "diff.typ"])
 report = sigjax.Report.from_json("demo.json")
 names = [one.name for one in report.systems]
+assert "Nothing changed" in Path("diff.typ").read_text()
 print(json.dumps([Path("demo.typ").read_text(), Path("again").read_text(), report.signature, names]))
 """
 
@@ -339,7 +342,7 @@ def test_an_added_markup_language_is_a_format_of_files_and_a_flag(tmp_path):
     folder = copied(
         tmp_path,
         ("report/markup.py", made, made + TYPST),
-        ("cli/output.py", entry, f'    "typst": OutputFormat((".typ",), _markup("TYPST")),\n{entry}'),
+        ("cli/output.py", entry, f'    "typst": OutputFormat((".typ",), dialect="TYPST"),\n{entry}'),
     )
     source, again, signature, names = run_in(folder, WRITTEN)
     assert again == source

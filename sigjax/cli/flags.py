@@ -52,10 +52,10 @@ def failure(error: Exception, tokens: Sequence[str]) -> tuple[str, int]:
 
 def _unwritten(error: CoercionError) -> str:
     """What is said of a format that the command does not write: which commands do."""
-    from sigjax.cli.output import OUTPUTS, writers
+    from sigjax.cli.output import OUTPUTS, WRITTEN_BY
 
     name = error.token.value if error.token else ""
-    return f"{error} ({writers(name)})" if name in OUTPUTS else str(error)
+    return f"{error} ({name} is {WRITTEN_BY})" if name in OUTPUTS else str(error)
 
 
 def _unknown_option(error: UnknownOptionError, tokens: Sequence[str]) -> str:

@@ -6,16 +6,17 @@ from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from operator import attrgetter
 from pathlib import Path
+from typing import Literal
 
 from sigjax.cli.compare import run
 from sigjax.cli.flags import flags
-from sigjax.cli.output import Files, Inputs, Output, Results, text_options, text_width, write_text
+from sigjax.cli.output import Files, Inputs, Output, Written, text_options, text_width, write_text
 from sigjax.comparison.options import CompareOptions
 from sigjax.formats import read
 from sigjax.readers.options import ReadOptions
 from sigjax.records import InputError
 from sigjax.records.display import entry, meant, visible
-from sigjax.records.options import option, values
+from sigjax.records.options import option, same, values
 from sigjax.run.files import replacing
 
 
@@ -49,8 +50,16 @@ def explain(*words: str) -> None:
     write_text(shown, "text", None)
 
 
-@flags(Inputs, Results)
-def doctor(paths: Files, inputs: Inputs, results: Results) -> int:
+@dataclass(frozen=True, kw_only=True)
+class Printed(Written):
+    """Where a diagnosis goes."""
+
+    format: Literal["text", "json"] | None = same(Written, "format")  # pyright: ignore[reportIncompatibleVariableOverride]
+    formats = ("text", "json")
+
+
+@flags(Inputs, Printed)
+def doctor(paths: Files, inputs: Inputs, results: Printed) -> int:
     """How are files understood, and which command compares them? Nothing is computed.
 
     Says which format was recognized and why, what the systems, instances and ids are, which metrics are possible, what
@@ -62,7 +71,9 @@ def doctor(paths: Files, inputs: Inputs, results: Results) -> int:
     asked = values(inputs, ReadOptions, metric=next(iter(inputs.metric), None))
     diagnosis = diagnose(*paths, options=ReadOptions(**asked)).spelled(_flag)
     width = text_width(to_file=bool(results.output))
-    results.write(lambda _: diagnosis.text(width, _flag), diagnosis.to_json)
+    for format, path in results.files():
+        write_text(diagnosis.to_json() if format == "json" else diagnosis.text(width, _flag), format, path)
+    results.close(lambda: diagnosis.text(width, _flag).splitlines()[:1])
     return 2 if diagnosis.command is None else 0
 
 

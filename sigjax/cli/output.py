@@ -15,7 +15,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import sigjax.studies as studies
 from sigjax.cli.app import flush
 from sigjax.formats import FORMATS, read_data
 from sigjax.metrics import CLASS_METRICS, METRICS
@@ -27,9 +26,10 @@ from sigjax.run.context import is_terminal, progress_bar
 from sigjax.run.files import check_writable, replacing, same_file, text_or_file
 
 if TYPE_CHECKING:
+    from sigjax.report.markup import Dialect
     from sigjax.report.plots import FigureKind
     from sigjax.report.report import Report
-    from sigjax.studies.study import BlockResult
+    from sigjax.studies.study import StudyResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +37,17 @@ class OutputFormat:
     """A format of results: the endings of its files, and another, `short` name.
 
     `pieces` makes the text of a report, in pieces where it grows with the pairs, from the report, the options of
-    `Output.options`, and the file that is written (None for the terminal); None where no report has this format.
-    Where it is asked for, files may also have the endings of the format that it is `within`. It is written `of`
-    reports, of results in "blocks" (sentences and tables, as a comment has them), and of other results of "studies".
+    `Output.options`, and the file that is written (None for the terminal). A markup language has its `dialect` (of
+    report/markup.py) instead. Where it is asked for, files may also have the endings of the format that it is `within`.
+    Results of all commands are written in it, unless it is `of_reports` alone.
     """
 
     endings: tuple[str, ...]
     pieces: Callable[[Report, Mapping[str, Any], Path | None], Iterable[str]] | None = None
     short: str | None = None
     within: str | None = None
-    of: tuple[Literal["report", "blocks", "studies"], ...] = ("report",)
+    dialect: str | None = None
+    of_reports: bool = False
 
 
 def _room(module: str) -> Any:
@@ -54,43 +55,54 @@ def _room(module: str) -> Any:
     return import_module(f"sigjax.report.{module}")
 
 
-def _markup(dialect: str) -> Callable[[Report, Mapping[str, Any], Path | None], Iterable[str]]:
-    """What writes a report in a dialect of report/markup.py."""
-    return lambda report, *_: [_room("markup").render(report, getattr(_room("markup"), dialect))]
-
-
-_EVERY = ("report", "blocks", "studies")
 OUTPUTS = {
-    "text": OutputFormat((".txt",), lambda report, options, _: [_room("text").to_text(report, **options)], of=_EVERY),
-    "json": OutputFormat((".json",), lambda report, *_: _room("data").json_pieces(report), of=_EVERY),
-    "markdown": OutputFormat((".md", ".markdown"), _markup("MARKDOWN"), short="md", of=("report", "blocks")),
+    "text": OutputFormat((".txt",), lambda report, options, _: [_room("text").to_text(report, **options)]),
+    "json": OutputFormat((".json",), lambda report, *_: _room("data").json_pieces(report)),
+    "markdown": OutputFormat((".md", ".markdown"), dialect="MARKDOWN", short="md"),
+    "rst": OutputFormat((".rst",), dialect="RST"),
     "latex": OutputFormat(
         (".tex", ".latex"),
         lambda report, options, path: [_room("latex").to_latex(report, path, **options)],
         short="tex",
     ),
+    "csv": OutputFormat((".csv",), lambda report, *_: _room("data").csv_pieces(report)),
+    "html": OutputFormat((".html", ".htm"), lambda report, *_: [report.to_html()]),
+    "github": OutputFormat((".github.md",), lambda report, *_: [report.to_github()], within="markdown"),
     "appendix": OutputFormat(
         (".appendix.tex",),
         lambda report, options, path: [_room("latex").to_appendix(report, path, **options)],
         within="latex",
+        of_reports=True,
     ),
-    "csv": OutputFormat((".csv",), lambda report, *_: _room("data").csv_pieces(report)),
-    "systems-csv": OutputFormat((".systems.csv",), lambda report, *_: [report.to_csv(of="systems")]),
-    "html": OutputFormat((".html", ".htm"), lambda report, *_: [report.to_html()], of=("report", "blocks")),
-    "methods": OutputFormat((".methods.tex",), lambda report, *_: [report.to_methods()], within="latex"),
-    "bibtex": OutputFormat((".bib",), lambda report, *_: [report.to_bibtex()], short="bib"),
-    "github": OutputFormat((".github.md",), within="markdown", of=("blocks",)),
+    "systems-csv": OutputFormat((".systems.csv",), lambda report, *_: [report.to_csv(of="systems")], of_reports=True),
+    "methods": OutputFormat(
+        (".methods.tex",), lambda report, *_: [report.to_methods()], within="latex", of_reports=True
+    ),
+    "bibtex": OutputFormat((".bib",), lambda report, *_: [report.to_bibtex()], short="bib", of_reports=True),
 }
 """Each format by its name. Of several endings of a file, the longest says its format."""
-REPORTS, BLOCKS, STUDIES = (tuple(name for name, each in OUTPUTS.items() if kind in each.of) for kind in _EVERY)
-"""The formats of reports, of results in blocks, and of other results of studies."""
+WRITTEN_BY = "written by compare, merge and show"
+REPORTS, STUDIES = tuple(OUTPUTS), tuple(name for name, each in OUTPUTS.items() if not each.of_reports)
+"""The formats of reports, and those of all results."""
 if TYPE_CHECKING:
-    OfReport = OfBlocks = OfStudies = str
+    OfReport = OfStudies = str
 else:
-    OfReport, OfBlocks, OfStudies = (
+    OfReport, OfStudies = (
         Literal[tuple(name for each in names for name in (each, OUTPUTS[each].short) if name)]
-        for names in (REPORTS, BLOCKS, STUDIES)
+        for names in (REPORTS, STUDIES)
     )
+
+
+def _dialect(of: OutputFormat) -> Dialect | None:
+    return None if of.dialect is None else getattr(_room("markup"), of.dialect)
+
+
+def _report_pieces(of: OutputFormat) -> Callable[[Report, Mapping[str, Any], Path | None], Iterable[str]]:
+    """What writes a report in a format."""
+    if (dialect := _dialect(of)) is not None:
+        return lambda report, *_: [_room("markup").render(report, dialect)]
+    assert of.pieces is not None
+    return of.pieces
 
 
 def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -> list[tuple[str, Path | None]]:
@@ -118,43 +130,33 @@ def _format_of(path: Path, chosen: str | None, known: Collection[str]) -> str:
         raise InputError(f"{path}: its ending names no format; expected one of {firsts}, or give --format")
     named = chosen or ending or "text"
     if named not in known:
-        expected = f"expected one of {', '.join(known)} ({writers(named)})"
+        expected = f"expected one of {', '.join(known)} ({named} is {WRITTEN_BY})"
         raise InputError(f"{path}: this command does not write {named}; {expected}")
     return named
-
-
-def writers(format: str) -> str:
-    """Which commands write a format.
-
-    >>> writers("latex"), writers("github")
-    ('latex is written by compare, merge, show', 'github is written by diff, flips, slices')
-    """
-    names = ["compare", "merge", "show"]
-    if "report" not in OUTPUTS[format].of:
-        of_studies = studies.STUDIES.items()
-        names = [name for name, each in of_studies if hasattr(each.load(each.result or each.options), "to_github")]
-    return f"{format} is written by {', '.join(sorted(names))}"
 
 
 FIGURE_ENDINGS = (".png", ".pdf", ".svg")
 
 
-def named_figure(path: Path) -> FigureKind | None:
-    """The kind of a figure by the name of its file, the part before the ending; None where it names none.
+def named_figure(path: Path) -> FigureKind:
+    """The kind of a figure, which is the name of its file, or the part of the name before the ending.
 
-    >>> [named_figure(Path(name)) for name in ("forest.pdf", "paper/deltas.forest.svg", "figure1.png")]
-    ['forest', 'forest', None]
+    >>> [named_figure(Path(name)) for name in ("forest.pdf", "paper/deltas.forest.svg")]
+    ['forest', 'forest']
     """
     from sigjax.report.plots import FIGURES
 
     if path.suffix.lower() not in FIGURE_ENDINGS:
         raise InputError(f"{path}: no format of figures; expected a name that ends in {', '.join(FIGURE_ENDINGS)}")
-    _, dot, name = path.stem.rpartition(".")
+    name = path.stem.rpartition(".")[2]
     if name in FIGURES:
         return name
-    if dot and (close := meant(name, FIGURES)):
-        raise InputError(f"{path}: no kind of figure {name!r}; did you mean {close[0]!r}?")
-    return None
+    close = meant(name, FIGURES)
+    example = path.with_name(f"{close[0] if close else f'{path.stem}.scores'}{path.suffix}")
+    raise InputError(
+        f"{path}: the name says no kind of figure; write the kind before the ending, such as {example}; "
+        f"kinds: {', '.join(FIGURES)}"
+    )
 
 
 def write_figure(figure: Any, path: Path) -> None:
@@ -229,8 +231,7 @@ class Output(Written):
     figure: Sequence[Path] = option(
         (),
         "Draw forest.pdf, or scores, estimation, heatmap, groups, null, bootstrap, gain (png, svg); repeat for more.",
-        "The kind stands before the ending, as in table3.forest.pdf; other names get what suits the report. See "
-        "`Report.plot`.",
+        "The kind stands before the ending, as in table3.forest.pdf. See `Report.plot`.",
         group="Output",
     )
     verbose: bool = option(
@@ -296,8 +297,7 @@ class Output(Written):
         pair = (self.pair[0], self.pair[1]) if self.pair else None
         keeps: dict[str | None, KeepScores] = {None: "auto", "scores": "always", "nothing": "never"}
         for format, path in self.files():
-            pieces = OUTPUTS[format].pieces
-            assert pieces is not None
+            pieces = _report_pieces(OUTPUTS[format])
             options = self.options(format, path)
             with progress_bar(f"write {path}", visible=path is not None and not self.quiet):
                 text = json_pieces(report, keeps[self.keep]) if format == "json" else pieces(report, options, path)
@@ -306,10 +306,10 @@ class Output(Written):
                     warned += [f"{path}: {line[2:]}" for line in text[0].splitlines()[:2] if line.startswith(_WARNED)]
                 _write_pieces(text, format, path)
         for path in self.figure:
-            from sigjax.report.plots import DISTRIBUTIONS, default_figure
+            from sigjax.report.plots import DISTRIBUTIONS
 
             with progress_bar(f"draw {path}", visible=not self.quiet):
-                kind = named_figure(path) or default_figure(report)
+                kind = named_figure(path)
                 write_figure(report.plot(kind, pair=pair if kind in DISTRIBUTIONS else None), path)
         self.close(lambda: [*_headlines(report), *warned], self.figure)
 
@@ -335,38 +335,19 @@ class Results(Written):
 
     format: OfStudies | None = same(Written, "format")
 
-    def write(self, text: Callable[[int | None], str], json: Callable[[], str], figures: Sequence[Path] = ()) -> None:
-        """Write in the formats asked for; `text` takes a width."""
-        for format, path in self.files():
-            width = text_options(to_file=path is not None)["width"]
-            write_text(json() if format == "json" else text(width), format, path)
-        self.close(lambda: text(None).lstrip().splitlines()[:1], figures)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Blocks(Written):
-    """Where a result goes that Markdown and a web page have, too."""
-
-    format: OfBlocks | None = same(Written, "format")
-    formats = BLOCKS
-
-    def write(self, result: BlockResult, figures: Sequence[Path] = ()) -> None:
+    def write(self, result: StudyResult, figures: Sequence[Path] = ()) -> None:
         """Write in the formats asked for."""
-        renderers = {name: getattr(result, f"to_{name}") for name in self.formats if name != "text"}
         for format, path in self.files():
-            options = text_options(to_file=path is not None) | {"whole": path is not None}
-            write_text(renderers[format]() if format in renderers else result.to_text(**options), format, path)
+            if format == "text":
+                text = result.to_text(**text_options(to_file=path is not None), whole=path is not None)
+            elif format == "latex":
+                text = result.latex(path)
+            elif (dialect := _dialect(OUTPUTS[format])) is not None:
+                text = _room("document").to_markup(result.document(whole=True), dialect)
+            else:
+                text = getattr(result, f"to_{format}")()
+            write_text(text, format, path)
         self.close(lambda: [result.headline], figures)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BlocksAndRows(Blocks):
-    """Where such a result goes that has rows for a spreadsheet, too."""
-
-    format: Literal["text", "json", "markdown", "md", "html", "github", "csv"] | None = same(  # pyright: ignore[reportIncompatibleVariableOverride]
-        Written, "format"
-    )
-    formats = (*Blocks.formats, "csv")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from sigjax.cli.flags import flags
-from sigjax.cli.output import Blocks, Files, Inputs, Output, check_outputs, write_text
+from sigjax.cli.output import Files, Inputs, Output, Results, check_outputs, write_text
 from sigjax.records import InputError
 from sigjax.records.display import visible
 from sigjax.records.options import option, values
 from sigjax.report.data import report_fields
 from sigjax.report.report import Report
+from sigjax.report.together import together
 from sigjax.studies.diff import DiffOptions, VerifyOptions, metrics_of
 from sigjax.studies.diff import diff as run_diff
 from sigjax.studies.diff import verify as run_verify
@@ -28,13 +29,21 @@ class Quiet:
     quiet: bool = option(False, "Draw no progress bars.", group="Output")
 
 
-@flags(Output, files="REPORT.json, as `sigjax compare -o REPORT.json` writes it.")
+@flags(Output, files="REPORT.json ..., as `sigjax compare -o REPORT.json` writes it.")
 def show(paths: Files, output: Output) -> None:
-    """Show a report again, or write it in other formats, from its JSON: nothing is computed."""
-    if len(paths) != 1:
-        raise InputError(f"expected one report, REPORT.json, got {len(paths)}")
+    """Show a report again, or write it in other formats, from its JSON: nothing is computed.
+
+    Several reports of the same systems by other metrics make one: BLEU of texts and COMET of a table, in one table.
+    """
+    if not paths:
+        raise InputError("expected a report, REPORT.json, or several of the same systems, got none")
     check_outputs(paths, output)
-    output.write(Report.from_json(paths[0]))
+    if len(paths) == 1:
+        output.write(Report.from_json(paths[0]))
+        return
+    if any(format == "json" for format, _ in output.files()):
+        raise InputError("several reports together are no JSON, which one comparison is; keep theirs")
+    output.write(Report(**together([(str(path), Report.from_json(path)) for path in paths])))
 
 
 @flags(
@@ -57,8 +66,8 @@ def verify(paths: Files, inputs: Inputs, options: VerifyOptions, _: Quiet) -> in
     return 0 if result.same else DIFFERENT
 
 
-@flags(DiffOptions, Blocks, files="OLD NEW: two reports in JSON, or two files of `sigjax extract` (.npz).")
-def diff(paths: Files, options: DiffOptions, output: Blocks) -> int:
+@flags(DiffOptions, Results, files="OLD NEW: two reports in JSON, or two files of `sigjax extract` (.npz).")
+def diff(paths: Files, options: DiffOptions, output: Results) -> int:
     """What changed between two reports, and with --margin: is any system worse by more than that?
 
     The exit code is 0 if no system is worse by the margin (or there is none), 3 if one is, 4 if the data cannot tell,

@@ -12,7 +12,7 @@ from cyclopts import App
 
 from sigjax.cli.app import FLAGS
 from sigjax.cli.flags import Command, flags
-from sigjax.cli.output import Blocks, BlocksAndRows, Figure, Files, Inputs, Results, check_outputs, write_figure
+from sigjax.cli.output import Figure, Files, Inputs, Results, check_outputs, write_figure
 from sigjax.formats.labels import read_labels
 from sigjax.readers.options import Options, name_systems, select_systems
 from sigjax.records import EvaluationRecord, InputError
@@ -70,11 +70,6 @@ _READING: dict[str, Callable[[Inputs, Files], Any]] = {
 }
 
 
-def _text_of(result: Any) -> Callable[[int | None], str]:
-    """Its text by the width."""
-    return lambda width: result.to_text(width=width)
-
-
 def _drawn(result: Any, figure: Figure) -> list[Path]:
     if figure.figure is not None:
         write_figure(result.plot(), figure.figure)
@@ -84,18 +79,18 @@ def _drawn(result: Any, figure: Figure) -> list[Path]:
 def _tests(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> None:
     inputs.check(paths, results, figure)
     load = STUDIES["classical"].load
-    test, to_json = map(load, ("classical_tests", "to_json"))
+    test = load("classical_tests")
     given = inputs.evaluations(paths, folds=options.design == "folds")
     tests = [test(evaluation, **values(options)) for evaluation in given]
     if not isinstance(tests[0], load("ClassicalTests")):
         _single(tests)
         if figure.figure is not None and not hasattr(tests[0], "plot"):
             raise InputError("tests of folds have no figure; leave --figure out")
-        results.write(_text_of(tests[0]), tests[0].to_json, _drawn(tests[0], figure))
+        results.write(tests[0], _drawn(tests[0], figure))
         return
     if figure.figure is not None:
         raise InputError("tests of two systems have no figure; leave --figure out, or give three systems or more")
-    results.write(lambda width: "\n".join(each.to_text(width=width) for each in tests), lambda: to_json(tests))
+    results.write(tests[0] if len(tests) == 1 else load("ByMetrics")(tuple(tests)))
 
 
 def _association(paths: Files, options: Any, results: Results) -> None:
@@ -108,7 +103,7 @@ def _association(paths: Files, options: Any, results: Results) -> None:
             f"{paths[0]}: has {len(labels)} labels, but {paths[1]} has {len(gold)}; expected one per instance"
         )
     result = STUDIES["association"].load("association_test")(gold, labels, **values(options))
-    results.write(_text_of(result), result.to_json)
+    results.write(result)
 
 
 def _battles(paths: Files, options: Any, results: Results, figure: Figure) -> None:
@@ -117,7 +112,7 @@ def _battles(paths: Files, options: Any, results: Results, figure: Figure) -> No
     check_outputs(paths, results, figure)
     with progress_bar("battles", visible=not results.quiet):
         result = STUDIES["battles"].load("battles")(str(paths[0]), **values(options))
-    results.write(_text_of(result), result.to_json, _drawn(result, figure))
+    results.write(result, _drawn(result, figure))
 
 
 _COMMANDS: dict[str, tuple[Callable[..., None], tuple[type, ...], tuple[type, ...]]] = {
@@ -132,7 +127,7 @@ def command(name: str) -> Command:
     """The command of a study, with its flags."""
     study = STUDIES[name]
 
-    def draw(paths: Files, inputs: Inputs, options: Any, results: Results | Blocks, figure: Figure) -> int:
+    def draw(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> int:
         named = "strata"
         if (by := getattr(options, "by", None)) is not None:
             if inputs.strata is not None:
@@ -150,18 +145,13 @@ def command(name: str) -> Command:
             result = result.with_texts(texts)
         with progress_bar(name, visible=not results.quiet):
             figures = _drawn(result, figure)
-        if isinstance(results, Blocks):
-            results.write(result, figures)
-        else:
-            results.write(_text_of(result), result.to_json, figures)
+        results.write(result, figures)
         return result.exit_code
 
-    def write(paths: Files, inputs: Inputs, options: Any, results: Results | Blocks) -> int:
+    def write(paths: Files, inputs: Inputs, options: Any, results: Results) -> int:
         return draw(paths, inputs, options, results, Figure())
 
-    made = study.load(study.result or study.options)
-    written = BlocksAndRows if hasattr(made, "to_csv") else Blocks if hasattr(made, "to_github") else Results
-    usual = (draw, (Inputs,), (written, Figure)) if study.figure else (write, (Inputs,), (written,))
+    usual = (draw, (Inputs,), (Results, Figure)) if study.figure else (write, (Inputs,), (Results,))
     run, before, after = _COMMANDS.get(name, usual)
     run.__name__, run.__doc__ = name, f"{study.title}\n\n{study.more}"
     return flags(*before, study.load(study.options), *after, **({"files": study.files} if study.files else {}))(run)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import csv
 import io
+import json
 import os
 import re
 import sys
@@ -180,6 +181,14 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     for row in (header, *rows):
         writer.writerow([escape_csv(value) if isinstance(value, str) else value for value in row])
     return stream.getvalue()
+
+
+def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows of a study as CSV; intervals become `_low` and `_high`, and records within a row JSON."""
+    cells = _by_ends({name: [row[name] for row in rows] for name in (rows[0] if rows else ())})
+    nested = (dict, list, tuple)
+    plain = [[json.dumps(v, default=str) if isinstance(v, nested) else v for v in own] for own in cells.values()]
+    return csv_text([*cells], zip(*plain, strict=True))
 
 
 def escape_csv(name: str) -> str:

@@ -120,7 +120,7 @@ def table_html(table: Table, caption: str, style: str) -> str:
         if column in table.scores:
             marks = f"<sup>{content.marks}</sup>" if content.marks else ""
             return f"<td>{f'<b>{content.text}</b>' if content.best else content.text}{marks}</td>"
-        tag = 'th class="name" scope="row"' if column == table.names[0] else "td"
+        tag = 'th class="name" scope="row"' if column in table.names[:1] else "td"
         tag = 'td class="name"' if column in table.names[1:] else tag
         return f"<{tag}>{escape(content)}</{tag[:2]}>"
 

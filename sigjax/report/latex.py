@@ -69,9 +69,29 @@ def to_appendix(report: ReportRecord, path: str | os.PathLike[str] | None = None
     return _document(report, "\n".join(parts), [*(f"note: {note}" for note in report.notes), report.signature])
 
 
+def document_latex(
+    title: str, verdict: str, parts: Sequence[str | Table], path: str | os.PathLike[str] | None = None
+) -> str:
+    """The tables of a document, under the heading before each or this title; its sentences stand in comments."""
+    tables, comments = list[str](), [verdict]
+    for before, part in zip(["", *parts], parts, strict=False):
+        if not isinstance(part, Table):
+            comments.append(part)
+            continue
+        heading = before if isinstance(before, str) and before.endswith(":") else ""
+        label = f"{_label(path)}{f'-{len(tables) + 1}' if tables else ''}"
+        tables.append(set_table(part, _caption(heading.removesuffix(":") or title), [], label))
+    names = [row[i] for part in parts if isinstance(part, Table) for row in part.rows for i in part.names]
+    return _whole("\n".join(tables), list(dict.fromkeys(names)), comments)
+
+
 def _document(report: ReportRecord, body: str, comments: Sequence[str]) -> str:
+    return _whole(body, named_in(report), comments)
+
+
+def _whole(body: str, names: Sequence[str], comments: Sequence[str]) -> str:
     packages = r"\usepackage{booktabs}" + r" \usepackage{longtable}" * ("{longtable}" in body) + fonts(body)
-    lines = [f"% needs {packages}", *declared(body, named_in(report)), body]
+    lines = [f"% needs {packages}", *declared(body, names), body]
     return "\n".join([*lines, *(f"% {visible(each)}" for each in comments)]) + "\n"
 
 
@@ -144,6 +164,7 @@ def _mathematics(cell: str) -> str:
     >>> print(_mathematics("[-0.01, 0.02]"), _mathematics("3.1e-12*"), _mathematics("2–4"))
     [$-0.01$, 0.02] $3.1\times10^{-12}{}^{*}$ 2--4
     """
+    cell = re.sub(r"[%&#_]", r"\\\g<0>", cell)
     return re.sub(r"([<>+-]{0,2})(\d+(?:\.\d+)?)(?:e([+-]?\d+))?(\*?)", _number, cell).replace(DASH, "--")
 
 
@@ -162,7 +183,8 @@ def _caption(title: str) -> str:
 
 def set_table(table: Table, caption: str, notes: Sequence[str | None], label: str) -> str:
     """The table, in blocks below each other where it has too many columns for a page, all of which begin with names."""
-    first, columns = max(table.names) + 1, range(len(table.header))
+    columns = range(len(table.header))
+    first = next((i for i in columns if i not in table.names), len(columns))
     cells = [[_head(table, i) for i in columns], *([_cell(table, i, row[i]) for i in columns] for row in table.rows)]
     widths = [max(width for _, width in column) for column in zip(*cells, strict=True)]
     for i in table.scores:
@@ -182,7 +204,8 @@ def set_table(table: Table, caption: str, notes: Sequence[str | None], label: st
         spec[i] = f"p{{{points:.0f}pt}}"
     made: list[Block] = []
     for part in _columns_by_block(widths, first):
-        body = [rf"{' & '.join([row[i] for i in part])} \\" for row in rows]
+        end = r"\tabularnewline" if part[-1] in broken else r"\\"  # \raggedright has a \\ of its own
+        body = [f"{' & '.join([row[i] for i in part])} {end}" for row in rows]
         made.append(("".join([spec[i] for i in part]), body))
     note = " ".join(_prose(f"{each.removesuffix('.')}.") for each in notes if each)
     caption = rf"\caption{{{caption}}}\label{{{label}}}"
@@ -216,7 +239,7 @@ def _columns_by_block(widths: list[float], first: int) -> list[list[int]]:
 
 
 def _breakable(name: str) -> str:
-    return r"\allowbreak{}".join(map(escape_latex, _pieces(name)))
+    return " ".join(r"\allowbreak{}".join(map(escape_latex, _pieces(word))) for word in name.split(" "))
 
 
 def _pieces(name: str) -> list[str]:

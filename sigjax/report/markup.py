@@ -80,3 +80,34 @@ def _markdown_table(head: Sequence[str], names: Sequence[bool], rows: Sequence[S
 MARKDOWN = Dialect(escape_markdown, str, "### {}".format, _markdown_score, _markdown_table, "    {}".format)
 """GitHub's."""
 to_markdown = partial(render, dialect=MARKDOWN)
+
+
+_RST_MARK = re.compile(r"^(?:[-+•](?= |$)|\(?(?:\d+|[A-Za-z]|[ivxlcdm]+)[.)](?= |$)|[^\w\s](?=[^\w\s])|::?|>>>)")
+"""What would begin a list, a rule, a field or a block of code."""
+
+
+def escape_rst(text: str) -> str:
+    """Text that reStructuredText shows as it is."""
+    shown = visible(text)
+    begins = "\\" if _RST_MARK.match(shown) and shown[0] not in "\\`*_|" else ""
+    return begins + re.sub(r"([\\`*_|])", r"\\\1", shown)
+
+
+def _rst_score(score: Score) -> str:
+    text = f"**{score.text}**" if score.best else score.text
+    return rf"{text}\ :sup:`{score.marks}`" if score.marks else text
+
+
+def _rst_table(head: Sequence[str], names: Sequence[bool], rows: Sequence[Sequence[str]]) -> str:
+    """A list table, whose cells may hold any text."""
+    del names
+    header = ["   :header-rows: 1"] if any(head) else []
+    lines = [".. list-table::", *header, ""]
+    for row in (head, *rows) if header else rows:
+        cells = [f"{'   * -' if i == 0 else '     -'} {cell}".rstrip() for i, cell in enumerate(row)]
+        lines += cells
+    return "\n".join(lines)
+
+
+RST = Dialect(escape_rst, escape_rst, "**{}**".format, _rst_score, _rst_table, "::\n\n    {}".format)
+"""reStructuredText, as docutils and Sphinx read it."""

@@ -71,6 +71,31 @@ class Report(ReportRecord):
         """
         return cls(**report_fields(source))
 
+    @classmethod
+    def together(cls, *reports: ReportRecord) -> Report:
+        """One report of the same systems by the metrics of several: BLEU of texts and COMET of a table, for one table.
+
+        Nothing is computed: every metric keeps its tests, and the p-values that were adjusted within it.
+
+        Args:
+            reports: of the same systems, baseline, numbers of instances and units, and settings; other metrics each.
+
+        Raises:
+            InputError: something else is different; the message says what.
+
+        Example:
+            >>> from sigjax import Report, compare
+            >>> right = compare({"A": [1, 1, 0, 1], "B": [0, 1, 0, 0]}, read={"metric": "accuracy"})
+            >>> points = compare({"A": [3, 4, 1, 5], "B": [1, 4, 2, 2]})
+            >>> [(pair.metric, pair.delta) for pair in Report.together(right, points)]
+            [('accuracy', 0.5), ('mean', 1.0)]
+        """
+        from sigjax.report.together import together
+
+        if not reports:
+            raise InputError("expected one report or more, got none")
+        return cls(**together([(f"report {number}", report) for number, report in enumerate(reports, 1)]))
+
     @staticmethod
     def json_schema() -> dict[str, Any]:
         """The JSON Schema (draft 2020-12) of what `to_json` writes, with all settings of this version."""
@@ -193,6 +218,18 @@ class Report(ReportRecord):
         from sigjax.report.markup import to_markdown
 
         return text_or_file(to_markdown(self), path)
+
+    def to_rst(self, path: Path | None = None) -> str:
+        """The report as reStructuredText, for Sphinx and docutils."""
+        from sigjax.report.markup import RST, render
+
+        return text_or_file(render(self, RST), path)
+
+    def to_github(self, path: Path | None = None) -> str:
+        """A comment for a pull request: what the tests say, the systems, and the rest folded."""
+        from sigjax.report.document import document_of, to_github
+
+        return text_or_file(to_github(document_of(self)), path)
 
     def to_text(self, path: Path | None = None) -> str:
         """The report as text with all pairs, notes and the signature, and nothing cut, as in a file.

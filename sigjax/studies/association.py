@@ -21,6 +21,7 @@ from sigjax.exact.null import ExactP
 from sigjax.records import Alternative, Hint, InputError, Interval, Settings
 from sigjax.records.display import SciPyNames
 from sigjax.records.options import check, same, takes, values
+from sigjax.report.document import Document
 from sigjax.report.words import ALTERNATIVES, METHODS, count, format_p, format_p_interval
 from sigjax.resample.draws import row_keys, words
 from sigjax.studies.study import StudyResult, signature_line
@@ -190,16 +191,18 @@ class Association(SciPyNames, StudyResult):
             instances=self.num_instances,
         )
 
-    def _lines(self) -> list[str]:
+    def document(self, *, whole: bool = False) -> Document:
         """The agreements, p, and what p means."""
+        del whole
         size, agreements, alternative = self.num_instances, int(self.statistic), self.settings.alternative
         first = f"{agreements:,} of {count(size, 'label')} agree with the gold labels ({agreements / size:.1%})"
         drawn = f", {count(self.resamples, 'resample')}" if self.resamples else ""
         p = format_p(self.p_value, log10_p=self.log10_p)
-        lines = [first, f"p = {p}, {ALTERNATIVES[alternative]}, {METHODS[self.method]}{drawn} ({self.reason})"]
+        lines = [f"{ALTERNATIVES[alternative]}, {METHODS[self.method]}{drawn} ({self.reason})"]
         if self.p_interval is not None:
             lines.append(f"95% interval for the p of infinitely many resamples: {format_p_interval(self.p_interval)}")
-        return [*lines, *_MEANS[alternative], self.signature]
+        lines += [*_MEANS[alternative], self.signature]
+        return Document("Association", count(size, "label"), f"{first}; p = {p}", lines)
 
     def _fields(self) -> dict[str, Any]:
         fields = super()._fields()

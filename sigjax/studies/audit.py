@@ -15,6 +15,7 @@ from sigjax.formats.reading import read_data
 from sigjax.records import Interval, Settings, Test
 from sigjax.records.display import Brief
 from sigjax.records.options import check, same, takes
+from sigjax.report.document import Block, Document
 from sigjax.report.plots import PALETTE, label_rows, set_words
 from sigjax.report.sections import Table
 from sigjax.report.words import count, format_p, metric_title, middle_cut, percent
@@ -120,30 +121,30 @@ class Audit(study.Study):
         """One row per test and level."""
         return [{"metric": one.metric, "test": one.test} | asdict(error) for one in self.tests for error in one.errors]
 
-    def _lines(self) -> list[study.Block]:
-        """The table of false-positive rates, and what they say."""
-        names = " and ".join(self.systems)
-        lines: list[study.Block] = [
-            f"audit of {names}: {study.in_units(self)}",
-            "",
+    def document(self, *, whole: bool = False) -> Document:
+        """What the false-positive rates say, and their table."""
+        del whole
+        names, size = " and ".join(self.systems), study.in_units(self)
+        lines: list[Block] = [
+            f"audit of {names}: {size}",
             f"{count(self.repetitions, 'pair')} by random swaps of the outputs of {names}: neither is better, and they "
             "are as similar as the systems are",
             "false-positive rate, with 95% intervals:",
-            "",
             _error_table(self.tests),
-            "",
-            *_verdicts(self.tests),
         ]
         if study.unit_of(self) == "instance":
-            lines += ["", "made instance by instance: whether instances depend on each other (sentences of a document)"]
-            lines += ["cannot be seen here; where they do, true rates are higher: --cluster"]
-        return [
-            *lines,
+            lines.append(
+                "made instance by instance: whether instances depend on each other (sentences of a document) cannot be "
+                "seen here; where they do, true rates are higher: --cluster"
+            )
+        lines += [
             "",
             "excess: how far p-values are below a uniform distribution at most (Kolmogorov distance; by chance "
             f"about {0.6267 / self.repetitions**0.5:.3f}), with its p",
             self.signature,
         ]
+        verdict, *others = _verdicts(self.tests)
+        return Document("Audit", size, verdict, [*others, *lines])
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """Distributions of p on the left, type-I errors test by test on the right."""
@@ -232,12 +233,13 @@ def _error_table(tests: Sequence[AuditedTest]) -> Table:
 
 
 def _verdicts(tests: Sequence[AuditedTest]) -> list[str]:
-    """One line for all tests of which the errors say the same."""
+    """A sentence for all tests of which the errors say the same; first those with too many false positives."""
     names: dict[str, list[str]] = {}
     several = len({one.metric for one in tests}) > 1
-    for one in tests:
+    for one in sorted(tests, key=lambda one: not one.verdict.startswith("too many")):
         names.setdefault(one.verdict, []).append(f"{metric_title(one.metric)}, {one.test}" if several else one.test)
-    return [f"{verdict}: {('; ' if several else ', ').join(alike)}" for verdict, alike in names.items()]
+    said = (f"{('; ' if several else ', ').join(alike)}: {verdict}" for verdict, alike in names.items())
+    return [f"{text[0].upper()}{text[1:]}" for text in said]
 
 
 def _draw_distributions(axes: Axes, tests: list[AuditedTest], title: str) -> None:

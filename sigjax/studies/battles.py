@@ -36,12 +36,13 @@ from sigjax.readers.table import DataColumn, DataTable
 from sigjax.records import Hint, InputError, Interval, Settings
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
+from sigjax.report.document import Block, Document
 from sigjax.report.plots import BLUE, BLUES, intervals, label_rows, row_height, set_words
 from sigjax.report.sections import Table
 from sigjax.report.words import count, first_of, format_interval, format_ranks, number_spec, percent
 from sigjax.resample.units import codes
 from sigjax.studies.equivalence import EquivalencePairsOptions
-from sigjax.studies.study import Block, Study, more_in_json, study_signature, wrapped
+from sigjax.studies.study import Study, more_in_json, study_signature
 from sigjax.testing.jackknife import joint_level, normal_maxima
 from sigjax.testing.p_values import t_quantile, t_tail
 
@@ -147,13 +148,16 @@ class Battles(Study):
     options: BattlesOptions
     signature: str
 
-    def _lines(self) -> list[Block]:
+    def document(self, *, whole: bool = False) -> Document:
+        """Who is the best, and the ranks."""
+        del whole
         level, shown = percent(self.options.confidence_level), self.systems[:_SHOWN]
         others = sum(each.rank_interval[0] == 1 for each in self.systems) - 1
         more = f", or {'one of ' * (others > 1)}{count(others, 'other')}," * (others > 0)
         clusters = f" in {count(self.num_units, 'cluster')} ({self.options.cluster})" if self.options.cluster else ""
         fought = f"{count(self.num_battles, 'battle')} of {count(len(self.systems), 'system')}{clusters}"
-        lines: list[Block] = [f"{self.systems[0].system}{more} is the best", f"{fought}, {count(self.num_ties, 'tie')}"]
+        verdict = f"{self.systems[0].system}{more} is the best"
+        lines: list[Block] = [f"{fought}, {count(self.num_ties, 'tie')}"]
         lines += [f"with about {level} confidence all ranks hold together", ""]
         spec = number_spec([each.score for each in self.systems])
         to_next = {each.a: f"{each.p_adjusted:.3g}" for each in reversed(self.pairs)}  # the first one of each system
@@ -170,14 +174,14 @@ class Battles(Study):
         lines += more_in_json(len(self.systems) - _SHOWN, "system")
         title = CORRECTIONS[self.options.correction].title
         model = "Bradley-Terry" if self.tie_parameter is None else f"Davidson, nu = {self.tie_parameter:.3g}"
-        return [
-            *lines,
+        lines += [
             "",
             f"score: log odds of a win against the average system ({model})",
             f"intervals: of each score by itself; p: adjusted by {title} over {count(len(self.pairs), 'pair')}",
-            *(line for note in self.notes for line in wrapped(f"note: {note}")),
+            *(f"note: {note}" for note in self.notes),
             self.signature,
         ]
+        return Document("Battles", fought, verdict, lines)
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         height = row_height(len(self.systems)) * len(self.systems)

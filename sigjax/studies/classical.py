@@ -5,13 +5,11 @@ Those of more systems on data sets, and of folds, are in `datasets`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
-from rich.cells import cell_len, set_cell_size
 
 import sigjax.report.words as words
 from sigjax.comparison.compare import compare
@@ -31,15 +29,14 @@ from sigjax.records import (
     SampleMetric,
     Test,
 )
-from sigjax.records.display import entry, visible
 from sigjax.records.options import option, same, takes, values
 from sigjax.report import Report
-from sigjax.report.data import PAIR_KEYS, json_lines
-from sigjax.report.text import GAP
+from sigjax.report.data import PAIR_KEYS
+from sigjax.report.document import Block, Document
 from sigjax.resample.units import Units, make_units, units_of_instances
 from sigjax.run.context import with_progress
 from sigjax.studies.datasets import FoldTest, RankTests, fold_tests, rank_tests
-from sigjax.studies.study import WIDTH, StudyResult, StudyRows, caption, wrapped
+from sigjax.studies.study import StudyResult, StudyRows, caption, table_of
 from sigjax.studies.tests import (
     BINOMIAL_Z,
     CHI_SQUARE,
@@ -257,22 +254,42 @@ class ClassicalTests(StudyResult):
         of_tests = {name: _compared(getattr(self, name)) for name in ("comparisons", "second")}
         return {"results": [asdict(replace(self, comparisons=(), second=())) | of_tests]}
 
-    def _lines(self) -> list[str]:
-        """The scores, a table of tests, the cost of assuming independence, what was left out and why."""
+    def document(self, *, whole: bool = False) -> Document:
+        """What most tests say, the scores, a table of tests, the cost of assuming independence, what was left out."""
+        del whole
         spec = words.number_spec([self.score_a, self.score_b])
-        scores = [(visible(name), score) for name, score in ((self.a, self.score_a), (self.b, self.score_b))]
-        widest = max(cell_len(name) for name, _ in scores)
-        said = (_dependence_line(self), *_left_out(self), *(f"note: {note}" for note in self.notes))
-        return [
-            f"{caption(self)}: {words.count(self.num_units, 'unit')}",
-            *(f"{set_cell_size(name, widest)}  {words.format_number(score, spec)}" for name, score in scores),
+        scores = [(name, words.format_number(score, spec)) for name, score in self._scores()]
+        size = f"{caption(self)}: {words.count(self.num_units, 'unit')}"
+        blocks: list[Block] = [
+            size,
+            "",
+            table_of(("system", "score"), scores, (0,)),
+            "",
             f"delta {words.format_number(self.delta, f'+{spec}')}, {words.ALTERNATIVES[self.alternative]}",
             "",
-            *_table(self),
+            *_tables(self),
             "",
-            *chain.from_iterable(map(wrapped, said)),
+            _dependence_line(self),
+            *_left_out(self),
+            *(f"note: {note}" for note in self.notes),
             self.signature,
         ]
+        return Document("Classical tests", size, self._verdict(), blocks)
+
+    def _scores(self) -> tuple[tuple[str, float], tuple[str, float]]:
+        return (self.a, self.score_a), (self.b, self.score_b)
+
+    def _verdict(self) -> str:
+        """Who is ahead, and how many of the paired tests reject at 5%."""
+        paired = [one.p_value for one in self.comparisons] + [test.p_value for test in self if test.paired]
+        rejecting = sum(p < 0.05 for p in paired)
+        verb = "has" if rejecting == 1 else "have"
+        said = f"{rejecting:,} of {words.count(len(paired), 'paired test')} {verb} p < 0.05"
+        if self.delta == 0.0:
+            return f"{self.a} and {self.b} have the same score: {said}."
+        ahead, behind = (self.a, self.b) if (self.delta > 0.0) != self.lower_is_better else (self.b, self.a)
+        by = words.format_number(abs(self.delta), words.number_spec([self.score_a, self.score_b]))
+        return f"{ahead} is ahead of {behind} by {by}: {said}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -407,32 +424,42 @@ _LEAST = 24
 """Columns for what a test assumes."""
 
 
-def to_json(results: Iterable[ClassicalTests]) -> str:
-    """Results, one per metric, as JSON of the schema `sigjax-tests/1`."""
-    return json_lines(
-        "sigjax-tests/1", {"results": [fields for each in results for fields in each._fields()["results"]]}
-    )
+@dataclass(frozen=True, repr=False)
+class ByMetrics(StudyResult):
+    """The tests by several metrics, one after another."""
+
+    results: tuple[ClassicalTests, ...]
+
+    def document(self, *, whole: bool = False) -> Document:
+        """The documents of all metrics as one."""
+        first, *others = (each.document(whole=whole) for each in self.results)
+        blocks = [part for other in others for part in ("", other.verdict, *other.blocks)]
+        return replace(first, about=", ".join(each.metric for each in self.results), blocks=[*first.blocks, *blocks])
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [{"metric": each.metric} | row for each in self.results for row in each._rows()]
+
+    @property
+    def _schema(self) -> str:
+        return "tests"
+
+    def _fields(self) -> dict[str, Any]:
+        return {"results": [fields for each in self.results for fields in each._fields()["results"]]}
 
 
 def _compared(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     return [{key: getattr(one, key) for key in PAIR_KEYS} | {"seed": one.settings.seed} for one in comparisons]
 
 
-def _table(result: ClassicalTests) -> list[str]:
-    """One row per test, under the title of its group; what a test assumes is broken into lines that fit."""
+def _tables(result: ClassicalTests) -> list[Block]:
+    """A table for each group of tests, one row per test."""
     groups = {"resampling": _resampled(result)}
     groups |= {title: [_row(test) for test in result if test.paired == paired] for paired, title in GROUPS.items()}
     header = ("test", "statistic", "p", "assumes (besides independent units)")
-    rows = [header, *(row for group in groups.values() for row in group)]
-    name, statistic, p = (max(cell_len(row[column]) for row in rows) for column in range(3))
-
-    def lines(row: Row, before: str = "") -> list[str]:
-        cells = (f"{before}{row[0]}".ljust(name + len(GAP)), row[1].rjust(statistic), row[2].rjust(p), "")
-        taken = len(start := GAP.join(cells))
-        return entry(start, row[3], width=max(WIDTH, taken + _LEAST), indent=taken).split("\n")
-
-    parts = [[title, *(line for row in group for line in lines(row, GAP))] for title, group in groups.items() if group]
-    return [*lines(header), *(line for part in parts for line in part)]
+    blocks: list[Block] = []
+    for title, rows in groups.items():
+        blocks += [f"{title}:", table_of(header, rows, (0, 3), (3,))] if rows else []
+    return blocks
 
 
 def _resampled(result: ClassicalTests) -> list[Row]:

@@ -24,9 +24,10 @@ from sigjax.metrics import origins
 from sigjax.metrics.ratios import mean_score
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.settings import adjust
+from sigjax.report.document import Document
 from sigjax.report.plots import diagram_size, draw_diagram
 from sigjax.report.words import DASH, LOWER, count, format_number, format_p, metric_title, number_spec
-from sigjax.studies.study import Block, Study, StudyRows, signature_line, table_of
+from sigjax.studies.study import Study, StudyRows, signature_line, table_of
 from sigjax.studies.tests import doubled_ranks, wilcoxon
 from sigjax.testing.uncertainty import standard_errors
 
@@ -128,7 +129,9 @@ class RankTests(Study):
     def _schema(self) -> str:
         return "rank-tests"
 
-    def _lines(self) -> list[Block]:
+    def document(self, *, whole: bool = False) -> Document:
+        """Whether systems differ, and the tables of systems and pairs."""
+        del whole
         alpha, spec = 1.0 - self.level, number_spec(self.scores)
         differ = "differ" if self.iman_davenport_p < alpha else "do not differ significantly"
         systems = [
@@ -140,9 +143,10 @@ class RankTests(Study):
             for pair in self.pairs
             for own in [(pair.nemenyi_p, pair.wilcoxon_p, pair.p_adjusted)]
         ]
-        return [
-            f"{metric_title(self.metric)} of {len(self.systems)} systems on {count(self.data_sets, 'data set')}: they "
-            f"{differ} (p = {format_p(self.iman_davenport_p)}){LOWER * self.lower_is_better}",
+        size = f"{metric_title(self.metric)} of {len(self.systems)} systems on {count(self.data_sets, 'data set')}"
+        p = format_p(self.iman_davenport_p)
+        verdict = f"{size}: they {differ} (p = {p}){LOWER * self.lower_is_better}"
+        blocks = [
             f"Friedman chi-square {self.friedman:.4g}, p = {format_p(self.friedman_p)}; Iman-Davenport F "
             f"{self.iman_davenport:.4g}, p = {format_p(self.iman_davenport_p)}",
             "",
@@ -156,6 +160,7 @@ class RankTests(Study):
             "data sets are taken as a random sample of those that systems may meet",
             self.signature,
         ]
+        return Document("Data sets", size, verdict, blocks)
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         key = f"systems on one bar do not differ by Nemenyi's test: less than {self.critical_difference:.2f} apart"
@@ -386,7 +391,7 @@ def fold_tests(
             names = evaluation.systems[a], evaluation.systems[b]
             about = (*names, score_a, score_b, delta, len(rows), count_of)
             made.append(FoldTest(name * several, *about, t, p, f, f_p, interval))  # pyright: ignore[reportCallIssue]
-    return _FoldTests(made, "fold-tests", "tests", _fold_lines)
+    return _FoldTests(made, "fold-tests", "tests", _fold_document)
 
 
 class _FoldTests(StudyRows[FoldTest]):
@@ -396,7 +401,7 @@ class _FoldTests(StudyRows[FoldTest]):
         return {self._about[1]: self._rows()}
 
 
-def _fold_lines(tests: Sequence[FoldTest]) -> list[Block]:
+def _fold_document(tests: Sequence[FoldTest]) -> Document:
     spec = number_spec([number for test in tests for number in (test.score_a, test.score_b, test.delta)])
     several, five = len({test.data_set for test in tests}) > 1, any(test.f_p_value is not None for test in tests)
     header = (*(["data set"] * several), "a", "b", "delta", "interval", "t", "p", *(["p (5x2cv F)"] * five))
@@ -412,17 +417,21 @@ def _fold_lines(tests: Sequence[FoldTest]) -> list[Block]:
     ]
     first = tests[0]
     repeated = f", {first.results // first.folds} times" if first.results > first.folds else ""
-    return [
-        f"{first.folds}-fold cross-validation{repeated}: corrected resampled t test (Nadeau and Bengio), two-sided",
+    title = f"{first.folds}-fold cross-validation{repeated}: corrected resampled t test (Nadeau and Bengio), two-sided"
+    significant = sum(test.p_value is not None and test.p_value < 0.05 for test in tests)
+    verb = "has" if significant == 1 else "have"
+    verdict = f"{significant:,} of {count(len(tests), 'difference')} {verb} p < 0.05, not adjusted."
+    blocks = [
+        title,
         "",
         table_of(header, rows, (0, 1, 2) if several else (0, 1)),
         "",
-        "folds share training data, so that their results depend on each other: p of a plain t",
-        "test of them, or of resampled folds, is too small. p is of each pair and data set alone,",
-        "not adjusted",
+        "folds share training data, so that their results depend on each other: p of a plain t test of them, or of "
+        "resampled folds, is too small. p is of each pair and data set alone, not adjusted",
         *(
             ["–: all folds differ by the same number, so that no t is defined"]
             if any(t.p_value is None for t in tests)
             else []
         ),
     ]
+    return Document("Folds", title, verdict, blocks)

@@ -35,6 +35,7 @@ from sigjax.records import (
 )
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.data import PAIR_KEYS, SYSTEM_KEYS, report_fields
+from sigjax.report.document import Block, Document
 from sigjax.report.report import Report
 from sigjax.report.sections import Table
 from sigjax.report.words import DASH, count, first_of, format_interval, format_p, metric_title, number_spec, percent
@@ -43,7 +44,7 @@ from sigjax.run.context import with_progress
 from sigjax.run.shards import data_hash, difference
 from sigjax.studies.equivalence import equivalence
 from sigjax.studies.flips import Flips, FlipsOptions, flips_of, instance_names
-from sigjax.studies.study import Block, BlockResult, StudyResult
+from sigjax.studies.study import StudyResult
 from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import t_quantile
 from sigjax.testing.problem import problem_of
@@ -104,7 +105,7 @@ class ChangedDecision:
 
 
 @dataclass(frozen=True, repr=False)
-class Diff(BlockResult):
+class Diff(StudyResult):
     """What changed between two reports, or two evaluations.
 
     Attributes:
@@ -148,10 +149,6 @@ class Diff(BlockResult):
     lower_is_better: tuple[str, ...]
 
     @property
-    def _alert(self) -> str:
-        return _ALERTS[self.verdict]
-
-    @property
     def headline(self) -> str:
         """The verdict on all scores, or how much changed."""
         changes = self.changes
@@ -181,8 +178,11 @@ class Diff(BlockResult):
         all_of = "the score is not" if len(changes) == 1 else f"none of {len(changes):,} scores is"
         return f"No worse: {all_of} worse by {margin} {sure}."
 
-    def _blocks(self) -> tuple[list[Block], list[Block]]:
-        return _scores(self), _details(self)
+    def document(self, *, whole: bool = False) -> Document:
+        """The scores that changed, and the details."""
+        del whole
+        alert = _ALERTS[self.verdict]
+        return Document("Diff", "old and new", self.headline, _scores(self), _details(self), alert, holds_texts=True)
 
     def brief(self) -> dict[str, Any]:
         """The verdict, and how much changed."""
@@ -621,8 +621,10 @@ class Verification(StudyResult):
         """Whether data and numbers are the same, up to rounding."""
         return not self.differences
 
-    def _lines(self) -> list[str]:
-        return [self.text]
+    def document(self, *, whole: bool = False) -> Document:
+        """The answer."""
+        del whole
+        return Document("Verification", "report and data", self.text, [])
 
     def _fields(self) -> dict[str, Any]:
         return {"same": self.same} | super()._fields()

@@ -17,13 +17,14 @@ from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.records.settings import PValueCorrection
+from sigjax.report.document import Block, Document
 from sigjax.report.sections import Table
-from sigjax.report.words import format_interval, format_p, metric_title, number_spec, percent
+from sigjax.report.words import count, format_interval, format_p, metric_title, number_spec, percent
 from sigjax.resample.tally import extreme
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
 from sigjax.studies.formulas import proportion_interval
-from sigjax.studies.study import Block, StudyRows, adjusted_p, signature_line, with_adjusted_p
+from sigjax.studies.study import StudyRows, adjusted_p, signature_line, with_adjusted_p
 from sigjax.testing.intervals import in_closed_form, interval_names
 from sigjax.testing.jackknife import (
     degrees_of_freedom,
@@ -248,7 +249,7 @@ def equivalence(data: Any, options: EquivalencePairsOptions) -> StudyRows[Equiva
     settings = replace(settings, baseline=baseline_of(evaluations[0].systems, settings))
     with host_scope():
         results = [row for each in evaluations for row in _of_metric(each, settings, options)]
-    return StudyRows(results, "equivalence", "pairs", _lines)
+    return StudyRows(results, "equivalence", "pairs", _document)
 
 
 def _of_metric(evaluation: EvaluationRecord, settings: Settings, options: EquivalencePairsOptions) -> list[Equivalence]:
@@ -276,7 +277,7 @@ def _of_metric(evaluation: EvaluationRecord, settings: Settings, options: Equiva
     return [replace(row, holds=row.p_adjusted < settings.alpha) for row in adjusted]
 
 
-def _lines(results: Sequence[Equivalence]) -> list[Block]:
+def _document(results: Sequence[Equivalence]) -> Document:
     first, settings = results[0], results[0].settings
     spec = number_spec([number for row in results for number in (row.score_a, row.score_b, row.delta, row.margin)])
     inside = f"|delta| < {first.margin:g}"
@@ -305,8 +306,9 @@ def _lines(results: Sequence[Equivalence]) -> list[Block]:
         correction=settings.correction,
         level=f"{settings.level:g}",
     )
-    return [
-        f"{first.claim} test ({', '.join(_TITLES[method] for method in methods)}): {claim}",
+    title = f"{first.claim} test ({', '.join(_TITLES[method] for method in methods)}): {claim}"
+    blocks: list[Block] = [
+        title,
         "",
         Table.of(
             columns,
@@ -319,3 +321,18 @@ def _lines(results: Sequence[Equivalence]) -> list[Block]:
         *([_ALL_EQUAL] if any(row.method == "wide-t" and row.standard_error == 0.0 for row in results) else []),
         signature,
     ]
+    return Document(first.claim.capitalize(), title, _verdict(results), blocks)
+
+
+def _verdict(results: Sequence[Equivalence]) -> str:
+    """Of which pairs the claim is shown."""
+    (first, *others), held = results, sum(row.holds for row in results)
+    if others:
+        said = "equivalent" if first.claim == "equivalence" else "not worse"
+        return f"{held:,} of {count(len(results), 'pair')} are shown to be {said} within {first.margin:g}."
+    p = format_p(first.p_adjusted)
+    if first.claim == "equivalence":
+        shown = f"{first.a} and {first.b} are {'' if first.holds else 'not '}shown to be equivalent"
+    else:
+        shown = f"{first.a} is {'' if first.holds else 'not '}shown to be no worse than {first.b}"
+    return f"{shown} within {first.margin:g} (p = {p})."

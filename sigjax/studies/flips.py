@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,17 +32,16 @@ from sigjax.records import (
 )
 from sigjax.records.options import check, given_as, option, same, takes, values
 from sigjax.records.settings import CORRECTIONS, PValueCorrection
-from sigjax.report.data import csv_text
+from sigjax.report.document import Block, Document
 from sigjax.report.plots import BLUE, BLUES, GREY, intervals, label_rows, row_height, set_words
 from sigjax.report.sections import Table
 from sigjax.resample.draws import STREAMS
 from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
-from sigjax.run.files import text_or_file
 from sigjax.studies.association import shuffled
 from sigjax.studies.equivalence import EquivalencePairsOptions
-from sigjax.studies.study import Block, BlockResult, Study, caption, grouped, study_signature, with_adjusted_p
+from sigjax.studies.study import Study, StudyResult, caption, grouped, study_signature, with_adjusted_p
 from sigjax.studies.trials import by_one_metric, check_pair, on_instances, signed_data
 from sigjax.testing.jackknife import two_way_influences
 from sigjax.testing.problem import problem_of
@@ -106,7 +104,7 @@ class WithoutTop:
 
 
 @dataclass(frozen=True, repr=False)
-class Flips(BlockResult):
+class Flips(StudyResult):
     """The instances that decide between two systems.
 
     Attributes:
@@ -166,7 +164,8 @@ class Flips(BlockResult):
         then = "even then" if few == most else f"{without} {most:,},"
         return f"{text} Leaving out the {few:,} most influential makes p {alpha:g} or more; {then} {lead}"
 
-    def _blocks(self) -> tuple[list[Block], list[Block]]:
+    def document(self, *, whole: bool = False) -> Document:
+        """What is left without the instances that decide, and these instances."""
         spec, alpha = words.number_spec([one.delta for one in self.left_out]), round(1.0 - self.level, 12)
         interval, means = f"{words.percent(self.level)} interval", f"{caption(self)}; delta is {self.a} - {self.b}"
         columns = {
@@ -176,10 +175,9 @@ class Flips(BlockResult):
             "p": [words.format_p(one.p_value, threshold=alpha) for one in self.left_out],
         }
         heading = f"{means}; left out are the instances that speak most for its sign:"
-        return [heading, Table.of(columns, names=(0,))], [*self.instances(), self.signature]
-
-    def _whole_blocks(self) -> tuple[list[Block], list[Block]]:
-        return self._blocks()[0], [*self.instances(len(self.flips)), self.signature]
+        details = [*self.instances(len(self.flips) if whole else _SHOWN), self.signature]
+        left = [heading, Table.of(columns, names=(0,))]
+        return Document("Flips", caption(self), self.headline, left, details, holds_texts=True)
 
     def instances(self, most: int = _SHOWN, others: str = "Files (-o) have") -> list[Block]:
         """The first instances that differ (their names, if all are right or wrong), and who has the `others`."""
@@ -200,12 +198,6 @@ class Flips(BlockResult):
         means = "all parts add up to delta" if self.additive else "part: how much smaller delta is without it"
         means = f"a: {self.a}; b: {self.b}; {means}." + f" {others} {more:,} more." * (more > 0)
         return ["Instances that differ, the largest part first:", Table.of(columns, names=(0, *texts)), means]
-
-    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The instances that differ as CSV; texts that a spreadsheet would run are escaped, see `Report.to_csv`."""
-        rows = [[one.id, one.a, one.b, one.part] for one in self.flips]
-        rows = [[*row, *texts] for row, *texts in zip(rows, *self.texts.values(), strict=True)]
-        return text_or_file(csv_text(["instance", self.a, self.b, "part", *self.texts], rows), path)
 
     def with_texts(self, texts: Mapping[str, EvaluationRecord]) -> Flips:
         """The same, and beside each instance the text of fields, which are the strata of evaluations."""
@@ -405,7 +397,7 @@ class Interaction:
 
 
 @dataclass(frozen=True, repr=False)
-class Slices(BlockResult, Study):
+class Slices(Study):
     """A comparison in every slice.
 
     Attributes:
@@ -456,7 +448,9 @@ class Slices(BlockResult, Study):
             text += f" (p = {words.format_p(self.interactions[0].p_value, threshold=round(1.0 - self.level, 12))})"
         return f"{text}."
 
-    def _blocks(self) -> tuple[list[Block], list[Block]]:
+    def document(self, *, whole: bool = False) -> Document:
+        """A table for each pair."""
+        del whole
         pairs, blocks, interval = self._pairs(), list[Block](), f"{words.percent(self.level)} interval"
         for index, rows in enumerate(pairs[:_SHOWN_PAIRS]):
             spec = words.number_spec([x for one in rows for x in (one.score_a, one.score_b)])
@@ -486,7 +480,7 @@ class Slices(BlockResult, Study):
         notes += [f"No test of whether delta is the same: {self.no_interaction}."] if self.no_interaction else []
         if len(pairs) > _SHOWN_PAIRS:
             notes.append(f"JSON has {words.count(len(pairs) - _SHOWN_PAIRS, 'more pair')}.")
-        return blocks, [*notes, self.signature]
+        return Document("Slices", caption(self), self.headline, blocks, [*notes, self.signature], holds_texts=True)
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         pairs = self._pairs()

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
 from statistics import NormalDist
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -32,6 +31,7 @@ from sigjax.records import (
     Variant,
 )
 from sigjax.records.options import check, option, same, takes, values
+from sigjax.report.document import Block, Document
 from sigjax.report.plots import LOOKS, draw_points, limit_gains, set_words
 from sigjax.report.sections import Table
 from sigjax.report.words import count, format_interval, format_number, metric_title, number_spec, percent
@@ -39,7 +39,7 @@ from sigjax.resample.units import units_of_instances
 from sigjax.run.context import progress_bar, with_progress
 from sigjax.run.files import naming
 from sigjax.studies.formulas import PROPORTION_LEVEL, paired_proportion
-from sigjax.studies.study import PANEL, WIDTH, Block, Study, grouped, in_units, table_of, unit_of
+from sigjax.studies.study import PANEL, Study, grouped, in_units, table_of, unit_of
 from sigjax.studies.trials import checked_settings, on_instances
 from sigjax.testing.hypotheses import Hypotheses
 from sigjax.testing.problem import problem_of
@@ -184,17 +184,20 @@ class Gains(Study):
     settings: Settings
     signature: str
 
-    def _lines(self) -> list[Block]:
-        """The answer and the numbers of each metric and test."""
+    def document(self, *, whole: bool = False) -> Document:
+        """How large gains are, and the numbers of each metric and test."""
+        del whole
         (low, high), noun, share = self.p_range, unit_of(self), percent(self.quantile)
-        lines, middle = [f"gains of {count(len(self.systems), 'system')}: {in_units(self)}"], (low + high) / 2.0
+        size, middle = f"gains of {count(len(self.systems), 'system')}: {in_units(self)}", (low + high) / 2.0
+        lines, verdict = list[Block]([size]), ""
         for points in _by_test(self.points):
             last, spec = points[-1], number_spec(number for at in points for number in (at.median, at.threshold))
             text = f"{metric_title(last.metric)}, {last.test} test"
             if last.threshold is not None:
                 at_p = f"at {self.alternative} p = {middle:g}"
                 text += f": {share} of pairs gain at most {last.threshold:{spec}} {at_p}"
-            lines += ["", *wrap(text, WIDTH), "", self._table(points, spec)]
+                verdict = verdict or text
+            lines += ["", text, "", self._table(points, spec)]
             known = np.array([(at.size, at.threshold) for at in points if at.threshold], float)
             if len(known) > 1:
                 sizes, thresholds = np.log(known).T
@@ -209,7 +212,9 @@ class Gains(Study):
         if self.elsewhere:
             lines += [f"win: the winner has the better score on {self.elsewhere}, too"]
             lines += ["interval: of the share, for other systems like these"]
-        return [*lines, *(line for note in self.notes for line in wrap(f"note: {note}", WIDTH)), self.signature]
+        lines += [*(f"note: {note}" for note in self.notes), self.signature]
+        none = f"No pair has p from {_LOWEST:g} to {_HIGHEST:g}, so that no gain can be said"
+        return Document("Gains", in_units(self), verdict or none, lines)
 
     def _table(self, points: list[GainsAt], spec: str) -> Table:
         """One row per size."""

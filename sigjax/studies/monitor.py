@@ -42,15 +42,14 @@ from sigjax.readers.options import listing, reading
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Settings
 from sigjax.records.options import check, option, same, takes
 from sigjax.records.settings import PValueCorrection, adjust
+from sigjax.report.document import Block, Document
 from sigjax.report.sections import Table
 from sigjax.run.files import read_text
 from sigjax.run.shards import CHECKSUM, checksum_of
 from sigjax.studies.study import (
-    Block,
     StudyResult,
     more_in_json,
     signature_line,
-    wrapped,
 )
 from sigjax.studies.trials import by_one_metric
 from sigjax.testing.p_values import special
@@ -509,7 +508,9 @@ class Monitor(StudyResult):
         ends = np.clip([centre - radius, centre + radius], -width, width).T.tolist()
         return [Interval(low, high) for low, high in ends]
 
-    def _lines(self) -> list[Block]:
+    def document(self, *, whole: bool = False) -> Document:
+        """What is settled, and which systems may stop."""
+        del whole
         pairs, needed = self.pairs, self.needed
         settled, size = sum(each.settled_at is not None for each in pairs), max(each.units for each in pairs)
         verb = "is" if 1 in (settled, len(pairs)) else "are"
@@ -517,9 +518,9 @@ class Monitor(StudyResult):
         said = f"{settled:,} of {words.count(len(pairs), 'pair')} {verb} settled"
         counted = f"{words.count(size, self.unit)}{most}"
         rate = f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks"
-        lines: list[Block] = [*wrapped(f"{'go on' if needed else 'stop'} after {counted}: {said}"), rate]
+        verdict, lines = f"{'Go on' if needed else 'Stop'} after {counted}: {said}.", list[Block]([rate])
         lines.append(f"The order of the {self.unit}s must be random: shuffle what is sorted.")
-        lines += wrapped(self._estimate(pairs)) if needed else []
+        lines += [self._estimate(pairs)] if needed else []
         if needed and (free := [name for name in self.systems if name not in needed]):
             lines.append(f"{words.count(len(free), 'system')} may stop: {words.first_of(free, 4)}")
         number = len(self.waiting)
@@ -530,7 +531,7 @@ class Monitor(StudyResult):
             waits = f"{words.count(number, self.unit)} {'waits' if number == 1 else 'wait'} for results of some system"
             ends = self.largest is not None and size + number >= self.largest
             must = f": complete {'it' if number == 1 else 'them'}, no other {self.unit}s are left" if ends else ""
-            lines += wrapped(f"{waits}, such as {self.waiting[0]!r}{must}")
+            lines.append(f"{waits}, such as {self.waiting[0]!r}{must}")
         shown = sorted(pairs, key=lambda each: each.settled_at or math.inf)[:_SHOWN]
         spec, level = words.number_spec([each.delta for each in shown]), words.percent(1.0 - self.alpha)
         columns = {
@@ -554,7 +555,8 @@ class Monitor(StudyResult):
             lines += ["", "unclear: they differ; the direction is unclear, as delta rests on few units"]
         lines += more_in_json(len(pairs) - len(shown), "pair")
         made = {name: getattr(self, name) for name in _MADE[1:5]} | {"binary": self.binary or None}
-        return [*lines, "", signature_line(study="monitor", **made)]
+        lines += ["", signature_line(study="monitor", **made)]
+        return Document("Monitor", counted, verdict, lines)
 
     def _estimate(self, pairs: Sequence[MonitoredPair]) -> str:
         """About how many more units are needed, in a sentence."""

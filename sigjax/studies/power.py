@@ -18,6 +18,7 @@ from sigjax.comparison.compare import compare
 from sigjax.formats.reading import read_data
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings, Test
 from sigjax.records.options import check, option, required, same, takes
+from sigjax.report.document import Block, Document
 from sigjax.report.plots import GREY, set_words
 from sigjax.report.sections import Table
 from sigjax.report.words import DASH, count, format_interval, format_number, metric_title, number_spec, percent
@@ -30,7 +31,7 @@ from sigjax.studies.formulas import (
     proportion_interval,
     simulated_effect,
 )
-from sigjax.studies.study import COLORS, PANEL, Block, Study, in_methods, in_units, study_signature, table_of, unit_of
+from sigjax.studies.study import COLORS, PANEL, Study, in_methods, in_units, study_signature, table_of, unit_of
 from sigjax.testing.uncertainty import standard_errors
 
 if TYPE_CHECKING:
@@ -164,14 +165,16 @@ class Power(Study):
     signature: str
     mixes: tuple[Mix, ...] = ()
 
-    def _lines(self) -> list[Block]:
+    def document(self, *, whole: bool = False) -> Document:
+        """Which difference a test finds, and a table for each metric and test."""
+        del whole
         a, b = self.systems
         adjusted = f"{self.settings.alpha:g} over {count(self.pairs, 'pair')}; Holm rejects no fewer"
         alone = "for one pair; adjusted for more pairs, less is detectable: --pairs"
         lines: list[Block] = [
             f"power for {a} - {b}: pilot of {in_units(self)}",
             f"significant: p <= {self._alpha:.3g} ({alone if self.pairs == 1 else adjusted})",
-            f"detectable: the true difference that the test finds with power {percent(self.target)}, by the normal",
+            f"detectable: the true difference that the test finds with power {percent(self.target)}, by the normal "
             "approximation and by simulated deltas; with few units it is a little larger",
         ]
         for pilot in self.pilots:
@@ -186,7 +189,17 @@ class Power(Study):
         if few := sorted({at.instances for at in self.points if at.detectable is None}):
             sizes = ", ".join(f"{size:,}" for size in few)
             lines.append(f"{DASH}: with {sizes} units no permutation test has p <= {self._alpha:.3g}")
-        return [*lines, self.signature]
+        return Document("Power", in_units(self), self._verdict(), [*lines, self.signature])
+
+    def _verdict(self) -> str:
+        """What the largest test set of the first metric and test can find."""
+        at = max(self._points(self.pilots[0].metric, self.settings.tests[0]), key=lambda each: each.instances)
+        size, name = count(at.instances, unit_of(self)), metric_title(at.metric)
+        if at.detectable is None:
+            return f"With {size} no permutation test has p <= {self._alpha:.3g}."
+        spec = number_spec([self.pilots[0].delta, self.pilots[0].standard_error])
+        found = f"a true difference of {at.detectable:{spec}} ({name})"
+        return f"With {size} the {at.test} test finds {found} with power {percent(self.target)}."
 
     def _cheapest(self, mixes: Sequence[Mix], spec: str) -> list[Block]:
         if not mixes:

@@ -24,13 +24,14 @@ from sigjax.readers.options import check_meant, reading
 from sigjax.records import Array, Device, InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
+from sigjax.report.document import Block, Document
 from sigjax.report.sections import Table
 from sigjax.report.words import count, format_interval, format_ranks, number_spec, percent
 from sigjax.run.backend import Backend, Kernel, choose_backend, compiled, on_all_devices
 from sigjax.run.context import ahead, gib, num_cores
 from sigjax.run.loops import WORDS, differing, look_up, map_items, scan, slice_at
 from sigjax.studies.equivalence import EquivalencePairsOptions
-from sigjax.studies.study import Block, StudyResult, more_in_json, study_signature
+from sigjax.studies.study import StudyResult, more_in_json, study_signature
 from sigjax.studies.trials import by_one_metric
 from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import sign_ps
@@ -113,16 +114,18 @@ class Ranking(StudyResult):
     confidence_level: float
     signature: str
 
-    def _lines(self) -> list[Block]:
+    def document(self, *, whole: bool = False) -> Document:
+        """How many systems may be the best, and a row for each system."""
+        del whole
         alpha, shown = 1.0 - self.confidence_level, self.systems[:_SHOWN]
         spec = number_spec([each.score for each in self.systems])
         top = sum(each.in_top_group for each in self.systems)
         may = "one system may be the best" if top == 1 else f"{top:,} systems may be the best (group: best)"
         title = CORRECTIONS[self.correction].title
+        size = f"{self.metric} on {count(self.num_instances, 'instance')}, {count(len(self.systems), 'system')}"
         lines: list[Block] = [
-            f"{self.metric} on {count(self.num_instances, 'instance')}, {count(len(self.systems), 'system')}: {may}",
-            f"{self.num_significant:,} of {count(self.num_pairs, 'pair')} differ significantly: exact",
-            f"permutation test, two-sided, p adjusted by {title} over all pairs, at {alpha:.3g}",
+            f"{self.num_significant:,} of {count(self.num_pairs, 'pair')} differ significantly: exact permutation "
+            f"test, two-sided, p adjusted by {title} over all pairs, at {alpha:.3g}",
             "",
         ]
         columns = {
@@ -138,7 +141,8 @@ class Ranking(StudyResult):
         }
         table = Table.of(columns, names=(1,), optional=("not significant",))
         lines += [table, *more_in_json(len(self.systems) - len(shown), "system")]
-        return [*lines, "", "one pair: sigjax compare, with the same files and --only A B", self.signature]
+        lines += ["", "one pair: sigjax compare, with the same files and --only A B", self.signature]
+        return Document("Ranks", size, f"{size}: {may}", lines)
 
 
 @takes(RankOptions)

@@ -15,11 +15,12 @@ from sigjax.metrics.columns import iqm
 from sigjax.metrics.ratios import MEAN
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
+from sigjax.report.document import Block, Document
 from sigjax.report.plots import GREY, LOOKS, PALETTE, label_rows, plain, row_height, set_words
 from sigjax.report.words import count, format_interval, number_spec, percent
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys
 from sigjax.resample.units import units_of_instances
-from sigjax.studies.study import PANEL, Block, Study, study_signature, table_of
+from sigjax.studies.study import PANEL, Study, study_signature, table_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,23 +118,28 @@ class RL(Study):
     confidence_level: float
     signature: str
 
-    def _lines(self) -> list[Block]:
-        """A table of aggregates, and one of pairs."""
+    def document(self, *, whole: bool = False) -> Document:
+        """Who leads, a table of aggregates, and one of pairs."""
+        del whole
         level = percent(self.confidence_level)
         spec = number_spec([each.score for each in self.aggregates])
         rows = [(a.system, a.metric, f"{a.score:{spec}}", format_interval(a.interval, spec)) for a in self.aggregates]
-        scores = f"{count(self.num_scores, 'score')} per system on {count(self.num_games, 'task')}, which are fixed"
-        lines: list[Block] = [scores, "", table_of(("system", "metric", "score", f"{level} interval"), rows, (0,))]
+        scores = f"{count(self.num_scores, 'score')} per system on {count(self.num_games, 'task')}"
+        lines: list[Block] = [f"{scores}, which are fixed", ""]
+        lines.append(table_of(("system", "metric", "score", f"{level} interval"), rows, (0,)))
         pairs = [(p.a, p.b, f"{p.probability:.3f}", format_interval(p.interval, ".3f")) for p in self.improvements]
         if pairs:
             lines += ["", "probability of improvement: a run of a is above one of b, ties half; mean over tasks", ""]
             lines.append(table_of(("a", "b", "P(a > b)", f"{level} interval"), pairs, (0, 1)))
-        return [
-            *lines,
-            "median: of the means of tasks. Intervals: stratified bootstrap, runs drawn within tasks; too short for",
+        lines += [
+            "median: of the means of tasks. Intervals: stratified bootstrap, runs drawn within tasks; too short for "
             "few runs (sigjax help designs). p: sigjax compare -m iqm, with the same options",
             self.signature,
         ]
+        by_iqm = [each for each in self.aggregates if each.metric == "iqm"]
+        first = max(by_iqm, key=lambda each: each.score)
+        verdict = f"{first.system} has the highest IQM: {first.score:{spec}} {format_interval(first.interval, spec)}"
+        return Document("Reliable comparison of runs", scores, verdict, lines)
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """The profiles, and the probabilities of improvement."""

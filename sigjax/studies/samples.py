@@ -36,6 +36,7 @@ from sigjax.records import (
 from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.records.settings import PValueCorrection
+from sigjax.report.document import Document
 from sigjax.report.sections import Table
 from sigjax.resample.units import make_units
 from sigjax.run.backend import host_scope
@@ -43,13 +44,11 @@ from sigjax.run.context import Context, with_progress
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import (
-    Block,
     StudyRows,
     adjusted_p,
     signature_line,
     table_of,
     with_adjusted_p,
-    wrapped,
 )
 from sigjax.studies.tests import ClassicalTest, rank_sum
 from sigjax.studies.trials import by_one_metric, on_instances
@@ -391,7 +390,7 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
     with host_scope():
         results = [_test(name, sample, settings, options, binary=binary) for name, sample in samples.items()]
     results = results if options.against is None else with_adjusted_p(results, settings.correction)
-    return StudyRows(results, "one-sample", "systems", _one_sample_lines)
+    return StudyRows(results, "one-sample", "systems", _one_sample_document)
 
 
 def _test(
@@ -546,7 +545,7 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
     notes = [_check_pair(a, b, samples, options) for a, b in pairs]
     results = [_unpaired_test(pair, samples, settings, context) for pair in pairs]
     results = [replace(row, notes=(*said, *row.notes)) for row, said in zip(results, notes, strict=True)]
-    return StudyRows(with_adjusted_p(results, settings.correction), "unpaired", "pairs", _unpaired_lines)
+    return StudyRows(with_adjusted_p(results, settings.correction), "unpaired", "pairs", _unpaired_document)
 
 
 def _check_pair(a: str, b: str, samples: dict[str, EvaluationRecord], options: UnpairedOptions) -> tuple[str, ...]:
@@ -641,7 +640,7 @@ _UNPAIRED = (
 )
 
 
-def _unpaired_lines(results: Sequence[Unpaired]) -> list[Block]:
+def _unpaired_document(results: Sequence[Unpaired]) -> Document:
     settings, systems = results[0].settings, dict[str, tuple[int, float]]()
     spec = words.number_spec([number for row in results for number in (row.score_a, row.score_b, row.delta)])
     for row in results:
@@ -658,16 +657,17 @@ def _unpaired_lines(results: Sequence[Unpaired]) -> list[Block]:
         "rank-sum p": [words.DASH if each is None else words.format_p(each.p_value, threshold=alpha) for each in ranks],
     }
     methods = dict.fromkeys(each.assumes.rsplit("; ", 1)[1] for each in ranks if each is not None)
-    return _text(
+    return _document(
         results,
         "unpaired",
+        _unpaired_verdict(results),
         f"{words.metric_title(results[0].metric)}, systems on different instances: unpaired tests, "
         f"{words.ALTERNATIVES[settings.alternative]}",
         [table_of(("system", "n", "score"), scores, (0,)), Table.of(columns, names=(0, 1), optional=("rank-sum p",))],
         [
-            *wrapped(f"p: permutation of instances between the systems ({_methods(results)})"),
+            f"p: permutation of instances between the systems ({_methods(results)})",
             f"rank-sum: Wilcoxon-Mann-Whitney ({', '.join(methods) or 'of one number per instance only'})",
-            *wrapped(_UNPAIRED),
+            _UNPAIRED,
         ],
     )
 
@@ -675,7 +675,7 @@ def _unpaired_lines(results: Sequence[Unpaired]) -> list[Block]:
 _OF_COLUMNS = "standard errors and percentile intervals are those of the bootstrap"
 
 
-def _one_sample_lines(results: Sequence[OneSample]) -> list[Block]:
+def _one_sample_document(results: Sequence[OneSample]) -> Document:
     first, settings = results[0], results[0].settings
     spec = words.number_spec([number for row in results for number in (row.score, row.against, row.delta)])
     columns = {
@@ -688,26 +688,31 @@ def _one_sample_lines(results: Sequence[OneSample]) -> list[Block]:
     if first.against is None:
         title = f"{words.metric_title(first.metric)}: scores, without a test"
         drawn = settings.interval == "percentile"
-        return _text(results, "one-sample", title, [Table.of(columns, names=(0,))], [_OF_COLUMNS] * drawn)
+        verdict = f"Scores of {words.count(len(results), 'system')}; nothing is tested."
+        return _document(results, "one-sample", verdict, title, [Table.of(columns, names=(0,))], [_OF_COLUMNS] * drawn)
     del columns["std. error"]
     columns |= {"delta": [words.format_number(row.delta, f"+{spec}") for row in results], **_p_columns(results)}
     columns["test"] = [row.test for row in results]
     tests = {row.test: [each for each in results if each.test == row.test] for row in results}
-    text = _text(
+    made = _document(
         results,
         "one-sample",
+        _one_sample_verdict(results),
         f"{words.metric_title(first.metric)} against {first.against:g}, {words.ALTERNATIVES[settings.alternative]}",
         [Table.of(columns, names=(0,), optional=("delta", "n"))],
         [
-            *(line for test in tests for line in wrapped(_TESTS[test].format(_methods(tests[test])))),
+            *(_TESTS[test].format(_methods(tests[test])) for test in tests),
             f"{first.against:g} is treated as a known constant",
         ],
     )
-    return [*text[:-1], f"{text[-1]}|against:{first.against!r}"]
+    *others, signature = made.blocks
+    return replace(made, blocks=[*others, f"{signature}|against:{first.against!r}"])
 
 
-def _text(results: Results, test: str, title: str, tables: Sequence[Table], explained: list[str]) -> list[Block]:
-    """Warnings, the title, tables, what they mean, the notes and the signature."""
+def _document(
+    results: Results, test: str, verdict: str, title: str, tables: Sequence[Table], explained: list[str]
+) -> Document:
+    """The verdict, warnings, the title, tables, what they mean, the notes and the signature."""
     settings = results[0].settings
     draws = settings.interval == "percentile" or any(row.exceed is not None for row in results)
     drawn = {"n": settings.resamples, "seed": settings.seed} if draws else {}
@@ -721,7 +726,37 @@ def _text(results: Results, test: str, title: str, tables: Sequence[Table], expl
         correction=settings.correction,
         level=f"{settings.level:g}",
     )
-    return [*_notes(results, warnings=True), title, *tables, *explained, *_notes(results), signature]
+    blocks = [*_notes(results, warnings=True), title, *tables, *explained, *_notes(results), signature]
+    return Document(test.capitalize(), title, verdict, blocks)
+
+
+def _unpaired_verdict(results: Sequence[Unpaired]) -> str:
+    """Which system is significantly higher, or how many differences are significant."""
+    (first, *others), settings = results, results[0].settings
+    significant = [row for row in results if row.p_adjusted < settings.alpha]
+    adjusted = f"adjusted p < {settings.alpha:g}"
+    if others:
+        return f"{len(significant):,} of {words.count(len(results), 'difference')} are significant ({adjusted})."
+    p = words.format_p(first.p_value, log10_p=first.log10_p, threshold=settings.alpha)
+    if not significant:
+        return f"No significant difference between {first.a} and {first.b} (p = {p})."
+    high, low = (first.a, first.b) if first.delta > 0.0 else (first.b, first.a)
+    return f"{high} is significantly above {low} (p = {p})."
+
+
+def _one_sample_verdict(results: Sequence[OneSample]) -> str:
+    """Which system is significantly above or below the number, or how many are."""
+    (first, *others), settings = results, results[0].settings
+    significant = [row for row in results if row.p_adjusted is not None and row.p_adjusted < settings.alpha]
+    than = {"greater": "above", "less": "below", "two-sided": "different from"}[settings.alternative]
+    if others:
+        number = f"{len(significant):,} of {words.count(len(results), 'system')}"
+        return f"{number} are significantly {than} {first.against:g} (adjusted p < {settings.alpha:g})."
+    p = words.format_p(first.p_value or 0.0, log10_p=first.log10_p, threshold=settings.alpha)
+    if not significant:
+        return f"{first.system} is not significantly {than} {first.against:g} (p = {p})."
+    side = "above" if (first.delta or 0.0) > 0.0 else "below"
+    return f"{first.system} is significantly {side} {first.against:g} (p = {p})."
 
 
 def _p_columns(results: Sequence[Any]) -> dict[str, list[str]]:
@@ -746,4 +781,4 @@ def _notes(results: Results, *, warnings: bool = False) -> list[str]:
     notes = list(dict.fromkeys(note for row in results for note in row.notes if words.is_warning(note) == warnings))
     if more := len(notes[_MOST_NOTES:]):
         notes[_MOST_NOTES:] = [f"{'warning: ' if warnings else ''}{more} more like these; --format json has them all"]
-    return [line for note in notes for line in wrapped(note if warnings else f"note: {note}")]
+    return [note if warnings else f"note: {note}" for note in notes]

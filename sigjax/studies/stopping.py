@@ -15,6 +15,7 @@ from sigjax.comparison.compare import compare
 from sigjax.metrics.ratios import ACCURACY
 from sigjax.records import Interval, Settings
 from sigjax.records.options import check, option, same, takes
+from sigjax.report.document import Block, Document
 from sigjax.report.plots import BLUE, GREY, set_words
 from sigjax.run.context import progress_bar
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
@@ -80,14 +81,15 @@ class Stopping(Study):
     correction: MonitorCorrection
     signature: str
 
-    def _lines(self) -> list[str]:
+    def document(self, *, whole: bool = False) -> Document:
+        """How many of the results are needed, and what is found."""
+        del whole
         found = f"it finds {self.kept or 0.0:.0%} of the {words.count(self.found, 'difference')} of the full test"
         which, share = "the first" if self.correction == "none" else "any", self.false_stops / self.orders
-        lines = [
-            f"the monitor needs {self.needed:.0%} of the results",
+        size = f"{words.metric_title(self.metric)} on {in_units(self)}, {words.count(len(self.systems), 'system')}"
+        lines: list[Block] = [
             found if self.found else "the full test finds no difference",
-            f"{words.metric_title(self.metric)} on {in_units(self)}, "
-            f"{words.count(len(self.systems), 'system')}; means over {words.count(self.orders, 'random order')}",
+            f"{size}; means over {words.count(self.orders, 'random order')}",
             f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}",
             "",
         ]
@@ -96,8 +98,12 @@ class Stopping(Study):
         if self.at_settling is not None:
             lines.append(f"a pair that is settled is settled after {self.at_settling:.0%} of the instances (mean)")
         ends = words.format_interval(self.false_interval, ".3f")
-        lines.append(f"false stops: with swapped outputs, {which} pair is settled in {share:.3f}")
-        return [*lines, f"of the orders, 95% interval {ends}; nominal: at most {self.alpha:.3g}", "", self.signature]
+        lines.append(
+            f"false stops: with swapped outputs, {which} pair is settled in {share:.3f} of the orders, 95% interval "
+            f"{ends}; nominal: at most {self.alpha:.3g}"
+        )
+        lines += ["", self.signature]
+        return Document("Stopping", size, f"The monitor needs {self.needed:.0%} of the results.", lines)
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         yield PANEL, self._draw

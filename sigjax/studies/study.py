@@ -8,23 +8,22 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain, groupby
+from itertools import groupby
 from operator import attrgetter
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
 import numpy as np
 
 from sigjax.records import InputError, Library
-from sigjax.records.display import Brief, html_text, visible
+from sigjax.records.display import Brief, html_text
 from sigjax.records.options import options_of
 from sigjax.records.settings import Correction, adjust
-from sigjax.report.data import json_lines, rows_to_dataframe
-from sigjax.report.html import blocks_page
-from sigjax.report.markup import MARKDOWN, escape_markdown, render_table
+from sigjax.report import document
+from sigjax.report.data import json_lines, rows_csv, rows_to_dataframe
+from sigjax.report.document import Document
+from sigjax.report.markup import MARKDOWN, RST
 from sigjax.report.plots import BLUE, ONE_COLUMN, VERMILION, draw_panels
 from sigjax.report.sections import Table
-from sigjax.report.text import BOLD, WHOLE, Page, draw_table, rendered, width_of_names
 from sigjax.report.words import LOWER, METHODS, count, metric_title, size_text
 from sigjax.run.files import text_or_file
 from sigjax.version import __version__
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _Axes = TypeVar("_Axes", bound="Axes | Sequence[Axes]")
-NAME, WIDTH, _LEAST_NAME = 32, 80, 26
-"""Columns for a name, of a text, and for names in files, whose tables keep all columns."""
 COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
 PANEL = 2.0
 """Inches of the inside of a panel from top to bottom."""
@@ -49,12 +46,8 @@ _USUAL = frozenset(
 """The columns of data frames that most people use."""
 
 
-Block = str | Table
-"""A sentence, or a table. A sentence that ends with a colon is the heading of what follows."""
-
-
 class StudyResult(Brief):
-    """The base of results that have a text, JSON and a data frame."""
+    """The base of results that have a document and records, of which all outputs are made."""
 
     rows: ClassVar[str] = ""
     """The field whose records are the rows of the data frame; empty where there is one row."""
@@ -62,8 +55,13 @@ class StudyResult(Brief):
     """That of the command."""
 
     @abstractmethod
-    def _lines(self) -> Sequence[Block]:
-        """The lines of the text, which are broken where they are too long, and its tables."""
+    def document(self, *, whole: bool = False) -> Document:
+        """What the result says; `whole`: long lists have all that they are of, as in files."""
+
+    @property
+    def headline(self) -> str:
+        """The answer in one sentence."""
+        return self.document().verdict
 
     def _fields(self) -> dict[str, Any]:
         return asdict(self)  # pyright: ignore[reportArgumentType]
@@ -72,39 +70,57 @@ class StudyResult(Brief):
         """Return the result as text for a terminal."""
         return self.to_text()
 
-    def to_text(self, *, width: int | None = None) -> str:
-        """The result as text in lines of `width` columns; when left out, those of the terminal, or of files."""
+    def to_text(self, *, width: int | None = None, color: bool = False, whole: bool = False) -> str:
+        """The result as text in lines of `width` columns (those of the terminal, or of files, when left out).
 
-        def draw(page: Page) -> None:
-            for part in self._lines():
-                if isinstance(part, Table):
-                    if page.lines and not page.lines[-1][0]:
-                        page.lines.pop()  # a table begins and ends with a blank line
-                    room = NAME if page.room < WHOLE else max(_LEAST_NAME, min(NAME, width_of_names(WIDTH, part)))
-                    draw_table(page, part, most=room)
-                elif f"|sigjax:{__version__}" in part:
-                    page.add(visible(part))  # one line, to be copied
-                elif part or (page.lines and page.lines[-1][0]):
-                    page.sentence(part)
+        `color`: the headline is bold; `whole`: long lists are not cut, as in files.
+        """
+        return document.to_text(self.document(whole=whole), width=width, color=color)
 
-        return rendered(draw, width, color=False)
+    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The same sentences and tables as Markdown, with the whole of long lists.
+
+        As in all these methods, `path` is a file to write, whose path is then returned instead of the text.
+        """
+        return text_or_file(document.to_markup(self.document(whole=True), MARKDOWN), path)
+
+    def to_rst(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The same as reStructuredText."""
+        return text_or_file(document.to_markup(self.document(whole=True), RST), path)
+
+    def to_latex(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The tables for a paper (packages booktabs and longtable); the sentences stand in comments."""
+        return text_or_file(self.latex(path), path)
+
+    def latex(self, path: str | os.PathLike[str] | None) -> str:
+        """What `to_latex` writes for a file, by whose name tables are labelled."""
+        return document.to_latex(self.document(whole=True), path)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The same as a web page that loads nothing from anywhere, with the details folded."""
+        return text_or_file(document.to_html(self.document(whole=True)), path)
+
+    def to_github(self, path: str | os.PathLike[str] | None = None) -> str:
+        """A comment for a pull request: the headline, the first rows of what everyone reads, and the details folded."""
+        return text_or_file(document.to_github(self.document()), path)
 
     def _repr_html_(self) -> str:
         """The same text for notebooks."""
         return html_text(str(self))
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """All of it as JSON, of the schema `sigjax-KIND/1`, such as `sigjax-audit/1`.
-
-        As in all these methods, `path` is a file to write, whose path is then returned instead of the text.
-        """
+        """All of it as JSON, of the schema `sigjax-KIND/1`, such as `sigjax-audit/1`."""
         return text_or_file(json_lines(f"sigjax-{self._schema}/1", self._fields()), path)
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """One row per result, such as a pair, as CSV; texts that a spreadsheet would run are escaped."""
+        return text_or_file(rows_csv(self._rows()), path)
 
     if not TYPE_CHECKING:  # type checkers would take any name for an attribute
 
         def __getattr__(self, name: str) -> Any:
             """Say where p-values and tables are, which other libraries have under this name."""
-            said = "; take to_dataframe().to_latex()" if name == "to_latex" else ""
+            said = ""
             if name in ("pvalue", "p_value") and (rows := self._records()) and rows[0] is not self:
                 names = [own for own in asdict(rows[0]) if own.endswith(("p_value", "_p", "p_adjusted"))]
                 said = f"; each row has {' and '.join(names)}: see {self.rows or 'its rows'}" if names else ""
@@ -125,85 +141,16 @@ class StudyResult(Brief):
         return getattr(self, self.rows) if self.rows else [self]
 
 
-_SHORT_TABLE = 10
-"""Rows of a table that a comment shows."""
-
-
-class BlockResult(StudyResult):
-    """The base of results whose text, Markdown, web page and comments have the same sentences and tables."""
-
-    @property
-    def _alert(self) -> str:
-        """The colour of the headline on GitHub."""
-        return "NOTE"
-
-    @property
-    @abstractmethod
-    def headline(self) -> str:
-        """The answer in one sentence."""
-
-    @abstractmethod
-    def _blocks(self) -> tuple[list[Block], list[Block]]:
-        """What is below the headline: first what everyone reads, then the details."""
-
-    def _whole_blocks(self) -> tuple[list[Block], list[Block]]:
-        """The same in files, where lists have all that they are of."""
-        return self._blocks()
-
-    def to_text(self, *, width: int | None = None, color: bool = False, whole: bool = False) -> str:
-        """The result as text in lines of `width` columns (those of the terminal when left out).
-
-        `color`: the headline is bold; `whole`: long lists are not cut, as in files.
-        """
-
-        def draw(page: Page) -> None:
-            page.sentence(self.headline, style=BOLD)
-            parts = [*chain(*(self._whole_blocks() if whole else self._blocks()))]
-            for before, part in zip(["", *parts], parts, strict=False):
-                if isinstance(part, Table):
-                    draw_table(page, part)
-                    continue
-                if part.endswith(":") and isinstance(before, str):  # a heading; a table ends with a blank line already
-                    page.add()
-                page.sentence(part)
-
-        return rendered(draw, width, color=color)
-
-    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The same sentences and tables as Markdown, with the whole of long lists."""
-        parts = [f"**{escape_markdown(self.headline)}**", *map(_in_markdown, chain(*self._whole_blocks()))]
-        return text_or_file("\n\n".join(parts) + "\n", path)
-
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The same as a web page that loads nothing from anywhere, with the details folded."""
-        first, details = self._whole_blocks()
-        size = caption(self) if hasattr(self, "metric") else "old and new"
-        return text_or_file(blocks_page(type(self).__name__, size, [self.headline, *first], details), path)
-
-    def to_github(self, path: str | os.PathLike[str] | None = None) -> str:
-        """A comment for a pull request: the headline, the first rows of what everyone reads, and the details folded."""
-        first, details = self._blocks()
-        short = [replace(part, rows=part.rows[:_SHORT_TABLE]) if isinstance(part, Table) else part for part in first]
-        whole = [] if short == first else ["All rows:", *first]
-        folded = ["<details><summary>Details</summary>", *map(_in_markdown, [*whole, *details]), "</details>"]
-        parts = [f"> [!{self._alert}]\n> **{escape_markdown(self.headline)}**", *map(_in_markdown, short), *folded]
-        return text_or_file("\n\n".join(parts) + "\n", path)
-
-
-def _in_markdown(block: Block) -> str:
-    return render_table(block, MARKDOWN) if isinstance(block, Table) else escape_markdown(block)
-
-
 Row = TypeVar("Row")
 
 
 class StudyRows(tuple[Row, ...], StudyResult):
     """Results that have their settings in common, one per system or pair: a tuple with a text and JSON of all."""
 
-    _about: tuple[str, str, Callable[[Sequence[Any]], Sequence[Block]]]
+    _about: tuple[str, str, Callable[[Sequence[Any]], Document]]
 
     def __new__(cls, rows: Iterable[Row] = (), *about: Any) -> StudyRows[Row]:
-        """Make them of results, the schema and the name of the results in JSON, and the function of the text."""
+        """Make them of results, the schema and the name of the results in JSON, and the function of the document."""
         made = super().__new__(cls, rows)
         made._about = about  # pyright: ignore[reportAttributeAccessIssue]
         return made
@@ -212,7 +159,9 @@ class StudyRows(tuple[Row, ...], StudyResult):
         """As a tuple."""
         return tuple.__repr__(self)
 
-    def _lines(self) -> Sequence[Block]:
+    def document(self, *, whole: bool = False) -> Document:
+        """What the results say."""
+        del whole
         return self._about[2](self)
 
     def _fields(self) -> dict[str, Any]:
@@ -311,11 +260,6 @@ def table_of(
 def more_in_json(number: int, noun: str) -> list[str]:
     """What is said of so many results that a table does not show; nothing of none."""
     return ["", f"and {count(number, f'more {noun}')}: in JSON (-o FILE.json) all stand"] if number > 0 else []
-
-
-def wrapped(text: str) -> list[str]:
-    """A sentence in lines that fit; no word is broken."""
-    return wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def caption(result: Any) -> str:

@@ -393,7 +393,7 @@ def run(capsys, *arguments):
 
 def test_commands_draw_the_kind_that_a_name_says(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    figures = ["forest.pdf", "a.groups.svg", "b.png", "null.svg"]
+    figures = ["forest.pdf", "a.groups.svg", "b.scores.png", "null.svg"]
     given = [part for name in figures for part in ("--figure", name)]
     pair = ["--pair", "crf", "rules"]
     assert run(capsys, "demo", *given, *pair, "-o", "out.json", "-q") == (0, "")
@@ -404,9 +404,12 @@ def test_commands_draw_the_kind_that_a_name_says(capsys, tmp_path, monkeypatch):
     for name in again:
         assert (tmp_path / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
     for name, message in (
-        ("a.hetmap.pdf", "a.hetmap.pdf: no kind of figure 'hetmap'; did you mean 'heatmap'?"),
+        ("a.hetmap.pdf", "a.hetmap.pdf: the name says no kind of figure; write the kind before the ending, such as "),
+        ("est.png", "est.png: the name says no kind of figure; write the kind before the ending, such as "),
+        ("forest_all.pdf", "such as forest.pdf; kinds: scores, estimation, forest, "),
+        ("figure1.svg", "such as figure1.scores.svg; kinds: "),
         ("a.gif", "a.gif: no format of figures; expected a name that ends in .png, .pdf, .svg"),
-        ("nowhere/a.pdf", "nowhere"),
+        ("nowhere/forest.pdf", "nowhere"),
     ):
         code, err = run(capsys, "show", "out.json", "--figure", name, "-o", "new.txt")
         assert code == 2
@@ -414,10 +417,10 @@ def test_commands_draw_the_kind_that_a_name_says(capsys, tmp_path, monkeypatch):
         assert not (tmp_path / "new.txt").exists()
     code, err = run(capsys, "show", "out.json", "--figure", "null.pdf", "-q")
     assert (code, "no data to compute a permutation distribution from; compare the files" in err) == (2, True)
-    code, err = run(capsys, "demo", "--figure", "a.pdf", "--pair", "crf", "-o", "new.txt")
+    code, err = run(capsys, "demo", "--figure", "null.pdf", "--pair", "crf", "-o", "new.txt")
     assert (code, "--pair: expected the names of two systems, got 1" in err) == (2, True)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    code, err = run(capsys, "demo", "--figure", "a.pdf", "-o", "new.txt")
+    code, err = run(capsys, "demo", "--figure", "forest.pdf", "-o", "new.txt")
     assert code == 2
     assert "-m pip install matplotlib" in err
     assert not (tmp_path / "new.txt").exists()

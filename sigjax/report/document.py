@@ -1,0 +1,138 @@
+"""What a result says, once for all outputs: its verdict, sentences and tables, and the writers of text and markup."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from sigjax.records import ReportRecord
+from sigjax.records.display import visible
+from sigjax.report.html import blocks_page
+from sigjax.report.latex import document_latex
+from sigjax.report.markup import MARKDOWN, Dialect, escape_markdown, render_table
+from sigjax.report.sections import Table, blocks, named_headlines, pairs_table, paper_table
+from sigjax.report.text import BOLD, WHOLE, Page, draw_table, rendered, width_of_names
+from sigjax.report.words import is_warning
+from sigjax.version import __version__
+
+_NAME, _WIDTH, _LEAST_NAME = 32, 80, 26
+"""Columns for a name, of a text, and for names in files, whose tables keep all columns."""
+_SHORT_TABLE = 10
+"""Rows of a table that a comment shows."""
+
+Block = str | Table
+"""A sentence, a table, or "": a gap in a text. A sentence that ends with a colon is the heading of what follows."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a result says."""
+
+    title: str
+    """What the result is, such as "Power"."""
+    about: str
+    """What it is computed on, such as "F1 on 200 instances"."""
+    verdict: str
+    """The answer in one sentence."""
+    blocks: Sequence[Block]
+    """What everyone reads."""
+    details: Sequence[Block] = ()
+    """What a web page and a comment fold."""
+    alert: str = "NOTE"
+    """The colour of the verdict on GitHub."""
+    holds_texts: bool = False
+    """Whether names in tables are texts, which a file does not break into short lines."""
+
+    @property
+    def parts(self) -> list[Block]:
+        """All that is below the verdict, without gaps."""
+        return [part for part in chain(self.blocks, self.details) if part != ""]
+
+
+def document_of(report: ReportRecord) -> Document:
+    """A report of comparisons: what the tests say, and the systems; all pairs, and how they were tested, as details."""
+    sections = list(blocks(report))
+    about, *others = dict.fromkeys(section.caption for section in sections)
+    verdict, *said = named_headlines(sections)
+    first: list[Block] = [*said, *filter(is_warning, report.notes)]
+    if len(sections) > 1:
+        paper = paper_table(report, sections)
+        first += [paper, paper.note]
+    details: list[Block] = []
+    for section in sections:
+        warnings = [family.warning for family in section.families if family.warning]
+        bases = [f"{family.basis}." for family in section.families if family.only is None]
+        into = first if len(sections) == 1 else details
+        into += [*warnings, *bases, f"{section.caption}:", section.table, *([section.key] if section.key else [])]
+        listed = [family for family in section.families if family.not_listed() is None]
+        if listed:
+            details += [f"{section.title}, all pairs:", pairs_table(listed, report.settings)]
+        for family in section.families:
+            sentences = (f"{family.heading}; {family.method}.", family.not_listed())
+            details += [sentence for sentence in sentences if sentence]
+    details += [f"Note: {note}" for note in report.notes if not is_warning(note)]
+    return Document("Comparison", "; ".join([about, *others]), verdict, first, [*details, report.signature])
+
+
+def to_text(document: Document, *, width: int | None = None, color: bool = False) -> str:
+    """The document in lines of `width` columns (those of the terminal, or of files, when left out)."""
+
+    def draw(page: Page) -> None:
+        page.sentence(document.verdict, style=BOLD)
+        parts = [*document.blocks, *document.details]
+        for before, part in zip(["", *parts], parts, strict=False):
+            if isinstance(part, Table):
+                if page.lines and not page.lines[-1][0]:
+                    page.lines.pop()  # a table begins and ends with a blank line
+                room = _NAME if page.room < WHOLE else max(_LEAST_NAME, min(_NAME, width_of_names(_WIDTH, part)))
+                draw_table(page, part, most=WHOLE if document.holds_texts else room)
+            elif _is_signature(part):
+                page.add(visible(part))  # one line, to be copied
+            elif part or page.lines[-1][0]:
+                if part.endswith(":") and isinstance(before, str) and page.lines[-1][0]:
+                    page.add()
+                page.sentence(part)
+
+    return rendered(draw, width, color=color)
+
+
+def to_markup(document: Document, dialect: Dialect) -> str:
+    """The document in a markup language."""
+    parts = [dialect.heading(dialect.escape(document.verdict)), *_in(document.parts, dialect)]
+    return "\n\n".join(parts) + "\n"
+
+
+def to_github(document: Document) -> str:
+    """A comment for a pull request: the verdict, the first rows of what everyone reads, and the details folded."""
+    first = [part for part in document.blocks if part != ""]
+    short = [replace(part, rows=part.rows[:_SHORT_TABLE]) if isinstance(part, Table) else part for part in first]
+    whole = [] if short == first else ["All rows:", *first]
+    details = [*whole, *(part for part in document.details if part != "")]
+    folded = ["<details><summary>Details</summary>", *_in(details, MARKDOWN), "</details>"] if details else []
+    verdict = f"> [!{document.alert}]\n> **{escape_markdown(document.verdict)}**"
+    return "\n\n".join([verdict, *_in(short, MARKDOWN), *folded]) + "\n"
+
+
+def to_html(document: Document) -> str:
+    """A web page that loads nothing from anywhere, with the details folded."""
+    first = [document.verdict, *(part for part in document.blocks if part != "")]
+    return blocks_page(document.title, document.about, first, [part for part in document.details if part != ""])
+
+
+def to_latex(document: Document, path: str | os.PathLike[str] | None = None) -> str:
+    """The tables of the document, with captions; what else it says stands in comments, for the text of the paper."""
+    return document_latex(document.about or document.title, document.verdict, document.parts, path)
+
+
+def _is_signature(part: str) -> bool:
+    return f"|sigjax:{__version__}" in part
+
+
+def _in(parts: Sequence[Block], dialect: Dialect) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Table):
+            yield render_table(part, dialect)
+        else:
+            yield dialect.code(visible(part)) if _is_signature(part) else dialect.escape(part)

@@ -1,0 +1,87 @@
+"""Reports of the same systems by different metrics, as one report: one table for the paper.
+
+Each metric keeps its own tests and its own adjustment, as in a report of several metrics (`family="metric"`).
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from sigjax.readers.options import listing, quote
+from sigjax.records import Comparisons, Hint, InputError, ReportRecord
+
+_FREE = ("seed", "resamples", "budget", "memory")
+"""Settings that may differ: they say how exact the same p-value is."""
+
+
+def together(reports: Sequence[tuple[str, ReportRecord]]) -> dict[str, Any]:
+    """The fields of one report of the metrics of several reports, each with a name for messages.
+
+    Raises:
+        InputError: they are of other systems, instances, units or settings, or have a metric in common.
+    """
+    (first_name, first), *others = reports
+    metrics = dict.fromkeys((each.metric for each in first.systems), first_name)
+    for name, report in others:
+        _refuse_other(first_name, first, name, report)
+        for metric in dict.fromkeys(each.metric for each in report.systems):
+            if metric in metrics:
+                raise InputError(
+                    f"{name}: has {metric}, and so has {metrics[metric]}; expected reports of different metrics"
+                )
+            metrics[metric] = name
+    every = [report for _, report in reports]
+    return {
+        "systems": tuple(chain.from_iterable(report.systems for report in every)),
+        "comparisons": Comparisons.of(list(chain.from_iterable(every))),
+        "settings": first.settings,
+        "num_instances": first.num_instances,
+        "num_units": first.num_units,
+        "lower_is_better": tuple(chain.from_iterable(report.lower_is_better for report in every)),
+        "notes": tuple(dict.fromkeys(chain.from_iterable(report.notes for report in every))),
+        "signature": "; ".join(report.signature for report in every),
+        "data": "; ".join(report.data for report in every),
+        "measured": tuple(dict.fromkeys(chain.from_iterable(report.measured for report in every))),
+        "runs": first.runs,
+        "versions": first.versions,
+    }
+
+
+def _refuse_other(first_name: str, first: ReportRecord, name: str, report: ReportRecord) -> None:
+    """Refuse reports whose numbers do not belong into one table."""
+    known, own = ({each.name for each in one.systems} for one in (first, report))
+    if known != own:
+        lacks, more = sorted(known - own), sorted(own - known)
+        said = [f"lacks {listing(lacks)}"] * bool(lacks) + [f"has {listing(more)} besides"] * bool(more)
+        raise InputError(
+            f"{name}: {' and '.join(said)}, compared with {first_name}; expected reports of the same systems "
+            f"({Hint('only')} of `sigjax compare` chooses them)"
+        )
+    for what, here, there in (
+        ("instances", first.num_instances, report.num_instances),
+        ("units", first.num_units, report.num_units),
+        ("runs", first.runs, report.runs),
+    ):
+        if here != there:
+            raise InputError(
+                f"{name}: has {there or 'no'} {what}, and {first_name} has {here or 'no'}; expected reports of the "
+                "same test set, with the same clusters and runs"
+            )
+    if first.settings.family == "report" or report.settings.family == "report":
+        raise InputError(
+            f"{name}: p-values are adjusted over all metrics of a report (family), which several reports cannot be; "
+            "compare all metrics in one command"
+        )
+    here, there = (_plain(one.settings) for one in (first, report))
+    for key in here:
+        if here[key] != there[key]:
+            raise InputError(
+                f"{name}: {key} is {quote(there[key])}, and in {first_name} {quote(here[key])}; expected reports of "
+                "the same test and settings: compare again with the same options"
+            )
+
+
+def _plain(settings: Any) -> Mapping[str, str]:
+    """The settings that must be the same, in words."""
+    kept = {key: value for key, value in vars(settings).items() if key not in _FREE}
+    return {key: ", ".join(value) if isinstance(value, tuple) else str(value) for key, value in kept.items()}
