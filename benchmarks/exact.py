@@ -25,9 +25,11 @@ from timing import Row, machine, markdown_table, row_record, time_in_turn, timed
 from workloads import matched_words, tagged_words
 
 import sigjax
+from sigjax.exact.boards import pair_p
+from sigjax.exact.digits import reference_p
 from sigjax.exact.distributions import EPSILON
 from sigjax.exact.lattice import Lattice, pair_lattice
-from sigjax.exact.null import Criterion, ExactP, line_ps
+from sigjax.exact.null import Criterion, ExactP
 from sigjax.records import Comparison, InputError
 
 _TARGET, _F1_TARGET = 150.0, 1.0
@@ -225,7 +227,12 @@ def charfun_alone(a: np.ndarray, b: np.ndarray) -> ExactP:
     if not isinstance(lattice, Lattice):
         raise TypeError(lattice.reason)
     asked = Criterion(np.array([float((a - b).sum())]), np.array([0.5]), "two-sided")
-    return line_ps([lattice], lambda values: values * float(lattice.basis[0, 0]), asked)[0]
+
+    def delta(values: np.ndarray) -> np.ndarray:
+        return values * float(lattice.basis[0, 0])
+
+    found = pair_p(lattice, delta, asked, monotone=True)
+    return found if isinstance(found, ExactP) else ExactP(*reference_p(lattice, delta, asked, found.log_p))
 
 
 def sign_tests(right: np.ndarray) -> list[ExactP]:

@@ -7,7 +7,8 @@ of a stratum are one row, and strata without variation are part of the constant.
 The characteristic function of the sum is $\prod_h (\sum_v c_{hv} / N_h\, e^{iwv})^{N_h}$. One inverse FFT on a window
 gives its distribution, and from that come p-values and quantiles. The FFT errs by about 1e-16 whatever the size of a
 probability, so tails are computed under an exponential tilt that puts the mean of the sum at their edge. Tilting as in
-Davison and Hinkley (1988), "Saddlepoint approximations in resampling methods", but with no approximation.
+Davison and Hinkley (1988), "Saddlepoint approximations in resampling methods", but with no approximation. Bootstraps by
+convolution: Clark and Warr (2021), "Bootstrapping through discrete convolutional methods" (arXiv 2107.08019).
 """
 
 from __future__ import annotations

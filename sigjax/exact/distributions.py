@@ -289,6 +289,8 @@ def centred(number: Any, whole: int) -> np.ndarray:
     return number - whole * np.rint(number / whole)
 
 
+MANY_COINS = 200
+"""From so many on, the characteristic function is near exp(-coins / 4) at a random frequency."""
 DEVIATIONS = 9.0
 """Half-width of the window in standard deviations of S."""
 EPSILON = float(np.finfo(np.float64).eps)
@@ -298,8 +300,6 @@ _CELL = 1.0
 """With two axes: how much the root of the exponent may grow over the frequencies between those computed first."""
 _ENOUGH = 256.0
 """Weight of the rows that are looked at first: most frequencies are negligible by these alone."""
-_DENSE = 2**14
-"""Terms up to which the bound costs more than it saves."""
 _ON_ONE_THREAD, _FEWEST = 2**18, 32
 """Products of so few terms BLAS computes on one thread: waking others takes longer. Terms added at a time, at least."""
 _BLOCK = 2**15
@@ -325,32 +325,17 @@ def window_mass(reach: np.ndarray, length: int) -> np.ndarray:
     return np.where(length > reach, 0.0, 2.0 * math.exp(-(DEVIATIONS**2) / 2))
 
 
-def line_probabilities(
-    steps: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, length: int, first: np.ndarray
-) -> np.ndarray:
-    """P_theta(K = first + k) `[pair, k]`, k = 0 ... length - 1, for several pairs with one axis.
-
-    `steps` (int64) and their `multiplicity`, which is 0 for padding, are `[pair, row]`, tilts `theta` and `first`
-    (int64) `[pair]`. K is taken modulo `length`; the probabilities carry rounding noise, see `rounding`.
-
-    >>> rows, multiplicity = np.array([[1, 2]]), np.array([[2, 1]])
-    >>> line_probabilities(rows, multiplicity, np.zeros(1), 6, np.zeros(1, int))[:, :5].round(12)
-    array([[0.125, 0.25 , 0.25 , 0.25 , 0.125]])
-    """
-    half = length // 2 + 1
-    if steps.size * half <= _DENSE * len(steps):
-        frequencies, lean = np.arange(half, dtype=np.float64)[None], theta[:, None] * steps if theta.any() else None
-        held = characteristic(steps[:, :, None], multiplicity, lean, first[:, None], frequencies, (length,))
-        return np.fft.irfft(held, length)
-    # One by one, they stay in the cache.
-    pairs = zip(steps[:, :, None], multiplicity, theta[:, None], first[:, None], strict=True)
-    return np.stack([plane_probabilities(*of_pair, (length,)) for of_pair in pairs])
-
-
 def plane_probabilities(
     rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, first: np.ndarray, lengths: tuple[int, ...]
 ) -> np.ndarray:
-    """The same, of shape `lengths`, for one pair with `rows` `[row, axis]`, and `theta` and `first` `[axis]`."""
+    """P_theta(K = first + k) `[k]` on a grid of some `lengths`, for `theta` and `first` `[axis]`.
+
+    K is taken modulo the lengths; the probabilities carry rounding noise, see `rounding`.
+
+    >>> rows, multiplicity = np.array([[1], [2]]), np.array([2, 1])
+    >>> plane_probabilities(rows, multiplicity, np.zeros(1), np.zeros(1, int), (6,))[:5].round(12)
+    array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
+    """
     frequencies, held = significant_spectrum(rows, multiplicity, theta, first, lengths)
     # Of the last axis only as much as is needed, which spares the FFT of the first most of its work.
     spectrum = np.zeros((*lengths[:-1], int(frequencies[-1].max()) + 1), np.complex128)
@@ -401,42 +386,45 @@ def _significant(rows: np.ndarray, multiplicity: np.ndarray, lean: np.ndarray, l
     half = lengths[-1] // 2 + 1
     weight = multiplicity / (4.0 * np.cosh(np.minimum(np.abs(lean), MOST_LEAN)) ** 2)
     if len(lengths) == 1:
-        return _significant_on_line(rows, weight, lengths[0])[None]
+        return line_frequencies(rows, weight, lengths[0], _NEGLIGIBLE)[None]
     slope = np.sqrt(0.5 * (weight @ rows.astype(np.float64) ** 2)) * 2.0 * math.pi / np.array(lengths)
     stride = np.clip(_CELL / np.maximum(slope, 1e-300), 1, lengths).astype(np.int64)
     steps: list[int] = stride.tolist()
     some = np.arange(0, lengths[0], steps[0]), np.arange(0, half, steps[1])
     limit = (math.sqrt(_NEGLIGIBLE) + float(slope @ (stride - 1))) ** 2
-    near = _exponents(rows, weight, lengths, some) < limit
+    near = sum_exponents(rows, weight, lengths, some) < limit
     rest, others = (
         (each[near.any(axis=1 - axis)][:, None] + np.arange(steps[axis])).ravel() for axis, each in enumerate(some)
     )
     left = rest[rest < lengths[0]], others[others < half]
-    kept = np.nonzero(_exponents(rows, weight, lengths, left) < _NEGLIGIBLE)
+    kept = np.nonzero(sum_exponents(rows, weight, lengths, left) < _NEGLIGIBLE)
     return np.stack([left[0][kept[0]], left[1][kept[1]]])
 
 
-def _significant_on_line(rows: np.ndarray, weight: np.ndarray, length: int) -> np.ndarray:
-    """The same `[frequency]` on one axis. A frequency is a multiple of a stride and an offset; so is a multiple."""
+def line_frequencies(rows: np.ndarray, weight: np.ndarray, length: int, negligible: float) -> np.ndarray:
+    """The frequencies `[frequency]` on one axis where the bound is above exp(-negligible); `weight` is c pi (1 - pi).
+
+    As with two axes. A frequency is a multiple of a stride and an offset; so is a multiple.
+    """
     half, every = length // 2 + 1, max(1, int(weight.sum() / _ENOUGH))
     few, light = rows[::every], weight[::every]
     slope = math.sqrt(0.5 * float(light @ few[:, 0].astype(np.float64) ** 2)) * 2.0 * math.pi / length
     # Where waves are out of step, the exponent is about the weight, and may be less by a little.
-    root = math.sqrt(_NEGLIGIBLE)
+    root = math.sqrt(negligible)
     spare = max(0.75 * math.sqrt(light.sum()) - root, 0.0)
     reach = int(min(spare / max(slope, 1e-300), half)) or math.isqrt(half) // 2
     stride = 2 * reach + 1
     count = (half + reach) // stride + 1
     low = 1 << count.bit_length() // 2
     multiples = stride * np.arange(0, count, low), stride * np.arange(low)
-    near = _exponents(few[:, [0, 0]], light, (length, length), multiples).ravel() < (root + slope * reach) ** 2
+    near = sum_exponents(few[:, [0, 0]], light, (length, length), multiples).ravel() < (root + slope * reach) ** 2
     centres, offsets = stride * np.flatnonzero(near), np.arange(-reach, reach + 1)
-    kept = _exponents(rows[:, [0, 0]], weight, (length, length), (centres, offsets)) < _NEGLIGIBLE
+    kept = sum_exponents(rows[:, [0, 0]], weight, (length, length), (centres, offsets)) < negligible
     found = (centres[:, None] + offsets)[kept]
     return found[(found >= 0) & (found < half)]
 
 
-def _exponents(rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], frequencies: Any) -> np.ndarray:
+def sum_exponents(rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], frequencies: Any) -> np.ndarray:
     """The sum over rows of weight times 1 - cos(w.v), for each frequency of one axis with each of the other.
 
     cos(x + y) = cos x cos y - sin x sin y makes it one matrix product.

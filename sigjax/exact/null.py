@@ -2,8 +2,7 @@
 
 The score is evaluated on every value that the random-sign sum S can take, so any metric will do: it need not be linear
 or even monotone. Exchanging the systems turns S into -S and delta into -delta, so half of the values are enough
-(`settle`). For many pairs with one axis at once, a set above 0 is summed from its lowest value upwards under a tilt
-whose mean is there, so that every term is of ordinary size; sets below 0 are mirrored (`line_ps`).
+(`settle`).
 
 **Bounds.** Where the score is monotone in S, the extreme sums are those from some edge on, so the p-value is a tail
 probability P(S >= edge), or 1 minus one. For real numbers, and decimals too fine for a grid, the differences d_i are
@@ -31,15 +30,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sigjax.exact.digits import outward, settled
 from sigjax.exact.distributions import (
     DEVIATIONS,
     EPSILON,
     fft_length,
     grid_lengths,
-    grid_values,
-    line_probabilities,
     line_tilts,
     log_moment,
     plane_probabilities,
@@ -64,6 +61,7 @@ Tail = Callable[[float], "TailBounds"]
 """edge > 0 -> bounds of P(S >= edge)."""
 _POINTS = 1025
 """Values of S at which monotonicity of the score is checked."""
+_SMALLEST = 1e-300
 _FAN = 65
 """Values of S evaluated at once in a search."""
 
@@ -364,9 +362,6 @@ Delta = Callable[..., np.ndarray]
 SetMass = Callable[[np.ndarray, np.ndarray], "Mass"]
 """(values hit [pair, value], values whose mirror image is hit [pair, value]) -> their mass."""
 
-_MOST_COINS = 50
-"""With so few coins a p-value times 2^coins is a whole number that a double can hold."""
-
 
 class Mass(NamedTuple):
     """Natural logarithms `[pair]` of a probability (-inf for an empty set) and of a bound on its error."""
@@ -415,9 +410,16 @@ class ExactP(NamedTuple):
     method: Literal["exact", "dp", "tree"] = "exact"
 
 
+class Unsettled(NamedTuple):
+    """A p-value whose last digit its error leaves open."""
+
+    log_p: float
+    error_bound: float
+
+
 def full_p(
     lattice: Lattice, probabilities: np.ndarray, error: Callable[[float], float], delta: Delta, criterion: Criterion
-) -> ExactP:
+) -> ExactP | Unsettled:
     """Exact p-value from the probabilities of all that S can reach, P(S = 2k - reach), for one or two axes.
 
     `error` maps a sum of them to a bound on its absolute error.
@@ -449,7 +451,9 @@ def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: C
         log_p = np.log((chances * hit).sum(axis=1))
         return Mass(log_p, log_p + math.log(error + EPSILON))
 
-    return settle(mass, sets_of(delta[None], criterion, mirrored=False), [_MOST_COINS + 1])[0]
+    log_p, relative = _log_mass(mass, sets_of(delta[None], criterion, mirrored=False))
+    found = float(log_p[0])
+    return ExactP(math.exp(found), found / math.log(10.0) + 0.0, float(relative[0]) + EPSILON * (1.0 - found))
 
 
 def signs_p(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactP:
@@ -458,21 +462,27 @@ def signs_p(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactP:
 
 
 def outcomes_p(delta: np.ndarray, criterion: Criterion, coins: int) -> ExactP:
-    """Exact p-value from the differences of scores `[1, outcome]` of all sign vectors whose first sign is +."""
+    """Exact p-value from the differences of scores `[1, outcome]` of all sign vectors whose first sign is +.
+
+    It is a whole number of outcomes, or of half of one for mid-p.
+    """
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
         return Mass(np.log((hit.sum(axis=1) + mirrored.sum(axis=1)) / 2.0**coins), np.full(1, -np.inf))
 
-    return settle(mass, sets_of(delta, criterion), [coins])[0]
+    p_value = math.exp(float(_log_mass(mass, sets_of(delta, criterion))[0][0]))
+    p_value = math.ldexp(round(math.ldexp(p_value, coins + 1)), -coins - 1)
+    return ExactP(p_value, math.log10(p_value))
 
 
-def bounded_p(bounds: TailBounds, coins: int | None) -> ExactP:
-    """The upper one of two bounds; `coins` if both were counted in whole outcomes."""
+def bounded_p(bounds: TailBounds) -> ExactP:
+    """The upper one of two bounds, rounded outwards."""
     width = -math.expm1(bounds.log_low - bounds.log_high)
-    if width == 0.0 and coins is not None:
-        return _rounded(bounds.log_high, 0.0, coins)
-    ends = (math.exp(bounds.log_low), math.exp(bounds.log_high))
-    return ExactP(ends[1], bounds.log_high / math.log(10.0) + 0.0, width + 0.0, ends)
+    low, high = outward(math.exp(bounds.log_low), math.exp(bounds.log_high))
+    if high < _SMALLEST:  # doubles end here, logarithms do not
+        _, size = outward(0.0, -bounds.log_high / math.log(10.0) * 1e-9)
+        return ExactP(high, -size * 1e9 + 0.0, width, (low, high))
+    return ExactP(high, float(f"{math.log10(high):.10g}") + 0.0, 1.0 - low / high, (low, high))
 
 
 Sets = dict[Literal["extreme", "rest", "ties"], tuple[np.ndarray, np.ndarray]]
@@ -490,9 +500,24 @@ def sets_of(delta: np.ndarray, criterion: Criterion, *, valid: Any = True, mirro
     return sets
 
 
-@np.errstate(divide="ignore")  # empty sets
-def settle(mass: SetMass, sets: Sets, coins: Sequence[int] | np.ndarray) -> list[ExactP]:
+def settle(mass: SetMass, sets: Sets, coins: Sequence[int] | np.ndarray) -> list[ExactP | Unsettled]:
     """P-values of pairs on a common grid; `mass` gives the mass of (values hit, values whose mirror image is)."""
+    return settled_ps(*_log_mass(mass, sets), np.asarray(coins))
+
+
+def settled_ps(log_p: np.ndarray, error: np.ndarray, coins: np.ndarray) -> list[ExactP | Unsettled]:
+    """P-values from their logarithms `[pair]` and the relative errors of p, where these leave no doubt."""
+    found = settled(log_p, error, coins)
+    columns = (each.tolist() for each in (*found, log_p, error))
+    return [
+        ExactP(p_value, log10_p, bound) if certain else Unsettled(log, off)
+        for p_value, log10_p, bound, certain, log, off in zip(*columns, strict=True)
+    ]
+
+
+@np.errstate(divide="ignore")  # empty sets
+def _log_mass(mass: SetMass, sets: Sets) -> tuple[np.ndarray, np.ndarray]:
+    """Logarithms of p-values `[pair]`, and bounds on the relative errors of p."""
     log_p, log_error = mass(*sets["extreme"])
     if (likely := np.asarray(log_p > math.log(0.5))).any():
         # Close to 1 the complement is the small number, and has more digits.
@@ -505,83 +530,4 @@ def settle(mass: SetMass, sets: Sets, coins: Sequence[int] | np.ndarray) -> list
         log_p = log_p + np.log1p(-0.5 * np.exp(ties.log_p - log_p))
         log_error = np.logaddexp(log_error, ties.log_error)
     with np.errstate(invalid="ignore", over="ignore"):  # -inf where everything underflows, or nearly so
-        error = np.exp(log_error - log_p)
-    return [_rounded(*each) for each in zip(log_p.tolist(), error.tolist(), coins, strict=True)]
-
-
-def _rounded(log_p: float, error: float, coins: int) -> ExactP:
-    """The p-value; with few coins, rounded to a whole number of outcomes (or half of one, for mid-p)."""
-    p_value = math.exp(log_p)
-    outcomes = 2.0 ** (min(int(coins), _MOST_COINS) + 1) * p_value
-    if coins <= _MOST_COINS and error * outcomes < 0.25:
-        p_value = round(outcomes) / 2.0 ** (int(coins) + 1)
-        return ExactP(p_value, math.log10(p_value), 0.0)
-    return ExactP(p_value, log_p / math.log(10.0) + 0.0, error + EPSILON * (1.0 - log_p))
-
-
-def line_ps(lattices: Sequence[Lattice], delta: Delta, criterion: Criterion) -> list[ExactP]:
-    """Exact p-values of pairs with one axis, together on a common grid.
-
-    >>> lattice = Lattice(np.array([[1]]), np.array([3]), np.array([3]), np.array([[1]]))
-    >>> criterion = Criterion(np.array([3.0]), np.array([1e-9]), "greater")
-    >>> line_ps([lattice], lambda values: values, criterion)[0].p_value
-    0.125
-    """
-    most = max(len(lattice.rows) for lattice in lattices)
-    steps, multiplicity = np.zeros((2, len(lattices), most), np.int64)
-    for pair, lattice in enumerate(lattices):
-        steps[pair, : len(lattice.rows)] = lattice.rows[:, 0]
-        multiplicity[pair, : len(lattice.rows)] = lattice.multiplicity
-    reach = (steps * multiplicity).sum(axis=1)
-    deviation = np.sqrt((multiplicity * steps.astype(np.float64) ** 2).sum(axis=1))
-    lines = steps, multiplicity, fft_length(int(grid_values(reach, deviation).max()))
-    # Values of S `[pair, value]` from 0 or 1 up to the farthest, then repeating it.
-    observed = np.array([abs(int(lattice.observed[0])) for lattice in lattices])
-    farthest = np.minimum(reach, observed + 2 * np.ceil(DEVIATIONS * deviation / 2).astype(np.int64))
-    lowest = reach % 2
-    count = int(((farthest - lowest) // 2).max()) + 1
-    values = np.minimum(lowest[:, None] + 2 * np.arange(count), farthest[:, None])
-    valid = np.ones(values.shape, bool)
-    valid[:, 1:] = values[:, 1:] > values[:, :-1]
-
-    def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
-        above, other = _upper_mass(*lines, hit), (hit != mirrored).any(axis=1)
-        below = _upper_mass(*lines, mirrored & other[:, None]) if other.any() else above
-        below = Mass(*(np.where(other, *both) for both in zip(below, above, strict=True)))
-        return Mass(np.logaddexp(above.log_p, below.log_p), np.logaddexp(above.log_error, below.log_error))
-
-    sets = sets_of(delta(values), criterion, valid=valid, mirrored=valid & (values > 0))
-    return settle(mass, sets, multiplicity.sum(axis=1))
-
-
-def _upper_mass(steps: np.ndarray, multiplicity: np.ndarray, length: int, hit: np.ndarray) -> Mass:
-    """Probability of the values `hit` `[pair, value]`, from 0 or 1 on in steps of 2, on a grid of some `length`.
-
-    The `steps` `[pair, row]`, and their `multiplicity`, are padded with 0.
-    """
-    some = np.asarray(hit.any(axis=1))
-    if not some.all():
-        found = np.full((2, len(hit)), -np.inf)
-        if some.any():
-            found[:, some] = _upper_mass(steps[some], multiplicity[some], length, hit[some])
-        return Mass(*found)
-    reach: NDArray[np.int64] = (steps * multiplicity).sum(axis=1)
-    start: NDArray[np.int64] = hit.argmax(axis=1)
-    edge = reach % 2 + 2 * start
-    theta = line_tilts(steps, multiplicity, edge.astype(np.float64))
-    tilted = line_probabilities(steps, multiplicity, theta, length, (edge + reach) // 2)
-    # What is beyond reach, or beyond the half of a window, has come round from below the edge.
-    last = np.where(length > reach, reach - edge, np.minimum(reach - edge, length)) // 2
-    index = start[:, None] + np.arange(length)
-    counted = np.take_along_axis(hit, np.minimum(index, hit.shape[1] - 1), axis=1)
-    counted &= (index < hit.shape[1]) & (np.arange(length) <= last[:, None])
-    weight = np.where(counted, np.exp(-2.0 * theta[:, None] * np.arange(length)), 0.0)
-    mass = (weight * tilted).sum(axis=1)
-    noise = rounding(multiplicity.sum(axis=1), (length,))
-    noise = noise * np.linalg.norm(tilted, axis=1) * np.linalg.norm(weight, axis=1)
-    moment = log_moment(theta[:, None] * steps, multiplicity)
-    log_scale = moment - theta * edge
-    # The change of measure subtracts two large numbers.
-    noise += mass * 4e-16 * (np.abs(moment) + theta * edge)
-    log_p = np.where(mass > 0, np.log(np.maximum(mass, 0.0)) + log_scale, -np.inf)
-    return Mass(log_p, np.log(noise + window_mass(reach, length)) + log_scale)
+        return log_p, np.exp(log_error - log_p)

@@ -1,4 +1,4 @@
-"""The exact p-value of a pair with two axes.
+"""The exact p-value of a pair with two axes by itself, of any score.
 
 The score is evaluated on the points of a box around 0 that holds all but a negligible mass. S is symmetric, so half of
 the plane is enough: a point counts twice where its mirror image is in the set too, and each stands for whichever of
@@ -27,7 +27,7 @@ from sigjax.exact.distributions import (
     windows,
 )
 from sigjax.exact.lattice import Lattice, plane_axes
-from sigjax.exact.null import Criterion, Delta, ExactP, Mass, Sets, sets_of, settle
+from sigjax.exact.null import Criterion, Delta, ExactP, Mass, Sets, Unsettled, sets_of, settle
 
 _SPARE = 30.0
 """The mass outside the box is below exp(-30) = 1e-13 of the p-value."""
@@ -37,7 +37,7 @@ _BLOCK = 2**15
 """Points of a plane that are scored or added up at a time, to stay in cache."""
 _WINDOW = 41.0
 """The mass outside a window is below exp(-41) = 2e-18 on each side."""
-_ACCURACY = 1e-9
+_ACCURACY = 1e-11
 """Relative error from which one more tilt is worth its time."""
 _MOST_TILTS = 12
 _SEARCHES = 8
@@ -88,7 +88,7 @@ class Tilted(NamedTuple):
         return tuple(here), self.probability[tuple(there)]
 
 
-def plane_p(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactP:
+def plane_p(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactP | Unsettled:
     """Exact p-value of a pair with two axes."""
     # The first box serves the p-value that the observed sum suggests.
     theta = plane_tilt(lattice.rows, lattice.multiplicity, lattice.observed.astype(np.float64))
@@ -99,7 +99,9 @@ def plane_p(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactP:
         sets, needed = _score(plane, delta, criterion), math.inf
         if sets is not None:
             (found,) = settle(partial(_mass, plane), sets, [lattice.coins])
-            needed = _SPARE - found.log10_p * math.log(10.0)
+            log_p = found.log_p if isinstance(found, Unsettled) else found.log10_p * math.log(10.0)
+            # Close to 1 the complement is the small number.
+            needed = _SPARE - (log_p if log_p < math.log(0.5) else math.log(max(-math.expm1(log_p), 1e-300)))
             if plane.log_outside < -needed:
                 return found
         exponent = min(2.0 * exponent, needed + 2.0)

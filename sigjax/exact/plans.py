@@ -1,23 +1,24 @@
 """The plan of an exact test, known before anything is computed: which algorithm a pair gets, what it costs, and why.
 
 A cost is in nominal seconds: terms times constants measured once on a slow core. They do not depend on the machine, so
-the same data take the same algorithm everywhere. `plan_pairs` makes the plans, `planned_ps` carries them out; what is
-scored, and what counts as extreme, is asked of the caller once for each group of pairs that are computed together.
+the same data take the same algorithm everywhere. `plan_pairs` makes the plans, `planned_p` carries them out.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, groupby
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from sigjax.exact.boards import NEAR, long_p, pair_p
+from sigjax.exact.digits import nearest, reference_p, takes_more_digits, whole_outcomes, with_axis
 from sigjax.exact.distributions import (
     EPSILON,
+    MANY_COINS,
     dp_cost,
     dp_null,
     grid_lengths,
@@ -26,7 +27,7 @@ from sigjax.exact.distributions import (
     tree_null,
     windows,
 )
-from sigjax.exact.lattice import Lattice, NotEligible, pair_lattices
+from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
 from sigjax.exact.null import (
     BOUNDS_WIDTH,
     MOST_COINS,
@@ -34,7 +35,7 @@ from sigjax.exact.null import (
     Delta,
     ExactP,
     Tail,
-    TailBounds,
+    Unsettled,
     bound_tail,
     bounded_p,
     choose_step,
@@ -43,7 +44,6 @@ from sigjax.exact.null import (
     few_units,
     find_edges,
     full_p,
-    line_ps,
     signs_p,
     threshold_p,
 )
@@ -53,21 +53,30 @@ _PATIENCE = 1.0
 """Nominal seconds that an exact value may take where bounds would be near enough."""
 _BOX = 80.0
 """Exponent of the two-axis box whose cost is counted: that of a p-value near 1e-20."""
-_MANY = 200
-"""From this many coins on, the characteristic function is near exp(-coins / 4) at a random frequency."""
 _LARGEST_STEP = 2**40
 """Differences beyond this are not exact in the arithmetic of a grid."""
-_TOGETHER = 2**21
-"""Largest number of grid values of pairs that are computed together on one axis."""
+_FEW_COINS = 16
+"""Their signs are counted faster (0.2 ms) than their waves are added up (0.5 ms)."""
 SMALLEST_DP = 1e-280
 """Below this, the dynamic program has lost probabilities to underflow."""
 
 Pair = tuple[int, int]
 """(a, b), positions of two systems."""
 ExactResult = ExactP | NotEligible
-Scoring = Callable[[Sequence[Pair], Sequence[Lattice]], tuple[Delta, Criterion]]
-"""Some pairs and their lattices -> differences of scores as a function of S, and which of them are extreme."""
-PairTest = Callable[[Lattice, Delta, Criterion], ExactResult]
+
+
+class Scoring(NamedTuple):
+    """What is asked of the sums of a pair."""
+
+    delta: Delta
+    """Differences of scores as a function of S."""
+    criterion: Criterion
+    """Which of them are extreme."""
+    monotone: bool
+    """Whether the score is a ratio of sums, as `exact.tails` asks."""
+
+
+PairTest = Callable[[Lattice, Scoring], ExactResult | Unsettled]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -80,8 +89,7 @@ class Plan:
     num_bytes: float
     words: str
     """What the reason of the result says, with {} for the statistics that differ."""
-    test: PairTest | None
-    """None for pairs that are computed together, by `line_ps`."""
+    test: PairTest
     method: Literal["exact", "dp", "tree"] = "exact"
 
 
@@ -100,7 +108,8 @@ def plan_pairs(
     means nothing. `num_bytes` may be used.
     """
     plans: dict[Pair, Plan | NotEligible] = {}
-    for (a, b), plan in zip(pairs, pair_lattices(values, pairs, stat_names), strict=True):
+    for a, b in pairs:
+        plan = pair_lattice(values[a], values[b], stat_names)
         if isinstance(plan, Lattice):
             plan = plan_pair(plan, method, rounded=rounded, num_bytes=num_bytes)
         if method not in ("dp", "tree") and not (isinstance(plan, Plan) and plan.lattice.axes < 2):
@@ -142,7 +151,7 @@ def gib_of(num_bytes: float) -> str:
 
 def _terms(lattice: Lattice, length: float) -> float:
     """Seconds for the characteristic function; of many units it is negligible at most frequencies."""
-    return (1e-9 if lattice.coins < _MANY else 4e-11) * length * len(lattice.rows)
+    return (1e-9 if lattice.coins < MANY_COINS else 4e-11) * length * len(lattice.rows)
 
 
 def _line(lattice: Lattice) -> Plan:
@@ -150,7 +159,7 @@ def _line(lattice: Lattice) -> Plan:
     values = length + float(np.abs(lattice.observed[0])) / 2.0
     usable = float(lattice.rows.max()) < _LARGEST_STEP
     seconds = 4e-5 + 2e-7 * values + 0.25 * _terms(lattice, length)
-    return Plan(lattice, seconds, 150.0 * values if usable else math.inf, "one statistic differs{}", None)
+    return Plan(lattice, seconds, 150.0 * values if usable else math.inf, "one statistic differs{}", _by_waves)
 
 
 def _halves(lattice: Lattice) -> list[Plan]:
@@ -172,8 +181,8 @@ def _extreme(lattice: Lattice) -> list[Plan]:
 def _by_bounds(lattice: Lattice) -> Plan:
     step, length = choose_step(lattice, abs(float(lattice.observed[0])))
 
-    def test(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactResult:
-        return _by_tail(lattice, delta, criterion, lambda edge: bound_tail(lattice, edge, step), None)
+    def test(lattice: Lattice, scoring: Scoring) -> ExactResult:
+        return _by_tail(lattice, scoring, lambda edge: bound_tail(lattice, edge, step))
 
     seconds = 3e-3 + 4e-7 * length + _terms(lattice, length)
     words = f"one statistic differs{{}}; bounds of p at most {BOUNDS_WIDTH:.0%} apart"
@@ -182,23 +191,24 @@ def _by_bounds(lattice: Lattice) -> Plan:
 
 def _signs(lattice: Lattice) -> Plan:
     cost = lattice.axes * math.ldexp(0.5, lattice.coins)  # outcomes times statistics
-    return Plan(lattice, 5e-4 + 1e-7 * cost, 100.0 * cost, "few units differ{}", signs_p)
+    return Plan(lattice, 5e-4 + 1e-7 * cost, 100.0 * cost, "few units differ{}", _by_signs)
 
 
 def _plane(lattice: Lattice) -> Plan:
     box = windows(lattice.rows, lattice.multiplicity, np.zeros(2), _BOX).max(axis=1)
     points = float(np.prod(np.minimum(box, lattice.reach) + 1.0))
     seconds = 2.5e-3 + 6e-8 * points + _terms(lattice, points)
-    return Plan(lattice, seconds, 40.0 * points, "two statistics differ{}", plane_p)
+    return Plan(lattice, seconds, 40.0 * points, "two statistics differ{}", _by_waves)
 
 
 def _dynamic_program(lattice: Lattice) -> Plan:
     """Algorithm 3 of Zmigrod et al.; like the next, it holds every value that the sum can reach."""
 
-    def test(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactResult:
-        found = full_p(lattice, dp_null(lattice), lambda p: lattice.coins * EPSILON * p, delta, criterion)
+    def test(lattice: Lattice, scoring: Scoring) -> ExactResult | Unsettled:
+        found = full_p(lattice, dp_null(lattice), lambda p: lattice.coins * EPSILON * p, *scoring[:2])
+        log_p = found.log_p if isinstance(found, Unsettled) else found.log10_p * math.log(10.0)
         too_small = NotEligible("the p-value is too small for the dynamic program")
-        return found if found.p_value >= SMALLEST_DP else too_small
+        return found if log_p >= math.log(SMALLEST_DP) else too_small
 
     seconds, words = 1e-3 + 1.5e-9 * dp_cost(lattice), "dynamic program over units{}"
     return Plan(lattice, seconds, 60.0 * _num_points(lattice), words, test, "dp")
@@ -207,8 +217,8 @@ def _dynamic_program(lattice: Lattice) -> Plan:
 def _tree(lattice: Lattice) -> Plan:
     """Algorithm 4."""
 
-    def test(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactResult:
-        return full_p(lattice, tree_null(lattice), lambda _: tree_error(lattice), delta, criterion)
+    def test(lattice: Lattice, scoring: Scoring) -> ExactResult | Unsettled:
+        return full_p(lattice, tree_null(lattice), lambda _: tree_error(lattice), *scoring[:2])
 
     seconds, words = 1e-3 + 1e-8 * tree_cost(lattice), "tree of products{}"
     return Plan(lattice, seconds, 320.0 * _num_points(lattice), words, test, "tree")
@@ -218,29 +228,19 @@ def _num_points(lattice: Lattice) -> float:
     return float(np.prod(lattice.reach.astype(np.float64) + 1.0))
 
 
-def planned_ps(
-    plans: Mapping[Pair, Plan], scoring: Scoring, stat_names: tuple[str, ...], advance: Callable[[int], object]
-) -> dict[Pair, ExactResult]:
-    """The p-value of each pair by its plan, with the reason; a test whose error turns out too large says so.
-
-    `advance` takes how many pairs are done so far.
-    """
-    alone = (
-        (pair, plan.test(plan.lattice, *scoring([pair], [plan.lattice])))
-        for pair, plan in plans.items()
-        if plan.test is not None
-    )
-    together = _on_lines({pair: plan for pair, plan in plans.items() if plan.test is None}, scoring)
-    results: dict[Pair, ExactResult] = {}
-    for pair, result in chain(alone, together):
-        if isinstance(result, ExactP):
-            if result.error_bound <= BOUNDS_WIDTH:
-                result = result._replace(reason=_reason(plans[pair], stat_names), method=plans[pair].method)
-            else:
-                result = NotEligible(f"the rounding error of the exact test may exceed {BOUNDS_WIDTH:.0%} of p")
-        results[pair] = result
-        advance(len(results))
-    return results
+def planned_p(plan: Plan, scoring: Scoring, stat_names: tuple[str, ...]) -> ExactResult:
+    """The p-value of a pair by its plan, with the reason; a test whose error turns out too large says so."""
+    result = plan.test(plan.lattice, scoring)
+    if isinstance(result, NotEligible):
+        return result
+    if not result.error_bound <= BOUNDS_WIDTH:
+        return NotEligible(f"the rounding error of the exact test may exceed {BOUNDS_WIDTH:.0%} of p")
+    if isinstance(result, Unsettled):
+        if takes_more_digits(plan.lattice, result.log_p):
+            result = ExactP(*reference_p(plan.lattice, scoring.delta, scoring.criterion, result.log_p))
+        else:
+            result = ExactP(*nearest(*result))
+    return result._replace(reason=_reason(plan, stat_names), method=plan.method)
 
 
 def _reason(plan: Plan, stat_names: tuple[str, ...]) -> str:
@@ -256,39 +256,68 @@ def _identical(*_: object) -> ExactP:
     return ExactP(1.0, 0.0, 0.0)
 
 
-def _on_lines(plans: Mapping[Pair, Plan], scoring: Scoring) -> Iterator[tuple[Pair, ExactResult]]:
-    """Pairs with one axis, grouped by grid and number of rows, in groups small enough to be computed together."""
+def _by_signs(lattice: Lattice, scoring: Scoring) -> ExactP:
+    return signs_p(lattice, *scoring[:2])
 
-    def size(pair: Pair) -> tuple[int, int]:
-        lattice = plans[pair].lattice
-        return grid_lengths(lattice)[0], (len(lattice.rows) - 1).bit_length()
 
-    for (length, rows), group in groupby(sorted(plans, key=size), key=size):
-        pairs, many = list(group), max(1, _TOGETHER // (length * 2**rows))
-        for some in (pairs[start : start + many] for start in range(0, len(pairs), many)):
-            lattices = [plans[pair].lattice for pair in some]
-            yield from zip(some, line_ps(lattices, *scoring(some, lattices)), strict=True)
+def _by_waves(lattice: Lattice, scoring: Scoring) -> ExactP | Unsettled:
+    """By `boards`, where that pays; else by as many tilts as it needs, whose last digit long doubles settle."""
+    ordered = scoring.monotone or lattice.axes == 1
+    if lattice.axes == 1 and lattice.coins <= _FEW_COINS:
+        counted = _by_count(count_from, lattice, scoring)
+        if isinstance(counted, ExactP):
+            return counted
+    if ordered:
+        found = pair_p(lattice, *scoring[:2], monotone=scoring.monotone)
+        if isinstance(found, ExactP) or found.error_bound < NEAR:
+            return found
+    plane, delta = (lattice, scoring.delta) if lattice.axes == 2 else (with_axis(lattice), _of_second(scoring.delta))
+    found = plane_p(plane, delta, scoring.criterion)
+    return long_p(lattice, *scoring[:2]) or found if ordered and isinstance(found, Unsettled) else found
+
+
+def _of_second(delta: Delta) -> Delta:
+    """A score of one axis as one of two, the first of which is 0."""
+
+    def of_second(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return delta(first + second)
+
+    return of_second
 
 
 def _by_count(
-    count: Callable[[Lattice, int], int | None], lattice: Lattice, delta: Delta, criterion: Criterion
-) -> ExactResult:
+    count: Callable[[Lattice, int], int | None], lattice: Lattice, scoring: Scoring
+) -> ExactResult | Unsettled:
     """The test by the number of sign vectors in the tail."""
-
-    def tail(edge: float) -> TailBounds:
-        number = count(lattice, int(edge))
+    edges = _edges(lattice, scoring)
+    if isinstance(edges, NotEligible):
+        return edges
+    criterion, every = scoring.criterion, 2**lattice.coins
+    total = 0
+    for edge in edges if criterion.mid_p else edges[:1] * 2:
+        two_sided = criterion.alternative == "two-sided"
+        if two_sided and edge <= 0.0:
+            total += every
+            continue
+        # P(S >= edge) = 1 - P(S <= edge - 1), and S is symmetric.
+        number = count(lattice, int(edge if edge > 0.0 else 1.0 - edge))
         if number is None:  # so many are ties with the observed sum
-            return TailBounds(-math.inf, 0.0)
-        log_p = math.log(number) - lattice.coins * math.log(2.0) if number else -math.inf
-        return TailBounds(log_p, log_p)
-
-    return _by_tail(lattice, delta, criterion, tail, lattice.coins)
+            return Unsettled(0.0, 1.0)
+        total += min(2 * number, every) if two_sided else number if edge > 0.0 else every - number
+    return ExactP(*whole_outcomes(total, lattice.coins))
 
 
-def _by_tail(lattice: Lattice, delta: Delta, criterion: Criterion, tail: Tail, coins: int | None) -> ExactResult:
-    """The test by the tail of a monotone score; `coins` where tails are whole numbers of outcomes."""
+def _by_tail(lattice: Lattice, scoring: Scoring, tail: Tail) -> ExactResult:
+    """Bounds by those of the tail of a monotone score."""
+    edges = _edges(lattice, scoring)
+    if isinstance(edges, NotEligible):
+        return edges
+    return bounded_p(threshold_p(edges, tail, scoring.criterion.alternative, mid_p=scoring.criterion.mid_p))
+
+
+def _edges(lattice: Lattice, scoring: Scoring) -> tuple[float, float] | NotEligible:
+    """Where the extreme sums of a monotone score begin, and the more extreme ones."""
+    delta, criterion, _ = scoring
     observed, tolerance = float(criterion.delta[0]), float(criterion.tolerance[0])
-    edges = find_edges(lattice, lambda sums: delta(sums[None])[0], observed, tolerance, criterion.alternative)
-    if edges is None:
-        return NotEligible("the score is not monotone in the statistic that differs")
-    return bounded_p(threshold_p(edges, tail, criterion.alternative, mid_p=criterion.mid_p), coins)
+    found = find_edges(lattice, lambda sums: delta(sums[None])[0], observed, tolerance, criterion.alternative)
+    return found or NotEligible("the score is not monotone in the statistic that differs")

@@ -24,7 +24,7 @@ from unicodedata import category
 
 import numpy as np
 
-from sigjax.metrics.ratios import RATES, stack_nonnegative
+from sigjax.metrics.ratios import RATES, monotone, stack_nonnegative
 from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts, sacrebleu_signature, start_sacrebleu
 from sigjax.records import Array, Metric
 
@@ -171,6 +171,7 @@ def _moves(
     )
 
 
+@monotone
 def error_rate_score(sums: Array) -> Array:
     r"""WER or CER, $errors / ref\_len$.
 
@@ -183,6 +184,7 @@ def error_rate_score(sums: Array) -> Array:
     return _rate(sums, 1.0)
 
 
+@monotone
 def ter_score(sums: Array) -> Array:
     r"""TER, $100\,edits / ref\_len$, in percent; otherwise as `error_rate_score`.
 

@@ -38,6 +38,29 @@ def divide(numerator: Array, denominator: Array) -> Array:
     return xp.where(empty, 0.0, numerator / xp.where(empty, 1.0, denominator))
 
 
+_MONOTONE: set[Callable[..., Array]] = set()
+
+
+def monotone(score: Callable[..., Array]) -> Callable[..., Array]:
+    """Declare of a score that it is a ratio of two weighted sums of statistics, or a mean, for exact tests.
+
+    Where no statistic is negative, it only rises, or only falls, in each, the others held. And with the sums of both
+    systems together held, the sums that give a difference of scores below some t >= 0 are a convex set.
+    """
+    _MONOTONE.add(score)
+    return score
+
+
+def is_monotone(score: Callable[..., Array]) -> bool:
+    """Whether this was declared of a score.
+
+    >>> is_monotone(ratio_score), is_monotone(lambda sums: sums[..., 0] ** 2)
+    (True, False)
+    """
+    return score in _MONOTONE
+
+
+@monotone
 def ratio_score(sums: Array) -> Array:
     r"""Ratio of sums, $\sum_i n_i / \sum_i d_i$, such as precision and recall; 0 where the denominator is 0.
 
@@ -49,6 +72,7 @@ def ratio_score(sums: Array) -> Array:
     return divide(sums[..., 0], sums[..., 1])
 
 
+@monotone
 def mean_score(sums: Array) -> Array:
     r"""Mean, $\sum_i x_i / n$: `ratio_score` under its own name, by which intervals of proportions know means."""
     return ratio_score(sums)
@@ -212,6 +236,7 @@ FBETA = re.compile(r"f\d+(\.\d+)?")
 _LINKS = ("sure_matched", "possible_matched", "predicted", "sure")
 
 
+@monotone
 def f1_score(sums: Array) -> Array:
     r"""F1, the harmonic mean of precision and recall, $2\,tp / (predicted + gold)$.
 
@@ -239,6 +264,7 @@ def fbeta(name: str) -> Metric | None:
     if square == 1.0:
         return FSCORE
 
+    @monotone
     def score(sums: Array) -> Array:
         return divide((1.0 + square) * sums[..., 0], sums[..., 1] + square * sums[..., 2])
 
@@ -258,6 +284,7 @@ def fscore_ratios_score(sums: Array) -> Array:
     return divide(2.0 * recall * precision, recall + precision)
 
 
+@monotone
 def fscore_errors_score(sums: Array) -> Array:
     r"""F1 from correct items and errors, $2\,tp / (2\,tp + incorrect)$: section 2 of Zmigrod et al. (2022).
 
@@ -270,6 +297,7 @@ def fscore_errors_score(sums: Array) -> Array:
     return divide(2.0 * sums[..., 0], 2.0 * sums[..., 0] + sums[..., 1])
 
 
+@monotone
 def aer_score(sums: Array) -> Array:
     r"""Alignment error rate, $1 - (|A \cap S| + |A \cap P|) / (|A| + |S|)$; lower is better.
 

@@ -35,6 +35,7 @@ from sigjax.studies.study import StudyResult, more_in_json, study_signature
 from sigjax.studies.trials import by_one_metric
 from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import sign_ps
+from sigjax.testing.permutation import settled_signs
 
 _TILE = {"numpy": 1024, "cpu": 1024, "gpu": 4096}
 """Systems that are compared with as many others at a time."""
@@ -384,6 +385,8 @@ def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tu
     pairs = (np.count_nonzero(answers[:-1][at] != answers[1:][at], axis=1) for at in chunks)
     next_m, next_k = np.concatenate(list(pairs)), -np.diff(right)
     at = np.searchsorted(cells, next_m * width + next_k // 2)
-    to_next = zip((next_k / num_instances).tolist(), p[at].tolist(), adjusted[at].tolist(), strict=True)
-    threshold = float(p[significant].max()) if significant.any() else None
+    shown = np.append(at, np.where(significant, p, 0.0).argmax())
+    *p_next, largest = settled_signs((m + k)[shown] // 2, (m - k)[shown] // 2, "two-sided")[0].tolist()
+    to_next = zip((next_k / num_instances).tolist(), p_next, adjusted[at].tolist(), strict=True)
+    threshold = largest if significant.any() else None
     return better.tolist(), worse.tolist(), np.cumsum([1, *begins]).tolist(), list(to_next), threshold

@@ -343,7 +343,7 @@ def sign_ps(
         log_p = np.logaddexp(log_p, log_tail(coins, k + 1)) - math.log(2.0)
     p_value, log10_p, error = np.zeros((3, len(trials)))
     p_value[~few], log10_p[~few] = np.exp(log_p), log_p / math.log(10.0) + 0.0
-    error[~few] = float(np.finfo(float).eps) * np.where(log_p < 0.0, 8.0 + 4.0 * np.sqrt(coins) - 4.0 * log_p, 1.0)
+    error[~few] = float(np.finfo(float).eps) * np.where(log_p < 0.0, 24.0 + 4.0 * np.sqrt(coins) - 4.0 * log_p, 1.0)
     coins, k = trials[few], extreme[few]
     counted = 2 * count(coins, k)
     if mid_p:

@@ -68,7 +68,7 @@ from sigjax.testing.p_values import Count, exact_columns
 from sigjax.testing.permutation import (
     add_up,
     exact_budget,
-    exact_tests,
+    exact_table,
     exchanged_deltas,
     exchanged_tests,
     over_budget,
@@ -241,8 +241,7 @@ class SumsProblem(SumsData):
             return exact_columns([NotEligible(STUDENTIZED)] * len(self.hypotheses.members))
         tested = sign_tests(self, self.equivalent)
         if tested is None:
-            first = self.hypotheses.members[self.equivalent.first].tolist()
-            tested = exact_columns(exact_tests(self, [(a, b) for a, b in first], context))
+            tested = exact_table(self, self.hypotheses.members[self.equivalent.first], context)
         return tested.at(self.equivalent.which)
 
     def closed_intervals(self, joint_pairs: int = 1) -> ScoresAndDeltas | None:
@@ -331,7 +330,7 @@ class SumsProblem(SumsData):
         for lattice in (pair_lattice(a, b, self.metric.stat_names), few_units(a, b)):
             if isinstance(lattice, Lattice) and listing_seconds(lattice) <= _EXACT_SECONDS:
                 values, chances = sign_distribution(lattice)
-                return pair_deltas(self, [(0, 1)], [lattice])(*values.T[:, None])[0], chances
+                return pair_deltas(self, [(0, 1)], lattice.basis[None])(*values.T[:, None])[0], chances
         return None
 
     def bootstrap_deltas(self, systems: Pair) -> DeltaDistribution:

@@ -114,7 +114,7 @@ def test_sign_test(wins, losses, alternative):
     expected = binomtest(wins, wins + losses, alternative=alternative).pvalue
     result = permutation_test(a, b, metric="accuracy", alternative=alternative)
     assert result.method == "exact"
-    assert result.p_value == pytest.approx(expected, rel=1e-10, abs=0.0)
+    assert result.p_value == pytest.approx(expected, rel=5e-10, abs=0.0)  # ten digits
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -124,18 +124,18 @@ def test_signed_rank_sum_is_wilcoxon(size, alternative):
     ranks = np.argsort(np.argsort(np.abs(differences))) + 1
     result = permutation_test(ranks * np.sign(differences), np.zeros(size), method="exact", alternative=alternative)
     expected = wilcoxon(differences, method="exact", alternative=alternative).pvalue
-    assert result.p_value == pytest.approx(expected, rel=1e-10)
+    assert result.p_value == pytest.approx(expected, rel=5e-10)
 
 
 def test_p_values_below_the_smallest_double():
     result = permutation_test(np.ones(2000), np.zeros(2000))
     assert result.p_value == 0.0
-    assert result.log10_p == pytest.approx(-1999 * math.log10(2), rel=1e-12)
+    assert result.log10_p == float(f"{-1999 * math.log10(2):.9e}")
     # Two statistics whose product is largest when all signs are equal, 2^-1999 again.
     both = np.column_stack([np.ones(2000), 1 + np.arange(2000) % 3])
     twice = permutation_test(both, 0 * both, metric=product, method="exact")
     assert twice.p_value == 0.0
-    assert twice.log10_p == pytest.approx(-1999 * math.log10(2), rel=1e-12)
+    assert twice.log10_p == result.log10_p
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)

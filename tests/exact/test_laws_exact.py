@@ -18,7 +18,6 @@ from sigjax.exact import null as exact_null
 from sigjax.exact.distributions import (
     dp_cost,
     dp_null,
-    line_probabilities,
     plane_probabilities,
     tree_cost,
     tree_error,
@@ -54,13 +53,13 @@ def test_two_axes_are_convolution(rows, theta):
 
 
 @pytest.mark.parametrize("length", [96, 2**14])
-def test_several_pairs_with_one_axis_are_convolution(length):
-    steps, multiplicity = np.array([[1, 2, 3], [1, 4, 5], [2, 3, 0]]), np.array([[9, 9, 9], [8, 3, 6], [5, 5, 0]])
-    theta, first = np.array([0.1, 0.0, -0.2]), np.array([3, 0, 5])
-    found = line_probabilities(steps, multiplicity, theta, length, first)
-    for pair in range(3):
-        expected = law(steps[pair, :, None], multiplicity[pair], theta[pair, None], (length,))
-        np.testing.assert_allclose(found[pair], np.roll(expected, -first[pair]), rtol=0, atol=1e-14)
+def test_one_axis_is_convolution(length):
+    pairs = [((1, 2, 3), (9, 9, 9), 0.1, 3), ((1, 4, 5), (8, 3, 6), 0.0, 0), ((2, 3, 0), (5, 5, 0), -0.2, 5)]
+    for steps, multiplicity, theta, first in pairs:
+        rows, counts, tilt = np.array(steps)[:, None], np.array(multiplicity), np.array([theta])
+        found = plane_probabilities(rows, counts, tilt, np.array([first]), (length,))
+        expected = law(rows, counts, tilt, (length,))
+        np.testing.assert_allclose(found, np.roll(expected, -first), rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("unit", [1, 2, 6, 1000])
@@ -73,9 +72,9 @@ def test_one_axis_with_many_coins_is_convolution(unit, theta, others):
         steps = np.append(unit * rng.integers(1, 60, 2100), others).astype(int)
         rows, counts = np.unique(steps, return_counts=True)
         rows, counts = np.append(rows, np.zeros(300, int)), np.append(counts, np.zeros(300, int))  # padding
-        found = line_probabilities(rows[None], counts[None], np.array([theta]), length, np.array([5]))
+        found = plane_probabilities(rows[:, None], counts, np.array([theta]), np.array([5]), (length,))
         expected = law(rows[:, None], counts, np.array([theta]), (length,))
-        np.testing.assert_allclose(found[0], np.roll(expected, -5), rtol=0, atol=3e-14)
+        np.testing.assert_allclose(found, np.roll(expected, -5), rtol=0, atol=3e-14)
 
 
 @pytest.mark.parametrize("coins", [8, 90, 400])

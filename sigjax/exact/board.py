@@ -1,0 +1,175 @@
+r"""The exact tests of all pairs of a board at once: one matrix product, then tails.
+
+Pairs share their distinct difference rows v. With counts C `[pair, row]`, the logarithm of the characteristic function
+of every pair at every frequency is `C @ log|cos(w.v)|`, or, under a tilt, `C @ log|cos + i tanh(theta.v) sin|`, its
+angle `C @ arctan(tanh(theta.v) tan)` plus a whole number of parts of a turn. So logarithms and arctangents are computed
+once per row and frequency of the board. `Board` holds rows and counts, `waves` these tables, `tails` what follows, and
+`boards` makes p-values of it.
+
+**Which pairs.** Those where systems differ in one statistic or two of few values, and whose score is
+monotone in each: then what is extreme lies beyond an edge. The law of delta is symmetric, so all p-values are tails
+$P(\Delta \ge t)$ or $P(\Delta > t)$ with $t \ge 0$, twice a tail, or 1 less one.
+
+References: Zmigrod, Vieira and Cotterell (2022); of tails by tilted transforms, Peres, Lee and Keich (2020), "Exactly
+computing the tail of the Poisson-binomial distribution" (ShiftConvolve, arXiv 2004.07429); of exact tests on a GPU,
+Ekvall, Hoehle and Kaell (2021), "Parallelized calculation of permutation tests" (btaa1007).
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sigjax.exact.distributions import DEVIATIONS, MANY_COINS
+
+_MOST_CODES = 2**13
+"""Possible difference rows up to which they are counted."""
+_TOGETHER = 2**20
+"""Differences counted at a time."""
+_MOST_PARTS = 2.0**50
+"""Of a turn, times the largest sum: float64 holds these whole numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """Pairs that share their distinct difference rows."""
+
+    rows: np.ndarray
+    """[row, axis] int64: distinct differences up to their sign, without 0."""
+    counts: np.ndarray
+    """[pair, row] int32: how many units have this difference."""
+    observed: np.ndarray
+    """[pair, axis] int64: sums of the differences."""
+    basis: np.ndarray
+    """[axis, stat] int64: the differences of the statistics are S @ basis."""
+
+    @property
+    def axes(self) -> int:
+        """One or two."""
+        return self.rows.shape[1]
+
+    def at(self, pairs: np.ndarray) -> "Board":
+        """Some of the pairs."""
+        return replace(self, counts=self.counts[pairs], observed=self.observed[pairs])
+
+    def used(self) -> "Board":
+        """The same pairs, with the rows that any of them has."""
+        some = self.counts.any(axis=0)
+        return replace(self, rows=self.rows[some], counts=self.counts[:, some])
+
+    def __len__(self) -> int:
+        """The number of pairs."""
+        return len(self.counts)
+
+
+def make_board(values: np.ndarray, pairs: np.ndarray) -> Board | None:
+    """The board of some pairs `[pair, 2]`, from the statistics `[system, unit, stat]` (int64) of all systems.
+
+    None if more than two statistics differ, or these have many values.
+
+    >>> answers = np.array([[[1], [1], [0]], [[0], [1], [4]], [[0], [3], [0]]])
+    >>> board = make_board(answers, np.array([[0, 1], [0, 2]]))
+    >>> board.rows.tolist(), board.counts.tolist(), board.observed.tolist()
+    ([[1], [2], [4]], [[1, 0, 1], [1, 1, 0]], [[-3], [-1]])
+    """
+    apart = values - values[:1]
+    varying = np.flatnonzero(apart.any(axis=(0, 1)))
+    if not 1 <= varying.size <= 2:
+        return None
+    columns = np.moveaxis(apart[:, :, varying], 2, 0)
+    scale = np.gcd.reduce(columns.reshape(len(columns), -1), axis=1)
+    columns = columns // scale[:, None, None]
+    spans = [int(np.ptp(column)) for column in columns]
+    # A row is one whole number, whose sign is that of its first part.
+    radix = 2 * spans[1] + 1 if len(spans) == 2 else 1
+    width = spans[0] * radix + (spans[1] if len(spans) == 2 else 0) + 1
+    if width > _MOST_CODES:
+        return None
+    codes = columns[0] * radix + (columns[1] if len(spans) == 2 else 0)
+    codes = codes.astype(np.int32)
+    counts = np.empty((len(pairs), width), np.int32)
+    together = max(1, _TOGETHER // codes.shape[1])
+    offsets = width * np.arange(together, dtype=np.int32)[:, None]
+    for start in range(0, len(pairs), together):
+        a, b = pairs[start : start + together].T
+        keys = np.abs(codes[a] - codes[b])
+        keys += offsets[: len(a)]
+        counts[start : start + len(a)] = np.bincount(keys.ravel(), minlength=width * len(a)).reshape(-1, width)
+    used = np.flatnonzero(counts[:, 1:].any(axis=0)) + 1
+    first = (used + radix // 2) // radix
+    rows = np.stack([first, used - first * radix], axis=1)[:, : len(spans)]
+    totals = columns.sum(axis=2)
+    basis = np.zeros((len(spans), values.shape[2]), np.int64)
+    basis[np.arange(len(spans)), varying] = scale
+    observed = (totals[:, pairs[:, 0]] - totals[:, pairs[:, 1]]).T
+    return Board(rows, counts[:, used], observed, basis)
+
+
+def usual(board: Board) -> np.ndarray:
+    """Which pairs the board serves, `[pair]` bool: with two axes, their rows span a plane."""
+    coins, reach = board.counts.sum(axis=1), board.counts @ np.abs(board.rows)
+    deviation: np.ndarray = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2)
+    # Angles are whole numbers of parts of a turn, which float64 has to hold.
+    box = math.prod((2.0 * DEVIATIONS * deviation.max(axis=0, initial=0.0) + 16.0).tolist())
+    parts: np.ndarray = box * (coins + reach.sum(axis=1))
+    held: np.ndarray = (coins > 0) & (parts < _MOST_PARTS)
+    if board.axes == 1:
+        return held
+    squares = [board.rows[:, i] * board.rows[:, j] for i, j in ((0, 0), (1, 1), (0, 1))]
+    first, second, both = (board.counts @ each for each in squares)
+    flat = first.astype(np.float64) * second <= both.astype(np.float64) ** 2 * (1.0 + 1e-6)
+    return held & ~flat
+
+
+class Tails(NamedTuple):
+    """Logarithms of probabilities `[pair]` and bounds on their relative errors."""
+
+    log_p: np.ndarray
+    error: np.ndarray
+
+
+_A_PAIR, _A_ROW, _A_POINT = (3e-5, 3e-4), 2.5e-6, 8e-8
+"""Nominal seconds per: pair with one axis or two, value of the first of two axes, point of a grid."""
+
+
+def board_seconds(board: Board, units: int, *, monotone: bool = True) -> float:
+    """Nominal, of a pair; differences of so many `units` are counted."""
+    deviation = np.sqrt((board.counts @ board.rows.astype(np.float64) ** 2).max(axis=0))
+    widths = DEVIATIONS * deviation
+    counted = _A_PAIR[board.axes - 1] + 1e-8 * units
+    if not monotone:
+        return counted + _A_POINT * math.prod(widths.tolist())
+    return counted + (_A_ROW * float(widths[0]) if board.axes == 2 else 0.0)
+
+
+_A_GRID, _ON_GRID, _A_WAVE = 5e-3, 1.5e-3, 6e-8
+"""Measured seconds of: a common grid of pairs with two axes, a pair on it, a row or pair at a frequency of a tilt."""
+_ALONE, _SCORED, _A_TERM = 4e-3, 5e-8, (2e-9, 8e-11)
+"""The same of: a pair by itself, a point of its grid, a row at it, for few coins and for many."""
+_ON_LINE, _FEW_WAVES = 1e-3, 200
+"""The same of a pair with one axis by itself; waves that it has."""
+_LONG_GRID, _LONG_WAVE, _MOST_LONG = 1e-2, 4e-7, 0.1
+"""The same with long doubles, and how many a pair may take."""
+
+
+def pays(board: Board, deviation: np.ndarray, frequencies: int, tilts: int, real: Any) -> bool:
+    """Whether pairs with two axes are faster on a common grid than by themselves (`planes`).
+
+    They share few waves where most differences are common to all pairs, and tilts are gentle: 300 pairs by F1 of 2,000
+    units take 0.9 instead of 6.4 s. Where sums of clusters differ in every pair, or p is tiny, nearly all frequencies
+    count, on a grid that no tilt shrinks: 10 such pairs take 2.9 instead of 0.27 s. And the few points of a pair with
+    60 units are scored (5.6 ms) before its edges are found (7.7 ms).
+    """
+    count, terms = len(board), frequencies * (len(board.rows) * tilts + len(board))
+    if real == np.longdouble:
+        return _LONG_GRID * count + _LONG_WAVE * terms < _MOST_LONG * count
+    points, own_rows = DEVIATIONS**2 * deviation.max(axis=0).prod(), (board.counts > 0).sum(axis=1).mean()
+    many = bool(board.counts.sum(axis=1).min() >= MANY_COINS)
+    alone = _ALONE + points * (_SCORED + _A_TERM[many] * own_rows)
+    return bool(_A_GRID + _ON_GRID * count + _A_WAVE * terms < alone * count)
+
+
+def pays_on_line(pairs: int, rows: int, frequencies: int) -> bool:
+    """Whether pairs with one axis and the same tilt are faster together than each with its own waves."""
+    return _A_WAVE * frequencies * (rows + pairs) < pairs * (_ON_LINE + _A_WAVE * _FEW_WAVES * rows)

@@ -1,0 +1,493 @@
+r"""Exact p-values to ten significant digits, correctly rounded: whatever computed them, the bytes are the same.
+
+FFTs, matrix products and logarithms differ in their last digits between machines, devices and versions. So p and log10
+p are reported as libraries of elementary functions report theirs (Ziv's strategy): where both ends of the interval
+that the error allows round to one number, that is it (`settled`). If they do not, about once in a hundred pairs, that
+pair alone is computed again: with long doubles, then, on a small grid, with as many digits as it needs (`reference_p`).
+What is left rounds the middle of the interval (`nearest`): the last digit may be another, and `error_bound` says so.
+The error is a worst case in `waves` and `tails`, and an estimate in `planes` (each of 36 errors was below a fiftieth of
+it) and for sign tests.
+
+**With more digits.** The sum is tilted as in `distributions`, and its characteristic function comes from whole numbers
+that stand for fractions of $2^{bits}$, as do the roots of unity. With $\hat W$ the transform of how often each point
+counts, times its weight $\exp(-\theta s)$, $p = M(\theta)\, L^{-1} \sum_f \varphi_\theta(f) \hat W(f)$ over the few
+frequencies f where $\varphi$ is above $e^{-bits / 2}$. Points that count come in runs along the last axis, whose
+weights are a geometric series: only their ends matter. With as many bits as coins, p is a whole number of outcomes.
+
+Reference: Ziv (1991), "Fast evaluation of elementary mathematical functions with correctly rounded last bit".
+"""
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sigjax.exact.distributions import covariance, fft_length, log_moment, plane_tilt, sum_exponents
+from sigjax.exact.lattice import Lattice, hull
+
+DIGITS = 10
+_SHORT = 6
+"""Digits of bounds."""
+MOST_COINS = 50
+"""With so few coins a p-value times 2^coins is a whole number that a double can hold."""
+_MOST_OUTCOMES = 2.0**38
+"""Up to so many outcomes their number is reported: an error of 1e-13 leaves no doubt about it."""
+_TENS = np.array([10.0**power for power in range(23)])
+"""Powers of ten that doubles hold exactly."""
+_LOG_TEN = 2.3025851249694824, np.longdouble("-3.1975436737857008545815635792399e-8")
+"""Log 10 as a number of few bits, and the rest."""
+_TILTED = -30.0
+"""Logarithm of p below which the reference path tilts."""
+_FIRST_BITS = 112
+_BLOCK = 2**18
+"""Points scored at a time."""
+
+
+class Settled(NamedTuple):
+    """What is reported of p-values `[pair]`."""
+
+    p_value: np.ndarray
+    log10_p: np.ndarray
+    error_bound: np.ndarray
+    """Bound on the relative error of `p_value`; 0 where it is a whole number of outcomes."""
+    certain: np.ndarray
+    """Whether it is the only number that the error allows; the others are to be computed again."""
+
+
+def settled(log_p: np.ndarray, error: np.ndarray, coins: np.ndarray) -> Settled:
+    """Round p-values `[pair]`, from their logarithms and bounds on the errors of these; with few coins to outcomes.
+
+    >>> settled(np.log([0.25, 1 / 3]), np.full(2, 1e-14), np.array([5, 100]))[:2]
+    (array([0.25      , 0.33333333]), array([-0.60205999, -0.47712125]))
+    """
+    unit, ten = float(np.finfo(log_p.dtype).eps), log_p.dtype.type(_LOG_TEN[0]) + log_p.dtype.type(_LOG_TEN[1])
+    own = unit * (32.0 + np.abs(log_p).astype(np.float64))  # of exp, logarithms, and the logarithms themselves
+    with np.errstate(invalid="ignore"):
+        p_value, certain = _decimals(log_p, error + own)
+        size = -log_p / ten
+        log10_p, sure = np.zeros(len(log_p)), error == 0.0
+        some = size > 0.0
+        logs = np.log(size[some])
+        relative = error[some] / -log_p[some] + unit * (64.0 + 8.0 * np.abs(logs))
+        log10_p[some], sure[some] = _decimals(logs, relative.astype(np.float64))
+        bound = np.where(log10_p == 0.0, 0.0, _half_units(p_value))
+        outcomes = np.ldexp(np.exp(log_p.astype(np.float64)), np.minimum(coins, MOST_COINS) + 1)
+    certain, whole = certain & sure, np.rint(outcomes)
+    few = (coins <= MOST_COINS) & (whole < _MOST_OUTCOMES)
+    if few.any():
+        p_value[few] = np.ldexp(whole[few], -coins[few] - 1)
+        log10_p[few] = [math.log10(each) if each else -math.inf for each in p_value[few].tolist()]
+        bound[few] = 0.0
+        certain[few] = (error * outcomes < 0.25)[few] & (whole[few] > 0.0)
+    return Settled(p_value, -np.abs(log10_p) + 0.0, bound, certain)
+
+
+def _half_units(p_value: np.ndarray) -> np.ndarray:
+    """Half a unit of the last digit, relative to the number; where doubles have fewer digits, the most it can be."""
+    exponent = np.floor(np.log10(np.maximum(p_value, 1e-300)))
+    unit = 10.0 ** (np.where(p_value < 1.0, exponent, -1.0) - DIGITS + 1.0)
+    return np.where(p_value > 1e-290, 0.5 * unit / np.maximum(p_value, 1e-300), 0.5 * 10.0 ** (1.0 - DIGITS))
+
+
+def _decimals(log_x: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The decimals of `DIGITS` digits next to exp(log_x), and whether they are so for all relative errors allowed."""
+    exponent = np.floor(log_x.astype(np.float64) / math.log(10.0))
+    scale = DIGITS - 1 - exponent
+    usual = np.abs(scale) < len(_TENS)
+    power = _TENS[np.where(usual, np.abs(scale), 0).astype(int)]
+    # Where doubles do not hold the power of ten, its logarithm is added.
+    shifted = (log_x + np.where(usual, 0.0, scale * _LOG_TEN[0])) + np.where(usual, 0.0, scale) * _LOG_TEN[1]
+    x = np.exp(shifted)
+    whole = np.where(usual, np.where(scale < 0, x / power, x * power), x)
+    near = np.rint(whole)
+    away = np.abs(whole - near).astype(np.float64)
+    whole, near = whole.astype(np.float64), near.astype(np.float64)
+    certain = away + whole * (error + 1e-19 * np.abs(scale)) < 0.5
+    found = np.where(scale < 0, near * power, near / power)
+    for i in np.flatnonzero(~usual).tolist():
+        found[i] = float(f"{int(near[i])}e{-int(scale[i])}") if math.isfinite(near[i]) else math.nan
+    return found, certain & np.isfinite(whole)
+
+
+def outward(low: float, high: float) -> tuple[float, float]:
+    """Bounds rounded outwards to few digits, so that they hold, and last digits of machines do not show.
+
+    >>> outward(0.12345678, 0.12345678)
+    (0.123456, 0.123457)
+    """
+    down, up = (Context(prec=_SHORT, rounding=rounding) for rounding in (ROUND_FLOOR, ROUND_CEILING))
+    # A part in 10^12 covers what machines differ by.
+    return float(down.create_decimal(low * (1.0 - 1e-12))), min(float(up.create_decimal(high * (1.0 + 1e-12))), 1.0)
+
+
+class Reference(NamedTuple):
+    """A p-value from the reference path."""
+
+    p_value: float
+    log10_p: float
+    error_bound: float
+
+
+_MOST_POINTS = 2.0**15
+"""Points of a grid up to which more digits take a few seconds at most."""
+
+
+def takes_more_digits(lattice: Lattice, log_p: float) -> bool:
+    """Whether `reference_p` of a pair takes no more than a few seconds."""
+    spread = math.sqrt(2.0 * (-log_p + 0.5 * _FIRST_BITS))
+    sides = np.minimum(lattice.reach + 1.0, lattice.deviation * spread + 1.0)
+    return float(np.prod(sides)) <= _MOST_POINTS
+
+
+def nearest(log_p: float, error: float) -> Reference:
+    """The p-value rounded to ten digits, of which the last one may be another; `error` bounds that of p.
+
+    >>> nearest(math.log(1 / 3), 1e-12)[:2]
+    (0.3333333333, -0.4771212547)
+    """
+    p_value, log10_p = math.exp(log_p), log_p / math.log(10.0)
+    p_value, log10_p = (float(f"{each:.{DIGITS}g}") + 0.0 for each in (p_value, log10_p))
+    return Reference(p_value, log10_p, error + float(_half_units(np.array([p_value]))[0]))
+
+
+def reference_p(lattice: Lattice, score: Any, criterion: Any, log_p: float) -> Reference:
+    """The p-value of one pair with one axis or two, to the last digit; `log_p` is about its logarithm.
+
+    `score` maps values of S `[1, ...]` on each axis to differences of scores, `criterion` says which are extreme.
+    """
+    bits, rest = _FIRST_BITS, log_p > math.log(0.5)  # of p near 1 the complement is the small number
+    needed = -math.log(max(-math.expm1(log_p), 1e-300)) if rest else -log_p
+    while True:
+        with localcontext(Context(prec=int(0.302 * bits + needed / 2.3) + 40, Emin=-(10**9), Emax=10**9)):
+            found = _attempt(lattice, score, criterion, needed, bits, rest=rest)
+        if found is not None:
+            return found
+        bits *= 2
+
+
+class _Points(NamedTuple):
+    """How often each point of a box around 0 counts, twice over."""
+
+    values: tuple[np.ndarray, np.ndarray]
+    """Values of S on each axis."""
+    times: np.ndarray
+    """[first, second] int8"""
+    outside: float
+    """Bound on the mass outside the box."""
+
+
+def _attempt(lattice: Lattice, score: Any, criterion: Any, needed: float, bits: int, *, rest: bool) -> Reference | None:
+    """The p-value with so many bits; None if they are too few."""
+    plane = lattice if lattice.axes == 2 else with_axis(lattice)
+    points = _counted(lattice, plane, score, criterion, needed + 0.5 * bits, rest=rest)
+    if points.times.any():
+        mass, error = _mass(plane, points, bits)
+    else:
+        mass, error = Decimal(0), Decimal(0)
+    error += Decimal(points.outside)
+    ends = [(1 - mass - error, 1 - mass + error) if rest else (mass - error, mass + error)][0]
+    outcomes = 2 ** (lattice.coins + 1)
+    with localcontext() as context:
+        context.prec += int(0.302 * lattice.coins)
+        if error * outcomes < Decimal("0.25"):
+            whole = round((ends[0] + ends[1]) / 2 * outcomes)
+            exact = Decimal(whole) / outcomes
+            ends = exact, exact
+    if not 0 < ends[0] or (rest and ends[0] != ends[1] and not mass > error):
+        return None
+    return _read(ends, lattice.coins)
+
+
+_MOST_DIGITS = 400
+
+
+def whole_outcomes(number: int, coins: int) -> Reference:
+    """The p-value of a `number` of outcomes of so many coins and one more.
+
+    >>> whole_outcomes(3, 10).p_value, whole_outcomes(3, 100).p_value
+    (0.00146484375, 1.183291358e-30)
+    """
+    with localcontext(Context(prec=min(coins + 40, _MOST_DIGITS), Emin=-(10**9), Emax=10**9)):
+        p_value = Decimal(number) / Decimal(2) ** (coins + 1)
+        found = _read((p_value, p_value), coins)
+    assert found is not None  # both ends are one
+    return found
+
+
+def _read(ends: tuple[Decimal, Decimal], coins: int) -> Reference | None:
+    """What both ends of the interval round to, if they do."""
+    if coins <= MOST_COINS and round(ends[0] * 2 ** (coins + 1)) < _MOST_OUTCOMES:
+        p_value = float(ends[0])
+        return Reference(p_value, math.log10(p_value), 0.0) if ends[0] == ends[1] else None
+    short = Context(prec=DIGITS, Emin=-(10**9), Emax=10**9)
+    p_values = {short.plus(end) for end in ends}
+    logs = {short.plus(end.log10()) for end in ends}
+    if len(p_values) > 1 or len(logs) > 1:
+        return None
+    p_value, log10_p = float(p_values.pop()), float(logs.pop())
+    return Reference(p_value, log10_p + 0.0, float(_half_units(np.array([p_value]))[0]) if log10_p else 0.0)
+
+
+def with_axis(lattice: Lattice) -> Lattice:
+    """A lattice with one axis as one with two, the first of which has 0 alone."""
+    rows = np.concatenate([0 * lattice.rows, lattice.rows], axis=1)
+    return Lattice(rows, lattice.multiplicity, np.append(0, lattice.observed), np.eye(2, dtype=np.int64))
+
+
+def _counted(lattice: Lattice, plane: Lattice, score: Any, criterion: Any, exponent: float, *, rest: bool) -> _Points:
+    """The points of a box outside which less than exp(-exponent) lies on each side, and how often each counts."""
+    reach = plane.reach
+    half = np.minimum(reach, np.ceil(plane.deviation * math.sqrt(2.0 * exponent)).astype(np.int64) // 2 * 2 + reach % 2)
+    first, second = (np.arange(-int(each), int(each) + 1, 2) for each in half)
+    lowest, highest = hull(plane, first)
+    times = np.zeros((len(first), len(second)), np.int8)
+    rows = max(1, _BLOCK // len(second))
+    for start in range(0, len(first), rows):
+        part = slice(start, start + rows)
+        inside = (second >= lowest[part, None]) & (second <= highest[part, None])
+        at = np.nonzero(inside)
+        axes = (first[part][at[0]], second[at[1]])[-lattice.axes :]
+        deltas = score(*(axis[None] for axis in axes))
+        met = criterion.met(deltas)
+        doubled = 2 * met.astype(np.int8)
+        if criterion.mid_p:
+            doubled -= (met & criterion.tied(deltas)).astype(np.int8)
+        times[part][at] = 2 - doubled[0] if rest else doubled[0]
+    cut = int((half < reach).sum())
+    return _Points((first, second), times, 2.0 * cut * math.exp(-min(exponent, 740.0)) if exponent < 740.0 else 0.0)
+
+
+def _mass(lattice: Lattice, points: _Points, bits: int) -> tuple[Decimal, Decimal]:
+    """The probability of the points, each as often as it counts, and a bound on its error."""
+    (first, second), times = points.values, points.times
+    theta, best = _tilt(lattice, points)
+    if theta.any():  # of a point and its mirror image the tilt makes one likelier: it stands for both
+        level = theta[0] * first[:, None] + theta[1] * second
+        times = np.where(level > 0.0, times + times[::-1, ::-1], np.where(level == 0.0, times, 0)).astype(np.int8)
+    rows, multiplicity = lattice.rows, lattice.multiplicity
+    total, spread = multiplicity @ rows, math.sqrt(float(bits))
+    mean = (multiplicity * np.tanh(rows @ theta)) @ rows
+    # The window: the tilted sum is outside of it with a probability below 2 exp(-bits / 2) on each axis.
+    low = np.maximum(
+        np.floor((mean - spread * lattice.deviation + total) / 2).astype(np.int64), (total - lattice.reach) // 2
+    )
+    high = np.minimum(
+        np.ceil((mean + spread * lattice.deviation + total) / 2).astype(np.int64), (total + lattice.reach) // 2
+    )
+    lengths = tuple(fft_length(count) if count > 1 else 1 for count in (high - low + 1).tolist())
+    spans = [(axis + shift) // 2 for axis, shift in zip((first, second), total, strict=True)]
+    held = tuple((span >= least) & (span <= most) for span, least, most in zip(spans, low, high, strict=True))
+    inner = times[held[0]][:, held[1]]
+    columns, places = spans[1][held[1]] - low[1], spans[0][held[0]] - low[0]
+    # Logarithms of the weights, relative to that of the likeliest point.
+    weight = -(theta[0] * (first - best[0]))[:, None] - theta[1] * (second - best[1])
+    largest = float(np.where(times > 0, weight, -np.inf).max())
+    of_inner = weight[held[0]][:, held[1]]
+    summed = float((inner * np.exp(np.where(inner > 0, of_inner - largest, -np.inf))).sum())
+    z = [Decimal(float(np.exp(2.0 * each))) for each in theta]
+    odds = [z[0] ** int(row[0]) * z[1] ** int(row[1]) for row in rows]
+    moment = Decimal(1)
+    for each, count in zip(odds, multiplicity.tolist(), strict=True):
+        moment *= ((1 + each) / 2) ** count
+    star = [int((point + shift) // 2) - int(least) for point, shift, least in zip(best, total, low, strict=True)]
+    found = _transformed(lattice, odds, z, inner, places, columns, star, low, lengths, bits)
+    scale = moment
+    for each, least, point in zip(z, low, star, strict=True):
+        scale /= each ** (int(least) + point)
+    # Roundings of each probability: of every coin, of every product with a root, and frequencies that are left out.
+    each_error = math.exp(-0.5 * bits) + 2.0**-bits * (64.0 * lattice.coins + 64.0)
+    outside = 8.0 * math.exp(-0.5 * bits) * (4.0 if (high - low < lattice.reach).any() else 0.0)
+    error = Decimal(summed * each_error + outside) * Decimal(largest).exp() + (lengths[0] + 16) * Decimal(2) ** (
+        4 - bits
+    )
+    return scale * found / 2, scale * error / 2
+
+
+def _tilt(lattice: Lattice, points: _Points) -> tuple[np.ndarray, np.ndarray]:
+    """A tilt under which the likeliest of the points is the mean, and that point; none where they are not rare."""
+    (first, second), (row, column) = points.values, np.nonzero(points.times)
+    some = np.stack([first[row], second[column]]).astype(np.float64)
+    theta, best = np.zeros(2), np.zeros(2)
+    for _ in range(4):
+        inverse = np.linalg.pinv(covariance(lattice.rows, lattice.multiplicity, theta), hermitian=True)
+        x, y = some[0] - best[0], some[1] - best[1]
+        rate = theta[0] * x + theta[1] * y
+        rate += 0.5 * inverse[0, 0] * x * x + inverse[0, 1] * x * y + 0.5 * inverse[1, 1] * y * y
+        best = some[:, int(rate.argmin())]
+        theta = plane_tilt(lattice.rows, lattice.multiplicity, best)
+        theta[lattice.reach == 0] = 0.0
+    if log_moment(lattice.rows @ theta, lattice.multiplicity) - theta @ best > _TILTED:
+        return np.zeros(2), np.array([first[len(first) // 2], second[len(second) // 2]])
+    return theta, best
+
+
+def _transformed(
+    lattice: Lattice,
+    odds: list[Decimal],
+    z: list[Decimal],
+    times: np.ndarray,
+    places: np.ndarray,
+    columns: np.ndarray,
+    star: list[int],
+    low: np.ndarray,
+    lengths: tuple[int, ...],
+    bits: int,
+) -> Decimal:
+    """The sum over points of how often each counts, its weight relative to `star`, and its tilted probability."""
+    chances = [each / (1 + each) for each in odds]
+    weight = lattice.multiplicity * np.array([float(each * (1 - each)) for each in chances])
+    every = np.arange(-(lengths[0] // 2), lengths[0] - lengths[0] // 2), np.arange(lengths[1] // 2 + 1)
+    kept = sum_exponents(lattice.rows, weight, lengths, every) < 0.5 * bits
+    some = [each[kept.any(axis=1 - axis)] for axis, each in enumerate(every)]
+    chosen = np.nonzero(kept[kept.any(axis=1)][:, kept.any(axis=0)])
+    roots = [_roots(length, bits) for length in lengths]
+    frequencies = [each[at] for each, at in zip(some, chosen, strict=True)]
+    one, phi = 1 << bits, _Complex.real(1 << bits, len(chosen[0]))
+    for row, count, chance in zip(lattice.rows, lattice.multiplicity.tolist(), chances, strict=True):
+        share = int(chance * one)
+        wave = roots[1].at(frequencies[1] * row[1])
+        wave = wave.times(roots[0].at(frequencies[0] * row[0]), bits) if row[0] else wave
+        phi = phi.times(
+            _Complex(one - share + (share * wave.re >> bits), share * wave.im >> bits).power(count, bits), bits
+        )
+    for axis in (0, 1):
+        phi = phi.times(roots[axis].at(-frequencies[axis] * int(low[axis])), bits)
+    # Weights along an axis may be large where those along the other are small.
+    wide = bits + 16
+    if lengths[0] > 1:
+        wide += math.ceil(sum(abs(math.log2(float(each))) * length for each, length in zip(z, lengths, strict=True)))
+    counted = np.flatnonzero(times.any(axis=1))
+    waves = _runs(times[counted], columns, z[1], star[1], some[1], lengths[1], wide)
+    scales = np.array([int(z[0] ** (star[0] - int(place)) * (1 << wide)) for place in places[counted]], object)
+    waves = _Complex(waves.re * scales[:, None] >> 2 * wide - bits, waves.im * scales[:, None] >> 2 * wide - bits)
+    turn = roots[0].at(-np.outer(some[0], places[counted]))
+    most = bits + 2 + max(0, *(int(abs(part).max()).bit_length() - bits for part in waves))
+    both = np.concatenate(list(waves))
+    left = np.concatenate([turn.re, -turn.im], axis=1), np.concatenate([turn.im, turn.re], axis=1)
+    spectrum = _Complex(*(_product(part, both, most) >> bits for part in left))
+    real = phi.re * spectrum.re[chosen] - phi.im * spectrum.im[chosen]
+    # A frequency and its mirror image.
+    twice = np.where(2 * frequencies[1] % lengths[1] == 0, 1, 2).astype(object)
+    return Decimal(int((real * twice).sum())) / (math.prod(lengths) << 2 * bits)
+
+
+class _Complex(NamedTuple):
+    """Complex numbers in whole numbers of fractions of a power of two."""
+
+    re: Any
+    im: Any
+
+    @classmethod
+    def real(cls, number: int, count: int) -> "_Complex":
+        """The same number so many times."""
+        return cls(np.full(count, number, object), np.zeros(count, int).astype(object))
+
+    def times(self, other: "_Complex", bits: int) -> "_Complex":
+        """The product."""
+        real = self.re * other.re - self.im * other.im
+        return _Complex(real >> bits, self.re * other.im + self.im * other.re >> bits)
+
+    def power(self, count: int, bits: int) -> "_Complex":
+        """A power, by squaring."""
+        found, square = None, self
+        while count:
+            if count & 1:
+                found = square if found is None else found.times(square, bits)
+            count >>= 1
+            square = square.times(square, bits) if count else square
+        assert found is not None
+        return found
+
+    def at(self, index: np.ndarray) -> "_Complex":
+        """Of a table, the numbers at these places modulo its length."""
+        index = np.asarray(index) % len(self.re)
+        return _Complex(self.re[index], self.im[index])
+
+
+@lru_cache(maxsize=64)
+def _roots(length: int, bits: int) -> _Complex:
+    """The roots of unity exp(2 pi i j / length)."""
+    inner = bits + 16 + 2 * length.bit_length()
+    angle = 2 * _pi(inner) // length
+    cosine, sine, term, k = 0, 0, 1 << inner, 0
+    while term:
+        signed = term if k % 4 < 2 else -term
+        cosine, sine = (cosine + signed, sine) if k % 2 == 0 else (cosine, sine + signed)
+        k += 1
+        term = (term * angle >> inner) // k
+    cosines, sines = [1 << inner], [0]
+    for _ in range(length - 1):
+        x, y = cosines[-1], sines[-1]
+        cosines.append(x * cosine - y * sine >> inner)
+        sines.append(x * sine + y * cosine >> inner)
+    table = _Complex(np.array(cosines, object), np.array(sines, object))
+    return _Complex(table.re >> inner - bits, table.im >> inner - bits)
+
+
+def _pi(bits: int) -> int:
+    """Pi by Machin's formula."""
+
+    def arctan(inverse: int) -> int:
+        total = term = (1 << bits + 16) // inverse
+        k, sign = 3, -1
+        while term:
+            term //= inverse * inverse
+            total += sign * (term // k)
+            k, sign = k + 2, -sign
+        return total
+
+    return 4 * (4 * arctan(5) - arctan(239)) >> 16
+
+
+def _runs(
+    times: np.ndarray, columns: np.ndarray, z: Decimal, star: int, frequencies: np.ndarray, length: int, bits: int
+) -> _Complex:
+    """The transforms `[row, frequency]` of each row of points: how often each counts, times z^(star - place).
+
+    The weights and waves of all places from 0 to before an end are a geometric series, and where the number of times
+    changes, one of them begins and another one ends.
+    """
+    edge = np.zeros((len(times), times.shape[1] + 1), int)
+    edge[:, :-1] = times
+    edge[:, 1:] -= times
+    row, column = np.nonzero(edge)
+    ends, which = np.unique(np.append(columns, columns[-1] + 1)[column], return_inverse=True)
+    spare = bits + 2 * length.bit_length()
+    one, roots = 1 << spare, _roots(length, spare)
+    step, turn = int(one / z), roots.at(-frequencies)
+    re, im = one - (step * turn.re >> spare), -(step * turn.im >> spare)
+    still = (re == 0) & (im == 0)  # neither tilt nor wave
+    square = np.where(still, 1, re * re + im * im)
+    inverse = _Complex((re << 2 * spare) // square, (-im << 2 * spare) // square)
+    weights = np.array([int(z ** (star - end) * one) for end in ends.tolist()], object)[:, None]
+    turn = roots.at(-np.outer(ends, frequencies))
+    # Up to the same number for all places.
+    series = _Complex(-(weights * turn.re >> spare), -(weights * turn.im >> spare)).times(inverse, spare)
+    series.re[:, still], series.im[:, still] = ends.astype(object)[:, None] * one, 0
+    sizes, found = edge[row, column].astype(object)[:, None], _Complex.real(0, len(times) * len(frequencies))
+    out = [part.reshape(len(times), -1) for part in found]
+    for table, part in zip(series, out, strict=True):
+        np.subtract.at(part, row, sizes * (table[which] >> spare - bits))
+    return _Complex(*out)
+
+
+def _product(left: np.ndarray, right: np.ndarray, bits: int) -> np.ndarray:
+    """The matrix product of whole numbers of so many bits, by products of floats so short that these are exact."""
+    size = (53 - len(right).bit_length()) // 2
+    count = bits // size + 1
+
+    def limbs(number: np.ndarray) -> list[np.ndarray]:
+        parts = [(number >> size * i) & (1 << size) - 1 for i in range(count - 1)]
+        return [part.astype(np.float64) for part in (*parts, number >> size * (count - 1))]
+
+    sums = np.zeros((2 * count - 1, len(left), right.shape[1]), np.int64)
+    others = limbs(right)
+    for i, one in enumerate(limbs(left)):
+        for j, other in enumerate(others):
+            sums[i + j] += (one @ other).astype(np.int64)
+    total = sums[0].astype(object)
+    for i, part in enumerate(sums[1:], 1):
+        total = total + (part.astype(object) << size * i)
+    return total

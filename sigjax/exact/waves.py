@@ -1,0 +1,185 @@
+r"""Characteristic functions of all pairs of a board at the frequencies that count.
+
+With K = (S + sum of the rows) / 2, a sum of v times Binomial(c_v, pi_v), the function is the product over rows of
+$(e^{ix} (\cos x + i \tanh(\theta v) \sin x))^{c_v}$, x half the angle w.v. Modulus and angle are sums over rows: two
+products of the counts of the pairs with tables of the board. The angles x are whole parts of a turn, and are added as
+whole numbers, so no digits are lost.
+
+**Errors** are worst cases, in multiples of the unit roundoff u (`unit`). Elementary functions of NumPy, and of XLA on
+CPU and GPU, are taken to err by at most 4 units in the last place, 8 u, as their manuals promise. A sum of n terms of
+one sign, in any order, has a relative error below n u / (1 - n u) (Higham 2002, section 4.2). Whole numbers are exact.
+
+Where it is small, the function is left out: on a grid of nine standard deviations that leaves some 30 frequencies an
+axis, whatever the number of units. By $\log(1 - x) \le -x$, its modulus is at most $\exp(-\sum c_v \pi_v (1 - \pi_v)
+(1 - \cos w v))$; with the least counts that any pair of a group has, this serves all of them.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sigjax.exact.distributions import MOST_LEAN, centred, line_frequencies, sum_exponents
+
+NEGLIGIBLE = 40.0
+"""Frequencies where the modulus is below exp(-40) = 4e-18 for all pairs are left out."""
+PI = np.longdouble("3.14159265358979323846264338327950288")
+Real = type[np.floating[Any]]
+"""float64; on the host also long doubles, which many machines have, for what float64 leaves open."""
+
+
+def unit(real: Any) -> float:
+    """The relative error of a rounding."""
+    return 0.5 * float(np.finfo(real).eps)
+
+
+def pi(real: Any) -> Any:
+    """The number pi with the digits of these numbers."""
+    return PI if real == np.longdouble else math.pi
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """The frequencies that count."""
+
+    lengths: tuple[int, ...]
+    """Of the grid, in steps of K, for each axis."""
+    number: np.ndarray
+    """[axis, frequency] int64: waves over the length of the axis; on the last axis from 0 to half of the length."""
+    left_out: float
+    """Bound on the mean modulus of what is left out, over all frequencies."""
+
+    @property
+    def whole(self) -> int:
+        """Parts of a half turn, of which all half angles are whole numbers."""
+        return math.lcm(*self.lengths)
+
+    @property
+    def both(self) -> np.ndarray:
+        """[frequency]: 2 where it stands for its mirror image, too."""
+        return np.where(2 * self.number[-1] % self.lengths[-1] == 0, 1.0, 2.0)
+
+    @property
+    def shifts(self) -> np.ndarray:
+        """[axis, frequency]: parts of a half turn for a step of K."""
+        return 2 * self.whole // np.array(self.lengths)[:, None] * self.number
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return self.number.shape[1]
+
+
+def find_frequencies(
+    rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], negligible: float = NEGLIGIBLE
+) -> Frequencies:
+    """The frequencies that count where each pair has at least this `weight` `[row]`, the chances pi (1 - pi) c."""
+    if len(lengths) == 1:
+        number = line_frequencies(rows, weight, lengths[0], negligible)[None]
+        return Frequencies(lengths, number, math.exp(-negligible))
+    every = np.arange(-(lengths[0] // 2), lengths[0] - lengths[0] // 2), np.arange(lengths[1] // 2 + 1)
+    exponent = sum_exponents(rows, weight, lengths, every)
+    kept = np.nonzero(exponent < negligible)
+    left = np.exp(-np.maximum(exponent, 0.0))
+    left[kept] = 0.0
+    number = np.stack([each[some] for each, some in zip(every, kept, strict=True)])
+    return Frequencies(lengths, number, 2.0 * float(left.sum()) / math.prod(lengths))
+
+
+class Angles(NamedTuple):
+    """The half angles x of rows at frequencies, `[row, frequency]` each."""
+
+    phases: np.ndarray
+    """Whole numbers (float64): parts of a half turn."""
+    sine: np.ndarray
+    cosine: np.ndarray
+
+
+def find_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, known: Angles | None = None) -> Angles:
+    """The half angles; `known` are those of `all_angles`, where these are fewer."""
+    whole = frequencies.whole
+    turns = np.sum([rows[:, axis, None] * (each // 2) for axis, each in enumerate(frequencies.shifts)], axis=0) % whole
+    return Angles(*(each[turns] for each in known)) if known else _angles_at(turns, whole, real)
+
+
+def all_angles(rows: np.ndarray, frequencies: Frequencies, real: Real) -> Angles | None:
+    """All angles that rows can have on the grid, in order; None where rows and frequencies are fewer."""
+    whole = frequencies.whole
+    return _angles_at(np.arange(whole), whole, real) if whole < len(rows) * len(frequencies) else None
+
+
+def _angles_at(turns: np.ndarray, whole: int, real: Real) -> Angles:
+    phases, part = centred(turns.astype(real), whole), pi(real) / whole
+    return Angles(phases, np.sin(phases * part), np.sin((0.5 * whole - np.abs(phases)) * part))
+
+
+_OF_LOGS, _OF_ANGLES, _OF_FUNCTION = 96.0, 48.0, 48.0
+"""Bounds, in units of roundoff, on relative errors of the tables of logarithms, but for steep tilts, and of angles; and
+on that of the function where both are exact.
+
+Sine and cosine of x, a rounded multiple of pi, have relative errors of 11 u; 1 / cosh^2 has 20 u + 2 |theta.v| u; log(1
+- y) up to y = 1/2 doubles that of y, and adds 8 u. An angle is at most as sensitive as the ratio of which it is the
+arctangent.
+"""
+
+
+class Waves(NamedTuple):
+    """Tables of one tilt, for the products with the counts of pairs."""
+
+    logs: np.ndarray
+    """[row, frequency]: log modulus."""
+    angles: np.ndarray
+    """[row, frequency]: what the tilt adds to the angle; without one [row, 0]."""
+    error: np.floating[Any]
+    """Bound on the relative errors of sums over rows of `logs`."""
+
+
+def make_waves(rows: np.ndarray, theta: np.ndarray, found: Angles) -> Waves:
+    """The tables under a tilt `[axis]`."""
+    leaning = rows.astype(found.sine.dtype) @ theta
+    lean = np.tanh(leaning)
+    rest = 1.0 / np.cosh(np.minimum(np.abs(leaning), MOST_LEAN)) ** 2
+    sine, cosine = found.sine, found.cosine
+    lost = rest[:, None] * (sine * sine)
+    with np.errstate(divide="ignore"):
+        logs = np.log1p(-np.minimum(lost, 0.5))
+        far = lost > 0.5
+        at = np.nonzero(far)
+        logs[far] = np.log(cosine[far] ** 2 + (lean[at[0]] * sine[far]) ** 2)
+    logs = np.maximum(0.5 * logs, -1e6)
+    angles = np.arctan2(lean[:, None] * sine, cosine) if leaning.any() else np.zeros((len(rows), 0), lean.dtype)
+    steepest = min(float(np.abs(leaning).max()), MOST_LEAN)
+    error = leaning.dtype.type(unit(leaning.dtype) * (len(rows) + _OF_LOGS + 4.0 * steepest))
+    return Waves(logs, angles, error)
+
+
+_FEW_BITS = 2.0**24
+
+
+def log_moments(leaning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Log cosh(theta.v) `[row]`, as numbers of few bits, whose sums are exact, and what these leave."""
+    size = np.abs(leaning.astype(np.longdouble))
+    small = np.log1p(2.0 * np.sinh(0.5 * np.minimum(size, 1.0)) ** 2)
+    found = np.where(size < 1.0, small, size + (np.log1p(np.exp(-2.0 * size)) - np.log(size.dtype.type(2.0))))
+    short = np.rint(found * _FEW_BITS) / _FEW_BITS
+    return short.astype(leaning.dtype), (found - short).astype(leaning.dtype)
+
+
+def spectrum(xp: Any, counts: Any, shift: Any, tables: Any, whole: int) -> tuple[Any, Any, Any]:
+    """Real and imaginary part of the function `[pair, frequency]`, and a bound on its error relative to its modulus.
+
+    `shift` `[pair, frequency]` are whole parts of a half turn that are taken off the angle. `tables` are logs and the
+    bound on the errors of their sums, angles and phases.
+    """
+    logs, of_logs, angles, phases = tables
+    exponent = counts @ logs
+    turns = counts @ phases - shift
+    turns = turns - 2.0 * whole * xp.round(turns / (2.0 * whole))
+    angle = turns * (pi(counts.dtype) / whole)
+    size, own = xp.exp(exponent), unit(counts.dtype)
+    # Beyond, the function is 0.
+    error = own * _OF_FUNCTION + of_logs * xp.minimum(abs(exponent), 800.0)
+    if angles.shape[1]:
+        angle = angle + counts @ angles
+        error = error + own * (len(logs) + _OF_ANGLES + 1.0) * (counts @ abs(angles))
+    return size * xp.cos(angle), size * xp.sin(angle), error
