@@ -29,8 +29,9 @@ from sigjax.exact.boards import pair_p
 from sigjax.exact.digits import reference_p
 from sigjax.exact.distributions import EPSILON
 from sigjax.exact.lattice import Lattice, pair_lattice
-from sigjax.exact.null import Criterion, ExactP
+from sigjax.exact.null import ExactP
 from sigjax.records import Comparison, InputError
+from sigjax.resample.extreme import Extreme
 
 _TARGET, _F1_TARGET = 150.0, 1.0
 _COLORS = {
@@ -226,7 +227,7 @@ def charfun_alone(a: np.ndarray, b: np.ndarray) -> ExactP:
     lattice = pair_lattice(a[:, None], b[:, None], ("right",))
     if not isinstance(lattice, Lattice):
         raise TypeError(lattice.reason)
-    asked = Criterion(np.array([float((a - b).sum())]), np.array([0.5]), "two-sided")
+    asked = Extreme(np.array([float((a - b).sum())]), np.array([0.5]), "two-sided")
 
     def delta(values: np.ndarray) -> np.ndarray:
         return values * float(lattice.basis[0, 0])

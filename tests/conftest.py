@@ -62,7 +62,7 @@ def compared(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     from sigjax.cli import _run
 
     def run(*arguments: object) -> Any:
-        quick = ("--interval", "none", "--test", "permutation", "--resamples", "1000", "--format", "json")
+        quick = ("-q", "--interval", "none", "--test", "permutation", "--resamples", "1000", "--format", "json")
         code = _run(["compare", *map(str, arguments), *quick], debug=False)
         out, err = capsys.readouterr()
         assert (code, err) == (0, "")

@@ -81,6 +81,9 @@ FOLDERS = [ROOT / name for name in ("sigjax", "tests", "benchmarks")]
 TEXTS = [path for folder in FOLDERS for path in folder.rglob("*.[pm][yd]") if path.name != "CHANGELOG.md"]
 
 
+FILES = {"py", "md", "json", "npz", "tsv", "toml", "html", "png", "csv", "tex"}
+
+
 def test_dotted_names_and_files_in_texts_exist():
     """What docstrings, comments, options, pages and notebooks name in backticks, as `room.module.name`, is there."""
     known, missing = modules(), []
@@ -91,7 +94,7 @@ def test_dotted_names_and_files_in_texts_exist():
         for name in re.findall(r"`((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)(?:\([^`\n]*)?`", text):
             first, *others = name.split(".")
             is_variable = re.search(rf"\b{first}: [A-Z]", text) or name == "sigjax.studies.NAME"
-            if first not in known or is_variable or others[-1] in ("py", "md", "json", "npz", "tsv", "toml"):
+            if first not in known or is_variable or others[-1] in FILES:
                 continue
             things = [import_module(module) for module in known[first]]
             things += [sigjax.compare({"A": [1, 0], "B": [0, 0]})] * (first == "report")

@@ -19,7 +19,8 @@ import sigjax
 from sigjax.comparison.analysis import run_tests
 from sigjax.records import Alternative, IntervalKind, Metric, Settings, Test, Variant
 from sigjax.resample.draws import rows_of, seed_key
-from sigjax.resample.tally import extreme, swapped_deltas
+from sigjax.resample.extreme import Extreme
+from sigjax.resample.tally import swapped_deltas
 from sigjax.resample.units import make_units
 from sigjax.run.backend import NUMPY
 from sigjax.run.context import Context, Run
@@ -164,7 +165,7 @@ def _attainable_by_swaps(case: SumsProblem, alternative: Alternative) -> np.ndar
     shares = []
     for level in LEVELS:
         first_beyond = pool[:, -1 - round(level * (RESAMPLES + 1)), None]
-        shares.append(~extreme(first_beyond, pool, pairs.tolerance[:, None], "greater"))
+        shares.append(~Extreme(pool, pairs.tolerance[:, None], "greater").met(first_beyond))
     return np.array([each.mean(axis=1).sum() for each in shares])
 
 

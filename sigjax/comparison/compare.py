@@ -23,7 +23,6 @@ from sigjax.comparison.options import (
     Path,
     PermutationOptions,
 )
-from sigjax.exact.null import Criterion
 from sigjax.formats.reading import read_data
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.metrics.suites import in_suite
@@ -43,6 +42,7 @@ from sigjax.records import (
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, takes, values
 from sigjax.report import Report
+from sigjax.resample.extreme import Extreme
 from sigjax.resample.tally import null_replicates
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, num_cores, progress_bar, with_progress
@@ -180,10 +180,8 @@ def _binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.nda
         tolerance = np.array([pair.swap_tolerance((0, 1))])
     else:
         nulls, middle = np.asarray(null_replicates(known.deltas, delta, settings.variant)), float(delta[0])
-    criterion = Criterion(delta, tolerance, settings.alternative)
-    weights = known.chances * criterion.met(nulls[None])[0]
-    if settings.mid_p and test == "permutation" and known.resamples is None:
-        weights *= np.where(criterion.tied(nulls[None])[0], 0.5, 1.0)
+    mid_p = settings.mid_p and test == "permutation" and known.resamples is None
+    weights = known.chances * Extreme(delta, tolerance, settings.alternative, mid_p).weight(nulls[None])[0]
     edges = bin_edges(known.deltas, known.chances, middle - far, middle + far)
     sums = (np.histogram(known.deltas, edges, weights=each)[0] for each in (known.chances, weights))
     # A distribution by an FFT may have rounding noise below 0.

@@ -13,14 +13,15 @@ import numpy as np
 from sigjax.exact.board import Board, Tails
 from sigjax.exact.digits import Settled, settled
 from sigjax.exact.lattice import Lattice
-from sigjax.exact.null import Criterion, Delta, ExactP, Unsettled
+from sigjax.exact.null import Delta, ExactP, Unsettled
 from sigjax.exact.tails import grid_tails, line_tails, plane_tails
+from sigjax.resample.extreme import Extreme
 
 TailsOf = Callable[[np.ndarray, np.ndarray, bool], Tails]
 """(pairs [tail], thresholds [tail] >= 0, whether delta has to be above and not at them) -> their probabilities."""
 
 
-def p_of_tails(criterion: Criterion, tails: TailsOf) -> Tails:
+def p_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:
     """P-values of all pairs, by tails of delta."""
     parts = [_part(criterion, tails, beyond=False)]
     if criterion.mid_p:
@@ -49,12 +50,10 @@ class _Part(NamedTuple):
     tail: Tails
 
 
-def _part(criterion: Criterion, tails: TailsOf, *, beyond: bool) -> _Part:
+def _part(criterion: Extreme, tails: TailsOf, *, beyond: bool) -> _Part:
     """The probability of what is extreme, or of what is more extreme than observed."""
-    count, two_sided = len(criterion.delta), criterion.alternative == "two-sided"
-    observed = np.abs(criterion.delta) if two_sided else criterion.delta
-    observed = -observed if criterion.alternative == "less" else observed
-    edge = observed + criterion.tolerance if beyond else observed - criterion.tolerance
+    count, two_sided = len(criterion.observed), criterion.alternative == "two-sided"
+    edge = np.asarray(criterion.beyond if beyond else criterion.least)
     # The complement of delta >= edge has the probability of delta > -edge.
     rest = edge < 0.0
     if two_sided:
@@ -76,7 +75,7 @@ def _part(criterion: Criterion, tails: TailsOf, *, beyond: bool) -> _Part:
 def board_ps(
     board: Board,
     scored: Callable[[np.ndarray], Delta],
-    criterion: Criterion,
+    criterion: Extreme,
     device: str | None = None,
     *,
     monotone: bool = True,
@@ -93,18 +92,18 @@ def board_ps(
     # Long doubles help where roundings are what leaves the digits open.
     open_ = np.flatnonzero(~columns.certain & (found.error < NEAR))
     if len(open_) and monotone and _IS_LONG:
-        some = Criterion(criterion.delta[open_], criterion.tolerance[open_], criterion.alternative, criterion.mid_p)
+        some = Extreme(criterion.observed[open_], criterion.tolerance[open_], criterion.alternative, criterion.mid_p)
         again = _board_ps(of_axes, board.at(open_), lambda rows: scored(open_[rows]), some, None, np.longdouble)
         for column, each in zip(columns, settled(*again, coins[open_]), strict=True):
             column[open_] = each
     return columns, found
 
 
-def pair_p(lattice: Lattice, delta: Delta, criterion: Criterion, *, monotone: bool) -> ExactP | Unsettled:
+def pair_p(lattice: Lattice, delta: Delta, criterion: Extreme, *, monotone: bool) -> ExactP | Unsettled:
     """The p-value of one pair.
 
     >>> lattice = Lattice(np.array([[1]]), np.array([3]), np.array([3]), np.array([[1]]))
-    >>> pair_p(lattice, lambda s: s, Criterion(np.array([3.0]), np.full(1, 1e-9), "greater"), monotone=True).p_value
+    >>> pair_p(lattice, lambda s: s, Extreme(np.array([3.0]), np.full(1, 1e-9), "greater"), monotone=True).p_value
     0.125
     """
     board, delta = _by_statistics(lattice, delta)
@@ -114,7 +113,7 @@ def pair_p(lattice: Lattice, delta: Delta, criterion: Criterion, *, monotone: bo
     return ExactP(p_value, log10_p, error) if certain else Unsettled(float(found.log_p[0]), float(found.error[0]))
 
 
-def long_p(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactP | None:
+def long_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> ExactP | None:
     """The p-value of one pair whose score is monotone, with long doubles; None where these leave it open, too."""
     if not _IS_LONG:
         return None
@@ -154,7 +153,7 @@ def _board_ps(
     of_axes: Callable[..., Tails],
     board: Board,
     scored: Callable[[np.ndarray], Delta],
-    criterion: Criterion,
+    criterion: Extreme,
     device: str | None,
     real: Any,
 ) -> Tails:

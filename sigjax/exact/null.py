@@ -46,7 +46,7 @@ from sigjax.exact.distributions import (
 )
 from sigjax.exact.lattice import MOST_AXES, Lattice, plane_axes
 from sigjax.records import Alternative
-from sigjax.resample.tally import extreme
+from sigjax.resample.extreme import Extreme, size
 
 BOUNDS_WIDTH = 0.01
 """Bounds count as exact when they are at most this fraction of the upper one apart."""
@@ -173,13 +173,12 @@ def _coarse(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:
     return Lattice(steps[:, None], counts, np.zeros(1, np.int64), np.ones((1, 1), np.int64))
 
 
-def find_edges(
-    lattice: Lattice, score: Score, delta: float, tolerance: float, alternative: Alternative
-) -> tuple[float, float] | None:
+def find_edges(lattice: Lattice, score: Score, criterion: Extreme) -> tuple[float, float] | None:
     """Where the extreme sums begin, in order from small to extreme, and those that are more extreme than observed.
 
-    S takes whole numbers. None where the score is not monotone in S.
+    The criterion is of one pair, and S takes whole numbers. None where the score is not monotone in S.
     """
+    tolerance, alternative = float(criterion.tolerance[0]), criterion.alternative
     reach = float(lattice.reach[0])
     differences = score(np.linspace(-reach, reach, _POINTS))
     upward = differences[-1] >= differences[0]
@@ -187,17 +186,15 @@ def find_edges(
         return None
     sign = 1.0 if upward else -1.0
 
-    def size(values: np.ndarray) -> np.ndarray:
-        """The difference, signed so that it grows with the value and is extreme when large."""
-        if alternative == "two-sided":
-            return np.abs(score(values))
-        return score(sign * values) if alternative == "greater" else -score(-sign * values)
+    def size_at(sums: np.ndarray) -> np.ndarray:
+        """The size of the difference, which grows with the sum."""
+        mirrored = -sign if alternative == "less" else sign
+        return np.asarray(size(score(mirrored * sums), alternative))
 
-    observed = {"two-sided": abs(delta), "greater": delta, "less": -delta}[alternative]
     lowest = 0.0 if alternative == "two-sided" else -reach
     return (
-        _first(lambda values: size(values) >= observed - tolerance, lowest, reach),
-        _first(lambda values: size(values) > observed + tolerance, lowest, reach),
+        _first(lambda sums: size_at(sums) >= criterion.least[0], lowest, reach),
+        _first(lambda sums: size_at(sums) > criterion.beyond[0], lowest, reach),
     )
 
 
@@ -370,31 +367,6 @@ class Mass(NamedTuple):
     log_error: np.ndarray
 
 
-class Criterion(NamedTuple):
-    """What counts as extreme, for each pair."""
-
-    delta: np.ndarray
-    """[pair]: the observed difference."""
-    tolerance: np.ndarray
-    """[pair]: differences closer than this are ties."""
-    alternative: Alternative
-    mid_p: bool = False
-    """Count ties half."""
-
-    def met(self, delta: np.ndarray) -> np.ndarray:
-        """Whether differences `[pair, value]` are extreme."""
-        return np.asarray(extreme(delta, self.delta[:, None], self.tolerance[:, None], self.alternative))
-
-    def tied(self, delta: np.ndarray) -> np.ndarray:
-        """Whether extreme differences `[pair, value]` are no more extreme than observed."""
-        observed, tolerance = self.delta[:, None], self.tolerance[:, None]
-        if self.alternative == "greater":
-            return delta <= observed + tolerance
-        if self.alternative == "less":
-            return delta >= observed - tolerance
-        return abs(delta) <= abs(observed) + tolerance
-
-
 class ExactP(NamedTuple):
     """An exact p-value."""
 
@@ -418,7 +390,7 @@ class Unsettled(NamedTuple):
 
 
 def full_p(
-    lattice: Lattice, probabilities: np.ndarray, error: Callable[[float], float], delta: Delta, criterion: Criterion
+    lattice: Lattice, probabilities: np.ndarray, error: Callable[[float], float], delta: Delta, criterion: Extreme
 ) -> ExactP | Unsettled:
     """Exact p-value from the probabilities of all that S can reach, P(S = 2k - reach), for one or two axes.
 
@@ -441,7 +413,7 @@ def full_p(
     return settle(mass, sets_of(delta(*values.T[:, None]), criterion, mirrored=values[:, 0] > 0), [lattice.coins])[0]
 
 
-def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: Criterion) -> ExactP:
+def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: Extreme) -> ExactP:
     """Exact p-value of one pair from all differences of scores `[value]` and their probabilities `[value]`.
 
     `error` is a bound on the relative error of a probability.
@@ -456,12 +428,12 @@ def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: C
     return ExactP(math.exp(found), found / math.log(10.0) + 0.0, float(relative[0]) + EPSILON * (1.0 - found))
 
 
-def signs_p(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactP:
+def signs_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> ExactP:
     """Exact p-value from all sign vectors of few units."""
     return outcomes_p(delta(*sign_sums(lattice).T[:, None]), criterion, lattice.coins)
 
 
-def outcomes_p(delta: np.ndarray, criterion: Criterion, coins: int) -> ExactP:
+def outcomes_p(delta: np.ndarray, criterion: Extreme, coins: int) -> ExactP:
     """Exact p-value from the differences of scores `[1, outcome]` of all sign vectors whose first sign is +.
 
     It is a whole number of outcomes, or of half of one for mid-p.
@@ -489,7 +461,7 @@ Sets = dict[Literal["extreme", "rest", "ties"], tuple[np.ndarray, np.ndarray]]
 """Which values `[pair, value]` are extreme, which are not, and for mid-p which tie; and whose mirror images are."""
 
 
-def sets_of(delta: np.ndarray, criterion: Criterion, *, valid: Any = True, mirrored: Any = True) -> Sets:
+def sets_of(delta: np.ndarray, criterion: Extreme, *, valid: Any = True, mirrored: Any = True) -> Sets:
     """The sets of differences of scores `[pair, value]`; valid values are `mirrored` that are not their own mirror."""
     met = criterion.met(delta)
     image = met if criterion.alternative == "two-sided" else criterion.met(-delta)

@@ -27,7 +27,8 @@ from sigjax.exact.distributions import (
     windows,
 )
 from sigjax.exact.lattice import Lattice, plane_axes
-from sigjax.exact.null import Criterion, Delta, ExactP, Mass, Sets, Unsettled, sets_of, settle
+from sigjax.exact.null import Delta, ExactP, Mass, Sets, Unsettled, sets_of, settle
+from sigjax.resample.extreme import Extreme
 
 _SPARE = 30.0
 """The mass outside the box is below exp(-30) = 1e-13 of the p-value."""
@@ -88,7 +89,7 @@ class Tilted(NamedTuple):
         return tuple(here), self.probability[tuple(there)]
 
 
-def plane_p(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactP | Unsettled:
+def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> ExactP | Unsettled:
     """Exact p-value of a pair with two axes."""
     # The first box serves the p-value that the observed sum suggests.
     theta = plane_tilt(lattice.rows, lattice.multiplicity, lattice.observed.astype(np.float64))
@@ -117,7 +118,7 @@ def _make_plane(lattice: Lattice, exponent: float) -> Plane:
     return Plane(lattice, *plane_axes(lattice, half), log_outside)
 
 
-def _score(plane: Plane, delta: Delta, criterion: Criterion) -> Sets | None:
+def _score(plane: Plane, delta: Delta, criterion: Extreme) -> Sets | None:
     """What is extreme among the points of a box; None where no point of it is."""
     height, width = len(plane.first), len(plane.second)
     both, at_all = criterion._replace(alternative="two-sided"), False

@@ -31,7 +31,6 @@ from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
 from sigjax.exact.null import (
     BOUNDS_WIDTH,
     MOST_COINS,
-    Criterion,
     Delta,
     ExactP,
     Tail,
@@ -48,6 +47,7 @@ from sigjax.exact.null import (
     threshold_p,
 )
 from sigjax.exact.planes import plane_p
+from sigjax.resample.extreme import Extreme
 
 _PATIENCE = 1.0
 """Nominal seconds that an exact value may take where bounds would be near enough."""
@@ -70,7 +70,7 @@ class Scoring(NamedTuple):
 
     delta: Delta
     """Differences of scores as a function of S."""
-    criterion: Criterion
+    criterion: Extreme
     """Which of them are extreme."""
     monotone: bool
     """Whether the score is a ratio of sums, as `exact.tails` asks."""
@@ -318,6 +318,5 @@ def _by_tail(lattice: Lattice, scoring: Scoring, tail: Tail) -> ExactResult:
 def _edges(lattice: Lattice, scoring: Scoring) -> tuple[float, float] | NotEligible:
     """Where the extreme sums of a monotone score begin, and the more extreme ones."""
     delta, criterion, _ = scoring
-    observed, tolerance = float(criterion.delta[0]), float(criterion.tolerance[0])
-    found = find_edges(lattice, lambda sums: delta(sums[None])[0], observed, tolerance, criterion.alternative)
+    found = find_edges(lattice, lambda sums: delta(sums[None])[0], criterion)
     return found or NotEligible("the score is not monotone in the statistic that differs")

@@ -90,7 +90,8 @@ import numpy as np
 from sigjax.records import Column, Comparisons, InputError, Settings
 from sigjax.records.settings import adjust, log10_adjusted
 from sigjax.resample.engine import count_swaps, deltas_of, swapped_sums
-from sigjax.resample.tally import Ladder, statistic
+from sigjax.resample.extreme import Extreme, size
+from sigjax.resample.tally import Ladder
 from sigjax.resample.units import norms
 from sigjax.run.context import Context, Run
 from sigjax.testing.hypotheses import Pair, check_finite
@@ -399,9 +400,9 @@ def _of_metric(case: SumsProblem, run: Run) -> StepDown:
     hypotheses, alternative = case.hypotheses, case.settings.alternative
     problem, packed = swap_problem(case, slice(None), run)
     observed, scale, rounding = _standardised(case)
-    order, limit = _in_order(observed, rounding)
+    order, criterion = _in_order(observed, rounding)
     left, right, totals_a, totals_b = (column[order] for column in packed[:4])
-    ladder = Ladder(left, right, totals_a, totals_b, scale[order], limit)
+    ladder = Ladder(left, right, totals_a, totals_b, scale[order], criterion.observed, criterion.tolerance)
 
     def pieces(shard: Run) -> Iterator[tuple[int, np.ndarray]]:
         counted = count_swaps(problem, ladder, shard, metric=case.metric, alternative=alternative)
@@ -417,7 +418,7 @@ def _of_metrics(cases: Sequence[SumsProblem], run: Run) -> StepDown:
     pairs = [(metric, pair) for metric, case in enumerate(cases) for pair in range(len(case.hypotheses.members))]
     standardised = [_standardised(case, metric) for metric, case in enumerate(cases)]
     observed, scale, rounding = (np.concatenate(column) for column in zip(*standardised, strict=True))
-    order, limit = _in_order(observed, rounding)
+    order, criterion = _in_order(observed, rounding)
 
     def statistics(sums: Sequence[np.ndarray], hypothesis: int) -> np.ndarray:
         """The statistic of one hypothesis, `[resample]`: large where delta is extreme."""
@@ -425,7 +426,7 @@ def _of_metrics(cases: Sequence[SumsProblem], run: Run) -> StepDown:
         case, (problem, packed) = cases[metric], swaps[metric]
         deltas = deltas_of(sums[metric], packed, pair, problem.divisors, case.metric.score)
         check_finite(deltas[None], [case.hypotheses.pair(pair)], metric)
-        return statistic(deltas, case.settings.alternative) * scale[hypothesis]
+        return size(deltas, case.settings.alternative) * scale[hypothesis]
 
     def pieces(shard: Run) -> Iterator[tuple[int, np.ndarray]]:
         for piece in shard.blocks(num_columns(cases)):
@@ -434,9 +435,9 @@ def _of_metrics(cases: Sequence[SumsProblem], run: Run) -> StepDown:
             sums = [swapped_sums(problem, quiet) for problem, _ in swaps[:-1]]
             sums.append(swapped_sums(swaps[-1][0], piece))
             largest, exceed = np.full(piece.resamples - piece.start, -np.inf), np.zeros(len(order), np.int64)
-            for rank, hypothesis in enumerate(order.tolist()):
+            for rank, (hypothesis, least) in enumerate(zip(order.tolist(), criterion.least, strict=True)):
                 np.maximum(largest, statistics(sums, hypothesis), out=largest)
-                exceed[rank] = np.count_nonzero(largest >= limit[rank])
+                exceed[rank] = np.count_nonzero(largest >= least)
             yield piece.start, exceed
 
     return StepDown.of(add_up(pieces, len(order), 0, run.resamples, run), order)
@@ -447,11 +448,12 @@ def num_columns(cases: Sequence[SumsProblem]) -> int:
     return sum(len(case.units.values) * case.units.values.shape[2] for case in cases)
 
 
-def _in_order(observed: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of the pairs, ascending by statistic `[pair]`, and in this order what a maximum must reach."""
+def _in_order(observed: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, Extreme]:
+    """Indices of the pairs, ascending by statistic `[pair]`, and in this order which maxima are extreme."""
     order = np.argsort(observed, kind="stable")
     # A maximum may come from any pair so far, and is as uncertain as that one.
-    return order, observed[order] - np.maximum.accumulate(rounding[order]) - _ROUNDING * abs(observed[order])
+    tolerance = np.maximum.accumulate(rounding[order]) + _ROUNDING * abs(observed[order])
+    return order, Extreme(observed[order], tolerance, "greater")
 
 
 def _standardised(case: SumsProblem, metric: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -469,7 +471,7 @@ def _standardised(case: SumsProblem, metric: int = 0) -> tuple[np.ndarray, np.nd
         )
     with np.errstate(divide="ignore"):
         scale = np.where(varies, 1.0 / deviations, 0.0)
-    observed = np.asarray(statistic(hypotheses.deltas, case.settings.alternative))
+    observed = np.asarray(size(hypotheses.deltas, case.settings.alternative))
     return observed * scale, scale, hypotheses.rounding * scale
 
 

@@ -126,10 +126,12 @@ def columns() -> int | None:
     return None
 
 
-def rendered(draw: Callable[[Page], None], width: int | None, *, color: bool) -> str:
-    """What `draw` prints on a page of this width, by default that of stdout, or of files."""
+def rendered(
+    draw: Callable[[Page], None], width: int | None, *, color: bool, sentences: int = WIDTH_OF_SENTENCES
+) -> str:
+    """What `draw` prints on a page of this width, by default that of stdout, or of files, with `sentences` as wide."""
     room = width or columns() or WHOLE
-    page = Page(WIDTH_OF_SENTENCES if room == WHOLE else room, room, color)
+    page = Page(sentences if room == WHOLE else room, room, color)
     draw(page)
     return str(page)
 

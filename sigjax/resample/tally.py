@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.records import Alternative, Array, Score, Variant
+from sigjax.resample.extreme import Extreme, size
 from sigjax.resample.projection import ColumnIndices
 from sigjax.run.loops import count_hits, expect, map_items, running_maximum, scan, stack_last
 
@@ -65,7 +66,7 @@ class Pairs(NamedTuple):
 
     def hits(self, deltas: Array, alternative: Alternative, carried: Any) -> tuple[Array, Any]:
         """Which `deltas` `[pair, row]` are at least as extreme as observed, and what is carried on."""
-        return extreme(deltas, self.delta[:, None], self.tolerance[:, None], alternative), carried
+        return Extreme(self.delta, self.tolerance, alternative).met(deltas), carried
 
 
 class StudentizedPairs(NamedTuple):
@@ -121,8 +122,10 @@ class Ladder(NamedTuple):
     totals_b: np.ndarray
     scale: np.ndarray
     """[pair] float64: statistic = scale times delta."""
-    limit: np.ndarray
-    """[pair] float64: maxima from here on are at least as extreme as the observed statistic."""
+    observed: np.ndarray
+    """[pair] float64: the observed statistic."""
+    tolerance: np.ndarray
+    """[pair] float64: maxima closer than this are ties."""
 
     width, statistics = Pairs.width, Pairs.statistics
 
@@ -135,39 +138,15 @@ class Ladder(NamedTuple):
 
     def hits(self, deltas: Array, alternative: Alternative, carried: Any) -> tuple[Array, Any]:
         """Where the largest statistic up to a pair is as extreme as observed, `[pair, row]`; and the largest of all."""
-        steps = statistic(deltas, alternative) * self.scale[:, None]
+        steps = size(deltas, alternative) * self.scale[:, None]
         maxima = deltas.__array_namespace__().maximum(running_maximum(steps), carried)
-        return maxima >= self.limit[:, None], maxima[-1]
+        return Extreme(self.observed, self.tolerance, "greater").met(maxima), maxima[-1]
 
 
 def scores(score: Score, sums: Array, divisors: Array | None) -> Array:
     """Scores `[...]` of fixed-point sums `[..., stat]` (float64) in units of 1 / divisors `[stat]`; None means 1."""
     values = score(sums if divisors is None else sums / divisors)
     return np.asarray(values, np.float64) if isinstance(sums, np.ndarray) else values
-
-
-def extreme(delta: Array, observed: Array | float, tolerance: Array | float, alternative: Alternative) -> Array:
-    """Whether `delta` is at least as extreme as `observed`; ties, within the tolerance, count.
-
-    The null distribution of `delta` is centred at 0 (centre a bootstrap delta first). Shapes broadcast.
-
-    >>> extreme(np.array([-0.2, 0.1, 0.2]), np.array(0.2), np.array(1e-12), "two-sided")
-    array([ True, False,  True])
-    """
-    if alternative == "greater":
-        return delta >= observed - tolerance
-    if alternative == "less":
-        return delta <= observed + tolerance
-    return abs(delta) >= abs(observed) - tolerance
-
-
-def statistic(delta: Array, alternative: Alternative) -> Array:
-    """A number that is large where delta is extreme.
-
-    >>> statistic(np.array([-0.2, 0.1]), "two-sided"), statistic(np.array([-0.2, 0.1]), "less")
-    (array([0.2, 0.1]), array([ 0.2, -0.1]))
-    """
-    return abs(delta) if alternative == "two-sided" else delta if alternative == "greater" else -delta
 
 
 def swap_exceed(
@@ -314,7 +293,7 @@ def count_extreme(replicates: Array, *deltas: Array, alternative: Alternative, v
     def of_pair(of: tuple[Array, ...]) -> Array:
         pair, delta, tolerance = of
         null = null_replicates(columns[pair[0]] - columns[pair[1]], delta, variant)
-        in_lane = xp.sum(extreme(null, delta, tolerance, alternative), axis=0, dtype=xp.int32)
+        in_lane = xp.sum(Extreme(delta, tolerance, alternative).met(null), axis=0, dtype=xp.int32)
         return xp.sum(in_lane, dtype=xp.int64)
 
     return map_items(of_pair, deltas)

@@ -20,7 +20,7 @@ from sigjax.records.settings import PValueCorrection
 from sigjax.report.document import Block, Document
 from sigjax.report.sections import Table
 from sigjax.report.words import count, format_interval, format_p, metric_title, number_spec, percent
-from sigjax.resample.tally import extreme
+from sigjax.resample.extreme import Extreme
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
 from sigjax.studies.formulas import proportion_interval
@@ -93,8 +93,8 @@ def _bootstrap_tests(case: Problem, margin: float, context: Context) -> tuple[st
     observed = (column.tolist() for column in case.hypotheses.observed(case.hypotheses.members))
     for (a, b), delta, tolerance in zip(case.hypotheses.pairs, *observed, strict=True):
         deltas, slack = replicates[a] - replicates[b], np.float64(tolerance)
-        above = extreme(deltas - delta, np.float64(delta + margin), slack, "greater")
-        below = extreme(deltas - delta, np.float64(delta - margin), slack, "less")
+        above = Extreme(np.float64(delta + margin), slack, "greater").met(deltas - delta)
+        below = Extreme(np.float64(delta - margin), slack, "less").met(deltas - delta)
         exceed = int(np.count_nonzero(above)), int(np.count_nonzero(below))
         lower, upper = (float(montecarlo_p(count, settings.fixed_resamples)) for count in exceed)
         ends = Basic.turned(np.concatenate(quantiles(deltas[None].copy(), levels)), delta).tolist()

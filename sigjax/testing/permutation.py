@@ -33,12 +33,13 @@ from sigjax.exact.boards import NEAR, board_ps
 from sigjax.exact.choices import chosen_sums, exchange_distribution, find_choices, find_patterns, sample_distribution
 from sigjax.exact.digits import MOST_COINS, Reference, nearest, reference_p, settled, takes_more_digits
 from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
-from sigjax.exact.null import BOUNDS_WIDTH, MOST_SIGNS, Criterion, Delta, ExactP, chances_p
+from sigjax.exact.null import BOUNDS_WIDTH, MOST_SIGNS, Delta, ExactP, chances_p
 from sigjax.exact.plans import SMALLEST_DP, ExactResult, Plan, Scoring, gib_of, plan_pairs, planned_p
 from sigjax.metrics.ratios import is_monotone, mean_score
 from sigjax.records import Alternative, Column, Comparisons, Settings
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import ScaledProjection, count_swaps, swapped_sums
+from sigjax.resample.extreme import Extreme
 from sigjax.resample.projection import Projection, choice, crossed_projection, distinct_columns, swap_projection
 from sigjax.resample.tally import Pairs, StudentizedPairs, studentized_deltas
 from sigjax.resample.units import Outputs, whole_runs
@@ -216,7 +217,7 @@ def settled_signs(
         if counts not in known:
             one, sums = np.ones((1, 1), np.int64), np.array([counts[0] - counts[1]])
             lattice = Lattice(one, np.array([sum(counts)]), sums, one)
-            criterion = Criterion(sums.astype(float), np.full(1, 0.5), alternative, mid_p)
+            criterion = Extreme(sums.astype(float), np.full(1, 0.5), alternative, mid_p)
             known[counts] = reference_p(lattice, np.asarray, criterion, log)
         for column, each in zip(columns, known[counts], strict=True):
             column[row] = each
@@ -280,8 +281,8 @@ def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, NotE
     return refused
 
 
-def _criterion(problem: SumsData, pairs: Sequence[Pair] | np.ndarray) -> Criterion:
-    return Criterion(*problem.hypotheses.observed(pairs), problem.settings.alternative, problem.settings.mid_p)
+def _criterion(problem: SumsData, pairs: Sequence[Pair] | np.ndarray) -> Extreme:
+    return Extreme(*problem.hypotheses.observed(pairs), problem.settings.alternative, problem.settings.mid_p)
 
 
 def pair_deltas(problem: SumsData, pairs: Sequence[Pair] | np.ndarray, bases: np.ndarray) -> Delta:

@@ -23,7 +23,7 @@ import numpy as np
 
 from sigjax.exact.bootstrap import sum_distribution
 from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
-from sigjax.exact.null import MOST_SIGNS, Criterion, ExactP, few_units, listing_seconds, outcomes_p, sign_distribution
+from sigjax.exact.null import MOST_SIGNS, ExactP, few_units, listing_seconds, outcomes_p, sign_distribution
 from sigjax.metrics import (
     MEAN,
     Origins,
@@ -39,6 +39,7 @@ from sigjax.metrics import (
 )
 from sigjax.records import CORRECTIONS, Comparisons, EvaluationRecord, InputError, Metric, SampleMetric, Settings
 from sigjax.resample.engine import deltas_of, swapped_sums
+from sigjax.resample.extreme import Extreme
 from sigjax.resample.gathered import (
     Function,
     can_compile,
@@ -47,7 +48,6 @@ from sigjax.resample.gathered import (
     sorts_long,
     swap_scores,
 )
-from sigjax.resample.tally import extreme
 from sigjax.resample.units import Sample, check_steps, make_sample, make_units
 from sigjax.run.context import Context, Run
 from sigjax.testing.bootstrap import BootstrapPlan, plan_bootstrap, replicate_pieces
@@ -454,7 +454,7 @@ class ColumnsProblem(PairedProblem):
 
         def count(indices: np.ndarray, start: int, end: int) -> np.ndarray:
             pairs = [sampled[int(index)] for index in indices]
-            delta, tolerance = deltas[indices, None], tolerances[indices, None]
+            criterion = Extreme(deltas[indices], tolerances[indices], self.settings.alternative)
 
             def pieces(subrun: Run) -> Iterator[tuple[int, np.ndarray]]:
                 mine = range(subrun.start, subrun.resamples)
@@ -462,7 +462,7 @@ class ColumnsProblem(PairedProblem):
                 for begin, scores in _advancing(scored, subrun):
                     found = scores[:, 0] - scores[:, 1]
                     check_finite(found, pairs)
-                    yield begin, np.asarray(extreme(found, delta, tolerance, self.settings.alternative)).sum(axis=1)
+                    yield begin, np.asarray(criterion.met(found)).sum(axis=1)
 
             return add_up(pieces, len(pairs), start, end, run)
 
@@ -538,7 +538,7 @@ class ColumnsProblem(PairedProblem):
         check_finite((a - b)[None], [pair])
         # The observed delta as the same program computes it: it is as extreme as itself.
         observed, tolerance = a[:1] - b[:1], np.array([self.swap_tolerance(pair)])
-        criterion = Criterion(observed, tolerance, self.settings.alternative, self.settings.mid_p)
+        criterion = Extreme(observed, tolerance, self.settings.alternative, self.settings.mid_p)
         found = outcomes_p((a - b)[None], criterion, coins.size)
         first, second = self.units.columns[list(pair)]
         names = np.array(self.metric.inputs)[(first != second).any(axis=1)]

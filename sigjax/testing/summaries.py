@@ -19,7 +19,8 @@ import numpy as np
 
 from sigjax.records import Alternative, Hint, InputError, Settings, Variant
 from sigjax.resample import summaries
-from sigjax.resample.tally import Deltas, count_extreme, extreme, in_blocks, null_replicates
+from sigjax.resample.extreme import Extreme
+from sigjax.resample.tally import Deltas, count_extreme, in_blocks, null_replicates
 from sigjax.resample.units import PiecewiseTotal
 from sigjax.run.backend import Backend, compiled, room
 from sigjax.run.context import Run, fits, gib, in_threads, memory_for, on_all_cores
@@ -177,7 +178,7 @@ def bootstrap_exceed(
     1
     """
     null = null_replicates(replicates, np.float64(delta), variant)
-    return int(np.count_nonzero(extreme(null, np.float64(delta), np.float64(tolerance), alternative)))
+    return int(np.count_nonzero(Extreme(np.float64(delta), np.float64(tolerance), alternative).met(null)))
 
 
 def _count_against(values: np.ndarray, tested: Deltas, settings: Settings, backend: Backend) -> np.ndarray:

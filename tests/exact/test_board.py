@@ -14,7 +14,7 @@ from sigjax.exact import boards, tails
 from sigjax.exact.board import make_board
 from sigjax.exact.digits import outward, reference_p, settled
 from sigjax.exact.lattice import Lattice
-from sigjax.exact.null import Criterion
+from sigjax.resample.extreme import Extreme
 from sigjax.testing import permutation
 
 pytestmark = pytest.mark.slow
@@ -241,7 +241,7 @@ def test_the_reference_path_is_a_binomial(wins, losses, alternative):
     k = {"two-sided": max(wins, losses), "greater": wins, "less": losses}[alternative]
     tail = sum(math.comb(n, j) for j in range(k, n + 1)) * (1 + (alternative == "two-sided"))
     lattice = Lattice(one, np.array([n]), np.array([wins - losses]), one)
-    criterion = Criterion(np.array([float(wins - losses)]), np.array([0.5]), alternative)
+    criterion = Extreme(np.array([float(wins - losses)]), np.array([0.5]), alternative)
     about = float(binom.logsf(k - 1, n, 0.5)) + math.log(2) * (alternative == "two-sided")
     found = reference_p(lattice, np.asarray, criterion, about)
     assert (found.p_value, found.log10_p) == ten_digits(Fraction(tail, 2**n))
@@ -260,7 +260,7 @@ def test_ties_between_decimals_are_settled():
     differences = np.r_[large, small]
     lattice = Lattice(np.array([[1], [10**4]]), np.array([60, 12]), np.array([differences.sum()]), np.ones((1, 1), int))
     # At most two of the large ones negative, among 12: 1 + 12 + 66 of 4096.
-    criterion = Criterion(np.array([8e4 - 100.0]), np.array([0.5]), "greater")
+    criterion = Extreme(np.array([8e4 - 100.0]), np.array([0.5]), "greater")
     found = reference_p(lattice, np.asarray, criterion, math.log(79 / 4096))
     assert found.p_value == 0.01928710938 == float(Context(prec=10).plus(Decimal(79) / 4096))
 

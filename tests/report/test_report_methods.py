@@ -201,7 +201,7 @@ def test_runs_of_fixed_tasks_are_the_sample():
 
 def test_the_direction_of_one_pair_is_named():
     two = {"amber": [1, 1, 1, 0, 1, 1], "fjord": [0, 0, 1, 0, 0, 0]}
-    text = to_methods(compare(two, metric="accuracy", alternative="greater", device="numpy", progress=False))
+    text = to_methods(compare(two, read={"metric": "accuracy"}, alternative="greater", device="numpy", progress=False))
     assert "(amber minus fjord)" in text
     assert "null hypothesis is that the outputs of two systems are exchangeable" in text
 

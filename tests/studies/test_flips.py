@@ -331,10 +331,12 @@ def test_the_web_page_has_the_sentences_and_tables_of_the_text(metric):
     results = [flips(data), slices(halves, least=1), diff(data, later)]
     for result in results:
         page = Cells(source := result.to_html())
-        first, details = result._blocks()
+        made = result.document()
+        first, details = made.blocks, made.details
         tables = [part for part in (*first, *details) if not isinstance(part, str)]
         assert page.rows == [[cell for cell in row if cell] for table in tables for row in (table.header, *table.rows)]
-        sentences = [[each for each in part if isinstance(each, str) and each[-1] != ":"] for part in (first, details)]
+        texts = [[each for each in part if isinstance(each, str)] for part in (first, details)]
+        sentences = [[each for each in part if each and each[-1] != ":"] for part in texts]
         assert page.paragraphs == [result.headline, *sentences[0]]
         assert page.folded == sentences[1]
         assert "<b>A" not in source
@@ -384,7 +386,7 @@ def test_fields_are_shown_beside_each_instance(quiz, tmp_path, capsys):
     assert len(differ) > 20
     with (tmp_path / "out.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [int(row["instance"]) for row in rows] == differ
+    assert [int(row["id"]) for row in rows] == differ
     assert [row["question"] for row in rows] == [f"What is {'=' * (i == 3)}{i}, now?" for i in differ]
     assert [row["target"] for row in rows] == ["AB"[i % 2] for i in differ]
     held = json.loads((tmp_path / "out.json").read_text())["texts"]
@@ -410,7 +412,7 @@ def test_files_name_all_instances_that_differ(quiz, tmp_path, capsys):
         assert " more." not in text
         assert all(f"{one.id}" in text for one in result.flips)
     with (tmp_path / "out.csv").open() as file:
-        assert [row["instance"] for row in csv.DictReader(file)] == [one.id for one in result.flips]
+        assert [row["id"] for row in csv.DictReader(file)] == [one.id for one in result.flips]
     assert " more." in str(result)
 
 

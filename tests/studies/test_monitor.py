@@ -216,7 +216,7 @@ def test_systems_whose_pairs_are_settled_may_stop():
     monitor.update({"B": [1] * 10, "C": [1] * 10})
     assert monitor.stop
     assert monitor.exit_code == 0
-    assert "stop after 100 instances of at most 100: 2 of 3 pairs are settled\n" in str(monitor)
+    assert "Stop after 100 instances of at most 100: 2 of 3 pairs are settled.\n" in str(monitor)
 
 
 def test_clusters_are_units():
@@ -661,7 +661,7 @@ def test_the_largest_number_is_one_of_units(design, unit, tmp_path, capsys):
     words = ["monitor", table, "-m", "accuracy", design, "x", "-o", out, "--largest"]
     for largest, code in ((11, 3), (10, 0)):
         assert run(*words, largest) == code
-        assert f" after 10 {unit}s of at most {largest}: 0 of 1 pair is settled\n" in capsys.readouterr().err
+        assert f" after 10 {unit}s of at most {largest}: 0 of 1 pair is settled.\n" in capsys.readouterr().err
         held = json.loads(out.read_text())
         assert (held["unit"], held["stop"], held["pairs"][0]["units"]) == (unit, code == 0, 10)
     assert Monitor.from_json(out).unit == unit

@@ -73,7 +73,7 @@ def test_equal_systems_need_all_results_and_the_text_says_so():
         {"A": [1, 0] * 20, "B": [1, 0] * 20}, read={"metric": "accuracy"}, orders=5, progress=False
     )
     assert (study.needed, study.kept, study.at_settling, study.found) == (1.0, None, None, 0)
-    assert str(study).startswith("the monitor needs 100% of the results\nthe full test finds no difference\n")
+    assert str(study).startswith("The monitor needs 100% of the results.\nthe full test finds no difference\n")
 
 
 def test_the_command_writes_text_json_and_a_figure(tmp_path, capsys):

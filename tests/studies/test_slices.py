@@ -308,6 +308,6 @@ def test_the_slices_of_the_task_that_has_the_metric_need_no_field_in_other_tasks
     assert _run(words, debug=True) == 0
     named = with_others.replace("EM;", "gsm8k: EM;").replace("metric:exact_match", "metric:gsm8k: exact_match")
     assert capsys.readouterr().out.split() == named.split()
-    assert slices(folders, by="category", metric="exact_match").metric == "gsm8k: exact_match"
+    assert slices(folders, by="category", read={"metric": "exact_match"}).metric == "gsm8k: exact_match"
     with pytest.raises(InputError, match=r"by: no field 'cat' in 'arc', 'gsm8k'; fields of arc: .*, gsm8k: 'category'"):
         _run([*words[:-1], "cat"], debug=True)

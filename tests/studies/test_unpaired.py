@@ -48,7 +48,7 @@ def test_numbers_of_two_kinds_are_measured_from_one_offset(kinds, offset):
     """An offset of the one that the other rounded moved its score, and so delta, by up to a half."""
     rng = np.random.default_rng(4)
     numbers = dict(zip("AB", (_KINDS[kind](rng) + offset for kind in kinds), strict=True))
-    how = {"metric": "mean", "resamples": 200, "progress": False}
+    how = {"read": {"metric": "mean"}, "resamples": 200, "progress": False}
     (one,) = unpaired(numbers, **how)
     means = {name: sum(map(Fraction, own.tolist())) / len(own) for name, own in numbers.items()}
     near = {  # the difference of neighbours has no rounding, but for that of decimals that were meant

@@ -211,7 +211,7 @@ def test_reports_say_that_delta_was_studentized():
     report = compare(evaluation, statistic="studentized", resamples=500)
     assert "|statistic:studentized" in report.signature
     assert "permutation test, two-sided, studentized" in report.to_text()
-    assert r"of the studentized difference~\cite{janssen1997,chung2013}" in report.to_methods()
+    assert r"of the studentized difference~\cite{janssen1997,chung2013,konietschke2014}" in report.to_methods()
     again = Report.from_json(report.to_json())
     assert again.settings.statistic == "studentized"
     with pytest.raises(InputError, match="of a studentized delta is not kept"):

@@ -1,0 +1,72 @@
+"""Which values are at least as extreme as observed: the one criterion of all tests."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sigjax.records import Alternative, Array
+
+
+class Extreme(NamedTuple):
+    """What is at least as extreme as observed, of values whose null distribution is centred at 0.
+
+    Ties, within the tolerance, count: whole, or half with `mid_p`. The axes of `observed` and `tolerance` are the first
+    ones of values. (Centre a bootstrap delta first.)
+
+    >>> Extreme(np.array([0.2]), np.array([1e-12]), "two-sided").met(np.array([[-0.2, 0.1, 0.2]]))
+    array([[ True, False,  True]])
+    """
+
+    observed: Any
+    """[...] the observed values."""
+    tolerance: Any
+    """[...]: values closer than this are ties."""
+    alternative: Alternative
+    mid_p: bool = False
+    """Count ties half."""
+
+    def met(self, values: Array) -> Any:
+        """Whether values `[..., value]` are extreme."""
+        observed, tolerance = _along(self.observed, values), _along(self.tolerance, values)
+        if self.alternative == "greater":
+            return values >= observed - tolerance
+        if self.alternative == "less":
+            return values <= observed + tolerance
+        return abs(values) >= abs(observed) - tolerance
+
+    def tied(self, values: Array) -> Any:
+        """Whether extreme values `[..., value]` are no more extreme than observed."""
+        observed, tolerance = _along(self.observed, values), _along(self.tolerance, values)
+        if self.alternative == "greater":
+            return values <= observed + tolerance
+        if self.alternative == "less":
+            return values >= observed - tolerance
+        return abs(values) <= abs(observed) + tolerance
+
+    def weight(self, values: np.ndarray) -> np.ndarray:
+        """How much values `[..., value]` count: 0, 1, or 1/2."""
+        return self.met(values) * np.where(self.mid_p & self.tied(values), 0.5, 1.0)
+
+    @property
+    def least(self) -> Any:
+        """[...]: the size (see `size`) at which values begin to be extreme."""
+        return size(self.observed, self.alternative) - self.tolerance
+
+    @property
+    def beyond(self) -> Any:
+        """[...]: values of a larger size than this are more extreme than observed."""
+        return size(self.observed, self.alternative) + self.tolerance
+
+
+def size(values: Any, alternative: Alternative) -> Any:
+    """A number that is large where a value is extreme.
+
+    >>> size(np.array([-0.2, 0.1]), "two-sided"), size(np.array([-0.2, 0.1]), "less")
+    (array([0.2, 0.1]), array([ 0.2, -0.1]))
+    """
+    return abs(values) if alternative == "two-sided" else values if alternative == "greater" else -values
+
+
+def _along(of_pairs: Any, values: Any) -> Any:
+    """Numbers along the first axes of values."""
+    return of_pairs.reshape(of_pairs.shape + (1,) * (values.ndim - of_pairs.ndim))
