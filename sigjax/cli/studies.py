@@ -19,7 +19,7 @@ from sigjax.records import EvaluationRecord, InputError
 from sigjax.records.options import given_as, values
 from sigjax.report.words import count
 from sigjax.run.context import progress_bar
-from sigjax.studies import STUDIES
+from sigjax.studies import STUDIES, StudySpec
 
 
 def _single(evaluations: Sequence[EvaluationRecord]) -> EvaluationRecord:
@@ -115,17 +115,8 @@ def _battles(paths: Files, options: Any, results: Results, figure: Figure) -> No
     results.write(result, _drawn(result, figure))
 
 
-_COMMANDS: dict[str, tuple[Callable[..., None], tuple[type, ...], tuple[type, ...]]] = {
-    "classical": (_tests, (Inputs,), (Results, Figure)),
-    "association": (_association, (), (Results,)),
-    "battles": (_battles, (), (Results, Figure)),
-}
-"""Commands that read or write in a way of their own, with their options before and after those of the study."""
-
-
-def command(name: str) -> Command:
-    """The command of a study, with its flags."""
-    study = STUDIES[name]
+def _drawing(study: StudySpec) -> Callable[[Files, Inputs, Any, Results, Figure], int]:
+    """What a study does with files: read them, compute, write and draw."""
 
     def draw(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> int:
         named = "strata"
@@ -136,17 +127,55 @@ def command(name: str) -> Command:
         inputs.check(paths, options, results, figure)
         shown: Sequence[str] = getattr(options, "show", ())
         how = values(options) | ({"show": ()} if shown else {})
-        with progress_bar(name, visible=not results.quiet), given_as("strata", named):
+        with progress_bar(study.name, visible=not results.quiet), given_as("strata", named):
             read = partial(Inputs.evaluations, sliced=True) if named == "by" else _READING[study.takes]
             result = study.load(study.functions[0])(read(inputs, paths), **how)
         if shown:
             with given_as("strata", "show"):
                 texts = {field: _single(replace(inputs, strata=field).evaluations(paths)) for field in shown}
             result = result.with_texts(texts)
-        with progress_bar(name, visible=not results.quiet):
+        with progress_bar(study.name, visible=not results.quiet):
             figures = _drawn(result, figure)
         results.write(result, figures)
         return result.exit_code
+
+    return draw
+
+
+def _planned(paths: Files, planned: Any, options: Any, results: Results, figure: Figure) -> None:
+    """The power of right and wrong answers, without files."""
+    if paths:
+        raise InputError("--disagree and --accuracy are for no files: power measures the disagreement in files")
+    if figure.figure is not None:
+        raise InputError("the power without a pilot has no figure; leave --figure out")
+    check_outputs(paths, results)
+    load = STUDIES["power"].load
+    results.write(load("planned_power")(**values(planned), **values(options, load("PlannedPowerOptions"))))
+
+
+def _power(paths: Files, inputs: Inputs, options: Any, planned: Any, results: Results, figure: Figure) -> int | None:
+    if planned.disagree is not None or planned.accuracy is not None:
+        return _planned(paths, planned, options, results, figure)
+    return _drawing(STUDIES["power"])(paths, inputs, options, results, figure)
+
+
+_COMMANDS: dict[str, tuple[Callable[..., int | None], tuple[type, ...], tuple[type | str, ...]]] = {
+    "classical": (_tests, (Inputs,), (Results, Figure)),
+    "association": (_association, (), (Results,)),
+    "battles": (_battles, (), (Results, Figure)),
+    "power": (_power, (Inputs,), ("PlannedOptions", Results, Figure)),
+}
+"""Commands that read or write in a way of their own, with their options before and after those of the study.
+
+Those in the file of the study stand by their names: it is imported for its command.
+"""
+
+
+def command(name: str) -> Command:
+    """The command of a study, with its flags."""
+    study = STUDIES[name]
+
+    draw = _drawing(study)
 
     def write(paths: Files, inputs: Inputs, options: Any, results: Results) -> int:
         return draw(paths, inputs, options, results, Figure())
@@ -154,7 +183,8 @@ def command(name: str) -> Command:
     usual = (draw, (Inputs,), (Results, Figure)) if study.figure else (write, (Inputs,), (Results,))
     run, before, after = _COMMANDS.get(name, usual)
     run.__name__, run.__doc__ = name, f"{study.title}\n\n{study.more}"
-    return flags(*before, study.load(study.options), *after, **({"files": study.files} if study.files else {}))(run)
+    records = [study.load(each) if isinstance(each, str) else each for each in after]
+    return flags(*before, study.load(study.options), *records, **({"files": study.files} if study.files else {}))(run)
 
 
 _ABOUT = "Audits of tests, experiments with many comparisons, and agreement of labels."

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sigjax.studies.flips import slices as slices
     from sigjax.studies.gains import gains as gains
     from sigjax.studies.monitor import monitor as monitor
+    from sigjax.studies.power import planned_power as planned_power
     from sigjax.studies.power import power as power
     from sigjax.studies.rank import rank as rank
     from sigjax.studies.rl import rl as rl
@@ -96,7 +97,9 @@ _ALL = (
     _study(
         "power",
         "Which difference would a test of these two systems detect with more or fewer instances, and with what power?",
-        "Each repetition draws instances from the data with replacement and tests them.",
+        "Each repetition draws instances from the data with replacement and tests them. Without files: which "
+        "difference of accuracies, given the share of instances on which one system alone is right (--disagree)?",
+        functions=("power", "planned_power"),
     ),
     _study(
         "monitor",

@@ -31,7 +31,18 @@ from sigjax.studies.formulas import (
     proportion_interval,
     simulated_effect,
 )
-from sigjax.studies.study import COLORS, PANEL, Study, in_methods, in_units, study_signature, table_of, unit_of
+from sigjax.studies.study import (
+    COLORS,
+    PANEL,
+    Study,
+    StudyResult,
+    in_methods,
+    in_units,
+    study_signature,
+    table_of,
+    unit_of,
+)
+from sigjax.testing.p_values import special
 from sigjax.testing.uncertainty import standard_errors
 
 if TYPE_CHECKING:
@@ -43,6 +54,8 @@ _STEPS = 200
 _SHOWN_RUNS = (1, 2, 3, 4, 5, 8, 16, 32)
 """Runs of an instance that are shown besides the cheapest and the most."""
 _RUN_COST = 1.0
+_TAIL, _HALVINGS = 8.0, 40
+"""Standard deviations of the number of instances that decide; steps of a search."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -393,3 +406,196 @@ def _points(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, optio
             )
         )
     return points
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedOptions:
+    """The options of `planned_power`: what is supposed of two systems, before there are results."""
+
+    disagree: float | None = option(
+        None,
+        "Without files: the share of instances on which one system alone is right.",
+        "When left out, that of two independent systems of this accuracy.",
+        group="Main options",
+        above=0,
+        most=1,
+    )
+    accuracy: float | None = option(
+        None,
+        "Without files: the accuracy of the better system; it bounds the share of instances on which systems disagree.",
+        group="Main options",
+        above=0,
+        below=1,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedPowerOptions(PlannedOptions):
+    """The options of `planned_power`."""
+
+    instances: Sequence[int] = same(PowerOptions, "instances")
+    confidence_level: float = same(PowerOptions, "confidence_level")
+    pairs: int = same(PowerOptions, "pairs")
+    target: float = same(PowerOptions, "target")
+
+
+@dataclass(frozen=True)
+class PlannedAt:
+    """What a test set of one size finds.
+
+    Attributes:
+        instances: its number of instances.
+        detectable: the smallest true difference of accuracies that the exact permutation test finds with the target
+            power; None where it finds none that is possible.
+    """
+
+    instances: int
+    detectable: float | None
+
+
+@dataclass(frozen=True, repr=False)
+class PlannedPower(StudyResult):
+    """Which difference of accuracies test sets of several sizes find, without a pilot.
+
+    Attributes:
+        disagree: the supposed share of instances on which one system alone is right.
+        accuracy: that of the better system, if it was given.
+        points: size by size.
+        target: the power.
+        pairs: for how many pairs p is adjusted (Bonferroni).
+        confidence_level: differences with p up to 1 - confidence_level are significant.
+        signature: one line that reproduces the numbers.
+    """
+
+    rows = "points"
+
+    disagree: float
+    accuracy: float | None
+    points: tuple[PlannedAt, ...]
+    target: float
+    pairs: int
+    confidence_level: float
+    signature: str
+
+    def document(self, *, whole: bool = False) -> Document:
+        """The difference that the largest test set finds, and a row for each size."""
+        del whole
+        level = (1.0 - self.confidence_level) / self.pairs
+        size = f"right or wrong answers, {self.disagree:.1%} of them right by one system alone"
+        last, power = self.points[-1], percent(self.target)
+        given = f"With {count(last.instances, 'instance')} the permutation test finds"
+        verdict = f"{given} no difference with power {power}."
+        if last.detectable is not None:
+            verdict = f"{given} a true difference of {last.detectable:.4f} with power {power}."
+        columns = {
+            "instances": [f"{at.instances:,}" for at in self.points],
+            "detectable difference": [format_number(at.detectable, ".4f") for at in self.points],
+        }
+        blocks: list[Block] = [
+            f"{size}: exact permutation test (McNemar), two-sided, p <= {level:.3g}",
+            Table.of(columns),
+            "To find half the difference, four times the instances are needed. If instances depend on each other "
+            "(sentences of a document), more are needed: give results of a pilot, with --cluster.",
+            *([f"{DASH}: none that is possible"] if any(at.detectable is None for at in self.points) else []),
+            self.signature,
+        ]
+        return Document("Power", size, verdict, blocks)
+
+
+@takes(PlannedPowerOptions)
+def planned_power(options: PlannedPowerOptions) -> PlannedPower:
+    r"""Which difference of accuracies does a test set find, before there are any results?
+
+    One system alone is right on a share d (`disagree`) of n instances, so that $m \sim \mathrm{Bin}(n, d)$ of them
+    decide. The better one wins $w \sim \mathrm{Bin}(m, (1 + \delta / d) / 2)$ of these. The exact permutation test of
+    right and wrong answers (McNemar's) rejects if $2 P(\mathrm{Bin}(m, 1/2) \ge \max(w, m - w)) \le \alpha$. Its power
+    is summed over m (but for numbers farther than 8 standard deviations away), and the detectable difference is the
+    smallest one at which it is the target.
+
+    Args:
+        options: see `PlannedPowerOptions`.
+
+    Returns:
+        The differences; `print` shows a table.
+
+    Raises:
+        InputError: neither `disagree` nor `accuracy` is given, or both together are impossible.
+
+    Reference: Miettinen (1968), "The matched pairs design in the case of all-or-none responses".
+
+    Example:
+        >>> study = planned_power(disagree=0.2, instances=[100, 400, 1600])
+        >>> [round(at.detectable, 3) for at in study.points]
+        [0.128, 0.064, 0.032]
+    """
+    check(options)
+    disagree, accuracy = options.disagree, options.accuracy
+    if disagree is None and accuracy is None:
+        raise InputError(f"give {Hint('disagree')}, the share of instances on which one system alone is right")
+    if disagree is None:
+        disagree = 2.0 * (accuracy or 0.0) * (1.0 - (accuracy or 0.0))
+    if accuracy is not None and disagree > (most := 2.0 * min(accuracy, 1.0 - accuracy) + 1e-12):
+        raise InputError(
+            f"disagree: two systems of accuracy {accuracy:g} disagree on at most {most:.4g} of the instances, got "
+            f"{disagree:g}"
+        )
+    level = (1.0 - options.confidence_level) / options.pairs
+    if not level < options.target:
+        raise InputError(f"target must be a number between {level:g} and 1, got {options.target!r}")
+    sizes = sorted(options.instances)
+    points = tuple(PlannedAt(size, _detectable(size, disagree, level, options.target)) for size in sizes)
+    signature = study_signature(
+        "planned-power",
+        options,
+        metric="accuracy",
+        instances=",".join(map(str, sizes)),
+        pairs=options.pairs if options.pairs > 1 else None,
+    )
+    return PlannedPower(disagree, accuracy, points, options.target, options.pairs, options.confidence_level, signature)
+
+
+def mcnemar_power(instances: int, disagree: float, level: float) -> Callable[[float], float]:
+    """The power of the exact two-sided McNemar test at a level, by the true difference: see `planned_power`.
+
+    >>> round(mcnemar_power(6, 1.0, 0.05)(1.0), 6)  # six wins of six
+    1.0
+    """
+    scipy = special()
+    spread = _TAIL * math.sqrt(instances * disagree * (1.0 - disagree)) + _TAIL**2
+    low, high = (max(0, min(instances, round(instances * disagree + sign * spread))) for sign in (-1.0, 1.0))
+    decided = np.arange(low, high + 1)
+    log_chances = scipy.xlogy(decided, disagree) + scipy.xlog1py(instances - decided, -disagree)
+    for number in (decided, instances - decided):
+        log_chances -= scipy.gammaln(number + 1.0)
+    chances = np.exp(log_chances + scipy.gammaln(instances + 1.0))
+    # The fewest wins w that reject: P(Bin(m, 1/2) >= w) <= level / 2. The inverse is rounded.
+    least = np.floor(scipy.bdtrik(1.0 - level / 2.0, np.maximum(decided, 1.0), 0.5)).astype(int)
+    for _ in range(3):
+        least = np.where(_upper(least, decided, 0.5) <= level / 2.0, least, least + 1)
+    for _ in range(3):
+        least = np.where((least > 0) & (_upper(least - 1, decided, 0.5) <= level / 2.0), least - 1, least)
+
+    def power(difference: float) -> float:
+        wins = (1.0 + difference / disagree) / 2.0
+        rejected = _upper(least, decided, wins) + _upper(least, decided, 1.0 - wins)
+        return float(min(1.0, (chances * rejected).sum()))
+
+    return power
+
+
+def _upper(wins: np.ndarray, trials: np.ndarray, share: float) -> np.ndarray:
+    """P(Bin(trials, share) >= wins), elementwise; 0 for more wins than trials."""
+    inside = special().betainc(np.maximum(wins, 1), np.maximum(trials - wins + 1, 1), share)
+    return np.where(wins <= 0, 1.0, np.where(wins > trials, 0.0, inside))
+
+
+def _detectable(instances: int, disagree: float, level: float, target: float) -> float | None:
+    """The smallest difference that is found with the target power; None where none is."""
+    power = mcnemar_power(instances, disagree, level)
+    if power(disagree) < target:
+        return None
+    low, high = 0.0, disagree
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if power(middle) >= target else (middle, high)
+    return high

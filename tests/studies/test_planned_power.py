@@ -1,0 +1,90 @@
+"""Power without a pilot: against sums over all outcomes, simulated test sets, and the normal approximation."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+import sigjax
+from sigjax import InputError, studies
+from sigjax.cli import _run
+
+
+def power_of(instances, disagree, difference, level):
+    """Of every number of instances that decide, and of every number of wins."""
+    power = 0.0
+    for decided in range(instances + 1):
+        wins = np.arange(decided + 1)
+        p = np.minimum(1.0, 2.0 * binom.sf(np.maximum(wins, decided - wins) - 1, decided, 0.5))
+        chances = binom.pmf(wins, decided, (1.0 + difference / disagree) / 2.0)
+        power += binom.pmf(decided, instances, disagree) * chances[p <= level].sum()
+    return power
+
+
+@pytest.mark.parametrize("disagree", [0.05, 0.3, 1.0])
+@pytest.mark.parametrize(("pairs", "target"), [(1, 0.8), (10, 0.5)])
+def test_the_detectable_difference_has_the_target_power(disagree, pairs, target):
+    sizes = [20, 60, 250]
+    found = studies.planned_power(disagree=disagree, instances=sizes, pairs=pairs, target=target)
+    assert [at.instances for at in found.points] == sizes
+    for at in found.points:
+        level = 0.05 / pairs
+        if at.detectable is None:
+            assert power_of(at.instances, disagree, disagree, level) < target
+            continue
+        assert power_of(at.instances, disagree, at.detectable, level) == pytest.approx(target, abs=1e-9)
+        assert 0.0 < at.detectable <= disagree
+    known = [at.detectable for at in found.points if at.detectable]
+    assert known == sorted(known, reverse=True)
+
+
+def test_simulated_test_sets_are_significant_as_often():
+    """Outputs of two systems, tested by `permutation_test`."""
+    (at,) = studies.planned_power(disagree=0.4, instances=[80]).points
+    rng, number = np.random.default_rng(3), 400
+    wins, losses = (0.4 + at.detectable) / 2, (0.4 - at.detectable) / 2
+    rejected = 0
+    for _ in range(number):
+        kinds = rng.choice(3, 80, p=[wins, losses, 1 - wins - losses])
+        test = sigjax.permutation_test(kinds == 0, kinds == 1, metric="accuracy")
+        rejected += test.p_value <= 0.05
+    assert abs(rejected / number - 0.8) < 4 * (0.8 * 0.2 / number) ** 0.5
+
+
+def test_large_test_sets_follow_the_normal_approximation():
+    for size in (10**5, 10**7):
+        (at,) = studies.planned_power(disagree=0.2, instances=[size]).points
+        expected = (norm.isf(0.025) + norm.isf(0.2)) * (0.2 / size) ** 0.5
+        assert at.detectable == pytest.approx(expected, rel=1e-2)
+
+
+def test_accuracy_bounds_or_replaces_the_disagreement():
+    independent = studies.planned_power(accuracy=0.7, instances=[100])
+    assert independent.disagree == pytest.approx(0.42)
+    assert independent.points == studies.planned_power(disagree=independent.disagree, instances=[100]).points
+    studies.planned_power(accuracy=0.9, disagree=0.2, instances=[9])
+    with pytest.raises(InputError, match=r"two systems of accuracy 0.9 disagree on at most 0.2 .* got 0.3"):
+        studies.planned_power(accuracy=0.9, disagree=0.3, instances=[9])
+    with pytest.raises(InputError, match="give disagree"):
+        studies.planned_power(instances=[9])
+    with pytest.raises(InputError, match="target must be a number between"):
+        studies.planned_power(disagree=0.2, instances=[9], target=0.01)
+
+
+def test_the_command_needs_no_files(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["power", "--accuracy", "0.7", "--disagree", "0.2", "--instances", "5", "400"]
+    assert _run([*words, "-o", "p.json", "-o", "p.csv", "-q"], debug=True) == 0
+    found = studies.planned_power(accuracy=0.7, disagree=0.2, instances=[5, 400])
+    assert json.loads((tmp_path / "p.json").read_text())["points"][1]["detectable"] == found.points[1].detectable
+    assert (tmp_path / "p.csv").read_text() == found.to_csv()
+    assert _run(words, debug=True) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("With 400 instances the permutation test finds a true difference of 0.0644")
+    assert found.headline.startswith("With 400 instances")
+    for more, said in ((["t.csv"], "are for no files"), (["--figure", "f.png"], "no figure")):
+        assert _run([*words, *more], debug=False) == 2
+        assert said in capsys.readouterr().err
+    none = studies.planned_power(disagree=0.2, instances=[5])
+    assert "finds no difference with power 80%" in none.headline
