@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sigjax.studies.monitor import Monitor as Monitor
     from sigjax.studies.monitor import monitor as monitor
     from sigjax.studies.power import Power as Power
+    from sigjax.studies.power import planned_power as planned_power
     from sigjax.studies.power import power as power
     from sigjax.studies.samples import OneSample as OneSample
     from sigjax.studies.samples import Unpaired as Unpaired

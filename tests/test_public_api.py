@@ -39,7 +39,7 @@ def test_the_public_names():
         "Association Audit ClassicalTests Comparison Diagnosis Diff Equivalence Evaluation InputError Interval "
         "Metric Monitor OneSample Power Report SampleMetric Unpaired Verification association_test audit "
         "bootstrap_test classical_tests compare diff doctor equivalence equivalence_test monitor one_sample "
-        "permutation_test power read unpaired verify"
+        "permutation_test planned_power power read unpaired verify"
     )
     assert PUBLIC == expected.split()
 

@@ -15,8 +15,8 @@ from sigjax.cli.flags import Command, flags
 from sigjax.cli.output import Figure, Files, Inputs, Results, check_outputs, write_figure
 from sigjax.formats.labels import read_labels
 from sigjax.readers.options import Options, name_systems, select_systems
-from sigjax.records import EvaluationRecord, InputError
-from sigjax.records.options import given_as, values
+from sigjax.records import EvaluationRecord, Hint, InputError
+from sigjax.records.options import given_as, options_of, values
 from sigjax.report.words import count
 from sigjax.run.context import progress_bar
 from sigjax.studies import STUDIES, StudySpec
@@ -142,10 +142,25 @@ def _drawing(study: StudySpec) -> Callable[[Files, Inputs, Any, Results, Figure]
     return draw
 
 
-def _planned(paths: Files, planned: Any, options: Any, results: Results, figure: Figure) -> None:
+_HARMLESS = ("seed", "device", "progress")
+"""Options that change no number of the power without files, which is exact."""
+_SUPPOSED = (("metric", ("accuracy",)), ("test", ("permutation",)))
+
+
+def _planned(paths: Files, inputs: Inputs, planned: Any, options: Any, results: Results, figure: Figure) -> None:
     """The power of right and wrong answers, without files."""
-    if paths:
+    if paths or inputs.input:
         raise InputError("--disagree and --accuracy are for no files: power measures the disagreement in files")
+    known = (*options_of(STUDIES["power"].load("PlannedPowerOptions")), *_HARMLESS)
+    for record in (inputs, options):
+        for name, about in options_of(type(record)).items():
+            value = getattr(record, name)
+            value = tuple(value) if isinstance(value, list) else value
+            if name not in known and value != about.default and (name, value) not in _SUPPOSED:
+                raise InputError(
+                    f"{Hint(name)}: is for power with files; without files power is that of the exact two-sided "
+                    "permutation test of accuracies on independent instances; leave it out, or give results of a pilot"
+                )
     if figure.figure is not None:
         raise InputError("the power without a pilot has no figure; leave --figure out")
     check_outputs(paths, results)
@@ -155,7 +170,7 @@ def _planned(paths: Files, planned: Any, options: Any, results: Results, figure:
 
 def _power(paths: Files, inputs: Inputs, options: Any, planned: Any, results: Results, figure: Figure) -> int | None:
     if planned.disagree is not None or planned.accuracy is not None:
-        return _planned(paths, planned, options, results, figure)
+        return _planned(paths, inputs, planned, options, results, figure)
     return _drawing(STUDIES["power"])(paths, inputs, options, results, figure)
 
 

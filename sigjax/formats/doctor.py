@@ -27,7 +27,7 @@ from sigjax.formats.reading import (
 from sigjax.formats.table import ByTask, Format, named_format
 from sigjax.metrics import CLASS_METRICS, MEAN, METRICS
 from sigjax.readers.evaluation import Evaluation
-from sigjax.readers.evidence import LAYOUTS, TableReading
+from sigjax.readers.evidence import LAYOUTS, Asked, TableReading
 from sigjax.readers.frames import frame_table
 from sigjax.readers.join import Sheet, Sources, directed, labels_of
 from sigjax.readers.layouts import read_table
@@ -475,7 +475,15 @@ _SHAPES = ("transpose", "melt", "runs", "id_column", "records", "filter")
 
 
 def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]:
-    """The options on the shape of a table that a refusal proposes, with their values, and that are not given."""
+    """The options on the shape of a table that a refusal proposes, with their values, and that are not given.
+
+    What was tried comes whole; of other refusals each option that is named with a value.
+    """
+    if isinstance(refusal, Asked):
+        for way in refusal.ways:
+            if {*way} & {*_SHAPES} and {*way} <= {*_SHAPES, "ignore"} and not any(getattr(options, n) for n in way):
+                yield dict(way)
+        return
     for hint in refusal.hints:
         if hint.option in _SHAPES and not getattr(options, hint.option):
             values = [literal_eval(value) for value in hint.values if value.startswith(("'", '"'))]

@@ -15,6 +15,9 @@ from sigjax.readers.options import listing, quote
 _ACCIDENT = 0.05
 """A column is made of others if its numbers would be what they are by chance with at most this probability, times the
 number of columns: asked in vain, a person loses a minute; not asked, a mean is a system."""
+_SURE_ACCIDENT = 0.6
+"""The same for two columns whose sum is the same in all rows: systems agree on easy instances, so that two of them
+are hardly ever each other's complement."""
 _FEWEST = 3
 """Rows of which more than one tell: a constant may be fitted to one."""
 _FEWEST_ALIKE = 5
@@ -31,6 +34,8 @@ class Made(NamedTuple):
     """As it stands after the name of the column."""
     sure: bool
     """Whether it is this column that is made of the others: of a sum or a difference, any may be."""
+    ranks: bool = False
+    """Whether it holds ranks among others that do."""
 
 
 def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, Made]:
@@ -44,10 +49,32 @@ def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, Made]:
     found: dict[str, Made] = {}
     columns = {name: own[:: len(own) // _ROWS + 1] for name, own in columns.items()}
     full = {name: own for name, own in columns.items() if len(own) >= _FEWEST and not np.isnan(own).any()}
+    if ranks := _ranks({name: own for name, own in columns.items() if len(own) >= _FEWEST}):
+        return {name: Made(f"holds ranks, as {_named(ranks, name)} do", sure=True, ranks=True) for name in ranks}
     names = list(full)[:_MOST]
     for name, said, sure in _relations({name: columns[name] for name in names}):
         found.setdefault(name, Made(said, sure))
     return found
+
+
+def _ranks(columns: Mapping[str, np.ndarray]) -> list[str]:
+    """The columns that hold the ranks of each other in every row, whatever ties have; of two columns, without ties.
+
+    >>> import numpy as np
+    >>> _ranks({"A": np.array([1, 2, 1.5, 1, 1]), "B": np.array([3, 1, 3, 2, 3]), "C": np.array([2, 3, 1.5, 3, 2])})
+    ['A', 'B', 'C']
+    """
+    whole = {name: own for name, own in columns.items() if np.all(np.isnan(own) | ((own >= 1) & (2 * own % 1 == 0)))}
+    whole = {name: own for name, own in whole.items() if np.isfinite(own).sum() >= _FEWEST}
+    if len(whole) < 2 or not 2 <= max(float(np.nanmax(own)) for own in whole.values()) <= len(whole):
+        return []
+    every = np.stack(list(whole.values()))
+    less = (every[None] < every[:, None]).sum(axis=1)  # comparisons with NaN are False
+    alike = (every[None] == every[:, None]).sum(axis=1)
+    kinds = [np.where(alike == 1, less + 1, 0)]
+    if len(whole) > 2 and every.shape[1] >= _FEWEST_ALIKE:
+        kinds += [less + (alike + 1) / 2, less + 1, less + alike]
+    return list(whole) if any(np.all(np.isnan(every) | (every == kind)) for kind in kinds) else []
 
 
 def _relations(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str, bool]]:
@@ -58,7 +85,9 @@ def _relations(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str, bo
     rows, size = every.shape[1], np.maximum(1.0, np.abs(every).max(axis=1))
     units = np.array([_unit(own) for own in every])
     few = np.array([min(len(np.unique(own)), 4) for own in every])
-    tells = np.array([len(names) * _agreement(own) ** (rows - 1) <= _ACCIDENT for own in every]) & (few > 1)
+    chance = np.array([len(names) * _agreement(own) ** (rows - 1) for own in every])
+    tells = (chance <= _ACCIDENT) & (few > 1)
+    opposite = tells | ((chance <= _SURE_ACCIDENT) & (few > 1) & (rows >= _FEWEST_ALIKE))
 
     def equal(expected: np.ndarray, those: Sequence[int]) -> np.ndarray:
         """Which columns hold these numbers `[row]`, but for rounding, beside those that they are made of."""
@@ -67,16 +96,15 @@ def _relations(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str, bo
         found[list(those)] = False
         return np.flatnonzero(found) if np.ptp(expected) > 0 else np.array([], int)
 
-    whole = [name for name, own in columns.items() if np.all(own == np.rint(own)) and own.min() >= 1]
-    if len(whole) > 1 and all(columns[name].max() <= len(whole) for name in whole):
-        ranks = np.sort(np.stack([columns[name] for name in whole]), axis=0)
-        if np.all(ranks == np.arange(1, len(whole) + 1)[:, None]):
-            yield from ((name, f"holds ranks, as {_named(whole, name)} do", True) for name in whole)
     made: dict[frozenset[int], tuple[int, str, bool]] = {}
     for i, j in combinations(range(len(names)), 2):
         x, y = every[i], every[j]
         a, b = quote(names[i]), quote(names[j])
-        if tells[i] and tells[j] and np.ptp(x + y) <= 2.02 * max(units[i], units[j]) + 1e-9 * max(size[i], size[j]):
+        if (
+            opposite[i]
+            and opposite[j]
+            and np.ptp(x + y) <= 2.02 * max(units[i], units[j]) + 1e-9 * max(size[i], size[j])
+        ):
             yield names[j], f"and {a} have the same sum in all rows", False
         elif tells[i] and tells[j] and few[i] > 2 and np.all(x != 0):
             ratio = y / x
@@ -146,13 +174,17 @@ def other_scales(columns: Mapping[str, np.ndarray]) -> str | None:
     """
     given = {name: own[~np.isnan(own)] for name, own in columns.items()}
     given = {name: own for name, own in given.items() if len(own) >= _FEWEST_ALIKE}
-    if len(given) < 2 or all(np.isin(own, (0.0, 1.0)).all() for own in given.values()):
+    binary = {name: own for name, own in given.items() if np.isin(own, (0.0, 1.0)).all()}
+    if len(given) < 2 or len(binary) == len(given):
         return None
     constant = {name: own[0] for name, own in given.items() if not np.ptp(own)}
     for name, value in constant.items():
         if any((own == value).any() for other, own in given.items() if other not in constant):
             continue  # one that is always wrong, where others are wrong at times
         return f"{quote(name)} is {value:.6g} in all rows"
+    some = binary if any(name not in constant for name in binary) else {}  # one that is always right alone may be so
+    if mixed := _zeros_and_ones(some, {name: own for name, own in given.items() if name not in binary}):
+        return mixed
     ranges = sorted((float(own.min()), float(own.max()), name) for name, own in given.items())
     top, groups = -np.inf, list[list[tuple[float, float, str]]]()
     for low, high, name in ranges:
@@ -169,3 +201,22 @@ def other_scales(columns: Mapping[str, np.ndarray]) -> str | None:
         f"no number of {quote(name)} ({low:.6g} to {high:.6g}) is in the range of another column "
         f"({quote(other[2])}, {other[0]:.6g} to {other[1]:.6g})"
     )
+
+
+def _zeros_and_ones(binary: Mapping[str, np.ndarray], others: Mapping[str, np.ndarray]) -> str | None:
+    """Why some columns hold 0 and 1 alone, and others by no accident more than that, in words.
+
+    Only numbers that are not 0 tell: a system that is always wrong has no others.
+
+    >>> import numpy as np
+    >>> _zeros_and_ones({"A": np.array([0.0, 1, 1, 0, 1])}, {"B": np.array([0.4, 0.7, 0.3, 0.9, 0.2])})
+    "'A' has 0 and 1 alone, and 'B' has others (0.4)"
+    """
+    ones = sum(int(np.count_nonzero(own)) for own in binary.values())
+    for name, own in others.items():
+        more = own[(own != 0) & (own != 1)]
+        rarely = 1 - len(more) / (np.count_nonzero(own) + 1)
+        if rarely**ones <= _ACCIDENT:
+            alone = f"{listing(list(binary), 3)} {'has' if len(binary) == 1 else 'have'} 0 and 1 alone"
+            return f"{alone}, and {quote(name)} has others ({more[0]:.6g})"
+    return None

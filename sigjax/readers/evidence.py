@@ -5,6 +5,7 @@ A question proposes options that were tried: each is said with what it compares.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -94,46 +95,84 @@ class TableReading:
         return f"read from the table: {'; '.join(parts)} (options: {self.options})"
 
 
+def with_parts(reading: TableReading, ids: str | None, runs: str | None) -> TableReading:
+    """The reading with the roles of folds and tasks, among the columns that ids and runs are made of.
+
+    >>> reading = TableReading(layout="long", system=Role(), id=Role())
+    >>> [(name, own.columns) for name, own in with_parts(reading, "task,item", "fold").roles()]
+    [('folds', ('fold',)), ('tasks', ('task',))]
+    """
+    names, several = (ids or "").split(","), runs is not None or "," in (ids or "")
+    folds = [name for name in dict.fromkeys([*(runs or "").split(","), *names]) if lexicon.is_fold(name)]
+    tasks = [name for name in names if several and (lexicon.is_data_set(name) or name == FILE)]
+    return replace(reading, fold=role(folds, named=True), task=role(tasks, named=True))
+
+
+FILE = "file"
+"""The column that says which file a row is of, where files are put together."""
+
+
 def note_reading(options: Options, reading: TableReading) -> None:
     """Keep how a table is read with the sheets that were joined, which other metrics may have read otherwise."""
     if options.seen:
         options.seen[:] = [replace(sheet, reading=reading) for sheet in options.seen]
 
 
+class Asked(InputError):
+    """What a person is asked, with the ways that were tried: options of reading, the likeliest first."""
+
+    ways: Sequence[Mapping[str, Any]] = ()
+
+
 class Question(InputError):
     """A refusal of what could be read in several ways; `ways` are options that may be meant, the likeliest first."""
 
-    def __init__(self, text: str, ways: Sequence[Mapping[str, Any]] = (), otherwise: str = "") -> None:
-        """Take what is unclear, the options, and what to do where none of them can be read."""
+    def __init__(
+        self, text: str, ways: Sequence[Mapping[str, Any]] = (), otherwise: str = "", *, needed: bool = False
+    ) -> None:
+        """Take what is unclear, the options, what to do where none of them can be read, and whether one is `needed`.
+
+        A way that is needed whatever else is unclear is proposed if it leads to another refusal, too.
+        """
         super().__init__(f"{text}; {otherwise}" if otherwise else text)
         self.text, self.ways, self.otherwise = text, ways, otherwise
+        self.needed = needed or not otherwise
 
 
 MOST_WAYS = 3
 """Ways that a refusal proposes, at most."""
 
 
-def answered(question: Question, attempt: Callable[[Options], EvaluationRecord], options: Options) -> InputError:
+def answered(question: Question, attempt: Callable[[Options], EvaluationRecord], options: Options) -> Asked:
     """The refusal with the ways that were tried and can be read, each with what it compares."""
-    given, further = dict[str, None](), ""
+    given, further = list[tuple[Mapping[str, Any], str]](), list[Mapping[str, Any]]()
     for way in question.ways:
         seen: list[Any] = []
+        own = replace(options, **way, seen=seen, tried=True)
         try:
-            made = attempt(replace(options, **way, seen=seen, tried=True))
-            given[f"{_typed(way)} ({compared(made, seen)})"] = None
+            made = attempt(own)
+            given.append((way, f"{_typed(way)} ({compared(made, seen)})"))
         except Question as next_one:
-            if next_one.text != question.text and not further:
-                further = f"{_typed(way)} (more is asked then)"
+            if next_one.text != question.text:
+                further.append(way)
         except InputError as error:
-            if question.otherwise == "" and error.neutral != question.text and not further:
-                further = _typed(way)
+            if question.needed and error.neutral != question.text:
+                further.append(way)
+            else:  # may results be missing alone?
+                with suppress(InputError):
+                    attempt(replace(own, missing="drop"))
+                    further.append(way)
         if len(given) == MOST_WAYS:
             break
-    given = given or ({further: None} if further else {})
-    *first, last = given or [""]
+    if not given and further:
+        given = [(way, _typed(way)) for way in further[:MOST_WAYS]]
+        given[-1] = (given[-1][0], f"{given[-1][1]} (more is asked then)")
+    *first, last = [said for _, said in given] or [""]
     either = f"{', '.join(first)} or {last}" if first else last
     parts = [question.text, f"give {either}" if last else "", question.otherwise]
-    return InputError("; ".join(filter(None, parts)).replace("?; ", "? "))
+    asked = Asked("; ".join(filter(None, parts)).replace("?; ", "? "))
+    asked.ways = [way for way, _ in given]
+    return asked
 
 
 def _typed(way: Mapping[str, Any]) -> str:

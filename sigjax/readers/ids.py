@@ -34,8 +34,9 @@ FEWEST = 3
 
 
 def unused(table: DataTable, options: Options, taken: Iterable[str | None] = ()) -> list[str]:
-    """The columns that are not taken, and that no option names."""
+    """The columns that are not taken, and that no option names: neither alone nor as a part of an id of several."""
     others = {options.cluster, options.strata, options.runs, *options.ignore, *taken}
+    others |= {part.strip() for name in others if name is not None and "," in name for part in name.split(",")}
     return [name for name in table.columns if name not in others]
 
 
@@ -167,7 +168,8 @@ def chosen_ids(
         return [options.id_column] * len(tables), "told"
     named: list[str | None] = []
     for table, names in zip(tables, free, strict=True):
-        first = [name for name in names[:1] if lexicon.is_id_name(name) or table.columns[name].is_words()]
+        names = [name for name in names if not is_numbering(name) or all(name in other.columns for other in tables)]
+        first = [name for name in names[:1] if lexicon.is_id_name(name) or _may_name_rows(table, name)]
         named.append(find_ids(table, options, first, names, system))
     weak = [
         own is None
@@ -205,6 +207,12 @@ def chosen_ids(
         named = [known] * len(tables)
     _refuse_steps(tables[0], named[0], free[0], system)
     return named, "named" if named[0] is not None and lexicon.is_id_name(named[0]) else "shaped"
+
+
+def _may_name_rows(table: DataTable, name: str) -> bool:
+    """Whether the words of the first column may be ids: not those of a system, nor one word in all rows."""
+    words = table.columns[name]
+    return words.is_words() and not may_be_system(name) and (len(table.lines) < FEWEST or len({*words}) > 1)
 
 
 def _named_so(named: Sequence[str | None]) -> bool:

@@ -116,10 +116,14 @@ class Sheet:
     """The column of a table that the ids are from, for messages."""
     reading: TableReading | None = None
     """How the table is read."""
+    rows: int | None = None
+    """How many rows there are, where ids and numbers do not say."""
 
     @property
     def num_rows(self) -> int:
         """The number of rows."""
+        if self.rows is not None:
+            return self.rows
         return len(next(iter(self.numbers.values()), ()) if self.ids is None else self.ids)
 
     def line(self, row: int) -> Line:

@@ -19,16 +19,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import sigjax.readers.lexicon as lexicon
 import sigjax.readers.roles as roles
 from sigjax.metrics import CLASS_METRICS, MEAN, METRICS, canonical, known_metric
-from sigjax.readers.evidence import Question, Role, TableReading, answered, note_reading, role
+from sigjax.readers.evidence import Question, Role, TableReading, answered, note_reading, role, with_parts
 from sigjax.readers.ids import ids_from, step_notes, unused
-from sigjax.readers.join import Reading, Sheet, Sources, join_sheets, refuse_texts
+from sigjax.readers.join import Reading, Sheet, Sources, directed, join_sheets, refuse_texts
 from sigjax.readers.options import (
     ROWS,
     Options,
@@ -44,6 +44,7 @@ from sigjax.readers.rows import (
     NO_HEADER,
     direction_of,
     named_column,
+    named_measure,
     numbered,
     read_long,
     read_rows,
@@ -125,6 +126,8 @@ def _with_options(reading: Reading, own: Options, notes: Sequence[str]) -> Readi
 
     def evaluate(options: Options) -> EvaluationRecord:
         evaluation = reading(replace(own, metric=options.metric))
+        if own.lower_is_better and not options.lower_is_better:  # by the names of rows that are columns now
+            evaluation = directed(evaluation, own)
         return replace(evaluation, notes=(*notes, *evaluation.notes))
 
     return evaluate
@@ -231,6 +234,7 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
         reading = columns()
         metrics = {tuple(lexicon.metrics_in(name)) for name in reading.system.columns}
         of = [metrics.pop()[0]] if len(metrics) == 1 and () not in metrics else []
+        of = of or named_measure([table], options, reading.system.columns)
         metric, direction = direction_of(table.file, metric, of, options)
         reading = replace(reading, metric=metric.name, direction=direction)
         evaluation = join(reading)(replace(options, metric=metric))
@@ -281,7 +285,8 @@ def _wide_columns(table: DataTable, options: Options) -> TableReading:
         raise InputError(f"{where}: the systems would be named {listing(systems)}; {NO_HEADER}, {right}")
     if not told:
         roles.check_turned(table, systems)
-    return TableReading(
+        roles.check_runs(table, systems)
+    reading = TableReading(
         layout="wide",
         system=role(systems, told, said=listing(systems, roles.SHOWN)),
         id=role(
@@ -295,6 +300,7 @@ def _wide_columns(table: DataTable, options: Options) -> TableReading:
         ignored=tuple(others),
         options="id_column, systems, ignore",
     )
+    return with_parts(reading, id_column, options.runs)
 
 
 _INPUTS = frozenset(name for metric in METRICS.values() for name in metric.inputs)
@@ -304,6 +310,11 @@ def system_column(table: DataTable, options: Options) -> str | None:
     """The column that holds the systems of a long table, if there is one: told, named, or asked for."""
     exact = next((name for name in table.columns if name.lower() == "system"), None)
     if options.system_column or exact:
+        free = unused(table, options)
+        told = options.system_column or options.id_column or options.score_column or options.counts
+        if not (told or options.single) and exact in free and _one_row_each(table, free) == exact:
+            roles.check_turned(table, [name for name in table.columns if name != exact])
+            raise _systems_in_rows(table, exact or "", options)
         return options.system_column or exact
     free = unused(table, options, [options.id_column, *(options.only or ())])
     usual = [name for name in free if lexicon.is_system(name) and len(set(table.columns[name])) > 1]
@@ -320,6 +331,8 @@ def system_column(table: DataTable, options: Options) -> str | None:
     count = len(table.lines)
     repeated = [name for name in usual if any(len(set(table.columns[each])) < count for each in (name, *ids))]
     scores = score_columns(table, [name for name in free if name not in usual])
+    if len(repeated) == 1 and lexicon.is_group(repeated[0]):
+        repeated = _without_other_names(table, [*_repeated_labels(table, free), *repeated])
     if len(repeated) == 1 and (len(scores) == 1 or options.score_column or options.counts or _INPUTS & {*free}):
         return repeated[0]
     if len(repeated) > 1:
@@ -329,16 +342,38 @@ def system_column(table: DataTable, options: Options) -> str | None:
         )
     if len(repeated) == 1 and len(scores) > 1:
         raise _which_scores(table, repeated[0], scores)
-    others = [name for name in free if name not in usual]
-    are_numbers = bool(others) and not any(table.columns[name].is_words() for name in others)
-    against = any(lexicon.speaks_against(name) for name in others)
-    raise Question(
-        f"{table.file}: column {quote(usual[0])} seems to hold the systems, one per row; expected one row per instance "
-        "and one column per system, or a row per system and instance",
-        [{"transpose": True}] * (are_numbers and not against) + [{"id_column": usual[0]}],
-        f"{Hint('transpose')} takes all columns of numbers as instances; leave out others with {Hint('ignore')}, or "
-        f"name the columns of a long table with {Hint('system_column', 'NAME')} and {Hint('score_column', 'NAME')}",
+    raise _systems_in_rows(table, usual[0], options)
+
+
+def _systems_in_rows(table: DataTable, name: str, options: Options) -> Question:
+    """What to do about a table with one row per system: its columns may be instances, as data sets are, or metrics."""
+    numeric = [each for each in unused(table, options, [name]) if table.columns[each].is_numeric()]
+    against = {each: "property" if lexicon.is_property(each) else lexicon.speaks_against(each) for each in numeric}
+    instances = [each for each, kind in against.items() if kind is None]
+    if not instances and len(groups := roles.of_one_metric([n for n in numeric if against[n] == "metric"])) == 1:
+        instances = groups[0]
+    ignored = [each for each in numeric if each not in instances]
+    if len(instances) < 2 or any(against[each] in ("metric", "score") and not _is_mean(each) for each in ignored):
+        return Question(
+            f"{table.file}: column {quote(name)} seems to hold the systems, one per row; expected one row per instance "
+            "and one column per system, or a row per system and instance: a test takes results on several instances, "
+            "and not their mean",
+            otherwise=f"{Hint('transpose')} if columns are instances, {Hint('id_column', quote(name))} if rows are",
+        )
+    turned: dict[str, Any] = {"transpose": True}
+    if ignored:
+        turned["ignore"] = [*options.ignore, *ignored]
+    return Question(
+        f"{table.file}: column {quote(name)} seems to hold the systems, one per row; expected one row per instance and "
+        "one column per system, or a row per system and instance",
+        [turned, {"id_column": name}] if lexicon.is_group(name) else [turned],
+        f"{Hint('transpose')} takes columns of numbers as instances; {Hint('id_column', quote(name))} takes rows",
     )
+
+
+def _is_mean(name: str) -> bool:
+    """Whether a column is named like the mean of others: "Avg. WER"."""
+    return any(map(lexicon.is_mean, lexicon.words_of(name)))
 
 
 def _which_scores(table: DataTable, system: str, scores: Sequence[str]) -> Question:
@@ -349,6 +384,7 @@ def _which_scores(table: DataTable, system: str, scores: Sequence[str]) -> Quest
         f"{listing(scores)}?",
         [{"system_column": system, "score_column": name} for name in named or scores],
         f"{Hint('ignore', quote(system))} if these are the systems",
+        needed=True,
     )
 
 
@@ -363,11 +399,9 @@ def _without_other_names(table: DataTable, names: Sequence[str]) -> list[str]:
 
 def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> str | None:
     """The column of systems by a name that a property may have, too, where the table cannot be wide."""
-    found = [name for name in free if lexicon.may_be_system(name) and table.columns[name].is_words()]
     if {*table.columns} & {*(options.only or ())}:
         return None  # they are columns
-    found = [name for name in found if 1 < len(set(table.columns[name])) < len(table.lines)]
-    found = _without_other_names(table, found)
+    found = _without_other_names(table, _repeated_labels(table, free))
     scores = score_columns(table, [name for name in free if name not in found])
     is_scored = len(scores) == 1 or bool(options.score_column or options.counts)
     if len(found) > 1 and is_scored:
@@ -375,9 +409,28 @@ def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> s
             f"{table.file}: which column holds the systems, {listing(found)}?",
             [{"system_column": name} for name in found],
         )
-    if len(found) == 1 and len(scores) > 1 and any(map(lexicon.speaks_against, scores)):
+    if len(found) == 1 and not is_scored and len(scores) > 1 and any(map(lexicon.speaks_against, scores)):
         raise _which_scores(table, found[0], scores)
+    if not found and options.id_column is None and (alone := _one_row_each(table, free)):
+        raise _systems_in_rows(table, alone, options)
     return found[0] if len(found) == 1 and is_scored else None
+
+
+def _repeated_labels(table: DataTable, free: Sequence[str]) -> list[str]:
+    """The columns named like systems, or like a property, that hold several words, some of them repeated."""
+    found = [name for name in free if lexicon.may_be_system(name) and not lexicon.is_system(name)]
+    found = [name for name in found if table.columns[name].is_words()]
+    return [name for name in found if 1 < len(set(table.columns[name])) < len(table.lines)]
+
+
+def _one_row_each(table: DataTable, free: Sequence[str]) -> str | None:
+    """The column named like systems that has one row of each, where no other one may hold the ids."""
+    words = [name for name in free if table.columns[name].is_words() and not lexicon.is_text_name(name)]
+    unique = [name for name in words if len({*table.columns[name]}) == len(table.lines) > 1]
+    found = [name for name in unique if lexicon.may_be_system(name)]
+    named = any(lexicon.is_id_name(name) and not lexicon.is_numbering(name) for name in free)
+    numeric = [name for name in free if table.columns[name].is_numeric()]
+    return found[0] if len(found) == 1 and len(numeric) > 1 and not named else None
 
 
 WIN_RATE = "win_rate"

@@ -286,6 +286,15 @@ def are_measures(names: Iterable[str]) -> bool:
     return all(map(is_measure, names))
 
 
+def says_direction(names: Iterable[str]) -> bool:
+    """Whether a name says which scores are better, or that it must be asked.
+
+    >>> says_direction(["wer"]), says_direction(["latency"]), says_direction(["value"])
+    (True, True, False)
+    """
+    return any(lexicon().direction(name) != "unknown" for name in names)
+
+
 def names_measures(name: str) -> bool:
     """Whether a column is named as if it held the names of metrics."""
     return lexicon().holds("metric_column", name)
@@ -317,6 +326,11 @@ def may_be_system(name: str) -> bool:
     ['Model_Name', 'Agent', 'alg_name', 'Algoritmo']
     """
     return is_system(name) or lexicon().holds("system_maybe", name)
+
+
+def is_group(name: str) -> bool:
+    """Whether systems have this name, and people or groups of them that are instances: team, participant, run."""
+    return lexicon().holds("group", name)
 
 
 def is_fold(name: str) -> bool:
@@ -357,6 +371,15 @@ def is_aggregate(word: str) -> bool:
 def is_mean(word: str) -> bool:
     """Whether a word of a name says that a column holds means."""
     return lexicon().holds("mean", word)
+
+
+def is_made(name: str) -> bool:
+    """Whether a column is named like what is made of others, but for their mean.
+
+    >>> [name for name in ("accuracy_mean", "accuracy_standard_deviation", "acc_std", "f1") if is_made(name)]
+    ['accuracy_standard_deviation', 'acc_std']
+    """
+    return any(is_aggregate(word) and not is_mean(word) for word in words_of(name))
 
 
 def metrics_in(name: str) -> list[str]:

@@ -37,6 +37,7 @@ from sigjax.readers.lexicon import (
     is_sure_id,
     is_target,
     is_text_name,
+    is_trial,
     lexicon,
     metrics_in,
     names_measures,
@@ -179,9 +180,15 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = ""
 
 
 def _has_all_classes(name: str, columns: Mapping[str, NumberProfile | None]) -> bool:
-    """Whether a column named like labels has all numbers of the others: some classes, more than right and wrong."""
+    """Whether a column named like labels has all numbers of the others: some classes, more than right and wrong.
+
+    Two classes are enough for a name that labels have beside predictions, unless systems are letters (x and y).
+    """
     own, others = columns[name], [each for other, each in columns.items() if other != name and each is not None]
-    if own is None or not (is_label_word(name) and others and own.whole == 1 and 3 <= own.distinct <= MOST_CLASSES):
+    is_letter = len(name) == 1 and any(other != name and len(other) == 1 and other.islower() for other in columns)
+    least = 2 if is_paired_gold(name) and not is_letter else 3
+    named = is_label_word(name) or is_paired_gold(name)
+    if own is None or not (named and others and own.whole == 1 and least <= own.distinct <= MOST_CLASSES):
         return False
     return all(np.isin(each.values, own.values).all() for each in others)
 
@@ -265,6 +272,32 @@ def check_turned(table: DataTable, systems: Sequence[str]) -> None:
         )
 
 
+_RUNS, _BETWEEN = ("seed", "run", "rep", "repeat", "replicate", "trial"), " _.-"
+
+
+def check_runs(table: DataTable, systems: Sequence[str]) -> None:
+    """Refuse columns that are runs of systems by their names (A_seed1, A_seed2, B_seed1), which are no systems."""
+    found = [system for name in systems if (system := _of_run(name))]
+    if len(found) == len(systems) > len({*found}):
+        raise InputError(
+            f"{table.file}: columns {listing(systems, SHOWN)} are named like runs of systems, and would be compared "
+            f"like systems; expected a table with a column of systems, one of runs ({Hint('runs')}) "
+            f"and one of scores, or name them with {Hint('systems')} if they are systems"
+        )
+
+
+def _of_run(name: str) -> str:
+    """The system of a column that is named like one of its runs, in lower case; empty for other names.
+
+    >>> _of_run("svm_seed12"), _of_run("svm2")
+    ('svm', '')
+    """
+    name = name.strip().lower()
+    head = name.rstrip("0123456789")
+    word = next((word for word in _RUNS if head != name and head.rstrip(_BETWEEN).endswith(word)), None)
+    return "" if word is None else head.rstrip(_BETWEEN).removesuffix(word).rstrip(_BETWEEN)
+
+
 _COMPARED = 100
 """Columns that a column is compared with, at most."""
 _FOLD_NUMBER = re.compile(r"([a-zA-Z]+[ _.-]?)?\d{1,3}(\.0)?")
@@ -303,6 +336,8 @@ def wide_roles(table: DataTable, options: Options) -> "WideRoles":
     unclear = {name: roles[name][1] for name in systems if roles[name][0] == "unclear"}
     if ids is None and columns and _is_numbered(table, columns[0]):
         unclear = {columns[0]: _NUMBERS_ROWS}
+    elif ids is None and columns and [name for name in columns if _goes_in_steps(table, name)] == columns[:1]:
+        unclear |= {columns[0]: _IN_STEPS}
     if len(systems) < 2:
         unclear |= {name: roles[name][1] for name in about}
     if len(systems) > 1 and any(map(speaks_against, systems)):
@@ -312,7 +347,7 @@ def wide_roles(table: DataTable, options: Options) -> "WideRoles":
         told = {"systems": others} if {*others} & {*unclear} else {}
         ways: list[dict[str, Any]] = [{"ignore": [*options.ignore, name], **told}, {"id_column": name, **told}]
         several = sum(not is_property(each) for each in systems) > 1
-        ways = [{"systems": systems}] * (reason == _NAMED_SO and several) + ways
+        ways = [{"systems": systems}] * (reason == _NAMED_SO and several and _may_be_called(name)) + ways
         raise Question(
             f"{table.file}: column {quote(name)} looks like ids or a property of the instances, not like a system: it "
             f"{reason}",
@@ -322,6 +357,11 @@ def wide_roles(table: DataTable, options: Options) -> "WideRoles":
     if len(systems) > 1:
         check_alike({name: profiles[name] for name in systems}, table, systems)
     return WideRoles(ids, tuple(systems), [name for name in columns if name not in systems])
+
+
+def _may_be_called(name: str) -> bool:
+    """Whether a system may be called so, though properties of instances are: "Batch", but not "fold"."""
+    return not (is_sure_id(name) or is_order(name) or is_fold(name) or is_trial(name))
 
 
 class WideRoles(NamedTuple):
@@ -350,12 +390,15 @@ def check_alike(
     scales = None if named or made else other_scales(numbers)
     if not (named or made or scales):
         return
+    ranked = len(made) == len(systems) and all(own.ranks for own in made.values())
     kinds: dict[str, list[str]] = {}
     for name, kind in named.items():
         kinds.setdefault(kind, []).append(name)
     against = [f"{listing(own, SHOWN)} named like {_KINDS[kind][len(own) > 1]}" for kind, own in kinds.items()]
+    if ranked:
+        against, made = ["they hold the ranks of each other, the best of which is 1"], {}
     against += [f"{quote(name)} {own.said}" for name, own in list(made.items())[:SHOWN]] + ([scales] if scales else [])
-    free = [name for name in systems if name not in named and name not in made and name not in unclear]
+    free = [] if ranked else [n for n in systems if n not in named and n not in made and n not in unclear]
     alone = {name: numbers[name] for name in free if name in numbers}
     sure = (
         len(free) > 1
@@ -364,8 +407,9 @@ def check_alike(
         and not scales
         and not other_scales(alone)
     )
-    ways = [{"systems": free}] * sure
-    for group in _of_one_metric([*named]):
+    ways: list[dict[str, Any]] = [{"systems": free}] * sure
+    ways += [{"systems": [*systems], "lower_is_better": True}] * ranked
+    for group in of_one_metric([*named]):
         inside = {name: numbers[name] for name in group if name in numbers}
         if not made_of_others(inside) and not other_scales(inside):
             ways.append({"systems": group})
@@ -406,7 +450,7 @@ _KINDS = {
 }
 
 
-def _of_one_metric(systems: Sequence[str]) -> list[list[str]]:
+def of_one_metric(systems: Sequence[str]) -> list[list[str]]:
     """Columns by the metric, or the mean, in their names, of two systems or more: acc_svm, acc_mlp."""
     groups: dict[str, list[str]] = {}
     for name in systems:
@@ -437,6 +481,7 @@ def _roles(table: DataTable, profiles: Mapping[str, NumberProfile | None]) -> di
 
 
 _NUMBERS_ROWS, _NAMED_SO = "numbers the rows", "is named like ids or a property of instances"
+_IN_STEPS = "goes in equal steps, as settings do"
 
 
 def _role(name: str, numbers: NumberProfile | None, scores: Sequence[NumberProfile]) -> tuple[str, str]:
@@ -457,7 +502,7 @@ def _role(name: str, numbers: NumberProfile | None, scores: Sequence[NumberProfi
             return "about", f"is named like a property of instances, and {reason}"
         return "unclear", reason
     if scores and not is_numbering(name):
-        if is_sure_id(name) or is_property(name, beside_ids=True):
+        if is_sure_id(name) or is_property(name, beside_ids=True) or is_order(name):
             return "unclear", _NAMED_SO
         if whole and numbers.size > 1 and is_id_name(name):
             return "unclear", "has whole numbers and is named like ids"
@@ -468,6 +513,24 @@ def _is_numbered(table: DataTable, name: str) -> bool:
     """Whether rows are numbered from 0 or 1."""
     values = table.columns[name].readable()
     return len(values) == len(table.lines) >= FEWEST and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1))
+
+
+def _goes_in_steps(table: DataTable, name: str) -> bool:
+    """Whether four numbers or more go up or down in equal steps, or by one factor: 0.1, 0.2, 0.3, ..., or 1, 10, ...
+
+    >>> from sigjax.readers.table import DataColumn
+    >>> columns = {"n": DataColumn(["0.01", "0.1", "1", "10"]), "A": DataColumn(["0.5", "0.6", "0.62", "0.7"])}
+    >>> [_goes_in_steps(DataTable("t.csv", columns, [2, 3, 4, 5]), name) for name in columns]
+    [True, False]
+    """
+    values = table.columns[name].readable()
+    if len(values) != len(table.lines) or len(values) <= FEWEST or not np.isfinite(values).all():
+        return False
+    steps = np.diff(values)
+    if np.ptp(steps) <= 1e-9 * np.abs(values).max() and steps[0] != 0:
+        return True
+    ratios = values[1:] / values[:-1] if (values > 0).all() else np.ones(1)
+    return bool(ratios[0] != 1 and np.ptp(ratios) <= 1e-6 * ratios[0])
 
 
 def _wide_ids(table: DataTable, options: Options, believed: Sequence[str], told: Sequence[str] = ()) -> str | None:

@@ -16,7 +16,7 @@ import numpy as np
 import sigjax.readers.lexicon as lexicon
 import sigjax.readers.roles as roles
 from sigjax.metrics import MEAN, known_metric
-from sigjax.readers.evidence import Evidence, Question, Role, TableReading, note_reading, role
+from sigjax.readers.evidence import Evidence, Question, Role, TableReading, note_reading, role, with_parts
 from sigjax.readers.ids import chosen_ids, ids_from, numbers_rows, step_notes, unused
 from sigjax.readers.join import Reading, Sheet, join_sheets, refuse_texts, score_named
 from sigjax.readers.options import ROWS, Options, chosen_metric, listing, quote, with_score
@@ -43,8 +43,9 @@ def sheet_of(
     else:
         names, lines = Lazy(table.columns, lambda name: table.names[name][rows]), np.array(table.lines)[rows]
         ids = None if ids is None else ids[rows]
-    lines = lines if table.row_word == "line" else None
-    return Sheet(system, table.file, numbers, names, ids, None if runs is None else names[runs], lines, id_column)
+    count, lines = len(lines), lines if table.row_word == "line" else None
+    runs_of = None if runs is None else names[runs]
+    return Sheet(system, table.file, numbers, names, ids, runs_of, lines, id_column, rows=count)
 
 
 def read_long(table: DataTable, options: Options, system: str) -> Reading:
@@ -117,16 +118,18 @@ def read_rows(
         options, taken = _with_only_column(tables, options, metric, (system, first.ids))
         counts = options.counts or {}
         scores = [first.score] if first.score else [counts.get(name, name) for name in metric.inputs]
-        metric, direction = direction_of(tables[0].file, metric, scores, options)
+        held = [name for name in scores if name in tables[0].columns]
+        if not held and metric.name == MEAN.name:
+            _ask_for_scores(tables, options, metric, (system, first.ids))
+        of = scores if lexicon.says_direction(scores) else named_measure(tables, options, (system, *scores)) or scores
+        metric, direction = direction_of(tables[0].file, metric, of, options)
         reading = TableReading(
             layout="files" if system is None else "long",
             system=role(
                 [system] if system else [], options.system_column, named=True, said=_FILES if not system else ""
             ),
             id=Role((first.ids,) if first.ids else (), first.evidence, _ids_said(tables[0], first, system)),
-            score=role(
-                scores, told or counts, named=all(map(lexicon.is_score, scores)), said=f"from {listing(scores)}"
-            ),
+            score=role(held, told or counts, named=all(map(lexicon.is_score, held)), said=_from(held)),
             metric=metric.name,
             direction=direction,
             run=role([options.runs] if options.runs else [], told=True),
@@ -134,6 +137,7 @@ def read_rows(
             ignored=tuple(unused(tables[0], options, [system, first.ids, *scores])),
             options="system_column, id_column, score_column",
         )
+        reading = with_parts(reading, first.ids, options.runs)
         evaluation = join(found, reading)(replace(options, metric=metric))
         note_reading(options, reading)
         if first.score is not None and all(other.score == first.score for other in found):
@@ -148,6 +152,25 @@ def read_rows(
 
 
 _FILES = "are the files"
+
+
+def _from(columns: Sequence[str]) -> str:
+    """Where scores are from, for a note; nothing where they are from no column."""
+    return f"from {listing(columns)}" if columns else ""
+
+
+def _ask_for_scores(
+    tables: Sequence[DataTable], options: Options, metric: Metric | SampleMetric, taken: Sequence[str | None]
+) -> None:
+    """Ask which of several columns holds the scores, where some are named so; others are refused with the metric."""
+    free = [name for name in unused(tables[0], options, taken) if not tables[0].columns[name].nested]
+    named = [name for name in score_columns(tables[0], free) if lexicon.is_score(name) or lexicon.metrics_in(name)]
+    kinds = {name: lexicon.speaks_against(name) for name in named}
+    ways = [{"score_column": name} for name, kind in kinds.items() if kind != "cost" and not lexicon.is_made(name)]
+    if ways:
+        (lacking,) = metric.inputs
+        which = f"{tables[0].file}: metric {metric.name!r} needs {lacking}: which of {listing(free)}?"
+        raise Question(which, ways, f"say so with {Hint('score_column', 'NAME')}", needed=True)
 
 
 def _ids_said(table: DataTable, own: "RowRoles", system: str | None) -> str:
@@ -213,6 +236,16 @@ def direction_of(
         return metric, f"higher is better{', by its name' * (found == {'higher'})}"
     name = columns[0] if metric.name == MEAN.name and len({*columns}) == 1 else metric.name
     return replace(metric, name=name, higher_is_better=False), "lower is better, by its name"
+
+
+def named_measure(tables: Sequence[DataTable], options: Options, taken: Sequence[str | None]) -> list[str]:
+    """The metric that a column of metrics names in all rows, if its name says which scores are better."""
+    for name in unused(tables[0], options, taken):
+        if lexicon.names_measures(name) and all(name in table.columns for table in tables):
+            labels = list({cell.strip() for table in tables for cell in map(str, table.columns[name])})
+            if len(labels) == 1 and lexicon.says_direction(labels):
+                return labels
+    return []
 
 
 def _check_metrics(tables: Sequence[DataTable], options: Options, system: str | None) -> None:

@@ -15,15 +15,16 @@ from typing import Any
 import numpy as np
 
 from sigjax.metrics.registry import LARGEST_WHOLE
+from sigjax.readers.evidence import FILE
 from sigjax.readers.ids import find_ids, tells_apart, unused
-from sigjax.readers.lexicon import is_data_set, is_fold, is_trial, may_be_system
+from sigjax.readers.lexicon import is_data_set, is_fold, is_trial, lexicon, may_be_system, metrics_in
 from sigjax.readers.options import Options, check_named, listing, quote
 from sigjax.readers.table import DataColumn, DataTable, as_float
 from sigjax.records import Hint, InputError
 
 _BETWEEN = " | "
 """What stands between the parts of an id."""
-_FILE, _RUN, _SCORE, _DATA = "file", "run", "score", "data set"
+_RUN, _SCORE, _DATA = "run", "score", "data set"
 """Columns that are made."""
 
 
@@ -162,6 +163,12 @@ def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options,
     columns = {"id": DataColumn(instances)}
     columns |= {name: DataColumn([column[row] for column in cells]) for row, name in enumerate(systems)}
     about = f" (left out: {listing(left_out, 4)})" if left_out else ""
+    metrics = {metric for name in instances for metric in metrics_in(name)} if all(map(metrics_in, instances)) else ()
+    if options.systems is None and (options.system_column or named in usual):
+        chosen = [name for name in systems if name not in options.ignore]
+        options = replace(options, systems=chosen)  # whatever they are called
+    if len(metrics) == 1 and not options.higher_is_better and lexicon().direction(*metrics) == "lower":
+        options = replace(options, lower_is_better=True)
     options = replace(options, ignore=[name for name in options.ignore if name not in left_out], system_column=None)
     return DataTable(table.file, columns, range(1, len(instances) + 1), "row"), options, about
 
@@ -290,7 +297,7 @@ def together(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTab
             cells += table.columns[name] if name in table.columns else [""] * len(table.lines)
     nested = {name for table in tables.values() for name in table.columns if table.columns[name].nested}
     made = {name: DataColumn(cells, nested=name in nested) for name, cells in columns.items()}
-    made.setdefault(_FILE, DataColumn(of_file))
+    made.setdefault(FILE, DataColumn(of_file))
     first, notes = next(iter(tables.values())), tuple(note for table in tables.values() for note in table.notes)
     file = f"{first.file} and {len(tables) - 1} more"
     table = DataTable(file, made, range(1, len(of_file) + 1), "row", notes=notes)
@@ -299,7 +306,7 @@ def together(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTab
         free = [name for name in unused(first, options, [system]) if not first.columns[name].nested]
         own = find_ids(table, options, [], free, system)
         unique = own is not None and tells_apart(table, own, options, system)
-        options = replace(options, id_column=own if unique else ",".join(filter(None, (_FILE, own))))
+        options = replace(options, id_column=own if unique else ",".join(filter(None, (FILE, own))))
         table = _joined(table, "id_column", options.id_column)
     return table, options, (f"{len(tables)} files are one table: systems are from column {quote(system)}",)
 

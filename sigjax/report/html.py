@@ -107,9 +107,10 @@ def _scrolling(style: str, caption: str, head: str, rows: list[str]) -> str:
     """A table of this class that scrolls, also by the keys."""
     label, body = escape(caption), "\n".join(f"<tr>{row}</tr>" for row in rows)
     head = f"<thead><tr>{head}</tr></thead>\n" if head else ""
+    titled = f"<caption>{label}</caption>\n" if label else ""
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">\n<table class="{style}">\n'
-        f"<caption>{label}</caption>\n{head}<tbody>\n{body}\n</tbody>\n</table>\n</div>"
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{label or "table"}">\n<table class="{style}">\n'
+        f"{titled}{head}<tbody>\n{body}\n</tbody>\n</table>\n</div>"
     )
 
 
@@ -198,7 +199,8 @@ def _of_blocks(parts: Sequence[str | Table]) -> list[str]:
     lines: list[str] = []
     for before, part in zip(["", *parts], parts, strict=False):
         if isinstance(part, Table):
-            lines.append(table_html(part, before.removesuffix(":") if isinstance(before, str) else "", "paper"))
+            heading = before if isinstance(before, str) and before.endswith(":") else ""
+            lines.append(table_html(part, heading.removesuffix(":"), "paper"))
         elif not part.endswith(":"):
             lines += paragraph(part, "small")
     return lines

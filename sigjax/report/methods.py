@@ -67,13 +67,25 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
     for test in dict.fromkeys(test for _, test in groups):
         yield _test(test, Comparisons.joined([each for (_, other), each in groups.items() if other == test]), settings)
     everything = len(report.comparisons) // max(1, len(settings.tests))
-    yield from _correction([len(each) for each in groups.values()], everything, settings)
+    yield from _correction([len(each) for each in groups.values()], everything, report.comparisons, settings)
     yield from _intervals(report)
     for name, field in options_of(Settings).items():
         if name not in _WORDED and (value := getattr(settings, name)) != field.default:
             yield rf"We set \texttt{{{escape_latex(name)}}} to {escape_latex(str(value))}."
-    version = re.search(r"sigjax:([^|]+)", report.signature)
-    yield rf"We used sigjax{f' {escape_latex(version[1])}' if version else ''}~\cite{{sigjax}}."
+    versions = dict.fromkeys(re.findall(r"\|sigjax:([^|;]+)", report.signature))
+    yield rf"We used sigjax{f' {escape_latex(joined(list(versions)))}' if versions else ''}~\cite{{sigjax}}."
+
+
+def _seeds(pairs: Comparisons, settings: Settings) -> str:
+    """The seed, or the seeds of reports that were put together."""
+    seeds = dict.fromkeys(str(own.seed) for own in pairs.column("settings").distinct() or (settings,))
+    return f"seed{'s' * (len(seeds) > 1)} {joined(list(seeds))}"
+
+
+def _resamples(pairs: Comparisons, settings: Settings) -> str:
+    """The resamples that were asked for, the fewest and the most of reports that were put together."""
+    numbers = sorted({own.fixed_resamples for own in pairs.column("settings").distinct() or (settings,)})
+    return " to ".join(f"{number:,}" for number in dict.fromkeys((numbers[0], numbers[-1])))
 
 
 def _strata(number: int, report: ReportRecord) -> Iterator[str]:
@@ -135,7 +147,7 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
         if num_tilted := int(pairs.column("method").mapped("tilted".__eq__).sum()):
             tilted = count(num_tilted, "comparison")
             how += rf", and of {tilted} with $x=0$ by importance sampling~\cite{{harrison2012}}"
-        parts.append(f"from {number} random {drawn} (seed {settings.seed}){how}")
+        parts.append(f"from {number} random {drawn} ({_seeds(pairs, settings)}){how}")
     mid = r", as mid-p-values~\cite{lancaster1961}" if settings.mid_p and test == "permutation" else ""
     if test == "bootstrap":
         mid = rf", with the null distribution of ${NULLS[settings.variant]}$"
@@ -162,7 +174,7 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
     return text
 
 
-def _correction(sizes: list[int], everything: int, settings: Settings) -> Iterator[str]:
+def _correction(sizes: list[int], everything: int, pairs: Comparisons, settings: Settings) -> Iterator[str]:
     """The correction, and what is called significant."""
     over = everything if settings.family == "report" else max(sizes, default=0)
     alpha, adjusted = f"{settings.alpha:g}", ""
@@ -173,7 +185,7 @@ def _correction(sizes: list[int], everything: int, settings: Settings) -> Iterat
         per = " of each metric" if settings.family == "metric" and everything > over else ""
         by = CORRECTIONS[settings.correction]
         method = rf"{escape_latex(by.title)}~\cite{{{by.cites}}}"
-        method += f", from {settings.fixed_resamples:,} random swaps (seed {settings.seed})" * by.is_resampled
+        method += f", from {_resamples(pairs, settings)} random swaps ({_seeds(pairs, settings)})" * by.is_resampled
         yield f"They were adjusted for the {over:,} comparisons{per} by the method of {method}."
     yield f"We call differences with {adjusted}$p < {alpha}$ significant."
 
@@ -187,7 +199,8 @@ def _intervals(report: ReportRecord) -> Iterator[str]:
         if kinds
     ]
     if said:
-        drawn = f" (up to {count(report.settings.fixed_resamples, 'resample')}, seed {report.settings.seed})"
+        of = report.comparisons, report.settings
+        drawn = f" (up to {_resamples(*of).split()[-1]} resamples, {_seeds(*of)})"
         drawn = drawn if any(INTERVALS[kind].needs == "replicates" for kind in (*of_scores, *of_deltas)) else ""
         together = r", which are simultaneous~\cite{hothorn2008}"
         together = together if report.settings.interval == "simultaneous" else ""

@@ -78,7 +78,8 @@ class Report(ReportRecord):
         Nothing is computed: every metric keeps its tests, and the p-values that were adjusted within it.
 
         Args:
-            reports: of the same systems, baseline, numbers of instances and units, and settings; other metrics each.
+            reports: of the same systems, baseline, instances (by id, or by number without ids), units and settings;
+                other metrics each.
 
         Raises:
             InputError: something else is different; the message says what.

@@ -49,6 +49,7 @@ from sigjax.report.words import (
     metric_title,
     number_spec,
     p_interval_label,
+    p_is,
     percent,
     size_text,
 )
@@ -302,7 +303,7 @@ def pair_sentence(comparison: Comparison) -> str:
     if interval is not None:
         heading = interval_heading(settings, [comparison.joint_pairs])
         facts.append(f"{heading} {format_interval(interval, spec)}")
-    facts.append(f"p = {format_raw_p(comparison)}")
+    facts.append(p_is(format_raw_p(comparison)))
     if comparison.p_adjusted != comparison.p_value:
         facts.append(f"adjusted p = {format_adjusted_p(comparison, digits=3).rstrip('*')}")
     test = f"({ALTERNATIVES[settings.alternative]} {comparison.test} test, {METHODS[comparison.method]})"

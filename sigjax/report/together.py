@@ -3,12 +3,14 @@
 Each metric keeps its own tests and its own adjustment, as in a report of several metrics (`family="metric"`).
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
+from dataclasses import fields
 from itertools import chain
 from typing import Any
 
 from sigjax.readers.options import listing, quote
-from sigjax.records import Comparisons, Hint, InputError, ReportRecord
+from sigjax.records import Comparisons, Hint, InputError, ReportRecord, Settings
 
 _FREE = ("seed", "resamples", "budget", "memory")
 """Settings that may differ: they say how exact the same p-value is."""
@@ -72,7 +74,7 @@ def _refuse_other(first_name: str, first: ReportRecord, name: str, report: Repor
             f"{name}: p-values are adjusted over all metrics of a report (family), which several reports cannot be; "
             "compare all metrics in one command"
         )
-    here, there = (_plain(one.settings) for one in (first, report))
+    here, there = (_plain(one.settings) | {"strata": _strata(one)} for one in (first, report))
     for key in here:
         if here[key] != there[key]:
             raise InputError(
@@ -80,8 +82,38 @@ def _refuse_other(first_name: str, first: ReportRecord, name: str, report: Repor
                 "the same test and settings: compare again with the same options"
             )
 
+    if first.settings.alternative != "two-sided":
+        _refuse_other_sides(first_name, first, name, report)
+    known, own = (
+        dict.fromkeys(str(key) for one in each.evaluations for key in one.ids or ()) for each in (first, report)
+    )
+    if known and own and known.keys() != own.keys():
+        other = next(key for key in (*own, *known) if (key in own) != (key in known))
+        raise InputError(
+            f"{name}: its instances have other ids than those of {first_name}: only one of them has {quote(other)}; "
+            "expected reports of the same instances, with the same ids"
+        )
 
-def _plain(settings: Any) -> Mapping[str, str]:
+
+def _refuse_other_sides(first_name: str, first: ReportRecord, name: str, report: ReportRecord) -> None:
+    """Refuse one-sided tests of the other direction: of B minus A, where those of the first report are of A minus B."""
+    known = {(pair.a, pair.b) for pair in first.comparisons}
+    for pair in report.comparisons:
+        if (pair.a, pair.b) not in known:
+            raise InputError(
+                f"{name}: its one-sided tests are of {quote(pair.a)} minus {quote(pair.b)}, and those of {first_name} "
+                f"of {quote(pair.b)} minus {quote(pair.a)}; expected the systems in the same order ({Hint('only')} of "
+                "`sigjax compare` orders them)"
+            )
+
+
+def _plain(settings: Settings) -> dict[str, str]:
     """The settings that must be the same, in words."""
-    kept = {key: value for key, value in vars(settings).items() if key not in _FREE}
+    kept = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name not in _FREE}
     return {key: ", ".join(value) if isinstance(value, tuple) else str(value) for key, value in kept.items()}
+
+
+def _strata(report: ReportRecord) -> str:
+    """How many strata standard errors and intervals are stratified by, in words."""
+    found = re.search(r"\|strata:(\d+)\|", report.signature)
+    return "None" if found is None else found[1]

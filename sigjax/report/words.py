@@ -142,6 +142,15 @@ def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, thresho
     return text
 
 
+def p_is(shown: str) -> str:
+    """A p-value in a sentence.
+
+    >>> p_is("0.043"), p_is(">0.99"), p_is("<1e-300")
+    ('p = 0.043', 'p > 0.99', 'p < 1e-300')
+    """
+    return f"p {shown[0]} {shown[1:]}" if shown[0] in "<>" else f"p = {shown}"
+
+
 def _scientific(log10: float, digits: int) -> str:
     """A power of ten with as short a mantissa as `digits` allow."""
     exponent = math.floor(log10)

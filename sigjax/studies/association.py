@@ -22,7 +22,7 @@ from sigjax.records import Alternative, Hint, InputError, Interval, Settings
 from sigjax.records.display import SciPyNames
 from sigjax.records.options import check, same, takes, values
 from sigjax.report.document import Document
-from sigjax.report.words import ALTERNATIVES, METHODS, count, format_p, format_p_interval
+from sigjax.report.words import ALTERNATIVES, METHODS, count, format_p, format_p_interval, p_is
 from sigjax.resample.draws import row_keys, words
 from sigjax.studies.study import StudyResult, signature_line
 from sigjax.testing.p_values import clopper_pearson, montecarlo_p
@@ -202,7 +202,7 @@ class Association(SciPyNames, StudyResult):
         if self.p_interval is not None:
             lines.append(f"95% interval for the p of infinitely many resamples: {format_p_interval(self.p_interval)}")
         lines += [*_MEANS[alternative], self.signature]
-        return Document("Association", count(size, "label"), f"{first}; p = {p}", lines)
+        return Document("Association", count(size, "label"), f"{first}; {p_is(p)}", lines)
 
     def _fields(self) -> dict[str, Any]:
         fields = super()._fields()

@@ -26,7 +26,7 @@ from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.settings import adjust
 from sigjax.report.document import Document
 from sigjax.report.plots import diagram_size, draw_diagram
-from sigjax.report.words import DASH, LOWER, count, format_number, format_p, metric_title, number_spec
+from sigjax.report.words import DASH, LOWER, count, format_number, format_p, metric_title, number_spec, p_is
 from sigjax.studies.study import Study, StudyRows, signature_line, table_of
 from sigjax.studies.tests import doubled_ranks, wilcoxon
 from sigjax.testing.uncertainty import standard_errors
@@ -145,10 +145,10 @@ class RankTests(Study):
         ]
         size = f"{metric_title(self.metric)} of {len(self.systems)} systems on {count(self.data_sets, 'data set')}"
         p = format_p(self.iman_davenport_p)
-        verdict = f"{size}: they {differ} (p = {p}){LOWER * self.lower_is_better}"
+        verdict = f"{size}: they {differ} ({p_is(p)}){LOWER * self.lower_is_better}"
         blocks = [
-            f"Friedman chi-square {self.friedman:.4g}, p = {format_p(self.friedman_p)}; Iman-Davenport F "
-            f"{self.iman_davenport:.4g}, p = {format_p(self.iman_davenport_p)}",
+            f"Friedman chi-square {self.friedman:.4g}, {p_is(format_p(self.friedman_p))}; Iman-Davenport F "
+            f"{self.iman_davenport:.4g}, {p_is(format_p(self.iman_davenport_p))}",
             "",
             table_of(("system", "mean rank", "mean score"), systems, (0,)),
             "",

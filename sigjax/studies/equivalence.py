@@ -19,7 +19,7 @@ from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.records.settings import PValueCorrection
 from sigjax.report.document import Block, Document
 from sigjax.report.sections import Table
-from sigjax.report.words import count, format_interval, format_p, metric_title, number_spec, percent
+from sigjax.report.words import count, format_interval, format_p, metric_title, number_spec, p_is, percent
 from sigjax.resample.extreme import Extreme
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
@@ -290,7 +290,7 @@ def _document(results: Sequence[Equivalence]) -> Document:
         f"{percent(first.interval_level)} interval": [format_interval(row.interval, f"+{spec}") for row in results],
         "p (lower)": [format_p(row.p_lower) for row in results],
         "p (upper)": [format_p(row.p_upper) for row in results],
-        adjusted_p(results): [format_p(row.p_adjusted) for row in results],
+        adjusted_p(results): [format_p(row.p_adjusted, threshold=settings.alpha) for row in results],
         "holds": ["yes" if row.holds else "not shown" for row in results],
     }
     methods = list(dict.fromkeys(row.method for row in results))
@@ -329,10 +329,11 @@ def _verdict(results: Sequence[Equivalence]) -> str:
     (first, *others), held = results, sum(row.holds for row in results)
     if others:
         said = "equivalent" if first.claim == "equivalence" else "not worse"
-        return f"{held:,} of {count(len(results), 'pair')} are shown to be {said} within {first.margin:g}."
-    p = format_p(first.p_adjusted)
+        verb = "is" if held == 1 else "are"
+        return f"{held:,} of {count(len(results), 'pair')} {verb} shown to be {said} within {first.margin:g}."
+    p = format_p(first.p_adjusted, threshold=first.settings.alpha)
     if first.claim == "equivalence":
         shown = f"{first.a} and {first.b} are {'' if first.holds else 'not '}shown to be equivalent"
     else:
         shown = f"{first.a} is {'' if first.holds else 'not '}shown to be no worse than {first.b}"
-    return f"{shown} within {first.margin:g} (p = {p})."
+    return f"{shown} within {first.margin:g} ({p_is(p)})."

@@ -147,7 +147,7 @@ class Flips(StudyResult):
         ahead_on = [(one.a - one.b) * every.delta for one in self.flips if one.a is not None and one.b is not None]
         wins, losses = (sum(sign * each > 0.0 for each in ahead_on) for sign in (1, -1))
         by, p = words.number_spec([every.delta]), words.format_p(every.p_value, threshold=alpha)
-        text = f"{ahead} is ahead of {behind} by {abs(every.delta):{by}} (p = {p}): {differ}"
+        text = f"{ahead} is ahead of {behind} by {abs(every.delta):{by}} ({words.p_is(p)}): {differ}"
         neither = len(self.flips) - wins - losses
         end = f", {losses:,} against it and {neither:,} for neither" if neither else f" and {losses:,} against it"
         text += f", {wins:,} for it{end}." if wins or losses else "."  # of one instance, MCC says nothing

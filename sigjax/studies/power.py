@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import count as count_from
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -87,11 +88,13 @@ class PilotDelta:
     Attributes:
         delta: score of the first system minus that of the second: the true difference that the power supposes.
         standard_error: bootstrap standard error of delta (ddof = 1).
+        differ: share of the units on which the systems differ; 1 where runs are exchanged.
     """
 
     metric: str
     delta: float
     standard_error: float
+    differ: float
 
 
 @dataclass(frozen=True)
@@ -202,14 +205,25 @@ class Power(Study):
         if few := sorted({at.instances for at in self.points if at.detectable is None}):
             sizes = ", ".join(f"{size:,}" for size in few)
             lines.append(f"{DASH}: with {sizes} units no permutation test has p <= {self._alpha:.3g}")
+        if rare := sorted({at.instances for at in self.points if self._too_few_differ(at)}):
+            sizes = ", ".join(f"{size:,}" for size in rare)
+            lines.append(
+                f"{DASH}: of {sizes} units too few would differ, if as many do as in the pilot: p <= {self._alpha:.3g} "
+                f"in a permutation test needs {self._fewest}"
+            )
         return Document("Power", in_units(self), self._verdict(), [*lines, self.signature])
 
     def _verdict(self) -> str:
         """What the largest test set of the first metric and test can find."""
         at = max(self._points(self.pilots[0].metric, self.settings.tests[0]), key=lambda each: each.instances)
         size, name = count(at.instances, unit_of(self)), metric_title(at.metric)
+        if self.pilots[0].standard_error == 0.0:
+            return f"The pilot cannot tell: its difference is the same on every {unit_of(self)} ({name})."
         if at.detectable is None:
             return f"With {size} no permutation test has p <= {self._alpha:.3g}."
+        if self._too_few_differ(at):
+            rare = f"the permutation test finds no difference with power {percent(self.target)}"
+            return f"With {size} {rare}: too few would differ ({name})."
         spec = number_spec([self.pilots[0].delta, self.pilots[0].standard_error])
         found = f"a true difference of {at.detectable:{spec}} ({name})"
         return f"With {size} the {at.test} test finds {found} with power {percent(self.target)}."
@@ -229,11 +243,23 @@ class Power(Study):
     def _alpha(self) -> float:
         return self.settings.alpha / self.pairs
 
+    @property
+    def _fewest(self) -> int:
+        return _fewest(self._alpha, self.settings.alternative)
+
+    def _too_few_differ(self, at: PowerAt) -> bool:
+        """Whether so few units would differ that a permutation test has p <= alpha with less than the target power."""
+        (differ,) = {pilot.differ for pilot in self.pilots if pilot.metric == at.metric}
+        if at.test != "permutation" or at.instances < self._fewest or differ == 1.0:
+            return False
+        return bool(special().bdtrc(self._fewest - 1, at.instances, differ) < self.target)
+
     def _table(self, metric: str, test: Test, spec: str) -> Table:
         header = ("detectable", "simulated", "standard error", "simulated", "power", "interval", "normal", "method")
         rows = []
         for at in self._points(metric, test):
-            errors = (at.detectable, at.simulated_detectable, at.standard_error, at.simulated_error)
+            found = (None, None) if self._too_few_differ(at) else (at.detectable, at.simulated_detectable)
+            errors = (*found, at.standard_error, at.simulated_error)
             shares = (f"{at.power:.3f}", format_interval(at.interval, ".3f"), f"{at.normal_power:.3f}")
             numbers = (format_number(error, spec) for error in errors)
             rows.append((f"{at.instances:,}", *numbers, *shares, in_methods(at.methods)))
@@ -321,7 +347,9 @@ def power(data: Any, options: PowerOptions) -> Power:
         pilot = trials.make_pilot(each)
         how = {"resamples": _PILOT_RESAMPLES, "seed": settings.seed, "device": options.device, "progress": False}
         (one,) = compare(each, test="bootstrap", **how)
-        pilots.append(PilotDelta(each.metric.name, one.delta, one.standard_error or 0.0))
+        values = pilot.units.values
+        differ = 1.0 if pilot.units.outputs is not None else float((values[0] != values[1]).any(axis=-1).mean())
+        pilots.append(PilotDelta(each.metric.name, one.delta, one.standard_error or 0.0, differ))
         points += _points(pilot, pilots[-1], settings, options)
     num_units = len(trials.make_pilot(chosen[0]).units.strata)
     mixes = [mix for own, pilot in zip(chosen, pilots, strict=True) for mix in _mixes(own, pilot, level, options)]
@@ -381,14 +409,14 @@ def _points(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, optio
         tried[size] = trials.run_trials(*made, settings, options.device, progress=options.progress)
     alpha, alternative, points = settings.alpha / options.pairs, settings.alternative, []
     down = observed.delta < 0 if alternative == "two-sided" else alternative == "less"
+    fewest = _fewest(alpha, alternative)
     for test, size in product(settings.tests, tried):
         error = observed.standard_error * math.sqrt(len(pilot.units.strata) / size)
         deltas, rejected = tried[size].deltas, int(np.count_nonzero(tried[size].p_values[test] <= alpha))
         detected = detectable_effect(error, alpha, options.target, alternative)
         errors = (deltas - observed.delta) * (-1.0 if down else 1.0)
         simulated = simulated_effect(errors, alpha, options.target, alternative)
-        smallest_p = math.ldexp(2.0 if alternative == "two-sided" else 1.0, -size)
-        attainable = test == "bootstrap" or smallest_p <= alpha
+        attainable = test == "bootstrap" or size >= fewest
         points.append(
             PowerAt(
                 metric=observed.metric,
@@ -408,6 +436,16 @@ def _points(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, optio
     return points
 
 
+def _fewest(alpha: float, alternative: str) -> int:
+    """The fewest units that must differ for a permutation test to have p <= alpha.
+
+    >>> _fewest(0.05, "two-sided"), _fewest(0.05, "greater"), _fewest(0.0625, "two-sided")
+    (6, 5, 5)
+    """
+    sides = 2.0 if alternative == "two-sided" else 1.0
+    return next(number for number in count_from(1) if math.ldexp(sides, -number) <= alpha)
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlannedOptions:
     """The options of `planned_power`: what is supposed of two systems, before there are results."""
@@ -415,14 +453,13 @@ class PlannedOptions:
     disagree: float | None = option(
         None,
         "Without files: the share of instances on which one system alone is right.",
-        "When left out, that of two independent systems of this accuracy.",
         group="Main options",
         above=0,
         most=1,
     )
     accuracy: float | None = option(
         None,
-        "Without files: the accuracy of the better system; it bounds the share of instances on which systems disagree.",
+        "Without files: the accuracy of the better system, which bounds the difference.",
         group="Main options",
         above=0,
         below=1,
@@ -519,7 +556,7 @@ def planned_power(options: PlannedPowerOptions) -> PlannedPower:
         The differences; `print` shows a table.
 
     Raises:
-        InputError: neither `disagree` nor `accuracy` is given, or both together are impossible.
+        InputError: `disagree` is not given, or impossible with this accuracy.
 
     Reference: Miettinen (1968), "The matched pairs design in the case of all-or-none responses".
 
@@ -530,20 +567,26 @@ def planned_power(options: PlannedPowerOptions) -> PlannedPower:
     """
     check(options)
     disagree, accuracy = options.disagree, options.accuracy
-    if disagree is None and accuracy is None:
-        raise InputError(f"give {Hint('disagree')}, the share of instances on which one system alone is right")
     if disagree is None:
-        disagree = 2.0 * (accuracy or 0.0) * (1.0 - (accuracy or 0.0))
-    if accuracy is not None and disagree > (most := 2.0 * min(accuracy, 1.0 - accuracy) + 1e-12):
+        about = (
+            "" if accuracy is None else f" (independent systems: {2.0 * accuracy * (1.0 - accuracy):.2g}, others less)"
+        )
+        raise InputError(f"give {Hint('disagree')}, the share of instances on which one system alone is right{about}")
+    if accuracy is not None and disagree > 2.0 * accuracy + 1e-12:
         raise InputError(
-            f"disagree: two systems of accuracy {accuracy:g} disagree on at most {most:.4g} of the instances, got "
-            f"{disagree:g}"
+            f"disagree: systems that are right on {accuracy:g} of the instances at most disagree on at most "
+            f"{2.0 * accuracy:.4g} of them, got {disagree:g}"
         )
     level = (1.0 - options.confidence_level) / options.pairs
     if not level < options.target:
         raise InputError(f"target must be a number between {level:g} and 1, got {options.target!r}")
     sizes = sorted(options.instances)
-    points = tuple(PlannedAt(size, _detectable(size, disagree, level, options.target)) for size in sizes)
+    # The better system alone is right on (disagree + difference) / 2, at most its accuracy; the other one alone on
+    # (disagree - difference) / 2, at most where the better one is wrong.
+    ends = (0.0, disagree)
+    if accuracy is not None:
+        ends = max(0.0, disagree - 2.0 * (1.0 - accuracy)), min(disagree, 2.0 * accuracy - disagree)
+    points = tuple(PlannedAt(size, _detectable(size, disagree, ends, level, options.target)) for size in sizes)
     signature = study_signature(
         "planned-power",
         options,
@@ -589,12 +632,13 @@ def _upper(wins: np.ndarray, trials: np.ndarray, share: float) -> np.ndarray:
     return np.where(wins <= 0, 1.0, np.where(wins > trials, 0.0, inside))
 
 
-def _detectable(instances: int, disagree: float, level: float, target: float) -> float | None:
-    """The smallest difference that is found with the target power; None where none is."""
-    power = mcnemar_power(instances, disagree, level)
-    if power(disagree) < target:
+def _detectable(
+    instances: int, disagree: float, ends: tuple[float, float], level: float, target: float
+) -> float | None:
+    """The smallest difference between these ends that is found with the target power; None where none is."""
+    power, (low, high) = mcnemar_power(instances, disagree, level), ends
+    if high <= 0.0 or power(high) < target:
         return None
-    low, high = 0.0, disagree
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
         low, high = (low, middle) if power(middle) >= target else (middle, high)

@@ -736,12 +736,13 @@ def _unpaired_verdict(results: Sequence[Unpaired]) -> str:
     significant = [row for row in results if row.p_adjusted < settings.alpha]
     adjusted = f"adjusted p < {settings.alpha:g}"
     if others:
-        return f"{len(significant):,} of {words.count(len(results), 'difference')} are significant ({adjusted})."
+        verb = "is" if len(significant) == 1 else "are"
+        return f"{len(significant):,} of {words.count(len(results), 'difference')} {verb} significant ({adjusted})."
     p = words.format_p(first.p_value, log10_p=first.log10_p, threshold=settings.alpha)
     if not significant:
-        return f"No significant difference between {first.a} and {first.b} (p = {p})."
+        return f"No significant difference between {first.a} and {first.b} ({words.p_is(p)})."
     high, low = (first.a, first.b) if first.delta > 0.0 else (first.b, first.a)
-    return f"{high} is significantly above {low} (p = {p})."
+    return f"{high} is significantly above {low} ({words.p_is(p)})."
 
 
 def _one_sample_verdict(results: Sequence[OneSample]) -> str:
@@ -750,13 +751,14 @@ def _one_sample_verdict(results: Sequence[OneSample]) -> str:
     significant = [row for row in results if row.p_adjusted is not None and row.p_adjusted < settings.alpha]
     than = {"greater": "above", "less": "below", "two-sided": "different from"}[settings.alternative]
     if others:
+        verb = "is" if len(significant) == 1 else "are"
         number = f"{len(significant):,} of {words.count(len(results), 'system')}"
-        return f"{number} are significantly {than} {first.against:g} (adjusted p < {settings.alpha:g})."
+        return f"{number} {verb} significantly {than} {first.against:g} (adjusted p < {settings.alpha:g})."
     p = words.format_p(first.p_value or 0.0, log10_p=first.log10_p, threshold=settings.alpha)
     if not significant:
-        return f"{first.system} is not significantly {than} {first.against:g} (p = {p})."
+        return f"{first.system} is not significantly {than} {first.against:g} ({words.p_is(p)})."
     side = "above" if (first.delta or 0.0) > 0.0 else "below"
-    return f"{first.system} is significantly {side} {first.against:g} (p = {p})."
+    return f"{first.system} is significantly {side} {first.against:g} ({words.p_is(p)})."
 
 
 def _p_columns(results: Sequence[Any]) -> dict[str, list[str]]:

@@ -59,7 +59,7 @@ def test_each_pair_is_the_sign_test_of_its_untied_battles(table):
     for one in found:
         own = np.array([value for value, _ in gains(battles(), one.a, one.b)])
         wins, losses = int((own == 1).sum()), int((own == 0).sum())
-        assert one.p_value == pytest.approx(binomtest(wins, wins + losses).pvalue, rel=1e-12)
+        assert one.p_value == pytest.approx(binomtest(wins, wins + losses).pvalue, rel=5e-10)
         assert one.score_a == pytest.approx(own.mean(), rel=1e-14)
         assert one.delta == pytest.approx(2 * own.mean() - 1, rel=1e-13)
         assert one.standard_error == pytest.approx(2 * own.std(ddof=1) / len(own) ** 0.5, rel=1e-12)
@@ -71,7 +71,7 @@ def test_each_pair_is_the_sign_test_of_its_untied_battles(table):
     assert missed.endswith("in common: D - B, D - A")
     raw = np.sort([one.p_value for one in found])
     holm = np.minimum(np.maximum.accumulate(raw * [4, 3, 2, 1]), 1)
-    np.testing.assert_allclose(np.sort([one.p_adjusted for one in found]), holm, rtol=1e-12)
+    np.testing.assert_allclose(np.sort([one.p_adjusted for one in found]), holm, rtol=1e-9)
 
 
 def test_intervals_without_ties_are_those_of_binomial_win_rates(tmp_path):

@@ -46,7 +46,8 @@ METRIC_SETS += (("MAE", "MSE", "R2"), ("success", "cost_usd"), ("passed", "style
 PROPERTIES = ("difficulty", "year", "length", "n_tokens", "category", "cost", "latency")
 LAYOUTS = ("wide", "wide_mean", "wide_std", "wide_rank", "wide_diff", "wide_complement", "long", "long_two_scores")
 LAYOUTS += ("long_metrics", "long_repeated", "long_aliases", "files", "files_disjoint", "one_system", "curve")
-LAYOUTS += ("metrics", "predictions")
+LAYOUTS += ("metrics", "predictions", "board", "leaderboard", "settings", "ranks")
+DATA_SETS = ("hindi", "tamil", "AMI", "TED", "SQuAD", "xsum", "cora", "aime24", "v1")
 
 
 @dataclass
@@ -229,6 +230,42 @@ def made(seed):
             columns = {numbering: range(count), **columns}
         return Case(layout, {"t.csv": table(columns, rng, shuffle_columns=numbering is None)})
 
+    if layout in ("board", "leaderboard"):
+        data = rng.sample(DATA_SETS, rng.choice([3, 4, 6]))
+        measured = {name: numbers(rng, len(systems), binary=False) for name in data}
+        columns = {rng.choice(SYSTEM_NAMES): systems}
+        if layout == "leaderboard":
+            return Case(
+                layout,
+                {"t.csv": table(columns | dict(zip(rng.choice(METRIC_SETS), measured.values(), strict=False)), rng)},
+            )
+        columns |= measured
+        if rng.random() < 0.5:
+            mean = [round(sum(own) / len(own), 6) for own in zip(*measured.values(), strict=True)]
+            columns[rng.choice(["Average", "MEAN", "avg"])] = mean
+        if rng.random() < 0.3:
+            columns["License"] = [rng.choice(["MIT", "Open"]) for _ in systems]
+        meant = {name: {d: own[k] for d, own in measured.items()} for k, name in enumerate(systems)}
+        return Case(layout, {"t.csv": table(columns, rng)}, meant)
+
+    if layout == "settings":
+        start, step = rng.choice([(0.1, 0.1), (5, 5), (0.001, 10.0)])
+        grid = [round(start * step**k if step > 5 else start + k * step, 9) for k in range(count)]
+        columns = {rng.choice(["n", "threshold", "k", "alpha", "shots"]): grid, **own}
+        keyed = {name: {str(k): own[name][k] for k in range(count)} for name in systems}
+        return Case(layout, {"t.csv": table(columns, rng, shuffle_columns=False)}, keyed)
+
+    if layout == "ranks":
+        systems = rng.sample(SYSTEMS, rng.choice([3, 4, 5]))
+        columns = {name: [] for name in systems}
+        for _ in ids:
+            drawn = [rng.randint(0, 9) for _ in systems]
+            for name, value in zip(systems, drawn, strict=True):
+                less, alike = sum(each < value for each in drawn), drawn.count(value)
+                columns[name].append(less + (alike + 1) / 2)
+        ranked = {name: dict(zip(ids, own, strict=True)) for name, own in columns.items()}
+        return Case(layout, {"t.csv": table({id_name: ids, **columns}, rng)}, ranked, lower=True)
+
     # predictions, and a file of gold labels with a fold and, often, row numbers
     gold = [rng.randint(0, 1) for _ in range(count)]
     gold[:2] = [0, 1]
@@ -263,8 +300,8 @@ def proposals(message):
     found = []
     body = re.split(r"; give |\? give ", message, maxsplit=1)
     for part in re.split(r"\)(?:, | or |; |$)", body[1]) if len(body) > 1 else ():
-        text = part.split(" (")[0]
-        if not text.startswith("--") or " (" not in part:
+        text, *compared = re.split(r" \((?=\d+ systems?: )", part, maxsplit=1)
+        if not text.startswith("--") or not compared:
             continue
         words, options, name = shlex.split(text), dict[str, list[str]](), ""
         for word in words:

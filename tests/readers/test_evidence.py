@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, rankdata
 from tables import counts, proposals
 
 import sigjax
@@ -129,6 +129,13 @@ A, B = [0.4, 0.5, 0.9, 0.3, 0.72, 0.61], [0.31, 0.62, 0.7, 0.4, 0.66, 0.5]
         ({"sen": A, "spe": B, "mcc": A}, "seem to hold metrics", None),
         ({"OVRL": A, "SIG": B}, "seem to hold metrics", None),
         ({"r": np.multiply(101.5, A), "t": np.multiply(3, B)}, "no number of", None),
+        ({"A": [1, 0, 0, 0, 0, 0], "zz": [0, 1, 1, 1, 1, 1]}, "'zz' and 'A' have the same sum in all rows", None),
+        (
+            {"A": [1, 1, 0, 0, 1, 0], "B": [0, 0, 0, 1, 0, 1], "zz": [0.5, 0.5, 0, 0.5, 0.5, 0.5]},
+            "has others (0.5)",
+            None,
+        ),
+        ({"A": [1, 0, 0, 1, 0, 0], "B": [1, 1, 1, 1, 1, 1], "zz": [0, -1, -1, 0, -1, -1]}, "has others (-1)", None),
     ],
 )
 def test_columns_that_are_hardly_systems_are_asked_about(given, columns, against, way):
@@ -142,6 +149,42 @@ def test_columns_that_are_hardly_systems_are_asked_about(given, columns, against
         assert read(table, **each).systems == tuple(each["systems"])
     assert read(table, systems=[*columns]).systems == tuple(columns)  # never doubted
     assert read(table, systems=[*columns], only=[*columns][:2]).systems == tuple(columns)[:2]
+
+
+@pytest.mark.parametrize(
+    "setting", [[0.01, 0.1, 1, 10, 100, 1000], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [60, 50, 40, 30, 20, 10]]
+)
+@pytest.mark.parametrize("name", ["n", "threshold", "zz"])
+def test_settings_in_equal_steps_are_no_system(given, setting, name):
+    """Sizes of training sets stood beside the scores of two systems, and were the worst of three."""
+    (table,) = given(**{"t.csv": {name: setting, "A": A, "B": B}})
+    said = asked(table)
+    assert f"column {name!r} looks like ids or a property" in said
+    for way in proposals(said):
+        assert read(table, **way).systems == ("A", "B")
+    assert {*proposals(said)[1]} == {"id_column"}
+
+
+@pytest.mark.parametrize("ties", ["average", "min"])
+def test_ranks_are_asked_about_and_lower_ones_are_better(given, ties):
+    own = np.round(np.stack([A, B, np.add(A, B) / 2, [0.4, 0.62, 0.9, 0.2, 0.7, 0.5]]), 3)
+    columns = dict(zip("wxyz", rankdata(own, method=ties, axis=0).tolist(), strict=True))
+    (table,) = given(**{"t.csv": {"task": [f"t{k}" for k in range(6)], **columns}})
+    (way,) = proposals(said := asked(table))
+    assert "they hold the ranks of each other, the best of which is 1" in said
+    evaluation = read(table, **way)
+    assert (evaluation.systems, evaluation.metric.higher_is_better) == (("w", "x", "y", "z"), False)
+    alike = {name: [1] * 6 for name in "wxyz"}
+    assert read(*given(**{"a.csv": {"task": [f"t{k}" for k in range(6)], **alike}})).systems == ("w", "x", "y", "z")
+
+
+def test_columns_that_an_id_is_made_of_are_no_systems(given):
+    columns = {"fold": [0, 1] * 3, "task": ["x", "x", "y", "y", "z", "z"], "A": A, "B": B}
+    (table,) = given(**{"t.csv": columns})
+    assert read(table, id_column="task,fold").systems == ("A", "B")
+    roles = dict(sigjax.doctor(table, id_column="task,fold").reading.roles())
+    assert (roles["folds"].columns, roles["tasks"].columns) == (("fold",), ("task",))
+    assert ["fold", "A", "B"] not in [way.get("systems") for way in proposals(asked(table))]
 
 
 def test_systems_that_are_told_are_columns(given):
@@ -212,6 +255,97 @@ def test_steps_of_a_run_are_no_instances(given, step):
 def test_one_row_per_system_is_no_comparison(given):
     (table,) = given(**{"t.csv": {"model": [*"abc"], "score": [41.4, 37.5, 30.2], "lower": [37.5, 35.1, 28]}})
     assert "one row per system: a test takes the results" in asked(table, system_column="model", score_column="score")
+
+
+@pytest.mark.parametrize("name", ["model", "codec", "Methode", "classifier"])
+@pytest.mark.parametrize("mean", ["Average", None])
+def test_a_row_for_each_system_is_turned(given, name, mean):
+    """Data sets in columns are no systems, whatever stands beside them."""
+    own = {"cedar": [8.1, 9.3, 7.7], "lotus": [2.2, 3.1, 2.9], "poppy": [5.0, 6.2, 5.5]}
+    means = {mean: [round(sum(row) / 3, 6) for row in zip(*own.values(), strict=True)]} if mean else {}
+    (table,) = given(**{"t.csv": {name: ["otter", "heron", "lynx"], **means, "License": ["Open", "MIT", "GPL"], **own}})
+    said = asked(table)
+    (way,) = proposals(said)
+    assert way == {"transpose": True, **({"ignore": [mean]} if mean else {})}
+    assert "(3 systems: 'otter', 'heron', 'lynx'; 3 rows" in said
+    evaluation = read(table, **way)
+    assert (evaluation.systems, evaluation.ids) == (("otter", "heron", "lynx"), tuple(own))
+    assert evaluation.stats[:, :, 0].T.tolist() == [*own.values()]
+    if not mean:
+        assert read(table, id_column=name).systems == tuple(own)  # told
+
+
+def test_a_leaderboard_of_one_metric_is_turned_and_has_its_direction(given):
+    """Systems are rows that a column names, so that they may be called like metrics; one lacks a result."""
+    columns = {
+        "model": ["lab/otter", "lab/heron-acc", "lab/lynx"],
+        "Avg. WER": [3.1, 4.2, 3.9],
+        "RTFx": [524.8, 280, -1],
+        "Model size (B)": [2, 0.6, 1],
+        "AMI WER": [4.1, 5.0, 4.7],
+        "Ted WER": [2.2, 3.1, 2.9],
+        "Earnings WER": [3.0, 4.5, 4.1],
+    }
+    (table,) = given(**{"t.csv": columns})
+    (way,) = proposals(asked(table))
+    assert way == {"transpose": True, "ignore": ["Avg. WER", "RTFx", "Model size (B)"]}
+    evaluation = read(table, **way)
+    assert (evaluation.systems, evaluation.metric.higher_is_better) == (tuple(columns["model"]), False)
+    assert read(table, **way, higher_is_better=True).metric.higher_is_better
+    assert sigjax.doctor(table).options["ignore"] == way["ignore"]  # what was tried, and no part of it
+    (lacking,) = given(**{"l.csv": columns | {"Ted WER": [2.2, 3.1, ""]}})
+    assert "give --transpose --ignore 'Avg. WER' 'RTFx' 'Model size (B)' (more is asked then)" in asked(lacking)
+
+
+def test_runs_beside_pipelines_are_asked_about(given):
+    rows = [*itertools.product(["tadgan", "arima"], [f"s{k}" for k in range(6)])]
+    columns = {name: list(own) for name, own in zip(("pipeline", "signal"), zip(*rows, strict=True), strict=True)}
+    columns |= {"run_id": [f"r{k // 3}" for k in range(12)], "f1": [*A, *B]}
+    said = asked(*given(**{"t.csv": columns}))
+    assert "which column holds the systems, 'pipeline', 'run_id'? give --system-column 'pipeline' (2 systems: " in said
+
+
+@pytest.mark.parametrize("option", [{}, {"score_column": "auc"}])
+def test_scores_of_a_property_like_column_of_systems(given, option):
+    """A column of scores that is told was asked for once more."""
+    columns = {
+        "Tool": ["x"] * 6 + ["y"] * 6,
+        "task": [f"t{k}" for k in range(6)] * 2,
+        "auc": [*A, *B],
+        "sec": [1.5] * 12,
+    }
+    (table,) = given(**{"t.csv": columns})
+    if option:
+        assert read(table, **option).systems == ("x", "y")
+    else:
+        assert proposals(asked(table))[0] == {"system_column": "Tool", "score_column": "auc"}
+
+
+def test_scores_of_files_are_proposed(given):
+    own = {"acc_mean": A, "acc_standard_deviation": B, "time_sec": B}
+    files = given(**{f"{x}.csv": {"dataset": [f"d{k}" for k in range(6)], **own} for x in "pq"})
+    said = asked(*files)
+    assert "needs value: which of 'acc_mean', " in said
+    assert proposals(said) == [{"score_column": "acc_mean"}]
+    assert "prediction" not in str(sigjax.doctor(*files).reading)
+
+
+def test_a_row_of_metrics_for_each_system_is_no_comparison(given):
+    rows = {
+        "model": ["otter", "heron", "lynx"],
+        "score": [41.4, 37.5, 30.2],
+        "lower": [37.5, 35.1, 28],
+        "upper": [45, 40, 33],
+    }
+    said = asked(*given(**{"t.csv": rows}))
+    assert "a test takes results on several instances, and not their mean" in said
+    assert not proposals(said)
+
+
+def test_both_directions_are_named_where_more_is_asked_then(given):
+    columns = {"algo": ["x", "x", "y", "y"] * 2, "file": ["v1"] * 4 + ["v2"] * 4, "time": [1, 2, 3, 5, 4, 6, 7, 9]}
+    said = asked(*given(**{"t.csv": columns}))
+    assert said.endswith("? give --lower-is-better or --higher-is-better (more is asked then)")
 
 
 def test_repeated_rows_are_runs_where_they_are_told_to_be(given):

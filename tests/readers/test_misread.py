@@ -522,3 +522,54 @@ def test_only_several_columns_of_trials_are_proposed_as_trials(given, refused, n
     message = refused(*given(**{"t.csv": columns | {name: reals(k) for k, name in enumerate(names)}}), metric="ratio")
     assert "metric 'ratio' needs denominator" in message
     assert ("if they are trials" in message) == is_melted
+
+
+@pytest.mark.parametrize("wide", [True, False])
+@pytest.mark.parametrize(("label", "lower"), [("wer", True), ("loss", True), ("em", False), ("quality", False)])
+def test_a_column_that_names_one_metric_says_which_scores_are_better(tmp_path, wide, label, lower):
+    numbers = {"A": [0.1, 0.2, 0.3, 0.1], "B": [0.5, 0.6, 0.5, 0.7]}
+    if wide:
+        lines = [
+            "id,metric,A,B",
+            *(f"q{i},{label},{a},{b}" for i, (a, b) in enumerate(zip(*numbers.values(), strict=True))),
+        ]
+    else:
+        rows = [(i, name, x) for name, own in numbers.items() for i, x in enumerate(own)]
+        lines = ["id,system,metric,value", *(f"q{i},{name},{label},{x}" for i, name, x in rows)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines))
+    assert sigjax.read(path).metric.higher_is_better is not lower
+    if not wide:
+        path.write_text("\n".join([*lines, *(line.replace(label, "other") for line in lines[1:])]))
+        assert sigjax.read(path, where=f"metric == '{label}'").metric.higher_is_better is not lower
+    assert sigjax.read(path, where=f"metric == '{label}'", higher_is_better=True).metric.higher_is_better
+
+
+def test_a_long_table_of_ranks_asks_which_are_better(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("item,system,rank\n" + "".join(f"{i},{name},{i % 2 + 1}\n" for i in range(4) for name in "AB"))
+    with pytest.raises(InputError, match="column 'rank': are lower or higher scores better"):
+        sigjax.read(path)
+    assert not sigjax.read(path, lower_is_better=True).metric.higher_is_better
+
+
+@pytest.mark.parametrize("name", ["y", "Y", "answer", "reference", "ref"])
+def test_labels_of_two_classes_beside_predictions_are_no_system(write, name):
+    rows = [f"q{i},{i % 3 // 2},{i % 2},{(i % 5) // 3}" for i in range(40)]
+    path = write("t.csv", "\n".join([f"id,A,B,{name}", *rows]) + "\n")
+    with pytest.raises(InputError, match=f"column '{name}' looks like gold labels, not like a system; .*gold='{name}'"):
+        sigjax.read(path)
+    assert sigjax.read(path, systems=["A", "B", name]).systems == ("A", "B", name)
+    letters = write("u.csv", "\n".join(["id,x,y,z", *rows]) + "\n")
+    assert sigjax.read(letters).systems == ("x", "y", "z")
+
+
+@pytest.mark.parametrize(
+    "names", [["A_seed1", "A_seed2", "B_seed1", "B_seed2"], ["svm run 1", "svm run 2", "mlp run 1"]]
+)
+def test_runs_of_systems_in_columns_are_no_systems(write, names):
+    rows = [",".join([f"q{i}", *(str((i * k + k) % 7 / 7) for k in range(2, 2 + len(names)))]) for i in range(30)]
+    path = write("t.csv", "\n".join([",".join(["id", *names]), *rows]) + "\n")
+    with pytest.raises(InputError, match="are named like runs of systems, and would be compared like systems"):
+        sigjax.read(path)
+    assert sigjax.read(path, systems=names).systems == tuple(names)

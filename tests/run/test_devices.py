@@ -102,7 +102,7 @@ def test_two_gpus_share_the_work(num_systems, monkeypatch):
 )
 def test_platforms_that_are_not_there_are_named(arguments, message, tmp_path):
     """In a process of its own, since JAX reads the variable when it starts."""
-    (tmp_path / "table.tsv").write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 3}\t{i % 2}\n" for i in range(30)))
+    (tmp_path / "table.tsv").write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 3 // 2}\t{i % 2}\n" for i in range(30)))
     command = [sys.executable, "-c", "import sys; from sigjax.cli import main; main(sys.argv[1:])", *arguments]
     path = os.pathsep.join([str(Path(sigjax.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"JAX_PLATFORMS": "cuda", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": path}
@@ -192,7 +192,7 @@ def test_memory_for_no_tile_is_one_line(limit, tmp_path, capsys):
     with pytest.raises(InputError, match=message):
         compare(COUNTS, device="cpu", **SAMPLED)
     table = tmp_path / "table.tsv"
-    table.write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 3}\t{i % 2}\n" for i in range(30)))
+    table.write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 3 // 2}\t{i % 2}\n" for i in range(30)))
     assert _run(["compare", str(table), "--method", "montecarlo", "--device", "cpu"], debug=False) == 2
     err = capsys.readouterr().err
     assert err.startswith(f"sigjax: error: {message}")

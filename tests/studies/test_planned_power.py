@@ -59,17 +59,32 @@ def test_large_test_sets_follow_the_normal_approximation():
         assert at.detectable == pytest.approx(expected, rel=1e-2)
 
 
-def test_accuracy_bounds_or_replaces_the_disagreement():
-    independent = studies.planned_power(accuracy=0.7, instances=[100])
-    assert independent.disagree == pytest.approx(0.42)
-    assert independent.points == studies.planned_power(disagree=independent.disagree, instances=[100]).points
-    studies.planned_power(accuracy=0.9, disagree=0.2, instances=[9])
-    with pytest.raises(InputError, match=r"two systems of accuracy 0.9 disagree on at most 0.2 .* got 0.3"):
-        studies.planned_power(accuracy=0.9, disagree=0.3, instances=[9])
+def test_accuracy_bounds_the_difference():
+    """The other system alone is right on (d - delta) / 2 of the instances: at most where the better one is wrong."""
+    free, bounded = (
+        studies.planned_power(disagree=0.3, accuracy=accuracy, instances=[10**4]).points[0].detectable
+        for accuracy in (None, 0.95)
+    )
+    assert free < 0.02
+    assert bounded == pytest.approx(0.3 - 2 * 0.05, abs=1e-9)
+    with pytest.raises(InputError, match=r"right on 0.1 of the instances at most disagree on at most 0.2 of them"):
+        studies.planned_power(accuracy=0.1, disagree=0.3, instances=[9])
+    with pytest.raises(InputError, match=r"give disagree, .* \(independent systems: 0.42, others less\)"):
+        studies.planned_power(accuracy=0.7, instances=[9])
     with pytest.raises(InputError, match="give disagree"):
         studies.planned_power(instances=[9])
     with pytest.raises(InputError, match="target must be a number between"):
         studies.planned_power(disagree=0.2, instances=[9], target=0.01)
+
+
+def test_a_difference_that_accuracy_excludes_is_not_found():
+    """The better system alone is right on (d + delta) / 2 of the instances: at most its accuracy."""
+    sizes = [200, 1000, 10_000]
+    found = [at.detectable for at in studies.planned_power(accuracy=0.3, disagree=0.56, instances=sizes).points]
+    free = [at.detectable for at in studies.planned_power(disagree=0.56, instances=sizes).points]
+    assert [(0.56 + difference) / 2 > 0.3 for difference in free] == [True, True, False]
+    assert found == [None, None, pytest.approx(free[2], rel=1e-9)]
+    assert "–: none that is possible" in str(studies.planned_power(accuracy=0.3, disagree=0.56, instances=[200]))
 
 
 def test_the_command_needs_no_files(tmp_path, capsys, monkeypatch):
@@ -84,7 +99,27 @@ def test_the_command_needs_no_files(tmp_path, capsys, monkeypatch):
     assert shown.startswith("With 400 instances the permutation test finds a true difference of 0.0644")
     assert found.headline.startswith("With 400 instances")
     for more, said in ((["t.csv"], "are for no files"), (["--figure", "f.png"], "no figure")):
-        assert _run([*words, *more], debug=False) == 2
+        assert _run(["power", *more, *words[1:]], debug=False) == 2
         assert said in capsys.readouterr().err
+    for more in (
+        "--test bootstrap",
+        "--alternative less",
+        "--cluster doc",
+        "-m bleu",
+        "--only A B",
+        "--difference 0.1",
+    ):
+        assert _run([*words, *more.split()], debug=False) == 2, more
+        assert "is for power with files" in capsys.readouterr().err
+    assert _run([*words, "-i", "a.txt", "b.txt"], debug=False) == 2
+    assert "are for no files" in capsys.readouterr().err
+    for more in (
+        "--seed 3",
+        "-m accuracy",
+        "--test permutation",
+        "--device numpy",
+        "--pairs 3 --target 0.9 --confidence-level 0.9",
+    ):
+        assert _run([*words, *more.split(), "-q"], debug=True) == 0, more
     none = studies.planned_power(disagree=0.2, instances=[5])
     assert "finds no difference with power 80%" in none.headline

@@ -288,3 +288,23 @@ def test_strata_of_a_trial_are_as_near_their_shares_as_whole_numbers_can_be(seed
     every = [(i, j, size - i - j) for i in range(size + 1) for j in range(size + 1 - i)]
     least = min(np.abs(np.array(each) - shares).sum() for each in every)
     assert np.abs(found - shares).sum() == pytest.approx(least, abs=1e-12)
+
+
+@pytest.mark.parametrize(("differ", "size"), [(5, 100), (0, 80), (10, 60)])
+def test_no_difference_is_detectable_where_too_few_units_would_differ(differ, size):
+    """As `planned_power` says of such a share, by the binomial distribution."""
+    right = [1] * 100, [0] * differ + [1] * (100 - differ)
+    study = sigjax.power(dict(zip("AB", right, strict=True)), instances=[size, 4000], repetitions=20)
+    assert study.pilots[0].differ == differ / 100
+    assert stats.binom.sf(5, size, differ / 100) < 0.8
+    alone = sigjax.power(dict(zip("AB", right, strict=True)), instances=[size], repetitions=20)
+    assert "finds a true difference of" not in str(alone)
+    if differ:
+        assert f"{study.points[0].detectable:.4f}" not in str(study)
+        assert f"{study.points[1].detectable:.4f} (mean) with power 80%" in study.headline
+        assert f"of {size} units too few would differ" in str(study)
+        (planned,) = sigjax.studies.planned_power(disagree=differ / 100, instances=[size]).points
+        assert planned.detectable is None
+        assert "finds no difference with power 80%: too few would differ (mean)." in alone.headline
+    else:
+        assert "The pilot cannot tell: its difference is the same on every instance" in alone.headline

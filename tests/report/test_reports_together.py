@@ -79,3 +79,32 @@ def test_show_makes_one_table_of_reports(tmp_path, monkeypatch, capsys):
     assert _run(["show", "right.json", "points.json", "-o", "x.json"], debug=False) == 2
     assert "keep theirs" in capsys.readouterr().err
     assert json.loads((tmp_path / "both.json").read_text())["settings"]["baseline"] == "B"
+
+
+def test_the_methods_of_reports_together_name_each_seed_and_the_version_alone():
+    right = compare(Evaluation.from_arrays(RIGHT, metric="accuracy"), **HOW, method="montecarlo", seed=1)
+    points = compare(POINTS, **HOW | {"resamples": 700}, method="montecarlo", seed=9, interval="percentile")
+    again = compare(Evaluation.from_arrays(RIGHT, metric="accuracy"), **HOW, interval="percentile", method="montecarlo")
+    text = Report.together(right, compare(POINTS, **HOW | {"resamples": 700}, method="montecarlo", seed=9)).to_methods()
+    assert "from 500 to 700 random permutations (seeds 1 and 9)" in text
+    assert re.search(r"We used sigjax [\d.]+~\\cite", text)
+    assert "(up to 700 resamples, seeds 12345 and 9)" in Report.together(again, points).to_methods()
+    assert "(seed 1)" in right.to_methods()
+
+
+def test_reports_of_other_instances_sides_or_strata_are_refused(tmp_path):
+    def named(arrays, prefix="q"):
+        return {name: {f"{prefix}{i}": number for i, number in enumerate(own)} for name, own in arrays.items()}
+
+    right = compare(named(RIGHT), **HOW, read={"metric": "accuracy"})
+    Report.together(right, compare(named(POINTS), **HOW))
+    Report.together(right, compare(POINTS, **HOW))  # without ids: by position
+    with pytest.raises(InputError, match="report 2: its instances have other ids .* only one of them has 'z0'"):
+        Report.together(right, compare(named(POINTS, "z"), **HOW))
+    up = HOW | {"alternative": "greater"}
+    with pytest.raises(InputError, match="report 2: its one-sided tests are of 'C' minus 'A', and .* 'A' minus 'C'"):
+        Report.together(compare(RIGHT, **up), compare(POINTS, **up, read={"metric": "median"}))
+    strata = ["x", "y"] * 30
+    layered = compare(Evaluation.from_arrays(POINTS, metric="mean", strata=strata), **HOW)
+    with pytest.raises(InputError, match="report 2: strata is '2', and in report 1 'None'"):
+        Report.together(compare(Evaluation.from_arrays(RIGHT, metric="accuracy"), **HOW), layered)
