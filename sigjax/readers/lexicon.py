@@ -35,6 +35,7 @@ _SPELLINGS: Mapping[str, Callable[[str], str]] = {
 _CAMEL, _SHORT = re.compile(r"(?<=[a-z])(?=[A-Z])"), 3
 _BETWEEN = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])")
 """What stands between the words of a name of scores."""
+_SEPARATORS = " _.-"
 _SUMMARIES = ("mean", "median", "ratio", "variance")
 """Metrics of any numbers: names of columns that sum up others."""
 _LISTS = ("words", "among", "higher", "lower", "before", "after")
@@ -95,6 +96,10 @@ class Lexicon:
     def holds(self, role: str, name: str) -> bool:
         """Whether a name is one of a role."""
         return self._is(role, name)
+
+    def ending(self, role: str, name: str) -> str | None:
+        """The word of a role with which a name ends, if there is one."""
+        return next((word for word in self.sections[role]["words"].split() if name.endswith(word)), None)
 
     @property
     def known_metrics(self) -> frozenset[str]:
@@ -346,6 +351,18 @@ def is_data_set(name: str) -> bool:
 def is_trial(name: str) -> bool:
     """Whether a column is named like the trials of an instance."""
     return lexicon().holds("trial", name)
+
+
+def system_of_run(name: str) -> str:
+    """The system of a column that is named like one of its runs, in lower case; empty for other names.
+
+    >>> system_of_run("svm_seed12"), system_of_run("svm2")
+    ('svm', '')
+    """
+    name = name.strip().lower()
+    head = name.rstrip("0123456789")
+    ending = None if head == name else lexicon().ending("run_ending", head.rstrip(_SEPARATORS))
+    return "" if ending is None else head.rstrip(_SEPARATORS).removesuffix(ending).rstrip(_SEPARATORS)
 
 
 def is_summary(name: str) -> bool:

@@ -42,6 +42,7 @@ from sigjax.readers.lexicon import (
     metrics_in,
     names_measures,
     speaks_against,
+    system_of_run,
     words_of,
 )
 from sigjax.readers.options import Options, hint_for_number, listing, quote
@@ -272,30 +273,15 @@ def check_turned(table: DataTable, systems: Sequence[str]) -> None:
         )
 
 
-_RUNS, _BETWEEN = ("seed", "run", "rep", "repeat", "replicate", "trial"), " _.-"
-
-
 def check_runs(table: DataTable, systems: Sequence[str]) -> None:
     """Refuse columns that are runs of systems by their names (A_seed1, A_seed2, B_seed1), which are no systems."""
-    found = [system for name in systems if (system := _of_run(name))]
+    found = [system for name in systems if (system := system_of_run(name))]
     if len(found) == len(systems) > len({*found}):
         raise InputError(
             f"{table.file}: columns {listing(systems, SHOWN)} are named like runs of systems, and would be compared "
             f"like systems; expected a table with a column of systems, one of runs ({Hint('runs')}) "
             f"and one of scores, or name them with {Hint('systems')} if they are systems"
         )
-
-
-def _of_run(name: str) -> str:
-    """The system of a column that is named like one of its runs, in lower case; empty for other names.
-
-    >>> _of_run("svm_seed12"), _of_run("svm2")
-    ('svm', '')
-    """
-    name = name.strip().lower()
-    head = name.rstrip("0123456789")
-    word = next((word for word in _RUNS if head != name and head.rstrip(_BETWEEN).endswith(word)), None)
-    return "" if word is None else head.rstrip(_BETWEEN).removesuffix(word).rstrip(_BETWEEN)
 
 
 _COMPARED = 100
