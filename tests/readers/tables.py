@@ -82,7 +82,7 @@ def numbers(rng, count, *, binary, base=0.5):
 
 
 def nuisance(rng, count, ids):
-    """Columns that are no systems: properties and texts."""
+    """Columns of properties and texts, which hold no scores of systems."""
     made = {}
     for name in rng.sample(PROPERTIES, rng.randint(0, 2)):
         made[name] = [rng.choice(["law", "math"]) if name == "category" else rng.randint(3, 900) for _ in ids]
