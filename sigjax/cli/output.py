@@ -341,9 +341,9 @@ class Results(Written):
             if format == "text":
                 text = result.to_text(**text_options(to_file=path is not None), whole=path is not None)
             elif format == "latex":
-                text = result.latex(path)
+                text = _room("document").to_latex(result.whole_document(), path)
             elif (dialect := _dialect(OUTPUTS[format])) is not None:
-                text = _room("document").to_markup(result.document(whole=True), dialect)
+                text = _room("document").to_markup(result.whole_document(), dialect)
             else:
                 text = getattr(result, f"to_{format}")()
             write_text(text, format, path)

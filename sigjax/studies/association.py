@@ -191,9 +191,8 @@ class Association(SciPyNames, StudyResult):
             instances=self.num_instances,
         )
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """The agreements, p, and what p means."""
-        del whole
         size, agreements, alternative = self.num_instances, int(self.statistic), self.settings.alternative
         first = f"{agreements:,} of {count(size, 'label')} agree with the gold labels ({agreements / size:.1%})"
         drawn = f", {count(self.resamples, 'resample')}" if self.resamples else ""

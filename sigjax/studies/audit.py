@@ -121,9 +121,8 @@ class Audit(study.Study):
         """One row per test and level."""
         return [{"metric": one.metric, "test": one.test} | asdict(error) for one in self.tests for error in one.errors]
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """What the false-positive rates say, and their table."""
-        del whole
         names, size = " and ".join(self.systems), study.in_units(self)
         lines: list[Block] = [
             f"audit of {names}: {size}",

@@ -148,9 +148,8 @@ class Battles(Study):
     options: BattlesOptions
     signature: str
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """Who is the best, and the ranks."""
-        del whole
         level, shown = percent(self.options.confidence_level), self.systems[:_SHOWN]
         others = sum(each.rank_interval[0] == 1 for each in self.systems) - 1
         more = f", or {'one of ' * (others > 1)}{count(others, 'other')}," * (others > 0)

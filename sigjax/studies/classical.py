@@ -254,9 +254,8 @@ class ClassicalTests(StudyResult):
         of_tests = {name: _compared(getattr(self, name)) for name in ("comparisons", "second")}
         return {"results": [asdict(replace(self, comparisons=(), second=())) | of_tests]}
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """What most tests say, the scores, a table of tests, the cost of assuming independence, what was left out."""
-        del whole
         spec = words.number_spec([self.score_a, self.score_b])
         scores = [(name, words.format_number(score, spec)) for name, score in self._scores()]
         size = f"{caption(self)}: {words.count(self.num_units, 'unit')}"
@@ -430,9 +429,9 @@ class ByMetrics(StudyResult):
 
     results: tuple[ClassicalTests, ...]
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """The documents of all metrics as one."""
-        first, *others = (each.document(whole=whole) for each in self.results)
+        first, *others = (each.document() for each in self.results)
         blocks = [part for other in others for part in ("", other.verdict, *other.blocks)]
         return replace(first, about=", ".join(each.metric for each in self.results), blocks=[*first.blocks, *blocks])
 

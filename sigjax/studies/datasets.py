@@ -129,9 +129,8 @@ class RankTests(Study):
     def _schema(self) -> str:
         return "rank-tests"
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """Whether systems differ, and the tables of systems and pairs."""
-        del whole
         alpha, spec = 1.0 - self.level, number_spec(self.scores)
         differ = "differ" if self.iman_davenport_p < alpha else "do not differ significantly"
         systems = [

@@ -178,9 +178,8 @@ class Diff(StudyResult):
         all_of = "the score is not" if len(changes) == 1 else f"none of {len(changes):,} scores is"
         return f"No worse: {all_of} worse by {margin} {sure}."
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """The scores that changed, and the details."""
-        del whole
         alert = _ALERTS[self.verdict]
         return Document("Diff", "old and new", self.headline, _scores(self), _details(self), alert, holds_texts=True)
 
@@ -621,9 +620,8 @@ class Verification(StudyResult):
         """Whether data and numbers are the same, up to rounding."""
         return not self.differences
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """The answer."""
-        del whole
         return Document("Verification", "report and data", self.text, [])
 
     def _fields(self) -> dict[str, Any]:

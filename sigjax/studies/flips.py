@@ -164,8 +164,15 @@ class Flips(StudyResult):
         then = "even then" if few == most else f"{without} {most:,},"
         return f"{text} Leaving out the {few:,} most influential makes p {alpha:g} or more; {then} {lead}"
 
-    def document(self, *, whole: bool = False) -> Document:
-        """What is left without the instances that decide, and these instances."""
+    def document(self) -> Document:
+        """What is left without the instances that decide, and the first of these instances."""
+        return self._document(_SHOWN)
+
+    def whole_document(self) -> Document:
+        """The same with all instances that differ."""
+        return self._document(len(self.flips))
+
+    def _document(self, most: int) -> Document:
         spec, alpha = words.number_spec([one.delta for one in self.left_out]), round(1.0 - self.level, 12)
         interval, means = f"{words.percent(self.level)} interval", f"{caption(self)}; delta is {self.a} - {self.b}"
         columns = {
@@ -175,7 +182,7 @@ class Flips(StudyResult):
             "p": [words.format_p(one.p_value, threshold=alpha) for one in self.left_out],
         }
         heading = f"{means}; left out are the instances that speak most for its sign:"
-        details = [*self.instances(len(self.flips) if whole else _SHOWN), self.signature]
+        details = [*self.instances(most), self.signature]
         left = [heading, Table.of(columns, names=(0,))]
         return Document("Flips", caption(self), self.headline, left, details, holds_texts=True)
 
@@ -448,9 +455,8 @@ class Slices(Study):
             text += f" (p = {words.format_p(self.interactions[0].p_value, threshold=round(1.0 - self.level, 12))})"
         return f"{text}."
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """A table for each pair."""
-        del whole
         pairs, blocks, interval = self._pairs(), list[Block](), f"{words.percent(self.level)} interval"
         for index, rows in enumerate(pairs[:_SHOWN_PAIRS]):
             spec = words.number_spec([x for one in rows for x in (one.score_a, one.score_b)])

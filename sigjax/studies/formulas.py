@@ -1,6 +1,7 @@
 """The formulas of studies: power and detectable effects, the distribution of p-values, intervals of shares."""
 
 import math
+from itertools import count as count_from
 from statistics import NormalDist
 
 import numpy as np
@@ -107,8 +108,17 @@ def instances_needed(
     """
     z = detectable_effect(1.0, alpha, 0.5, alternative)
     needed = variance * (detectable_effect(1.0, alpha, power, alternative) / effect) ** 2 + z**2 / 2.0
-    least = math.ceil(math.log2((2.0 if alternative == "two-sided" else 1.0) / alpha))
-    return np.maximum(np.ceil(needed), least).astype(np.int64)
+    return np.maximum(np.ceil(needed), fewest_units(alpha, alternative)).astype(np.int64)
+
+
+def fewest_units(alpha: float, alternative: Alternative) -> int:
+    """The fewest units that must differ for a permutation test to have p <= alpha.
+
+    >>> fewest_units(0.05, "two-sided"), fewest_units(0.05, "greater"), fewest_units(0.0625, "two-sided")
+    (6, 5, 5)
+    """
+    sides = 2.0 if alternative == "two-sided" else 1.0
+    return next(number for number in count_from(1) if math.ldexp(sides, -number) <= alpha)
 
 
 def simulated_effect(errors: np.ndarray, alpha: float, power: float, alternative: Alternative) -> float:

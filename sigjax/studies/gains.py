@@ -184,9 +184,8 @@ class Gains(Study):
     settings: Settings
     signature: str
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """How large gains are, and the numbers of each metric and test."""
-        del whole
         (low, high), noun, share = self.p_range, unit_of(self), percent(self.quantile)
         size, middle = f"gains of {count(len(self.systems), 'system')}: {in_units(self)}", (low + high) / 2.0
         lines, verdict = list[Block]([size]), ""

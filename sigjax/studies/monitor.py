@@ -508,9 +508,8 @@ class Monitor(StudyResult):
         ends = np.clip([centre - radius, centre + radius], -width, width).T.tolist()
         return [Interval(low, high) for low, high in ends]
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """What is settled, and which systems may stop."""
-        del whole
         pairs, needed = self.pairs, self.needed
         settled, size = sum(each.settled_at is not None for each in pairs), max(each.units for each in pairs)
         verb = "is" if 1 in (settled, len(pairs)) else "are"

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count as count_from
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,7 @@ from sigjax.run.context import with_progress
 from sigjax.studies.formulas import (
     PROPORTION_LEVEL,
     detectable_effect,
+    fewest_units,
     instances_needed,
     normal_power,
     proportion_interval,
@@ -181,9 +181,8 @@ class Power(Study):
     signature: str
     mixes: tuple[Mix, ...] = ()
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """Which difference a test finds, and a table for each metric and test."""
-        del whole
         a, b = self.systems
         adjusted = f"{self.settings.alpha:g} over {count(self.pairs, 'pair')}; Holm rejects no fewer"
         alone = "for one pair; adjusted for more pairs, less is detectable: --pairs"
@@ -245,7 +244,7 @@ class Power(Study):
 
     @property
     def _fewest(self) -> int:
-        return _fewest(self._alpha, self.settings.alternative)
+        return fewest_units(self._alpha, self.settings.alternative)
 
     def _too_few_differ(self, at: PowerAt) -> bool:
         """Whether so few units would differ that a permutation test has p <= alpha with less than the target power."""
@@ -409,7 +408,7 @@ def _points(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, optio
         tried[size] = trials.run_trials(*made, settings, options.device, progress=options.progress)
     alpha, alternative, points = settings.alpha / options.pairs, settings.alternative, []
     down = observed.delta < 0 if alternative == "two-sided" else alternative == "less"
-    fewest = _fewest(alpha, alternative)
+    fewest = fewest_units(alpha, alternative)
     for test, size in product(settings.tests, tried):
         error = observed.standard_error * math.sqrt(len(pilot.units.strata) / size)
         deltas, rejected = tried[size].deltas, int(np.count_nonzero(tried[size].p_values[test] <= alpha))
@@ -434,16 +433,6 @@ def _points(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, optio
             )
         )
     return points
-
-
-def _fewest(alpha: float, alternative: str) -> int:
-    """The fewest units that must differ for a permutation test to have p <= alpha.
-
-    >>> _fewest(0.05, "two-sided"), _fewest(0.05, "greater"), _fewest(0.0625, "two-sided")
-    (6, 5, 5)
-    """
-    sides = 2.0 if alternative == "two-sided" else 1.0
-    return next(number for number in count_from(1) if math.ldexp(sides, -number) <= alpha)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -514,9 +503,8 @@ class PlannedPower(StudyResult):
     confidence_level: float
     signature: str
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """The difference that the largest test set finds, and a row for each size."""
-        del whole
         level = (1.0 - self.confidence_level) / self.pairs
         size = f"right or wrong answers, {self.disagree:.1%} of them right by one system alone"
         last, power = self.points[-1], percent(self.target)

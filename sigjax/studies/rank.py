@@ -115,9 +115,8 @@ class Ranking(StudyResult):
     confidence_level: float
     signature: str
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """How many systems may be the best, and a row for each system."""
-        del whole
         alpha, shown = 1.0 - self.confidence_level, self.systems[:_SHOWN]
         spec = number_spec([each.score for each in self.systems])
         top = sum(each.in_top_group for each in self.systems)

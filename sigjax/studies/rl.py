@@ -118,9 +118,8 @@ class RL(Study):
     confidence_level: float
     signature: str
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """Who leads, a table of aggregates, and one of pairs."""
-        del whole
         level = percent(self.confidence_level)
         spec = number_spec([each.score for each in self.aggregates])
         rows = [(a.system, a.metric, f"{a.score:{spec}}", format_interval(a.interval, spec)) for a in self.aggregates]

@@ -81,9 +81,8 @@ class Stopping(Study):
     correction: MonitorCorrection
     signature: str
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """How many of the results are needed, and what is found."""
-        del whole
         found = f"it finds {self.kept or 0.0:.0%} of the {words.count(self.found, 'difference')} of the full test"
         which, share = "the first" if self.correction == "none" else "any", self.false_stops / self.orders
         size = f"{words.metric_title(self.metric)} on {in_units(self)}, {words.count(len(self.systems), 'system')}"

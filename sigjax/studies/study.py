@@ -55,8 +55,12 @@ class StudyResult(Brief):
     """That of the command."""
 
     @abstractmethod
-    def document(self, *, whole: bool = False) -> Document:
-        """What the result says; `whole`: long lists have all that they are of, as in files."""
+    def document(self) -> Document:
+        """What the result says."""
+
+    def whole_document(self) -> Document:
+        """The same for files, where long lists are not cut."""
+        return self.document()
 
     @property
     def headline(self) -> str:
@@ -75,30 +79,27 @@ class StudyResult(Brief):
 
         `color`: the headline is bold; `whole`: long lists are not cut, as in files.
         """
-        return document.to_text(self.document(whole=whole), width=width, color=color)
+        made = self.whole_document() if whole else self.document()
+        return document.to_text(made, width=width, color=color)
 
     def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
         """The same sentences and tables as Markdown, with the whole of long lists.
 
         As in all these methods, `path` is a file to write, whose path is then returned instead of the text.
         """
-        return text_or_file(document.to_markup(self.document(whole=True), MARKDOWN), path)
+        return text_or_file(document.to_markup(self.whole_document(), MARKDOWN), path)
 
     def to_rst(self, path: str | os.PathLike[str] | None = None) -> str:
         """The same as reStructuredText."""
-        return text_or_file(document.to_markup(self.document(whole=True), RST), path)
+        return text_or_file(document.to_markup(self.whole_document(), RST), path)
 
     def to_latex(self, path: str | os.PathLike[str] | None = None) -> str:
         """The tables for a paper (packages booktabs and longtable); the sentences stand in comments."""
-        return text_or_file(self.latex(path), path)
-
-    def latex(self, path: str | os.PathLike[str] | None) -> str:
-        """What `to_latex` writes for a file, by whose name tables are labelled."""
-        return document.to_latex(self.document(whole=True), path)
+        return text_or_file(document.to_latex(self.whole_document(), path), path)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """The same as a web page that loads nothing from anywhere, with the details folded."""
-        return text_or_file(document.to_html(self.document(whole=True)), path)
+        return text_or_file(document.to_html(self.whole_document()), path)
 
     def to_github(self, path: str | os.PathLike[str] | None = None) -> str:
         """A comment for a pull request: the headline, the first rows of what everyone reads, and the details folded."""
@@ -159,9 +160,8 @@ class StudyRows(tuple[Row, ...], StudyResult):
         """As a tuple."""
         return tuple.__repr__(self)
 
-    def document(self, *, whole: bool = False) -> Document:
+    def document(self) -> Document:
         """What the results say."""
-        del whole
         return self._about[2](self)
 
     def _fields(self) -> dict[str, Any]:
