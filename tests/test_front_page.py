@@ -293,6 +293,12 @@ def test_the_wheel_alone_runs_the_demo_and_writes_the_examples(tmp_path):
     assert re.findall(r"\]\((?!https:)|src=\"(?!https:)", metadata.read_text(encoding="utf-8")) == []
 
 
+def test_a_step_of_the_checks_that_does_not_exist_is_refused_before_any_runs():
+    done = subprocess.run([ROOT / ".ci" / "run", "checks", "lint"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r".ci/run: no step lint; expected some of: demo test slow checks .*\n", done.stderr)
+
+
 def test_what_a_public_checkout_needs_says_the_same_as_the_package():
     """The workflows check its oldest and newest Python; the citation is the entry of the methods paragraph."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
