@@ -144,7 +144,7 @@ def beside_the_product(systems: int, instances: int, repeats: int) -> tuple[list
     seconds = time_in_turn(calls, repeats=repeats)
     rows = [Row("product", data, name, None, each) for name, each in seconds.items()]
     bound, of_p, of_all = (row.median for row in rows)
-    announced = work(evaluation, systems * (systems - 1) // 2, settings)[0]
+    announced = work(evaluation, systems * (systems - 1) // 2, settings)[0].seconds
     off = max(announced / of_all, of_all / announced)
     return rows, [
         verdict(f"exact p of {data}, times the plain product and tails", of_p / bound, at_most=MOST_OF_P),
@@ -176,7 +176,7 @@ def clustered(systems: int, clusters: int = 500) -> tuple[list[Row], list[dict[s
     limited, _ = timed(lambda: sigjax.compare(evaluation, memory=4.0, progress=False, budget=10.0))
     data = f"{systems:,} systems, {4 * clusters:,} instances in {clusters:,} clusters"
     rows = [Row("clusters", data, name, None, (each,)) for name, each in (("exact", seconds), ("budget 10", limited))]
-    announced = work(evaluation, len(report), Settings())[0]
+    announced = work(evaluation, len(report), Settings())[0].seconds
     off = max(announced / seconds, seconds / announced)
     return rows, [verdict(f"announced time of {data}, times too long or too short", off, at_most=MOST_OFF)]
 

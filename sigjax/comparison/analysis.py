@@ -38,6 +38,7 @@ from sigjax.records import (
 )
 from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.context import Context, Run
+from sigjax.run.costs import Cost
 from sigjax.testing.bootstrap import Sampled, bootstrap_outcomes, draw_all, linear_intervals, sampled_bootstrap
 from sigjax.testing.hypotheses import NotExact
 from sigjax.testing.intervals import INTERVALS, Names, draws_intervals, interval_names, joint_pairs
@@ -221,7 +222,7 @@ def _drawn_together(problems: Sequence[Problem | None], settings: Settings, cont
     shared = [problem for problem in problems if isinstance(problem, SumsProblem) and problem.draws_jointly]
     if len(shared) < 2:
         return {}
-    context = context.sized(sum(problem.draw_seconds() for problem in shared))
+    context = context.sized(sum((problem.draw_cost() for problem in shared), start=Cost()))
     with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
         return draw_all(shared, run)
 

@@ -17,10 +17,12 @@ from sigjax.metrics.suites import in_suite
 from sigjax.multiple.adjustment import LOOKS
 from sigjax.readers.options import suggest
 from sigjax.records import CORRECTIONS, DESIGNS, Design, EvaluationRecord, Hint, InputError, SampleMetric, Settings
+from sigjax.run import costs
 from sigjax.run.context import NotTraceable, gib
+from sigjax.run.costs import Cost
 from sigjax.testing.hypotheses import NotExact, NotFinite, differing_stats, num_problems, ones_of
 from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
-from sigjax.testing.permutation import RESAMPLE_SECONDS, exact_budget, free_seconds
+from sigjax.testing.permutation import exact_budget, free_seconds
 
 _frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")
 """All that the evaluations of one comparison share."""
@@ -251,22 +253,10 @@ def check_units(num_units: int, what: str, remedy: str = "") -> None:
 
 _WORTH_A_LINE = 60.0
 """Seconds of work from which a warning is logged."""
-_PAIR, _ANOTHER_TEST, _SAMPLED, _DRAWN = 250, 200, 100, 250
-"""Bytes per pair while columns are made: for the pair, another test, a sampled p-value, a drawn interval."""
 _SMALL = 2.0**-8
 """GiB of columns that are always allowed."""
-_RECORD = 1e-5
-"""Seconds per pair, for columns and text; this and what follows were measured on a slow machine with two cores."""
-_COUNTED, _PRODUCT = 6e-7, 1e-11
-"""Of answers right or wrong: seconds per pair for columns, and per multiplication of their product."""
-_PROBLEM, _SIMPLE = 1.5e-3, 7e-5
-"""Seconds per problem that is planned and computed exactly; of one statistic of whole numbers."""
-_LINE, _LAW = 5e-5, 1e-3
-"""Nominal seconds, as budgets count them: the simplest exact test, and the distribution of a bootstrap."""
-_INFLUENCE = 4e-9
-"""Seconds per pair and instance, for an interval by the jackknife."""
-_TOGETHER = 1.5e-8
-"""Seconds per pair and resample of maxt."""
+_SIMPLEST = costs.LINE + 50 * costs.LINE_VALUE
+"""An exact test of a pair of systems that are right or wrong."""
 _MOST_SYSTEMS, _MOST_INSTANCES = 20_000, 4_096
 """Problems are counted up to these sizes, which takes seconds."""
 
@@ -276,12 +266,12 @@ def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, 
 
     No array with one entry per pair is made.
     """
-    count, seconds, size, draws = len(evaluations[0].systems), 0.0, 0, False
+    count, cost, draws = len(evaluations[0].systems), Cost(), False
     pairs = count * (count - 1) // 2 if settings.baseline is None else count - 1
     for evaluation in evaluations:
-        more_seconds, more_bytes, draws_more = work(evaluation, pairs, settings)
-        seconds, size, draws = seconds + more_seconds, size + more_bytes * pairs, draws or draws_more
-    columns = size / 2**30
+        more, draws_more = work(evaluation, pairs, settings)
+        cost, draws = cost + more, draws or draws_more
+    columns = cost.num_bytes / 2**30
     replicates = min(gib((count, settings.fixed_resamples)), 0.5 * settings.memory) if draws else 0.0
     what = f"{pairs * len(evaluations):,} pairs of {count:,} systems"
     if columns > max(settings.memory, _SMALL):
@@ -290,40 +280,44 @@ def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, 
             f"{what} take about {needed:g} GiB, more than the memory of {settings.memory:g} GiB; compare with one "
             f"system ({Hint('baseline')}), compare fewer ({Hint('only')}), or give {Hint('memory', f'{needed:g}')}"
         )
-    if warns and seconds > _WORTH_A_LINE:
+    if warns and cost.seconds > _WORTH_A_LINE:
         import logging
 
-        number, unit = (seconds / 3600.0, "h") if seconds > 7200.0 else (seconds / 60.0, "min")
+        number, unit = (cost.seconds / 3600.0, "h") if cost.seconds > 7200.0 else (cost.seconds / 60.0, "min")
         message = f"{what}: about {number:.0f} {unit} and {columns + replicates:.1f} GiB"
         logging.getLogger("sigjax").warning("%s", message)
 
 
-def work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> tuple[float, int, bool]:
-    """Estimates for one metric: seconds, roughly, on two cores; bytes per pair while columns are made; any draws."""
+def work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> tuple[Cost, bool]:
+    """What the pairs cost by one metric, roughly, with bytes of their columns; and whether anything is drawn."""
     swaps, draws = "permutation" in settings.tests, draws_intervals(evaluation.metric, settings)
     draws |= "bootstrap" in settings.tests
     moved = evaluation.stats.shape[1] if in_closed_form(evaluation.metric, settings) else 0
-    (count, instances), problems, record, cost, signs = evaluation.stats.shape[:2], 0, _RECORD, _PROBLEM, False
+    (count, instances), problems, signs = evaluation.stats.shape[:2], 0, False
+    a_pair, a_problem = costs.COMPARED_PAIR, costs.PLANNED_PROBLEM
     if settings.method != "montecarlo":
-        budget, problems, line = exact_budget(settings), pairs, _LAW
+        budget, problems, simplest = exact_budget(settings), pairs, costs.DRAWS
         whole = evaluation.clusters is None and evaluation.runs is None and settings.baseline is None
-        ones = ones_of(evaluation.stats) if whole and pairs * _LAW > budget else None
+        many = (costs.DRAWS * pairs).seconds > budget
+        ones = ones_of(evaluation.stats) if whole and many else None
         if ones is not None:
-            signs, line = settings.method in ("auto", "exact") and settings.statistic == "delta", _LINE
+            signs, simplest = settings.method in ("auto", "exact") and settings.statistic == "delta", _SIMPLEST
             if draws and count <= _MOST_SYSTEMS and instances <= _MOST_INSTANCES:
                 problems = num_problems(ones)
-        simple = ones is None and not draws and pairs * _LAW > budget and len(differing_stats(evaluation.stats)) == 1
+        simple = ones is None and not draws and many and len(differing_stats(evaluation.stats)) == 1
         simple = simple and bool((evaluation.stats % 1.0 == 0.0).all())
-        cheap, cost = simple and _SIMPLE <= free_seconds(settings), _SIMPLE if simple else _PROBLEM
-        swaps = swaps and not (signs or cheap) and problems * line > budget
-        draws = draws and problems * _LAW > budget
+        a_problem = costs.SIMPLE_PROBLEM if simple else a_problem
+        cheap = simple and a_problem.seconds <= free_seconds(settings)
+        swaps = swaps and not (signs or cheap) and (simplest * problems).seconds > budget
+        draws = draws and (costs.DRAWS * problems).seconds > budget
         if signs and not draws:  # all pairs are one product
-            moved, problems, record = 0, 0, _COUNTED + _PRODUCT * 2.0 * instances
+            moved, problems = 0, 0
+            a_pair = costs.RIGHT_OR_WRONG_PAIR + costs.RIGHT_OR_WRONG_PRODUCT * (2.0 * instances)
     resamples = settings.fixed_resamples
     swapped = 2 * LOOKS[0] if settings.resamples == "auto" else resamples
-    seconds = record * pairs * len(settings.tests) + cost * problems
-    seconds += _INFLUENCE * pairs * moved
-    seconds += RESAMPLE_SECONDS * pairs * (swaps * swapped + draws * resamples)
-    seconds += _TOGETHER * pairs * resamples if CORRECTIONS[settings.correction].is_resampled else 0.0
-    size = _PAIR + _ANOTHER_TEST * (len(settings.tests) - 1) + _SAMPLED * swaps + _DRAWN * (draws or moved > 0)
-    return seconds, size, draws
+    cost = a_pair * (pairs * len(settings.tests)) + a_problem * problems + costs.JACKKNIFED_INSTANCE * (pairs * moved)
+    cost += costs.SAMPLED_PAIR * (pairs * (swaps * swapped + draws * resamples))
+    cost += costs.MAXT_PAIR * (pairs * resamples * CORRECTIONS[settings.correction].is_resampled)
+    held = costs.PAIR_HELD + costs.OTHER_TEST_HELD * (len(settings.tests) - 1)
+    held += costs.SAMPLED_HELD * swaps + costs.DRAWN_HELD * (draws or moved > 0)
+    return cost + held * pairs, draws

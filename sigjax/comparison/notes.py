@@ -26,7 +26,7 @@ from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.p_values import special, t_quantile, t_tail
 from sigjax.testing.permutation import exact_budget
 from sigjax.testing.problem import in_common
-from sigjax.testing.tilted import least_seconds
+from sigjax.testing.tilted import least_cost
 from sigjax.testing.uncertainty import Uncertainties
 
 _NAMED = 10
@@ -363,7 +363,7 @@ def _reach(draft: Draft) -> list[str]:
         joined: dict[Test, Comparisons] = {}
         for test in settings.tests:
             joined[test] = Comparisons.joined([each.pairs[test] for each in family])
-        seconds = [_tilted_seconds(each) for each in family]
+        seconds = [_tilted_budget(each) for each in family]
         budget = None if None in seconds else max(each for each in seconds if each is not None)
         if budget is not None and budget <= exact_budget(settings):
             pairs, budget = joined["permutation"], None
@@ -382,14 +382,14 @@ def _reach(draft: Draft) -> list[str]:
     return notes
 
 
-def _tilted_seconds(draft: Draft) -> float | None:
+def _tilted_budget(draft: Draft) -> float | None:
     """The budget that lets importance sampling go beyond the resamples; None where it does not apply."""
     settings, metric, pairs = draft.settings, draft.evaluation.metric, draft.pairs.get("permutation")
     plain = settings.method != "auto" or settings.statistic != "delta" or DESIGNS[settings.design].exchanges != "units"
     if plain or pairs is None or not isinstance(metric, Metric):
         return None
     sampled = int((pairs.has_method("montecarlo") | pairs.has_method("tilted")).sum())
-    return least_seconds(sampled, draft.num_units, draft.evaluation.stats.shape[2])
+    return least_cost(sampled, draft.num_units, draft.evaluation.stats.shape[2]).seconds
 
 
 def out_of_reach(

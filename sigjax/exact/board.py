@@ -22,6 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.exact.distributions import DEVIATIONS, MANY_COINS
+from sigjax.run import costs
+from sigjax.run.costs import Cost
 
 _MOST_CODES = 2**13
 """Possible difference rows up to which they are counted."""
@@ -129,28 +131,20 @@ class Tails(NamedTuple):
     error: np.ndarray
 
 
-_A_PAIR, _A_ROW, _A_POINT = (3e-5, 3e-4), 2.5e-6, 8e-8
-"""Nominal seconds per: pair with one axis or two, value of the first of two axes, point of a grid."""
-
-
-def board_seconds(board: Board, units: int, *, monotone: bool = True) -> float:
-    """Nominal, of a pair; differences of so many `units` are counted."""
+def pair_cost(board: Board, units: int, *, monotone: bool = True) -> Cost:
+    """Of a pair on its board; differences of so many `units` are counted."""
     deviation = np.sqrt((board.counts @ board.rows.astype(np.float64) ** 2).max(axis=0))
     widths = DEVIATIONS * deviation
-    counted = _A_PAIR[board.axes - 1] + 1e-8 * units
+    counted = (costs.BOARD_LINE if board.axes == 1 else costs.BOARD_PLANE) + costs.BOARD_UNIT * units
     if not monotone:
-        return counted + _A_POINT * math.prod(widths.tolist())
-    return counted + (_A_ROW * float(widths[0]) if board.axes == 2 else 0.0)
+        return counted + costs.BOARD_POINT * math.prod(widths.tolist())
+    return counted + (costs.BOARD_ROW * float(widths[0]) if board.axes == 2 else Cost())
 
 
-_A_GRID, _ON_GRID, _A_WAVE = 5e-3, 1.5e-3, 6e-8
-"""Measured seconds of: a common grid of pairs with two axes, a pair on it, a row or pair at a frequency of a tilt."""
-_ALONE, _SCORED, _A_TERM = 4e-3, 5e-8, (2e-9, 8e-11)
-"""The same of: a pair by itself, a point of its grid, a row at it, for few coins and for many."""
-_ON_LINE, _FEW_WAVES = 1e-3, 200
-"""The same of a pair with one axis by itself; waves that it has."""
-_LONG_GRID, _LONG_WAVE, _MOST_LONG = 1e-2, 4e-7, 0.1
-"""The same with long doubles, and how many a pair may take."""
+_FEW_WAVES = 200
+"""Of a pair with one axis by itself."""
+_MOST_LONG = 0.1
+"""Seconds that a pair may take in long doubles."""
 
 
 def pays(board: Board, deviation: np.ndarray, frequencies: int, tilts: int, real: Any) -> bool:
@@ -163,13 +157,16 @@ def pays(board: Board, deviation: np.ndarray, frequencies: int, tilts: int, real
     """
     count, terms = len(board), frequencies * (len(board.rows) * tilts + len(board))
     if real == np.longdouble:
-        return _LONG_GRID * count + _LONG_WAVE * terms < _MOST_LONG * count
+        return (costs.LONG_GRID_PAIR * count + costs.LONG_WAVE * terms).seconds < _MOST_LONG * count
     points, own_rows = DEVIATIONS**2 * deviation.max(axis=0).prod(), (board.counts > 0).sum(axis=1).mean()
     many = bool(board.counts.sum(axis=1).min() >= MANY_COINS)
-    alone = _ALONE + points * (_SCORED + _A_TERM[many] * own_rows)
-    return bool(_A_GRID + _ON_GRID * count + _A_WAVE * terms < alone * count)
+    a_term = costs.OWN_TERM_OF_MANY if many else costs.OWN_TERM
+    alone = costs.OWN_GRID + (costs.OWN_POINT + a_term * float(own_rows)) * float(points)
+    shared = costs.SHARED_GRID + costs.SHARED_GRID_PAIR * count + costs.SHARED_WAVE * terms
+    return shared.seconds < (alone * count).seconds
 
 
 def pays_on_line(pairs: int, rows: int, frequencies: int) -> bool:
     """Whether pairs with one axis and the same tilt are faster together than each with its own waves."""
-    return _A_WAVE * frequencies * (rows + pairs) < pairs * (_ON_LINE + _A_WAVE * _FEW_WAVES * rows)
+    own = costs.OWN_LINE + costs.SHARED_WAVE * (_FEW_WAVES * rows)
+    return (costs.SHARED_WAVE * (frequencies * (rows + pairs))).seconds < (own * pairs).seconds

@@ -23,25 +23,21 @@ import numpy as np
 
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
+from sigjax.run import costs
+from sigjax.run.costs import Cost
 
 _MOST_CHOICES = 1_000_000
 """Enough for 11 runs per system."""
-_A_SUM = 1e-7
-"""Nominal seconds to list and score a sum of one statistic."""
 _LARGEST_KEY = 2**62
 _MOST_OF_UNIT = 2**14
 """Sums of one unit."""
-_A_TERM, _A_STEP, _A_SORT, _A_COUNT = 5e-10, 4e-6, 1.5e-7, 4e-5
-"""Nominal seconds per: term on a grid, addition of arrays, number of a list to sort, output counted."""
 
 
 class Choices(NamedTuple):
     """The cost of listing all choices."""
 
     number: int
-    seconds: float
-    """Nominal."""
-    num_bytes: float
+    cost: Cost
 
 
 def find_choices(size: int, of: int, num_stats: int, what: str = "runs") -> Choices | NotEligible:
@@ -55,7 +51,7 @@ def find_choices(size: int, of: int, num_stats: int, what: str = "runs") -> Choi
     number = math.comb(of, size)
     if number > _MOST_CHOICES:
         return NotEligible(f"there are more than {_MOST_CHOICES:,} choices of {size} of {of} {what}")
-    return Choices(number, number * num_stats * _A_SUM, number * (40.0 * num_stats + 80.0))
+    return Choices(number, number * (num_stats * (costs.CHOICE + costs.CHOICE_STATISTIC_HELD) + costs.CHOICE_HELD))
 
 
 def chosen_sums(runs: np.ndarray, size: int) -> np.ndarray:
@@ -97,9 +93,7 @@ class Patterns(NamedTuple):
     """[axis] int64: steps from the smallest sum to the largest."""
     on_grid: bool
     """Hold all whole numbers up to the largest sum, or else a list of the attained sums."""
-    seconds: float
-    """Nominal."""
-    num_bytes: float
+    cost: Cost
 
 
 def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns | NotEligible:
@@ -127,23 +121,24 @@ def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns |
     num_sums = np.minimum(np.prod(high - low + 1.0, axis=1), choices)
     if num_sums.max() > _MOST_OF_UNIT:
         return NotEligible("outputs of a unit have too many different sums for an exact test")
-    on_grid = float((num_sums * (_A_STEP + _A_TERM * points)).sum())
+    on_grid = (costs.GRID_STEP + costs.GRID_TERM * points) * float(num_sums.sum())
     with np.errstate(over="ignore"):
         most = 2.0 * float(np.prod(num_sums))
-    held = points if on_grid <= _A_SORT * most else most
-    seconds = _seconds_to_count(pooled, sizes, num_sums) + min(on_grid, _A_SORT * most)
-    num_bytes = held * (16.0 * a.shape[1] + 80.0)
-    return Patterns(pooled, sizes, varying, step, low, lowest, reach, held == points, seconds, num_bytes)
+    sorted_ = costs.SORTED_SUM * most
+    held = points if on_grid.seconds <= sorted_.seconds else most
+    cost = _cost_to_count(pooled, sizes, num_sums) + min(on_grid, sorted_, key=lambda each: each.seconds)
+    cost += held * (costs.SORTED_STATISTIC_HELD * a.shape[1] + costs.SORTED_SUM_HELD)
+    return Patterns(pooled, sizes, varying, step, low, lowest, reach, held == points, cost)
 
 
-def _seconds_to_count(pooled: np.ndarray, sizes: np.ndarray, num_sums: np.ndarray) -> float:
-    """Cost of the `num_sums` `[unit]` sums of units; units with the same outputs are counted once."""
-    values, seconds = math.prod(int(each) + 1 for each in pooled.max(axis=0)), 0.0
+def _cost_to_count(pooled: np.ndarray, sizes: np.ndarray, num_sums: np.ndarray) -> Cost:
+    """The `num_sums` `[unit]` sums of units; units with the same outputs are counted once."""
+    values, cost = math.prod(int(each) + 1 for each in pooled.max(axis=0)), Cost()
     for size in np.unique(sizes).tolist():
         kinds = min(int((sizes == size).sum()), math.comb(values + 2 * size - 1, 2 * size))
         states = min(float(num_sums[sizes == size].max()) * (size + 1), 2.0 ** min(2 * size, 1000))
-        seconds += 2.0 * size * kinds * (_A_COUNT + _A_SORT * states)
-    return seconds
+        cost += 2.0 * size * kinds * (costs.COUNTED_OUTPUT + costs.SORTED_SUM * states)
+    return cost
 
 
 def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

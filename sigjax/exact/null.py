@@ -47,6 +47,7 @@ from sigjax.exact.distributions import (
 from sigjax.exact.lattice import MOST_AXES, Lattice, plane_axes
 from sigjax.records import Alternative
 from sigjax.resample.extreme import Extreme, size
+from sigjax.run.costs import LISTED_DELTA, Cost
 
 BOUNDS_WIDTH = 0.01
 """Bounds count as exact when they are at most this fraction of the upper one apart."""
@@ -245,8 +246,6 @@ MOST_COINS = 44
 """Half of them have 2^22 sums: 32 MiB."""
 MOST_EXTREME = 2**16
 _MOST_POINTS = 2**22
-_SECONDS = 1e-7
-"""Nominal, to score a point and sort the scores."""
 
 
 def few_units(a: np.ndarray, b: np.ndarray) -> Lattice | None:
@@ -315,10 +314,10 @@ def _sums(steps: np.ndarray) -> np.ndarray:
     return sums
 
 
-def listing_seconds(lattice: Lattice) -> float:
-    """Nominal seconds to compute and score all values of S; infinite if it has too many values."""
+def listing_cost(lattice: Lattice) -> Cost:
+    """To compute and score all values of S; infinite if it has too many values."""
     points = min(_grid_points(lattice), _num_signs(lattice))
-    return points * _SECONDS if points <= _MOST_POINTS else math.inf
+    return LISTED_DELTA * (points if points <= _MOST_POINTS else math.inf)
 
 
 def sign_distribution(lattice: Lattice) -> tuple[np.ndarray, np.ndarray]:

@@ -1,14 +1,13 @@
 """The plan of an exact test, known before anything is computed: which algorithm a pair gets, what it costs, and why.
 
-A cost is in nominal seconds: terms times constants measured once on a slow core. They do not depend on the machine, so
-the same data take the same algorithm everywhere. `plan_pairs` makes the plans, `planned_p` carries them out.
+Costs are those of the table in `run.costs`. `plan_pairs` makes the plans, `planned_p` carries them out.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -48,6 +47,8 @@ from sigjax.exact.null import (
 )
 from sigjax.exact.planes import plane_p
 from sigjax.resample.extreme import Extreme
+from sigjax.run import costs
+from sigjax.run.costs import Cost, gib_of
 
 _PATIENCE = 1.0
 """Nominal seconds that an exact value may take where bounds would be near enough."""
@@ -84,9 +85,7 @@ class Plan:
     """How to test a pair exactly."""
 
     lattice: Lattice
-    seconds: float
-    """Nominal."""
-    num_bytes: float
+    cost: Cost
     words: str
     """What the reason of the result says, with {} for the statistics that differ."""
     test: PairTest
@@ -115,8 +114,8 @@ def plan_pairs(
         if method not in ("dp", "tree") and not (isinstance(plan, Plan) and plan.lattice.axes < 2):
             few = few_units(values[a], values[b])
             signs = few and _signs(few)  # where few units differ, all signs may be the cheapest
-            cheaper = signs and (isinstance(plan, NotEligible) or signs.seconds < plan.seconds)
-            plan = signs if signs and cheaper and signs.num_bytes <= num_bytes else plan
+            cheaper = signs and (isinstance(plan, NotEligible) or signs.cost.seconds < plan.cost.seconds)
+            plan = signs if signs and cheaper and signs.cost.num_bytes <= num_bytes else plan
         plans[a, b] = plan
     return plans
 
@@ -125,7 +124,7 @@ def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float)
     """The fastest algorithm that fits into memory; on one axis bounds, where exact values take too long or too much."""
     named = method in ("dp", "tree")
     if lattice.axes == 0:
-        return Plan(lattice, 0.0, 0.0, "no unit differs", _identical)
+        return Plan(lattice, Cost(), "no unit differs", _identical)
     if rounded and named:
         return NotEligible(f"the statistics are reals, held rounded; {method} takes whole numbers or decimals")
     if rounded and lattice.axes == 2:
@@ -136,30 +135,25 @@ def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float)
         plans = [_plane(lattice)]
     else:
         plans = _halves(lattice) if rounded else [*_halves(lattice), _line(lattice)]
-        if not any(plan.seconds <= _PATIENCE and plan.num_bytes <= num_bytes for plan in plans):
+        if not any(plan.cost.seconds <= _PATIENCE and plan.cost.num_bytes <= num_bytes for plan in plans):
             plans = [*plans, *_extreme(lattice), _by_bounds(lattice)]
-    if fitting := [plan for plan in plans if plan.num_bytes <= num_bytes]:
-        return min(fitting, key=lambda plan: plan.seconds)
-    least = min(plan.num_bytes for plan in plans)
+    if fitting := [plan for plan in plans if plan.cost.num_bytes <= num_bytes]:
+        return min(fitting, key=lambda plan: plan.cost.seconds)
+    least = min(plan.cost.num_bytes for plan in plans)
     return NotEligible(f"an exact test takes about {gib_of(least)} GiB, more than {gib_of(num_bytes)}")
 
 
-def gib_of(num_bytes: float) -> str:
-    """Bytes in GiB, with three digits."""
-    return f"{num_bytes / 2**30:,.3g}"
-
-
-def _terms(lattice: Lattice, length: float) -> float:
-    """Seconds for the characteristic function; of many units it is negligible at most frequencies."""
-    return (1e-9 if lattice.coins < MANY_COINS else 4e-11) * length * len(lattice.rows)
+def _terms(lattice: Lattice, length: float) -> Cost:
+    """The characteristic function."""
+    return (costs.TERM if lattice.coins < MANY_COINS else costs.TERM_OF_MANY) * (length * len(lattice.rows))
 
 
 def _line(lattice: Lattice) -> Plan:
     (length,) = grid_lengths(lattice)
     values = length + float(np.abs(lattice.observed[0])) / 2.0
     usable = float(lattice.rows.max()) < _LARGEST_STEP
-    seconds = 4e-5 + 2e-7 * values + 0.25 * _terms(lattice, length)
-    return Plan(lattice, seconds, 150.0 * values if usable else math.inf, "one statistic differs{}", _by_waves)
+    cost = costs.LINE + costs.LINE_VALUE * values + 0.25 * _terms(lattice, length)
+    return Plan(lattice, cost if usable else replace(cost, num_bytes=math.inf), "one statistic differs{}", _by_waves)
 
 
 def _halves(lattice: Lattice) -> list[Plan]:
@@ -167,15 +161,16 @@ def _halves(lattice: Lattice) -> list[Plan]:
         return []
     sums = 2 ** (lattice.coins // 2 + 1)  # to sort and to look up
     test = partial(_by_count, count_from)
-    return [Plan(lattice, 3e-4 + 1.5e-8 * sums, 40.0 * sums, "few units differ{}", test)]
+    return [Plan(lattice, costs.LISTED + costs.LISTED_SUM * sums, "few units differ{}", test)]
 
 
 def _extreme(lattice: Lattice) -> list[Plan]:
     count = count_extreme(lattice, abs(int(lattice.observed[0])))
     if count is None:
         return []
-    seconds, test = 2e-4 + 1e-6 * (count + lattice.coins), partial(_by_count, count_extreme)
-    return [Plan(lattice, seconds, 40.0 * count, "few swaps are as extreme{}", test)]
+    cost = costs.EXTREME + costs.EXTREME_SWAP * (count + lattice.coins) + costs.EXTREME_HELD * count
+    test = partial(_by_count, count_extreme)
+    return [Plan(lattice, cost, "few swaps are as extreme{}", test)]
 
 
 def _by_bounds(lattice: Lattice) -> Plan:
@@ -184,21 +179,21 @@ def _by_bounds(lattice: Lattice) -> Plan:
     def test(lattice: Lattice, scoring: Scoring) -> ExactResult:
         return _by_tail(lattice, scoring, lambda edge: bound_tail(lattice, edge, step))
 
-    seconds = 3e-3 + 4e-7 * length + _terms(lattice, length)
+    cost = costs.BOUNDS + costs.BOUNDS_VALUE * length + _terms(lattice, length)
     words = f"one statistic differs{{}}; bounds of p at most {BOUNDS_WIDTH:.0%} apart"
-    return Plan(lattice, seconds, 250.0 * length, words, test)
+    return Plan(lattice, cost, words, test)
 
 
 def _signs(lattice: Lattice) -> Plan:
-    cost = lattice.axes * math.ldexp(0.5, lattice.coins)  # outcomes times statistics
-    return Plan(lattice, 5e-4 + 1e-7 * cost, 100.0 * cost, "few units differ{}", _by_signs)
+    numbers = lattice.axes * math.ldexp(0.5, lattice.coins)  # outcomes times statistics
+    return Plan(lattice, costs.SIGNS + costs.SIGNS_STATISTIC * numbers, "few units differ{}", _by_signs)
 
 
 def _plane(lattice: Lattice) -> Plan:
     box = windows(lattice.rows, lattice.multiplicity, np.zeros(2), _BOX).max(axis=1)
     points = float(np.prod(np.minimum(box, lattice.reach) + 1.0))
-    seconds = 2.5e-3 + 6e-8 * points + _terms(lattice, points)
-    return Plan(lattice, seconds, 40.0 * points, "two statistics differ{}", _by_waves)
+    cost = costs.PLANE + costs.PLANE_POINT * points + _terms(lattice, points)
+    return Plan(lattice, cost, "two statistics differ{}", _by_waves)
 
 
 def _dynamic_program(lattice: Lattice) -> Plan:
@@ -210,8 +205,8 @@ def _dynamic_program(lattice: Lattice) -> Plan:
         too_small = NotEligible("the p-value is too small for the dynamic program")
         return found if log_p >= math.log(SMALLEST_DP) else too_small
 
-    seconds, words = 1e-3 + 1.5e-9 * dp_cost(lattice), "dynamic program over units{}"
-    return Plan(lattice, seconds, 60.0 * _num_points(lattice), words, test, "dp")
+    cost = costs.DYNAMIC_PROGRAM + costs.DYNAMIC_STEP * dp_cost(lattice) + costs.DYNAMIC_POINT * _num_points(lattice)
+    return Plan(lattice, cost, "dynamic program over units{}", test, "dp")
 
 
 def _tree(lattice: Lattice) -> Plan:
@@ -220,8 +215,8 @@ def _tree(lattice: Lattice) -> Plan:
     def test(lattice: Lattice, scoring: Scoring) -> ExactResult | Unsettled:
         return full_p(lattice, tree_null(lattice), lambda _: tree_error(lattice), *scoring[:2])
 
-    seconds, words = 1e-3 + 1e-8 * tree_cost(lattice), "tree of products{}"
-    return Plan(lattice, seconds, 320.0 * _num_points(lattice), words, test, "tree")
+    cost = costs.TREE + costs.TREE_STEP * tree_cost(lattice) + costs.TREE_POINT * _num_points(lattice)
+    return Plan(lattice, cost, "tree of products{}", test, "tree")
 
 
 def _num_points(lattice: Lattice) -> float:

@@ -27,6 +27,7 @@ import numpy as np
 from sigjax.metrics.ratios import RATES, monotone, stack_nonnegative
 from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts, sacrebleu_signature, start_sacrebleu
 from sigjax.records import Array, Metric
+from sigjax.run.costs import Cost
 
 SCLITE = "wer-sclite"
 """The metric of these errors."""
@@ -295,18 +296,18 @@ ERROR_RATES = (
         _metric("ter", ter_score, "edits", "TER"),
         start_sacrebleu,
         sacrebleu_signature,
-        seconds=130e-6,
+        cost=Cost(130e-6),
         block=4,
         longest=12_000,
         extra="mt",
     ),
-    _of_tokens("wer", str.split, "words", seconds=0.07e-6, longest=1_000_000),
-    _of_tokens("cer", str.strip, "characters", seconds=0.5e-6, longest=200_000),
+    _of_tokens("wer", str.split, "words", cost=Cost(0.07e-6), longest=1_000_000),
+    _of_tokens("cer", str.strip, "characters", cost=Cost(0.5e-6), longest=200_000),
     TextMetric(
         _metric(SCLITE, error_rate_score, "errors", "WER (sclite)"),
         partial(_start, words_of, _of_sclite),
         _sclite_signature,
-        seconds=3e-6,
+        cost=Cost(3e-6),
         longest=60_000,
     ),
 )

@@ -18,6 +18,7 @@ import numpy as np
 
 from sigjax.metrics.ratios import PERCENT, stack_counts
 from sigjax.records import Array, InputError, Metric
+from sigjax.run.costs import Cost
 from sigjax.version import install_command
 
 Texts = Sequence[Sequence[str]]
@@ -56,7 +57,7 @@ class TextMetric:
         metric: the metric of the counts.
         start: recipe -> the function that counts, made once and then called for one block of segments after another.
         signature: recipe and number of references -> everything that the counts depend on, for people and the cache.
-        seconds: time per character of text, measured on a slow core with German news.
+        cost: of a character of text (German news).
         block: segments at a time: the step of the progress bar.
         whole: whether the inputs of the metric are whole numbers (int64); else they are float64.
         longest: how many characters a text may have, measured so that a segment takes at most about a minute (TER of
@@ -68,7 +69,7 @@ class TextMetric:
     metric: Metric
     start: Callable[[Recipe], Count]
     signature: Callable[[Recipe, int], str]
-    seconds: float
+    cost: Cost
     block: int = 128
     whole: bool = True
     longest: int = 2_000_000
@@ -264,7 +265,7 @@ BLEU = Metric(
 CHRF, CHRF_PLUS_PLUS = _chrf("chrf", 0), _chrf("chrf++", 2)
 _of_sacrebleu = partial(TextMetric, start=start_sacrebleu, signature=sacrebleu_signature, extra="mt")
 SACREBLEU = (
-    _of_sacrebleu(BLEU, seconds=0.45e-6, notes=_look_tokenized),
-    _of_sacrebleu(CHRF, seconds=1.1e-6, notes=_several_references),
-    _of_sacrebleu(CHRF_PLUS_PLUS, seconds=1.2e-6, notes=_several_references),
+    _of_sacrebleu(BLEU, cost=Cost(0.45e-6), notes=_look_tokenized),
+    _of_sacrebleu(CHRF, cost=Cost(1.1e-6), notes=_several_references),
+    _of_sacrebleu(CHRF_PLUS_PLUS, cost=Cost(1.2e-6), notes=_several_references),
 )

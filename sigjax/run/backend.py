@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from sigjax.records import Array, Device, Hint, InputError
+from sigjax.run.costs import Cost
 from sigjax.run.files import cache_folder
 from sigjax.version import install_command, installed_version
 
@@ -303,8 +304,8 @@ def is_traceable(function: Callable[..., Any], *shapes: tuple[int, ...]) -> bool
     return True
 
 
-def choose_backend(device: Device, *, numpy_seconds: float) -> Backend:
-    """The backend for a request; `numpy_seconds` is what the work would take in NumPy.
+def choose_backend(device: Device, cost: Cost) -> Backend:
+    """The backend for a request, and for work of this cost in NumPy.
 
     Small work that comes again and again is compiled as soon as NumPy has spent as long on it as compiling takes: so it
     never takes twice as long as by the better of both, known beforehand (the ski rental problem).
@@ -315,10 +316,10 @@ def choose_backend(device: Device, *, numpy_seconds: float) -> Backend:
     worth = _SMALL_WORK_SECONDS + (0.0 if "jax" in sys.modules else _LOADING_SECONDS)
     if device == "numpy":
         return NUMPY
-    if device == "auto" and (spent := _by_numpy.get(numpy_seconds, 0.0) + numpy_seconds) < worth:
+    if device == "auto" and (spent := _by_numpy.get(cost.seconds, 0.0) + cost.seconds) < worth:
         if len(_by_numpy) >= _MOST_SIZES:
             _by_numpy.clear()
-        _by_numpy[numpy_seconds] = spent
+        _by_numpy[cost.seconds] = spent
         return NUMPY
     try:
         reason = reason_against()

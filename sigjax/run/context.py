@@ -28,6 +28,7 @@ import numpy as np
 
 from sigjax.records import Array, Device, Metric, Settings
 from sigjax.run.backend import NUMPY, Backend, choose_backend, devices, is_traceable
+from sigjax.run.costs import Cost
 from sigjax.run.shards import NO_CHECKPOINT, Checkpoint
 from sigjax.version import installed_version, versions
 
@@ -204,9 +205,9 @@ class Context:
         """The context of one metric, or of some other group of runs: its states are kept under this name."""
         return replace(self, checkpoint=self.checkpoint.at(name))
 
-    def sized(self, seconds: float, *, on_host: bool = False) -> Context:
-        """The same on the backend for so many seconds of NumPy; `on_host` on NumPy, though the device must be there."""
-        backend = choose_backend(self.device, numpy_seconds=0.0 if on_host else seconds)
+    def sized(self, cost: Cost, *, on_host: bool = False) -> Context:
+        """The same on the backend for work of this cost; `on_host` on NumPy, though the device must be there."""
+        backend = choose_backend(self.device, Cost() if on_host else cost)
         return replace(self, backend=NUMPY if on_host else backend)
 
     @contextmanager

@@ -29,6 +29,7 @@ from sigjax.report.sections import Table
 from sigjax.report.words import count, format_interval, format_ranks, number_spec, percent
 from sigjax.run.backend import Backend, Kernel, choose_backend, compiled, on_all_devices
 from sigjax.run.context import ahead, gib, num_cores
+from sigjax.run.costs import RIGHT_OR_WRONG_PRODUCT
 from sigjax.run.loops import WORDS, differing, look_up, map_items, scan, slice_at
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import StudyResult, more_in_json, study_signature
@@ -39,8 +40,6 @@ from sigjax.testing.permutation import settled_signs
 
 _TILE = {"numpy": 1024, "cpu": 1024, "gpu": 4096}
 """Systems that are compared with as many others at a time."""
-_PRODUCTS = 1e11
-"""Multiplications of answers that NumPy does in a second (measured, two cores)."""
 _MOST_CELLS = 2**28
 """Counts of (m, k): 2 GiB."""
 _MOST_INSTANCES = 2**24
@@ -361,8 +360,8 @@ def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tu
     if (num_instances + 1) * width > _MOST_CELLS:
         needs = f"{gib((num_instances + 1, width)):,.1f} GiB"
         raise InputError(f"rank would take {needs} for the counts of so many instances; split them")
-    seconds = number * number * num_instances / _PRODUCTS
-    tiles = _Tiles(answers, right, choose_backend(options.device, numpy_seconds=seconds))
+    cost = RIGHT_OR_WRONG_PRODUCT * (number * number * num_instances)
+    tiles = _Tiles(answers, right, choose_backend(options.device, cost))
     counts = tiles.counts(num_instances, width)
     cells = np.flatnonzero(counts)
     m, k = cells // width, 2 * (cells % width) + cells // width % 2

@@ -227,7 +227,7 @@ def _tested(case: SumsProblem, test: Test, count: int, device: Device) -> Compar
     if test == "permutation":
         exact = replace(settings, method="auto", budget=_NO_LIMIT)
         (plan,) = plan_exact(replace(case, settings=exact), [case.hypotheses.pair(0)]).values()  # of the first trial
-        if isinstance(plan, Plan) and plan.seconds * count <= _EXACT_SECONDS:
+        if isinstance(plan, Plan) and plan.cost.seconds * count <= _EXACT_SECONDS:
             settings = exact
     return run_tests(replace(case, settings=settings), Context(device)).pairs_by[test]
 

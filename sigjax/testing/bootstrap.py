@@ -44,6 +44,7 @@ from sigjax.resample.projection import (
 from sigjax.resample.tally import Deltas
 from sigjax.run.backend import most_bytes, room
 from sigjax.run.context import Run, fits, gib
+from sigjax.run.costs import DRAWS, DRAWS_VALUE, Cost
 from sigjax.testing.hypotheses import EquivalentPairs, Pair, PairedProblem, SumsData, scores_at, slope_in
 from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.p_values import montecarlo_p, sampled_columns
@@ -186,15 +187,16 @@ def plan_bootstrap(case: SumsData, problems: EquivalentPairs, budget: float) -> 
     column = units.values[:, :, score[0]]
     systems = tuple(draw_lattice(values, units.strata) for values in column)
     pairs: dict[Pair, DrawLattice] = {}
-    seconds = _seconds(tuple({_key(lattice): lattice for lattice in systems}.values()))
+    different = {_key(lattice): lattice for lattice in systems}
+    cost = sum(map(_cost, different.values()), start=Cost())
     if units.strata[-1] > 0:
         problems = EquivalentPairs.apart(len(case.hypotheses.members))
     # The distribution of a pair's delta, and that of each tail.
     count = 3 if "bootstrap" in case.settings.tests else 1
     for a, b in case.hypotheses.members[problems.first].tolist():
         pairs[a, b] = draw_lattice(column[a] - column[b], units.strata)
-        seconds += count * _seconds((pairs[a, b],))
-        if seconds > budget:
+        cost += count * _cost(pairs[a, b])
+        if cost.seconds > budget:
             return NotEligible(f"without sampling it would take more than the budget of {budget:g} s")
     longest = max(_length(lattice) for lattice in (*systems, *pairs.values()))
     if longest * _BYTES > case.settings.memory * 2**30:
@@ -206,8 +208,8 @@ def _length(lattice: DrawLattice) -> int:
     return grid_length(lattice, tilt(lattice)) if lattice.values.size else 1
 
 
-def _seconds(lattices: tuple[DrawLattice, ...]) -> float:
-    return sum(1e-3 + 4e-7 * _length(lattice) for lattice in lattices)
+def _cost(lattice: DrawLattice) -> Cost:
+    return DRAWS + DRAWS_VALUE * _length(lattice)
 
 
 def _key(lattice: DrawLattice) -> tuple[bytes | int, ...]:

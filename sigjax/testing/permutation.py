@@ -28,13 +28,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sigjax.exact.board import Board, board_seconds, make_board, usual
+from sigjax.exact.board import Board, make_board, pair_cost, usual
 from sigjax.exact.boards import NEAR, board_ps
 from sigjax.exact.choices import chosen_sums, exchange_distribution, find_choices, find_patterns, sample_distribution
 from sigjax.exact.digits import MOST_COINS, Reference, nearest, reference_p, settled, takes_more_digits
 from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
 from sigjax.exact.null import BOUNDS_WIDTH, MOST_SIGNS, Delta, ExactP, chances_p
-from sigjax.exact.plans import SMALLEST_DP, ExactResult, Plan, Scoring, gib_of, plan_pairs, planned_p
+from sigjax.exact.plans import SMALLEST_DP, ExactResult, Plan, Scoring, plan_pairs, planned_p
 from sigjax.metrics.ratios import is_monotone, mean_score
 from sigjax.records import Alternative, Column, Comparisons, Settings
 from sigjax.resample.draws import draws_from_strata
@@ -45,6 +45,7 @@ from sigjax.resample.tally import Pairs, StudentizedPairs, studentized_deltas
 from sigjax.resample.units import Outputs, whole_runs
 from sigjax.run.backend import most_bytes
 from sigjax.run.context import Context, Run
+from sigjax.run.costs import CHOSEN_UNIT, SAMPLED_PAIR, SIGN_TEST, Cost
 from sigjax.testing.hypotheses import EquivalentPairs, NotExact, Pair, SumsData, check_finite
 from sigjax.testing.p_values import Count, exact_columns, montecarlo_p, sampled_columns, sign_ps
 
@@ -52,8 +53,6 @@ AUTO_BUDGET = 10.0
 """Nominal seconds that method="auto" spends on the exact tests of an evaluation."""
 EXACT_BUDGET = 600.0
 """The same for an exact method asked for by name."""
-RESAMPLE_SECONDS = 3e-9
-"""Nominal, of one resample of one pair."""
 
 
 def exact_table(problem: SumsData, pairs: np.ndarray, context: Context) -> Comparisons:
@@ -66,7 +65,7 @@ def exact_table(problem: SumsData, pairs: np.ndarray, context: Context) -> Compa
         return exact_columns(exact_tests(problem, _listed(pairs), context))
     board, which = served
     rest, together = np.delete(np.arange(len(pairs)), which), _listed(pairs[which])
-    plans = plan_exact(problem, _listed(pairs[rest]), dict.fromkeys(together, _board_seconds(problem, board)))
+    plans = plan_exact(problem, _listed(pairs[rest]), dict.fromkeys(together, _pair_cost(problem, board)))
     refused = np.array([pair in plans for pair in together], bool)
     own, unpaid = which[~refused], which[refused]
     if not len(own):
@@ -103,8 +102,8 @@ def _board_of(problem: SumsData, pairs: np.ndarray) -> tuple[Board, np.ndarray] 
     return (board.at(which), which) if len(which) >= _FEWEST_PAIRS else None
 
 
-def _board_seconds(problem: SumsData, board: Board) -> float:
-    return board_seconds(board, problem.units.values.shape[1], monotone=is_monotone(problem.metric.score))
+def _pair_cost(problem: SumsData, board: Board) -> Cost:
+    return pair_cost(board, problem.units.values.shape[1], monotone=is_monotone(problem.metric.score))
 
 
 def _on_board(problem: SumsData, board: Board, pairs: np.ndarray, context: Context) -> tuple[Comparisons, np.ndarray]:
@@ -113,7 +112,7 @@ def _on_board(problem: SumsData, board: Board, pairs: np.ndarray, context: Conte
     def scored(some: np.ndarray) -> Delta:
         return pair_deltas(problem, pairs[some], board.basis[None])
 
-    backend = context.sized(_board_seconds(problem, board) * len(pairs)).backend
+    backend = context.sized(_pair_cost(problem, board) * len(pairs)).backend
     device = backend.platform if backend.platform == "gpu" or context.device == "cpu" else None
     criterion = _criterion(problem, pairs)
     columns, found = board_ps(board, scored, criterion, device, monotone=is_monotone(problem.metric.score))
@@ -174,10 +173,6 @@ def _ordered(problem: SumsData, pairs: np.ndarray, reach: np.ndarray, axes: int)
     return ((lowest > 0) | (reach == 0)).all(axis=1) & (problem.units.values.min() >= 0)
 
 
-_SIGN_SECONDS = 1e-6
-"""Nominal, for a problem."""
-
-
 def sign_tests(problem: SumsData, pairs: EquivalentPairs) -> Comparisons | None:
     """The columns of the exact tests of problems whose differences are of one size: binomial tails, all together.
 
@@ -188,7 +183,7 @@ def sign_tests(problem: SumsData, pairs: EquivalentPairs) -> Comparisons | None:
     settings, hypotheses = problem.settings, problem.hypotheses
     if pairs.counts is None or settings.method not in ("auto", "exact") or not problem.units.exact:
         return None
-    in_time = _SIGN_SECONDS * len(pairs.counts) <= exact_budget(settings)
+    in_time = (SIGN_TEST * len(pairs.counts)).seconds <= exact_budget(settings)
     if not in_time or 4.0 * max(hypotheses.tolerances) >= abs(pairs.slope):
         return None
     ahead, behind = pairs.counts.T[:: 1 if pairs.slope > 0.0 else -1]
@@ -232,7 +227,7 @@ def _require(problem: SumsData, results: Mapping[Pair, object]) -> None:
 
 
 def plan_exact(
-    problem: SumsData, pairs: Sequence[Pair], besides: Mapping[Pair, float] | None = None
+    problem: SumsData, pairs: Sequence[Pair], besides: Mapping[Pair, Cost] | None = None
 ) -> dict[Pair, Plan | NotEligible]:
     """How to test each pair exactly, or why not; the budget is for all of them, and for pairs `besides`.
 
@@ -244,7 +239,7 @@ def plan_exact(
     names, num_bytes = problem.metric.stat_names, settings.memory * 2**30
     plans = plan_pairs(units.values, pairs, names, settings.method, rounded=not units.exact, num_bytes=num_bytes)
     _require(problem, plans)
-    costs = {pair: plan.seconds for pair, plan in plans.items() if isinstance(plan, Plan)}
+    costs = {pair: plan.cost for pair, plan in plans.items() if isinstance(plan, Plan)}
     return plans | over_budget({**costs, **(besides or {})}, settings)
 
 
@@ -258,25 +253,25 @@ def exact_budget(settings: Settings) -> float:
 def free_seconds(settings: Settings) -> float:
     """Nominal seconds up to which an exact test is not charged: what sampling costs, unless a limit was given."""
     limited = settings.method != "auto" or settings.budget is not None or settings.resamples == "auto"
-    return 0.0 if limited else RESAMPLE_SECONDS * settings.fixed_resamples
+    return 0.0 if limited else (SAMPLED_PAIR * settings.fixed_resamples).seconds
 
 
-def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, NotEligible]:
-    """The pairs beyond the budget, which pays for the cheapest exact tests first; costs are nominal seconds."""
-    budget = exact_budget(settings)
+def over_budget(costs: dict[Pair, Cost], settings: Settings) -> dict[Pair, NotEligible]:
+    """The pairs beyond the budget, which pays for the cheapest exact tests first."""
+    budget, seconds = exact_budget(settings), {pair: cost.seconds for pair, cost in costs.items()}
     refused: dict[Pair, NotEligible] = {}
     free, spent = free_seconds(settings), 0.0
-    if sum(cost for cost in costs.values() if cost > free) <= budget:
+    if sum(each for each in seconds.values() if each > free) <= budget:
         return refused
-    for pair in sorted(costs, key=lambda pair: costs[pair]):
-        spent += costs[pair] if costs[pair] > free else 0.0
+    for pair in sorted(seconds, key=lambda pair: seconds[pair]):
+        spent += seconds[pair] if seconds[pair] > free else 0.0
         if spent <= budget:
             continue
         if settings.method != "auto":
             tests = "an exact test takes" if len(costs) == 1 else "the exact tests take"
-            raise NotExact(pair, f"{tests} about {sum(costs.values()):,.3g} s, over the budget of {budget:g} s")
-        others = "" if costs[pair] > budget else " with those of cheaper pairs"
-        reason = f"an exact test takes about {costs[pair]:,.2g} s,{others} over the budget of {budget:g} s"
+            raise NotExact(pair, f"{tests} about {sum(seconds.values()):,.3g} s, over the budget of {budget:g} s")
+        others = "" if seconds[pair] > budget else " with those of cheaper pairs"
+        reason = f"an exact test takes about {seconds[pair]:,.2g} s,{others} over the budget of {budget:g} s"
         refused[pair] = NotEligible(reason)
     return refused
 
@@ -318,9 +313,7 @@ def pair_deltas(problem: SumsData, pairs: Sequence[Pair] | np.ndarray, bases: np
 class Exchange:
     """An exact test of runs: all deltas that exchanges can give."""
 
-    seconds: float
-    """Nominal."""
-    num_bytes: float
+    cost: Cost
     words: str
     deltas: Callable[[], tuple[np.ndarray, np.ndarray, float]] | None
     """Deltas and their chances, each `[value]`, and a bound on the relative error of a chance; None where no output
@@ -333,7 +326,7 @@ def exchanged_tests(problem: SumsData, context: Context) -> list[ExactResult]:
     """The exact test of each pair of design crossed or models, or why there is none."""
     plans = {pair: _plan_exchange(problem, pair) for pair in problem.hypotheses.pairs}
     _require(problem, plans)
-    costs = {pair: plan.seconds for pair, plan in plans.items() if isinstance(plan, Exchange)}
+    costs = {pair: plan.cost for pair, plan in plans.items() if isinstance(plan, Exchange)}
     plans |= over_budget(costs, problem.settings)
     results: dict[Pair, ExactResult] = {}
     with context.progress_bar("exact tests", len(plans)) as advance:
@@ -347,7 +340,7 @@ def exchanged_tests(problem: SumsData, context: Context) -> list[ExactResult]:
 def exchanged_deltas(problem: SumsData, pair: Pair, seconds: float) -> tuple[np.ndarray, np.ndarray] | None:
     """All deltas that exchanges can give, and their chances, each `[value]`; None if it takes longer (nominal)."""
     plan = _plan_exchange(problem, pair)
-    if isinstance(plan, NotEligible) or plan.seconds > seconds:
+    if isinstance(plan, NotEligible) or plan.cost.seconds > seconds:
         return None
     return (np.zeros(1), np.ones(1)) if plan.deltas is None else plan.deltas()[:2]
 
@@ -359,8 +352,8 @@ def _plan_exchange(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
     if method in ("dp", "tree"):
         return NotEligible(f"{method} swaps whole units, and design {design} does not")
     plan = (_plan_patterns if problem.exchanges == "outputs" else _plan_choices)(problem, pair)
-    if isinstance(plan, Exchange) and plan.num_bytes > memory * 2**30:
-        return NotEligible(f"an exact test takes about {gib_of(plan.num_bytes)} GiB, more than {memory:,.3g}")
+    if isinstance(plan, Exchange) and plan.cost.num_bytes > memory * 2**30:
+        return NotEligible(f"an exact test takes about {plan.cost.gib} GiB, more than {memory:,.3g}")
     return plan
 
 
@@ -382,7 +375,7 @@ def _plan_patterns(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
     if isinstance(patterns, NotEligible):
         return patterns
     if not patterns.varying.size:
-        return Exchange(patterns.seconds, patterns.num_bytes, "no output varies within a unit", None)
+        return Exchange(patterns.cost, "no output varies within a unit", None)
 
     def deltas() -> tuple[np.ndarray, np.ndarray, float]:
         sums, chances, error = exchange_distribution(patterns)
@@ -392,7 +385,7 @@ def _plan_patterns(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
         return _deltas_of(problem, pair, of_a), chances, error
 
     names = ", ".join(problem.metric.stat_names[int(stat)] for stat in patterns.varying)
-    return Exchange(patterns.seconds, patterns.num_bytes, f"all exchanges of outputs ({names})", deltas, SMALLEST_DP)
+    return Exchange(patterns.cost, f"all exchanges of outputs ({names})", deltas, SMALLEST_DP)
 
 
 def _plan_choices(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
@@ -408,7 +401,7 @@ def _plan_choices(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
         of_a = chosen_sums(of_both, len(of_both) // 2).astype(np.float64)
         return _deltas_of(problem, pair, of_a), np.full(choices.number, 1.0 / choices.number), 0.0
 
-    return Exchange(choices.seconds, choices.num_bytes, f"all {choices.number:,} exchanges of whole runs", deltas)
+    return Exchange(choices.cost, f"all {choices.number:,} exchanges of whole runs", deltas)
 
 
 def _outputs(problem: SumsData, pair: Pair) -> Outputs:
@@ -590,10 +583,6 @@ def _few_sizes(indices: np.ndarray, num_pairs: int, run: Run) -> np.ndarray:
     return np.resize(indices, size)
 
 
-_SECONDS = 1e-8
-"""That NumPy takes to choose or leave a unit (measured)."""
-
-
 def two_sample_test(case: SumsData, first: int, context: Context) -> Comparisons:
     """The columns of the permutation test of two systems on different units, exact if it can be, else Monte Carlo.
 
@@ -625,7 +614,7 @@ def _exact_unpaired(case: SumsData, units: np.ndarray, first: int) -> ExactP | N
     plan = find_choices(first, len(units), units.shape[1], "units")
     if isinstance(plan, NotEligible):
         return of_sum if of_sum.reason else plan
-    if plan.num_bytes > case.settings.memory * 2**30:
+    if plan.cost.num_bytes > case.settings.memory * 2**30:
         return NotEligible(f"an exact test takes more than {case.settings.memory:,.3g} GiB")
     deltas = _deltas_of(case, (0, 1), chosen_sums(units, first).astype(np.float64))
     p_value = int(_criterion(case, [(0, 1)]).met(deltas[None]).sum()) / plan.number
@@ -642,7 +631,8 @@ def _montecarlo(case: SumsData, units: np.ndarray, first: int, context: Context,
     criterion = _criterion(case, [(0, 1)])
     both, sorted_units = case.units.totals.sum(axis=0), units[np.lexsort(units.T)]
     problem = ScaledProjection(choice(fewer, sorted_units), None)
-    with context.sized(_SECONDS * resamples * len(units)).run("choices of units", resamples, case.settings.seed) as run:
+    context = context.sized(CHOSEN_UNIT * (resamples * len(units)))
+    with context.run("choices of units", resamples, case.settings.seed) as run:
         sums = (swapped_sums(problem, piece).T for piece in run.blocks(units.shape[1]))
         deltas = (_deltas_of(case, (0, 1), of_fewer if fewer == first else both - of_fewer) for of_fewer in sums)
         exceed = sum(int(criterion.met(of_piece[None]).sum()) for of_piece in deltas)

@@ -23,7 +23,7 @@ import numpy as np
 
 from sigjax.exact.bootstrap import sum_distribution
 from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
-from sigjax.exact.null import MOST_SIGNS, ExactP, few_units, listing_seconds, outcomes_p, sign_distribution
+from sigjax.exact.null import MOST_SIGNS, ExactP, few_units, listing_cost, outcomes_p, sign_distribution
 from sigjax.metrics import (
     MEAN,
     Origins,
@@ -50,6 +50,18 @@ from sigjax.resample.gathered import (
 )
 from sigjax.resample.units import Sample, check_steps, make_sample, make_units
 from sigjax.run.context import Context, Run
+from sigjax.run.costs import (
+    CALL,
+    CALLED_NUMBER,
+    CALLED_NUMBER_TOGETHER,
+    COUNTED_UNIT,
+    MASKED_UNIT,
+    MASKED_UNIT_OF_FEW_COLUMNS,
+    RESAMPLE,
+    SCORED_STATISTIC,
+    WEIGHTED_NUMBER,
+    Cost,
+)
 from sigjax.testing.bootstrap import BootstrapPlan, plan_bootstrap, replicate_pieces
 from sigjax.testing.hypotheses import (
     EquivalentPairs,
@@ -87,8 +99,6 @@ STUDENTIZED = "a studentized statistic is sampled"
 NOT_SUMS = "the metric is not a function of sums"
 _SMALL_WORK_SECONDS = 2.0
 """Work that NumPy finishes sooner than this is not worth compiling."""
-_CALL, _INSTANCE, _TOGETHER = 2e-5, 2e-8, 1.5e-8
-"""Nominal seconds of a call in NumPy, and for each number that it gets, one by one or many resamples together."""
 
 
 _MOST_RESAMPLES, _FEWEST, _OF_SAMPLES = 2**13, 2**10, 2**10
@@ -257,11 +267,11 @@ class SumsProblem(SumsData):
 
     def sized(self, context: Context, num_swapped: int, *, draws: bool) -> Context:
         """The context for so many pairs to be swapped, and for draws."""
-        seconds = self.swap_seconds(num_swapped) if num_swapped else 0.0
-        return context.sized(seconds + (self.draw_seconds() if draws else 0.0))
+        cost = self.swap_cost(num_swapped) if num_swapped else Cost()
+        return context.sized(cost + (self.draw_cost() if draws else Cost()))
 
-    def swap_seconds(self, num_pairs: int) -> float:
-        """About how long NumPy takes to swap so many pairs."""
+    def swap_cost(self, num_pairs: int) -> Cost:
+        """What NumPy takes to swap so many pairs."""
         num_systems, num_units, num_stats = self.units.values.shape
         # Where outputs or runs are exchanged, those of both systems are chosen one by one, which takes about as long
         # as counting draws.
@@ -270,7 +280,7 @@ class SumsProblem(SumsData):
         columns, scored = num_systems * num_stats, num_pairs * num_stats
         if self.studentizes:  # a column per product, and two scores more per statistic
             columns, scored = columns + scored * num_stats, scored * (2 * num_stats + 1)
-        return numpy_seconds(
+        return numpy_cost(
             resamples=self.settings.fixed_resamples,
             units=width,
             columns=columns,
@@ -278,12 +288,12 @@ class SumsProblem(SumsData):
             counted=one_by_one,
         )
 
-    def draw_seconds(self) -> float:
-        """About how long NumPy takes to draw all systems."""
+    def draw_cost(self) -> Cost:
+        """What NumPy takes to draw all systems."""
         num_systems, num_units, num_stats = self.units.values.shape
         width = num_units + (self._num_outputs if self.draws == "outputs" else 0)
         columns = num_systems * num_stats
-        return numpy_seconds(
+        return numpy_cost(
             resamples=self.settings.fixed_resamples, units=width, columns=columns, scored=columns, counted=True
         )
 
@@ -315,7 +325,7 @@ class SumsProblem(SumsData):
         """Deltas of the only pair over swaps, or exchanges of outputs or runs."""
         if (listed := self._listed_deltas()) is not None:
             return DeltaDistribution(*listed, None)
-        problem = self._affordable(self.swap_seconds(1))
+        problem = self._affordable(self.swap_cost(1))
         run = problem._host_run
         swaps, packed = swap_problem(problem, np.array([0]), run)
         return drawn(deltas_of(swapped_sums(swaps, run), packed, 0, swaps.divisors, self.metric.score))
@@ -328,7 +338,7 @@ class SumsProblem(SumsData):
             return exchanged_deltas(self, (0, 1), _EXACT_SECONDS)
         a, b = self.units.values
         for lattice in (pair_lattice(a, b, self.metric.stat_names), few_units(a, b)):
-            if isinstance(lattice, Lattice) and listing_seconds(lattice) <= _EXACT_SECONDS:
+            if isinstance(lattice, Lattice) and listing_cost(lattice).seconds <= _EXACT_SECONDS:
                 values, chances = sign_distribution(lattice)
                 return pair_deltas(self, [(0, 1)], lattice.basis[None])(*values.T[:, None])[0], chances
         return None
@@ -350,13 +360,13 @@ class SumsProblem(SumsData):
     @cached_property
     def _first_replicates(self) -> np.ndarray:
         """Scores `[system, resample]` on as many bootstrap resamples as NumPy draws in about a second."""
-        problem = self._affordable(self.draw_seconds())
+        problem = self._affordable(self.draw_cost())
         pieces = replicate_pieces(problem, problem._host_run)
         return np.concatenate([scores for _, scores in pieces], axis=1)
 
-    def _affordable(self, seconds: float) -> SumsProblem:
-        """The problem with as many resamples as fit the time, where those of its settings take so many seconds."""
-        resamples, a_resample = _MOST_RESAMPLES, seconds / self.settings.fixed_resamples
+    def _affordable(self, cost: Cost) -> SumsProblem:
+        """The problem with as many resamples as fit the time, where those of its settings have this cost."""
+        resamples, a_resample = _MOST_RESAMPLES, cost.seconds / self.settings.fixed_resamples
         while resamples > _FEWEST and resamples * a_resample > _SECONDS:
             resamples //= 2
         return _with_resamples(self, min(resamples, self.settings.fixed_resamples))
@@ -375,8 +385,7 @@ class SamplePlan:
     """For each pair tested without sampling, the units that differ."""
     sampled: dict[Pair, NotEligible]
     """For each other pair, why it is sampled."""
-    seconds: float
-    """Nominal."""
+    cost: Cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -421,11 +430,11 @@ class ColumnsProblem(PairedProblem):
         calls = sum(2.0 * settings.fixed_resamples if pair in sampled else 2.0 ** len(coins[pair]) for pair in coins)
         calls += float(self._num_draws) if draws else 0.0
         function = self._function(calls)
-        a_call = self._call_seconds(together=function.compiled or function.vectorized)
-        costs = {pair: 2.0 ** len(units) * a_call for pair, units in coins.items() if pair not in sampled}
+        a_call = self._call_cost(together=function.compiled or function.vectorized)
+        costs = {pair: a_call * 2.0 ** len(units) for pair, units in coins.items() if pair not in sampled}
         sampled |= over_budget(costs, settings)
         coins = {pair: units for pair, units in coins.items() if pair not in sampled}
-        return SamplePlan(function, coins, sampled, calls * a_call)
+        return SamplePlan(function, coins, sampled, a_call * calls)
 
     def exact_permutation(self, context: Context) -> Comparisons:
         """As `SumsProblem` has it; reasons say what is exchanged."""
@@ -445,7 +454,7 @@ class ColumnsProblem(PairedProblem):
     def sized(self, context: Context, num_swapped: int, *, draws: bool) -> Context:
         """As `SumsProblem` has it; the device must be there."""
         del num_swapped, draws  # the plan knows
-        return context.sized(self.plan.seconds, on_host=True)
+        return context.sized(self.plan.cost, on_host=True)
 
     def swap_counter(self, indices: np.ndarray, run: Run) -> Count:
         """As `SumsProblem` has it."""
@@ -555,7 +564,7 @@ class ColumnsProblem(PairedProblem):
         hashable = isinstance(cast("object", metric.function), Hashable)
         call: Callable[..., Any] = metric.function if hashable else partial(metric.function)
         num_arrays, num_instances = len(metric.inputs) + metric.weighted, self.units.columns.shape[2]
-        much = calls * self._call_seconds(together=False) > _SMALL_WORK_SECONDS
+        much = (self._call_cost(together=False) * calls).seconds > _SMALL_WORK_SECONDS
         vectorized = metric.weighted and metric.vectorized
         compiled = much and can_compile(call, num_arrays, num_instances, vectorized=vectorized)
         if much and not (compiled or vectorized):
@@ -569,10 +578,10 @@ class ColumnsProblem(PairedProblem):
             compiled = False
         return Function(call, metric.weighted, compiled, vectorized)
 
-    def _call_seconds(self, *, together: bool) -> float:
-        """Nominal seconds of the score of one resample, by one call or by that of many resamples together."""
+    def _call_cost(self, *, together: bool) -> Cost:
+        """The score of one resample, by one call or by that of many resamples together."""
         numbers = math.prod(self.units.columns.shape[1:])
-        return _TOGETHER * numbers if together else _CALL + _INSTANCE * numbers
+        return CALLED_NUMBER_TOGETHER * numbers if together else CALL + CALLED_NUMBER * numbers
 
 
 Problem = SumsProblem | ColumnsProblem
@@ -593,13 +602,12 @@ def _advancing(pieces: Pieces, run: Run) -> Pieces:
         run.advance(start + scores.shape[-1])
 
 
-def numpy_seconds(*, resamples: int, units: int, columns: int, scored: int, counted: bool) -> float:
-    """About how long NumPy takes, from the cost of its parts (measured, see benchmarks/README.md).
+def numpy_cost(*, resamples: int, units: int, columns: int, scored: int, counted: bool) -> Cost:
+    """What NumPy takes, from the costs of its parts.
 
     `columns` of statistics are multiplied with weights of `units`, `scored` statistics a resample enter scores, and
     `counted` tells bootstrap counts from swap masks.
     """
-    weights = 7e-9 if counted else 0.8e-9
-    if columns <= _FEW_COLUMNS and not counted:
-        weights = 0.3e-9
-    return resamples * (0.15e-6 + units * (weights + 0.02e-9 * columns) + 6e-9 * scored)
+    masked = MASKED_UNIT_OF_FEW_COLUMNS if columns <= _FEW_COLUMNS else MASKED_UNIT
+    weights = COUNTED_UNIT if counted else masked
+    return resamples * (RESAMPLE + units * (weights + WEIGHTED_NUMBER * columns) + SCORED_STATISTIC * scored)

@@ -48,14 +48,13 @@ import numpy as np
 from sigjax.records import Column, Comparisons
 from sigjax.resample.draws import STREAMS, words
 from sigjax.run.context import Context, ahead, num_cores
+from sigjax.run.costs import TILTED_NUMBER, TILTED_VECTOR, Cost
 from sigjax.testing.hypotheses import Pair, SumsData
 from sigjax.testing.p_values import t_quantile
 from sigjax.testing.permutation import exact_budget
 
 _MOST, _FEWEST, _NUMBERS = 512, 64, 2**21
 """Vectors of a pair: as many as the budget and, for many units, so many random numbers allow."""
-_VECTOR, _NUMBER = 5e-6, 3e-9
-"""Nominal seconds of a vector and of each of its numbers, both for each statistic."""
 _INNERMOST, _STEPS = 3.0, (1.5, 0.075, 0.005)
 """The reach of a tilt is about the normal deviate of what it leads to. The least; and from tilt to tilt: what -log p
 grows by, and at least what the reach grows by, alone and in proportion to itself."""
@@ -84,7 +83,7 @@ def beyond_floor(case: SumsData, sampled: Comparisons, rows: np.ndarray, context
     The number of vectors depends on nothing observed: on the numbers of units, statistics and sampled pairs.
     """
     settings, (_, num_units, num_stats) = case.settings, case.units.values.shape
-    affordable = _FEWEST * exact_budget(settings) / least_seconds(len(rows), num_units, num_stats)
+    affordable = _FEWEST * exact_budget(settings) / least_cost(len(rows), num_units, num_stats).seconds
     num_vectors = min(max(_NUMBERS // num_units, 2 * _FEWEST), int(affordable), _MOST)
     at_floor = np.flatnonzero(sampled.column("exceed").values == 0)
     if num_vectors < _FEWEST or not at_floor.size:
@@ -122,9 +121,9 @@ def beyond_floor(case: SumsData, sampled: Comparisons, rows: np.ndarray, context
     )
 
 
-def least_seconds(num_pairs: int, num_units: int, num_stats: int) -> float:
-    """Nominal seconds without which the floor stays: those of the fewest vectors for each of so many sampled pairs."""
-    return _FEWEST * num_pairs * (_VECTOR + _NUMBER * num_units) * num_stats
+def least_cost(num_pairs: int, num_units: int, num_stats: int) -> Cost:
+    """Without it the floor stays: the cost of the fewest vectors for each of so many sampled pairs."""
+    return (TILTED_VECTOR + TILTED_NUMBER * num_units) * (_FEWEST * num_pairs * num_stats)
 
 
 def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarray, np.ndarray]:

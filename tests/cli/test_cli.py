@@ -62,6 +62,7 @@ def test_json_by_the_contract(capsys, wide):
     assert report == json.loads(sigjax.compare(sigjax.read(wide, metric="accuracy"), resamples=500).to_json())
 
 
+@pytest.mark.slow
 def test_the_ending_of_each_output_is_its_format(capsys, wide, tmp_path):
     files = {f"results{end}": name for name in REPORTS for end in OUTPUTS[name].endings} | {"R.HTML": "html"}
     outputs = [word for name in files for word in ("-o", tmp_path / name)]
@@ -385,6 +386,7 @@ def verdicts(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ["monitor", "diff", "verify", "doctor", "compare", "help"])
+@pytest.mark.slow
 def test_a_reader_that_leaves_changes_no_exit_code(verdicts, name, tmp_path):
     code, words = verdicts[name]
     assert into_nothing(*words) == code
@@ -431,6 +433,7 @@ LONG_INPUT = {
 
 
 @pytest.mark.parametrize("name", LONG_INPUT)
+@pytest.mark.slow
 def test_messages_repeat_no_long_input(tmp_path, monkeypatch, capsys, name):
     monkeypatch.chdir(tmp_path)
     content, options = LONG_INPUT[name]

@@ -340,6 +340,7 @@ def test_every_setting_changes_the_signature_and_fits_the_schema(name):
         jsonschema.Draft202012Validator(Report.json_schema()).validate(json.loads(again.to_json()))
 
 
+@pytest.mark.slow
 def test_every_setting_is_used():
     """What is declared and read nowhere would change the signature and no number."""
     paths = [path for path in Path(sigjax.__file__).parent.rglob("*.py") if path.name != "signature.py"]

@@ -255,6 +255,7 @@ def test_clusters_are_units_and_the_test_does_not_see_them():
     assert "Std. error: for new clusters and runs" in report.to_text()
 
 
+@pytest.mark.slow
 def test_models_of_equal_procedures_are_not_told_apart():
     """The default, which takes instances for all there is to chance, finds a difference in most."""
     rng, p_values, covered = np.random.default_rng(9), [], 0

@@ -83,6 +83,7 @@ def test_intervals_without_ties_are_those_of_binomial_win_rates(tmp_path):
     assert list(found[0].interval) == pytest.approx([2 * low - 1, 2 * high - 1], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_clusters_are_swapped_whole(tmp_path):
     few = battles(number=60, seed=3)
     path = tmp_path / "battles.csv"

@@ -389,6 +389,7 @@ def test_the_example_of_yeh_by_the_command_line(data, compared, metric, score, o
         assert pair["resamples"] is None
 
 
+@pytest.mark.slow
 def test_all_parsers_of_the_shared_task(data):
     """Every count of every sentence is that of a table made with the official script's figures."""
     folder = data / "conll18_en_ewt"

@@ -269,6 +269,7 @@ def test_what_draws_instances_refuses_responses(write):
     ]
 
 
+@pytest.mark.slow
 def test_sums_are_those_of_sentences_on_real_data(data):
     hipe, align = data / "hipe_fr_coarse" / "raw", data / "align_enfr"
     files = {name: hipe / f"{name}_hipe2020_fr_1.tsv.gz" for name in ("neurbsl_bundle3", "team4_bundle4")}

@@ -78,6 +78,7 @@ def test_tokenizers_that_need_something(files, monkeypatch):
 # The command line
 
 
+@pytest.mark.slow
 def test_wmt23_scores_are_those_published(compared, data):
     folder = data / "wmt23_ende"
     with open(folder / "published_scores.tsv", newline="") as file:

@@ -252,6 +252,7 @@ def test_numbers_below_zero_are_refused():
         Evaluation.from_arrays({"a": [[1, -2], [1, 2]], "b": [[1, 2], [1, 2]]}, metric="wer")
 
 
+@pytest.mark.slow
 def test_ter_of_real_outputs(data):
     """The first paragraphs only: sacrebleu needs a tenth of a second for each."""
     references, *systems = (

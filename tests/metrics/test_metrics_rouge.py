@@ -74,6 +74,7 @@ def test_sentences_of_one_line_end_in_the_marks_of_summarizers(scorer, stems):
     ("metric", "score"),
     [("rouge1(stem=true)", 47.37941), ("rouge2(stem=true)", 24.49886), ("rougeL(stem=true)", 39.30485)],
 )
+@pytest.mark.slow
 def test_published_figures_of_summaries_are_repeated(data, metric, score):
     texts = []
     for name in ("ours", "reference"):

@@ -48,6 +48,7 @@ def here(name, references, systems, **options):
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=150, deadline=None)
 @given(corpus=corpora())
+@pytest.mark.slow
 def test_scores_are_those_of_sacrebleu(name, corpus):
     outputs, references = corpus
     (stats,) = here(name, references, [outputs])
@@ -75,6 +76,7 @@ def large_sums(draw, name):
 @pytest.mark.parametrize("name", COUNTED)
 @settings(max_examples=300, deadline=None)
 @given(draw=st.data())
+@pytest.mark.slow
 def test_any_sums_have_the_score_of_sacrebleu(name, draw):
     sums = draw.draw(large_sums(name))
     expected = ORACLES[name]()._compute_score_from_stats(list(sums)).score
@@ -92,6 +94,7 @@ def test_smoothing_halves_once_more_for_each_order_without_a_match():
 
 
 @pytest.mark.parametrize("name", [*NAMES, *SPACED])
+@pytest.mark.slow
 def test_workers_give_the_same_statistics(name, monkeypatch):
     """Three processes, and blocks that do not come out even."""
     rng = np.random.default_rng(1)
@@ -108,6 +111,7 @@ def test_workers_give_the_same_statistics(name, monkeypatch):
     assert (len(steps), steps[-1]) == (3 * -(-167 // usual.block), 1000)  # 167 segments are the largest share of three
 
 
+@pytest.mark.slow
 def test_workers_do_not_run_the_script_of_the_user(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

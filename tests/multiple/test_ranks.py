@@ -318,6 +318,7 @@ def test_more_than_52_letters_are_refused():
     assert compact_letters(apart[1:, 1:])[-1] == "Z"
 
 
+@pytest.mark.slow
 def test_identical_systems_stand_alike_and_constant_differences_decide():
     values = np.random.default_rng(4).integers(0, 9, 40).astype(float)
     better = values + np.random.default_rng(5).normal(0.7, 1.5, 40).round(1)
@@ -332,6 +333,7 @@ def test_identical_systems_stand_alike_and_constant_differences_decide():
     assert set(same.values()) == {(1, 2)}
 
 
+@pytest.mark.slow
 def test_where_lower_is_better_the_lowest_is_first():
     rng = np.random.default_rng(6)
     values = {name: rng.normal(k / 4, 1.0, 40) for k, name in enumerate("abcd")}

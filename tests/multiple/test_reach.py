@@ -80,6 +80,7 @@ def test_no_p_value_is_below_what_a_note_calls_the_least(options):
         assert said or options.get("mid_p") or one.p_value < 0.05
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_enough_for_importance_sampling_is_named():
     """Below it the floor stays, and the note; with it p is known beyond the resamples, and nothing is said."""
     rng = np.random.default_rng(0)

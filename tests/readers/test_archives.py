@@ -28,6 +28,7 @@ def flipped(content):
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+@pytest.mark.slow
 def test_no_changed_bit_changes_or_loses_an_array(save):
     ends = set()
     for content in flipped(written(save, **SAVED)):
@@ -55,6 +56,7 @@ def test_a_directory_without_its_last_entry_is_refused(tmp_path):
         read(tmp_path / "t.npz")
 
 
+@pytest.mark.slow
 def test_no_changed_bit_changes_what_the_cache_holds(tmp_path, monkeypatch):
     monkeypatch.setenv("SIGJAX_CACHE_DIR", str(tmp_path))
     key, stats = "ab" * 32, CHANCE.integers(0, 30, (3, 18))

@@ -193,6 +193,7 @@ def test_bad_label_files(tmp_path, labels, message, saved):
         read(tmp_path / ("t.npz" if saved else "t.csv"), cluster=str(tmp_path / "groups.txt"))
 
 
+@pytest.mark.slow
 def test_tables_that_are_almost_all_holes_do_not_exhaust_the_memory(write):
     rows = range(20_000)
     with pytest.raises(InputError, match="systems by instances: 20000 by 20000"):
@@ -226,6 +227,7 @@ def test_damaged_gzip_data_are_taken_or_refused(tmp_path_factory, changes):
     read_quietly(tmp_path_factory.getbasetemp() / "damaged", bytes(data))
 
 
+@pytest.mark.slow
 def test_very_many_columns_are_refused_in_one_line(tmp_path):
     names = [f"n{i}" for i in range(100_000)]
     (tmp_path / "t.csv").write_text(",".join(names) + "\n" + ",".join("1" * len(names)) + "\n")

@@ -48,6 +48,7 @@ print(outcomes["read"] > 100, outcomes["refused"] > 100)
 """
 
 
+@pytest.mark.slow
 def test_a_damaged_footer_does_not_end_the_process(tmp_path):
     columns = {"__doc__": [{"id": "x", "query": "q"}] * 2, "__metric__": [{"acc": 1.0}, {"acc": 0.0}], "A": [1, 0]}
     (tmp_path / "details_a.parquet").write_bytes(packed(columns))
@@ -80,6 +81,7 @@ def test_whole_numbers_in_decimals_stay_exact_or_are_refused(tmp_path):
 WIDE = 10_001
 
 
+@pytest.mark.slow
 def test_a_table_of_too_many_columns_is_refused(tmp_path):
     """As CSV is; who names the systems, or their column, gets them."""
     path = tmp_path / "t.parquet"

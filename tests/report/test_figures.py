@@ -87,6 +87,7 @@ def test_two_metrics_stand_beside_each_other_with_one_legend_and_each_is_named_o
         *((kind, 143) for kind in ("heatmap", "scores", "forest")),
     ],
 )
+@pytest.mark.slow
 def test_texts_lie_within_the_figure_and_not_on_each_other(kind, count):
     figure = REPORTS[count].plot(kind)
     assert figure.get_size_inches()[0] <= TWO_COLUMNS
@@ -233,6 +234,7 @@ def test_estimation_of_two_systems_is_of_the_first_minus_the_second(pair):
     assert len(halves(one_sided.axes[0].child_axes[1])[0]) == 3
 
 
+@pytest.mark.slow
 def test_many_rows_stand_in_two_columns_on_one_scale():
     left, other = REPORTS[143].plot("scores").axes
     assert [len(points(left)), len(points(other))] == [72, 71]
@@ -241,6 +243,7 @@ def test_many_rows_stand_in_two_columns_on_one_scale():
     assert len(left.figure.legends) == 1
 
 
+@pytest.mark.slow
 def test_names_are_drawn_whole():
     names = [f"mini-v1.{i}.0_claude-opus-4-5-2025{i:04}-preview" for i in range(20)]
     report = make_report(names)
@@ -294,6 +297,7 @@ HUB = [f"meta-llama-organisation/Llama-3.{i}-70B-Instruct-finetuned-GPTQ-{i:02}"
 
 @pytest.mark.parametrize("kind", ["scores", "forest"])
 @pytest.mark.parametrize("count", [5, 31, 40, 61, 80])
+@pytest.mark.slow
 def test_names_leave_a_third_of_the_width_and_matplotlib_does_not_complain(kind, count):
     figure = make_report(HUB[:count]).plot(kind)
     figure.savefig(io.BytesIO(), format="png")  # warnings are errors here
@@ -341,12 +345,14 @@ def test_the_kind_suits_the_report():
     assert default_figure(make_report(25, settings=Settings(baseline="system-3"))) == "forest"
 
 
+@pytest.mark.slow
 def test_of_very_many_systems_the_best_are_drawn():
     panels = make_report(320, settings=Settings(baseline="system-3")).plot("scores").axes
     assert [len(points(axes)) for axes in panels] == [150, 150]
     assert "The figure shows the first 300 of 320 systems" in panels[0].get_title("left").replace("\n", " ")
 
 
+@pytest.mark.slow
 def test_files_say_what_they_are_and_nothing_global_is_touched(tmp_path):
     assert make_report(3).plot()._repr_png_().startswith(b"\x89PNG")
     for ending in ("pdf", "svg"):
@@ -391,6 +397,7 @@ def run(capsys, *arguments):
     return code, capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_commands_draw_the_kind_that_a_name_says(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     figures = ["forest.pdf", "a.groups.svg", "b.scores.png", "null.svg"]

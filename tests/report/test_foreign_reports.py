@@ -141,6 +141,7 @@ def check(report, path, value=""):
 
 
 @pytest.mark.parametrize("part", WRITTEN)
+@pytest.mark.slow
 def test_every_value_is_refused_or_shown_harmlessly(part):
     refused = 0
     for path in paths({part: WRITTEN[part]}):

@@ -112,6 +112,7 @@ def texts(browser, selector):
 
 @needs_chromium
 @pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.slow
 def test_pages_fit_the_window_and_load_nothing(name, shown, tmp_path):
     report, colors = REPORTS[name](), set()
     for width, scheme in ((500, "dark"), (1280, "light")):

@@ -16,6 +16,7 @@ from sigjax.resample.projection import Bytes, ColumnIndices, Floats, draws_proje
 from sigjax.run import backend
 from sigjax.run.backend import NUMPY, choose_backend
 from sigjax.run.context import Run
+from sigjax.run.costs import Cost
 from sigjax.testing import permutation as permutation
 
 pytestmark = pytest.mark.slow
@@ -94,26 +95,26 @@ def test_the_global_setting_of_jax_is_left_alone(evaluation):
 
 
 def test_small_work_runs_on_numpy():
-    assert choose_backend("auto", numpy_seconds=0.01) is NUMPY
-    assert choose_backend("numpy", numpy_seconds=1e9) is NUMPY
-    assert choose_backend("auto", numpy_seconds=1e9).platform == "cpu"
+    assert choose_backend("auto", Cost(0.01)) is NUMPY
+    assert choose_backend("numpy", Cost(1e9)) is NUMPY
+    assert choose_backend("auto", Cost(1e9)).platform == "cpu"
 
 
 def test_small_work_that_comes_again_and_again_is_compiled(monkeypatch):
     monkeypatch.setattr(backend, "_by_numpy", {})
-    chosen = [choose_backend("auto", numpy_seconds=0.3) for _ in range(6)]
+    chosen = [choose_backend("auto", Cost(0.3)) for _ in range(6)]
     assert [each is NUMPY for each in chosen] == [True] * 3 + [False] * 3
-    assert choose_backend("auto", numpy_seconds=0.29) is NUMPY  # other work
-    assert choose_backend("numpy", numpy_seconds=0.3) is NUMPY
+    assert choose_backend("auto", Cost(0.29)) is NUMPY  # other work
+    assert choose_backend("numpy", Cost(0.3)) is NUMPY
     for i in range(5000):
-        choose_backend("auto", numpy_seconds=i * 1e-6)
+        choose_backend("auto", Cost(i * 1e-6))
     assert len(backend._by_numpy) <= 4096
 
 
 def test_loading_jax_is_counted_where_it_is_not_loaded(monkeypatch):
     import jax
 
-    choose = partial(choose_backend, "auto", numpy_seconds=1.2)
+    choose = partial(choose_backend, "auto", cost=Cost(1.2))
     assert choose().platform == "cpu"
     monkeypatch.delitem(sys.modules, jax.__name__)
     assert choose() is NUMPY
@@ -122,7 +123,7 @@ def test_loading_jax_is_counted_where_it_is_not_loaded(monkeypatch):
 def test_without_jax_numpy_is_used_and_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.warns(RuntimeWarning, match="running on NumPy"):
-        assert choose_backend("auto", numpy_seconds=1e9) is NUMPY
+        assert choose_backend("auto", Cost(1e9)) is NUMPY
 
 
 def test_progress_is_told(evaluation):

@@ -259,6 +259,7 @@ def test_far_systems_are_refused_or_right():
 
 @pytest.mark.parametrize("offset", [1e6, 1e9, 1e12])
 @pytest.mark.parametrize("count", [30, 2000])
+@pytest.mark.slow
 def test_reals_as_without_the_offset(offset, count):
     """What is left of reals once the offset has been added, by fractions, and by the same reals less the offset."""
     numbers = np.random.default_rng(7).normal([[0.1], [0.0]], 1.0, (2, count)) + offset

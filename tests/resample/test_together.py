@@ -31,6 +31,7 @@ def numbers(report):
 
 @pytest.mark.parametrize("device", ["numpy", "cpu"])
 @pytest.mark.parametrize("options", [{}, {"interval": "bca"}, {"memory": 1e-4}, {"method": "montecarlo"}], ids=str)
+@pytest.mark.slow
 def test_metrics_together_have_the_numbers_that_each_has_alone(device, options):
     options = {"test": ["permutation", "bootstrap"], "resamples": RESAMPLES, "device": device} | options
     options = {"interval": "percentile"} | options

@@ -128,6 +128,7 @@ print(json.dumps(answers))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+@pytest.mark.slow
 def test_a_child_that_was_forked_after_jax_had_started_is_refused():
     """Its calls would wait forever. Device auto runs on NumPy, and any device does where JAX had not started."""
     path = os.pathsep.join(sys.path)

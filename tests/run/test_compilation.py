@@ -126,6 +126,7 @@ def test_another_number_of_resamples_compiles_nothing(num_systems, programs):
     assert programs == []
 
 
+@pytest.mark.slow
 def test_the_compilation_cache_of_the_user_is_used(tmp_path):
     """The first process writes both programs, the second reads them and counts the same."""
     cache, home = tmp_path / "cache", tmp_path / "home"
@@ -144,6 +145,7 @@ def test_the_compilation_cache_of_the_user_is_used(tmp_path):
 
 
 @pytest.mark.skipif(jax.__version_info__ < (0, 10, 2), reason="JAX writes lines on stderr where it reads them")
+@pytest.mark.slow
 def test_commands_keep_their_programs(tmp_path):
     (tmp_path / "t.tsv").write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 7}\t{i % 5}\n" for i in range(60)))
     kept = {name: text for name, text in os.environ.items() if not name.startswith(("JAX_COMPILATION", "JAX_PERSIST"))}

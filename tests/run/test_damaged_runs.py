@@ -164,6 +164,7 @@ def test_ranges_that_no_run_makes_are_not_merged(shards, capsys, change):
 ODD = (None, 7, -1.5, True, "x", [], {}, [7], ["x"], {"x": "y"}, {"x": 7}, eval("[" * 80 + "]" * 80))  # noqa: S307
 
 
+@pytest.mark.slow
 def test_origins_and_runs_of_any_kind_are_refused_or_merged(shards, capsys):
     shard = read_shard(shards / "1.npz")
     other = read_shard(shards / "2.npz")

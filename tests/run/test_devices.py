@@ -19,6 +19,7 @@ from sigjax.resample import engine
 from sigjax.run import backend
 from sigjax.run import backend as devices
 from sigjax.run.backend import Backend
+from sigjax.run.costs import Cost
 
 FAILED = "Backend 'cuda' failed to initialize:\n no supported devices found for platform CUDA."
 REASONS = {
@@ -86,7 +87,7 @@ def test_two_gpus_share_the_work(num_systems, monkeypatch):
 
     monkeypatch.setattr(engine, "compiled", watched)
     monkeypatch.setattr(jax, "local_devices", lambda backend=None: two)
-    assert backend.choose_backend("gpu", numpy_seconds=0.0) == Backend("gpu", tuple(two))
+    assert backend.choose_backend("gpu", Cost(0.0)) == Backend("gpu", tuple(two))
     assert compare(evaluation, device="gpu", **options) == expected
     done = [sum(rows for device, rows in shares if device == each) for each in two]
     assert sum(done) == 2 * 3000
@@ -113,6 +114,7 @@ def test_platforms_that_are_not_there_are_named(arguments, message, tmp_path):
 STARTED = """
 import sys
 from sigjax.run.backend import has_started
+from sigjax.run.costs import Cost
 
 found = [has_started()]
 import jax

@@ -6,6 +6,7 @@ from oracles import random_counts
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.run.backend import choose_backend
+from sigjax.run.costs import Cost
 
 pytestmark = pytest.mark.gpu
 
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.gpu
 @pytest.fixture(autouse=True)
 def _gpu():
     try:
-        choose_backend("gpu", numpy_seconds=1.0)
+        choose_backend("gpu", Cost(1.0))
     except InputError:
         pytest.skip("JAX finds no GPU here")
 

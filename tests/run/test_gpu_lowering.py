@@ -84,6 +84,7 @@ def test_designs_of_repeated_runs_multiply_bytes(lowered, design, test, factor):
     assert scatters(text) == (set() if design == "crossed" else {"ui32"})
 
 
+@pytest.mark.slow
 def test_replicates_are_summarised_where_they_are(lowered, monkeypatch):
     """Order statistics are counted, not sorted; a square and a sum are never in one program."""
     for module in (summaries, bootstrap):

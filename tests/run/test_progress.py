@@ -171,6 +171,7 @@ def in_pty(*arguments, cwd):
     return ESCAPES.sub("", shown.decode()), (cwd / "stdout").read_bytes()
 
 
+@pytest.mark.slow
 def test_commands_show_progress_and_write_the_same_bytes(tmp_path):
     rows = (f"{i}\t{i % 7 / 3}\t{i % 5 / 7}\t{i % 3 / 11}\n" for i in range(200))
     (tmp_path / "t.tsv").write_text("id\tA\tB\tC\n" + "".join(rows))

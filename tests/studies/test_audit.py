@@ -52,6 +52,7 @@ def size_of_bootstrap_test(differences, alpha):
     return np.mean(np.array(p_values) <= alpha), np.array(p_values)
 
 
+@pytest.mark.slow
 def test_size_of_the_permutation_test_is_that_of_enumeration():
     data = few_reals(7)
     study = sigjax.audit(Evaluation.from_arrays(data), test="permutation", repetitions=1500)
@@ -60,6 +61,7 @@ def test_size_of_the_permutation_test_is_that_of_enumeration():
         assert stats.binomtest(rate.rejected, 1500, exact).pvalue > 1e-3
 
 
+@pytest.mark.slow
 def test_size_of_the_bootstrap_test_is_that_of_enumeration():
     data = few_reals(5, seed=1)
     study = sigjax.audit(Evaluation.from_arrays(data), test="bootstrap", repetitions=1500, resamples=4999)
@@ -92,6 +94,7 @@ def test_excess_of_continuous_p_values_is_that_of_scipy(size):
     assert uniformity(p_values)[:2] == pytest.approx((known.statistic, known.pvalue))
 
 
+@pytest.mark.slow
 def test_it_cannot_see_that_units_depend_on_each_other():
     """As its report says: tests that ignore the clusters of such data reject in more than 20%, and audits find 5%."""
     rng = np.random.default_rng(5)

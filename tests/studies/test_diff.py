@@ -307,6 +307,7 @@ def test_an_interval_that_ends_at_a_bound_of_the_metric_does_not_shrink():
     np.testing.assert_allclose(one.limits, expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_of_many_systems_all_must_be_no_worse_and_any_is_worse_with_5_percent_in_all():
     rng = np.random.default_rng(11)
     verdicts = []
@@ -335,6 +336,7 @@ def boards(tmp_path_factory, data):
     return folder
 
 
+@pytest.mark.slow
 def test_the_step_of_github_actions_runs_as_it_stands(boards, tmp_path):
     """The shell part of `sigjax help regressions`, as GitHub runs it: bash -e."""
     step = markdown("regressions").partition("- run: |\n")[2].partition("```")[0]

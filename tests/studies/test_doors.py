@@ -311,6 +311,7 @@ def wide_results():
     yield studies.slices(of(two, ids=range(200), strata=games), by="strata")
 
 
+@pytest.mark.slow
 def test_text_fits_the_width_of_the_terminal_and_of_columns(monkeypatch):
     """Tables were up to 121 columns wide, sentences 100, and nothing but `compare` asked for the width."""
     monkeypatch.delenv("COLUMNS", raising=False)

@@ -52,6 +52,7 @@ def test_simulated_test_sets_are_significant_as_often():
     assert abs(rejected / number - 0.8) < 4 * (0.8 * 0.2 / number) ** 0.5
 
 
+@pytest.mark.slow
 def test_large_test_sets_follow_the_normal_approximation():
     for size in (10**5, 10**7):
         (at,) = studies.planned_power(disagree=0.2, instances=[size]).points

@@ -26,6 +26,7 @@ def pilot(size=300, effect=0.25, seed=0, **labels):
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.slow
 def test_power_is_that_of_the_paired_t_test(alternative):
     known = {"two-sided": "two-sided", "greater": "larger", "less": "smaller"}[alternative]
     study = sigjax.power(
@@ -117,6 +118,7 @@ def test_bad_input():
             sigjax.power(pilot(20), **wrong)
 
 
+@pytest.mark.slow
 def test_frame_and_axes_of_the_caller():
     pandas, matplotlib = pytest.importorskip("pandas"), pytest.importorskip("matplotlib.figure")
     study = sigjax.power(pilot(), instances=[20, 40], repetitions=20, resamples=99)
@@ -149,6 +151,7 @@ def test_power_without_an_effect_is_the_level():
 
 
 @pytest.mark.parametrize(("one", "other"), [("greater", "less"), ("two-sided", "two-sided")])
+@pytest.mark.slow
 def test_a_pilot_turned_upside_down_has_the_same_power(one, other):
     """Differences are skewed: what is detectable upwards is not what is detectable downwards."""
     gain = np.random.default_rng(4).exponential(size=60) - 0.6

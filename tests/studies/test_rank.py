@@ -9,6 +9,7 @@ from scipy.stats import binomtest, false_discovery_control
 from sigjax import Evaluation, InputError, compare, studies
 from sigjax.records.settings import CORRECTIONS, adjust
 from sigjax.run.backend import Backend, choose_backend, compiled
+from sigjax.run.costs import Cost
 from sigjax.studies.rank import _pairs_of_cells
 
 CHANCE = np.random.default_rng(31)
@@ -114,7 +115,7 @@ def test_devices_give_the_same_board(monkeypatch, systems, instances):
     expected = studies.rank(data, device="numpy")
     assert studies.rank(data, device="cpu") == expected
     module = import_module("sigjax.studies.rank")
-    gpu = Backend("gpu", choose_backend("cpu", numpy_seconds=1.0).devices)
+    gpu = Backend("gpu", choose_backend("cpu", Cost(1.0)).devices)
     monkeypatch.setattr(module, "choose_backend", lambda *_, **__: gpu)
     monkeypatch.setattr(module, "compiled", lambda kernel, static, *_, **__: compiled(kernel, static))
     monkeypatch.setattr(module, "_TILE", {"gpu": 8})

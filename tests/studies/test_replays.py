@@ -50,6 +50,7 @@ def test_counts_are_those_of_one_monitor_per_order():
 
 
 @pytest.mark.parametrize("correction", ["ebh", "holm"])
+@pytest.mark.slow
 def test_swapped_outputs_are_rarely_settled(correction):
     study = studies.stopping(answers(), read={"metric": "accuracy"}, orders=300, correction=correction, progress=False)
     assert study.false_stops / 300 < 0.05 + 3 * math.sqrt(0.05 * 0.95 / 300)

@@ -165,6 +165,7 @@ def test_large_numbers_have_the_interactions_of_small_ones():
         ((20, 60), (1, 4), 99, 0.02),
     ],
 )
+@pytest.mark.slow
 def test_interactions_keep_their_level_and_have_power(sizes, spreads, permutations, slack):
     """1,000 draws whose deltas are the same in both slices: listed (252 assignments), sampled, of other variances."""
     rng, options = np.random.default_rng(7), SlicesOptions(permutations=permutations)

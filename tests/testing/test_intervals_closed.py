@@ -502,6 +502,7 @@ def test_intervals_of_deltas_hold_their_level_as_far_as_documented(kind, size, m
 
 @pytest.mark.parametrize("clusters", [None, [i // 3 for i in range(40)]])
 @pytest.mark.parametrize("kind", sorted({*get_args(IntervalKind)} - {"two-way", "none"}))
+@pytest.mark.slow
 def test_intervals_are_in_the_unit_of_the_numbers(kind, clusters):
     """Squares of such numbers are beyond the range of a double; a power of two changes no digit."""
     numbers = np.random.default_rng(0).integers(-(2**20), 2**20, (3, 40)) / 2.0**18

@@ -12,6 +12,7 @@ from sigjax.records import Settings
 from sigjax.resample.tally import Deltas
 from sigjax.run.backend import NUMPY, choose_backend
 from sigjax.run.context import Run
+from sigjax.run.costs import Cost
 from sigjax.testing import summaries
 from sigjax.testing.summaries import summarize
 from sigjax.testing.uncertainty import Percentile, Targets
@@ -78,7 +79,7 @@ def test_counts_are_those_of_the_definition(alternative, variant):
         null = values[a] - values[b] - observed
         expected.append(extreme(null if variant == "shift" else -null, observed, alternative, 1e-9).sum())
     assert all_of(values, settings, 4000)[0].tolist() == expected
-    for backend in (NUMPY, choose_backend("cpu", numpy_seconds=1.0)):
+    for backend in (NUMPY, choose_backend("cpu", Cost(1.0))):
         assert counts_of(values, settings, backend, 4000).tolist() == expected
 
 
@@ -91,6 +92,7 @@ def test_grouping_and_device_change_no_bit(monkeypatch):
 
 
 @pytest.mark.parametrize("device", ["numpy", "cpu"])
+@pytest.mark.slow
 def test_a_small_memory_counts_replicates_and_draws_again_for_intervals(device):
     """The same on all devices; counts and intervals are those of all replicates."""
     evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(3), 4, 40), metric="fscore")

@@ -155,10 +155,10 @@ def test_standard_errors_are_those_of_differences():
 def test_announced_work_is_that_of_one_product():
     """A board that is counted is announced without swaps: seconds and bytes per pair, not milliseconds."""
     evaluation, pairs = board(300, 200), 300 * 299 // 2
-    seconds, size, draws = work(evaluation, pairs, Settings())
-    assert seconds < 1e-5 * pairs
-    assert (size, draws) == (250, False)
-    assert work(evaluation, pairs, Settings(method="montecarlo"))[0] > 10 * seconds
+    cost, draws = work(evaluation, pairs, Settings())
+    assert cost.seconds < 1e-5 * pairs
+    assert (cost.num_bytes, draws) == (250 * pairs, False)
+    assert work(evaluation, pairs, Settings(method="montecarlo"))[0].seconds > 10 * cost.seconds
 
 
 def clustered(count, clusters):
@@ -198,5 +198,5 @@ def test_clustered_boards_past_the_budget_are_exact_where_sampling_costs_more(mo
 
 def test_announced_work_of_clustered_boards_counts_exact_tests():
     evaluation, _ = clustered(300, 40)
-    seconds = work(evaluation, 300 * 299 // 2, Settings())[0]
+    seconds = work(evaluation, 300 * 299 // 2, Settings())[0].seconds
     assert seconds == pytest.approx(300 * 299 // 2 * (7e-5 + 1e-5), rel=0.2)

@@ -134,6 +134,7 @@ def test_no_interval_where_many_resamples_do_not_vary():
     assert any(text in note for note in report.notes)
 
 
+@pytest.mark.slow
 def test_studentized_intervals_cover_the_mean_of_few_skewed_units():
     """400 samples of 12 pairs whose difference is exponential with mean 1: the level is 0.9, and percentile intervals
     have about 0.82."""

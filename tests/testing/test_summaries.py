@@ -15,6 +15,7 @@ from sigjax.resample.units import PiecewiseTotal, total
 from sigjax.run import context
 from sigjax.run.backend import NUMPY, Backend, choose_backend, compiled
 from sigjax.run.context import Run
+from sigjax.run.costs import Cost
 from sigjax.testing import bootstrap, summaries
 from sigjax.testing.hypotheses import NotFinite
 from sigjax.testing.replicates import JointDeltas, Simultaneous
@@ -33,7 +34,7 @@ def _few_are_kept(monkeypatch):
 
 @pytest.fixture(scope="module")
 def one_device():
-    return Backend("cpu", choose_backend("cpu", numpy_seconds=1.0).devices[:1])
+    return Backend("cpu", choose_backend("cpu", Cost(1.0)).devices[:1])
 
 
 def rows_of(scale=1.0, shift=0.0):
@@ -182,6 +183,7 @@ NESTED = {"ids": (np.arange(120) // 4).tolist(), "runs": (np.arange(120) % 4).to
     ],
     ids=["bca", "studentized, clusters", "simultaneous, strata", "basic, runs"],
 )
+@pytest.mark.slow
 def test_reports_are_the_same(monkeypatch, one_device, interval, labels, design):
     options = KEPT | {"interval": interval, "design": design, "resamples": 3000}
     expected = compare(evaluation_of(**labels), **options | {"device": "numpy"})
@@ -191,6 +193,7 @@ def test_reports_are_the_same(monkeypatch, one_device, interval, labels, design)
     assert numbers_of(compare(evaluation_of(**labels), **options)) == numbers_of(expected)
 
 
+@pytest.mark.slow
 def test_several_metrics_stay_on_the_device(monkeypatch, one_device):
     data = [
         Evaluation.from_arrays(random_counts(np.random.default_rng(5), 4, 120), metric=metric)

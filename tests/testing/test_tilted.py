@@ -79,6 +79,7 @@ def check_levels(name, alternative, vectors, paths=1, units=8, seeds=3):
 
 @pytest.mark.parametrize(("alternative", "vectors"), [("two-sided", 1), ("two-sided", 12), ("greater", 3)])
 @pytest.mark.parametrize("name", SCORES)
+@pytest.mark.slow
 def test_p_keeps_every_level_over_all_swaps(name, alternative, vectors):
     check_levels(name, alternative, vectors)
 
@@ -90,6 +91,7 @@ def test_p_keeps_every_level_over_all_swaps_of_many_units(name, units):
 
 
 @pytest.mark.parametrize("name", SCORES)
+@pytest.mark.slow
 def test_several_paths_keep_every_level(name, monkeypatch):
     monkeypatch.setattr("sigjax.testing.tilted._BENDS", (1.5, 2.0))
     monkeypatch.setattr("sigjax.testing.tilted._BENT", 0.01)
@@ -359,6 +361,7 @@ def test_small_p_agree_with_many_plain_swaps(name):
     assert abs(log_p - math.log(151 / 100_000)) < 4.0 * math.hypot(error, 151**-0.5)
 
 
+@pytest.mark.slow
 def test_devices_and_extended_runs_give_the_same_bits():
     data, options = evaluation(), {"resamples": 2048, "interval": "none"}
     report = compare(data, device="numpy", **options)
