@@ -188,14 +188,14 @@ def plan_bootstrap(case: SumsData, problems: EquivalentPairs, budget: float) -> 
     systems = tuple(draw_lattice(values, units.strata) for values in column)
     pairs: dict[Pair, DrawLattice] = {}
     different = {_key(lattice): lattice for lattice in systems}
-    cost = sum(map(_cost, different.values()), start=Cost())
+    cost = sum(map(draws_cost, different.values()), start=Cost())
     if units.strata[-1] > 0:
         problems = EquivalentPairs.apart(len(case.hypotheses.members))
     # The distribution of a pair's delta, and that of each tail.
     count = 3 if "bootstrap" in case.settings.tests else 1
     for a, b in case.hypotheses.members[problems.first].tolist():
         pairs[a, b] = draw_lattice(column[a] - column[b], units.strata)
-        cost += count * _cost(pairs[a, b])
+        cost += count * draws_cost(pairs[a, b])
         if cost.seconds > budget:
             return NotEligible(f"without sampling it would take more than the budget of {budget:g} s")
     longest = max(_length(lattice) for lattice in (*systems, *pairs.values()))
@@ -208,7 +208,8 @@ def _length(lattice: DrawLattice) -> int:
     return grid_length(lattice, tilt(lattice)) if lattice.values.size else 1
 
 
-def _cost(lattice: DrawLattice) -> Cost:
+def draws_cost(lattice: DrawLattice) -> Cost:
+    """A distribution of draws, without sampling."""
     return DRAWS + DRAWS_VALUE * _length(lattice)
 
 

@@ -324,7 +324,7 @@ class Exchange:
 
 def exchanged_tests(problem: SumsData, context: Context) -> list[ExactResult]:
     """The exact test of each pair of design crossed or models, or why there is none."""
-    plans = {pair: _plan_exchange(problem, pair) for pair in problem.hypotheses.pairs}
+    plans = {pair: plan_exchange(problem, pair) for pair in problem.hypotheses.pairs}
     _require(problem, plans)
     costs = {pair: plan.cost for pair, plan in plans.items() if isinstance(plan, Exchange)}
     plans |= over_budget(costs, problem.settings)
@@ -339,13 +339,13 @@ def exchanged_tests(problem: SumsData, context: Context) -> list[ExactResult]:
 
 def exchanged_deltas(problem: SumsData, pair: Pair, seconds: float) -> tuple[np.ndarray, np.ndarray] | None:
     """All deltas that exchanges can give, and their chances, each `[value]`; None if it takes longer (nominal)."""
-    plan = _plan_exchange(problem, pair)
+    plan = plan_exchange(problem, pair)
     if isinstance(plan, NotEligible) or plan.cost.seconds > seconds:
         return None
     return (np.zeros(1), np.ones(1)) if plan.deltas is None else plan.deltas()[:2]
 
 
-def _plan_exchange(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
+def plan_exchange(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
     method, design, memory = problem.settings.method, problem.settings.design, problem.settings.memory
     if method == "montecarlo":
         return NotEligible("as asked")
