@@ -17,8 +17,8 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
-import statistics
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -31,7 +31,9 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+
 import sigjax
+from sigjax.comparison.options import CompareOptions
 from sigjax.records import Column, Comparison, Comparisons, SystemScore
 
 ROOT = Path(sigjax.__file__).parent
@@ -70,7 +72,7 @@ def main() -> None:
         "types defined twice under one name": ", ".join(_defined_twice(files)) or "none",
         "kinds of results (classes that others with a document are made from)": ", ".join(_kinds_of_results()),
         "files with constants of cost": ", ".join(_with_costs(files)),
-        "options of compare": len(fields(sigjax.comparison.options.CompareOptions)),
+        "options of compare": len(fields(CompareOptions)),
         "first circle of imports": _circle(graph_of_imports(everything=True)),
         "files on the way of one comparison": visited,
         "functions on it": functions,

@@ -19,7 +19,7 @@ from scipy.special import ndtr, ndtri
 from shared import Share, begin, cells_table, finish, require_at_most, share_of
 
 import sigjax
-from sigjax.comparison.analysis import run_tests
+from sigjax.comparison.analysis import run_tests, spreads_of
 from sigjax.multiple.ranks import rank_intervals, top_group
 from sigjax.records import Correction, Settings, Test
 from sigjax.records.settings import adjust
@@ -158,12 +158,12 @@ def crowded(num_systems: int, units: int, *, groups: int) -> Iterator[Share]:
         case = make_problem("mean", rng.standard_normal((num_systems, 1, units, 1)), None, trial)
         settings = replace(case.settings, interval="simultaneous", confidence_level=LEVEL)
         case = replace(with_pairs(case, members), settings=settings)
-        pairs = jackknife_intervals(case)[1]
-        moves, errors = influences(case), np.array([one.standard_error for one in pairs])
+        errors, *own = jackknife_intervals(case)[num_systems:].T
+        moves = influences(case)
         level = joint_level(normal_maxima(moves, members, RESAMPLES, trial), LEVEL)
         ends = skewed_ends(of_pairs(skewness, moves, members, errors), t_quantile(level, units - 1.0), nearer=False)
         low, high = (case.hypotheses.deltas - errors * end for end in ends)
-        held = all(one.interval is not None and one.interval.low <= 0.0 <= one.interval.high for one in pairs)
+        held = ((own[0] <= 0.0) & (own[1] >= 0.0)).all()
         missed += np.array([((low > 0.0) | (high < 0.0)).any(), not held])
     for by, number in zip(("draws", "simultaneous"), missed.tolist(), strict=True):
         yield share_of(f"normal, {num_systems} equal systems", units, "deltas", by, number, trials)
@@ -199,7 +199,7 @@ def _p_values(case: SumsProblem, test: Test, *, exact: bool) -> np.ndarray:
     method = "auto" if exact and test == "permutation" else "montecarlo"
     settings = replace(case.settings, test=test, method=method, budget=None if method == "montecarlo" else 1e9)
     case = replace(with_pairs(case, members), settings=settings)
-    return run_tests(case, Context("numpy")).pairs_by[test].column("p_value").values.reshape(len(first), -1)
+    return run_tests(case, Context("numpy"))[0][test].column("p_value").values.reshape(len(first), -1)
 
 
 def _beats(scores: np.ndarray, p_values: np.ndarray, correction: Correction) -> np.ndarray:
@@ -227,7 +227,7 @@ def _simultaneous(case: SumsProblem) -> np.ndarray:
     """Simultaneous intervals of the deltas of five systems, `[pair, 2]`; NaN where there is none."""
     settings = replace(case.settings, test=(), method="auto", interval="simultaneous", confidence_level=LEVEL)
     case = replace(with_pairs(case, _PAIRS), settings=settings)
-    return np.array([each.interval or (np.nan, np.nan) for each in run_tests(case, Context("numpy")).pairs])
+    return spreads_of(case, Context("numpy"))[len(case.hypotheses.scores) :, 1:]
 
 
 def _require_those_of_compare(

@@ -158,7 +158,7 @@ def _p_values(case: SumsProblem, units: int, resamples: int) -> np.ndarray:
         case.settings, test="permutation", interval="none", resamples=resamples,
         method="auto" if exact else "montecarlo", budget=1e9 if exact else None,
     )  # fmt: skip
-    return run_tests(replace(case, settings=settings), Context("numpy")).pairs_by["permutation"].arrays("p_value")[0]
+    return run_tests(replace(case, settings=settings), Context("numpy"))[0]["permutation"].arrays("p_value")[0]
 
 
 def _intervals(case: SumsProblem) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -167,8 +167,8 @@ def _intervals(case: SumsProblem) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     num_pairs = len(case.hypotheses.members)
     for by, joint in zip(BY, (1, num_pairs, 1), strict=True):
         kind: Any = "simultaneous" if by == "simultaneous" else "auto"
-        _, pairs = jackknife_intervals(replace(case, settings=replace(settings, interval=kind)), joint)
-        found[by] = tuple(np.array([each.interval for each in pairs]).T)
+        spreads = jackknife_intervals(replace(case, settings=replace(settings, interval=kind)), joint)
+        found[by] = tuple(spreads[-num_pairs:, 1:].T)
     return found
 
 

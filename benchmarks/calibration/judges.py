@@ -130,7 +130,7 @@ def measured(name: str, size: tuple[int, int], groups: int) -> tuple[list[Share]
                 settings = Settings(
                     method="montecarlo", resamples=RESAMPLES, seed=seed, interval="none", statistic=statistic
                 )
-                tested = run_tests(replace(case, settings=settings), Context("numpy")).pairs_by["permutation"]
+                tested = run_tests(replace(case, settings=settings), Context("numpy"))[0]["permutation"]
                 rejected[statistic] += int((tested.column("p_value").values <= ALPHA * (1.0 + 1e-9)).sum())
     trials = GROUP * groups
     shares = [
@@ -145,8 +145,8 @@ def measured(name: str, size: tuple[int, int], groups: int) -> tuple[list[Share]
 
 def intervals_of(case: SumsProblem, world: World) -> tuple[dict[str, int], float]:
     """How many default intervals of scores and deltas miss, and the mean length of those of deltas."""
-    of_systems, of_pairs = jackknife_intervals(replace(case, settings=Settings()))
-    scores, deltas = ([each.interval or (np.nan, np.nan) for each in some] for some in (of_systems, of_pairs))
+    ends = jackknife_intervals(replace(case, settings=Settings()))[:, 1:].tolist()
+    scores, deltas = ends[: len(case.hypotheses.scores)], ends[len(case.hypotheses.scores) :]
     delta = world.truths[0] - world.truths[1]
     missed = {
         "score": sum(not low <= world.truths[k % 2] <= high for k, (low, high) in enumerate(scores)),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sigjax.comparison import checks
-from sigjax.comparison.analysis import analyse, common
+from sigjax.comparison.analysis import analyse, common, rests_on_draws
 from sigjax.comparison.notes import notes_of
 from sigjax.comparison.options import (
     BootstrapOptions,
@@ -28,14 +28,15 @@ from sigjax.metrics import evaluation_from_arrays
 from sigjax.metrics.suites import in_suite
 from sigjax.multiple.adjustment import LOOKS
 from sigjax.records import (
+    FIELDS,
     Comparison,
-    Comparisons,
     Device,
     Distribution,
     EvaluationRecord,
     InputError,
     Measured,
     Settings,
+    SystemScore,
     Test,
     bin_edges,
 )
@@ -44,6 +45,7 @@ from sigjax.records.options import check, takes, values
 from sigjax.report import Report
 from sigjax.resample.extreme import Extreme
 from sigjax.resample.tally import null_replicates
+from sigjax.resample.units import count_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, num_cores, progress_bar, with_progress
 from sigjax.run.shards import (
@@ -226,25 +228,25 @@ def _report(
     context = Context(options.device, options.progress, checkpoint)
     of_suite, hashed = in_suite(evaluations[0]), data_hash(evaluations)
     with host_scope():
-        drafts = analyse(evaluations, settings, context, of_suite=of_suite)
-        draws = any(draft.draws for draft in drafts)
+        pairs, systems = analyse(evaluations, settings, context, of_suite=of_suite)
+        units, draws = [count_units(each) for each in evaluations], rests_on_draws(pairs, systems, settings)
         return Report(
-            systems=tuple(system for draft in drafts for system in draft.systems),
+            systems=tuple(systems.records(SystemScore)),
             settings=settings,
-            num_units=drafts[0].num_units,
+            num_units=units[0],
             lower_is_better=tuple(each.metric.name for each in evaluations if not each.metric.higher_is_better),
-            notes=notes_of(drafts, of_suite=of_suite),
-            signature=signature_of(evaluations, settings, drafts[0].num_units, draws=draws, of_suite=of_suite),
+            notes=notes_of(evaluations, pairs, systems, settings, of_suite=of_suite),
+            signature=signature_of(evaluations, settings, units[0], draws=draws, of_suite=of_suite),
             data=hashed,
             measured=tuple(
-                Measured(each.metric.name, each.title, each.size.instances, draft.num_units, each.size.runs)
-                for each, draft in zip(evaluations, drafts, strict=True)
+                Measured(each.metric.name, each.title, each.size.instances, of_metric, each.size.runs)
+                for each, of_metric in zip(evaluations, units, strict=True)
                 if each.title
             ),
             again=lambda **changes: compare(evaluations, **values(settings, **changes)),
             compute_distribution=distributions_of(evaluations, settings),
             evaluations=tuple(evaluations),
-            comparisons=Comparisons.joined([pairs for draft in drafts for pairs in draft.pairs.values()]),
+            comparisons=pairs.only(FIELDS),
             num_instances=evaluations[0].size.instances,
             runs=evaluations[0].size.runs,
         )
@@ -411,5 +413,5 @@ def _compared_pair(a: Any, b: Any, *, metric: AnyMetric, **given: Any) -> Compar
     check(options)
     settings = settle(Settings(**values(options, Settings)), [evaluation], options)
     with host_scope():
-        (draft,) = analyse([evaluation], settings, Context(options.device, options.progress))
-    return draft.pairs[settings.tests[0]][0]
+        pairs, _ = analyse([evaluation], settings, Context(options.device, options.progress))
+    return pairs[0]

@@ -81,20 +81,20 @@ _LETTERED = 100
 """Systems that get letters at most: nobody reads more, and cliques of very many systems take long to find."""
 
 
+DECIDED = ("rank_interval", "letters", "rank_cluster", "in_top_group")
+"""The fields of `SystemScore` that follow from the decisions."""
+
+
 def significance_ranks(better: np.ndarray, worse: np.ndarray, count: int) -> dict[str, Sequence[Any]]:
-    """What the decisions say of each system `[system]`, best first, by the fields of `SystemScore`.
+    """What the decisions say of each system `[system]`, best first, by the fields `DECIDED`.
 
     `better` and `worse` are the indices `[pair]` of the systems of all pairs that differ significantly.
     """
     beats = np.zeros((count, count), bool)
     beats[better, worse] = True
     letters = compact_letters(beats | beats.T) if count <= _LETTERED else None
-    return {
-        "rank_interval": rank_intervals(beats),
-        "letters": letters or [None] * count,
-        "rank_cluster": significance_clusters(beats),
-        "in_top_group": top_group(beats),
-    }
+    of_systems = rank_intervals(beats), letters or [None] * count, significance_clusters(beats), top_group(beats)
+    return dict(zip(DECIDED, of_systems, strict=True))
 
 
 def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:

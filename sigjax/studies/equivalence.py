@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -60,12 +61,12 @@ def _interval_level(settings: Settings) -> float:
 def _closed_tests(case: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
     """The tests whose intervals `jackknife_intervals` gives: Tango's for answers right or wrong, else t."""
     at_level = replace(case.settings, confidence_level=_interval_level(case.settings))
-    spreads, method = jackknife_intervals(replace(case, settings=at_level))[1], interval_names(case).pairs or ""
-    errors = np.array([each.standard_error or 0.0 for each in spreads])
+    spreads = jackknife_intervals(replace(case, settings=at_level))[len(case.hypotheses.scores) :]
+    errors, method = spreads[:, 0], interval_names(case).pairs or ""
     skewed, tests = of_pairs(skewness, influences(case.centred), case.hypotheses.members, errors).tolist(), []
     degrees = degrees_of_freedom(case.units.sizes, case.units.strata)
-    for pair, (_, interval), error, g in zip(case.hypotheses.pairs, spreads, errors.tolist(), skewed, strict=True):
-        if interval is None:
+    for pair, (error, *ends), g in zip(case.hypotheses.pairs, spreads.tolist(), skewed, strict=True):
+        if math.isnan(ends[0]):
             raise InputError("equivalence needs a stratum of at least two units; leave the strata out")
         if method == "tango":
             a, b = case.units.values[list(pair), :, 0]
@@ -77,7 +78,7 @@ def _closed_tests(case: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
             of_delta = case.hypotheses.delta(pair), error, g
             lower = skewed_tail(*of_delta, -margin, degrees, "greater", nearer=False)
             tails = lower, skewed_tail(*of_delta, margin, degrees, "less", nearer=False)
-        tests.append((*tails, interval, error, None))
+        tests.append((*tails, Interval(*ends), error, None))
     return method, tests
 
 

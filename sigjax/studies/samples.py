@@ -63,7 +63,6 @@ from sigjax.testing.jackknife import (
 from sigjax.testing.p_values import log_upper
 from sigjax.testing.permutation import two_sample_test
 from sigjax.testing.problem import ColumnsProblem, SumsProblem, problem_of
-from sigjax.testing.uncertainty import Uncertainty
 
 
 def samples_of(
@@ -145,28 +144,35 @@ def are_binary(samples: Iterable[EvaluationRecord]) -> bool:
     return all(bool(np.isin(sample.stats[0, :, 0], (0, 1)).all()) for sample in samples)
 
 
-def uncertainty_of(sample: EvaluationRecord, settings: Settings, *, binary: bool) -> tuple[SumsProblem, Uncertainty]:
+def spread_of(
+    sample: EvaluationRecord, settings: Settings, *, binary: bool
+) -> tuple[SumsProblem, float, Interval | None]:
     """The units of a system with its score, and the standard error and default interval of that.
 
     `binary`: whether 0 and 1 are answers right or wrong.
     """
     case = problem_of(sample, settings, np.zeros((0, 2), np.int32))
     assert isinstance(case, SumsProblem)
+    offset, measured = 0.0, case
     if case.unshifted and case.recentred:
-        return case, jackknife_intervals(case.unshifted, proportions=False)[0][0].moved(case.recentred.offsets[0])
-    if not binary:
-        case = replace(case, metric=sample.metric)
-    return case, jackknife_intervals(case, proportions=binary)[0][0]
+        offset, measured, binary = case.recentred.offsets[0], case.unshifted, False
+    elif not binary:
+        measured = case = replace(case, metric=sample.metric)
+    error, low, high = jackknife_intervals(measured, proportions=binary)[0].tolist()
+    return case, error, None if math.isnan(low) else Interval(low + offset, high + offset)
 
 
-def _of_columns(sample: EvaluationRecord, settings: Settings, context: Context) -> tuple[ColumnsProblem, Uncertainty]:
+def _of_columns(
+    sample: EvaluationRecord, settings: Settings, context: Context
+) -> tuple[ColumnsProblem, float | None, Interval | None]:
     """The units of a system with its score by a metric that is no function of sums, with what the bootstrap says of it.
 
     The resamples are those of `compare` with the same seed, and so are the numbers.
     """
     case = problem_of(sample, settings, np.zeros((0, 2), np.int32))
     assert isinstance(case, ColumnsProblem)
-    return case, run_tests(case, context.at(sample.metric.name)).systems[0]
+    _, systems = run_tests(case, context.at(sample.metric.name))
+    return case, systems.values("standard_error")[0], systems.values("interval")[0]
 
 
 OneSampleTest = Literal["none", "binomial", "sign-flip", "t"]
@@ -230,14 +236,14 @@ def _sign_flip(sample: EvaluationRecord, number: Fraction, case: SumsProblem, de
 
 
 def _doubts(
-    sample: EvaluationRecord, case: SumsProblem, uncertainty: Uncertainty, against: float, p_value: float
+    sample: EvaluationRecord, case: SumsProblem, error: float | None, against: float, p_value: float
 ) -> tuple[str, ...]:
     """What speaks against sign flips: t, which needs no symmetry, decides otherwise; or a number of another scale."""
     (name,), notes, alpha = sample.systems, (), case.settings.alpha
     if are_binary([sample]) and not 0 <= against <= 1:
         notes = (f"warning: all numbers of {name!r} are 0 or 1: is {against:g} on this scale?",)
-    if uncertainty.standard_error:
-        by_t = _by_t(case, uncertainty, against)["p_value"]
+    if error:
+        by_t = _by_t(case, error, against)["p_value"]
         if (p_value < alpha) != (by_t < alpha):
             flips, other = (words.format_p(p, threshold=alpha) for p in (p_value, by_t))
             notes += (
@@ -247,13 +253,13 @@ def _doubts(
     return notes
 
 
-def _by_t(case: SumsProblem, uncertainty: Uncertainty, against: float) -> dict[str, Any]:
+def _by_t(case: SumsProblem, error: float | None, against: float) -> dict[str, Any]:
     """The t test whose intervals are those of the score."""
     check_units(len(case.units.strata), f"a test of {case.metric.name} against a number")
-    degrees, error = degrees_of_freedom(case.units.sizes, case.units.strata), uncertainty.standard_error or 0.0
+    degrees = degrees_of_freedom(case.units.sizes, case.units.strata)
     if degrees == 0.0:
         raise InputError("a test against a number needs a stratum of at least two units; leave the strata out")
-    if error == 0.0:
+    if not error:
         notes = ("a test by t of units that are all alike shows nothing: p is 1",)
         return {"test": "t", "method": "t", "log_p": 0.0, "p_value": 1.0, "notes": notes}
     moves = influences(case.unshifted or case)[0]
@@ -403,21 +409,21 @@ def _test(
         settings = replace(settings, test=(), interval="percentile")
     with named_errors([sample], settings):
         if isinstance(sample.metric, SampleMetric):
-            case, uncertainty = _of_columns(sample, settings, Context(options.device, options.progress))
+            case, error, interval = _of_columns(sample, settings, Context(options.device, options.progress))
         else:
-            case, uncertainty = uncertainty_of(sample, settings, binary=binary)
+            case, error, interval = spread_of(sample, settings, binary=binary)
         number = Fraction(repr(against or 0.0))  # the decimal that was written: 14 of 20 is 0.7
         if against is None or isinstance(case, ColumnsProblem):
             fields |= {"test": "none", "method": "none", "p_value": None}
         elif binary and right_or_wrong(case):
             fields |= _binomial(case, number)
         elif case.metric.score is not mean_score or (against != 0.5 and _are_proportions(sample, binary=binary)):
-            fields |= _by_t(case, uncertainty, against)
+            fields |= _by_t(case, error, against)
         else:
             fields |= _sign_flip(sample, number, case, options.device)
-            fields["notes"] += _doubts(sample, case, uncertainty, against, fields["p_value"])
+            fields["notes"] += _doubts(sample, case, error, against, fields["p_value"])
     units = len(case.units.strata)
-    fields["notes"] = (*notes_of(name, sample, units, uncertainty.interval), *fields["notes"])
+    fields["notes"] = (*notes_of(name, sample, units, interval), *fields["notes"])
     return OneSample(
         system=name,
         metric=sample.metric.name,
@@ -427,8 +433,8 @@ def _test(
         delta=None if against is None or isinstance(case, ColumnsProblem) else _distance(case, against),
         log10_p=None if against is None else fields.pop("log_p") / math.log(10.0) + 0.0,
         p_adjusted=fields["p_value"],
-        standard_error=uncertainty.standard_error if units > 1 else None,
-        interval=uncertainty.interval,
+        standard_error=error if units > 1 else None,
+        interval=interval,
         settings=settings,
         **fields,
     )
@@ -581,11 +587,10 @@ def _unpaired_test(
     both = _both(names, near)
     with named_errors([both], settings):
         case = SumsProblem.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
-        uncertainties = [uncertainty_of(sample, settings, binary=binary) for sample in near]
-        first, second = (len(alone.units.strata) for alone, _ in uncertainties)
+        (alone, error_a, in_a), (other, error_b, in_b) = (spread_of(each, settings, binary=binary) for each in near)
+        first, second = len(alone.units.strata), len(other.units.strata)
         test = two_sample_test(case, first, context)
-    (of_a, in_a), (of_b, in_b) = ((score.standard_error, score.interval) for _, score in uncertainties)
-    error = math.hypot(of_a or 0.0, of_b or 0.0) if min(first, second) > 1 else None
+    error = math.hypot(error_a, error_b) if min(first, second) > 1 else None
     about = zip(names, samples, (first, second), (in_a, in_b), strict=True)
     notes = tuple(note for each in about for note in notes_of(*each))
     score_a, score_b = case.hypotheses.scores

@@ -229,7 +229,7 @@ def _tested(case: SumsProblem, test: Test, count: int, device: Device) -> Compar
         (plan,) = plan_exact(replace(case, settings=exact), [case.hypotheses.pair(0)]).values()  # of the first trial
         if isinstance(plan, Plan) and plan.seconds * count <= _EXACT_SECONDS:
             settings = exact
-    return run_tests(replace(case, settings=settings), Context(device)).pairs_by[test]
+    return run_tests(replace(case, settings=settings), Context(device))[0][test]
 
 
 @contextmanager

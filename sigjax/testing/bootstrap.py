@@ -29,7 +29,6 @@ from sigjax.exact.bootstrap import (
 )
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
-from sigjax.records import Column, Comparisons
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import Scored, replicates
 from sigjax.resample.projection import (
@@ -46,17 +45,9 @@ from sigjax.run.backend import most_bytes, room
 from sigjax.run.context import Run, fits, gib
 from sigjax.testing.hypotheses import EquivalentPairs, Pair, PairedProblem, SumsData, scores_at, slope_in
 from sigjax.testing.intervals import INTERVALS
-from sigjax.testing.p_values import montecarlo_p, sampled_columns
 from sigjax.testing.replicates import JointDeltas, accelerations, bca_levels
 from sigjax.testing.summaries import summarize
-from sigjax.testing.uncertainty import (
-    Percentile,
-    Pieces,
-    ScoresAndDeltas,
-    Uncertainties,
-    quantile_levels,
-    targets_of,
-)
+from sigjax.testing.uncertainty import Percentile, Pieces, quantile_levels, targets_of
 
 
 def draw_all(cases: Sequence[SumsData], run: Run) -> dict[str, np.ndarray]:
@@ -111,33 +102,24 @@ def _projected(cases: Sequence[SumsData], run: Run) -> tuple[Projection, list[Sc
     return projection, metrics
 
 
-class Sampled(NamedTuple):
-    """What bootstrap resamples say."""
-
-    tested: Comparisons
-    """The columns of the pairs that were tested."""
-    systems: Uncertainties
-    pairs: Uncertainties
-    """These and those of systems are empty where they were not asked for."""
-    replicates: np.ndarray | None
-    """Scores `[system, resample]`, where all of them were kept."""
-
-
 def sampled_bootstrap(
     case: PairedProblem,
     run: Run,
     pieces: Callable[[Run], Pieces],
     tested: np.ndarray,
-    reason: str,
     *,
     uncertain: bool,
     joint_pairs: int = 1,
-) -> Sampled:
-    """The test of some pairs, and standard errors and intervals of systems and of all pairs.
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """How many resamples speak against each of some pairs, and standard errors and intervals of all.
 
     `pieces` gives the scores of all systems on the same resamples, piece by piece, for a part of the run. The pairs at
-    the positions `tested` are sampled for this `reason`. `uncertain`: whether standard errors and intervals are asked
-    for, of which those of `joint_pairs` deltas, those of other problems included, hold together.
+    the positions `tested` are tested. `uncertain`: whether standard errors and intervals are asked for, of which those
+    of `joint_pairs` deltas, those of other problems included, hold together.
+
+    Returns:
+        The counts `[pair]`; standard errors and ends of intervals of all scores, then of all deltas, `[target, 3]`,
+        where they are asked for; and the scores `[system, resample]`, where all of them were kept.
     """
     settings, hypotheses = case.settings, case.hypotheses
     deltas = Deltas(hypotheses.members[tested], hypotheses.deltas[tested], hypotheses.rounding[tested])
@@ -147,11 +129,8 @@ def sampled_bootstrap(
     if uncertain and method.fits_correction and joint_pairs > 1:
         by = JointDeltas(case, targets, joint_pairs)
     exceed, spreads, values = summarize(by.pieces(pieces), deltas, by, run, settings)
-    p_values, reasons = np.asarray(montecarlo_p(exceed, run.resamples)), Column.constant(reason, len(exceed))
-    columns = sampled_columns(exceed, p_values, run.resamples, reasons)
-    spread, num_systems = Uncertainties(*by.finished(spreads).T), len(hypotheses.scores)
-    scores = None if values is None else values[:num_systems]
-    return Sampled(columns, spread[:num_systems], spread[num_systems:], scores)
+    scores = None if values is None else values[: len(hypotheses.scores)]
+    return exceed, by.finished(spreads) if uncertain else None, scores
 
 
 _BYTES = 100.0
@@ -233,8 +212,11 @@ def _linear_score(case: SumsData) -> tuple[int, float] | NotEligible:
     return stat, slope
 
 
-def linear_intervals(case: SumsData, plan: BootstrapPlan) -> ScoresAndDeltas:
-    """Uncertainty of each system's score, and of each pair's delta, as infinitely many resamples give it."""
+def linear_intervals(case: SumsData, plan: BootstrapPlan) -> np.ndarray:
+    """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
+
+    They are those that infinitely many resamples give.
+    """
     pairs, none = list(plan.pairs), len(plan.systems)
     lattices = [*plan.systems, *plan.pairs.values()]
     turned = [0.0] * len(lattices)
@@ -249,7 +231,7 @@ def linear_intervals(case: SumsData, plan: BootstrapPlan) -> ScoresAndDeltas:
             known[key] = _uncertainty(case, plan, lattice, origin, acceleration)
         found.append(known[key])
     spreads = np.array(found)
-    return Uncertainties(*spreads[:none].T), Uncertainties(*spreads[none + plan.which].T)
+    return np.concatenate([spreads[:none], spreads[none + plan.which]])
 
 
 def _uncertainty(

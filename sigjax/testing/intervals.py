@@ -29,12 +29,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from sigjax.records import CORRECTIONS, DESIGNS, Metric, SampleMetric, Settings
 from sigjax.records.settings import DesignMethod, IntervalName
 from sigjax.testing.hypotheses import PairedProblem, SumsData
 from sigjax.testing.jackknife import jackknife_intervals, right_or_wrong, two_way_intervals
 from sigjax.testing.replicates import Bca, Simultaneous, Studentized
-from sigjax.testing.uncertainty import Basic, Percentile, ScoresAndDeltas
+from sigjax.testing.uncertainty import Basic, Percentile
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,8 @@ class IntervalMethod:
         words: for the methods paragraph, with what it cites.
         about: for the page of help; none where it cannot be asked for.
         needs: of metrics that are not sums, and in design nested, replicates replace the jackknife.
-        closed: without resamples, where so many deltas hold together.
+        closed: without resamples, where so many deltas hold together: standard error and ends of the interval of each
+            score, then of each delta, `[target, 3]`.
         fits_correction: intervals of deltas hold together where the correction bounds the family-wise error.
         of_sums: only for metrics of sums.
         whole: takes whole instances, so that runs cannot be drawn within (design nested).
@@ -60,7 +63,7 @@ class IntervalMethod:
     about: str = ""
     needs: Literal["replicates", "jackknife", "runs", "nothing"] = "replicates"
     of_replicates: type[Percentile] = Percentile
-    closed: Callable[[SumsData, int], ScoresAndDeltas] | None = None
+    closed: Callable[[SumsData, int], np.ndarray] | None = None
     fits_correction: bool = False
     of_sums: bool = False
     whole: bool = False

@@ -79,7 +79,6 @@ from sigjax.resample.draws import row_keys, words
 from sigjax.resample.units import Units, norms, total, variance
 from sigjax.testing.hypotheses import Pair, SumsData, check_finite
 from sigjax.testing.p_values import normal_quantile, special, t_quantile, t_tail
-from sigjax.testing.uncertainty import ScoresAndDeltas, Uncertainties
 
 _NUMBERS = 2**21
 """Influences of pairs, or statistics without one unit at a time, that are held at once."""
@@ -333,8 +332,8 @@ def _errors(moves: np.ndarray, largest: np.ndarray) -> np.ndarray:
     return np.where(errors > math.sqrt(NO_VARIANCE) * largest, errors, 0.0)
 
 
-def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> ScoresAndDeltas:
-    """Standard error and interval of each system's score, and of each pair's delta.
+def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> np.ndarray:
+    """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
 
     Intervals of `joint_pairs` deltas hold together.
     """
@@ -342,15 +341,13 @@ def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> ScoresAndDeltas:
     of_systems, of_pairs = two_way_errors(case.units, case.metric.score, hypotheses.pairs)
     check_finite(of_systems[:, :1])
 
-    def around(observed: np.ndarray, found: np.ndarray, level: float) -> Uncertainties:
+    def around(observed: np.ndarray, found: np.ndarray, level: float) -> np.ndarray:
         """The t intervals around the observed numbers."""
         widths = np.array([error * t_quantile(level, freedom) if error else 0.0 for error, freedom in found.tolist()])
-        return Uncertainties(found[:, 0], observed - widths, observed + widths)
+        return np.stack([found[:, 0], observed - widths, observed + widths], axis=1)
 
-    return (
-        around(np.array(hypotheses.scores), of_systems, level),
-        around(hypotheses.deltas, of_pairs, bonferroni_level(level, joint_pairs)),
-    )
+    of_deltas = around(hypotheses.deltas, of_pairs, bonferroni_level(level, joint_pairs))
+    return np.concatenate([around(np.array(hypotheses.scores), of_systems, level), of_deltas])
 
 
 @np.errstate(all="ignore")
@@ -443,12 +440,12 @@ def bonferroni_level(level: float, count: float) -> float:
     return level if count <= 1 else 1.0 - (1.0 - level) / count
 
 
-def jackknife_intervals(case: SumsData, joint_pairs: int = 1, *, proportions: bool = True) -> ScoresAndDeltas:
-    """Standard errors and intervals of all scores, and of all deltas, in the order of the pairs.
+def jackknife_intervals(case: SumsData, joint_pairs: int = 1, *, proportions: bool = True) -> np.ndarray:
+    """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
 
-    Intervals of `joint_pairs` deltas, those of other problems included, hold together by Bonferroni's inequality; for
-    "simultaneous" those of all scores do, and those of all deltas. Without `proportions`, numbers that are all 0 or 1
-    are not taken for answers right or wrong.
+    Ends are NaN where there is no interval. Intervals of `joint_pairs` deltas, those of other problems included, hold
+    together by Bonferroni's inequality; for "simultaneous" those of all scores do, and those of all deltas. Without
+    `proportions`, numbers that are all 0 or 1 are not taken for answers right or wrong.
     """
     hypotheses, settings, proportions = case.hypotheses, case.settings, proportions and right_or_wrong(case)
     moves, errors = np.zeros((0, 0)), _errors_of_proportions(case) if proportions else None
@@ -489,12 +486,12 @@ def _joint_level(
     return max(joint_level(maxima, settings.level, others), settings.level)  # draws may put it just below
 
 
-def _of_proportions(case: SumsData, errors: _Both, levels: tuple[float, ...]) -> ScoresAndDeltas:
+def _of_proportions(case: SumsData, errors: _Both, levels: tuple[float, ...]) -> np.ndarray:
     """Wilson's intervals of all scores and Tango's of all deltas."""
     num_units, (only_a, only_b, which) = case.units.values.shape[1], _only(case)
-    pairs = (ends[which] for ends in tango_interval(only_a, only_b, num_units, levels[1]))
+    pairs = [ends[which] for ends in tango_interval(only_a, only_b, num_units, levels[1])]
     systems = wilson_interval(case.units.totals[:, 0].astype(np.float64), num_units, levels[0])
-    return Uncertainties(errors[0], *systems), Uncertainties(errors[1], *pairs)
+    return np.concatenate([np.stack([errors[0], *systems], axis=1), np.stack([errors[1], *pairs], axis=1)])
 
 
 def _only(case: SumsData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -515,24 +512,25 @@ def _errors_of_proportions(case: SumsData) -> _Both:
     return np.sqrt(right * (num_units - right) / scale), of_pairs[which]
 
 
-def _by_t(case: SumsData, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]) -> ScoresAndDeltas:
+def _by_t(case: SumsData, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]) -> np.ndarray:
     """Intervals by t of all scores and deltas, corrected for skewness and cut at the bounds of the metric.
 
     There are none where no stratum has two units.
     """
     hypotheses, degrees = case.hypotheses, degrees_of_freedom(case.units.sizes, case.units.strata)
     if degrees == 0.0:
-        systems, pairs = (Uncertainties(each, *np.full((2, len(each)), math.nan)) for each in errors)
-        return systems, pairs
+        known = np.concatenate(errors)
+        return np.stack([known, *np.full((2, len(known)), math.nan)], axis=1)
     (lowest, highest), scores = case.metric.bounds, np.array(hypotheses.scores)
     low, high = skewed_ends(skewness(moves, errors[0]), t_quantile(levels[0], degrees), nearer=True)
     ends = np.maximum(scores - errors[0] * low, np.minimum(lowest, scores))
-    systems = Uncertainties(errors[0], ends, np.minimum(scores - errors[0] * high, np.maximum(highest, scores)))
+    systems = errors[0], ends, np.minimum(scores - errors[0] * high, np.maximum(highest, scores))
     deltas, largest = hypotheses.deltas, highest - lowest
     skewed = of_pairs(skewness, moves, hypotheses.members, errors[1])
     low, high = skewed_ends(skewed, t_quantile(levels[1], degrees), nearer=False)
     low, high = deltas - errors[1] * low, deltas - errors[1] * high
-    return systems, Uncertainties(errors[1], np.maximum(low, -largest), np.minimum(high, largest))
+    pairs = errors[1], np.maximum(low, -largest), np.minimum(high, largest)
+    return np.concatenate([np.stack(systems, axis=1), np.stack(pairs, axis=1)])
 
 
 def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple[np.ndarray, np.ndarray]:

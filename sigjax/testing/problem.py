@@ -79,7 +79,7 @@ from sigjax.testing.permutation import (
     swap_problem,
 )
 from sigjax.testing.tilted import beyond_floor
-from sigjax.testing.uncertainty import Pieces, ScoresAndDeltas
+from sigjax.testing.uncertainty import Pieces
 
 _FEW_COLUMNS = 6
 """Up to this many columns are added up as masks are drawn."""
@@ -244,8 +244,8 @@ class SumsProblem(SumsData):
             tested = exact_table(self, self.hypotheses.members[self.equivalent.first], context)
         return tested.at(self.equivalent.which)
 
-    def closed_intervals(self, joint_pairs: int = 1) -> ScoresAndDeltas | None:
-        """Standard errors and intervals of all scores and of all deltas where they need no resamples.
+    def closed_intervals(self, joint_pairs: int = 1) -> np.ndarray | None:
+        """Standard errors and intervals of all scores, then of all deltas, `[target, 3]`, where they need no resamples.
 
         Intervals of `joint_pairs` deltas, those of other problems included, hold together.
         """
