@@ -22,7 +22,7 @@ import sigjax
 from sigjax.comparison.analysis import spreads_of
 from sigjax.records import IntervalKind, Settings
 from sigjax.run.context import Context
-from sigjax.testing.problem import problem_of
+from sigjax.testing.tests import problem_of
 
 LEVEL, RESAMPLES = 0.95, 999
 TRIALS, QUICK_TRIALS = 550, 20

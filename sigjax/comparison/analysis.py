@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,9 +44,9 @@ from sigjax.records import (
 from sigjax.records.settings import IntervalName
 from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.context import Context, Run
-from sigjax.testing.bootstrap import bootstrap_outcomes, draw_all, linear_intervals, sampled_bootstrap
-from sigjax.testing.hypotheses import NotExact
-from sigjax.testing.intervals import INTERVALS, draws_intervals, interval_names, joint_pairs
+from sigjax.testing.bootstrap import BootstrapPlan, bootstraps, draw_all
+from sigjax.testing.budget import draw_seconds, exact_budget
+from sigjax.testing.intervals import interval_names, joint_pairs
 from sigjax.testing.jackknife import (
     degrees_of_freedom,
     delta_method_errors,
@@ -53,9 +54,24 @@ from sigjax.testing.jackknife import (
     two_way_errors,
     two_way_influences,
 )
-from sigjax.testing.p_values import completed, exact_columns, montecarlo_p, sampled_columns
-from sigjax.testing.permutation import exact_budget
-from sigjax.testing.problem import Problem, SumsProblem, pairs_of, problem_of
+from sigjax.testing.p_values import completed, montecarlo_p, sampled_columns
+from sigjax.testing.problem import Problem, SumsProblem, pairs_of
+from sigjax.testing.tests import (
+    bootstrap_plan,
+    drawn_bootstrap,
+    draws,
+    draws_jointly,
+    exact_bootstrap,
+    exact_permutation,
+    open_rows,
+    problem_of,
+    replicates,
+    sized,
+    spreads_of,
+    swap_counter,
+    with_closed_intervals,
+)
+from sigjax.testing.tilted import beyond_floor
 from sigjax.testing.uncertainty import Pieces
 
 
@@ -107,8 +123,11 @@ def analyse(
             subsets.append(complete_subsets(evaluation, settings))
             is_whole, members = evaluation.present is None, subsets[-1][0].members
             problems.append(problem_of(evaluation, settings, members) if is_whole else None)
-    # Tasks have other instances.
-    drawn = {} if of_suite or len(problems) == 1 else _drawn_together(problems, settings, context)
+    plans: list[BootstrapPlan | NotEligible | None] = [None] * len(problems)
+    drawn: dict[str, np.ndarray] = {}
+    if len(problems) > 1 and not of_suite:  # tasks have other instances
+        plans = [bootstrap_plan(problem) if problem and bootstraps(problem) else None for problem in problems]
+        drawn = _drawn_together(problems, plans, settings, context)
     tested: list[list[Tested]] = []
     num_pairs = [sum(len(subset.pairs) for subset in of_metric) for of_metric in subsets]
     of_report = settings.family == "report"
@@ -121,7 +140,7 @@ def analyse(
                 others = bounds_of_others(*(tested, subsets) if of_report else (tested[-1:], [subsets[number]]))
             scores = drawn.pop(evaluation.metric.name, None)
             joint = joint_pairs(settings, len(subset.pairs), sum(num_pairs) if of_report else num_pairs[number])
-            tested[-1].append(_test(subset, problem, settings, labelled, scores, others, joint))
+            tested[-1].append(_test(subset, problem, settings, labelled, scores, others, joint, plans[number]))
     together = [_together(*each, settings) for each in zip(evaluations, subsets, tested, strict=True)]
     adjusted = _adjust(evaluations, problems, [pairs for pairs, _ in together], settings, context)
     ranked = [
@@ -185,12 +204,18 @@ def _on(evaluation: EvaluationRecord, systems: list[int], instances: np.ndarray)
     return replace(evaluation, systems=names, stats=stats, present=None, notes=(), **labels)
 
 
-def _drawn_together(problems: Sequence[Problem | None], settings: Settings, context: Context) -> dict[str, np.ndarray]:
+def _drawn_together(
+    problems: Sequence[Problem | None],
+    plans: Sequence[BootstrapPlan | NotEligible | None],
+    settings: Settings,
+    context: Context,
+) -> dict[str, np.ndarray]:
     """Bootstrap scores of the metrics of these problems, drawn together where that can be."""
-    shared = [problem for problem in problems if isinstance(problem, SumsProblem) and problem.draws_jointly]
+    each = [problem for problem, plan in zip(problems, plans, strict=True) if problem and draws_jointly(problem, plan)]
+    shared = [problem for problem in each if isinstance(problem, SumsProblem)]
     if len(shared) < 2:
         return {}
-    context = context.sized(sum(problem.draw_seconds() for problem in shared))
+    context = context.sized(sum(map(draw_seconds, shared)))
     with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
         return draw_all(shared, run)
 
@@ -215,6 +240,7 @@ def _test(
     drawn: np.ndarray | None,
     others: np.ndarray | None,
     joint: int,
+    plan: BootstrapPlan | NotEligible | None,
 ) -> Tested:
     """The tests of a subset, refused where they are not those of the run that is to go on.
 
@@ -233,7 +259,7 @@ def _test(
         if "bootstrap" in subset.settings.tests:
             num_units = len(problem.units.strata)
             check_units(num_units, "the bootstrap test", f"; use {Hint('test', 'permutation')}")
-        pairs, systems = run_tests(problem, context, drawn, others, joint)
+        pairs, systems = run_tests(problem, context, drawn, others, joint, plan)
     of_systems, of_pairs = np.full(len(scores), np.nan), np.full(len(hypotheses.members), np.nan)
     has_errors = systems.column("standard_error").where_present[0]
     if isinstance(problem, SumsProblem) and evaluation.clusters is not None and has_errors:
@@ -268,142 +294,53 @@ def run_tests(
     drawn: np.ndarray | None = None,
     others: np.ndarray | None = None,
     joint: int = 1,
+    plan: BootstrapPlan | NotEligible | None = None,
 ) -> Tested:
     """Run the tests that the settings ask for: the pairs by each test, and the systems, all without names.
 
-    `drawn` are bootstrap scores `[system, resample]`, where they have been drawn with those of other metrics, and
-    `others` `[other, 2]` bounds of the p-values of other metrics that are adjusted together with these. Intervals of
-    `joint` deltas, those of other problems included, hold together.
+    `plan` is that of the bootstrap without sampling, where it has been made; `drawn` are bootstrap scores `[system,
+    resample]`, where they have been drawn with those of other metrics, and `others` `[other, 2]` bounds of the p-values
+    of other metrics that are adjusted together with these. Intervals of `joint` deltas, those of other problems
+    included, hold together.
     """
     settings, pairs = problem.settings, dict[Test, Comparisons]()
     if "permutation" in settings.tests:
-        pairs["permutation"] = problem.exact_permutation(context)
-    tested, spreads = _without_draws(problem, context)
-    num_swapped = len(_open_rows(pairs.get("permutation")))
-    draws = _draws(problem, tested, spreads)
-    context = problem.sized(context, num_swapped, draws=draws and drawn is None)
-    pieces = problem.replicates if drawn is None else lambda run: iter([(run.start, drawn)])
+        pairs["permutation"] = exact_permutation(problem, context)
+    tested, spreads = exact_bootstrap(problem, context, plan)
+    num_swapped, is_drawn = len(open_rows(pairs.get("permutation"))), draws(problem, tested, spreads)
+    context = sized(problem, context, num_swapped, draws=is_drawn and drawn is None)
+    pieces = partial(replicates, problem) if drawn is None else lambda run: iter([(run.start, drawn)])
     if num_swapped:
         pairs["permutation"] = _by_swaps(problem, pairs["permutation"], context, others)
-    tested, spreads, replicates = _by_draws(problem, tested, spreads, pieces, context, joint)
-    spreads = _in_closed_form(problem, spreads, context, joint)
+    tested, spreads, kept = drawn_bootstrap(problem, tested, spreads, pieces, context, joint)
     if tested is not None:
         pairs["bootstrap"] = tested
-    ranks = _ranks(problem, context, pieces, replicates) if settings.leaderboard else None
-    if problem.unshifted and problem.recentred:  # numbers are large: each score by itself, from its own offset
-        alone, offsets = spreads_of(problem.unshifted, context.at("alone")), np.array(problem.recentred.offsets)
+    spreads = with_closed_intervals(problem, spreads, context, joint)
+    ranks = _ranks(problem, context, pieces, kept) if settings.leaderboard else None
+    if isinstance(problem, SumsProblem) and problem.recentred:  # large numbers: each score from its own offset
+        alone, offsets = spreads_of(problem.recentred.alone, context.at("alone")), np.array(problem.recentred.offsets)
         of_scores = slice(0, len(offsets))
         spreads[of_scores] = alone[of_scores] + np.stack([np.zeros(len(offsets)), offsets, offsets], axis=1)
-    is_random = num_swapped > 0 or draws or ranks is not None
+    is_random = num_swapped > 0 or is_drawn or ranks is not None
     return _tables(problem, pairs, spreads, ranks, joint, is_random=is_random)
-
-
-def _without_draws(problem: Problem, context: Context) -> tuple[Comparisons | None, np.ndarray | None]:
-    """The bootstrap without sampling: its test, and the spreads of scores and deltas, where these are asked for.
-
-    Pairs that have to be sampled have no p-value, and the reason says why. Spreads are the standard error and the ends
-    of the interval of each score, then of each delta, `[target, 3]`; none where they take draws, or none at all.
-    """
-    settings, interval = problem.settings, INTERVALS[problem.settings.interval]
-    if not problem.bootstraps or interval.needs == "runs":
-        return None, None
-    must, is_test = settings.method == "exact", "bootstrap" in settings.tests
-    with context.progress_bar("exact bootstrap"):
-        plan = NotEligible("as asked") if settings.method == "montecarlo" else problem.bootstrap_plan
-        if isinstance(plan, NotEligible):
-            if must and is_test:
-                raise NotExact(None, plan.reason)
-            of_all = np.zeros(len(problem.hypotheses.members), np.int8)
-            return exact_columns([plan]).at(of_all) if is_test else None, None
-        assert isinstance(problem, SumsProblem)
-        tested, spreads = None, None
-        if is_test:
-            results = bootstrap_outcomes(problem, plan)
-            refused = (each for each in zip(plan.pairs, results, strict=True) if isinstance(each[1], NotEligible))
-            if must and (first := next(refused, None)):
-                raise NotExact(first[0], first[1].reason)
-            tested = exact_columns(results).at(plan.which)
-        if draws_intervals(problem.metric, settings) and not interval.samples:
-            spreads = linear_intervals(problem, plan)
-        return tested, spreads
-
-
-def _open_rows(pairs: Comparisons | None) -> np.ndarray:
-    """The pairs without a p-value so far."""
-    return np.zeros(0, int) if pairs is None else np.flatnonzero(~pairs.column("p_value").where_present)
-
-
-def _draws(problem: Problem, tested: Comparisons | None, spreads: np.ndarray | None) -> bool:
-    """Whether bootstrap resamples are drawn, for the test or for the spreads."""
-    return len(_open_rows(tested)) > 0 or _draws_spreads(problem, spreads)
-
-
-def _draws_spreads(problem: Problem, spreads: np.ndarray | None) -> bool:
-    of_runs = INTERVALS[problem.settings.interval].needs == "runs"
-    wanted = problem.bootstraps and not of_runs and draws_intervals(problem.metric, problem.settings)
-    return wanted and spreads is None
 
 
 def _by_swaps(problem: Problem, pairs: Comparisons, context: Context, others: np.ndarray | None) -> Comparisons:
     """The permutation test of all pairs, of which those without a p-value so far are sampled."""
-    settings = problem.settings
+    settings, compiles = problem.settings, problem.metric if isinstance(problem, SumsProblem) else None
 
     def swapped(rows: np.ndarray, known: Comparisons) -> Comparisons:
         reasons, p_values = known.column("reason").at(rows), known.column("p_value").known_values()
-        with context.run("permutation", most_resamples(settings), settings.seed, compiles=problem.compiles) as run:
-            count = problem.swap_counter(rows, run)
+        with context.run("permutation", most_resamples(settings), settings.seed, compiles=compiles) as run:
+            count = swap_counter(problem, rows, run)
             if settings.resamples == "auto":
                 return count_until_decided(count, reasons, p_values, settings, others)
             exceed = count(np.arange(len(rows)), 0, settings.resamples)
         p_values = np.asarray(montecarlo_p(exceed, settings.resamples))
-        return problem.beyond_floor(sampled_columns(exceed, p_values, settings.resamples, reasons), rows, context)
+        sampled = sampled_columns(exceed, p_values, settings.resamples, reasons)
+        return beyond_floor(problem, sampled, rows, context)
 
     return completed(pairs, swapped)
-
-
-def _by_draws(
-    problem: Problem,
-    tested: Comparisons | None,
-    spreads: np.ndarray | None,
-    pieces: Callable[[Run], Pieces],
-    context: Context,
-    joint: int = 1,
-) -> tuple[Comparisons | None, np.ndarray | None, np.ndarray | None]:
-    """The bootstrap test of all pairs and the spreads, with draws for what `_without_draws` left open.
-
-    Also the scores `[system, resample]`, where all of them were drawn and kept.
-    """
-    if not _draws(problem, tested, spreads):
-        return tested, spreads, None
-    settings, uncertain = problem.settings, _draws_spreads(problem, spreads)
-    with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
-        exceed, found, replicates = sampled_bootstrap(
-            problem, run, pieces, _open_rows(tested), uncertain=uncertain, joint_pairs=joint
-        )
-
-    def sampled(rows: np.ndarray, known: Comparisons) -> Comparisons:
-        p_values = np.asarray(montecarlo_p(exceed, settings.fixed_resamples))
-        return sampled_columns(exceed, p_values, settings.fixed_resamples, known.column("reason").at(rows))
-
-    return tested and completed(tested, sampled), spreads if found is None else found, replicates
-
-
-def _in_closed_form(problem: Problem, spreads: np.ndarray | None, context: Context, joint: int = 1) -> np.ndarray:
-    """The spreads `[target, 3]` where they are no draws'; NaN where there are none."""
-    if not context.checkpoint.is_part:
-        with context.progress_bar("intervals"):
-            closed = problem.closed_intervals(joint)
-        spreads = spreads if closed is None else closed
-    num_targets = len(problem.hypotheses.scores) + len(problem.hypotheses.members)
-    return np.full((num_targets, 3), np.nan) if spreads is None else spreads
-
-
-def spreads_of(problem: Problem, context: Context) -> np.ndarray:
-    """The spreads `[target, 3]` of all scores, then of all deltas, where no test is asked for; NaN where none are."""
-    tested, spreads = _without_draws(problem, context)
-    context = problem.sized(context, 0, draws=_draws(problem, tested, spreads))
-    _, spreads, _ = _by_draws(problem, tested, spreads, problem.replicates, context)
-    return _in_closed_form(problem, spreads, context)
 
 
 def _ranks(
@@ -412,7 +349,7 @@ def _ranks(
     """Intervals of the ranks of systems on bootstrap resamples; None with one unit, or too little memory."""
     if len(problem.units.strata) == 1:
         return None
-    settings, context = problem.settings, problem.sized(context, 0, draws=True)
+    settings, context = problem.settings, sized(problem, context, draws=True)
     with context.run("leaderboard", settings.fixed_resamples, settings.seed) as run:
         return bootstrap_ranks(problem, run, replicates, pieces)
 

@@ -62,8 +62,9 @@ from sigjax.run.shards import (
     merge_shards,
     tallies_of_report,
 )
-from sigjax.testing.hypotheses import check_finite
-from sigjax.testing.problem import DeltaDistribution, Problem, pairs_of, problem_of
+from sigjax.testing.deltas import DeltaDistribution, drawn, exact_bootstrap_deltas, first_replicates, null_deltas
+from sigjax.testing.problem import Problem, SumsProblem, check_finite, pairs_of
+from sigjax.testing.tests import problem_of
 from sigjax.version import __version__
 
 _SHORT = {"tests": "test", "resamples": "n", "alternative": "alt", "variant": "null", "mid_p": "ties"}
@@ -154,19 +155,32 @@ def distributions_of(
     def problem_by(metric: str) -> Problem:
         return problem_of(by_metric[metric], replace(settings, resamples=settings.fixed_resamples))
 
+    @lru_cache(1)
+    def replicates_by(metric: str) -> np.ndarray:
+        return first_replicates(problem_by(metric))
+
+    def bootstrap_deltas(metric: str, pair: Problem, systems: tuple[int, int]) -> DeltaDistribution:
+        if not isinstance(pair, SumsProblem):
+            of_a, of_b = first_replicates(pair)  # these two alone: every score is a call
+        elif (known := exact_bootstrap_deltas(pair)) is not None:
+            return known
+        else:
+            of_a, of_b = replicates_by(metric)[list(systems)]
+        return drawn(of_a - of_b)
+
     def distribution(metric: str, a: str, b: str, test: Test) -> Distribution | None:
         evaluation = by_metric[metric]
         if evaluation.present is not None:
             pair = common(evaluation, a, b)
             return distributions_of([pair], replace(settings, baseline=None))(metric, a, b, test)
         systems = evaluation.systems.index(a), evaluation.systems.index(b)
-        problem = problem_by(metric)
-        pair = problem.of_pair(systems)
+        pair = problem_by(metric).of_pair(systems)
         no_sample = len(pair.units.strata) == 1 or evaluation.unit == "response" or pair.draws is None
-        if test == "bootstrap" and no_sample or test == "permutation" and pair.studentizes:
+        studentizes = isinstance(pair, SumsProblem) and pair.studentizes
+        if test == "bootstrap" and no_sample or test == "permutation" and studentizes:
             return None
         with checks.named_errors([evaluation], settings):
-            known = pair.null_deltas() if test == "permutation" else problem.bootstrap_deltas(systems)
+            known = null_deltas(pair) if test == "permutation" else bootstrap_deltas(metric, pair, systems)
             check_finite(known.deltas[None], [systems])
         bins = (tuple(column.tolist()) for column in _binned(pair, known, test))
         return Distribution(a, b, metric, test, pair.hypotheses.delta((0, 1)), *bins, resamples=known.resamples)

@@ -22,9 +22,9 @@ from sigjax.records.settings import adjust
 from sigjax.report.words import count, first_of
 from sigjax.resample.units import count_units, units_of_instances
 from sigjax.run.context import gib, memory_for
+from sigjax.testing.budget import exact_budget
 from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.p_values import special, t_quantile, t_tail
-from sigjax.testing.permutation import exact_budget
 from sigjax.testing.problem import in_common
 from sigjax.testing.tilted import least_seconds
 

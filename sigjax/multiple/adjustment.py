@@ -94,10 +94,10 @@ from sigjax.resample.extreme import Extreme, size
 from sigjax.resample.tally import Ladder
 from sigjax.resample.units import norms
 from sigjax.run.context import Context, Run
-from sigjax.testing.hypotheses import Pair, check_finite
+from sigjax.testing.budget import numpy_seconds, swap_seconds
 from sigjax.testing.p_values import Count, clopper_pearson, montecarlo_p, normal_quantile, sampled_columns
 from sigjax.testing.permutation import add_up, swap_problem
-from sigjax.testing.problem import SumsProblem, numpy_seconds
+from sigjax.testing.problem import Pair, SumsProblem, check_finite
 
 LOOKS = tuple(2**k for k in range(13, 21))
 """Numbers of resamples after which pairs may stop: 8,192, then twice as many each time, up to the cap 1,048,576."""
@@ -387,7 +387,7 @@ def maxt(cases: Sequence[SumsProblem], context: Context) -> StepDown:
     first, settings, num_pairs = cases[0], cases[0].settings, len(cases[0].hypotheses.members)
     resamples, seed = settings.fixed_resamples, settings.seed
     if len(cases) == 1:
-        context = context.sized(first.swap_seconds(num_pairs))
+        context = context.sized(swap_seconds(first, num_pairs))
         with context.run(settings.correction, resamples, seed, compiles=first.metric) as run:
             return _of_metric(first, run)
     columns, units = num_columns(cases), len(first.units.strata)

@@ -47,7 +47,7 @@ from sigjax.studies.flips import Flips, FlipsOptions, flips_of, instance_names
 from sigjax.studies.study import StudyResult
 from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import t_quantile
-from sigjax.testing.problem import problem_of
+from sigjax.testing.tests import problem_of
 
 Verdict = Literal["no worse", "worse", "cannot tell"]
 

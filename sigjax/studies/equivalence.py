@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -37,8 +38,9 @@ from sigjax.testing.jackknife import (
     tango_tail,
 )
 from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.problem import Problem, SumsProblem, problem_of
+from sigjax.testing.problem import Problem, SumsProblem
 from sigjax.testing.replicates import kept_replicates
+from sigjax.testing.tests import problem_of, replicates, sized
 from sigjax.testing.uncertainty import Basic, quantile_levels, quantiles, standard_errors
 
 Claim = Literal["equivalence", "non-inferiority"]
@@ -89,11 +91,11 @@ def _bootstrap_tests(case: Problem, margin: float, context: Context) -> tuple[st
     """
     settings, tests = case.settings, []
     shape, levels = (len(case.hypotheses.scores), settings.fixed_resamples), quantile_levels(_interval_level(settings))
-    with case.sized(context, 0, draws=True).run("bootstrap", shape[1], settings.seed) as run:
-        replicates = kept_replicates(case.replicates, shape[0], run)
+    with sized(case, context, draws=True).run("bootstrap", shape[1], settings.seed) as run:
+        scores = kept_replicates(partial(replicates, case), shape[0], run)
     observed = (column.tolist() for column in case.hypotheses.observed(case.hypotheses.members))
     for (a, b), delta, tolerance in zip(case.hypotheses.pairs, *observed, strict=True):
-        deltas, slack = replicates[a] - replicates[b], np.float64(tolerance)
+        deltas, slack = scores[a] - scores[b], np.float64(tolerance)
         above = Extreme(np.float64(delta + margin), slack, "greater").met(deltas - delta)
         below = Extreme(np.float64(delta - margin), slack, "less").met(deltas - delta)
         exceed = int(np.count_nonzero(above)), int(np.count_nonzero(below))

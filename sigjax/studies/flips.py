@@ -44,7 +44,7 @@ from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import Study, StudyResult, caption, grouped, study_signature, with_adjusted_p
 from sigjax.studies.trials import by_one_metric, check_pair, on_instances, signed_data
 from sigjax.testing.jackknife import two_way_influences
-from sigjax.testing.problem import problem_of
+from sigjax.testing.tests import problem_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

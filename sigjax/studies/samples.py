@@ -52,6 +52,7 @@ from sigjax.studies.study import (
 )
 from sigjax.studies.tests import ClassicalTest, rank_sum
 from sigjax.studies.trials import by_one_metric, on_instances
+from sigjax.testing.columns import ColumnsProblem
 from sigjax.testing.jackknife import (
     degrees_of_freedom,
     influences,
@@ -62,7 +63,8 @@ from sigjax.testing.jackknife import (
 )
 from sigjax.testing.p_values import log_upper
 from sigjax.testing.permutation import two_sample_test
-from sigjax.testing.problem import ColumnsProblem, SumsProblem, problem_of
+from sigjax.testing.problem import SumsProblem
+from sigjax.testing.tests import problem_of
 
 
 def samples_of(
@@ -154,8 +156,8 @@ def spread_of(
     case = problem_of(sample, settings, np.zeros((0, 2), np.int32))
     assert isinstance(case, SumsProblem)
     offset, measured = 0.0, case
-    if case.unshifted and case.recentred:
-        offset, measured, binary = case.recentred.offsets[0], case.unshifted, False
+    if case.recentred:
+        offset, measured, binary = case.recentred.offsets[0], case.recentred.alone, False
     elif not binary:
         measured = case = replace(case, metric=sample.metric)
     error, low, high = jackknife_intervals(measured, proportions=binary)[0].tolist()
@@ -191,9 +193,9 @@ def _is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float | Non
 
 
 def _distance(case: SumsProblem, against: float) -> float:
-    if not (case.unshifted and case.recentred):
+    if not case.recentred:
         return case.hypotheses.scores[0] - against
-    (score,), (offset,) = case.unshifted.hypotheses.scores, case.recentred.offsets
+    (score,), (offset,) = case.recentred.alone.hypotheses.scores, case.recentred.offsets
     return score + float(Fraction(repr(offset)) - Fraction(repr(against)))  # decimals, as they were written
 
 
@@ -262,7 +264,7 @@ def _by_t(case: SumsProblem, error: float | None, against: float) -> dict[str, A
     if not error:
         notes = ("a test by t of units that are all alike shows nothing: p is 1",)
         return {"test": "t", "method": "t", "log_p": 0.0, "p_value": 1.0, "notes": notes}
-    moves = influences(case.unshifted or case)[0]
+    moves = influences(case.recentred.alone if case.recentred else case)[0]
     skewed, side = float(skewness(moves, np.array(error))), case.settings.alternative
     p_value = skewed_tail(_distance(case, against), error, skewed, 0.0, degrees, side, nearer=True)
     log_p = math.log(p_value) if p_value > 0.0 else -math.inf

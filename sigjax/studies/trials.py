@@ -28,9 +28,8 @@ from sigjax.resample.units import Units, make_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, NotTraceable, progress_bar
 from sigjax.studies.formulas import check_resamples
-from sigjax.testing.hypotheses import NotFinite
 from sigjax.testing.permutation import plan_exact
-from sigjax.testing.problem import SumsProblem
+from sigjax.testing.problem import NotFinite, SumsProblem
 
 Maker = Callable[[np.ndarray], np.ndarray]
 """Trials `[trial]` (int64) -> statistics `[trial, system, unit, stat]` (int64), in the fixed point of the units."""

@@ -43,14 +43,21 @@ from sigjax.resample.projection import (
 from sigjax.resample.tally import Deltas
 from sigjax.run.backend import most_bytes, room
 from sigjax.run.context import Run, fits, gib
-from sigjax.testing.hypotheses import EquivalentPairs, Pair, PairedProblem, SumsData, scores_at, slope_in
-from sigjax.testing.intervals import INTERVALS
+from sigjax.testing.intervals import INTERVALS, draws_intervals
+from sigjax.testing.problem import EquivalentPairs, Pair, Problem, SumsProblem, scores_at, slope_in
 from sigjax.testing.replicates import JointDeltas, accelerations, bca_levels
 from sigjax.testing.summaries import summarize
 from sigjax.testing.uncertainty import Percentile, Pieces, quantile_levels, targets_of
 
 
-def draw_all(cases: Sequence[SumsData], run: Run) -> dict[str, np.ndarray]:
+def bootstraps(problem: Problem) -> bool:
+    """Whether the bootstrap has a part: the test, or intervals and standard errors that take it. One unit has none."""
+    settings = problem.settings
+    needed = "bootstrap" in settings.tests or draws_intervals(problem.metric, settings)
+    return needed and INTERVALS[settings.interval].needs != "runs" and len(problem.units.strata) > 1
+
+
+def draw_all(cases: Sequence[SumsProblem], run: Run) -> dict[str, np.ndarray]:
     """Scores `[system, resample]` of several metrics of the same units on the same resamples, by name of the metric.
 
     None of them where the scores do not fit into memory, stay on the device or are kept in tallies, or where sums would
@@ -70,7 +77,7 @@ def draw_all(cases: Sequence[SumsData], run: Run) -> dict[str, np.ndarray]:
     return scores
 
 
-def replicate_pieces(case: SumsData, run: Run) -> Pieces:
+def replicate_pieces(case: SumsProblem, run: Run) -> Pieces:
     """Scores of all systems by one metric on the resamples of the run, piece by piece."""
     return ((start, scores) for start, (scores,) in replicates(*_projected([case], run), run))
 
@@ -79,7 +86,7 @@ def _arithmetic(projection: Projection) -> tuple[object, ...]:
     return type(projection), projection.matrix.dtype if isinstance(projection, DrawsProduct) else None
 
 
-def _projected(cases: Sequence[SumsData], run: Run) -> tuple[Projection, list[Scored]]:
+def _projected(cases: Sequence[SumsProblem], run: Run) -> tuple[Projection, list[Scored]]:
     """How to make the sums of these metrics; statistics that they have in common are one column."""
     draws, compiled = draws_from_strata(cases[0].units.strata), bool(run.backend.devices)
     in_bytes = most_bytes(run.backend, counts=True)
@@ -103,7 +110,7 @@ def _projected(cases: Sequence[SumsData], run: Run) -> tuple[Projection, list[Sc
 
 
 def sampled_bootstrap(
-    case: PairedProblem,
+    case: Problem,
     run: Run,
     pieces: Callable[[Run], Pieces],
     tested: np.ndarray,
@@ -149,7 +156,7 @@ class BootstrapPlan(NamedTuple):
     """[pair] the problem of each pair."""
 
 
-def plan_bootstrap(case: SumsData, problems: EquivalentPairs, budget: float) -> BootstrapPlan | NotEligible:
+def plan_bootstrap(case: SumsProblem, problems: EquivalentPairs, budget: float) -> BootstrapPlan | NotEligible:
     """Distributions of systems and pairs, if the score is linear and they fit memory and budget (nominal seconds).
 
     `problems` are those of the permutation test: pairs that are alike in it are so here, if there are no strata.
@@ -194,7 +201,7 @@ def _key(lattice: DrawLattice) -> tuple[bytes | int, ...]:
     return *(column.tobytes() for column in lattice[:3]), lattice.offset, lattice.scale
 
 
-def _linear_score(case: SumsData) -> tuple[int, float] | NotEligible:
+def _linear_score(case: SumsProblem) -> tuple[int, float] | NotEligible:
     """The one statistic that varies over units, and the slope of the score in it; the others are equal."""
     units = case.units
     totals = units.totals
@@ -212,7 +219,7 @@ def _linear_score(case: SumsData) -> tuple[int, float] | NotEligible:
     return stat, slope
 
 
-def linear_intervals(case: SumsData, plan: BootstrapPlan) -> np.ndarray:
+def linear_intervals(case: SumsProblem, plan: BootstrapPlan) -> np.ndarray:
     """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
 
     They are those that infinitely many resamples give.
@@ -235,7 +242,7 @@ def linear_intervals(case: SumsData, plan: BootstrapPlan) -> np.ndarray:
 
 
 def _uncertainty(
-    case: SumsData, plan: BootstrapPlan, lattice: DrawLattice, origin: np.ndarray, acceleration: float
+    case: SumsProblem, plan: BootstrapPlan, lattice: DrawLattice, origin: np.ndarray, acceleration: float
 ) -> np.ndarray:
     """Standard error and ends `[3]` of score(sum), or of score(sum) - score(origin) for a difference of sums."""
     level, kind = case.settings.level, case.settings.interval
@@ -250,7 +257,7 @@ def _uncertainty(
     return np.append(abs(plan.slope) * standard_error(lattice), ends)
 
 
-def bootstrap_outcomes(case: SumsData, plan: BootstrapPlan) -> list[ExactP | NotEligible]:
+def bootstrap_outcomes(case: SumsProblem, plan: BootstrapPlan) -> list[ExactP | NotEligible]:
     """The bootstrap test of each problem, as infinitely many resamples give it; none where p is 0."""
     results: list[ExactP | NotEligible] = []
     for lattice in plan.pairs.values():

@@ -77,8 +77,8 @@ from sigjax.metrics.ratios import mean_score
 from sigjax.records import Alternative, Score
 from sigjax.resample.draws import row_keys, words
 from sigjax.resample.units import Units, norms, total, variance
-from sigjax.testing.hypotheses import Pair, SumsData, check_finite
 from sigjax.testing.p_values import normal_quantile, special, t_quantile, t_tail
+from sigjax.testing.problem import Pair, SumsProblem, check_finite
 
 _NUMBERS = 2**21
 """Influences of pairs, or statistics without one unit at a time, that are held at once."""
@@ -91,12 +91,12 @@ _RIDGE = 1e-12
 """Part of each variance that is added to it: the covariance of systems that are sums of others has a root then."""
 
 
-def influences(case: SumsData) -> np.ndarray:
+def influences(case: SumsProblem) -> np.ndarray:
     """The influence of each unit on the score of each system, `[system, unit]`; 0 for the only unit of a stratum.
 
     >>> from sigjax import Evaluation
     >>> from sigjax.records import Settings
-    >>> from sigjax.testing.problem import problem_of
+    >>> from sigjax.testing.tests import problem_of
     >>> evaluation = Evaluation.from_arrays({"A": [1, 2, 3, 6], "B": [1, 1, 1, 1]})
     >>> influences(problem_of(evaluation, Settings())).round(4)
     array([[-0.5774, -0.2887,  0.    ,  0.866 ],
@@ -332,7 +332,7 @@ def _errors(moves: np.ndarray, largest: np.ndarray) -> np.ndarray:
     return np.where(errors > math.sqrt(NO_VARIANCE) * largest, errors, 0.0)
 
 
-def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> np.ndarray:
+def two_way_intervals(case: SumsProblem, joint_pairs: int = 1) -> np.ndarray:
     """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
 
     Intervals of `joint_pairs` deltas hold together.
@@ -422,7 +422,7 @@ _TANGO_WIDTH = 1e-14
 """How near their ends are known, of differences from -1 to 1."""
 
 
-def right_or_wrong(case: SumsData) -> bool:
+def right_or_wrong(case: SumsProblem) -> bool:
     """Whether each unit is one answer, 0 or 1, and the score is the share of ones, without strata."""
     units = case.units
     if case.moved or case.metric.score is not mean_score or units.divisors is not None or units.strata.any():
@@ -440,7 +440,7 @@ def bonferroni_level(level: float, count: float) -> float:
     return level if count <= 1 else 1.0 - (1.0 - level) / count
 
 
-def jackknife_intervals(case: SumsData, joint_pairs: int = 1, *, proportions: bool = True) -> np.ndarray:
+def jackknife_intervals(case: SumsProblem, joint_pairs: int = 1, *, proportions: bool = True) -> np.ndarray:
     """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
 
     Ends are NaN where there is no interval. Intervals of `joint_pairs` deltas, those of other problems included, hold
@@ -468,7 +468,7 @@ def jackknife_intervals(case: SumsData, joint_pairs: int = 1, *, proportions: bo
 
 
 def _joint_level(
-    case: SumsData, moves: np.ndarray, targets: np.ndarray, varies: np.ndarray, *, proportions: bool
+    case: SumsProblem, moves: np.ndarray, targets: np.ndarray, varies: np.ndarray, *, proportions: bool
 ) -> float:
     """The level at which all intervals of some targets `[target, 2]` hold together.
 
@@ -486,7 +486,7 @@ def _joint_level(
     return max(joint_level(maxima, settings.level, others), settings.level)  # draws may put it just below
 
 
-def _of_proportions(case: SumsData, errors: _Both, levels: tuple[float, ...]) -> np.ndarray:
+def _of_proportions(case: SumsProblem, errors: _Both, levels: tuple[float, ...]) -> np.ndarray:
     """Wilson's intervals of all scores and Tango's of all deltas."""
     num_units, (only_a, only_b, which) = case.units.values.shape[1], _only(case)
     pairs = [ends[which] for ends in tango_interval(only_a, only_b, num_units, levels[1])]
@@ -494,7 +494,7 @@ def _of_proportions(case: SumsData, errors: _Both, levels: tuple[float, ...]) ->
     return np.concatenate([np.stack([errors[0], *systems], axis=1), np.stack([errors[1], *pairs], axis=1)])
 
 
-def _only(case: SumsData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _only(case: SumsProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Numbers of instances that only a, and only b, has right, `[problem]` float64; and the problem of each pair."""
     counted = case.counted
     if counted is None:  # no system differs from another
@@ -504,7 +504,7 @@ def _only(case: SumsData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return only_a, only_b, counted.which
 
 
-def _errors_of_proportions(case: SumsData) -> _Both:
+def _errors_of_proportions(case: SumsProblem) -> _Both:
     """Standard errors from counts: the sums of squares of differences, and of their mean, are whole numbers."""
     num_units, right, (only_a, only_b, which) = float(case.units.values.shape[1]), case.units.totals[:, 0], _only(case)
     scale = num_units**2 * max(num_units - 1.0, 1.0)
@@ -512,7 +512,7 @@ def _errors_of_proportions(case: SumsData) -> _Both:
     return np.sqrt(right * (num_units - right) / scale), of_pairs[which]
 
 
-def _by_t(case: SumsData, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]) -> np.ndarray:
+def _by_t(case: SumsProblem, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]) -> np.ndarray:
     """Intervals by t of all scores and deltas, corrected for skewness and cut at the bounds of the metric.
 
     There are none where no stratum has two units.

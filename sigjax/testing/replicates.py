@@ -33,9 +33,9 @@ from sigjax.resample.projection import ColumnIndices, draws_projection
 from sigjax.resample.units import total
 from sigjax.run.backend import most_bytes
 from sigjax.run.context import Run, fits, gib, in_threads, memory_for
-from sigjax.testing.hypotheses import PairedProblem, SumsData, check_finite
 from sigjax.testing.jackknife import NO_VARIANCE, STEP, bonferroni_level, slope
 from sigjax.testing.p_values import normal_below, normal_quantile
+from sigjax.testing.problem import Problem, SumsProblem, check_finite
 from sigjax.testing.uncertainty import Percentile, Pieces, Targets, quantile_levels
 
 _CACHED = 2**16
@@ -113,7 +113,7 @@ class JointDeltas(Simultaneous):
     by Bonferroni's inequality those of all do at 1 - alpha. The targets are all systems and pairs.
     """
 
-    def __init__(self, case: PairedProblem, targets: Targets, joint_pairs: int) -> None:
+    def __init__(self, case: Problem, targets: Targets, joint_pairs: int) -> None:
         super().__init__(case, targets)
         self.level_of_scores, num_pairs = self.level, len(targets.members) - targets.num_systems
         self.level = bonferroni_level(self.level, max(joint_pairs, num_pairs) / num_pairs)
@@ -143,7 +143,7 @@ class Bca(Percentile):
 
     takes_shares = True
 
-    def __init__(self, case: PairedProblem, targets: Targets) -> None:
+    def __init__(self, case: Problem, targets: Targets) -> None:
         super().__init__(case, targets)
         self.accelerations = accelerations(case, targets.members)
 
@@ -154,7 +154,7 @@ class Bca(Percentile):
         return np.array([ends or (math.nan, math.nan) for ends in corrected]).reshape(-1, 2)
 
 
-def accelerations(case: PairedProblem, members: np.ndarray) -> np.ndarray:
+def accelerations(case: Problem, members: np.ndarray) -> np.ndarray:
     """The acceleration of each target, from `members` `[target, 2]` as in `Targets`."""
     observed, strata = np.abs([*case.hypotheses.scores, 0.0]), case.units.strata
     rounding = _ROUNDING * (observed[members[:, 0]] + observed[members[:, 1]])
@@ -234,9 +234,9 @@ class Studentized(Percentile):
     that a double holds. Slopes are by differences of `steps` `[system, stat]`.
     """
 
-    def __init__(self, case: PairedProblem, targets: Targets) -> None:
+    def __init__(self, case: Problem, targets: Targets) -> None:
         super().__init__(case, targets)
-        assert isinstance(case, SumsData)
+        assert isinstance(case, SumsProblem)
         self.case, self.own = case, targets
         self.num_rows += len(targets.members)
         _check_memory(case, self.num_rows)
@@ -361,7 +361,7 @@ def _in_order(first: tuple[int, int], second: tuple[int, int]) -> tuple[tuple[in
     return (first, second) if first <= second else (second, first)
 
 
-def _check_memory(case: SumsData, num_rows: int) -> None:
+def _check_memory(case: SumsProblem, num_rows: int) -> None:
     """Refuse what does not fit: all replicates, and products of statistics as whole numbers and as a matrix."""
     num_systems, _, num_stats = case.units.values.shape
     num_strata = int(case.units.strata[-1]) + 1

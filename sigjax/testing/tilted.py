@@ -45,12 +45,12 @@ import math
 
 import numpy as np
 
-from sigjax.records import Column, Comparisons
+from sigjax.records import CORRECTIONS, Column, Comparisons
 from sigjax.resample.draws import STREAMS, words
 from sigjax.run.context import Context, ahead, num_cores
-from sigjax.testing.hypotheses import Pair, SumsData
+from sigjax.testing.budget import exact_budget
 from sigjax.testing.p_values import t_quantile
-from sigjax.testing.permutation import exact_budget
+from sigjax.testing.problem import Pair, Problem, SumsProblem
 
 _MOST, _FEWEST, _NUMBERS = 512, 64, 2**21
 """Vectors of a pair: as many as the budget and, for many units, so many random numbers allow."""
@@ -78,11 +78,17 @@ _CHUNK = 2**15
 """Numbers that are worked on together, so that they stay in the cache."""
 
 
-def beyond_floor(case: SumsData, sampled: Comparisons, rows: np.ndarray, context: Context) -> Comparisons:
+def beyond_floor(case: Problem, sampled: Comparisons, rows: np.ndarray, context: Context) -> Comparisons:
     """The columns of the sampled pairs at the positions `rows`, by tilted swaps where no plain one was extreme.
 
-    The number of vectors depends on nothing observed: on the numbers of units, statistics and sampled pairs.
+    All swaps are plain for metrics that are not sums, and where the settings need them to be. The number of vectors
+    depends on nothing observed: on the numbers of units, statistics and sampled pairs.
     """
+    plain = case.settings.method != "auto" or CORRECTIONS[case.settings.correction].is_resampled
+    if plain or not isinstance(case, SumsProblem) or case.studentizes or case.exchanges != "units":
+        return sampled
+    if context.checkpoint.is_part:
+        return sampled  # shards leave it to the merge
     settings, (_, num_units, num_stats) = case.settings, case.units.values.shape
     affordable = _FEWEST * exact_budget(settings) / least_seconds(len(rows), num_units, num_stats)
     num_vectors = min(max(_NUMBERS // num_units, 2 * _FEWEST), int(affordable), _MOST)
@@ -140,7 +146,7 @@ def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarr
 class Orbit:
     """All swaps of two systems, of which one is observed: the units on which they differ, and the paths outwards."""
 
-    def __init__(self, case: SumsData, pair: Pair) -> None:
+    def __init__(self, case: SumsProblem, pair: Pair) -> None:
         a, b = case.units.values[list(pair)]
         self.units, self._scores = np.flatnonzero((a != b).any(axis=1)), case.scores
         self.apart = (a - b)[self.units].astype(np.float64)

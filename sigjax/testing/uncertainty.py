@@ -10,7 +10,7 @@ import numpy as np
 
 from sigjax.resample.units import variance
 from sigjax.run.context import Run
-from sigjax.testing.hypotheses import Hypotheses, PairedProblem
+from sigjax.testing.problem import Hypotheses, Problem
 
 _SAFE = 1e-140
 """Standard errors above this have squares that are as precise as any number."""
@@ -56,7 +56,7 @@ class Percentile:
     takes_largest: ClassVar[bool] = False
     """Whether `with_all` takes the largest deviations."""
 
-    def __init__(self, case: PairedProblem, targets: Targets) -> None:
+    def __init__(self, case: Problem, targets: Targets) -> None:
         self.targets, self.level, self.num_rows = targets, case.settings.level, targets.num_systems
 
     def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:

@@ -10,8 +10,8 @@ import scipy.stats
 from sigjax import Evaluation, InputError, compare
 from sigjax.records import Settings
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys
-from sigjax.testing.problem import problem_of
 from sigjax.testing.replicates import Studentized
+from sigjax.testing.tests import problem_of
 from sigjax.testing.uncertainty import targets_of
 
 RESAMPLES = 3000
