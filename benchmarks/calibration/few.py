@@ -153,14 +153,14 @@ def _of_sample(world: World, sample: Sample, seed: int) -> Iterator[tuple[tuple[
     """What the intervals of each kind miss in a data set, and whether tests find the systems farthest apart alike."""
     clusters = None if sample.clusters is None else sample.clusters.tolist()
     evaluation = sigjax.Evaluation.from_arrays(dict(zip("abcde", sample.values, strict=True)), clusters=clusters)
-    case = problem_of(
+    problem = problem_of(
         evaluation, Settings(test=(), method="montecarlo", resamples=RESAMPLES, seed=seed, confidence_level=LEVEL)
     )
     truths = np.array(world.truths)
     first, second = np.array(list(combinations(range(5), 2))).T
     for kind in KINDS:
-        settings = replace(case.settings, interval=kind)
-        ends = spreads_of(replace(case, settings=settings), Context("numpy"))[:, 1:]
+        settings = replace(problem.settings, interval=kind)
+        ends = spreads_of(replace(problem, settings=settings), Context("numpy"))[:, 1:]
         deltas = _missed(ends[len(truths) :], truths[first] - truths[second])
         if kind != "simultaneous":
             yield ("delta", kind), deltas

@@ -23,14 +23,14 @@ _CACHED = 2**18
 
 
 def bootstrap_ranks(
-    case: Problem, run: Run, drawn: np.ndarray | None, pieces: Callable[[Run], Pieces]
+    problem: Problem, run: Run, drawn: np.ndarray | None, pieces: Callable[[Run], Pieces]
 ) -> list[tuple[int, int]] | None:
     """The interval of the rank of each system, or None where the replicates do not fit into memory.
 
     `drawn` are the bootstrap scores `[system, resample]` where they are at hand, which are overwritten; else `pieces`
     draws them, for a part of a run, piece by piece.
     """
-    settings, hypotheses = case.settings, case.hypotheses
+    settings, hypotheses = problem.settings, problem.hypotheses
     tally = run.checkpoint.tally(ranks=len(hypotheses.scores))
     if tally is not None:
         ranks = tally.arrays["ranks"]
@@ -41,7 +41,7 @@ def bootstrap_ranks(
         values = kept_replicates(pieces, shape[0], run) if drawn is None else drawn
         if run.checkpoint.is_part:
             return None
-        values *= 1.0 if case.metric.higher_is_better else -1.0
+        values *= 1.0 if problem.metric.higher_is_better else -1.0
         ranks = rank_quantiles(values, np.array(hypotheses.tolerances), settings.level)
         run.checkpoint.finish(0, run.resamples, ranks=ranks)
     return [(low, high) for low, high in ranks.tolist()]

@@ -420,20 +420,20 @@ _ROUNDING_OF_Z = 2.0**-26
 """z closer than this, relatively, are ties: rounding of slopes moves it by far less."""
 
 
-def swap_counter(case: SumsProblem, tested: np.ndarray, run: Run) -> Count:
+def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> Count:
     """Count the swaps at least as extreme as observed, for some of the pairs at the positions `tested`."""
-    metric, settings = case.metric, case.settings
-    _, num_units, num_stats = case.units.values.shape
-    whole = None if case.studentizes else swap_problem(case, tested, run)
+    metric, settings = problem.metric, problem.settings
+    _, num_units, num_stats = problem.units.values.shape
+    whole = None if problem.studentizes else swap_problem(problem, tested, run)
     at_once = max(1, len(tested) if whole else min(len(tested), _PRODUCTS // (num_units * num_stats**2)))
 
-    def problem_at(rows: np.ndarray) -> tuple[ScaledProjection, Pairs | StudentizedPairs]:
+    def at_rows(rows: np.ndarray) -> tuple[ScaledProjection, Pairs | StudentizedPairs]:
         if whole is None:
-            return studentized_problem(case, tested[rows], run)
+            return studentized_problem(problem, tested[rows], run)
         return whole[0], Pairs(*(column[rows] for column in whole[1]))
 
     def count_some(indices: np.ndarray, start: int, end: int, run: Run) -> np.ndarray:
-        (swaps, some), members = problem_at(_few_sizes(indices, at_once, run)), case.hypotheses.members[tested[indices]]
+        (swaps, some), members = at_rows(_few_sizes(indices, at_once, run)), problem.hypotheses.members[tested[indices]]
 
         def pieces(subrun: Run) -> Iterator[tuple[int, np.ndarray]]:
             found = count_swaps(swaps, some, subrun, metric=metric, alternative=settings.alternative)
@@ -453,9 +453,11 @@ def swap_counter(case: SumsProblem, tested: np.ndarray, run: Run) -> Count:
     return count
 
 
-def studentized_problem(case: SumsProblem, indices: np.ndarray, run: Run) -> tuple[ScaledProjection, StudentizedPairs]:
+def studentized_problem(
+    problem: SumsProblem, indices: np.ndarray, run: Run
+) -> tuple[ScaledProjection, StudentizedPairs]:
     """The arrays that the engine needs to swap the pairs at these positions, and to tell the error of delta."""
-    units, hypotheses = case.units, case.hypotheses
+    units, hypotheses = problem.units, problem.hypotheses
     (a, b), values = hypotheses.members[indices].T, units.values
     largest = np.abs(values).max(axis=0).astype(np.float64)
     # Powers of two in which the squares of S, and so all sums of products, stay below `_LAST_PRODUCT`.
@@ -492,17 +494,17 @@ def studentized_problem(case: SumsProblem, indices: np.ndarray, run: Run) -> tup
     )
     with np.errstate(all="ignore"):
         nothing = np.zeros((len(columns) + len(more), 1))
-        observed = np.asarray(studentized_deltas(nothing, packed, units.divisors, case.metric.score))[:, 0]
+        observed = np.asarray(studentized_deltas(nothing, packed, units.divisors, problem.metric.score))[:, 0]
         delta = np.abs(hypotheses.deltas[indices])
         rounded = np.where(delta > tolerance, np.abs(observed) * (tolerance / delta), np.abs(observed))
     packed = packed._replace(delta=observed, tolerance=rounded + _ROUNDING_OF_Z * np.abs(observed))
     return ScaledProjection(projection, units.divisors), packed
 
 
-def swap_problem(case: SumsProblem, indices: np.ndarray | slice, run: Run) -> tuple[ScaledProjection, Pairs]:
+def swap_problem(problem: SumsProblem, indices: np.ndarray | slice, run: Run) -> tuple[ScaledProjection, Pairs]:
     """The arrays that the engine needs to swap the pairs at these positions."""
-    units, hypotheses = case.units, case.hypotheses
-    projection, of_first, of_second = _projection(case, run)
+    units, hypotheses = problem.units, problem.hypotheses
+    projection, of_first, of_second = _projection(problem, run)
     (a, b), delta = hypotheses.members[indices].T, hypotheses.deltas[indices]
     # The system with the higher score is the first, so that no p-value depends on the order of the data.
     turned = (delta < 0.0)[:, None]
@@ -517,19 +519,19 @@ def swap_problem(case: SumsProblem, indices: np.ndarray | slice, run: Run) -> tu
     return ScaledProjection(projection, units.divisors), packed
 
 
-def _projection(case: SumsProblem, run: Run) -> tuple[Projection, np.ndarray, np.ndarray]:
+def _projection(problem: SumsProblem, run: Run) -> tuple[Projection, np.ndarray, np.ndarray]:
     """The projection to the sums that the first system of a pair gives away, and gets, and the columns of each.
 
     Both column indices are `[system, stat]`; they are the same where whole units are swapped.
     """
-    units, compiled, in_bytes = case.units, bool(run.backend.devices), most_bytes(run.backend)
-    if units.outputs is None or case.exchanges == "units":
+    units, compiled, in_bytes = problem.units, bool(run.backend.devices), most_bytes(run.backend)
+    if units.outputs is None or problem.exchanges == "units":
         # Swaps see differences only: measured from the first system, columns that all systems share vanish.
         columns, (indices, _) = distinct_columns(units.values - units.values[:1])
         draws = draws_from_strata(units.strata)
         projection = swap_projection(columns, draws, compiled=compiled, most_bytes=in_bytes)
         return projection, indices, indices
-    outputs = whole_runs(units.outputs) if case.exchanges == "runs" else units.outputs
+    outputs = whole_runs(units.outputs) if problem.exchanges == "runs" else units.outputs
     values, sizes = outputs.values, outputs.sizes
     # As many outputs go as come: what all outputs of a unit have in common (gold sizes) vanishes, too.
     first = (np.cumsum(sizes) - sizes)[outputs.unit]
@@ -568,22 +570,22 @@ _SECONDS = 1e-8
 """That NumPy takes to choose or leave a unit (measured)."""
 
 
-def two_sample_test(case: SumsProblem, first: int, context: Context) -> Comparisons:
+def two_sample_test(problem: SumsProblem, first: int, context: Context) -> Comparisons:
     """The columns of the permutation test of two systems on different units, exact if it can be, else Monte Carlo.
 
-    `case` is of both systems on the units of both, those of the first system before the others; a system has nothing on
-    the units of the other.
+    `problem` is of both systems on the units of both, those of the first system before the others; a system has nothing
+    on the units of the other.
     """
-    units = case.units.values.sum(axis=0)
-    exact = NotEligible("as asked") if case.settings.method == "montecarlo" else _exact_unpaired(case, units, first)
+    units, asked = problem.units.values.sum(axis=0), problem.settings.method == "montecarlo"
+    exact = NotEligible("as asked") if asked else _exact_unpaired(problem, units, first)
     if isinstance(exact, ExactP):
         return exact_columns([exact])
-    if case.settings.method == "exact":
+    if problem.settings.method == "exact":
         raise NotExact((0, 1), exact.reason)
-    return _montecarlo(case, units, first, context, exact.reason)
+    return _montecarlo(problem, units, first, context, exact.reason)
 
 
-def _exact_unpaired(case: SumsProblem, units: np.ndarray, first: int) -> ExactP | NotEligible:
+def _exact_unpaired(problem: SumsProblem, units: np.ndarray, first: int) -> ExactP | NotEligible:
     """The exact test of units `[unit, stat]`: by the distribution of one statistic, else by all choices of units."""
     varying = np.flatnonzero((units != units[0]).any(axis=0))
     if not varying.size:
@@ -592,33 +594,34 @@ def _exact_unpaired(case: SumsProblem, units: np.ndarray, first: int) -> ExactP 
     if not isinstance(of_sum, NotEligible):
         sums = np.tile(first * units[0].astype(np.float64), (len(of_sum.sums), 1))
         sums[:, varying[0]] = of_sum.sums
-        found = of_sum.tail(_criterion(case, [(0, 1)]).met(_deltas_of(case, (0, 1), sums)[None])[0])
+        found = of_sum.tail(_criterion(problem, [(0, 1)]).met(_deltas_of(problem, (0, 1), sums)[None])[0])
         if found is None:
             return NotEligible("the p-value is too small for sums of probabilities")
-        return found._replace(reason=f"one statistic differs ({case.metric.stat_names[varying[0]]})")
+        return found._replace(reason=f"one statistic differs ({problem.metric.stat_names[varying[0]]})")
     plan = find_choices(first, len(units), units.shape[1], "units")
     if isinstance(plan, NotEligible):
         return of_sum if of_sum.reason else plan
-    if plan.num_bytes > case.settings.memory * 2**30:
-        return NotEligible(f"an exact test takes more than {case.settings.memory:,.3g} GiB")
-    deltas = _deltas_of(case, (0, 1), chosen_sums(units, first).astype(np.float64))
-    p_value = int(_criterion(case, [(0, 1)]).met(deltas[None]).sum()) / plan.number
+    if plan.num_bytes > problem.settings.memory * 2**30:
+        return NotEligible(f"an exact test takes more than {problem.settings.memory:,.3g} GiB")
+    deltas = _deltas_of(problem, (0, 1), chosen_sums(units, first).astype(np.float64))
+    p_value = int(_criterion(problem, [(0, 1)]).met(deltas[None]).sum()) / plan.number
     return ExactP(p_value, math.log10(p_value), 0.0, reason=f"all {plan.number:,} choices of units")
 
 
-def _montecarlo(case: SumsProblem, units: np.ndarray, first: int, context: Context, reason: str) -> Comparisons:
+def _montecarlo(problem: SumsProblem, units: np.ndarray, first: int, context: Context, reason: str) -> Comparisons:
     """The test by random choices of units.
 
     What is chosen is the smaller sample, from sorted units: neither the order of the systems nor that of their units
     changes the two-sided p.
     """
-    resamples, fewer = case.settings.fixed_resamples, min(first, len(units) - first)
-    criterion = _criterion(case, [(0, 1)])
-    both, sorted_units = case.units.totals.sum(axis=0), units[np.lexsort(units.T)]
-    problem = ScaledProjection(choice(fewer, sorted_units), None)
-    with context.sized(_SECONDS * resamples * len(units)).run("choices of units", resamples, case.settings.seed) as run:
-        sums = (swapped_sums(problem, piece).T for piece in run.blocks(units.shape[1]))
-        deltas = (_deltas_of(case, (0, 1), of_fewer if fewer == first else both - of_fewer) for of_fewer in sums)
+    resamples, fewer = problem.settings.fixed_resamples, min(first, len(units) - first)
+    criterion = _criterion(problem, [(0, 1)])
+    both, sorted_units = problem.units.totals.sum(axis=0), units[np.lexsort(units.T)]
+    choices = ScaledProjection(choice(fewer, sorted_units), None)
+    context = context.sized(_SECONDS * resamples * len(units))
+    with context.run("choices of units", resamples, problem.settings.seed) as run:
+        sums = (swapped_sums(choices, piece).T for piece in run.blocks(units.shape[1]))
+        deltas = (_deltas_of(problem, (0, 1), of_fewer if fewer == first else both - of_fewer) for of_fewer in sums)
         exceed = sum(int(criterion.met(of_piece[None]).sum()) for of_piece in deltas)
     counts = np.array([exceed])
     p_values = np.asarray(montecarlo_p(counts, resamples))
