@@ -32,6 +32,7 @@ from sigjax.report.data import json_pieces
 from sigjax.report.html import to_html
 from sigjax.report.text import to_text
 from sigjax.run.context import Context
+from sigjax.testing.permutation import exact_permutation
 from sigjax.testing.problem import SumsProblem, pairs_of
 
 INSTANCES = 200
@@ -131,7 +132,7 @@ def beside_the_product(systems: int, instances: int, repeats: int) -> tuple[list
 
     def exact() -> np.ndarray:
         problem = SumsProblem.of_evaluation(evaluation, settings, pairs_of(evaluation, settings))
-        return problem.exact_permutation(Context("numpy")).column("p_value").values
+        return exact_permutation(problem, Context("numpy")).column("p_value").values
 
     def whole() -> sigjax.Report:
         return sigjax.compare(evaluation, memory=4.0, progress=False)

@@ -34,8 +34,12 @@ from sigjax.run.context import Context
 from sigjax.run.costs import Cost
 from sigjax.studies import rank, unpaired
 from sigjax.testing.bootstrap import BootstrapPlan, draws_cost, plan_bootstrap
+from sigjax.testing.budget import draw_cost, swap_cost
+from sigjax.testing.columns import ColumnsProblem
+from sigjax.testing.deltas import null_deltas
 from sigjax.testing.permutation import exact_table, exchanged_tests, plan_exact, plan_exchange
-from sigjax.testing.problem import ColumnsProblem, SumsProblem, problem_of
+from sigjax.testing.problem import SumsProblem
+from sigjax.testing.tests import problem_of
 from sigjax.testing.tilted import least_cost
 
 CONTEXT = Context("numpy")
@@ -95,7 +99,7 @@ def sampled(name: str, constants: str, evaluation: Evaluation, *, draws: bool, *
     }
     problem = problem_of(evaluation, Settings(**asked))
     assert isinstance(problem, SumsProblem)
-    cost = problem.draw_cost() if draws else problem.swap_cost(len(problem.hypotheses.pairs))
+    cost = draw_cost(problem) if draws else swap_cost(problem, len(problem.hypotheses.pairs))
     return Work(name, constants, cost, lambda: compare(evaluation, device="numpy", **asked))
 
 
@@ -255,7 +259,7 @@ def listed() -> Work:
     a, b = asked.units.values
     lattice = pair_lattice(a, b, asked.metric.stat_names)
     assert isinstance(lattice, Lattice)
-    return Work("all deltas", "LISTED_DELTA", listing_cost(lattice), lambda: asked.null_deltas())
+    return Work("all deltas", "LISTED_DELTA", listing_cost(lattice), lambda: null_deltas(asked))
 
 
 def distributions(evaluation: Evaluation) -> Work:

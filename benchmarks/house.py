@@ -5,6 +5,11 @@
 Nothing is timed. The way is that of `sigjax compare TABLE -m accuracy` for two systems, which is exact: the files and
 functions of sigjax that are called, and how often a call goes from one room (a folder of sigjax) to another. Circles
 are those of all imports, also within functions and for type checkers.
+
+Carriers are what results pass through between a test and the page: types of sigjax that functions of the rooms from
+exact to comparison return while three reports are made (an exact one, one with a sampled test and bootstrap intervals,
+and one with results missing), and that hold a number of `RESULTS`, by themselves or in what they hold. `Comparisons`
+counts once with names of systems and once without. `Comparison` and `SystemScore` are rows for people and do not count.
 """
 
 from __future__ import annotations
@@ -12,20 +17,34 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from types import FrameType
+from typing import Any
+
+import numpy as np
 
 import sigjax
+from sigjax.comparison.options import CompareOptions
+from sigjax.records import Column, Comparison, Comparisons, SystemScore
 
 ROOT = Path(sigjax.__file__).parent
 sys.path.append(str(ROOT.parent / "tests"))
 from test_layers import graph_of_imports  # noqa: E402  # pyright: ignore[reportMissingImports]
+
+RESULTS = {"p_value", "log10_p", "standard_error", "errors", "ends", "exceed", "p_adjusted", "bootstrap_ranks"}
+"""Names of columns and fields of which one says that a type holds results."""
+_TEST_ROOMS = ("exact", "testing", "multiple", "comparison")
+_COST = re.compile(r"^(?!return\b)[^\S\n]*_?[A-Z][A-Z0-9_]*(?:, _?[A-Z][A-Z0-9_]*)* = .*(?:\n(?!\n).*)*", re.M)
+"""A constant, or several, with the text that follows."""
 
 
 def main() -> None:
@@ -50,10 +69,16 @@ def main() -> None:
         "names of types used more than once": ", ".join(sorted(name for name in names if names[name] > 1)) or "none",
         "isinstance": sum(isinstance(node, ast.Name) and node.id == "isinstance" for node in nodes),
         "functions of one statement": len(functions_of_one),
+        "types defined twice under one name": ", ".join(_defined_twice(files)) or "none",
+        "kinds of results (classes that others with a document are made from)": ", ".join(_kinds_of_results()),
+        "files with constants of cost": ", ".join(_with_costs(files)),
+        "options of compare": len(fields(CompareOptions)),
         "first circle of imports": _circle(graph_of_imports(everything=True)),
         "files on the way of one comparison": visited,
         "functions on it": functions,
         "changes of room on it": changes,
+        "carriers of results": ", ".join(carriers := _carriers()),
+        "number of carriers": len(carriers),
     }.items():
         print(f"{what}: {value}")
 
@@ -105,6 +130,95 @@ def _way() -> tuple[int, int, int]:
     rooms = [Path(file).relative_to(ROOT).parts[0] for file, _ in calls]
     changes = sum(room != other for room, other in zip(rooms, rooms[1:], strict=False))
     return len({file for file, _ in calls}), len(set(calls)), changes
+
+
+def _defined_twice(files: list[Path]) -> list[str]:
+    """Names of classes, and of types in capitals that stand for others, that several modules define."""
+    found: dict[str, set[Path]] = {}
+    for path in files:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, set()).add(path)
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                name, is_type = node.targets[0].id, isinstance(node.value, ast.Subscript | ast.BinOp)
+                if is_type and re.fullmatch(r"_?[A-Z][a-z]\w*", name):
+                    found.setdefault(name, set()).add(path)
+    return sorted(name for name, paths in found.items() if len(paths) > 1)
+
+
+def _kinds_of_results() -> list[str]:
+    """The base classes of what commands give: `Report`, and those of studies."""
+    from sigjax.studies import study
+
+    own = [each for each in vars(study).values() if isinstance(each, type) and each.__module__ == study.__name__]
+    return ["Report", *sorted(each.__name__ for each in own if issubclass(each, study.StudyResult))]
+
+
+def _with_costs(files: list[Path]) -> list[str]:
+    """Files with constants that stand for seconds: by their names, or by what the text below says of them."""
+    found = []
+    for path in files:
+        constants = (match[0] for match in _COST.finditer(path.read_text(encoding="utf-8")))
+        if any(re.search(r"\d", each) and re.search(r"SECONDS|[Nn]ominal|[Ss]econds", each) for each in constants):
+            found.append(path.relative_to(ROOT).as_posix())
+    return found
+
+
+def _carriers() -> list[str]:
+    """The types that carry results from the tests to the page, see the top of this file."""
+    found: set[str] = set()
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        file = Path(frame.f_code.co_filename)
+        if event != "return" or ROOT not in file.parents or file.relative_to(ROOT).parts[0] not in _TEST_ROOMS:
+            return
+        for value in _parts(argument, 2):
+            if isinstance(value, Comparisons):
+                found.add(f"Comparisons with{'' if 'a' in value._columns else 'out'} names")
+            elif not isinstance(value, Comparison | SystemScore | Column) and _holds(value):
+                found.add(type(value).__name__)
+
+    numbers = np.arange(120.0).reshape(2, 60) % [[7.0], [5.0]]
+    whole = sigjax.Evaluation.from_arrays(dict(zip("AB", numbers, strict=True)))
+    lacking = {"A": {str(i): i % 7 for i in range(30)}, "B": {str(i): i % 5 for i in range(3, 30)}}
+    apart = sigjax.Evaluation.from_arrays(lacking | {"C": {str(i): i % 3 for i in range(20)}}, missing="pairwise")
+    sampled: dict[str, Any] = {"method": "montecarlo", "test": ["permutation", "bootstrap"], "interval": "percentile"}
+    for evaluation, options in ((whole, {}), (whole, sampled), (apart, {})):
+        sys.setprofile(note)
+        try:
+            sigjax.compare(replace(evaluation), resamples=999, progress=False, device="numpy", **options)
+        finally:
+            sys.setprofile(None)
+    return sorted(found)
+
+
+def _parts(value: object, depth: int) -> Iterator[object]:
+    """A value of sigjax, or those in a tuple, a list or a dict."""
+    if type(value).__module__.startswith("sigjax."):
+        yield value
+    elif depth and isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _parts(part, depth - 1)
+
+
+def _holds(value: object, depth: int = 3) -> bool:
+    """Whether a value holds results, in fields of its own or in values of sigjax there."""
+    if isinstance(value, Comparisons):
+        return True
+    own = _fields(value)
+    return bool(RESULTS & set(own)) or (
+        depth > 0 and any(_holds(part, depth - 1) for field in own.values() for part in _parts(field, 2))
+    )
+
+
+def _fields(value: object) -> dict[str, Any]:
+    """Fields by their names; of a table its columns."""
+    if is_dataclass(value):
+        return {each.name: getattr(value, each.name, None) for each in fields(value)}
+    if isinstance(value, tuple):
+        return dict(zip(getattr(value, "_fields", ()), value, strict=False))
+    own = getattr(value, "__dict__", {})
+    return {**own, **own.get("_columns", {})}
 
 
 if __name__ == "__main__":

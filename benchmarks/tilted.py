@@ -20,7 +20,8 @@ from workloads import translations
 
 import sigjax
 from sigjax.records import Settings
-from sigjax.testing.problem import SumsProblem, problem_of
+from sigjax.testing.problem import SumsProblem
+from sigjax.testing.tests import problem_of
 from sigjax.testing.tilted import Orbit, draw_uniforms
 
 VECTORS, NUMBERS, FEWEST = 512, 2**21, 128

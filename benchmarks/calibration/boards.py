@@ -19,7 +19,7 @@ from scipy.special import ndtr, ndtri
 from shared import Share, begin, cells_table, finish, require_at_most, share_of
 
 import sigjax
-from sigjax.comparison.analysis import run_tests
+from sigjax.comparison.analysis import run_tests, spreads_of
 from sigjax.multiple.ranks import rank_intervals, top_group
 from sigjax.records import Correction, Settings, Test
 from sigjax.records.settings import adjust
@@ -155,15 +155,15 @@ def crowded(num_systems: int, units: int, *, groups: int) -> Iterator[Share]:
     trials, missed = CROWD_TRIALS[num_systems] * groups // GROUPS, np.zeros(2, int)
     for trial in range(trials):
         rng = np.random.default_rng((_SEED, num_systems, units, trial))
-        case = make_problem("mean", rng.standard_normal((num_systems, 1, units, 1)), None, trial)
-        settings = replace(case.settings, interval="simultaneous", confidence_level=LEVEL)
-        case = replace(with_pairs(case, members), settings=settings)
-        pairs = jackknife_intervals(case)[1]
-        moves, errors = influences(case), np.array([one.standard_error for one in pairs])
+        problem = make_problem("mean", rng.standard_normal((num_systems, 1, units, 1)), None, trial)
+        settings = replace(problem.settings, interval="simultaneous", confidence_level=LEVEL)
+        problem = replace(with_pairs(problem, members), settings=settings)
+        errors, *own = jackknife_intervals(problem)[num_systems:].T
+        moves = influences(problem)
         level = joint_level(normal_maxima(moves, members, RESAMPLES, trial), LEVEL)
         ends = skewed_ends(of_pairs(skewness, moves, members, errors), t_quantile(level, units - 1.0), nearer=False)
-        low, high = (case.hypotheses.deltas - errors * end for end in ends)
-        held = all(one.interval is not None and one.interval.low <= 0.0 <= one.interval.high for one in pairs)
+        low, high = (problem.hypotheses.deltas - errors * end for end in ends)
+        held = ((own[0] <= 0.0) & (own[1] >= 0.0)).all()
         missed += np.array([((low > 0.0) | (high < 0.0)).any(), not held])
     for by, number in zip(("draws", "simultaneous"), missed.tolist(), strict=True):
         yield share_of(f"normal, {num_systems} equal systems", units, "deltas", by, number, trials)
@@ -175,31 +175,31 @@ def _of_group(
     """Which events happen in each data set of a group, which share their resamples."""
     metric = "accuracy" if values.dtype.kind == "i" else "mean"
     clusters = world.clusters(units).tolist() if world.clusters else None
-    case = make_problem(metric, values, clusters, seed)
+    problem = make_problem(metric, values, clusters, seed)
     exact = metric == "accuracy" or units <= EXACT_UNITS
-    scores, p_values = np.array(case.hypotheses.scores).reshape(-1, 5), {}
+    scores, p_values = np.array(problem.hypotheses.scores).reshape(-1, 5), {}
     for test, correction in TESTS:
         if test not in p_values:
-            p_values[test] = _p_values(case, test, exact=exact)
+            p_values[test] = _p_values(problem, test, exact=exact)
         boards = [_beats(*each, correction) for each in zip(scores, p_values[test], strict=True)]
         yield ("top group", f"{test}, {correction}"), [_leaves_out(beats, world.truths) for beats in boards]
         yield ("ranks", f"{test}, {correction}"), [_misranks(beats, world.truths) for beats in boards]
     if exact:
-        _require_those_of_compare(case, _beats(scores[0], p_values["permutation"][0], "holm"), values[0], clusters)
+        _require_those_of_compare(problem, _beats(scores[0], p_values["permutation"][0], "holm"), values[0], clusters)
     true = np.subtract(*np.array(world.truths)[_PAIRS.T])
     ends = np.array([_simultaneous(make_problem(metric, each[:, None], clusters, seed)) for each in values])
     held = (ends[:, :, 0] <= true + 1e-12) & (true - 1e-12 <= ends[:, :, 1])
     yield ("deltas", "simultaneous"), (~held.all(axis=1)).tolist()
 
 
-def _p_values(case: SumsProblem, test: Test, *, exact: bool) -> np.ndarray:
+def _p_values(problem: SumsProblem, test: Test, *, exact: bool) -> np.ndarray:
     """P-values of all pairs of each data set, `[data set, pair]`."""
-    first = 5 * np.arange(len(case.hypotheses.scores) // 5, dtype=np.int32)
+    first = 5 * np.arange(len(problem.hypotheses.scores) // 5, dtype=np.int32)
     members = (first[:, None, None] + _PAIRS).reshape(-1, 2)
     method = "auto" if exact and test == "permutation" else "montecarlo"
-    settings = replace(case.settings, test=test, method=method, budget=None if method == "montecarlo" else 1e9)
-    case = replace(with_pairs(case, members), settings=settings)
-    return run_tests(case, Context("numpy")).pairs_by[test].column("p_value").values.reshape(len(first), -1)
+    settings = replace(problem.settings, test=test, method=method, budget=None if method == "montecarlo" else 1e9)
+    problem = replace(with_pairs(problem, members), settings=settings)
+    return run_tests(problem, Context("numpy"))[0][test].column("p_value").values.reshape(len(first), -1)
 
 
 def _beats(scores: np.ndarray, p_values: np.ndarray, correction: Correction) -> np.ndarray:
@@ -223,15 +223,15 @@ def _misranks(beats: np.ndarray, truths: Sequence[float]) -> bool:
     return bool(((low > best) | (high < worst)).any())
 
 
-def _simultaneous(case: SumsProblem) -> np.ndarray:
+def _simultaneous(problem: SumsProblem) -> np.ndarray:
     """Simultaneous intervals of the deltas of five systems, `[pair, 2]`; NaN where there is none."""
-    settings = replace(case.settings, test=(), method="auto", interval="simultaneous", confidence_level=LEVEL)
-    case = replace(with_pairs(case, _PAIRS), settings=settings)
-    return np.array([each.interval or (np.nan, np.nan) for each in run_tests(case, Context("numpy")).pairs])
+    settings = replace(problem.settings, test=(), method="auto", interval="simultaneous", confidence_level=LEVEL)
+    problem = replace(with_pairs(problem, _PAIRS), settings=settings)
+    return spreads_of(problem, Context("numpy"))[len(problem.hypotheses.scores) :, 1:]
 
 
 def _require_those_of_compare(
-    case: SumsProblem, beats: np.ndarray, values: np.ndarray, clusters: list[int] | None
+    problem: SumsProblem, beats: np.ndarray, values: np.ndarray, clusters: list[int] | None
 ) -> None:
     """The top group of a data set must be that of the front door.
 
@@ -239,7 +239,7 @@ def _require_those_of_compare(
         AssertionError: it is another.
     """
     data = sigjax.Evaluation.from_arrays(
-        dict(zip("abcde", values, strict=True)), metric=case.metric.name, clusters=clusters
+        dict(zip("abcde", values, strict=True)), metric=problem.metric.name, clusters=clusters
     )
     report = sigjax.compare(data, method="exact", interval="none", device="numpy", progress=False)
     theirs = {one.name for one in report.systems if one.in_top_group}

@@ -132,9 +132,9 @@ def _of_group(inputs: np.ndarray, metric: str, seed: int) -> Iterator[tuple[tupl
             interval="auto" if test == "permutation" else "none",
             correction="none",
         )
-        found = run_tests(_problem(inputs, metric, settings), Context("numpy"))
-        yield ("rejects", test), int((found.pairs_by[test].column("p_value").values <= ALPHA * (1.0 + 1e-9)).sum())
-        ends = [each.interval for each in found.pairs if each.interval is not None]
+        found = run_tests(_problem(inputs, metric, settings), Context("numpy"))[0][test]
+        yield ("rejects", test), int((found.column("p_value").values <= ALPHA * (1.0 + 1e-9)).sum())
+        ends = [each for each in found.values("interval") if each is not None]
         if ends:
             yield ("misses", "interval"), sum(not low <= 0.0 <= high for low, high in ends)
 

@@ -19,10 +19,10 @@ from scipy.special import ndtr, ndtri
 from shared import Share, begin, cells_table, finish, require_at_most, share_of
 
 import sigjax
-from sigjax.comparison.analysis import run_tests
-from sigjax.records import Interval, IntervalKind, Settings
+from sigjax.comparison.analysis import spreads_of
+from sigjax.records import IntervalKind, Settings
 from sigjax.run.context import Context
-from sigjax.testing.problem import problem_of
+from sigjax.testing.tests import problem_of
 
 LEVEL, RESAMPLES = 0.95, 999
 TRIALS, QUICK_TRIALS = 550, 20
@@ -153,19 +153,19 @@ def _of_sample(world: World, sample: Sample, seed: int) -> Iterator[tuple[tuple[
     """What the intervals of each kind miss in a data set, and whether tests find the systems farthest apart alike."""
     clusters = None if sample.clusters is None else sample.clusters.tolist()
     evaluation = sigjax.Evaluation.from_arrays(dict(zip("abcde", sample.values, strict=True)), clusters=clusters)
-    case = problem_of(
+    problem = problem_of(
         evaluation, Settings(test=(), method="montecarlo", resamples=RESAMPLES, seed=seed, confidence_level=LEVEL)
     )
     truths = np.array(world.truths)
     first, second = np.array(list(combinations(range(5), 2))).T
     for kind in KINDS:
-        settings = replace(case.settings, interval=kind)
-        found = run_tests(replace(case, settings=settings), Context("numpy"))
-        deltas = _missed([each.interval for each in found.pairs], truths[first] - truths[second])
+        settings = replace(problem.settings, interval=kind)
+        ends = spreads_of(replace(problem, settings=settings), Context("numpy"))[:, 1:]
+        deltas = _missed(ends[len(truths) :], truths[first] - truths[second])
         if kind != "simultaneous":
             yield ("delta", kind), deltas
         if kind in ("percentile", "auto"):
-            yield ("score", kind), _missed([each.interval for each in found.systems], truths)
+            yield ("score", kind), _missed(ends[: len(truths)], truths)
         if kind in ("percentile", "simultaneous"):
             yield ("all deltas", kind), np.array([deltas.any()])
     if np.ptp(truths) == 0.0:
@@ -179,9 +179,8 @@ def _of_sample(world: World, sample: Sample, seed: int) -> Iterator[tuple[tuple[
         yield ("equivalence", method), np.array([pair.holds])
 
 
-def _missed(intervals: Sequence[Interval | None], truths: np.ndarray) -> np.ndarray:
-    """Whether each interval is not there, or misses its truth."""
-    ends = np.array([each or (np.nan, np.nan) for each in intervals])
+def _missed(ends: np.ndarray, truths: np.ndarray) -> np.ndarray:
+    """Whether each interval is not there (NaN), or misses its truth."""
     return ~((ends[:, 0] <= truths + 1e-12) & (truths - 1e-12 <= ends[:, 1]))
 
 

@@ -132,10 +132,10 @@ def measured(name: str, spread: str, systems: int, units: int, boards: int) -> l
     sums, lengths = {by: np.zeros(6, int) for by in BY}, {by: 0.0 for by in BY}
     for board in range(boards):
         rng = np.random.default_rng((_SEED, list(WORLDS).index(name), systems, units, board, len(spread)))
-        case = with_pairs(make_problem(world.metric, world.draw(rng, shifts, units)[:, None], None, board), members)
-        significant = adjust(_p_values(case, units, RESAMPLES[systems]), "holm") < ALPHA
+        problem = with_pairs(make_problem(world.metric, world.draw(rng, shifts, units)[:, None], None, board), members)
+        significant = adjust(_p_values(problem, units, RESAMPLES[systems]), "holm") < ALPHA
         alone = None
-        for by, (low, high) in _intervals(case).items():
+        for by, (low, high) in _intervals(problem).items():
             excludes, length = (low > 0.0) | (high < 0.0), high - low
             alone = length if alone is None else alone
             wrong = excludes & ~significant
@@ -151,24 +151,24 @@ def measured(name: str, spread: str, systems: int, units: int, boards: int) -> l
     return rows
 
 
-def _p_values(case: SumsProblem, units: int, resamples: int) -> np.ndarray:
+def _p_values(problem: SumsProblem, units: int, resamples: int) -> np.ndarray:
     """P-values of all pairs by permutation."""
-    exact = case.metric.name == "accuracy" or units <= _FEW
+    exact = problem.metric.name == "accuracy" or units <= _FEW
     settings = replace(
-        case.settings, test="permutation", interval="none", resamples=resamples,
+        problem.settings, test="permutation", interval="none", resamples=resamples,
         method="auto" if exact else "montecarlo", budget=1e9 if exact else None,
     )  # fmt: skip
-    return run_tests(replace(case, settings=settings), Context("numpy")).pairs_by["permutation"].arrays("p_value")[0]
+    return run_tests(replace(problem, settings=settings), Context("numpy"))[0]["permutation"].arrays("p_value")[0]
 
 
-def _intervals(case: SumsProblem) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def _intervals(problem: SumsProblem) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Low and high ends `[pair]` by each kind."""
-    found, settings = {}, Settings(seed=case.settings.seed, confidence_level=LEVEL, resamples=10_000)
-    num_pairs = len(case.hypotheses.members)
+    found, settings = {}, Settings(seed=problem.settings.seed, confidence_level=LEVEL, resamples=10_000)
+    num_pairs = len(problem.hypotheses.members)
     for by, joint in zip(BY, (1, num_pairs, 1), strict=True):
         kind: Any = "simultaneous" if by == "simultaneous" else "auto"
-        _, pairs = jackknife_intervals(replace(case, settings=replace(settings, interval=kind)), joint)
-        found[by] = tuple(np.array([each.interval for each in pairs]).T)
+        spreads = jackknife_intervals(replace(problem, settings=replace(settings, interval=kind)), joint)
+        found[by] = tuple(spreads[-num_pairs:, 1:].T)
     return found
 
 

@@ -121,8 +121,8 @@ def measured(name: str, size: tuple[int, int], groups: int) -> tuple[list[Share]
             KINDS[2]: judge[..., None],
         }
         for kind, inputs in tables.items():
-            case = make_problem("ppi" if kind == "ppi" else "mean", inputs, None, seed)
-            missed_here, length = intervals_of(case, world)
+            problem = make_problem("ppi" if kind == "ppi" else "mean", inputs, None, seed)
+            missed_here, length = intervals_of(problem, world)
             for what, count in missed_here.items():
                 missed[what, kind] += count
             lengths[kind] += length
@@ -130,7 +130,7 @@ def measured(name: str, size: tuple[int, int], groups: int) -> tuple[list[Share]
                 settings = Settings(
                     method="montecarlo", resamples=RESAMPLES, seed=seed, interval="none", statistic=statistic
                 )
-                tested = run_tests(replace(case, settings=settings), Context("numpy")).pairs_by["permutation"]
+                tested = run_tests(replace(problem, settings=settings), Context("numpy"))[0]["permutation"]
                 rejected[statistic] += int((tested.column("p_value").values <= ALPHA * (1.0 + 1e-9)).sum())
     trials = GROUP * groups
     shares = [
@@ -143,10 +143,10 @@ def measured(name: str, size: tuple[int, int], groups: int) -> tuple[list[Share]
     return shares, {"world": name, "labels": labels, "instances": instances, "ratio": ratio}
 
 
-def intervals_of(case: SumsProblem, world: World) -> tuple[dict[str, int], float]:
+def intervals_of(problem: SumsProblem, world: World) -> tuple[dict[str, int], float]:
     """How many default intervals of scores and deltas miss, and the mean length of those of deltas."""
-    of_systems, of_pairs = jackknife_intervals(replace(case, settings=Settings()))
-    scores, deltas = ([each.interval or (np.nan, np.nan) for each in some] for some in (of_systems, of_pairs))
+    ends = jackknife_intervals(replace(problem, settings=Settings()))[:, 1:].tolist()
+    scores, deltas = ends[: len(problem.hypotheses.scores)], ends[len(problem.hypotheses.scores) :]
     delta = world.truths[0] - world.truths[1]
     missed = {
         "score": sum(not low <= world.truths[k % 2] <= high for k, (low, high) in enumerate(scores)),

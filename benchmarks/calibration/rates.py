@@ -16,7 +16,7 @@ from populations import KINDS, TARGETS, Kind, Statistic, Target
 from scipy import stats
 
 import sigjax
-from sigjax.comparison.analysis import run_tests
+from sigjax.comparison.analysis import run_tests, spreads_of
 from sigjax.records import Alternative, IntervalKind, Metric, Settings, Test, Variant
 from sigjax.resample.draws import rows_of, seed_key
 from sigjax.resample.extreme import Extreme
@@ -148,7 +148,7 @@ def with_pairs(case: SumsProblem, members: np.ndarray) -> SumsProblem:
 def _p_values(case: SumsProblem, test: Test, alternative: Alternative, variant: Variant = "shift") -> np.ndarray:
     """The p-values `[data set]` that sigjax gives by resampling."""
     settings = replace(case.settings, test=test, alternative=alternative, variant=variant)
-    return run_tests(replace(case, settings=settings), Context("numpy")).pairs_by[test].column("p_value").values
+    return run_tests(replace(case, settings=settings), Context("numpy"))[0][test].column("p_value").values
 
 
 def _attainable_by_swaps(case: SumsProblem, alternative: Alternative) -> np.ndarray:
@@ -175,8 +175,7 @@ def _exact_tests(case: SumsProblem) -> Iterator[tuple[str, Counts]]:
         return
     for name, mid_p in ((EXACT, False), (MID_P, True)):
         settings = replace(case.settings, test="permutation", method="auto", budget=_ENOUGH, mid_p=mid_p)
-        answered = run_tests(replace(case, settings=settings), Context("numpy"))
-        found = answered.pairs_by["permutation"]
+        found = run_tests(replace(case, settings=settings), Context("numpy"))[0]["permutation"]
         if found.column("method").distinct() != ("exact",):
             return
         yield name, _counts(found.column("p_value").values, None if mid_p else _attainable_exactly(case))
@@ -285,9 +284,9 @@ def _of_sigjax(target: Target, inputs: np.ndarray, kind: IntervalKind, seed: int
             pairs = tuple(combinations(range(inputs.shape[1]), 2))
             case = with_pairs(case, np.array(pairs, np.int32))
         settings = replace(case.settings, test=(), resamples=INTERVAL_RESAMPLES, confidence_level=LEVEL, interval=kind)
-        answers = run_tests(replace(case, settings=settings), Context("numpy"))
-        found += answers.systems if inputs.shape[1] == 1 else answers.pairs
-    return np.array([each.interval or (np.nan, np.nan) for each in found]).reshape(len(inputs), -1, 2)
+        spreads, num_systems = spreads_of(replace(case, settings=settings), Context("numpy")), len(case.units.values)
+        found.append(spreads[:num_systems, 1:] if inputs.shape[1] == 1 else spreads[num_systems:, 1:])
+    return np.concatenate(found).reshape(len(inputs), -1, 2)
 
 
 def _require_those_of_compare(

@@ -110,9 +110,9 @@ def _of_group(values: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[tu
         settings = Settings(
             test=test, method=method, resamples=RESAMPLES, seed=seed, interval=INTERVALS[design], design=design
         )
-        found = run_tests(_case(values, settings), Context("numpy"))
-        yield ("rejects", design), int((found.pairs_by[test].column("p_value").values <= ALPHA * (1.0 + 1e-9)).sum())
-        ends = [each.interval for each in found.pairs if each.interval is not None]
+        found = run_tests(_case(values, settings), Context("numpy"))[0][test]
+        yield ("rejects", design), int((found.column("p_value").values <= ALPHA * (1.0 + 1e-9)).sum())
+        ends = [each for each in found.values("interval") if each is not None]
         if ends:
             yield ("misses", design), sum(not low <= 0.0 <= high for low, high in ends)
     yield ("misses", TWO_WAY_BOOTSTRAP), sum(not low <= 0.0 <= high for low, high in _two_way_bootstrap(values, rng))

@@ -189,7 +189,7 @@ def measured(name: str, size: int, groups: int) -> list[Share]:
         case = make_problem(world.metric, inputs, labels, seed)
         for by, options in BY.items():
             settings = Settings(method="montecarlo", resamples=RESAMPLES, seed=seed, interval="none", **options)
-            tested = run_tests(replace(case, settings=settings), Context("numpy")).pairs_by[settings.tests[0]]
+            tested = run_tests(replace(case, settings=settings), Context("numpy"))[0][settings.tests[0]]
             rejected[by] += int((tested.column("p_value").values <= ALPHA * (1.0 + 1e-9)).sum())
     print(name, size, *(f"{by} {100.0 * rejected[by] / GROUP / groups:.1f}" for by in BY), flush=True)
     return [share_of(name, size, world.what, by, rejected[by], GROUP * groups) for by in BY]

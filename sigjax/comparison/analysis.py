@@ -1,4 +1,7 @@
-"""From evaluations to the finished drafts of a report: subsets -> tests of all pairs -> adjustment -> ranks.
+"""From evaluations to the tables of a report: subsets -> tests of all pairs -> adjustment -> ranks.
+
+Two tables pass through, of pairs and of systems: tests make their columns, and every step adds some. `FACTS` are
+columns for notes, which a report does not have.
 
 **Missing results, pair by pair.** A pair is tested on the instances that both systems have, and a system is scored on
 those that it has. What is on the same instances is one subset, an evaluation like any other: its pairs are tested
@@ -15,6 +18,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +27,11 @@ from sigjax.comparison.checks import check_units, named_errors
 from sigjax.exact.lattice import NotEligible
 from sigjax.metrics import origins
 from sigjax.multiple.adjustment import adjusted_pairs, count_until_decided, known_bounds, maxt, most_resamples
-from sigjax.multiple.ranks import bootstrap_ranks, significance_ranks
+from sigjax.multiple.ranks import DECIDED, bootstrap_ranks, significance_ranks
 from sigjax.records import (
     CORRECTIONS,
     Column,
+    Columns,
     Comparisons,
     Design,
     EvaluationRecord,
@@ -33,15 +39,15 @@ from sigjax.records import (
     InputError,
     Metric,
     Settings,
-    SystemScore,
     Test,
 )
+from sigjax.records.settings import IntervalName
 from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.context import Context, Run
 from sigjax.run.costs import Cost
-from sigjax.testing.bootstrap import Sampled, bootstrap_outcomes, draw_all, linear_intervals, sampled_bootstrap
-from sigjax.testing.hypotheses import NotExact
-from sigjax.testing.intervals import INTERVALS, Names, draws_intervals, interval_names, joint_pairs
+from sigjax.testing.bootstrap import BootstrapPlan, bootstraps, draw_all
+from sigjax.testing.budget import draw_cost, exact_budget
+from sigjax.testing.intervals import interval_names, joint_pairs
 from sigjax.testing.jackknife import (
     degrees_of_freedom,
     delta_method_errors,
@@ -49,10 +55,25 @@ from sigjax.testing.jackknife import (
     two_way_errors,
     two_way_influences,
 )
-from sigjax.testing.p_values import completed, exact_columns, montecarlo_p, sampled_columns
-from sigjax.testing.permutation import exact_budget
-from sigjax.testing.problem import Problem, SumsProblem, pairs_of, problem_of
-from sigjax.testing.uncertainty import Pieces, ScoresAndDeltas, Uncertainties, Uncertainty
+from sigjax.testing.p_values import completed, montecarlo_p, sampled_columns
+from sigjax.testing.problem import Problem, SumsProblem, pairs_of
+from sigjax.testing.tests import (
+    bootstrap_plan,
+    drawn_bootstrap,
+    draws,
+    draws_jointly,
+    exact_bootstrap,
+    exact_permutation,
+    open_rows,
+    problem_of,
+    replicates,
+    sized,
+    spreads_of,
+    swap_counter,
+    with_closed_intervals,
+)
+from sigjax.testing.tilted import beyond_floor
+from sigjax.testing.uncertainty import Pieces
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,71 +103,33 @@ class Subset:
         return _on(self.whole, self.systems, np.flatnonzero(bits))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SubsetResults:
-    """Named results of the tests of one subset of the instances, without its statistics.
-
-    `pairs` `[pair]` are the indices of the pairs of the evaluation, `pairs_by` each test's columns of them and `deltas`
-    how their deltas vary. `order_scores` give the order of the systems, which scores on their own scale may be too
-    large to show. `degrees` are the degrees of freedom of intervals by t, and `lone` the strata with one unit. `draws`:
-    numbers rest on random resamples. There is no `problem` where the subset is not the whole evaluation.
-    """
-
-    pairs: np.ndarray
-    pairs_by: dict[Test, Comparisons]
-    systems: list[SystemScore]
-    order_scores: list[float]
-    deltas: Uncertainties
-    intervals: Names
-    num_units: int
-    degrees: float
-    lone: list[str]
-    draws: bool
-    is_ranked: bool
-    problem: Problem | None
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """All that a report says of one metric, before its notes, which are made of the drafts.
-
-    `pairs` are the comparisons by each test, adjusted; systems come best first. `report` has the drafts of all metrics
-    of the report, which may be tasks of a suite (`of_suite`).
-    """
-
-    evaluation: EvaluationRecord
-    settings: Settings
-    pairs: Mapping[Test, Comparisons]
-    systems: tuple[SystemScore, ...]
-    num_units: int
-    subsets: Sequence[SubsetResults]
-    report: Sequence[Draft] = ()
-    of_suite: bool = False
-
-    @property
-    def metric(self) -> str:
-        """Its name."""
-        return self.evaluation.metric.name
-
-    @property
-    def draws(self) -> bool:
-        """Whether any number rests on random resamples."""
-        return CORRECTIONS[self.settings.correction].is_resampled or any(subset.draws for subset in self.subsets)
+Tested = tuple[dict[Test, Comparisons], Columns]
+"""The pairs by each test, none where there is none, and the systems, of one subset or of one evaluation."""
+FACTS = ("units", "degrees", "draws")
+"""Columns of all pairs and systems: the number of units, degrees of freedom of intervals by t (infinite for others),
+and whether numbers rest on random resamples."""
 
 
 def analyse(
     evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context, *, of_suite: bool = False
-) -> list[Draft]:
-    """Test the pairs of all evaluations, or of the tasks of a suite, adjust their p-values and rank the systems."""
+) -> tuple[Comparisons, Columns]:
+    """Test the pairs of all evaluations, or of the tasks of a suite, adjust their p-values and rank the systems.
+
+    The pairs come metric by metric and test by test, in the order of the data; the systems metric by metric, best
+    first, with the fields of `SystemScore`.
+    """
     subsets, problems = list[list[Subset]](), list[Problem | None]()
     for evaluation in evaluations:
         with named_errors([evaluation], settings):
             subsets.append(complete_subsets(evaluation, settings))
             is_whole, members = evaluation.present is None, subsets[-1][0].members
             problems.append(problem_of(evaluation, settings, members) if is_whole else None)
-    # Tasks have other instances.
-    drawn = {} if of_suite or len(problems) == 1 else _drawn_together(problems, settings, context)
-    tested: list[list[SubsetResults]] = []
+    plans: list[BootstrapPlan | NotEligible | None] = [None] * len(problems)
+    drawn: dict[str, np.ndarray] = {}
+    if len(problems) > 1 and not of_suite:  # tasks have other instances
+        plans = [bootstrap_plan(problem) if problem and bootstraps(problem) else None for problem in problems]
+        drawn = _drawn_together(problems, plans, settings, context)
+    tested: list[list[Tested]] = []
     num_pairs = [sum(len(subset.pairs) for subset in of_metric) for of_metric in subsets]
     of_report = settings.family == "report"
     for number, (evaluation, problem) in enumerate(zip(evaluations, problems, strict=True)):
@@ -158,9 +141,14 @@ def analyse(
                 others = bounds_of_others(*(tested, subsets) if of_report else (tested[-1:], [subsets[number]]))
             scores = drawn.pop(evaluation.metric.name, None)
             joint = joint_pairs(settings, len(subset.pairs), sum(num_pairs) if of_report else num_pairs[number])
-            tested[-1].append(_test(subset, problem, settings, labelled, scores, others, joint))
-    adjusted = _adjust(evaluations, tested, settings, context)
-    return [_draft(*of_metric, settings) for of_metric in zip(evaluations, tested, adjusted, strict=True)]
+            tested[-1].append(_test(subset, problem, settings, labelled, scores, others, joint, plans[number]))
+    together = [_together(*each, settings) for each in zip(evaluations, subsets, tested, strict=True)]
+    adjusted = _adjust(evaluations, problems, [pairs for pairs, _ in together], settings, context)
+    ranked = [
+        _ranked(evaluation, systems, pairs[settings.tests[0]], settings)
+        for evaluation, (_, systems), pairs in zip(evaluations, together, adjusted, strict=True)
+    ]
+    return Comparisons.joined([each for pairs in adjusted for each in pairs.values()]), Columns.joined(ranked)
 
 
 def complete_subsets(evaluation: EvaluationRecord, settings: Settings) -> list[Subset]:
@@ -217,25 +205,31 @@ def _on(evaluation: EvaluationRecord, systems: list[int], instances: np.ndarray)
     return replace(evaluation, systems=names, stats=stats, present=None, notes=(), **labels)
 
 
-def _drawn_together(problems: Sequence[Problem | None], settings: Settings, context: Context) -> dict[str, np.ndarray]:
+def _drawn_together(
+    problems: Sequence[Problem | None],
+    plans: Sequence[BootstrapPlan | NotEligible | None],
+    settings: Settings,
+    context: Context,
+) -> dict[str, np.ndarray]:
     """Bootstrap scores of the metrics of these problems, drawn together where that can be."""
-    shared = [problem for problem in problems if isinstance(problem, SumsProblem) and problem.draws_jointly]
+    each = [problem for problem, plan in zip(problems, plans, strict=True) if problem and draws_jointly(problem, plan)]
+    shared = [problem for problem in each if isinstance(problem, SumsProblem)]
     if len(shared) < 2:
         return {}
-    context = context.sized(sum((problem.draw_cost() for problem in shared), start=Cost()))
+    context = context.sized(sum(map(draw_cost, shared), start=Cost()))
     with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
         return draw_all(shared, run)
 
 
-def bounds_of_others(tested: Sequence[Sequence[SubsetResults]], subsets: Sequence[Sequence[Subset]]) -> np.ndarray:
+def bounds_of_others(tested: Sequence[Sequence[Tested]], subsets: Sequence[Sequence[Subset]]) -> np.ndarray:
     """Bounds `[other, 2]` of the permutation p-values of the other pairs of a family, some subsets of which are tested.
 
     The next subset is the one that is tested now; nothing is known of those after it.
     """
-    before = [results for of_metric in tested for results in of_metric]
+    before = [pairs for of_metric in tested for pairs, _ in of_metric]
     every = [subset for of_metric in subsets for subset in of_metric]
     to_come = sum(len(subset.pairs) for subset in every[len(before) + 1 :])
-    known = [known_bounds(results.pairs_by["permutation"]) for results in before if results.pairs_by]
+    known = [known_bounds(pairs["permutation"]) for pairs in before if pairs]
     return np.concatenate([*known, np.tile([0.0, 1.0], (to_come, 1))])
 
 
@@ -247,125 +241,52 @@ def _test(
     drawn: np.ndarray | None,
     others: np.ndarray | None,
     joint: int,
-) -> SubsetResults:
+    plan: BootstrapPlan | NotEligible | None,
+) -> Tested:
     """The tests of a subset, refused where they are not those of the run that is to go on.
 
-    `problem` is that of a subset that is the whole evaluation, `drawn` are its bootstrap scores, if any, and `joint` is
-    the number of deltas whose intervals hold together.
+    `problem` is that of a subset that is the whole evaluation, `drawn` are its bootstrap scores, if any, `settings` are
+    those of the report, and `joint` is the number of deltas whose intervals hold together.
     """
-    evaluation = subset.evaluation
+    evaluation, is_whole = subset.evaluation, problem is not None
     with named_errors([evaluation], subset.settings):
-        whole, problem = problem, problem or problem_of(evaluation, subset.settings, subset.members)
-        scores, num_units = np.array(problem.observed_scores), len(problem.units.strata)
+        problem = problem or problem_of(evaluation, subset.settings, subset.members)
+        scores, hypotheses = np.array(problem.observed_scores), problem.hypotheses
         context = context.at(evaluation.metric.name)
-        if whole is None:
+        if not is_whole:
             context = context.at(f"instances {subset.number + 1}")
         by_name = sorted(range(len(scores)), key=evaluation.systems.__getitem__)
         context.checkpoint.at("scores").check_scores(scores[by_name])
         if "bootstrap" in subset.settings.tests:
+            num_units = len(problem.units.strata)
             check_units(num_units, "the bootstrap test", f"; use {Hint('test', 'permutation')}")
-        results = run_tests(problem, context, drawn, others, joint)
-    hypotheses = problem.hypotheses
+        pairs, systems = run_tests(problem, context, drawn, others, joint, plan)
     of_systems, of_pairs = np.full(len(scores), np.nan), np.full(len(hypotheses.members), np.nan)
-    is_of_sums = isinstance(problem, SumsProblem)
-    if is_of_sums and evaluation.clusters is not None and results.systems[0].standard_error is not None:
+    has_errors = systems.column("standard_error").where_present[0]
+    if isinstance(problem, SumsProblem) and evaluation.clusters is not None and has_errors:
         of_systems, of_pairs = unclustered_errors(evaluation, hypotheses.members, settings.design)
-    systems = [
-        SystemScore(
-            name=evaluation.systems[system],
-            metric=evaluation.metric.name,
-            score=float(scores[system]),
-            standard_error=(uncertainty := results.systems[system]).standard_error,
-            interval=uncertainty.interval,
-            bootstrap_ranks=None if results.ranks is None else results.ranks[system],
-            standard_error_unclustered=None if math.isnan(of_systems[system]) else float(of_systems[system]),
-            interval_kind=results.intervals.systems if uncertainty.interval else None,
-        )
-        for system in subset.scored
-    ]
-    draws = settings.interval != "none" or "bootstrap" in settings.tests
-    degrees = math.inf
-    if is_of_sums and results.intervals.pairs == "wide-t":
-        degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
-    # Subsets have origins of their own.
-    order_scores = scores if whole is None else hypotheses.scores
-    return SubsetResults(
-        pairs=subset.pairs,
-        systems=systems,
-        order_scores=[order_scores[system] for system in subset.scored],
-        deltas=results.pairs[: len(subset.pairs)],
-        intervals=results.intervals,
-        num_units=num_units,
-        degrees=degrees,
-        lone=lone_strata(evaluation) if draws and num_units > 1 else [],
-        draws=results.draws,
-        is_ranked=results.ranks is not None or num_units == 1,
-        problem=whole,
-        pairs_by=_with_names(evaluation, problem, scores, results, of_pairs, settings, joint),
-    )
-
-
-def _with_names(
-    evaluation: EvaluationRecord,
-    problem: Problem,
-    scores: np.ndarray,
-    results: ProblemResults,
-    unclustered: np.ndarray,
-    settings: Settings,
-    joint: int,
-) -> dict[Test, Comparisons]:
-    """The columns of each test with those that are the same for all; `settings` are those of the report."""
-    if not results.pairs_by:
-        return {}
-    names, spread, members = evaluation.systems, results.pairs, problem.hypotheses.members
-    deltas, rounding = problem.hypotheses.deltas, problem.hypotheses.rounding
-    deltas = np.where(np.abs(deltas) <= rounding, 0.0, deltas)
-    (a, b), count, interval = members.T, len(members), Column.unless_nan(spread.ends)
+    systems = systems.with_columns(
+        {
+            "name": Column(np.arange(len(scores)), None, evaluation.systems),
+            "metric": Column.constant(evaluation.metric.name, len(scores)),
+            "score": Column(scores),
+            "standard_error_unclustered": Column.unless_nan(of_systems),
+            # Scores on their own scale may be too large to tell apart; subsets have origins of their own.
+            "order": Column(np.array(hypotheses.scores) if is_whole else scores),
+        }
+    ).at(subset.scored)
+    (a, b), deltas, names = hypotheses.members.T, observed_deltas(problem), evaluation.systems
     columns = {
         "a": Column(a, None, names),
         "b": Column(b, None, names),
-        "metric": Column.constant(evaluation.metric.name, count),
+        "metric": Column.constant(evaluation.metric.name, len(deltas)),
         "score_a": Column(scores[a]),
         "score_b": Column(scores[b]),
-        "delta": Column(deltas),
         "better": Column(np.where((deltas > 0) == evaluation.metric.higher_is_better, a, b), deltas != 0, names),
-        "standard_error": Column.unless_nan(spread.errors),
-        "standard_error_unclustered": Column.unless_nan(unclustered),
-        "interval": interval,
-        "interval_kind": Column(np.zeros(count, np.int8), interval.present, (results.intervals.pairs,)),
-        "joint_pairs": Column(np.full(count, joint), interval.present),
-        "settings": Column.constant(settings, count),
+        "standard_error_unclustered": Column.unless_nan(of_pairs),
+        "settings": Column.constant(settings, len(deltas)),
     }
-    return {
-        test: pairs.with_columns({**columns, "test": Column.constant(test, count)})
-        for test, pairs in results.pairs_by.items()
-    }
-
-
-def lone_strata(evaluation: EvaluationRecord) -> list[str]:
-    """The strata with one unit, which every draw within strata takes as it is."""
-    if evaluation.strata is None:
-        return []
-    unit, strata = units_of_instances(evaluation)
-    alone = (np.bincount(strata) == 1)[strata[unit]]
-    return list(dict.fromkeys(label for label, single in zip(evaluation.strata, alone, strict=True) if single))
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemResults:
-    """Results of the tests of one problem.
-
-    `pairs_by` has each test's columns of the pairs; `systems` and `pairs` are how scores and deltas vary. `ranks` are
-    intervals on bootstrap resamples, where these are asked for and fit into memory. `draws`: numbers rest on random
-    resamples.
-    """
-
-    pairs_by: dict[Test, Comparisons]
-    systems: Sequence[Uncertainty]
-    pairs: Uncertainties
-    intervals: Names
-    ranks: list[tuple[int, int]] | None
-    draws: bool
+    return {test: of_test.with_columns(columns) for test, of_test in pairs.items()}, systems
 
 
 def run_tests(
@@ -374,122 +295,140 @@ def run_tests(
     drawn: np.ndarray | None = None,
     others: np.ndarray | None = None,
     joint: int = 1,
-) -> ProblemResults:
-    """Run the tests that the settings ask for.
+    plan: BootstrapPlan | NotEligible | None = None,
+) -> Tested:
+    """Run the tests that the settings ask for: the pairs by each test, and the systems, all without names.
 
-    `drawn` are bootstrap scores `[system, resample]`, where they have been drawn with those of other metrics, and
-    `others` `[other, 2]` bounds of the p-values of other metrics that are adjusted together with these. Intervals of
-    `joint` deltas, those of other problems included, hold together.
+    `plan` is that of the bootstrap without sampling, where it has been made; `drawn` are bootstrap scores `[system,
+    resample]`, where they have been drawn with those of other metrics, and `others` `[other, 2]` bounds of the p-values
+    of other metrics that are adjusted together with these. Intervals of `joint` deltas, those of other problems
+    included, hold together.
     """
-    settings = problem.settings
-    pairs_by: dict[Test, Comparisons] = {}
-    num_swapped = 0
+    settings, pairs = problem.settings, dict[Test, Comparisons]()
     if "permutation" in settings.tests:
-        pairs_by["permutation"] = problem.exact_permutation(context)
-        num_swapped = int((~pairs_by["permutation"].column("p_value").where_present).sum())
-    systems: Sequence[Uncertainty] = Uncertainties.none(len(problem.hypotheses.scores))
-    pairs = Uncertainties.none(len(problem.hypotheses.members))
-    why_sampled, tested = None, None
-    if problem.bootstraps and INTERVALS[settings.interval].needs != "runs":
-        with context.progress_bar("exact bootstrap"):
-            why_sampled, tested, uncertainty = _without_sampling(problem)
-        systems, pairs = uncertainty or (systems, pairs)
-    context = problem.sized(context, num_swapped, draws=why_sampled is not None and drawn is None)
-    pieces = problem.replicates if drawn is None else lambda run: iter([(run.start, drawn)])
+        pairs["permutation"] = exact_permutation(problem, context)
+    tested, spreads = exact_bootstrap(problem, context, plan)
+    num_swapped, is_drawn = len(open_rows(pairs.get("permutation"))), draws(problem, tested, spreads)
+    context = sized(problem, context, num_swapped, draws=is_drawn and drawn is None)
+    pieces = partial(replicates, problem) if drawn is None else lambda run: iter([(run.start, drawn)])
     if num_swapped:
-
-        def swapped(rows: np.ndarray, known: Comparisons) -> Comparisons:
-            reasons, p_values = known.column("reason").at(rows), known.column("p_value").known_values()
-            with context.run("permutation", most_resamples(settings), settings.seed, compiles=problem.compiles) as run:
-                count = problem.swap_counter(rows, run)
-                if settings.resamples == "auto":
-                    return count_until_decided(count, reasons, p_values, settings, others)
-                exceed = count(np.arange(len(rows)), 0, settings.resamples)
-            p_values = np.asarray(montecarlo_p(exceed, settings.resamples))
-            return problem.beyond_floor(sampled_columns(exceed, p_values, settings.resamples, reasons), rows, context)
-
-        pairs_by["permutation"] = completed(pairs_by["permutation"], swapped)
-    sampled = None
-    if why_sampled is not None:
-        rows = np.arange(len(pairs) if "bootstrap" in settings.tests else 0)
-        if tested is not None:
-            rows = np.flatnonzero(~tested.column("p_value").where_present)
-        intervals = draws_intervals(problem.metric, settings) and systems[0] == Uncertainty()
-        with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
-            sampled = sampled_bootstrap(
-                problem, run, pieces, rows, why_sampled.reason, uncertain=intervals, joint_pairs=joint
-            )
-        systems, pairs = sampled.systems or systems, sampled.pairs or pairs
-    if not context.checkpoint.is_part:
-        with context.progress_bar("intervals"):
-            systems, pairs = problem.closed_intervals(joint) or (systems, pairs)
-    if "bootstrap" in settings.tests:
-        if sampled is not None:
-            tested = sampled.tested if tested is None else completed(tested, lambda *_: sampled.tested)
-        assert tested is not None
-        pairs_by["bootstrap"] = tested
-    ranks = _ranks(problem, context, pieces, sampled) if settings.leaderboard else None
-    if problem.unshifted and problem.recentred:
-        alone = run_tests(problem.unshifted, context.at("alone")).systems
-        systems = [each.moved(offset) for each, offset in zip(alone, problem.recentred.offsets, strict=True)]
-    draws = num_swapped > 0 or why_sampled is not None or ranks is not None
-    return ProblemResults(pairs_by, systems, pairs, interval_names(problem, joint), ranks, draws)
+        pairs["permutation"] = _by_swaps(problem, pairs["permutation"], context, others)
+    tested, spreads, kept = drawn_bootstrap(problem, tested, spreads, pieces, context, joint)
+    if tested is not None:
+        pairs["bootstrap"] = tested
+    spreads = with_closed_intervals(problem, spreads, context, joint)
+    ranks = _ranks(problem, context, pieces, kept) if settings.leaderboard else None
+    if isinstance(problem, SumsProblem) and problem.recentred:  # large numbers: each score from its own offset
+        alone, offsets = spreads_of(problem.recentred.alone, context.at("alone")), np.array(problem.recentred.offsets)
+        of_scores = slice(0, len(offsets))
+        spreads[of_scores] = alone[of_scores] + np.stack([np.zeros(len(offsets)), offsets, offsets], axis=1)
+    is_random = num_swapped > 0 or is_drawn or ranks is not None
+    return _tables(problem, pairs, spreads, ranks, joint, is_random=is_random)
 
 
-def _without_sampling(
-    problem: Problem,
-) -> tuple[NotEligible | None, Comparisons | None, ScoresAndDeltas | None]:
-    """The bootstrap without sampling: why the rest of it samples, its test, and how scores and deltas vary."""
-    settings, interval = problem.settings, INTERVALS[problem.settings.interval]
-    if settings.method == "montecarlo":
-        return NotEligible("as asked"), None, None
-    plan, must = problem.bootstrap_plan, settings.method == "exact" and "bootstrap" in settings.tests
-    if isinstance(plan, NotEligible):
-        if must:
-            raise NotExact(None, plan.reason)
-        return plan, None, None
-    assert isinstance(problem, SumsProblem)
-    why_sampled, tested = None, None
-    if "bootstrap" in settings.tests:
-        results = bootstrap_outcomes(problem, plan)
-        tested = exact_columns(results).at(plan.which)
-        for pair, result in zip(plan.pairs, results, strict=True):
-            if isinstance(result, NotEligible):
-                if must:
-                    raise NotExact(pair, result.reason)
-                why_sampled = why_sampled or result
-    if interval.samples:
-        return why_sampled or NotEligible(f"{settings.interval} intervals need resamples"), tested, None
-    drawn = draws_intervals(problem.metric, settings)
-    return why_sampled, tested, linear_intervals(problem, plan) if drawn else None
+def _by_swaps(problem: Problem, pairs: Comparisons, context: Context, others: np.ndarray | None) -> Comparisons:
+    """The permutation test of all pairs, of which those without a p-value so far are sampled."""
+    settings, compiles = problem.settings, problem.metric if isinstance(problem, SumsProblem) else None
+
+    def swapped(rows: np.ndarray, known: Comparisons) -> Comparisons:
+        reasons, p_values = known.column("reason").at(rows), known.column("p_value").known_values()
+        with context.run("permutation", most_resamples(settings), settings.seed, compiles=compiles) as run:
+            count = swap_counter(problem, rows, run)
+            if settings.resamples == "auto":
+                return count_until_decided(count, reasons, p_values, settings, others)
+            exceed = count(np.arange(len(rows)), 0, settings.resamples)
+        p_values = np.asarray(montecarlo_p(exceed, settings.resamples))
+        sampled = sampled_columns(exceed, p_values, settings.resamples, reasons)
+        return beyond_floor(problem, sampled, rows, context)
+
+    return completed(pairs, swapped)
 
 
 def _ranks(
-    problem: Problem, context: Context, pieces: Callable[[Run], Pieces], sampled: Sampled | None
+    problem: Problem, context: Context, pieces: Callable[[Run], Pieces], replicates: np.ndarray | None
 ) -> list[tuple[int, int]] | None:
     """Intervals of the ranks of systems on bootstrap resamples; None with one unit, or too little memory."""
     if len(problem.units.strata) == 1:
         return None
-    drawn = None if sampled is None else sampled.replicates
-    settings, context = problem.settings, problem.sized(context, 0, draws=True)
+    settings, context = problem.settings, sized(problem, context, draws=True)
     with context.run("leaderboard", settings.fixed_resamples, settings.seed) as run:
-        return bootstrap_ranks(problem, run, drawn, pieces)
+        return bootstrap_ranks(problem, run, replicates, pieces)
+
+
+def observed_deltas(problem: Problem) -> np.ndarray:
+    """Observed score_a - score_b `[pair]`, 0 where it is rounding."""
+    deltas = problem.hypotheses.deltas
+    return np.where(np.abs(deltas) <= problem.hypotheses.rounding, 0.0, deltas)
+
+
+def _tables(
+    problem: Problem,
+    pairs: Mapping[Test, Comparisons],
+    spreads: np.ndarray,
+    ranks: Sequence[tuple[int, int]] | None,
+    joint: int,
+    *,
+    is_random: bool,
+) -> Tested:
+    """The columns of the tests with those that all of them share, and the systems."""
+    kinds, degrees = interval_names(problem, joint), math.inf
+    if isinstance(problem, SumsProblem) and kinds.pairs == "wide-t":
+        degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
+    facts = dict(zip(FACTS, (len(problem.units.strata), degrees, is_random), strict=True))
+
+    def of_rows(spreads: np.ndarray, kind: IntervalName | None) -> dict[str, Column]:
+        interval = Column.unless_nan(spreads[:, 1:])
+        return {
+            "standard_error": Column.unless_nan(spreads[:, 0]),
+            "interval": interval,
+            "interval_kind": Column(np.zeros(len(spreads), np.int8), interval.present, (kind,)),
+            **{name: Column.constant(value, len(spreads)) for name, value in facts.items()},
+        }
+
+    num_systems = len(problem.hypotheses.scores)
+    of_pairs = of_rows(spreads[num_systems:], kinds.pairs)
+    of_pairs["delta"] = Column(observed_deltas(problem))
+    of_pairs["joint_pairs"] = Column(np.full(len(spreads) - num_systems, joint), of_pairs["interval"].present)
+    tables: dict[Test, Comparisons] = {
+        test: each.with_columns({**of_pairs, "test": Column.constant(test, len(each))}) for test, each in pairs.items()
+    }
+    of_systems = of_rows(spreads[:num_systems], kinds.systems)
+    return tables, Columns({**of_systems, "bootstrap_ranks": Column.of(ranks or [None] * num_systems)})
+
+
+def rests_on_draws(pairs: Comparisons, systems: Columns, settings: Settings) -> bool:
+    """Whether any number rests on random resamples."""
+    drawn = [any(table.column("draws").distinct()) for table in (pairs, systems)]
+    return CORRECTIONS[settings.correction].is_resampled or any(drawn)
+
+
+def _together(
+    evaluation: EvaluationRecord, subsets: Sequence[Subset], tested: Sequence[Tested], settings: Settings
+) -> Tested:
+    """The pairs of an evaluation by each test, and its systems, in the order of the data."""
+    tables = [pairs for pairs, _ in tested if pairs]
+    order = np.argsort(np.concatenate([subset.pairs for subset in subsets])) if len(tables) > 1 else slice(None)
+    pairs: dict[Test, Comparisons] = {}
+    for test in settings.tests:
+        pairs[test] = Comparisons.joined([table[test] for table in tables]).at(order)
+    systems, index = Columns.joined([each for _, each in tested]), {k: i for i, k in enumerate(evaluation.systems)}
+    return pairs, systems.at(np.argsort(systems.column("name").mapped(index.__getitem__)))
 
 
 def _adjust(
     evaluations: Sequence[EvaluationRecord],
-    tested: Sequence[Sequence[SubsetResults]],
+    problems: Sequence[Problem | None],
+    tables: Sequence[dict[Test, Comparisons]],
     settings: Settings,
     context: Context,
 ) -> list[dict[Test, Comparisons]]:
-    """The comparisons of each evaluation by each test, in the order of its pairs, adjusted within their families."""
-    tables = [_in_order(of_metric, settings) for of_metric in tested]
+    """The pairs of each evaluation by each test, adjusted within their families."""
+    adjusted: list[dict[Test, Comparisons]] = [{} for _ in tables]
     apart = settings.family == "metric" or len(tables) == 1
     for family in [[number] for number in range(len(tables))] if apart else [list(range(len(tables)))]:
         steps = None
         if CORRECTIONS[settings.correction].is_resampled:
-            problems = [results.problem for number in family for results in tested[number]]
-            of_sums = [problem for problem in problems if isinstance(problem, SumsProblem)]
+            of_sums = [problem for number in family if isinstance(problem := problems[number], SumsProblem)]
             at = context if settings.family == "report" else context.at(evaluations[family[0]].metric.name)
             with named_errors([evaluations[number] for number in family], settings):
                 steps = maxt(of_sums, at)
@@ -498,45 +437,23 @@ def _adjust(
             start = 0
             for number in family:
                 end = start + len(tables[number][test])
-                tables[number][test], start = pairs.at(slice(start, end)), end
-    return tables
+                adjusted[number][test], start = pairs.at(slice(start, end)), end
+    return adjusted
 
 
-def _in_order(tested: Sequence[SubsetResults], settings: Settings) -> dict[Test, Comparisons]:
-    """The columns of the pairs of an evaluation by each test, in the order of the tests and of the pairs."""
-    tables = [subset.pairs_by for subset in tested if subset.pairs_by]
-    if len(tables) == 1:
-        return {test: tables[0][test] for test in settings.tests}
-    order = np.argsort(np.concatenate([subset.pairs for subset in tested]))
-    return {test: Comparisons.joined([table[test] for table in tables]).at(order) for test in settings.tests}
-
-
-def _draft(
-    evaluation: EvaluationRecord,
-    tested: Sequence[SubsetResults],
-    pairs_by: Mapping[Test, Comparisons],
-    settings: Settings,
-) -> Draft:
-    """The finished draft of one metric: the systems best first, with what decisions on all pairs say of them."""
-    num_units = tested[0].num_units
-    if evaluation.present is not None:
-        num_units = len(units_of_instances(replace(evaluation, present=None))[1])
+def _ranked(evaluation: EvaluationRecord, systems: Columns, pairs: Comparisons, settings: Settings) -> Columns:
+    """The systems of one metric best first, with what decisions on all pairs say of them; ties stay in their order."""
     sign = -1.0 if evaluation.metric.higher_is_better else 1.0
-    scored = {
-        system.name: (sign * score, system)
-        for subset in tested
-        for system, score in zip(subset.systems, subset.order_scores, strict=True)
-    }  # ties stay in the order of the data
-    systems = [scored[name][1] for name in sorted(evaluation.systems, key=lambda name: scored[name][0])]
+    systems = systems.at(np.argsort(sign * systems.column("order").values, kind="stable"))
+    decided: dict[str, Sequence[Any]] = dict.fromkeys(DECIDED, [None] * len(systems))
     if settings.baseline is None and settings.alternative == "two-sided":
-        ranks = {system.name: index for index, system in enumerate(systems)}
-        a, b, delta, p_adjusted = pairs_by[settings.tests[0]].columns("a", "b", "delta", "p_adjusted")
+        ranks = {name: index for index, name in enumerate(systems.values("name"))}
+        a, b, delta, p_adjusted = pairs.columns("a", "b", "delta", "p_adjusted")
         differs = (p_adjusted.values < settings.alpha) & (delta.values != 0)
         first, second = a.mapped(ranks.__getitem__)[differs], b.mapped(ranks.__getitem__)[differs]
         a_wins = sign * delta.values[differs] < 0
         decided = significance_ranks(np.where(a_wins, first, second), np.where(a_wins, second, first), len(systems))
-        systems = [replace(each, **{name: of[i] for name, of in decided.items()}) for i, each in enumerate(systems)]
-    return Draft(evaluation, settings, pairs_by, tuple(systems), num_units, tested)
+    return systems.with_columns({name: Column.of(values) for name, values in decided.items()})
 
 
 def unclustered_errors(

@@ -20,9 +20,9 @@ from sigjax.records import CORRECTIONS, DESIGNS, Design, EvaluationRecord, Hint,
 from sigjax.run import costs
 from sigjax.run.context import NotTraceable, gib
 from sigjax.run.costs import Cost
-from sigjax.testing.hypotheses import NotExact, NotFinite, differing_stats, num_problems, ones_of
+from sigjax.testing.budget import exact_budget, free_seconds
 from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
-from sigjax.testing.permutation import exact_budget, free_seconds
+from sigjax.testing.problem import NotExact, NotFinite, differing_stats, num_problems, ones_of
 
 _frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")
 """All that the evaluations of one comparison share."""

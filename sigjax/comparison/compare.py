@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sigjax.comparison import checks
-from sigjax.comparison.analysis import analyse, common
+from sigjax.comparison.analysis import analyse, common, rests_on_draws
 from sigjax.comparison.notes import notes_of
 from sigjax.comparison.options import (
     BootstrapOptions,
@@ -28,14 +28,15 @@ from sigjax.metrics import evaluation_from_arrays
 from sigjax.metrics.suites import in_suite
 from sigjax.multiple.adjustment import LOOKS
 from sigjax.records import (
+    FIELDS,
     Comparison,
-    Comparisons,
     Device,
     Distribution,
     EvaluationRecord,
     InputError,
     Measured,
     Settings,
+    SystemScore,
     Test,
     bin_edges,
 )
@@ -44,6 +45,7 @@ from sigjax.records.options import check, takes, values
 from sigjax.report import Report
 from sigjax.resample.extreme import Extreme
 from sigjax.resample.tally import null_replicates
+from sigjax.resample.units import count_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, num_cores, progress_bar, with_progress
 from sigjax.run.shards import (
@@ -60,8 +62,9 @@ from sigjax.run.shards import (
     merge_shards,
     tallies_of_report,
 )
-from sigjax.testing.hypotheses import check_finite
-from sigjax.testing.problem import DeltaDistribution, Problem, pairs_of, problem_of
+from sigjax.testing.deltas import DeltaDistribution, drawn, exact_bootstrap_deltas, first_replicates, null_deltas
+from sigjax.testing.problem import Problem, SumsProblem, check_finite, pairs_of
+from sigjax.testing.tests import problem_of
 from sigjax.version import __version__
 
 _SHORT = {"tests": "test", "resamples": "n", "alternative": "alt", "variant": "null", "mid_p": "ties"}
@@ -152,19 +155,32 @@ def distributions_of(
     def problem_by(metric: str) -> Problem:
         return problem_of(by_metric[metric], replace(settings, resamples=settings.fixed_resamples))
 
+    @lru_cache(1)
+    def replicates_by(metric: str) -> np.ndarray:
+        return first_replicates(problem_by(metric))
+
+    def bootstrap_deltas(metric: str, pair: Problem, systems: tuple[int, int]) -> DeltaDistribution:
+        if not isinstance(pair, SumsProblem):
+            of_a, of_b = first_replicates(pair)  # these two alone: every score is a call
+        elif (known := exact_bootstrap_deltas(pair)) is not None:
+            return known
+        else:
+            of_a, of_b = replicates_by(metric)[list(systems)]
+        return drawn(of_a - of_b)
+
     def distribution(metric: str, a: str, b: str, test: Test) -> Distribution | None:
         evaluation = by_metric[metric]
         if evaluation.present is not None:
             pair = common(evaluation, a, b)
             return distributions_of([pair], replace(settings, baseline=None))(metric, a, b, test)
         systems = evaluation.systems.index(a), evaluation.systems.index(b)
-        problem = problem_by(metric)
-        pair = problem.of_pair(systems)
+        pair = problem_by(metric).of_pair(systems)
         no_sample = len(pair.units.strata) == 1 or evaluation.unit == "response" or pair.draws is None
-        if test == "bootstrap" and no_sample or test == "permutation" and pair.studentizes:
+        studentizes = isinstance(pair, SumsProblem) and pair.studentizes
+        if test == "bootstrap" and no_sample or test == "permutation" and studentizes:
             return None
         with checks.named_errors([evaluation], settings):
-            known = pair.null_deltas() if test == "permutation" else problem.bootstrap_deltas(systems)
+            known = null_deltas(pair) if test == "permutation" else bootstrap_deltas(metric, pair, systems)
             check_finite(known.deltas[None], [systems])
         bins = (tuple(column.tolist()) for column in _binned(pair, known, test))
         return Distribution(a, b, metric, test, pair.hypotheses.delta((0, 1)), *bins, resamples=known.resamples)
@@ -226,25 +242,25 @@ def _report(
     context = Context(options.device, options.progress, checkpoint)
     of_suite, hashed = in_suite(evaluations[0]), data_hash(evaluations)
     with host_scope():
-        drafts = analyse(evaluations, settings, context, of_suite=of_suite)
-        draws = any(draft.draws for draft in drafts)
+        pairs, systems = analyse(evaluations, settings, context, of_suite=of_suite)
+        units, draws = [count_units(each) for each in evaluations], rests_on_draws(pairs, systems, settings)
         return Report(
-            systems=tuple(system for draft in drafts for system in draft.systems),
+            systems=tuple(systems.records(SystemScore)),
             settings=settings,
-            num_units=drafts[0].num_units,
+            num_units=units[0],
             lower_is_better=tuple(each.metric.name for each in evaluations if not each.metric.higher_is_better),
-            notes=notes_of(drafts, of_suite=of_suite),
-            signature=signature_of(evaluations, settings, drafts[0].num_units, draws=draws, of_suite=of_suite),
+            notes=notes_of(evaluations, pairs, systems, settings, of_suite=of_suite),
+            signature=signature_of(evaluations, settings, units[0], draws=draws, of_suite=of_suite),
             data=hashed,
             measured=tuple(
-                Measured(each.metric.name, each.title, each.size.instances, draft.num_units, each.size.runs)
-                for each, draft in zip(evaluations, drafts, strict=True)
+                Measured(each.metric.name, each.title, each.size.instances, of_metric, each.size.runs)
+                for each, of_metric in zip(evaluations, units, strict=True)
                 if each.title
             ),
             again=lambda **changes: compare(evaluations, **values(settings, **changes)),
             compute_distribution=distributions_of(evaluations, settings),
             evaluations=tuple(evaluations),
-            comparisons=Comparisons.joined([pairs for draft in drafts for pairs in draft.pairs.values()]),
+            comparisons=pairs.only(FIELDS),
             num_instances=evaluations[0].size.instances,
             runs=evaluations[0].size.runs,
         )
@@ -411,5 +427,5 @@ def _compared_pair(a: Any, b: Any, *, metric: AnyMetric, **given: Any) -> Compar
     check(options)
     settings = settle(Settings(**values(options, Settings)), [evaluation], options)
     with host_scope():
-        (draft,) = analyse([evaluation], settings, Context(options.device, options.progress))
-    return draft.pairs[settings.tests[0]][0]
+        pairs, _ = analyse([evaluation], settings, Context(options.device, options.progress))
+    return pairs[0]

@@ -1,33 +1,32 @@
 """Notes: what readers of the numbers should know, one sentence each.
 
-A note is made by a rule, a function of the finished draft of a metric, with its words in it. `NOTES` has the rules in
-the order in which reports show what they say. Those of judges are from the labelled instances of `ppi`; what is drawn
-at random are units (instances or clusters of them), with the labels of all systems on them.
+A note is made by a rule, a function of the finished draft of a metric (`Draft`), with its words in it. `NOTES` has the
+rules in the order in which reports show what they say. Those of judges are from the labelled instances of `ppi`; what
+is drawn at random are units (instances or clusters of them), with the labels of all systems on them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
-from itertools import combinations
+from dataclasses import asdict, dataclass, replace
+from itertools import chain, combinations
 
 import numpy as np
 
-from sigjax.comparison.analysis import Draft, SubsetResults, run_variances
+from sigjax.comparison.analysis import complete_subsets, run_variances
 from sigjax.metrics import METRICS
 from sigjax.multiple.adjustment import most_resamples
-from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Metric, Note, Settings, Test
+from sigjax.records import CORRECTIONS, DESIGNS, Columns, Comparisons, EvaluationRecord, Metric, Note, Settings, Test
 from sigjax.records.settings import adjust
 from sigjax.report.words import count, first_of
-from sigjax.resample.units import units_of_instances
+from sigjax.resample.units import count_units, units_of_instances
 from sigjax.run.context import gib, memory_for
+from sigjax.testing.budget import exact_budget
 from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.p_values import special, t_quantile, t_tail
-from sigjax.testing.permutation import exact_budget
 from sigjax.testing.problem import in_common
 from sigjax.testing.tilted import least_cost
-from sigjax.testing.uncertainty import Uncertainties
 
 _NAMED = 10
 """Pairs that a note names; the report has all."""
@@ -43,9 +42,52 @@ _FEW_UNITS, _FEW_DIFFERENCES = 30, 5
 _FEW_DEGREES = 10.0
 
 
-def notes_of(drafts: Sequence[Draft], *, of_suite: bool) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One metric of a report without its notes: what a rule looks at.
+
+    `pairs` are the pairs by each test, and `systems` come best first, both with `FACTS`. `report` has the drafts of all
+    metrics, this one included, which may be tasks of a suite (`of_suite`).
+    """
+
+    evaluation: EvaluationRecord
+    settings: Settings
+    pairs: Mapping[Test, Comparisons]
+    systems: Columns
+    report: Sequence[Draft]
+    of_suite: bool
+
+    @property
+    def metric(self) -> str:
+        """Its name."""
+        return self.evaluation.metric.name
+
+    @property
+    def tables(self) -> tuple[Comparisons, Columns]:
+        """The pairs by the first test, which all share their intervals and facts, and the systems."""
+        return self.pairs[self.settings.tests[0]], self.systems
+
+    @property
+    def units(self) -> list[int]:
+        """The number of units of each of these, which where results are missing may be another for each."""
+        return [units for table in self.tables for units in table.column("units").distinct()]
+
+
+def notes_of(
+    evaluations: Sequence[EvaluationRecord],
+    pairs: Comparisons,
+    systems: Columns,
+    settings: Settings,
+    *,
+    of_suite: bool,
+) -> tuple[str, ...]:
     """The notes of a report, each once; of tasks that have the same note, once with their names."""
-    drafts = [replace(draft, report=drafts, of_suite=of_suite) for draft in drafts]
+    groups, named, drafts = pairs.groups(), systems.column("metric"), list[Draft]()
+    for evaluation in evaluations:
+        name = evaluation.metric.name
+        by_test: dict[Test, Comparisons] = {test: groups[name, test] for test in settings.tests}
+        own = systems.at(named.mapped(name.__eq__))
+        drafts.append(Draft(evaluation, settings, by_test, own, drafts, of_suite))
     notes = [(draft.metric, [note for rule in NOTES for note in rule(draft)]) for draft in drafts]
     if of_suite:
         return merged(notes)
@@ -323,7 +365,7 @@ def _noise(draft: Draft) -> list[str]:
 
 def _no_precision(draft: Draft) -> list[str]:
     """Whether one unit is all there is."""
-    if min(subset.num_units for subset in draft.subsets) > 1:
+    if min(draft.units) > 1:
         return []
     where = "one unit" if draft.evaluation.present is None else "where there is one unit, p can show nothing"
     return [f"{where}: no standard errors and no intervals"]
@@ -331,7 +373,10 @@ def _no_precision(draft: Draft) -> list[str]:
 
 def _lone_units(draft: Draft) -> list[str]:
     """Which strata have one unit."""
-    names = next((subset.lone for subset in draft.subsets if subset.lone), [])
+    evaluation, settings = draft.evaluation, draft.settings
+    if evaluation.strata is None or (settings.interval == "none" and "bootstrap" not in settings.tests):
+        return []
+    names = next(filter(None, (_lone(subset.evaluation) for subset in complete_subsets(evaluation, settings))), [])
     if not names:
         return []
     which, verb = f"stratum {names[0]!r}", "has one unit: it never varies"
@@ -340,10 +385,18 @@ def _lone_units(draft: Draft) -> list[str]:
     return [f"{which} {verb} in the bootstrap, so standard errors and intervals are too small"]
 
 
+def _lone(evaluation: EvaluationRecord) -> list[str]:
+    """The strata with one unit, which every draw within strata takes as it is; none of a single unit."""
+    unit, strata = units_of_instances(evaluation)
+    alone = (np.bincount(strata) == 1)[strata[unit]] & (len(strata) > 1)
+    labels = evaluation.strata or ()
+    return list(dict.fromkeys(label for label, single in zip(labels, alone, strict=True) if single))
+
+
 def _without_bootstrap_ranks(draft: Draft) -> list[str]:
     """Whether replicates would take too much memory to look at all of them together."""
     settings, num_systems = draft.settings, len(draft.evaluation.systems)
-    if not settings.leaderboard or draft.subsets[0].is_ranked:
+    if not settings.leaderboard or draft.systems.column("bootstrap_ranks").distinct() or max(draft.units) == 1:
         return []
     needed = memory_for(gib((num_systems, settings.fixed_resamples)))
     return [
@@ -370,11 +423,11 @@ def _reach(draft: Draft) -> list[str]:
             if not (pairs.has_method("montecarlo") & (pairs.column("exceed").values == 0)).any():
                 joined.pop("permutation")  # p beyond the resamples is known
         notes += out_of_reach(joined, of_what, settings, budget)
-    num_hypotheses = sum(len(subset.pairs) for each in families[0] for subset in each.subsets)
+    num_hypotheses = sum(len(each.tables[0]) for each in families[0])
     for family in families if draft.of_suite else families[:1]:
-        num_units = min(subset.num_units for each in family for subset in each.subsets if subset.deltas)
+        fewest = min(units for each in family for units in each.tables[0].column("units").distinct())
         named = f"warning: {family[0].metric}: " if draft.of_suite and len(families) > 1 else "warning: "
-        notes += [note.replace("warning: ", named) for note in too_few_units(num_units, num_hypotheses, settings)]
+        notes += [note.replace("warning: ", named) for note in too_few_units(fewest, num_hypotheses, settings)]
     if settings.design == "models":
         num_runs = len(set(drafts[0].evaluation.runs or ()))  # exchanged whole
         least = (0.5 if settings.mid_p else 1.0) / math.comb(2 * num_runs, num_runs)
@@ -389,7 +442,7 @@ def _tilted_budget(draft: Draft) -> float | None:
     if plain or pairs is None or not isinstance(metric, Metric):
         return None
     sampled = int((pairs.has_method("montecarlo") | pairs.has_method("tilted")).sum())
-    return least_cost(sampled, draft.num_units, draft.evaluation.stats.shape[2]).seconds
+    return least_cost(sampled, count_units(draft.evaluation), draft.evaluation.stats.shape[2]).seconds
 
 
 def out_of_reach(
@@ -490,24 +543,30 @@ def _first_pairs(pairs: Comparisons) -> str:
 
 def _intervals(draft: Draft) -> list[str]:
     """Of which kind intervals are, and where they are missing, or known to miss the truth."""
-    subsets = [each for each in draft.subsets if (each.systems or each.deltas)[0].standard_error is not None]
-    by_t = [each for each in subsets if each.intervals.pairs == "wide-t"]
+    pairs, systems = (table.at(table.column("standard_error").where_present) for table in draft.tables)
+    tables: tuple[Columns, Columns] = (pairs, systems)
+    by_t = _units_by_t(*tables)
     return [
-        *(_methods(draft.metric, draft.settings, subsets) if subsets else ()),
+        *(_methods(draft, *tables, sorted({degrees for _, degrees in by_t})) if any(map(len, tables)) else ()),
         *(_few_units(by_t) if by_t else ()),
-        *_zero_length(subsets),
-        *_missing(draft.settings, subsets),
+        *_zero_length(*tables),
+        *_missing(draft.settings, *tables),
     ]
+
+
+def _units_by_t(*tables: Columns) -> list[tuple[int, float]]:
+    """The different numbers of units of intervals by t, with their degrees of freedom."""
+    rows = (zip(*map(table.values, ("units", "degrees")), strict=True) for table in tables)
+    return [each for each in dict.fromkeys(chain.from_iterable(rows)) if each[1] < math.inf]
 
 
 def _few_differences(draft: Draft) -> list[str]:
     """Pairs of which so few units differ that default intervals are known to miss the truth too often."""
-    evaluation, names = draft.evaluation, list[str]()
-    by_t = any(each.intervals.pairs == "wide-t" for each in draft.subsets)
-    if evaluation.present is not None or not by_t or draft.num_units > _FEW_UNITS:
+    evaluation, names, count = draft.evaluation, list[str](), max(draft.units)
+    if evaluation.present is not None or not _units_by_t(draft.systems) or count > _FEW_UNITS:
         return []
     unit, _ = units_of_instances(evaluation)
-    sums = np.zeros((len(evaluation.systems), draft.num_units, evaluation.stats.shape[2]))
+    sums = np.zeros((len(evaluation.systems), count, evaluation.stats.shape[2]))
     np.add.at(sums, np.s_[:, unit], evaluation.stats)  # pyright: ignore[reportArgumentType]
     index = {name: i for i, name in enumerate(evaluation.systems)}
     for one in draft.pairs[draft.settings.tests[0]]:
@@ -516,7 +575,7 @@ def _few_differences(draft: Draft) -> list[str]:
             names.append(f"{one.a} - {one.b}")
     if not names:
         return []
-    few = f"fewer than five of the {draft.num_units} units differ for {first_of(names, _NAMED)}"
+    few = f"fewer than five of the {count} units differ for {first_of(names, _NAMED)}"
     return [
         f"warning: {draft.metric}: {few}; there 95% intervals can miss the truth in up to 40% of test sets, so go by p"
     ]
@@ -540,64 +599,69 @@ def _contradictions(draft: Draft) -> list[str]:
     return notes
 
 
-def _methods(metric: str, settings: Settings, subsets: Sequence[SubsetResults]) -> list[str]:
-    """Of which kind intervals are where the option does not say it, and whether they hold together."""
-    notes = []
-    if any(each.intervals.systems == "wilson" for each in subsets):
+def _methods(draft: Draft, pairs: Columns, systems: Columns, known: Sequence[float]) -> list[str]:
+    """Of which kind intervals are where the option does not say it, and whether they hold together.
+
+    `known` are degrees of freedom of those by t, ascending.
+    """
+    notes, metric, interval = [], draft.metric, draft.settings.interval
+    of_systems, of_pairs = (table.column("interval_kind").distinct() for table in (systems, pairs))
+    if "wilson" in of_systems or "tango" in of_pairs:
         notes.append(Note("intervals of scores are Wilson's, those of deltas Tango's (score intervals)", about=metric))
-    if known := [each.degrees for each in subsets if each.degrees < math.inf]:
-        low, high = (f"{end:,.0f}" if end >= 100 else f"{end:.3g}" for end in (min(known), max(known)))
+    if known:
+        low, high = (f"{end:,.0f}" if end >= 100 else f"{end:.3g}" for end in (known[0], known[-1]))
         degrees = f"{low if low == high else f'{low} to {high}'} degree{'' if high == '1' else 's'} of freedom"
         by_t = f"intervals: jackknife standard error, t with {degrees}, corrected for skewness (for deltas, the"
         notes.append(Note(f"{by_t} correction only widens them)", about=metric))
-    if settings.interval == "auto" and any(each.intervals.systems == "percentile" for each in subsets):
-        apart = "" if subsets[0].intervals.pairs == "percentile" else "; those of deltas are simultaneous"
+    if interval == "auto" and "percentile" in of_systems:
+        apart = "; those of deltas are simultaneous" if "simultaneous" in of_pairs else ""
         notes.append(Note(f"intervals are percentile intervals of the bootstrap{apart}", about=metric))
-    return [*notes, *filter(None, [INTERVALS[settings.interval].note])]
+    return [*notes, *filter(None, [INTERVALS[interval].note])]
 
 
-def _few_units(subsets: Sequence[SubsetResults]) -> list[str]:
-    """Where intervals of the default kind are known to miss the truth too often, or to be long."""
+def _few_units(by_t: Sequence[tuple[int, float]]) -> list[str]:
+    """Where intervals of the default kind are known to miss the truth too often, or to be long.
+
+    Numbers of units come with their degrees of freedom.
+    """
     notes = []
-    units = min(each.num_units for each in subsets)
+    units = min(by_t)[0]
     if units <= _FEW_UNITS:
         notes.append(
             f"{units} units are few: where the numbers, or the differences of two systems, are strongly skewed "
             "(lognormal), 95% intervals miss the truth in 10% with 10 units and 7 to 8% with 30"
         )
-    unequal = [each for each in subsets if 0.0 < each.degrees < min(_FEW_DEGREES, (each.num_units - 1) / 2)]
+    unequal = [(degrees, units) for units, degrees in by_t if 0.0 < degrees < min(_FEW_DEGREES, (units - 1) / 2)]
     if unequal:
-        worst = min(unequal, key=lambda each: each.degrees)
+        degrees, units = min(unequal)
         notes.append(
-            f"a few units hold most of the data: {worst.num_units} units count like {worst.degrees + 1.0:.2g} equal "
-            "ones, so intervals are wide"
+            f"a few units hold most of the data: {units} units count like {degrees + 1.0:.2g} equal ones, so intervals "
+            "are wide"
         )
     return notes
 
 
-def _zero_length(subsets: Sequence[SubsetResults]) -> list[str]:
+def _zero_length(pairs: Columns, systems: Columns) -> list[str]:
     """How many systems and pairs have an interval of zero width."""
-    whom = _counted(subsets, lambda each: (each.ends[:, 0] == each.ends[:, 1]) & (each.errors == 0.0))
+    whom = _counted(pairs, systems, lambda errors, ends: (ends[:, 0] == ends[:, 1]) & (errors == 0.0))
     if not whom:
         return []
     return [f"intervals of width zero for {whom}: all units are alike here; this does not mean that they always are"]
 
 
-def _missing(settings: Settings, subsets: Sequence[SubsetResults]) -> list[str]:
+def _missing(settings: Settings, pairs: Columns, systems: Columns) -> list[str]:
     """How many systems and pairs have no interval, and why."""
-    whom = _counted(subsets, lambda each: np.isnan(each.ends[:, 0]) & ~np.isnan(each.errors))
+    whom = _counted(pairs, systems, lambda errors, ends: np.isnan(ends[:, 0]) & ~np.isnan(errors))
     if not whom:
         return []
     why = INTERVALS[settings.interval].missing
     return [f"no interval of this kind for {whom}: {why}; --interval percentile has one"]
 
 
-def _counted(subsets: Sequence[SubsetResults], holds: Callable[[Uncertainties], np.ndarray]) -> str:
-    """Of how many systems and pairs something holds, in words."""
-    counts = {
-        "system": sum(int(holds(Uncertainties.of(each.systems)).sum()) for each in subsets),
-        "pair": sum(int(holds(each.deltas).sum()) for each in subsets),
-    }
+def _counted(pairs: Columns, systems: Columns, holds: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> str:
+    """Of how many systems and pairs something holds, which their standard errors and intervals tell, in words."""
+    tables = {"system": systems, "pair": pairs}
+    counts = {noun: int(holds(*table.arrays("standard_error", "interval")).sum()) for noun, table in tables.items()}
     return " and ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n)
 
 

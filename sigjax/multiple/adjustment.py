@@ -94,10 +94,10 @@ from sigjax.resample.extreme import Extreme, size
 from sigjax.resample.tally import Ladder
 from sigjax.resample.units import norms
 from sigjax.run.context import Context, Run
-from sigjax.testing.hypotheses import Pair, check_finite
+from sigjax.testing.budget import numpy_cost, swap_cost
 from sigjax.testing.p_values import Count, clopper_pearson, montecarlo_p, normal_quantile, sampled_columns
 from sigjax.testing.permutation import add_up, swap_problem
-from sigjax.testing.problem import SumsProblem, numpy_cost
+from sigjax.testing.problem import Pair, SumsProblem, check_finite
 
 LOOKS = tuple(2**k for k in range(13, 21))
 """Numbers of resamples after which pairs may stop: 8,192, then twice as many each time, up to the cap 1,048,576."""
@@ -382,30 +382,30 @@ class StepDown:
         return adjusted
 
 
-def maxt(cases: Sequence[SumsProblem], context: Context) -> StepDown:
+def maxt(problems: Sequence[SumsProblem], context: Context) -> StepDown:
     """Step-down maxT over all pairs of one metric (on the device), or of several (sums on the device)."""
-    first, settings, num_pairs = cases[0], cases[0].settings, len(cases[0].hypotheses.members)
+    first, settings, num_pairs = problems[0], problems[0].settings, len(problems[0].hypotheses.members)
     resamples, seed = settings.fixed_resamples, settings.seed
-    if len(cases) == 1:
-        context = context.sized(first.swap_cost(num_pairs))
+    if len(problems) == 1:
+        context = context.sized(swap_cost(first, num_pairs))
         with context.run(settings.correction, resamples, seed, compiles=first.metric) as run:
             return _of_metric(first, run)
-    columns, units = num_columns(cases), len(first.units.strata)
+    columns, units = num_columns(problems), len(first.units.strata)
     cost = numpy_cost(resamples=resamples, units=units, columns=columns, scored=0, counted=False)
     with context.sized(cost).run(settings.correction, resamples, seed) as run:
-        return _of_metrics(cases, run)
+        return _of_metrics(problems, run)
 
 
-def _of_metric(case: SumsProblem, run: Run) -> StepDown:
-    hypotheses, alternative = case.hypotheses, case.settings.alternative
-    problem, packed = swap_problem(case, slice(None), run)
-    observed, scale, rounding = _standardised(case)
+def _of_metric(problem: SumsProblem, run: Run) -> StepDown:
+    hypotheses, alternative = problem.hypotheses, problem.settings.alternative
+    swaps, packed = swap_problem(problem, slice(None), run)
+    observed, scale, rounding = _standardised(problem)
     order, criterion = _in_order(observed, rounding)
     left, right, totals_a, totals_b = (column[order] for column in packed[:4])
     ladder = Ladder(left, right, totals_a, totals_b, scale[order], criterion.observed, criterion.tolerance)
 
     def pieces(shard: Run) -> Iterator[tuple[int, np.ndarray]]:
-        counted = count_swaps(problem, ladder, shard, metric=case.metric, alternative=alternative)
+        counted = count_swaps(swaps, ladder, shard, metric=problem.metric, alternative=alternative)
         for begin, exceed, finite in counted:
             check_finite(finite, hypotheses.members[order])
             yield begin, exceed
@@ -413,26 +413,26 @@ def _of_metric(case: SumsProblem, run: Run) -> StepDown:
     return StepDown.of(add_up(pieces, len(order), 0, run.resamples, run), order)
 
 
-def _of_metrics(cases: Sequence[SumsProblem], run: Run) -> StepDown:
-    swaps = [swap_problem(case, slice(None), run) for case in cases]
-    pairs = [(metric, pair) for metric, case in enumerate(cases) for pair in range(len(case.hypotheses.members))]
-    standardised = [_standardised(case, metric) for metric, case in enumerate(cases)]
+def _of_metrics(problems: Sequence[SumsProblem], run: Run) -> StepDown:
+    swaps = [swap_problem(problem, slice(None), run) for problem in problems]
+    pairs = [(metric, pair) for metric, each in enumerate(problems) for pair in range(len(each.hypotheses.members))]
+    standardised = [_standardised(problem, metric) for metric, problem in enumerate(problems)]
     observed, scale, rounding = (np.concatenate(column) for column in zip(*standardised, strict=True))
     order, criterion = _in_order(observed, rounding)
 
     def statistics(sums: Sequence[np.ndarray], hypothesis: int) -> np.ndarray:
         """The statistic of one hypothesis, `[resample]`: large where delta is extreme."""
         metric, pair = pairs[hypothesis]
-        case, (problem, packed) = cases[metric], swaps[metric]
-        deltas = deltas_of(sums[metric], packed, pair, problem.divisors, case.metric.score)
-        check_finite(deltas[None], [case.hypotheses.pair(pair)], metric)
-        return size(deltas, case.settings.alternative) * scale[hypothesis]
+        problem, (projected, packed) = problems[metric], swaps[metric]
+        deltas = deltas_of(sums[metric], packed, pair, projected.divisors, problem.metric.score)
+        check_finite(deltas[None], [problem.hypotheses.pair(pair)], metric)
+        return size(deltas, problem.settings.alternative) * scale[hypothesis]
 
     def pieces(shard: Run) -> Iterator[tuple[int, np.ndarray]]:
-        for piece in shard.blocks(num_columns(cases)):
+        for piece in shard.blocks(num_columns(problems)):
             # All metrics meet the same swaps, and the last one moves the progress bar.
             quiet = replace(piece, advance=lambda done: None)
-            sums = [swapped_sums(problem, quiet) for problem, _ in swaps[:-1]]
+            sums = [swapped_sums(projected, quiet) for projected, _ in swaps[:-1]]
             sums.append(swapped_sums(swaps[-1][0], piece))
             largest, exceed = np.full(piece.resamples - piece.start, -np.inf), np.zeros(len(order), np.int64)
             for rank, (hypothesis, least) in enumerate(zip(order.tolist(), criterion.least, strict=True)):
@@ -443,9 +443,9 @@ def _of_metrics(cases: Sequence[SumsProblem], run: Run) -> StepDown:
     return StepDown.of(add_up(pieces, len(order), 0, run.resamples, run), order)
 
 
-def num_columns(cases: Sequence[SumsProblem]) -> int:
+def num_columns(problems: Sequence[SumsProblem]) -> int:
     """The largest number of sums per resample, over all metrics."""
-    return sum(len(case.units.values) * case.units.values.shape[2] for case in cases)
+    return sum(len(problem.units.values) * problem.units.values.shape[2] for problem in problems)
 
 
 def _in_order(observed: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, Extreme]:
@@ -456,35 +456,35 @@ def _in_order(observed: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, E
     return order, Extreme(observed[order], tolerance, "greater")
 
 
-def _standardised(case: SumsProblem, metric: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _standardised(problem: SumsProblem, metric: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Observed statistics, 1 / standard deviations of delta under swaps (0 where there is none), and rounding errors.
 
     Each is `[pair]`; `metric` is the index of the metric among several.
     """
-    hypotheses = case.hypotheses
-    deviations = np.array([_deviation(case, pair) for pair in hypotheses.pairs])
+    hypotheses = problem.hypotheses
+    deviations = np.array([_deviation(problem, pair) for pair in hypotheses.pairs])
     check_finite(deviations, hypotheses.members, metric)
     varies = deviations > hypotheses.rounding
     if (~varies & (np.abs(hypotheses.deltas) > hypotheses.rounding)).any():
         raise InputError(
-            f"correction maxt needs a score that single instances change, and {case.metric.name!r} is none; use holm"
+            f"correction maxt needs a score that single instances change, and {problem.metric.name!r} is none; use holm"
         )
     with np.errstate(divide="ignore"):
         scale = np.where(varies, 1.0 / deviations, 0.0)
-    observed = np.asarray(size(hypotheses.deltas, case.settings.alternative))
+    observed = np.asarray(size(hypotheses.deltas, problem.settings.alternative))
     return observed * scale, scale, hypotheses.rounding * scale
 
 
-def _deviation(case: SumsProblem, pair: Pair) -> float:
+def _deviation(problem: SumsProblem, pair: Pair) -> float:
     """Standard deviation of delta under swaps, to first order."""
-    units, (a, b) = case.units, pair
+    units, (a, b) = problem.units, pair
     middle, num_units = (units.totals[a] + units.totals[b]) / 2.0, units.values.shape[1]
     width = max(1, _CACHED // units.values.shape[2])
     steps = np.empty(num_units)
     for start in range(0, num_units, width):
         block = slice(start, start + width)
         half = (units.values[a, block] - units.values[b, block]) / 2.0
-        high, low = case.scores(np.stack([middle + half, middle - half]))
+        high, low = problem.scores(np.stack([middle + half, middle - half]))
         with np.errstate(all="ignore"):
             steps[block] = high - low
     return float(norms(steps))

@@ -23,14 +23,14 @@ _CACHED = 2**18
 
 
 def bootstrap_ranks(
-    case: Problem, run: Run, drawn: np.ndarray | None, pieces: Callable[[Run], Pieces]
+    problem: Problem, run: Run, drawn: np.ndarray | None, pieces: Callable[[Run], Pieces]
 ) -> list[tuple[int, int]] | None:
     """The interval of the rank of each system, or None where the replicates do not fit into memory.
 
     `drawn` are the bootstrap scores `[system, resample]` where they are at hand, which are overwritten; else `pieces`
     draws them, for a part of a run, piece by piece.
     """
-    settings, hypotheses = case.settings, case.hypotheses
+    settings, hypotheses = problem.settings, problem.hypotheses
     tally = run.checkpoint.tally(ranks=len(hypotheses.scores))
     if tally is not None:
         ranks = tally.arrays["ranks"]
@@ -41,7 +41,7 @@ def bootstrap_ranks(
         values = kept_replicates(pieces, shape[0], run) if drawn is None else drawn
         if run.checkpoint.is_part:
             return None
-        values *= 1.0 if case.metric.higher_is_better else -1.0
+        values *= 1.0 if problem.metric.higher_is_better else -1.0
         ranks = rank_quantiles(values, np.array(hypotheses.tolerances), settings.level)
         run.checkpoint.finish(0, run.resamples, ranks=ranks)
     return [(low, high) for low, high in ranks.tolist()]
@@ -81,20 +81,20 @@ _LETTERED = 100
 """Systems that get letters at most: nobody reads more, and cliques of very many systems take long to find."""
 
 
+DECIDED = ("rank_interval", "letters", "rank_cluster", "in_top_group")
+"""The fields of `SystemScore` that follow from the decisions."""
+
+
 def significance_ranks(better: np.ndarray, worse: np.ndarray, count: int) -> dict[str, Sequence[Any]]:
-    """What the decisions say of each system `[system]`, best first, by the fields of `SystemScore`.
+    """What the decisions say of each system `[system]`, best first, by the fields `DECIDED`.
 
     `better` and `worse` are the indices `[pair]` of the systems of all pairs that differ significantly.
     """
     beats = np.zeros((count, count), bool)
     beats[better, worse] = True
     letters = compact_letters(beats | beats.T) if count <= _LETTERED else None
-    return {
-        "rank_interval": rank_intervals(beats),
-        "letters": letters or [None] * count,
-        "rank_cluster": significance_clusters(beats),
-        "in_top_group": top_group(beats),
-    }
+    of_systems = rank_intervals(beats), letters or [None] * count, significance_clusters(beats), top_group(beats)
+    return dict(zip(DECIDED, of_systems, strict=True))
 
 
 def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:

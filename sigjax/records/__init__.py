@@ -7,6 +7,7 @@ Records are frozen and never half-filled. They hold NumPy and Python values only
 
 from sigjax.records.comparison import FIELDS as FIELDS
 from sigjax.records.comparison import Column as Column
+from sigjax.records.comparison import Columns as Columns
 from sigjax.records.comparison import Comparison as Comparison
 from sigjax.records.comparison import Comparisons as Comparisons
 from sigjax.records.comparison import Distribution as Distribution

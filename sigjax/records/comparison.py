@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from types import NoneType
-from typing import Annotated, Any, Literal, NamedTuple, get_args, overload
+from typing import Annotated, Any, Literal, NamedTuple, Self, get_args, overload
 
 import numpy as np
 
@@ -372,53 +372,32 @@ FIELDS = {field.name: _held_as(types_of(Comparison)[field.name]) for field in fi
 """What holds each field of a `Comparison`: float, int, `Interval`, or object for what repeats few values."""
 
 
-class Comparisons(Sequence[Comparison]):
-    """A sequence of `Comparison` records that holds its fields as columns.
+class Columns:
+    """Rows that are held as columns, by their names: of pairs (`Comparisons`), or of systems.
 
-    Indexing and iterating give records, slices give `Comparisons`; two are equal that hold equal records. Two names of
-    systems, and where there are several the metric and the test, give the comparison of the pair. A board of
-    thousands of systems has millions of pairs: in columns a pair takes some 100 bytes, and as a record ten times that.
-    `column` gives a field for code that wants all of it, `arrays` the numbers of several.
-
-    The columns are filled in stages, each by `with_columns`: by the tests, then by corrections over all pairs. Only
-    finished ones, which have all fields, give records.
+    They are filled in stages, each by `with_columns`: by the tests, then by corrections and ranks.
 
     Args:
-        columns: for fields of `Comparison`, in any order. All have equally many rows.
-
-    Example:
-        >>> from sigjax import Evaluation, compare
-        >>> comparisons = compare(Evaluation.from_arrays({"A": [3, 4, 5], "B": [1, 1, 2], "C": [3, 4, 4]})).comparisons
-        >>> len(comparisons), comparisons[0].b, [one.a for one in comparisons[1:]]
-        (3, 'B', ['A', 'B'])
-        >>> comparisons.column("p_value").values.min()
-        np.float64(0.25)
+        columns: in any order. All have equally many rows.
     """
 
     def __init__(self, columns: Mapping[str, Column]) -> None:
         self._columns = dict(columns)
 
     @classmethod
-    def of(cls, records: Iterable[Comparison]) -> Comparisons:
-        """The sequence of these records."""
-        records = list(records)
-        return cls.of_values({name: [getattr(one, name) for one in records] for name in FIELDS})
-
-    @classmethod
-    def of_values(cls, values: Mapping[str, Sequence[Any]]) -> Comparisons:
-        """The sequence of these values of each field, as records have them."""
-        return cls({name: Column.of(values[name], FIELDS[name]) for name in FIELDS if name in values})
-
-    @classmethod
-    def joined(cls, tables: Sequence[Comparisons]) -> Comparisons:
-        """One sequence after the other."""
+    def joined(cls, tables: Sequence[Self]) -> Self:
+        """The rows of one table after those of the other."""
         if len(tables) == 1:
             return tables[0]
         return cls({name: Column.joined([table.column(name) for table in tables]) for name in tables[0]._columns})
 
-    def with_columns(self, columns: Mapping[str, Column]) -> Comparisons:
+    def with_columns(self, columns: Mapping[str, Column]) -> Self:
         """The same rows with these columns, too, or in place of those that they have."""
-        return Comparisons({**self._columns, **columns})
+        return type(self)({**self._columns, **columns})
+
+    def only(self, names: Iterable[str]) -> Self:
+        """The same rows with these columns alone."""
+        return type(self)({name: self._columns[name] for name in names})
 
     def column(self, name: str) -> Column:
         """The column of a field."""
@@ -435,6 +414,52 @@ class Comparisons(Sequence[Comparison]):
     def arrays(self, *names: str) -> list[np.ndarray]:
         """The numbers of several fields; NaN or 0 where there is none."""
         return [self._columns[name].values for name in names]
+
+    def at(self, rows: Any) -> Self:
+        """Some of the rows: indices, a mask, or a slice."""
+        return type(self)({name: column.at(rows) for name, column in self._columns.items()})
+
+    def records(self, kind: type[Any]) -> Iterator[Any]:
+        """The rows as records, whose fields are columns."""
+        return map(kind, *(self.values(field.name) for field in fields(kind)))
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(next(iter(self._columns.values())).values)
+
+
+class Comparisons(Columns, Sequence[Comparison]):
+    """A sequence of `Comparison` records that holds its fields as columns.
+
+    Indexing and iterating give records, slices give `Comparisons`; two are equal that hold equal records. Two names of
+    systems, and where there are several the metric and the test, give the comparison of the pair. A board of
+    thousands of systems has millions of pairs: in columns a pair takes some 100 bytes, and as a record ten times that.
+    `column` gives a field for code that wants all of it, `arrays` the numbers of several.
+
+    Only finished ones, which have all fields, give records.
+
+    Args:
+        columns: for fields of `Comparison`, in any order. All have equally many rows.
+
+    Example:
+        >>> from sigjax import Evaluation, compare
+        >>> comparisons = compare(Evaluation.from_arrays({"A": [3, 4, 5], "B": [1, 1, 2], "C": [3, 4, 4]})).comparisons
+        >>> len(comparisons), comparisons[0].b, [one.a for one in comparisons[1:]]
+        (3, 'B', ['A', 'B'])
+        >>> comparisons.column("p_value").values.min()
+        np.float64(0.25)
+    """
+
+    @classmethod
+    def of(cls, records: Iterable[Comparison]) -> Comparisons:
+        """The sequence of these records."""
+        records = list(records)
+        return cls.of_values({name: [getattr(one, name) for one in records] for name in FIELDS})
+
+    @classmethod
+    def of_values(cls, values: Mapping[str, Sequence[Any]]) -> Comparisons:
+        """The sequence of these values of each field, as records have them."""
+        return cls({name: Column.of(values[name], FIELDS[name]) for name in FIELDS if name in values})
 
     def has_method(self, name: str) -> np.ndarray:
         """Which pairs `[pair]` were tested by this method."""
@@ -456,10 +481,6 @@ class Comparisons(Sequence[Comparison]):
         """The comparisons in blocks of this size."""
         return (self[start : start + size] for start in range(0, len(self), size))
 
-    def at(self, rows: Any) -> Comparisons:
-        """The comparisons of some rows: indices, a mask, or a slice."""
-        return Comparisons({name: column.at(rows) for name, column in self._columns.items()})
-
     @overload
     def __getitem__(self, index: int) -> Comparison: ...
     @overload
@@ -479,14 +500,10 @@ class Comparisons(Sequence[Comparison]):
         row = range(len(self))[index]  # raises the IndexError of a sequence
         return next(iter(self if len(self) == 1 else self.at(slice(row, row + 1))))
 
-    def __len__(self) -> int:
-        """Count the comparisons."""
-        return len(next(iter(self._columns.values())).values)
-
     def __iter__(self) -> Iterator[Comparison]:
         """Go through the records."""
         for block in self.blocks(_BLOCK) if len(self) > _BLOCK else (self,):
-            yield from map(Comparison, *(block.column(name).tolist() for name in FIELDS))
+            yield from block.records(Comparison)
 
     def __eq__(self, other: object) -> bool:
         """Whether the other one holds equal records."""

@@ -14,7 +14,7 @@ For metrics that are not sums, a `Sample` says which unit each instance belongs 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
 
@@ -157,6 +157,11 @@ def units_of_instances(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.nda
     strata = np.unique(strata, return_inverse=True)[1]
     order = np.argsort(strata, kind="stable")
     return np.argsort(order)[unit], strata[order]
+
+
+def count_units(evaluation: EvaluationRecord) -> int:
+    """How many units there are, on which not all systems need have a result."""
+    return len(units_of_instances(replace(evaluation, present=None))[1])
 
 
 def codes(labels: tuple[str, ...]) -> np.ndarray:

@@ -47,7 +47,7 @@ from sigjax.studies.flips import Flips, FlipsOptions, flips_of, instance_names
 from sigjax.studies.study import StudyResult
 from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import t_quantile
-from sigjax.testing.problem import problem_of
+from sigjax.testing.tests import problem_of
 
 Verdict = Literal["no worse", "worse", "cannot tell"]
 
@@ -268,10 +268,10 @@ def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRec
             stats = np.stack([side.stats[side.systems.index(name)] for side in (after, before)])
             pair = replace(before, systems=("new", "old"), stats=stats, notes=())
             with host_scope():
-                case = problem_of(pair, Settings(test="bootstrap", method="montecarlo"))
-                new_score, old_score = case.observed_scores
+                problem = problem_of(pair, Settings(test="bootstrap", method="montecarlo"))
+                new_score, old_score = problem.observed_scores
             limits = None if (stats[0] == stats[1]).all() else partial(_paired, pair)
-            change, rounding = case.hypotheses.delta((0, 1)), float(case.hypotheses.rounding[0])
+            change, rounding = problem.hypotheses.delta((0, 1)), float(problem.hypotheses.rounding[0])
             compared[name, metric] = old_score, new_score, change * (abs(change) > rounding), limits, pair
             same = same and limits is None
     return compared, same

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -36,8 +38,9 @@ from sigjax.testing.jackknife import (
     tango_tail,
 )
 from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.problem import Problem, SumsProblem, problem_of
+from sigjax.testing.problem import Problem, SumsProblem
 from sigjax.testing.replicates import kept_replicates
+from sigjax.testing.tests import problem_of, replicates, sized
 from sigjax.testing.uncertainty import Basic, quantile_levels, quantiles, standard_errors
 
 Claim = Literal["equivalence", "non-inferiority"]
@@ -57,42 +60,42 @@ def _interval_level(settings: Settings) -> float:
     return round(2.0 * settings.level - 1.0, 12)
 
 
-def _closed_tests(case: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
+def _closed_tests(problem: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
     """The tests whose intervals `jackknife_intervals` gives: Tango's for answers right or wrong, else t."""
-    at_level = replace(case.settings, confidence_level=_interval_level(case.settings))
-    spreads, method = jackknife_intervals(replace(case, settings=at_level))[1], interval_names(case).pairs or ""
-    errors = np.array([each.standard_error or 0.0 for each in spreads])
-    skewed, tests = of_pairs(skewness, influences(case.centred), case.hypotheses.members, errors).tolist(), []
-    degrees = degrees_of_freedom(case.units.sizes, case.units.strata)
-    for pair, (_, interval), error, g in zip(case.hypotheses.pairs, spreads, errors.tolist(), skewed, strict=True):
-        if interval is None:
+    at_level = replace(problem.settings, confidence_level=_interval_level(problem.settings))
+    spreads = jackknife_intervals(replace(problem, settings=at_level))[len(problem.hypotheses.scores) :]
+    errors, method = spreads[:, 0], interval_names(problem).pairs or ""
+    skewed, tests = of_pairs(skewness, influences(problem.centred), problem.hypotheses.members, errors).tolist(), []
+    degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
+    for pair, (error, *ends), g in zip(problem.hypotheses.pairs, spreads.tolist(), skewed, strict=True):
+        if math.isnan(ends[0]):
             raise InputError("equivalence needs a stratum of at least two units; leave the strata out")
         if method == "tango":
-            a, b = case.units.values[list(pair), :, 0]
+            a, b = problem.units.values[list(pair), :, 0]
             only_a, only_b = int((a > b).sum()), int((b > a).sum())
             tails = tango_tail(only_a, only_b, len(a), -margin), tango_tail(only_b, only_a, len(a), -margin)
         elif error == 0.0:  # all units differ alike, which says nothing of other units
             tails = 1.0, 1.0
         else:
-            of_delta = case.hypotheses.delta(pair), error, g
+            of_delta = problem.hypotheses.delta(pair), error, g
             lower = skewed_tail(*of_delta, -margin, degrees, "greater", nearer=False)
             tails = lower, skewed_tail(*of_delta, margin, degrees, "less", nearer=False)
-        tests.append((*tails, interval, error, None))
+        tests.append((*tails, Interval(*ends), error, None))
     return method, tests
 
 
-def _bootstrap_tests(case: Problem, margin: float, context: Context) -> tuple[str, list[Tests]]:
+def _bootstrap_tests(problem: Problem, margin: float, context: Context) -> tuple[str, list[Tests]]:
     """The bootstrap tests; the basic interval lies within the margins if and only if both reject.
 
     Reference: Davison and Hinkley (1997), "Bootstrap methods and their application", section 5.2.
     """
-    settings, tests = case.settings, []
-    shape, levels = (len(case.hypotheses.scores), settings.fixed_resamples), quantile_levels(_interval_level(settings))
-    with case.sized(context, 0, draws=True).run("bootstrap", shape[1], settings.seed) as run:
-        replicates = kept_replicates(case.replicates, shape[0], run)
-    observed = (column.tolist() for column in case.hypotheses.observed(case.hypotheses.members))
-    for (a, b), delta, tolerance in zip(case.hypotheses.pairs, *observed, strict=True):
-        deltas, slack = replicates[a] - replicates[b], np.float64(tolerance)
+    settings, tests, levels = problem.settings, [], quantile_levels(_interval_level(problem.settings))
+    shape = len(problem.hypotheses.scores), settings.fixed_resamples
+    with sized(problem, context, draws=True).run("bootstrap", shape[1], settings.seed) as run:
+        scores = kept_replicates(partial(replicates, problem), shape[0], run)
+    observed = (column.tolist() for column in problem.hypotheses.observed(problem.hypotheses.members))
+    for (a, b), delta, tolerance in zip(problem.hypotheses.pairs, *observed, strict=True):
+        deltas, slack = scores[a] - scores[b], np.float64(tolerance)
         above = Extreme(np.float64(delta + margin), slack, "greater").met(deltas - delta)
         below = Extreme(np.float64(delta - margin), slack, "less").met(deltas - delta)
         exceed = int(np.count_nonzero(above)), int(np.count_nonzero(below))
@@ -255,21 +258,21 @@ def equivalence(data: Any, options: EquivalencePairsOptions) -> StudyRows[Equiva
 def _of_metric(evaluation: EvaluationRecord, settings: Settings, options: EquivalencePairsOptions) -> list[Equivalence]:
     margin = float(options.margin)
     with named_errors([evaluation], settings):
-        case = problem_of(evaluation, settings)
-        check_units(len(case.units.strata), "equivalence")
-        if isinstance(case, SumsProblem) and options.method == "auto" and in_closed_form(case.metric, settings):
-            method, tests = _closed_tests(case, margin)
+        problem = problem_of(evaluation, settings)
+        check_units(len(problem.units.strata), "equivalence")
+        if isinstance(problem, SumsProblem) and options.method == "auto" and in_closed_form(problem.metric, settings):
+            method, tests = _closed_tests(problem, margin)
         else:
-            method, tests = _bootstrap_tests(case, margin, Context(options.device, options.progress))
-    level, scores, records = _interval_level(settings), case.observed_scores, []
-    for pair, (lower, upper, interval, error, exceeds) in zip(case.hypotheses.pairs, tests, strict=True):
-        above = upper > lower if options.claim == "equivalence" else not case.metric.higher_is_better
+            method, tests = _bootstrap_tests(problem, margin, Context(options.device, options.progress))
+    level, scores, records = _interval_level(settings), problem.observed_scores, []
+    for pair, (lower, upper, interval, error, exceeds) in zip(problem.hypotheses.pairs, tests, strict=True):
+        above = upper > lower if options.claim == "equivalence" else not problem.metric.higher_is_better
         p_value, exceed = (upper if above else lower), None if exceeds is None else exceeds[above]
         ends = None if exceed is None else proportion_interval(exceed, settings.fixed_resamples, settings.level)
         (a, b), (score_a, score_b) = (evaluation.systems[index] for index in pair), (scores[index] for index in pair)
         records.append(
             Equivalence(
-                *(a, b, case.metric.name, options.claim, margin, score_a, score_b, case.hypotheses.delta(pair)),
+                *(a, b, problem.metric.name, options.claim, margin, score_a, score_b, problem.hypotheses.delta(pair)),
                 *(lower, upper, p_value, ends, p_value, False, interval, level, error, exceed, method, settings),
             )
         )

@@ -44,7 +44,7 @@ from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import Study, StudyResult, caption, grouped, study_signature, with_adjusted_p
 from sigjax.studies.trials import by_one_metric, check_pair, on_instances, signed_data
 from sigjax.testing.jackknife import two_way_influences
-from sigjax.testing.problem import problem_of
+from sigjax.testing.tests import problem_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -273,9 +273,9 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
         parts = (sums[0, :, 0] - sums[1, :, 0]) / sums[0, :, 1].sum()
     else:
         with host_scope(), named_errors([pair], settings):
-            case = problem_of(single, settings)
-            without_one = case.jackknife_scores()
-            parts = case.hypotheses.delta((0, 1)) - (without_one[0] - without_one[1])
+            problem = problem_of(single, settings)
+            without_one = problem.jackknife_scores()
+            parts = problem.hypotheses.delta((0, 1)) - (without_one[0] - without_one[1])
     differ = np.unique(of_sums[(sums[0] != sums[1]).any(axis=-1)])
     differ = leading = differ[np.argsort(-np.abs(parts[differ]), kind="stable")]
 

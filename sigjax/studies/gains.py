@@ -41,8 +41,8 @@ from sigjax.run.files import naming
 from sigjax.studies.formulas import PROPORTION_LEVEL, paired_proportion
 from sigjax.studies.study import PANEL, Study, grouped, in_units, table_of, unit_of
 from sigjax.studies.trials import checked_settings, on_instances
-from sigjax.testing.hypotheses import Hypotheses
-from sigjax.testing.problem import problem_of
+from sigjax.testing.problem import Hypotheses
+from sigjax.testing.tests import problem_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

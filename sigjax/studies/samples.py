@@ -52,6 +52,7 @@ from sigjax.studies.study import (
 )
 from sigjax.studies.tests import ClassicalTest, rank_sum
 from sigjax.studies.trials import by_one_metric, on_instances
+from sigjax.testing.columns import ColumnsProblem
 from sigjax.testing.jackknife import (
     degrees_of_freedom,
     influences,
@@ -62,8 +63,8 @@ from sigjax.testing.jackknife import (
 )
 from sigjax.testing.p_values import log_upper
 from sigjax.testing.permutation import two_sample_test
-from sigjax.testing.problem import ColumnsProblem, SumsProblem, problem_of
-from sigjax.testing.uncertainty import Uncertainty
+from sigjax.testing.problem import SumsProblem
+from sigjax.testing.tests import problem_of
 
 
 def samples_of(
@@ -145,28 +146,35 @@ def are_binary(samples: Iterable[EvaluationRecord]) -> bool:
     return all(bool(np.isin(sample.stats[0, :, 0], (0, 1)).all()) for sample in samples)
 
 
-def uncertainty_of(sample: EvaluationRecord, settings: Settings, *, binary: bool) -> tuple[SumsProblem, Uncertainty]:
+def spread_of(
+    sample: EvaluationRecord, settings: Settings, *, binary: bool
+) -> tuple[SumsProblem, float, Interval | None]:
     """The units of a system with its score, and the standard error and default interval of that.
 
     `binary`: whether 0 and 1 are answers right or wrong.
     """
-    case = problem_of(sample, settings, np.zeros((0, 2), np.int32))
-    assert isinstance(case, SumsProblem)
-    if case.unshifted and case.recentred:
-        return case, jackknife_intervals(case.unshifted, proportions=False)[0][0].moved(case.recentred.offsets[0])
-    if not binary:
-        case = replace(case, metric=sample.metric)
-    return case, jackknife_intervals(case, proportions=binary)[0][0]
+    problem = problem_of(sample, settings, np.zeros((0, 2), np.int32))
+    assert isinstance(problem, SumsProblem)
+    offset, measured = 0.0, problem
+    if problem.recentred:
+        offset, measured, binary = problem.recentred.offsets[0], problem.recentred.alone, False
+    elif not binary:
+        measured = problem = replace(problem, metric=sample.metric)
+    error, low, high = jackknife_intervals(measured, proportions=binary)[0].tolist()
+    return problem, error, None if math.isnan(low) else Interval(low + offset, high + offset)
 
 
-def _of_columns(sample: EvaluationRecord, settings: Settings, context: Context) -> tuple[ColumnsProblem, Uncertainty]:
+def _of_columns(
+    sample: EvaluationRecord, settings: Settings, context: Context
+) -> tuple[ColumnsProblem, float | None, Interval | None]:
     """The units of a system with its score by a metric that is no function of sums, with what the bootstrap says of it.
 
     The resamples are those of `compare` with the same seed, and so are the numbers.
     """
-    case = problem_of(sample, settings, np.zeros((0, 2), np.int32))
-    assert isinstance(case, ColumnsProblem)
-    return case, run_tests(case, context.at(sample.metric.name)).systems[0]
+    problem = problem_of(sample, settings, np.zeros((0, 2), np.int32))
+    assert isinstance(problem, ColumnsProblem)
+    _, systems = run_tests(problem, context.at(sample.metric.name))
+    return problem, systems.values("standard_error")[0], systems.values("interval")[0]
 
 
 OneSampleTest = Literal["none", "binomial", "sign-flip", "t"]
@@ -184,10 +192,10 @@ def _is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float | Non
     return are_binary(samples) and 0 < against < 1
 
 
-def _distance(case: SumsProblem, against: float) -> float:
-    if not (case.unshifted and case.recentred):
-        return case.hypotheses.scores[0] - against
-    (score,), (offset,) = case.unshifted.hypotheses.scores, case.recentred.offsets
+def _distance(problem: SumsProblem, against: float) -> float:
+    if not problem.recentred:
+        return problem.hypotheses.scores[0] - against
+    (score,), (offset,) = problem.recentred.alone.hypotheses.scores, problem.recentred.offsets
     return score + float(Fraction(repr(offset)) - Fraction(repr(against)))  # decimals, as they were written
 
 
@@ -198,14 +206,14 @@ def _are_proportions(sample: EvaluationRecord, *, binary: bool) -> bool:
     return are_shares and (binary or bool((answers != 1).any()))
 
 
-def _binomial(case: SumsProblem, number: Fraction) -> dict[str, Any]:
-    right, size = int(case.units.values[0, :, 0].sum()), case.units.values.shape[1]
+def _binomial(problem: SumsProblem, number: Fraction) -> dict[str, Any]:
+    right, size = int(problem.units.values[0, :, 0].sum()), problem.units.values.shape[1]
     odds = float(number / (1 - number))
     middle, slack = size * number, size * _ROUNDING
     distance = abs(right - middle)
-    if case.settings.alternative == "greater":
+    if problem.settings.alternative == "greater":
         log_p = log_upper(right, size, odds)
-    elif case.settings.alternative == "less":
+    elif problem.settings.alternative == "less":
         log_p = log_upper(size - right, size, 1.0 / odds)
     elif distance <= slack:
         log_p = 0.0
@@ -216,13 +224,14 @@ def _binomial(case: SumsProblem, number: Fraction) -> dict[str, Any]:
     return {"test": "binomial", "method": "exact", "log_p": log_p, "p_value": math.exp(log_p)}
 
 
-def _sign_flip(sample: EvaluationRecord, number: Fraction, case: SumsProblem, device: Device) -> dict[str, Any]:
+def _sign_flip(sample: EvaluationRecord, number: Fraction, problem: SumsProblem, device: Device) -> dict[str, Any]:
     counts, group = np.unique(sample.stats[0, :, 1], return_inverse=True)
     sums = np.array([float(number * Fraction(count)) for count in counts.tolist()])[group]
     constant = np.stack([sums, sample.stats[0, :, 1]], axis=1)
     names = *sample.systems, f"{float(number):g} of --against"
     both = replace(sample, systems=names, stats=np.stack([sample.stats[0], constant]), notes=())
-    how = values(case.settings, CompareOptions, test="permutation", interval="none", correction="none", baseline=None)
+    plain: dict[str, Any] = {"interval": "none", "correction": "none", "baseline": None}
+    how = values(problem.settings, CompareOptions, test="permutation", **plain)
     (flips,) = report = compare(both, device=device, **how)
     fields = {name: getattr(flips, name) for name in ("method", "p_value", "p_interval", "exceed")}
     notes = tuple(note for note in report.notes if words.is_warning(note))
@@ -230,14 +239,14 @@ def _sign_flip(sample: EvaluationRecord, number: Fraction, case: SumsProblem, de
 
 
 def _doubts(
-    sample: EvaluationRecord, case: SumsProblem, uncertainty: Uncertainty, against: float, p_value: float
+    sample: EvaluationRecord, problem: SumsProblem, error: float | None, against: float, p_value: float
 ) -> tuple[str, ...]:
     """What speaks against sign flips: t, which needs no symmetry, decides otherwise; or a number of another scale."""
-    (name,), notes, alpha = sample.systems, (), case.settings.alpha
+    (name,), notes, alpha = sample.systems, (), problem.settings.alpha
     if are_binary([sample]) and not 0 <= against <= 1:
         notes = (f"warning: all numbers of {name!r} are 0 or 1: is {against:g} on this scale?",)
-    if uncertainty.standard_error:
-        by_t = _by_t(case, uncertainty, against)["p_value"]
+    if error:
+        by_t = _by_t(problem, error, against)["p_value"]
         if (p_value < alpha) != (by_t < alpha):
             flips, other = (words.format_p(p, threshold=alpha) for p in (p_value, by_t))
             notes += (
@@ -247,18 +256,18 @@ def _doubts(
     return notes
 
 
-def _by_t(case: SumsProblem, uncertainty: Uncertainty, against: float) -> dict[str, Any]:
+def _by_t(problem: SumsProblem, error: float | None, against: float) -> dict[str, Any]:
     """The t test whose intervals are those of the score."""
-    check_units(len(case.units.strata), f"a test of {case.metric.name} against a number")
-    degrees, error = degrees_of_freedom(case.units.sizes, case.units.strata), uncertainty.standard_error or 0.0
+    check_units(len(problem.units.strata), f"a test of {problem.metric.name} against a number")
+    degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
     if degrees == 0.0:
         raise InputError("a test against a number needs a stratum of at least two units; leave the strata out")
-    if error == 0.0:
+    if not error:
         notes = ("a test by t of units that are all alike shows nothing: p is 1",)
         return {"test": "t", "method": "t", "log_p": 0.0, "p_value": 1.0, "notes": notes}
-    moves = influences(case.unshifted or case)[0]
-    skewed, side = float(skewness(moves, np.array(error))), case.settings.alternative
-    p_value = skewed_tail(_distance(case, against), error, skewed, 0.0, degrees, side, nearer=True)
+    moves = influences(problem.recentred.alone if problem.recentred else problem)[0]
+    skewed, side = float(skewness(moves, np.array(error))), problem.settings.alternative
+    p_value = skewed_tail(_distance(problem, against), error, skewed, 0.0, degrees, side, nearer=True)
     log_p = math.log(p_value) if p_value > 0.0 else -math.inf
     return {"test": "t", "method": "t", "log_p": log_p, "p_value": p_value}
 
@@ -403,32 +412,32 @@ def _test(
         settings = replace(settings, test=(), interval="percentile")
     with named_errors([sample], settings):
         if isinstance(sample.metric, SampleMetric):
-            case, uncertainty = _of_columns(sample, settings, Context(options.device, options.progress))
+            problem, error, interval = _of_columns(sample, settings, Context(options.device, options.progress))
         else:
-            case, uncertainty = uncertainty_of(sample, settings, binary=binary)
+            problem, error, interval = spread_of(sample, settings, binary=binary)
         number = Fraction(repr(against or 0.0))  # the decimal that was written: 14 of 20 is 0.7
-        if against is None or isinstance(case, ColumnsProblem):
+        if against is None or isinstance(problem, ColumnsProblem):
             fields |= {"test": "none", "method": "none", "p_value": None}
-        elif binary and right_or_wrong(case):
-            fields |= _binomial(case, number)
-        elif case.metric.score is not mean_score or (against != 0.5 and _are_proportions(sample, binary=binary)):
-            fields |= _by_t(case, uncertainty, against)
+        elif binary and right_or_wrong(problem):
+            fields |= _binomial(problem, number)
+        elif problem.metric.score is not mean_score or (against != 0.5 and _are_proportions(sample, binary=binary)):
+            fields |= _by_t(problem, error, against)
         else:
-            fields |= _sign_flip(sample, number, case, options.device)
-            fields["notes"] += _doubts(sample, case, uncertainty, against, fields["p_value"])
-    units = len(case.units.strata)
-    fields["notes"] = (*notes_of(name, sample, units, uncertainty.interval), *fields["notes"])
+            fields |= _sign_flip(sample, number, problem, options.device)
+            fields["notes"] += _doubts(sample, problem, error, against, fields["p_value"])
+    units = len(problem.units.strata)
+    fields["notes"] = (*notes_of(name, sample, units, interval), *fields["notes"])
     return OneSample(
         system=name,
         metric=sample.metric.name,
         against=against,
         units=units,
-        score=case.observed_scores[0],
-        delta=None if against is None or isinstance(case, ColumnsProblem) else _distance(case, against),
+        score=problem.observed_scores[0],
+        delta=None if against is None or isinstance(problem, ColumnsProblem) else _distance(problem, against),
         log10_p=None if against is None else fields.pop("log_p") / math.log(10.0) + 0.0,
         p_adjusted=fields["p_value"],
-        standard_error=uncertainty.standard_error if units > 1 else None,
-        interval=uncertainty.interval,
+        standard_error=error if units > 1 else None,
+        interval=interval,
         settings=settings,
         **fields,
     )
@@ -580,22 +589,21 @@ def _unpaired_test(
     near = [measured_from(sample, offset) if offset else sample for sample in samples]
     both = _both(names, near)
     with named_errors([both], settings):
-        case = SumsProblem.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
-        uncertainties = [uncertainty_of(sample, settings, binary=binary) for sample in near]
-        first, second = (len(alone.units.strata) for alone, _ in uncertainties)
-        test = two_sample_test(case, first, context)
-    (of_a, in_a), (of_b, in_b) = ((score.standard_error, score.interval) for _, score in uncertainties)
-    error = math.hypot(of_a or 0.0, of_b or 0.0) if min(first, second) > 1 else None
+        problem = SumsProblem.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
+        (alone, error_a, in_a), (other, error_b, in_b) = (spread_of(each, settings, binary=binary) for each in near)
+        first, second = len(alone.units.strata), len(other.units.strata)
+        test = two_sample_test(problem, first, context)
+    error = math.hypot(error_a, error_b) if min(first, second) > 1 else None
     about = zip(names, samples, (first, second), (in_a, in_b), strict=True)
     notes = tuple(note for each in about for note in notes_of(*each))
-    score_a, score_b = case.hypotheses.scores
+    score_a, score_b = problem.hypotheses.scores
     columns = (test.column(name) for name in ("p_value", "log10_p", "method", "reason", "exceed"))
     p_value, log10_p, method, reason, exceed = (column.tolist()[0] for column in columns)
     ends = None if exceed is None else proportion_interval(exceed, settings.fixed_resamples, settings.level)
     return Unpaired(
         *(*names, both.metric.name, first, second, score_a + offset, score_b + offset, score_a - score_b),
         *(p_value, log10_p, ends, p_value, method, reason, exceed, error),
-        *(_difference(score_a, in_a, score_b, in_b), _ranks(case, first), notes, settings),
+        *(_difference(score_a, in_a, score_b, in_b), _ranks(problem, first), notes, settings),
     )
 
 
@@ -618,12 +626,12 @@ def _difference(a: float, of_a: Interval | None, b: float, of_b: Interval | None
     return Interval(a - b - below, a - b + above)
 
 
-def _ranks(case: SumsProblem, first: int) -> ClassicalTest | None:
-    units = case.units.values.sum(axis=0)
-    if case.metric.score is not mean_score or (units[:, 1] != (units[0, 1])).any():
+def _ranks(problem: SumsProblem, first: int) -> ClassicalTest | None:
+    units = problem.units.values.sum(axis=0)
+    if problem.metric.score is not mean_score or (units[:, 1] != (units[0, 1])).any():
         return None
     a, b = np.split(units[:, 0], [first])
-    return rank_sum(a, b, case.settings.alternative, rounding=0 if case.units.exact else 2)
+    return rank_sum(a, b, problem.settings.alternative, rounding=0 if problem.units.exact else 2)
 
 
 Results = Sequence[Unpaired] | Sequence[OneSample]

@@ -28,9 +28,8 @@ from sigjax.resample.units import Units, make_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, NotTraceable, progress_bar
 from sigjax.studies.formulas import check_resamples
-from sigjax.testing.hypotheses import NotFinite
 from sigjax.testing.permutation import plan_exact
-from sigjax.testing.problem import SumsProblem
+from sigjax.testing.problem import NotFinite, SumsProblem
 
 Maker = Callable[[np.ndarray], np.ndarray]
 """Trials `[trial]` (int64) -> statistics `[trial, system, unit, stat]` (int64), in the fixed point of the units."""
@@ -203,17 +202,17 @@ def run_trials(
             # Groups of one size make programs of one shape; the last one may repeat some trials.
             start = min(group * size, count - size)
             part = slice(start, start + size)
-            case = _case(pilot, make(np.arange(start, start + size)), strata, settings)
-            deltas[part] = case.hypotheses.deltas
+            problem = _problem(pilot, make(np.arange(start, start + size)), strata, settings)
+            deltas[part] = problem.hypotheses.deltas
             for test in settings.tests:
-                tested = _tested(case, test, count, device)
+                tested = _tested(problem, test, count, device)
                 p_values[test][part] = tested.column("p_value").values
                 methods[test][part] = tested.column("method").tolist()
             advance(start + size)
     return Trials(deltas, p_values, {test: dict(Counter(of_test)) for test, of_test in methods.items()})
 
 
-def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settings) -> SumsProblem:
+def _problem(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settings) -> SumsProblem:
     """The trials `[trial, system, unit, stat]` as systems 0, 1, ..., of which each two are a pair."""
     # Outputs of both systems may be in a trial's.
     errors = np.full(2 * len(values), pilot.units.relative_error.max())
@@ -221,15 +220,16 @@ def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settin
     return SumsProblem.of(units, pilot.metric, np.arange(len(errors), dtype=np.int32).reshape(-1, 2), settings)
 
 
-def _tested(case: SumsProblem, test: Test, count: int, device: Device) -> Comparisons:
+def _tested(problem: SumsProblem, test: Test, count: int, device: Device) -> Comparisons:
     """The columns of the test of some of `count` trials."""
-    settings = replace(case.settings, test=test, method="montecarlo")
+    settings = replace(problem.settings, test=test, method="montecarlo")
     if test == "permutation":
         exact = replace(settings, method="auto", budget=_NO_LIMIT)
-        (plan,) = plan_exact(replace(case, settings=exact), [case.hypotheses.pair(0)]).values()  # of the first trial
+        first_trial = problem.hypotheses.pair(0)
+        (plan,) = plan_exact(replace(problem, settings=exact), [first_trial]).values()
         if isinstance(plan, Plan) and plan.cost.seconds * count <= _EXACT_SECONDS:
             settings = exact
-    return run_tests(replace(case, settings=settings), Context(device)).pairs_by[test]
+    return run_tests(replace(problem, settings=settings), Context(device))[0][test]
 
 
 @contextmanager

@@ -29,7 +29,6 @@ from sigjax.exact.bootstrap import (
 )
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
-from sigjax.records import Column, Comparisons
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import Scored, replicates
 from sigjax.resample.projection import (
@@ -45,65 +44,64 @@ from sigjax.resample.tally import Deltas
 from sigjax.run.backend import most_bytes, room
 from sigjax.run.context import Run, fits, gib
 from sigjax.run.costs import DRAWS, DRAWS_VALUE, Cost
-from sigjax.testing.hypotheses import EquivalentPairs, Pair, PairedProblem, SumsData, scores_at, slope_in
-from sigjax.testing.intervals import INTERVALS
-from sigjax.testing.p_values import montecarlo_p, sampled_columns
+from sigjax.testing.intervals import INTERVALS, draws_intervals
+from sigjax.testing.problem import EquivalentPairs, Pair, Problem, SumsProblem, scores_at, slope_in
 from sigjax.testing.replicates import JointDeltas, accelerations, bca_levels
 from sigjax.testing.summaries import summarize
-from sigjax.testing.uncertainty import (
-    Percentile,
-    Pieces,
-    ScoresAndDeltas,
-    Uncertainties,
-    quantile_levels,
-    targets_of,
-)
+from sigjax.testing.uncertainty import Percentile, Pieces, quantile_levels, targets_of
 
 
-def draw_all(cases: Sequence[SumsData], run: Run) -> dict[str, np.ndarray]:
+def bootstraps(problem: Problem) -> bool:
+    """Whether the bootstrap has a part: the test, or intervals and standard errors that take it. One unit has none."""
+    settings = problem.settings
+    needed = "bootstrap" in settings.tests or draws_intervals(problem.metric, settings)
+    return needed and INTERVALS[settings.interval].needs != "runs" and len(problem.units.strata) > 1
+
+
+def draw_all(problems: Sequence[SumsProblem], run: Run) -> dict[str, np.ndarray]:
     """Scores `[system, resample]` of several metrics of the same units on the same resamples, by name of the metric.
 
     None of them where the scores do not fit into memory, stay on the device or are kept in tallies, or where sums would
     be made in another way than for each metric by itself. Then each metric draws by itself (`replicate_pieces`), with
     the same numbers.
     """
-    shape = sum(len(case.units.values) for case in cases), run.resamples
-    if run.checkpoint.is_kept or room(run.backend) or not fits(gib(shape), cases[0].settings):
+    shape = sum(len(problem.units.values) for problem in problems), run.resamples
+    if run.checkpoint.is_kept or room(run.backend) or not fits(gib(shape), problems[0].settings):
         return {}
-    projection, metrics = _projected(cases, run)
-    if {_arithmetic(_projected([case], run)[0]) for case in cases} != {_arithmetic(projection)}:
+    projection, metrics = _projected(problems, run)
+    if {_arithmetic(_projected([problem], run)[0]) for problem in problems} != {_arithmetic(projection)}:
         return {}
-    scores = {case.metric.name: np.empty((len(case.units.values), run.resamples)) for case in cases}
+    scores = {problem.metric.name: np.empty((len(problem.units.values), run.resamples)) for problem in problems}
     for start, pieces in replicates(projection, metrics, run):
         for values, piece in zip(scores.values(), pieces, strict=True):
             values[:, start : start + piece.shape[1]] = piece
     return scores
 
 
-def replicate_pieces(case: SumsData, run: Run) -> Pieces:
+def replicate_pieces(problem: SumsProblem, run: Run) -> Pieces:
     """Scores of all systems by one metric on the resamples of the run, piece by piece."""
-    return ((start, scores) for start, (scores,) in replicates(*_projected([case], run), run))
+    return ((start, scores) for start, (scores,) in replicates(*_projected([problem], run), run))
 
 
 def _arithmetic(projection: Projection) -> tuple[object, ...]:
     return type(projection), projection.matrix.dtype if isinstance(projection, DrawsProduct) else None
 
 
-def _projected(cases: Sequence[SumsData], run: Run) -> tuple[Projection, list[Scored]]:
+def _projected(problems: Sequence[SumsProblem], run: Run) -> tuple[Projection, list[Scored]]:
     """How to make the sums of these metrics; statistics that they have in common are one column."""
-    draws, compiled = draws_from_strata(cases[0].units.strata), bool(run.backend.devices)
+    draws, compiled = draws_from_strata(problems[0].units.strata), bool(run.backend.devices)
     in_bytes = most_bytes(run.backend, counts=True)
-    outputs = [each.units.outputs for each in cases if each.units.outputs and each.draws == "outputs"]
+    outputs = [each.units.outputs for each in problems if each.units.outputs and each.draws == "outputs"]
     if outputs:
         columns, (column, offset) = distinct_columns(np.concatenate([each.values for each in outputs], axis=2))
         sizes = outputs[0].sizes
         projection = nested_projection(columns, draws, sizes, compiled=compiled, most_bytes=in_bytes)
     else:
-        columns, (column, offset) = drawn_columns(np.concatenate([each.units.values for each in cases], axis=2))
+        columns, (column, offset) = drawn_columns(np.concatenate([each.units.values for each in problems], axis=2))
         projection = draws_projection(columns, draws, compiled=compiled, most_bytes=in_bytes)
     metrics: list[Scored] = []
     start = 0
-    for each in cases:
+    for each in problems:
         stats = slice(start, start := start + each.units.values.shape[2])
         # A compiler may merge the division by divisors with the metric's own: such scores are left to NumPy.
         on_host = not each.metric.portable or each.units.divisors is not None
@@ -112,47 +110,35 @@ def _projected(cases: Sequence[SumsData], run: Run) -> tuple[Projection, list[Sc
     return projection, metrics
 
 
-class Sampled(NamedTuple):
-    """What bootstrap resamples say."""
-
-    tested: Comparisons
-    """The columns of the pairs that were tested."""
-    systems: Uncertainties
-    pairs: Uncertainties
-    """These and those of systems are empty where they were not asked for."""
-    replicates: np.ndarray | None
-    """Scores `[system, resample]`, where all of them were kept."""
-
-
 def sampled_bootstrap(
-    case: PairedProblem,
+    problem: Problem,
     run: Run,
     pieces: Callable[[Run], Pieces],
     tested: np.ndarray,
-    reason: str,
     *,
     uncertain: bool,
     joint_pairs: int = 1,
-) -> Sampled:
-    """The test of some pairs, and standard errors and intervals of systems and of all pairs.
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """How many resamples speak against each of some pairs, and standard errors and intervals of all.
 
     `pieces` gives the scores of all systems on the same resamples, piece by piece, for a part of the run. The pairs at
-    the positions `tested` are sampled for this `reason`. `uncertain`: whether standard errors and intervals are asked
-    for, of which those of `joint_pairs` deltas, those of other problems included, hold together.
+    the positions `tested` are tested. `uncertain`: whether standard errors and intervals are asked for, of which those
+    of `joint_pairs` deltas, those of other problems included, hold together.
+
+    Returns:
+        The counts `[pair]`; standard errors and ends of intervals of all scores, then of all deltas, `[target, 3]`,
+        where they are asked for; and the scores `[system, resample]`, where all of them were kept.
     """
-    settings, hypotheses = case.settings, case.hypotheses
+    settings, hypotheses = problem.settings, problem.hypotheses
     deltas = Deltas(hypotheses.members[tested], hypotheses.deltas[tested], hypotheses.rounding[tested])
     method = INTERVALS[settings.interval]
     targets = targets_of(hypotheses, needed=uncertain)
-    by = (method.of_replicates if uncertain else Percentile)(case, targets)
+    by = (method.of_replicates if uncertain else Percentile)(problem, targets)
     if uncertain and method.fits_correction and joint_pairs > 1:
-        by = JointDeltas(case, targets, joint_pairs)
+        by = JointDeltas(problem, targets, joint_pairs)
     exceed, spreads, values = summarize(by.pieces(pieces), deltas, by, run, settings)
-    p_values, reasons = np.asarray(montecarlo_p(exceed, run.resamples)), Column.constant(reason, len(exceed))
-    columns = sampled_columns(exceed, p_values, run.resamples, reasons)
-    spread, num_systems = Uncertainties(*by.finished(spreads).T), len(hypotheses.scores)
-    scores = None if values is None else values[:num_systems]
-    return Sampled(columns, spread[:num_systems], spread[num_systems:], scores)
+    scores = None if values is None else values[: len(hypotheses.scores)]
+    return exceed, by.finished(spreads) if uncertain else None, scores
 
 
 _BYTES = 100.0
@@ -171,17 +157,17 @@ class BootstrapPlan(NamedTuple):
     """[pair] the problem of each pair."""
 
 
-def plan_bootstrap(case: SumsData, problems: EquivalentPairs, budget: float) -> BootstrapPlan | NotEligible:
+def plan_bootstrap(problem: SumsProblem, equivalent: EquivalentPairs, budget: float) -> BootstrapPlan | NotEligible:
     """Distributions of systems and pairs, if the score is linear and they fit memory and budget (nominal seconds).
 
-    `problems` are those of the permutation test: pairs that are alike in it are so here, if there are no strata.
+    `equivalent` are those of the permutation test: pairs that are alike in it are so here, if there are no strata.
     """
-    units = case.units
-    if case.draws == "outputs":
+    units = problem.units
+    if problem.draws == "outputs":
         return NotEligible("outputs are drawn within units (design nested)")
     if not units.exact:
         return NotEligible("the statistics are reals, held rounded")
-    score = _linear_score(case)
+    score = _linear_score(problem)
     if isinstance(score, NotEligible):
         return score
     column = units.values[:, :, score[0]]
@@ -190,18 +176,18 @@ def plan_bootstrap(case: SumsData, problems: EquivalentPairs, budget: float) -> 
     different = {_key(lattice): lattice for lattice in systems}
     cost = sum(map(draws_cost, different.values()), start=Cost())
     if units.strata[-1] > 0:
-        problems = EquivalentPairs.apart(len(case.hypotheses.members))
+        equivalent = EquivalentPairs.apart(len(problem.hypotheses.members))
     # The distribution of a pair's delta, and that of each tail.
-    count = 3 if "bootstrap" in case.settings.tests else 1
-    for a, b in case.hypotheses.members[problems.first].tolist():
+    count = 3 if "bootstrap" in problem.settings.tests else 1
+    for a, b in problem.hypotheses.members[equivalent.first].tolist():
         pairs[a, b] = draw_lattice(column[a] - column[b], units.strata)
         cost += count * draws_cost(pairs[a, b])
         if cost.seconds > budget:
             return NotEligible(f"without sampling it would take more than the budget of {budget:g} s")
     longest = max(_length(lattice) for lattice in (*systems, *pairs.values()))
-    if longest * _BYTES > case.settings.memory * 2**30:
+    if longest * _BYTES > problem.settings.memory * 2**30:
         return NotEligible(f"without sampling it would take about {longest * _BYTES / 2**30:.2g} GiB")
-    return BootstrapPlan(*score, systems, pairs, problems.which)
+    return BootstrapPlan(*score, systems, pairs, equivalent.which)
 
 
 def _length(lattice: DrawLattice) -> int:
@@ -218,69 +204,72 @@ def _key(lattice: DrawLattice) -> tuple[bytes | int, ...]:
     return *(column.tobytes() for column in lattice[:3]), lattice.offset, lattice.scale
 
 
-def _linear_score(case: SumsData) -> tuple[int, float] | NotEligible:
+def _linear_score(problem: SumsProblem) -> tuple[int, float] | NotEligible:
     """The one statistic that varies over units, and the slope of the score in it; the others are equal."""
-    units = case.units
+    units = problem.units
     totals = units.totals
     first = np.searchsorted(units.strata, units.strata)  # the first unit of each unit's stratum
     varying = np.flatnonzero((units.values != units.values[:, first]).any(axis=(0, 1)))
     if varying.size > 1:
-        names = ", ".join(case.metric.stat_names[stat] for stat in varying)
+        names = ", ".join(problem.metric.stat_names[stat] for stat in varying)
         return NotEligible(f"{varying.size} statistics vary ({names})")
     stat = int(varying[0]) if varying.size else 0
     if (np.delete(totals, stat, axis=1) != np.delete(totals[:1], stat, axis=1)).any():
         return NotEligible("the systems differ in a statistic that does not vary")
-    slope = slope_in(case, stat)
+    slope = slope_in(problem, stat)
     if slope is None:
-        return NotEligible(f"the score is not linear in {case.metric.stat_names[stat]}")
+        return NotEligible(f"the score is not linear in {problem.metric.stat_names[stat]}")
     return stat, slope
 
 
-def linear_intervals(case: SumsData, plan: BootstrapPlan) -> ScoresAndDeltas:
-    """Uncertainty of each system's score, and of each pair's delta, as infinitely many resamples give it."""
+def linear_intervals(problem: SumsProblem, plan: BootstrapPlan) -> np.ndarray:
+    """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
+
+    They are those that infinitely many resamples give.
+    """
     pairs, none = list(plan.pairs), len(plan.systems)
     lattices = [*plan.systems, *plan.pairs.values()]
     turned = [0.0] * len(lattices)
-    if case.settings.interval == "bca":
+    if problem.settings.interval == "bca":
         targets = np.array([*((system, none) for system in range(none)), *pairs], np.int32)
         # In the direction of the sum, which the score may turn around.
-        turned = (np.sign(plan.slope) * accelerations(case, targets)).tolist()
+        turned = (np.sign(plan.slope) * accelerations(problem, targets)).tolist()
     found, known = list[np.ndarray](), dict[tuple[object, ...], np.ndarray]()
     for index, (lattice, acceleration) in enumerate(zip(lattices, turned, strict=True)):
         origin, key = np.zeros(0 if index < none else 1), (index < none, acceleration, *_key(lattice))
         if key not in known:
-            known[key] = _uncertainty(case, plan, lattice, origin, acceleration)
+            known[key] = _uncertainty(problem, plan, lattice, origin, acceleration)
         found.append(known[key])
     spreads = np.array(found)
-    return Uncertainties(*spreads[:none].T), Uncertainties(*spreads[none + plan.which].T)
+    return np.concatenate([spreads[:none], spreads[none + plan.which]])
 
 
 def _uncertainty(
-    case: SumsData, plan: BootstrapPlan, lattice: DrawLattice, origin: np.ndarray, acceleration: float
+    problem: SumsProblem, plan: BootstrapPlan, lattice: DrawLattice, origin: np.ndarray, acceleration: float
 ) -> np.ndarray:
     """Standard error and ends `[3]` of score(sum), or of score(sum) - score(origin) for a difference of sums."""
-    level, kind = case.settings.level, case.settings.interval
+    level, kind = problem.settings.level, problem.settings.interval
     of_sum = sum_distribution(lattice)
     levels = quantile_levels(level)
     if kind == "bca":
         levels = bca_levels(below(of_sum, lattice.total), acceleration, level) or levels
     ends = np.array([*(quantile(of_sum, each) for each in levels), lattice.total], np.float64)
-    found = scores_at(case, plan.stat, np.concatenate([ends, origin]))
+    found = scores_at(problem, plan.stat, np.concatenate([ends, origin]))
     *ends, observed = (found[:3] - (found[3] if origin.size else 0.0)).tolist()
     ends = INTERVALS[kind].of_replicates.turned(np.sort(ends), observed)
     return np.append(abs(plan.slope) * standard_error(lattice), ends)
 
 
-def bootstrap_outcomes(case: SumsData, plan: BootstrapPlan) -> list[ExactP | NotEligible]:
+def bootstrap_outcomes(problem: SumsProblem, plan: BootstrapPlan) -> list[ExactP | NotEligible]:
     """The bootstrap test of each problem, as infinitely many resamples give it; none where p is 0."""
     results: list[ExactP | NotEligible] = []
     for lattice in plan.pairs.values():
         if plan.slope < 0.0:
             lattice = lattice.mirrored()
-        found = bootstrap_p(lattice, lattice.total, case.settings.alternative, case.settings.variant)
+        found = bootstrap_p(lattice, lattice.total, problem.settings.alternative, problem.settings.variant)
         if found.log10_p == -math.inf:
             results.append(NotEligible("no resample at all is as extreme"))
             continue
-        reason = f"the score is linear in {case.metric.stat_names[plan.stat]}"
+        reason = f"the score is linear in {problem.metric.stat_names[plan.stat]}"
         results.append(found._replace(reason=reason))
     return results

@@ -29,12 +29,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from sigjax.records import CORRECTIONS, DESIGNS, Metric, SampleMetric, Settings
 from sigjax.records.settings import DesignMethod, IntervalName
-from sigjax.testing.hypotheses import PairedProblem, SumsData
 from sigjax.testing.jackknife import jackknife_intervals, right_or_wrong, two_way_intervals
+from sigjax.testing.problem import Problem, SumsProblem
 from sigjax.testing.replicates import Bca, Simultaneous, Studentized
-from sigjax.testing.uncertainty import Basic, Percentile, ScoresAndDeltas
+from sigjax.testing.uncertainty import Basic, Percentile
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,8 @@ class IntervalMethod:
         words: for the methods paragraph, with what it cites.
         about: for the page of help; none where it cannot be asked for.
         needs: of metrics that are not sums, and in design nested, replicates replace the jackknife.
-        closed: without resamples, where so many deltas hold together.
+        closed: without resamples, where so many deltas hold together: standard error and ends of the interval of each
+            score, then of each delta, `[target, 3]`.
         fits_correction: intervals of deltas hold together where the correction bounds the family-wise error.
         of_sums: only for metrics of sums.
         whole: takes whole instances, so that runs cannot be drawn within (design nested).
@@ -60,7 +63,7 @@ class IntervalMethod:
     about: str = ""
     needs: Literal["replicates", "jackknife", "runs", "nothing"] = "replicates"
     of_replicates: type[Percentile] = Percentile
-    closed: Callable[[SumsData, int], ScoresAndDeltas] | None = None
+    closed: Callable[[SumsProblem, int], np.ndarray] | None = None
     fits_correction: bool = False
     of_sums: bool = False
     whole: bool = False
@@ -182,6 +185,18 @@ def draws_intervals(metric: Metric | SampleMetric, settings: Settings) -> bool:
     return INTERVALS[settings.interval].needs != "nothing" and not in_closed_form(metric, settings)
 
 
+def closed_intervals(problem: Problem, joint_pairs: int = 1) -> np.ndarray | None:
+    """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
+
+    None where they need resamples. Intervals of `joint_pairs` deltas, those of other problems included, hold together.
+    """
+    interval = INTERVALS[problem.settings.interval]
+    if interval.closed is None or not isinstance(problem, SumsProblem) or len(problem.units.strata) == 1:
+        return None
+    needed = interval.needs == "runs" or in_closed_form(problem.metric, problem.settings)
+    return interval.closed(problem, joint_pairs) if needed else None
+
+
 def joint_pairs(settings: Settings, num_pairs: int, family_size: int) -> int:
     """How many deltas have intervals that hold together at the level; 1 where each is for its pair alone.
 
@@ -193,12 +208,12 @@ def joint_pairs(settings: Settings, num_pairs: int, family_size: int) -> int:
     return family_size if fits else 1
 
 
-def interval_names(problem: PairedProblem, joint: int = 1) -> Names:
+def interval_names(problem: Problem, joint: int = 1) -> Names:
     """The kinds of the intervals of a problem, by the rule at the top of this file; `joint` deltas hold together."""
     name = problem.settings.interval
     if name == "none":
         return Names(None, None)
-    if isinstance(problem, SumsData) and in_closed_form(problem.metric, problem.settings):
+    if isinstance(problem, SumsProblem) and in_closed_form(problem.metric, problem.settings):
         return Names("wilson", "tango") if right_or_wrong(problem) else Names("skew-t", "wide-t")
     drawn = "percentile" if name == "auto" else name
     return Names(drawn, "simultaneous" if name == "auto" and joint > 1 else drawn)

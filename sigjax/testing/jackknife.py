@@ -77,9 +77,8 @@ from sigjax.metrics.ratios import mean_score
 from sigjax.records import Alternative, Score
 from sigjax.resample.draws import row_keys, words
 from sigjax.resample.units import Units, norms, total, variance
-from sigjax.testing.hypotheses import Pair, SumsData, check_finite
 from sigjax.testing.p_values import normal_quantile, special, t_quantile, t_tail
-from sigjax.testing.uncertainty import ScoresAndDeltas, Uncertainties
+from sigjax.testing.problem import Pair, SumsProblem, check_finite
 
 _NUMBERS = 2**21
 """Influences of pairs, or statistics without one unit at a time, that are held at once."""
@@ -92,18 +91,18 @@ _RIDGE = 1e-12
 """Part of each variance that is added to it: the covariance of systems that are sums of others has a root then."""
 
 
-def influences(case: SumsData) -> np.ndarray:
+def influences(problem: SumsProblem) -> np.ndarray:
     """The influence of each unit on the score of each system, `[system, unit]`; 0 for the only unit of a stratum.
 
     >>> from sigjax import Evaluation
     >>> from sigjax.records import Settings
-    >>> from sigjax.testing.problem import problem_of
+    >>> from sigjax.testing.tests import problem_of
     >>> evaluation = Evaluation.from_arrays({"A": [1, 2, 3, 6], "B": [1, 1, 1, 1]})
     >>> influences(problem_of(evaluation, Settings())).round(4)
     array([[-0.5774, -0.2887,  0.    ,  0.866 ],
            [ 0.    ,  0.    ,  0.    ,  0.    ]])
     """
-    units, observed = case.units, np.array(case.hypotheses.scores)[:, None]
+    units, observed = problem.units, np.array(problem.hypotheses.scores)[:, None]
     sizes = np.bincount(units.strata)[units.strata][:, None].astype(np.float64)
     stands_for = sizes / np.maximum(sizes - 1.0, 1.0)
     starts = np.searchsorted(units.strata, np.arange(int(units.strata[-1]) + 1))
@@ -113,7 +112,7 @@ def influences(case: SumsData) -> np.ndarray:
         of_stratum = np.add.reduceat(values, starts, axis=1)[:, units.strata]
         sums = (units.totals[part, None] - of_stratum) + stands_for * (of_stratum - values)
         with np.errstate(all="ignore"):
-            found[part] = observed[part] - case.scores(sums)
+            found[part] = observed[part] - problem.scores(sums)
     check_finite(found)
     return np.where(sizes[:, 0] > 1.0, found / np.sqrt(stands_for[:, 0]), 0.0)
 
@@ -333,24 +332,22 @@ def _errors(moves: np.ndarray, largest: np.ndarray) -> np.ndarray:
     return np.where(errors > math.sqrt(NO_VARIANCE) * largest, errors, 0.0)
 
 
-def two_way_intervals(case: SumsData, joint_pairs: int = 1) -> ScoresAndDeltas:
-    """Standard error and interval of each system's score, and of each pair's delta.
+def two_way_intervals(problem: SumsProblem, joint_pairs: int = 1) -> np.ndarray:
+    """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
 
     Intervals of `joint_pairs` deltas hold together.
     """
-    hypotheses, level = case.hypotheses, case.settings.level
-    of_systems, of_pairs = two_way_errors(case.units, case.metric.score, hypotheses.pairs)
+    hypotheses, level = problem.hypotheses, problem.settings.level
+    of_systems, of_pairs = two_way_errors(problem.units, problem.metric.score, hypotheses.pairs)
     check_finite(of_systems[:, :1])
 
-    def around(observed: np.ndarray, found: np.ndarray, level: float) -> Uncertainties:
+    def around(observed: np.ndarray, found: np.ndarray, level: float) -> np.ndarray:
         """The t intervals around the observed numbers."""
         widths = np.array([error * t_quantile(level, freedom) if error else 0.0 for error, freedom in found.tolist()])
-        return Uncertainties(found[:, 0], observed - widths, observed + widths)
+        return np.stack([found[:, 0], observed - widths, observed + widths], axis=1)
 
-    return (
-        around(np.array(hypotheses.scores), of_systems, level),
-        around(hypotheses.deltas, of_pairs, bonferroni_level(level, joint_pairs)),
-    )
+    of_deltas = around(hypotheses.deltas, of_pairs, bonferroni_level(level, joint_pairs))
+    return np.concatenate([around(np.array(hypotheses.scores), of_systems, level), of_deltas])
 
 
 @np.errstate(all="ignore")
@@ -425,10 +422,10 @@ _TANGO_WIDTH = 1e-14
 """How near their ends are known, of differences from -1 to 1."""
 
 
-def right_or_wrong(case: SumsData) -> bool:
+def right_or_wrong(problem: SumsProblem) -> bool:
     """Whether each unit is one answer, 0 or 1, and the score is the share of ones, without strata."""
-    units = case.units
-    if case.moved or case.metric.score is not mean_score or units.divisors is not None or units.strata.any():
+    units = problem.units
+    if problem.moved or problem.metric.score is not mean_score or units.divisors is not None or units.strata.any():
         return False
     answers, counts = units.values[:, :, 0], units.values[:, :, 1]
     return bool((counts == 1).all() and ((answers == 0) | (answers == 1)).all())
@@ -443,19 +440,19 @@ def bonferroni_level(level: float, count: float) -> float:
     return level if count <= 1 else 1.0 - (1.0 - level) / count
 
 
-def jackknife_intervals(case: SumsData, joint_pairs: int = 1, *, proportions: bool = True) -> ScoresAndDeltas:
-    """Standard errors and intervals of all scores, and of all deltas, in the order of the pairs.
+def jackknife_intervals(problem: SumsProblem, joint_pairs: int = 1, *, proportions: bool = True) -> np.ndarray:
+    """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
 
-    Intervals of `joint_pairs` deltas, those of other problems included, hold together by Bonferroni's inequality; for
-    "simultaneous" those of all scores do, and those of all deltas. Without `proportions`, numbers that are all 0 or 1
-    are not taken for answers right or wrong.
+    Ends are NaN where there is no interval. Intervals of `joint_pairs` deltas, those of other problems included, hold
+    together by Bonferroni's inequality; for "simultaneous" those of all scores do, and those of all deltas. Without
+    `proportions`, numbers that are all 0 or 1 are not taken for answers right or wrong.
     """
-    hypotheses, settings, proportions = case.hypotheses, case.settings, proportions and right_or_wrong(case)
-    moves, errors = np.zeros((0, 0)), _errors_of_proportions(case) if proportions else None
+    hypotheses, settings, proportions = problem.hypotheses, problem.settings, proportions and right_or_wrong(problem)
+    moves, errors = np.zeros((0, 0)), _errors_of_proportions(problem) if proportions else None
     if errors is None or settings.interval == "simultaneous":
-        moves = influences(case.centred)
+        moves = influences(problem.centred)
     if errors is None:
-        known = case.centred.hypotheses
+        known = problem.centred.hypotheses
         errors = (
             system_errors(moves, 2.0 * np.array(known.tolerances)),
             of_pairs(system_errors, moves, known.members, known.rounding),
@@ -464,21 +461,21 @@ def jackknife_intervals(case: SumsData, joint_pairs: int = 1, *, proportions: bo
     if settings.interval == "simultaneous":
         systems = np.stack([np.arange(len(moves)), np.full(len(moves), len(moves))], axis=1)
         levels = tuple(
-            _joint_level(case, moves, targets, of_targets > 0.0, proportions=proportions)
+            _joint_level(problem, moves, targets, of_targets > 0.0, proportions=proportions)
             for targets, of_targets in zip((systems, hypotheses.members), errors, strict=True)
         )
-    return _of_proportions(case, errors, levels) if proportions else _by_t(case, moves, errors, levels)
+    return _of_proportions(problem, errors, levels) if proportions else _by_t(problem, moves, errors, levels)
 
 
 def _joint_level(
-    case: SumsData, moves: np.ndarray, targets: np.ndarray, varies: np.ndarray, *, proportions: bool
+    problem: SumsProblem, moves: np.ndarray, targets: np.ndarray, varies: np.ndarray, *, proportions: bool
 ) -> float:
     """The level at which all intervals of some targets `[target, 2]` hold together.
 
     A score interval of a proportion has a length also where no answer varies: it counts as independent of the others.
     Those of few answers are long enough for correlations that are uncertain.
     """
-    settings, num_units = case.settings, len(case.units.strata)
+    settings, num_units = problem.settings, len(problem.units.strata)
     if num_units < max(_FEW_UNITS, len(moves)) and not proportions:
         return bonferroni_level(settings.level, int(varies.sum()))
     others, maxima = int((~varies).sum()) if proportions else 0, np.zeros(1)
@@ -489,50 +486,52 @@ def _joint_level(
     return max(joint_level(maxima, settings.level, others), settings.level)  # draws may put it just below
 
 
-def _of_proportions(case: SumsData, errors: _Both, levels: tuple[float, ...]) -> ScoresAndDeltas:
+def _of_proportions(problem: SumsProblem, errors: _Both, levels: tuple[float, ...]) -> np.ndarray:
     """Wilson's intervals of all scores and Tango's of all deltas."""
-    num_units, (only_a, only_b, which) = case.units.values.shape[1], _only(case)
-    pairs = (ends[which] for ends in tango_interval(only_a, only_b, num_units, levels[1]))
-    systems = wilson_interval(case.units.totals[:, 0].astype(np.float64), num_units, levels[0])
-    return Uncertainties(errors[0], *systems), Uncertainties(errors[1], *pairs)
+    num_units, (only_a, only_b, which) = problem.units.values.shape[1], _only(problem)
+    pairs = [ends[which] for ends in tango_interval(only_a, only_b, num_units, levels[1])]
+    systems = wilson_interval(problem.units.totals[:, 0].astype(np.float64), num_units, levels[0])
+    return np.concatenate([np.stack([errors[0], *systems], axis=1), np.stack([errors[1], *pairs], axis=1)])
 
 
-def _only(case: SumsData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _only(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Numbers of instances that only a, and only b, has right, `[problem]` float64; and the problem of each pair."""
-    counted = case.counted
+    counted = problem.counted
     if counted is None:  # no system differs from another
-        return np.zeros(1), np.zeros(1), np.zeros(len(case.hypotheses.members), np.int64)
+        return np.zeros(1), np.zeros(1), np.zeros(len(problem.hypotheses.members), np.int64)
     assert counted.counts is not None
     only_a, only_b = counted.counts.T.astype(np.float64)
     return only_a, only_b, counted.which
 
 
-def _errors_of_proportions(case: SumsData) -> _Both:
+def _errors_of_proportions(problem: SumsProblem) -> _Both:
     """Standard errors from counts: the sums of squares of differences, and of their mean, are whole numbers."""
-    num_units, right, (only_a, only_b, which) = float(case.units.values.shape[1]), case.units.totals[:, 0], _only(case)
+    num_units, (only_a, only_b, which) = float(problem.units.values.shape[1]), _only(problem)
+    right = problem.units.totals[:, 0]
     scale = num_units**2 * max(num_units - 1.0, 1.0)
     of_pairs = np.sqrt((num_units * (only_a + only_b) - (only_a - only_b) ** 2) / scale)
     return np.sqrt(right * (num_units - right) / scale), of_pairs[which]
 
 
-def _by_t(case: SumsData, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]) -> ScoresAndDeltas:
+def _by_t(problem: SumsProblem, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]) -> np.ndarray:
     """Intervals by t of all scores and deltas, corrected for skewness and cut at the bounds of the metric.
 
     There are none where no stratum has two units.
     """
-    hypotheses, degrees = case.hypotheses, degrees_of_freedom(case.units.sizes, case.units.strata)
+    hypotheses, degrees = problem.hypotheses, degrees_of_freedom(problem.units.sizes, problem.units.strata)
     if degrees == 0.0:
-        systems, pairs = (Uncertainties(each, *np.full((2, len(each)), math.nan)) for each in errors)
-        return systems, pairs
-    (lowest, highest), scores = case.metric.bounds, np.array(hypotheses.scores)
+        known = np.concatenate(errors)
+        return np.stack([known, *np.full((2, len(known)), math.nan)], axis=1)
+    (lowest, highest), scores = problem.metric.bounds, np.array(hypotheses.scores)
     low, high = skewed_ends(skewness(moves, errors[0]), t_quantile(levels[0], degrees), nearer=True)
     ends = np.maximum(scores - errors[0] * low, np.minimum(lowest, scores))
-    systems = Uncertainties(errors[0], ends, np.minimum(scores - errors[0] * high, np.maximum(highest, scores)))
+    systems = errors[0], ends, np.minimum(scores - errors[0] * high, np.maximum(highest, scores))
     deltas, largest = hypotheses.deltas, highest - lowest
     skewed = of_pairs(skewness, moves, hypotheses.members, errors[1])
     low, high = skewed_ends(skewed, t_quantile(levels[1], degrees), nearer=False)
     low, high = deltas - errors[1] * low, deltas - errors[1] * high
-    return systems, Uncertainties(errors[1], np.maximum(low, -largest), np.minimum(high, largest))
+    pairs = errors[1], np.maximum(low, -largest), np.minimum(high, largest)
+    return np.concatenate([np.stack(systems, axis=1), np.stack(pairs, axis=1)])
 
 
 def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple[np.ndarray, np.ndarray]:

@@ -35,8 +35,8 @@ from sigjax.exact.digits import MOST_COINS, Reference, nearest, reference_p, set
 from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
 from sigjax.exact.null import BOUNDS_WIDTH, MOST_SIGNS, Delta, ExactP, chances_p
 from sigjax.exact.plans import SMALLEST_DP, ExactResult, Plan, Scoring, plan_pairs, planned_p
-from sigjax.metrics.ratios import is_monotone, mean_score
-from sigjax.records import Alternative, Column, Comparisons, Settings
+from sigjax.metrics.ratios import is_monotone
+from sigjax.records import Alternative, Column, Comparisons
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import ScaledProjection, count_swaps, swapped_sums
 from sigjax.resample.extreme import Extreme
@@ -45,17 +45,29 @@ from sigjax.resample.tally import Pairs, StudentizedPairs, studentized_deltas
 from sigjax.resample.units import Outputs, whole_runs
 from sigjax.run.backend import most_bytes
 from sigjax.run.context import Context, Run
-from sigjax.run.costs import CHOSEN_UNIT, SAMPLED_PAIR, SIGN_TEST, Cost
-from sigjax.testing.hypotheses import EquivalentPairs, NotExact, Pair, SumsData, check_finite
+from sigjax.run.costs import CHOSEN_UNIT, SIGN_TEST, Cost
+from sigjax.testing.budget import exact_budget, over_budget
 from sigjax.testing.p_values import Count, exact_columns, montecarlo_p, sampled_columns, sign_ps
+from sigjax.testing.problem import EquivalentPairs, NotExact, Pair, SumsProblem, check_finite
 
-AUTO_BUDGET = 10.0
-"""Nominal seconds that method="auto" spends on the exact tests of an evaluation."""
-EXACT_BUDGET = 600.0
-"""The same for an exact method asked for by name."""
+STUDENTIZED = "a studentized statistic is sampled"
 
 
-def exact_table(problem: SumsData, pairs: np.ndarray, context: Context) -> Comparisons:
+def exact_permutation(problem: SumsProblem, context: Context) -> Comparisons:
+    """The columns of the exact tests of all pairs; where there is none, the reason says why."""
+    if problem.exchanges != "units":
+        return exact_columns(exchanged_tests(problem, context))
+    if problem.studentizes:
+        if problem.settings.method not in ("auto", "montecarlo"):
+            raise NotExact(problem.hypotheses.pair(0), STUDENTIZED)
+        return exact_columns([NotEligible(STUDENTIZED)] * len(problem.hypotheses.members))
+    tested = sign_tests(problem, problem.equivalent)
+    if tested is None:
+        tested = exact_table(problem, problem.hypotheses.members[problem.equivalent.first], context)
+    return tested.at(problem.equivalent.which)
+
+
+def exact_table(problem: SumsProblem, pairs: np.ndarray, context: Context) -> Comparisons:
     """The columns of the exact tests of some pairs `[pair, 2]`; where there is none, the reason says why.
 
     Pairs that share their differences are tested together (`exact.board`), the others one by one.
@@ -88,7 +100,7 @@ _MANY_PAIRS = 500
 """Of fewer pairs with few units, all signs are listed or counted: 10 pairs with 18 units take 7 instead of 27 ms."""
 
 
-def _board_of(problem: SumsData, pairs: np.ndarray) -> tuple[Board, np.ndarray] | None:
+def _board_of(problem: SumsProblem, pairs: np.ndarray) -> tuple[Board, np.ndarray] | None:
     """The board of the pairs that are tested together, and their positions; None if there are none."""
     wanted = problem.settings.method in ("auto", "exact") and problem.units.exact
     few = len(pairs) < (_MANY_PAIRS if problem.units.values.shape[1] <= MOST_SIGNS else _FEWEST_PAIRS)
@@ -102,11 +114,13 @@ def _board_of(problem: SumsData, pairs: np.ndarray) -> tuple[Board, np.ndarray] 
     return (board.at(which), which) if len(which) >= _FEWEST_PAIRS else None
 
 
-def _pair_cost(problem: SumsData, board: Board) -> Cost:
+def _pair_cost(problem: SumsProblem, board: Board) -> Cost:
     return pair_cost(board, problem.units.values.shape[1], monotone=is_monotone(problem.metric.score))
 
 
-def _on_board(problem: SumsData, board: Board, pairs: np.ndarray, context: Context) -> tuple[Comparisons, np.ndarray]:
+def _on_board(
+    problem: SumsProblem, board: Board, pairs: np.ndarray, context: Context
+) -> tuple[Comparisons, np.ndarray]:
     """The columns of the pairs of a board, and the positions of those that it leaves open, which have none."""
 
     def scored(some: np.ndarray) -> Delta:
@@ -139,7 +153,10 @@ def _on_board(problem: SumsData, board: Board, pairs: np.ndarray, context: Conte
 
 
 def exact_tests(
-    problem: SumsData, pairs: Sequence[Pair], context: Context, plans: Mapping[Pair, Plan | NotEligible] | None = None
+    problem: SumsProblem,
+    pairs: Sequence[Pair],
+    context: Context,
+    plans: Mapping[Pair, Plan | NotEligible] | None = None,
 ) -> list[ExactResult]:
     """The exact test of each of some pairs, or why there is none; a test whose error turns out too large says so."""
     plans = plan_exact(problem, pairs) if plans is None else plans
@@ -157,13 +174,13 @@ def exact_tests(
     return list(results.values())
 
 
-def _scoring(problem: SumsData, pair: Pair, plan: Plan) -> Scoring:
+def _scoring(problem: SumsProblem, pair: Pair, plan: Plan) -> Scoring:
     reach = plan.lattice.reach[None] @ np.abs(plan.lattice.basis)
     monotone = bool(_ordered(problem, np.array([pair]), reach, plan.lattice.axes)[0])
     return Scoring(pair_deltas(problem, [pair], plan.lattice.basis[None]), _criterion(problem, [pair]), monotone)
 
 
-def _ordered(problem: SumsData, pairs: np.ndarray, reach: np.ndarray, axes: int) -> np.ndarray:
+def _ordered(problem: SumsProblem, pairs: np.ndarray, reach: np.ndarray, axes: int) -> np.ndarray:
     """Whether the scores of pairs are ratios of positive sums; `reach` `[pair, stat]` is that of the differences."""
     if not is_monotone(problem.metric.score):
         return np.zeros(len(pairs), bool)
@@ -173,7 +190,7 @@ def _ordered(problem: SumsData, pairs: np.ndarray, reach: np.ndarray, axes: int)
     return ((lowest > 0) | (reach == 0)).all(axis=1) & (problem.units.values.min() >= 0)
 
 
-def sign_tests(problem: SumsData, pairs: EquivalentPairs) -> Comparisons | None:
+def sign_tests(problem: SumsProblem, pairs: EquivalentPairs) -> Comparisons | None:
     """The columns of the exact tests of problems whose differences are of one size: binomial tails, all together.
 
     With b + c = m differences, b of them in favour of the first system, b has the binomial distribution of m fair coins
@@ -219,7 +236,7 @@ def settled_signs(
     return columns
 
 
-def _require(problem: SumsData, results: Mapping[Pair, object]) -> None:
+def _require(problem: SumsProblem, results: Mapping[Pair, object]) -> None:
     """Refuse a pair without an exact test where an exact method was asked for."""
     for pair, result in results.items():
         if isinstance(result, NotEligible) and problem.settings.method not in ("auto", "montecarlo"):
@@ -227,11 +244,11 @@ def _require(problem: SumsData, results: Mapping[Pair, object]) -> None:
 
 
 def plan_exact(
-    problem: SumsData, pairs: Sequence[Pair], besides: Mapping[Pair, Cost] | None = None
+    problem: SumsProblem, pairs: Sequence[Pair], besides: Mapping[Pair, Cost] | None = None
 ) -> dict[Pair, Plan | NotEligible]:
     """How to test each pair exactly, or why not; the budget is for all of them, and for pairs `besides`.
 
-    These have costs, in nominal seconds, and are among what is returned where they are refused.
+    These have costs, and are among what is returned where they are refused.
     """
     units, settings = problem.units, problem.settings
     if settings.method == "montecarlo":
@@ -243,44 +260,11 @@ def plan_exact(
     return plans | over_budget({**costs, **(besides or {})}, settings)
 
 
-def exact_budget(settings: Settings) -> float:
-    """Nominal seconds that the exact tests of an evaluation may take."""
-    if settings.budget is not None:
-        return settings.budget
-    return EXACT_BUDGET if settings.method in ("exact", "dp", "tree") else AUTO_BUDGET
-
-
-def free_seconds(settings: Settings) -> float:
-    """Nominal seconds up to which an exact test is not charged: what sampling costs, unless a limit was given."""
-    limited = settings.method != "auto" or settings.budget is not None or settings.resamples == "auto"
-    return 0.0 if limited else (SAMPLED_PAIR * settings.fixed_resamples).seconds
-
-
-def over_budget(costs: dict[Pair, Cost], settings: Settings) -> dict[Pair, NotEligible]:
-    """The pairs beyond the budget, which pays for the cheapest exact tests first."""
-    budget, seconds = exact_budget(settings), {pair: cost.seconds for pair, cost in costs.items()}
-    refused: dict[Pair, NotEligible] = {}
-    free, spent = free_seconds(settings), 0.0
-    if sum(each for each in seconds.values() if each > free) <= budget:
-        return refused
-    for pair in sorted(seconds, key=lambda pair: seconds[pair]):
-        spent += seconds[pair] if seconds[pair] > free else 0.0
-        if spent <= budget:
-            continue
-        if settings.method != "auto":
-            tests = "an exact test takes" if len(costs) == 1 else "the exact tests take"
-            raise NotExact(pair, f"{tests} about {sum(seconds.values()):,.3g} s, over the budget of {budget:g} s")
-        others = "" if seconds[pair] > budget else " with those of cheaper pairs"
-        reason = f"an exact test takes about {seconds[pair]:,.2g} s,{others} over the budget of {budget:g} s"
-        refused[pair] = NotEligible(reason)
-    return refused
-
-
-def _criterion(problem: SumsData, pairs: Sequence[Pair] | np.ndarray) -> Extreme:
+def _criterion(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray) -> Extreme:
     return Extreme(*problem.hypotheses.observed(pairs), problem.settings.alternative, problem.settings.mid_p)
 
 
-def pair_deltas(problem: SumsData, pairs: Sequence[Pair] | np.ndarray, bases: np.ndarray) -> Delta:
+def pair_deltas(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray, bases: np.ndarray) -> Delta:
     """Differences of scores as a function of S: swaps keep a* + b*, and a* - b* is S times the basis.
 
     `bases` are `[pair, axis, stat]`, or that of all pairs.
@@ -322,7 +306,7 @@ class Exchange:
     """Smaller p-values are lost to underflow."""
 
 
-def exchanged_tests(problem: SumsData, context: Context) -> list[ExactResult]:
+def exchanged_tests(problem: SumsProblem, context: Context) -> list[ExactResult]:
     """The exact test of each pair of design crossed or models, or why there is none."""
     plans = {pair: plan_exchange(problem, pair) for pair in problem.hypotheses.pairs}
     _require(problem, plans)
@@ -337,7 +321,7 @@ def exchanged_tests(problem: SumsData, context: Context) -> list[ExactResult]:
     return list(results.values())
 
 
-def exchanged_deltas(problem: SumsData, pair: Pair, seconds: float) -> tuple[np.ndarray, np.ndarray] | None:
+def exchanged_deltas(problem: SumsProblem, pair: Pair, seconds: float) -> tuple[np.ndarray, np.ndarray] | None:
     """All deltas that exchanges can give, and their chances, each `[value]`; None if it takes longer (nominal)."""
     plan = plan_exchange(problem, pair)
     if isinstance(plan, NotEligible) or plan.cost.seconds > seconds:
@@ -345,7 +329,8 @@ def exchanged_deltas(problem: SumsData, pair: Pair, seconds: float) -> tuple[np.
     return (np.zeros(1), np.ones(1)) if plan.deltas is None else plan.deltas()[:2]
 
 
-def plan_exchange(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
+def plan_exchange(problem: SumsProblem, pair: Pair) -> Exchange | NotEligible:
+    """The exact test of a pair whose outputs or runs are exchanged, or why there is none."""
     method, design, memory = problem.settings.method, problem.settings.design, problem.settings.memory
     if method == "montecarlo":
         return NotEligible("as asked")
@@ -357,7 +342,7 @@ def plan_exchange(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
     return plan
 
 
-def _exchanged(problem: SumsData, pair: Pair, plan: Exchange | NotEligible) -> ExactResult:
+def _exchanged(problem: SumsProblem, pair: Pair, plan: Exchange | NotEligible) -> ExactResult:
     if isinstance(plan, NotEligible):
         return plan
     if plan.deltas is None:
@@ -368,7 +353,7 @@ def _exchanged(problem: SumsData, pair: Pair, plan: Exchange | NotEligible) -> E
     return found._replace(reason=plan.words)
 
 
-def _plan_patterns(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
+def _plan_patterns(problem: SumsProblem, pair: Pair) -> Exchange | NotEligible:
     """All exchanges of outputs within units."""
     outputs = _outputs(problem, pair)
     patterns = find_patterns(outputs.values[0], outputs.values[1], outputs.sizes)
@@ -388,7 +373,7 @@ def _plan_patterns(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
     return Exchange(patterns.cost, f"all exchanges of outputs ({names})", deltas, SMALLEST_DP)
 
 
-def _plan_choices(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
+def _plan_choices(problem: SumsProblem, pair: Pair) -> Exchange | NotEligible:
     """All exchanges of whole runs."""
     outputs = _outputs(problem, pair)
     num_runs = int(outputs.sizes[0])
@@ -404,14 +389,14 @@ def _plan_choices(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
     return Exchange(choices.cost, f"all {choices.number:,} exchanges of whole runs", deltas)
 
 
-def _outputs(problem: SumsData, pair: Pair) -> Outputs:
+def _outputs(problem: SumsProblem, pair: Pair) -> Outputs:
     """The outputs of two systems."""
     outputs = problem.units.outputs
     assert outputs is not None
     return replace(outputs, values=outputs.values[list(pair)])
 
 
-def _deltas_of(problem: SumsData, pair: Pair, of_a: np.ndarray) -> np.ndarray:
+def _deltas_of(problem: SumsProblem, pair: Pair, of_a: np.ndarray) -> np.ndarray:
     """Deltas `[value]` where the first system has the sums `[value, stat]`."""
     both = problem.units.totals[pair[0]] + problem.units.totals[pair[1]]
     first, second = problem.scores(np.stack([of_a, both - of_a]))
@@ -431,20 +416,20 @@ _ROUNDING_OF_Z = 2.0**-26
 """z closer than this, relatively, are ties: rounding of slopes moves it by far less."""
 
 
-def swap_counter(case: SumsData, tested: np.ndarray, run: Run) -> Count:
+def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> Count:
     """Count the swaps at least as extreme as observed, for some of the pairs at the positions `tested`."""
-    metric, settings = case.metric, case.settings
-    _, num_units, num_stats = case.units.values.shape
-    whole = None if studentizes(case) else swap_problem(case, tested, run)
+    metric, settings = problem.metric, problem.settings
+    _, num_units, num_stats = problem.units.values.shape
+    whole = None if problem.studentizes else swap_problem(problem, tested, run)
     at_once = max(1, len(tested) if whole else min(len(tested), _PRODUCTS // (num_units * num_stats**2)))
 
-    def problem_at(rows: np.ndarray) -> tuple[ScaledProjection, Pairs | StudentizedPairs]:
+    def at_rows(rows: np.ndarray) -> tuple[ScaledProjection, Pairs | StudentizedPairs]:
         if whole is None:
-            return studentized_problem(case, tested[rows], run)
+            return studentized_problem(problem, tested[rows], run)
         return whole[0], Pairs(*(column[rows] for column in whole[1]))
 
     def count_some(indices: np.ndarray, start: int, end: int, run: Run) -> np.ndarray:
-        (swaps, some), members = problem_at(_few_sizes(indices, at_once, run)), case.hypotheses.members[tested[indices]]
+        (swaps, some), members = at_rows(_few_sizes(indices, at_once, run)), problem.hypotheses.members[tested[indices]]
 
         def pieces(subrun: Run) -> Iterator[tuple[int, np.ndarray]]:
             found = count_swaps(swaps, some, subrun, metric=metric, alternative=settings.alternative)
@@ -464,17 +449,11 @@ def swap_counter(case: SumsData, tested: np.ndarray, run: Run) -> Count:
     return count
 
 
-def studentizes(case: SumsData) -> bool:
-    """Whether the test is by z, and z is not a growing function of delta, as it is for means of units of one size."""
-    counts = case.units.values[:, :, -1]
-    if case.settings.statistic == "delta":
-        return False
-    return case.metric.score is not mean_score or bool((counts != counts[0, 0]).any())
-
-
-def studentized_problem(case: SumsData, indices: np.ndarray, run: Run) -> tuple[ScaledProjection, StudentizedPairs]:
+def studentized_problem(
+    problem: SumsProblem, indices: np.ndarray, run: Run
+) -> tuple[ScaledProjection, StudentizedPairs]:
     """The arrays that the engine needs to swap the pairs at these positions, and to tell the error of delta."""
-    units, hypotheses = case.units, case.hypotheses
+    units, hypotheses = problem.units, problem.hypotheses
     (a, b), values = hypotheses.members[indices].T, units.values
     largest = np.abs(values).max(axis=0).astype(np.float64)
     # Powers of two in which the squares of S, and so all sums of products, stay below `_LAST_PRODUCT`.
@@ -511,17 +490,17 @@ def studentized_problem(case: SumsData, indices: np.ndarray, run: Run) -> tuple[
     )
     with np.errstate(all="ignore"):
         nothing = np.zeros((len(columns) + len(more), 1))
-        observed = np.asarray(studentized_deltas(nothing, packed, units.divisors, case.metric.score))[:, 0]
+        observed = np.asarray(studentized_deltas(nothing, packed, units.divisors, problem.metric.score))[:, 0]
         delta = np.abs(hypotheses.deltas[indices])
         rounded = np.where(delta > tolerance, np.abs(observed) * (tolerance / delta), np.abs(observed))
     packed = packed._replace(delta=observed, tolerance=rounded + _ROUNDING_OF_Z * np.abs(observed))
     return ScaledProjection(projection, units.divisors), packed
 
 
-def swap_problem(case: SumsData, indices: np.ndarray | slice, run: Run) -> tuple[ScaledProjection, Pairs]:
+def swap_problem(problem: SumsProblem, indices: np.ndarray | slice, run: Run) -> tuple[ScaledProjection, Pairs]:
     """The arrays that the engine needs to swap the pairs at these positions."""
-    units, hypotheses = case.units, case.hypotheses
-    projection, of_first, of_second = _projection(case, run)
+    units, hypotheses = problem.units, problem.hypotheses
+    projection, of_first, of_second = _projection(problem, run)
     (a, b), delta = hypotheses.members[indices].T, hypotheses.deltas[indices]
     # The system with the higher score is the first, so that no p-value depends on the order of the data.
     turned = (delta < 0.0)[:, None]
@@ -536,19 +515,19 @@ def swap_problem(case: SumsData, indices: np.ndarray | slice, run: Run) -> tuple
     return ScaledProjection(projection, units.divisors), packed
 
 
-def _projection(case: SumsData, run: Run) -> tuple[Projection, np.ndarray, np.ndarray]:
+def _projection(problem: SumsProblem, run: Run) -> tuple[Projection, np.ndarray, np.ndarray]:
     """The projection to the sums that the first system of a pair gives away, and gets, and the columns of each.
 
     Both column indices are `[system, stat]`; they are the same where whole units are swapped.
     """
-    units, compiled, in_bytes = case.units, bool(run.backend.devices), most_bytes(run.backend)
-    if units.outputs is None or case.exchanges == "units":
+    units, compiled, in_bytes = problem.units, bool(run.backend.devices), most_bytes(run.backend)
+    if units.outputs is None or problem.exchanges == "units":
         # Swaps see differences only: measured from the first system, columns that all systems share vanish.
         columns, (indices, _) = distinct_columns(units.values - units.values[:1])
         draws = draws_from_strata(units.strata)
         projection = swap_projection(columns, draws, compiled=compiled, most_bytes=in_bytes)
         return projection, indices, indices
-    outputs = whole_runs(units.outputs) if case.exchanges == "runs" else units.outputs
+    outputs = whole_runs(units.outputs) if problem.exchanges == "runs" else units.outputs
     values, sizes = outputs.values, outputs.sizes
     # As many outputs go as come: what all outputs of a unit have in common (gold sizes) vanishes, too.
     first = (np.cumsum(sizes) - sizes)[outputs.unit]
@@ -583,22 +562,22 @@ def _few_sizes(indices: np.ndarray, num_pairs: int, run: Run) -> np.ndarray:
     return np.resize(indices, size)
 
 
-def two_sample_test(case: SumsData, first: int, context: Context) -> Comparisons:
+def two_sample_test(problem: SumsProblem, first: int, context: Context) -> Comparisons:
     """The columns of the permutation test of two systems on different units, exact if it can be, else Monte Carlo.
 
-    `case` is of both systems on the units of both, those of the first system before the others; a system has nothing on
-    the units of the other.
+    `problem` is of both systems on the units of both, those of the first system before the others; a system has nothing
+    on the units of the other.
     """
-    units = case.units.values.sum(axis=0)
-    exact = NotEligible("as asked") if case.settings.method == "montecarlo" else _exact_unpaired(case, units, first)
+    units, asked = problem.units.values.sum(axis=0), problem.settings.method == "montecarlo"
+    exact = NotEligible("as asked") if asked else _exact_unpaired(problem, units, first)
     if isinstance(exact, ExactP):
         return exact_columns([exact])
-    if case.settings.method == "exact":
+    if problem.settings.method == "exact":
         raise NotExact((0, 1), exact.reason)
-    return _montecarlo(case, units, first, context, exact.reason)
+    return _montecarlo(problem, units, first, context, exact.reason)
 
 
-def _exact_unpaired(case: SumsData, units: np.ndarray, first: int) -> ExactP | NotEligible:
+def _exact_unpaired(problem: SumsProblem, units: np.ndarray, first: int) -> ExactP | NotEligible:
     """The exact test of units `[unit, stat]`: by the distribution of one statistic, else by all choices of units."""
     varying = np.flatnonzero((units != units[0]).any(axis=0))
     if not varying.size:
@@ -607,34 +586,34 @@ def _exact_unpaired(case: SumsData, units: np.ndarray, first: int) -> ExactP | N
     if not isinstance(of_sum, NotEligible):
         sums = np.tile(first * units[0].astype(np.float64), (len(of_sum.sums), 1))
         sums[:, varying[0]] = of_sum.sums
-        found = of_sum.tail(_criterion(case, [(0, 1)]).met(_deltas_of(case, (0, 1), sums)[None])[0])
+        found = of_sum.tail(_criterion(problem, [(0, 1)]).met(_deltas_of(problem, (0, 1), sums)[None])[0])
         if found is None:
             return NotEligible("the p-value is too small for sums of probabilities")
-        return found._replace(reason=f"one statistic differs ({case.metric.stat_names[varying[0]]})")
+        return found._replace(reason=f"one statistic differs ({problem.metric.stat_names[varying[0]]})")
     plan = find_choices(first, len(units), units.shape[1], "units")
     if isinstance(plan, NotEligible):
         return of_sum if of_sum.reason else plan
-    if plan.cost.num_bytes > case.settings.memory * 2**30:
-        return NotEligible(f"an exact test takes more than {case.settings.memory:,.3g} GiB")
-    deltas = _deltas_of(case, (0, 1), chosen_sums(units, first).astype(np.float64))
-    p_value = int(_criterion(case, [(0, 1)]).met(deltas[None]).sum()) / plan.number
+    if plan.cost.num_bytes > problem.settings.memory * 2**30:
+        return NotEligible(f"an exact test takes more than {problem.settings.memory:,.3g} GiB")
+    deltas = _deltas_of(problem, (0, 1), chosen_sums(units, first).astype(np.float64))
+    p_value = int(_criterion(problem, [(0, 1)]).met(deltas[None]).sum()) / plan.number
     return ExactP(p_value, math.log10(p_value), 0.0, reason=f"all {plan.number:,} choices of units")
 
 
-def _montecarlo(case: SumsData, units: np.ndarray, first: int, context: Context, reason: str) -> Comparisons:
+def _montecarlo(problem: SumsProblem, units: np.ndarray, first: int, context: Context, reason: str) -> Comparisons:
     """The test by random choices of units.
 
     What is chosen is the smaller sample, from sorted units: neither the order of the systems nor that of their units
     changes the two-sided p.
     """
-    resamples, fewer = case.settings.fixed_resamples, min(first, len(units) - first)
-    criterion = _criterion(case, [(0, 1)])
-    both, sorted_units = case.units.totals.sum(axis=0), units[np.lexsort(units.T)]
-    problem = ScaledProjection(choice(fewer, sorted_units), None)
+    resamples, fewer = problem.settings.fixed_resamples, min(first, len(units) - first)
+    criterion = _criterion(problem, [(0, 1)])
+    both, sorted_units = problem.units.totals.sum(axis=0), units[np.lexsort(units.T)]
+    choices = ScaledProjection(choice(fewer, sorted_units), None)
     context = context.sized(CHOSEN_UNIT * (resamples * len(units)))
-    with context.run("choices of units", resamples, case.settings.seed) as run:
-        sums = (swapped_sums(problem, piece).T for piece in run.blocks(units.shape[1]))
-        deltas = (_deltas_of(case, (0, 1), of_fewer if fewer == first else both - of_fewer) for of_fewer in sums)
+    with context.run("choices of units", resamples, problem.settings.seed) as run:
+        sums = (swapped_sums(choices, piece).T for piece in run.blocks(units.shape[1]))
+        deltas = (_deltas_of(problem, (0, 1), of_fewer if fewer == first else both - of_fewer) for of_fewer in sums)
         exceed = sum(int(criterion.met(of_piece[None]).sum()) for of_piece in deltas)
     counts = np.array([exceed])
     p_values = np.asarray(montecarlo_p(counts, resamples))

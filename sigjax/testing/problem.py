@@ -1,180 +1,186 @@
-"""What a report asks of one metric: a problem of sums or one of columns, two classes that answer alike.
+"""What is tested: pairs of systems on the same units, with a metric, hypotheses and settings; and errors of tests.
 
-A problem has units, a metric, hypotheses and settings. It says what needs no sampling (`exact_permutation`,
-`bootstrap_plan`), counts swaps (`swap_counter`), draws bootstrap scores (`replicates`), and how long that takes
-(`sized`). Nothing else asks which of the two it is.
+Problems hold data, and tests take problems. There are two kinds: of metrics that are sums, and of metrics that take
+whole columns (`columns.ColumnsProblem`). `tests` says how each kind is tested.
 
-Metrics that are not sums: every resample is computed anew, by calling the function. The permutation test swaps the
-columns of two systems, standardized where the metric says so; the bootstrap draws instances for all systems at once.
-Where few units differ, all swaps are tried. Reference: Efron and Tibshirani (1993), chapters 6 and 15.
+Where systems differ in one statistic of two values, as answers right or wrong, two pairs have the same test if they
+have equally many units on which only the first, and only the second, system has the higher value: the differences are
+the same in another order. A thousand systems on 200 units have half a million pairs but some thousand problems.
 """
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Callable, Hashable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any, TypeVar, cast
+from functools import cached_property
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from sigjax.exact.bootstrap import sum_distribution
-from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
-from sigjax.exact.null import MOST_SIGNS, ExactP, few_units, listing_cost, outcomes_p, sign_distribution
-from sigjax.metrics import (
-    MEAN,
-    Origins,
-    check_score,
-    check_standards,
-    check_weights,
-    origins,
-    pair_rounding,
-    sample_scores,
-    standardized,
-    system_roundings,
-    what_is_exchanged,
-)
-from sigjax.records import CORRECTIONS, Comparisons, EvaluationRecord, InputError, Metric, SampleMetric, Settings
-from sigjax.resample.engine import deltas_of, swapped_sums
-from sigjax.resample.extreme import Extreme
-from sigjax.resample.gathered import (
-    Function,
-    can_compile,
-    drawn_scores,
-    outcome_scores,
-    sorts_long,
-    swap_scores,
-)
-from sigjax.resample.units import Sample, check_steps, make_sample, make_units
-from sigjax.run.context import Context, Run
-from sigjax.run.costs import (
-    CALL,
-    CALLED_NUMBER,
-    CALLED_NUMBER_TOGETHER,
-    COUNTED_UNIT,
-    MASKED_UNIT,
-    MASKED_UNIT_OF_FEW_COLUMNS,
-    RESAMPLE,
-    SCORED_STATISTIC,
-    WEIGHTED_NUMBER,
-    Cost,
-)
-from sigjax.testing.bootstrap import BootstrapPlan, plan_bootstrap, replicate_pieces
-from sigjax.testing.hypotheses import (
-    EquivalentPairs,
-    Hypotheses,
-    NotExact,
-    Pair,
-    PairedProblem,
-    Recentred,
-    SumsData,
-    check_digits,
-    check_finite,
-    scores_at,
-)
-from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
-from sigjax.testing.p_values import Count, exact_columns
-from sigjax.testing.permutation import (
-    add_up,
-    exact_budget,
-    exact_table,
-    exchanged_deltas,
-    exchanged_tests,
-    over_budget,
-    pair_deltas,
-    sign_tests,
-    studentizes,
-    swap_counter,
-    swap_problem,
-)
-from sigjax.testing.tilted import beyond_floor
-from sigjax.testing.uncertainty import Pieces, ScoresAndDeltas
+from sigjax.metrics import MEAN, Origins, check_score, origins
+from sigjax.metrics.ratios import mean_score
+from sigjax.records import DESIGNS, EvaluationRecord, Hint, InputError, Metric, SampleMetric, Settings
+from sigjax.resample.units import Sample, Units, check_steps, make_units, observed_scores
 
-_FEW_COLUMNS = 6
-"""Up to this many columns are added up as masks are drawn."""
-STUDENTIZED = "a studentized statistic is sampled"
-NOT_SUMS = "the metric is not a function of sums"
-_SMALL_WORK_SECONDS = 2.0
-"""Work that NumPy finishes sooner than this is not worth compiling."""
+_LARGEST = 2**24
+"""Units up to which counts are exact in single precision."""
+_BLOCK = 2**20
+"""Pairs that are counted together."""
+_NUM_SUMS = 129
+"""Number of sums at which linearity is checked."""
+_LINEAR = 1e-11
+"""Deviation from a line, relative to the largest score, that counts as rounding."""
 
+_EPSILON = float(np.finfo(np.float64).eps)
+_FEW_STEPS = 2.0**26
+"""Where sums of whole numbers stay below this, rounding of a score is far below the effect of a step."""
+_STEP = 2.0**-20
+"""Relative step of slopes."""
+_CANCELLED = 2.0**-28
+"""Part of the effects of the statistics of a unit that is left by rounding where they cancel."""
+_DIGITS = 2.0**16
+"""Differences must be this many times what rounding may make of them."""
 
-_MOST_RESAMPLES, _FEWEST, _OF_SAMPLES = 2**13, 2**10, 2**10
-"""Resamples of a distribution of deltas; of a metric that is not a sum the last number."""
-_SECONDS = 1.0
-"""Nominal seconds of NumPy per distribution."""
-_EXACT_SECONDS = 0.1
-"""Nominal seconds to list all deltas: a million values."""
-_FEW_COINS = 13
-"""Units whose swaps are all tried for a metric that is not a sum."""
+Pair = tuple[int, int]
+"""(a, b), positions of two systems."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class DeltaDistribution:
-    """The delta of a pair under the null hypothesis or on bootstrap resamples: values and their chances."""
+class Hypotheses:
+    """Which pairs to test, by position of the systems, and what was observed."""
 
-    deltas: np.ndarray
-    """[value]"""
-    chances: np.ndarray
-    """[value]; 1 for each resample."""
-    resamples: int | None
-    """None where all values are known."""
+    members: np.ndarray
+    """[pair, 2] int32: (a, b)."""
+    scores: tuple[float, ...]
+    """[system]: observed scores."""
+    tolerances: tuple[float, ...]
+    """[system]: rounding error of a score."""
 
+    @classmethod
+    def of(cls, members: np.ndarray, scores: np.ndarray, tolerances: np.ndarray) -> Hypotheses:
+        """These pairs, with observed scores and tolerances `[system]`."""
+        check_finite(scores)
+        return cls(members, tuple(scores.tolist()), tuple(tolerances.tolist()))
 
-def drawn(deltas: np.ndarray) -> DeltaDistribution:
-    """The distribution of one delta per resample."""
-    return DeltaDistribution(deltas, np.ones(len(deltas)), len(deltas))
+    @property
+    def pairs(self) -> list[Pair]:
+        """The pairs one by one."""
+        return [(a, b) for a, b in self.members.tolist()]
 
+    def pair(self, index: Any) -> Pair:
+        """The pair at an index."""
+        a, b = self.members[index].tolist()
+        return a, b
 
-def problem_of(evaluation: EvaluationRecord, settings: Settings, members: np.ndarray | None = None) -> Problem:
-    """What is asked of the units of an evaluation, with the observed scores: of all pairs, or `members` `[pair, 2]`."""
-    members = pairs_of(evaluation, settings) if members is None else members
-    make = ColumnsProblem.of_evaluation if isinstance(evaluation.metric, SampleMetric) else SumsProblem.of_evaluation
-    return make(evaluation, settings, members)
+    def observed(self, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Deltas of some pairs `[pair, 2]`, and how close other deltas are ties with them, each `[pair]`.
 
+        For b = the number of systems, those of the score of a.
+        """
+        a, b = np.asarray(pairs).T
+        scores, tolerances = (np.array([*numbers, 0.0]) for numbers in (self.scores, self.tolerances))
+        return scores[a] - scores[b], 2.0 * (tolerances[a] + tolerances[b])
 
-def pairs_of(evaluation: EvaluationRecord, settings: Settings) -> np.ndarray:
-    """Positions (a, b) `[pair, 2]` int32: all pairs in the order of the data, or each system against the baseline.
+    @property
+    def deltas(self) -> np.ndarray:
+        """Observed score_a - score_b, `[pair]`."""
+        return self.observed(self.members)[0]
 
-    Pairs without any instance in common are left out.
-    """
-    count = len(evaluation.systems)
-    if settings.baseline is None:
-        systems, others = np.arange(count, dtype=np.int32), np.arange(count - 1, -1, -1)
-        behind = np.concatenate([np.zeros((0,), np.int32), *(systems[a:] for a in range(1, count))])
-        pairs = np.stack([np.repeat(systems, others), behind], axis=1)
-    else:
-        others, base = np.arange(count, dtype=np.int32), evaluation.systems.index(settings.baseline)
-        pairs = np.stack([np.delete(others, base), np.full(count - 1, base, np.int32)], axis=1)
-    return pairs if evaluation.present is None else pairs[in_common(evaluation.present)[tuple(pairs.T)] > 0]
+    @property
+    def rounding(self) -> np.ndarray:
+        """How close deltas are ties with that of each pair, `[pair]`."""
+        return self.observed(self.members)[1]
 
+    def delta(self, pair: Pair) -> float:
+        """Observed score_a - score_b."""
+        return self.scores[pair[0]] - self.scores[pair[1]]
 
-def in_common(present: np.ndarray) -> np.ndarray:
-    """How many instances two systems have in common `[system, system]`, of those that each has `[system, instance]`."""
-    has = present.astype(np.float64)  # sums are whole
-    return (has @ has.T).astype(np.int64)
-
-
-def _bootstraps(problem: PairedProblem) -> bool:
-    """Whether the bootstrap has a part: the test, or intervals and standard errors that take it. One unit has none."""
-    settings = problem.settings
-    needed = "bootstrap" in settings.tests or draws_intervals(problem.metric, settings)
-    return needed and len(problem.units.strata) > 1
+    def of_systems(self, systems: Pair) -> Hypotheses:
+        """That these two systems do not differ, the first and second of a problem by themselves."""
+        scores, tolerances = (
+            tuple(numbers[system] for system in systems) for numbers in (self.scores, self.tolerances)
+        )
+        return Hypotheses(np.array([[0, 1]], np.int32), scores, tolerances)
 
 
 @dataclass(frozen=True, eq=False)
-class SumsProblem(SumsData):
+class Problem(ABC):
+    """Pairs of systems on the same units, with a metric and the settings: what every test is given."""
+
+    units: Units | Sample
+    metric: Metric | SampleMetric
+    hypotheses: Hypotheses
+    settings: Settings
+
+    @property
+    def observed_scores(self) -> tuple[float, ...]:
+        """The score of each system on its own scale, `[system]`."""
+        return self.hypotheses.scores
+
+    @property
+    def exchanges(self) -> Literal["units", "outputs", "runs"]:
+        """What the permutation test exchanges."""
+        return DESIGNS[self.settings.design].exchanges
+
+    @property
+    def draws(self) -> Literal["units", "outputs", None]:
+        """What the bootstrap draws; None where there is none."""
+        return DESIGNS[self.settings.design].draws
+
+    @abstractmethod
+    def of_pair(self, systems: Pair) -> Self:
+        """The problem of two systems alone, on the same units and with the same draws."""
+
+    @abstractmethod
+    def jackknife_scores(self) -> np.ndarray:
+        """Scores of all systems without one unit at a time, `[system, unit]`."""
+
+    @abstractmethod
+    def swap_tolerance(self, pair: Pair) -> float:
+        """Deltas of two systems closer than this, with any units swapped, are ties."""
+
+    def with_resamples(self, resamples: int) -> Self:
+        """The same problem with another number of resamples."""
+        return replace(self, settings=replace(self.settings, resamples=resamples))
+
+
+@dataclass(frozen=True, eq=False)
+class Recentred:
+    """The systems of a problem with large numbers, each measured from a number of its own."""
+
+    offsets: tuple[float, ...]
+    """[system]."""
+    scores: tuple[float, ...]
+    """[system]: the scores themselves."""
+    centred: SumsProblem
+    """For the influences of units on deltas: as the problem itself, but for a number taken from each system."""
+    alone: SumsProblem
+    """Of the systems alone, each measured from its offset; it tests nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class SumsProblem(Problem):
     """A problem by a metric of sums."""
 
-    unshifted: SumsProblem | None = None
-    """Where numbers are large, the systems alone, each measured from its offset (see `recentred`); it tests nothing."""
-    bootstraps = cached_property(_bootstraps)
+    units: Units
+    metric: Metric
+    hypotheses: Hypotheses
+    settings: Settings
+    recentred: Recentred | None = None
+    """Where numbers are large: units are then measured from origins that all systems share, scores and all."""
+    moved: bool = False
+    """Whether units are measured from origins, these or others."""
+
+    @classmethod
+    def of(cls, units: Units, metric: Metric, members: np.ndarray, settings: Settings) -> Self:
+        """The problem of these pairs `[pair, 2]`."""
+        return cls(units, metric, Hypotheses.of(members, *observed_scores(units, metric)), settings)
 
     @classmethod
     def of_evaluation(cls, evaluation: EvaluationRecord, settings: Settings, members: np.ndarray) -> SumsProblem:
-        """As `problem_of`."""
+        """As `columns.problem_of`."""
         metric = evaluation.metric
         assert isinstance(metric, Metric)
         if (nearer := origins(evaluation)) is not None:
@@ -200,22 +206,37 @@ class SumsProblem(SumsData):
         metric, systems = nearer.deltas.metric, nearer.deltas.systems
         assert isinstance(metric, Metric)
         untested = np.zeros((1, 2), np.int32), replace(settings, test=(), leaderboard=False)
-        unshifted = replace(cls.of(make_units(nearer.scores, settings.design), metric, *untested), moved=True)
+        alone = replace(cls.of(make_units(nearer.scores, settings.design), metric, *untested), moved=True)
         centred = cls.of(make_units(nearer.centred, settings.design), metric, members, settings)
         problem = cls.of(make_units(nearer.deltas, settings.design), metric, members, settings)
         check_steps(nearer.deltas, problem.units)
         check_digits(problem, systems)
         numbers = tuple(nearer.offsets.tolist()), tuple(nearer.means.tolist())
-        return replace(problem, recentred=Recentred(*numbers, centred), unshifted=unshifted, moved=True)
+        return replace(problem, recentred=Recentred(*numbers, centred, alone), moved=True)
 
-    def of_pair(self, systems: Pair) -> SumsProblem:
-        """The problem of two systems alone, on the same units and with the same draws."""
+    def of_pair(self, systems: Pair) -> Self:
+        """As `Problem` has it."""
         units, outputs = self.units, self.units.outputs
         rows = list(systems)
         outputs = outputs and replace(outputs, values=outputs.values[rows])
         errors = units.relative_error[rows]
         units = replace(units, values=units.values[rows], relative_error=errors, outputs=outputs)
         return replace(self, units=units, hypotheses=self.hypotheses.of_systems(systems))
+
+    @property
+    def observed_scores(self) -> tuple[float, ...]:
+        """The score of each system on its own scale, `[system]`."""
+        return self.hypotheses.scores if self.recentred is None else self.recentred.scores
+
+    @property
+    def centred(self) -> SumsProblem:
+        """The problem whose influences are those on deltas, however large deltas are."""
+        return self if self.recentred is None else self.recentred.centred
+
+    @cached_property
+    def counted(self) -> EquivalentPairs | None:
+        """The pairs sorted by their counts, where counts are all that systems differ in (see `deduplicate`)."""
+        return deduplicate(self)
 
     @cached_property
     def equivalent(self) -> EquivalentPairs:
@@ -224,390 +245,245 @@ class SumsProblem(SumsData):
         return EquivalentPairs.apart(len(self.hypotheses.members)) if counted is None else counted
 
     @cached_property
-    def bootstrap_plan(self) -> BootstrapPlan | NotEligible:
-        """How the bootstrap goes without sampling, or why it does not."""
-        return plan_bootstrap(self, self.equivalent, exact_budget(self.settings))
-
-    @cached_property
     def studentizes(self) -> bool:
-        """Whether swaps are judged by z, and not by delta."""
-        return studentizes(self)
-
-    @property
-    def draws_jointly(self) -> bool:
-        """Whether the bootstrap samples scores, which can be drawn with those of other metrics."""
-        interval = INTERVALS[self.settings.interval]
-        if not self.bootstraps or interval.samples or interval.needs == "runs":
+        """Whether swaps are judged by z, and z does not grow with delta, as it does for means of units of one size."""
+        counts = self.units.values[:, :, -1]
+        if self.settings.statistic == "delta":
             return False
-        return self.settings.method == "montecarlo" or isinstance(self.bootstrap_plan, NotEligible)
+        return self.metric.score is not mean_score or bool((counts != counts[0, 0]).any())
 
-    def exact_permutation(self, context: Context) -> Comparisons:
-        """The columns of the exact tests of all pairs; where there is none, the reason says why."""
-        if self.exchanges != "units":
-            return exact_columns(exchanged_tests(self, context))
-        if self.studentizes:
-            if self.settings.method not in ("auto", "montecarlo"):
-                raise NotExact(self.hypotheses.pair(0), STUDENTIZED)
-            return exact_columns([NotEligible(STUDENTIZED)] * len(self.hypotheses.members))
-        tested = sign_tests(self, self.equivalent)
-        if tested is None:
-            tested = exact_table(self, self.hypotheses.members[self.equivalent.first], context)
-        return tested.at(self.equivalent.which)
+    def scores(self, sums: np.ndarray) -> np.ndarray:
+        """Scores `[...]` of fixed-point sums `[..., stat]`; some may be NaN or infinite."""
+        with np.errstate(all="ignore"):
+            return np.asarray(self.metric.score(self.units.unscaled(sums)), np.float64)
 
-    def closed_intervals(self, joint_pairs: int = 1) -> ScoresAndDeltas | None:
-        """Standard errors and intervals of all scores and of all deltas where they need no resamples.
-
-        Intervals of `joint_pairs` deltas, those of other problems included, hold together.
-        """
-        interval = INTERVALS[self.settings.interval]
-        needed = interval.needs == "runs" or in_closed_form(self.metric, self.settings)
-        if interval.closed is None or not needed or len(self.units.strata) == 1:
-            return None
-        return interval.closed(self, joint_pairs)
-
-    def sized(self, context: Context, num_swapped: int, *, draws: bool) -> Context:
-        """The context for so many pairs to be swapped, and for draws."""
-        cost = self.swap_cost(num_swapped) if num_swapped else Cost()
-        return context.sized(cost + (self.draw_cost() if draws else Cost()))
-
-    def swap_cost(self, num_pairs: int) -> Cost:
-        """What NumPy takes to swap so many pairs."""
-        num_systems, num_units, num_stats = self.units.values.shape
-        # Where outputs or runs are exchanged, those of both systems are chosen one by one, which takes about as long
-        # as counting draws.
-        one_by_one = self.exchanges != "units"
-        width = 2 * self._num_outputs // (num_units if self.exchanges == "runs" else 1) if one_by_one else num_units
-        columns, scored = num_systems * num_stats, num_pairs * num_stats
-        if self.studentizes:  # a column per product, and two scores more per statistic
-            columns, scored = columns + scored * num_stats, scored * (2 * num_stats + 1)
-        return numpy_cost(
-            resamples=self.settings.fixed_resamples,
-            units=width,
-            columns=columns,
-            scored=scored,
-            counted=one_by_one,
-        )
-
-    def draw_cost(self) -> Cost:
-        """What NumPy takes to draw all systems."""
-        num_systems, num_units, num_stats = self.units.values.shape
-        width = num_units + (self._num_outputs if self.draws == "outputs" else 0)
-        columns = num_systems * num_stats
-        return numpy_cost(
-            resamples=self.settings.fixed_resamples, units=width, columns=columns, scored=columns, counted=True
-        )
-
-    @property
-    def _num_outputs(self) -> int:
-        return 0 if self.units.outputs is None else int(self.units.outputs.sizes.sum())
-
-    @property
-    def compiles(self) -> Metric | None:
-        """The metric whose score the device has to compile."""
-        return self.metric
-
-    def swap_counter(self, indices: np.ndarray, run: Run) -> Count:
-        """Counts the swaps that are as extreme as observed, for the pairs at these indices."""
-        return swap_counter(self, indices, run)
-
-    def beyond_floor(self, sampled: Comparisons, rows: np.ndarray, context: Context) -> Comparisons:
-        """The columns of the sampled pairs at these positions, by tilted swaps where no plain one was extreme."""
-        plain = self.settings.method != "auto" or CORRECTIONS[self.settings.correction].is_resampled
-        if plain or self.studentizes or self.exchanges != "units" or context.checkpoint.is_part:
-            return sampled  # shards leave it to the merge
-        return beyond_floor(self, sampled, rows, context)
-
-    def replicates(self, run: Run) -> Pieces:
-        """Bootstrap scores of all systems, piece by piece."""
-        return replicate_pieces(self, run)
-
-    def null_deltas(self) -> DeltaDistribution:
-        """Deltas of the only pair over swaps, or exchanges of outputs or runs."""
-        if (listed := self._listed_deltas()) is not None:
-            return DeltaDistribution(*listed, None)
-        problem = self._affordable(self.swap_cost(1))
-        run = problem._host_run
-        swaps, packed = swap_problem(problem, np.array([0]), run)
-        return drawn(deltas_of(swapped_sums(swaps, run), packed, 0, swaps.divisors, self.metric.score))
-
-    def _listed_deltas(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """All deltas and their chances; None where they are too many, or not to be listed."""
-        if self.settings.method == "montecarlo":
-            return None
-        if self.exchanges != "units":
-            return exchanged_deltas(self, (0, 1), _EXACT_SECONDS)
-        a, b = self.units.values
-        for lattice in (pair_lattice(a, b, self.metric.stat_names), few_units(a, b)):
-            if isinstance(lattice, Lattice) and listing_cost(lattice).seconds <= _EXACT_SECONDS:
-                values, chances = sign_distribution(lattice)
-                return pair_deltas(self, [(0, 1)], lattice.basis[None])(*values.T[:, None])[0], chances
-        return None
-
-    def bootstrap_deltas(self, systems: Pair) -> DeltaDistribution:
-        """Deltas of two systems on bootstrap resamples: without drawing any, or those of systems drawn together."""
-        pair = self.of_pair(systems)
-        plan = NotEligible("as asked")
-        if self.settings.method != "montecarlo":
-            plan = plan_bootstrap(pair, pair.equivalent, _SECONDS)
-        if isinstance(plan, NotEligible):
-            of_a, of_b = self._first_replicates[list(systems)]
-            return drawn(of_a - of_b)
-        of_sum = sum_distribution(plan.pairs[0, 1])
-        values = of_sum.first + of_sum.step * np.arange(len(of_sum.probabilities), dtype=np.float64)
-        *scores, origin = scores_at(pair, plan.stat, np.append(values, 0.0))
-        return DeltaDistribution(np.array(scores) - origin, of_sum.probabilities, None)
-
-    @cached_property
-    def _first_replicates(self) -> np.ndarray:
-        """Scores `[system, resample]` on as many bootstrap resamples as NumPy draws in about a second."""
-        problem = self._affordable(self.draw_cost())
-        pieces = replicate_pieces(problem, problem._host_run)
-        return np.concatenate([scores for _, scores in pieces], axis=1)
-
-    def _affordable(self, cost: Cost) -> SumsProblem:
-        """The problem with as many resamples as fit the time, where those of its settings have this cost."""
-        resamples, a_resample = _MOST_RESAMPLES, cost.seconds / self.settings.fixed_resamples
-        while resamples > _FEWEST and resamples * a_resample > _SECONDS:
-            resamples //= 2
-        return _with_resamples(self, min(resamples, self.settings.fixed_resamples))
-
-    @property
-    def _host_run(self) -> Run:
-        return Run(self.settings.fixed_resamples, self.settings.seed)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class SamplePlan:
-    """Which pairs are tested without sampling, and how the function is called."""
-
-    function: Function
-    coins: dict[Pair, np.ndarray]
-    """For each pair tested without sampling, the units that differ."""
-    sampled: dict[Pair, NotEligible]
-    """For each other pair, why it is sampled."""
-    cost: Cost
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnsProblem(PairedProblem):
-    """A problem by a metric that is not a function of sums; the CPU does the work, whatever the device."""
-
-    units: Sample
-    metric: SampleMetric
-    hypotheses: Hypotheses
-    settings: Settings
-    bootstraps = cached_property(_bootstraps)
-    bootstrap_plan = NotEligible(NOT_SUMS)
-    draws_jointly = studentizes = False
-    compiles = unshifted = recentred = None
-
-    @classmethod
-    def of_evaluation(cls, evaluation: EvaluationRecord, settings: Settings, members: np.ndarray) -> ColumnsProblem:
-        """As `problem_of`."""
-        metric, given = evaluation.metric, make_sample(evaluation)
-        assert isinstance(metric, SampleMetric)
-        sample = replace(given, columns=standardized(metric, given.columns))
-        check_standards(metric, given.columns, sample.columns)
-        check_weights(metric, sample.columns)
-        scores, errors = sample_scores(metric, sample.columns), system_roundings(metric, sample.columns)
-        return cls(sample, metric, Hypotheses.of(members, scores, errors), settings)
-
-    def of_pair(self, systems: Pair) -> ColumnsProblem:
-        """As `SumsProblem` has it."""
-        units = replace(self.units, columns=self.units.columns[list(systems)])
-        return replace(self, units=units, hypotheses=self.hypotheses.of_systems(systems))
-
-    @cached_property
-    def plan(self) -> SamplePlan:
-        """How the function is called."""
-        return self.planned(draws=self.bootstraps)
-
-    def planned(self, *, draws: bool) -> SamplePlan:
-        """Plan the permutation test, and the calls of the function; `draws` are bootstrap resamples."""
-        settings, permuted = self.settings, "permutation" in self.settings.tests
-        coins = {pair: self._differing(pair) for pair in self.hypotheses.pairs if permuted}
-        sampled = {pair: why for pair, units in coins.items() if (why := self._why_sampled(pair, len(units)))}
-        calls = sum(2.0 * settings.fixed_resamples if pair in sampled else 2.0 ** len(coins[pair]) for pair in coins)
-        calls += float(self._num_draws) if draws else 0.0
-        function = self._function(calls)
-        a_call = self._call_cost(together=function.compiled or function.vectorized)
-        costs = {pair: a_call * 2.0 ** len(units) for pair, units in coins.items() if pair not in sampled}
-        sampled |= over_budget(costs, settings)
-        coins = {pair: units for pair, units in coins.items() if pair not in sampled}
-        return SamplePlan(function, coins, sampled, a_call * calls)
-
-    def exact_permutation(self, context: Context) -> Comparisons:
-        """As `SumsProblem` has it; reasons say what is exchanged."""
-        exchanged, sampled = what_is_exchanged(self.metric), self.plan.sampled
-        results: list[ExactP | NotEligible] = []
-        with context.progress_bar("exact tests", len(self.hypotheses.pairs)) as advance:
-            for pair in self.hypotheses.pairs:
-                why = sampled.get(pair)
-                result = replace(why, reason=why.reason + exchanged) if why else self._exact(pair, exchanged)
-                results.append(result)
-                advance(len(results))
-        return exact_columns(results)
-
-    def closed_intervals(self, joint_pairs: int = 1) -> None:
-        """As `SumsProblem` has it: there are none."""
-
-    def sized(self, context: Context, num_swapped: int, *, draws: bool) -> Context:
-        """As `SumsProblem` has it; the device must be there."""
-        del num_swapped, draws  # the plan knows
-        return context.sized(self.plan.cost, on_host=True)
-
-    def swap_counter(self, indices: np.ndarray, run: Run) -> Count:
-        """As `SumsProblem` has it."""
-        sampled = [self.hypotheses.pair(index) for index in indices]
-        deltas, tolerances = self.hypotheses.deltas[indices], np.array([self.swap_tolerance(pair) for pair in sampled])
-
-        def count(indices: np.ndarray, start: int, end: int) -> np.ndarray:
-            pairs = [sampled[int(index)] for index in indices]
-            criterion = Extreme(deltas[indices], tolerances[indices], self.settings.alternative)
-
-            def pieces(subrun: Run) -> Iterator[tuple[int, np.ndarray]]:
-                mine = range(subrun.start, subrun.resamples)
-                scored = swap_scores(self.plan.function, self.units, pairs, run.seed, range(start, end), mine)
-                for begin, scores in _advancing(scored, subrun):
-                    found = scores[:, 0] - scores[:, 1]
-                    check_finite(found, pairs)
-                    yield begin, np.asarray(criterion.met(found)).sum(axis=1)
-
-            return add_up(pieces, len(pairs), start, end, run)
-
-        return count
-
-    def beyond_floor(self, sampled: Comparisons, *_: object) -> Comparisons:
-        """As `SumsProblem` has it: all swaps are plain."""
-        return sampled
-
-    def replicates(self, run: Run) -> Pieces:
-        """As `SumsProblem` has it."""
-        function = self.plan.function if self.bootstraps else self._function(float(self._num_draws))
-        whole, mine = range(self.settings.fixed_resamples), range(run.start, run.resamples)
-        return _advancing(drawn_scores(function, self.units, run.seed, whole, mine), run)
-
-    def null_deltas(self) -> DeltaDistribution:
-        """As `SumsProblem` has it."""
-        problem = _with_resamples(self, min(_OF_SAMPLES, self.settings.fixed_resamples))
-        plan, every = problem.planned(draws=False), range(problem.settings.fixed_resamples)
-        coins = plan.coins.get((0, 1))
-        if coins is not None and 0 < len(coins) <= _FEW_COINS:
-            pieces = outcome_scores(plan.function, self.units, (0, 1), coins)
-            half = np.concatenate([scores[0] - scores[1] for _, scores in pieces])
-            return DeltaDistribution(np.append(half, -half), np.full(2 * len(half), 0.5 / len(half)), None)
-        pieces = swap_scores(plan.function, self.units, [(0, 1)], self.settings.seed, every, every)
-        return drawn(np.concatenate([scores[0, 0] - scores[0, 1] for _, scores in pieces]))
-
-    def bootstrap_deltas(self, systems: Pair) -> DeltaDistribution:
-        """As `SumsProblem` has it, but drawn for these two systems alone."""
-        problem = _with_resamples(self.of_pair(systems), min(_OF_SAMPLES, self.settings.fixed_resamples))
-        function, every = problem._function(float(problem._num_draws)), range(problem.settings.fixed_resamples)
-        pieces = drawn_scores(function, problem.units, self.settings.seed, every, every)
-        of_a, of_b = np.concatenate([scores for _, scores in pieces], axis=1)
-        return drawn(of_a - of_b)
+    def swap_tolerance(self, pair: Pair) -> float:
+        """As `Problem` has it."""
+        return float(self.hypotheses.observed([pair])[1][0])
 
     def jackknife_scores(self) -> np.ndarray:
-        """Scores without the instances of one unit at a time, `[system, unit]`."""
-        kept = (np.flatnonzero(self.units.unit != unit) for unit in range(len(self.units.strata)))
-        with np.errstate(all="ignore"):
-            columns = [sample_scores(self.metric, self.units.columns[:, :, instances]) for instances in kept]
-        without = np.stack(columns, axis=1)
+        """As `Problem` has it: of the totals less the statistics of one unit at a time."""
+        of_systems = zip(self.units.totals, self.units.values, strict=True)
+        without = np.stack([self.scores(totals - values) for totals, values in of_systems])
         check_finite(without)
         return without
 
-    def swap_tolerance(self, pair: Pair) -> float:
-        """Deltas of two systems closer than this, with any instances exchanged, are ties: four scores were rounded."""
-        return 4.0 * pair_rounding(self.metric, *self.units.columns[list(pair)])
 
-    def _differing(self, pair: Pair) -> np.ndarray:
-        """The units on which two systems differ."""
-        a, b = self.units.columns[list(pair)]
-        return np.unique(self.units.unit[(a != b).any(axis=0)])
+def pairs_of(evaluation: EvaluationRecord, settings: Settings) -> np.ndarray:
+    """Positions (a, b) `[pair, 2]` int32: all pairs in the order of the data, or each system against the baseline.
 
-    def _why_sampled(self, pair: Pair, num_coins: int) -> NotEligible | None:
-        method = self.settings.method
-        if method == "montecarlo":
-            return NotEligible("as asked")
-        if num_coins <= MOST_SIGNS and method in ("auto", "exact"):
-            return None
-        reason = NOT_SUMS if method in ("dp", "tree") else f"{NOT_SUMS}, and more than {MOST_SIGNS} units differ"
-        if method != "auto":
-            raise NotExact(pair, reason)
-        return NotEligible(reason)
-
-    def _exact(self, pair: Pair, exchanged: str) -> ExactP:
-        """The test of a pair from all swaps of the few units that differ."""
-        plan = self.plan
-        coins = plan.coins[pair]
-        if not coins.size:
-            return ExactP(1.0, 0.0, 0.0, reason=f"the systems are identical{exchanged}")
-        pieces = [scores for _, scores in outcome_scores(plan.function, self.units, pair, coins)]
-        a, b = np.concatenate(pieces, axis=1)
-        check_finite((a - b)[None], [pair])
-        # The observed delta as the same program computes it: it is as extreme as itself.
-        observed, tolerance = a[:1] - b[:1], np.array([self.swap_tolerance(pair)])
-        criterion = Extreme(observed, tolerance, self.settings.alternative, self.settings.mid_p)
-        found = outcomes_p((a - b)[None], criterion, coins.size)
-        first, second = self.units.columns[list(pair)]
-        names = np.array(self.metric.inputs)[(first != second).any(axis=1)]
-        return found._replace(reason=f"few units differ ({', '.join(names)}){exchanged}")
-
-    @property
-    def _num_draws(self) -> int:
-        """How often the function is called for bootstrap resamples."""
-        return self.settings.fixed_resamples * len(self.units.columns)
-
-    def _function(self, calls: float) -> Function:
-        """The function, compiled where so many calls are worth it and JAX takes it."""
-        metric = self.metric
-        hashable = isinstance(cast("object", metric.function), Hashable)
-        call: Callable[..., Any] = metric.function if hashable else partial(metric.function)
-        num_arrays, num_instances = len(metric.inputs) + metric.weighted, self.units.columns.shape[2]
-        much = (self._call_cost(together=False) * calls).seconds > _SMALL_WORK_SECONDS
-        vectorized = metric.weighted and metric.vectorized
-        compiled = much and can_compile(call, num_arrays, num_instances, vectorized=vectorized)
-        if much and not (compiled or vectorized):
-            warnings.warn(
-                f"JAX cannot compile the metric {metric.name!r}; calling it resample by resample. Array operators "
-                "alone would be faster",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-        if compiled and not metric.weighted and sorts_long(call, num_arrays, num_instances):
-            compiled = False
-        return Function(call, metric.weighted, compiled, vectorized)
-
-    def _call_cost(self, *, together: bool) -> Cost:
-        """The score of one resample, by one call or by that of many resamples together."""
-        numbers = math.prod(self.units.columns.shape[1:])
-        return CALLED_NUMBER_TOGETHER * numbers if together else CALL + CALLED_NUMBER * numbers
-
-
-Problem = SumsProblem | ColumnsProblem
-"""Both answer the same questions."""
-
-
-Problems = TypeVar("Problems", SumsProblem, ColumnsProblem)
-
-
-def _with_resamples(problem: Problems, resamples: int) -> Problems:
-    return replace(problem, settings=replace(problem.settings, resamples=resamples))
-
-
-def _advancing(pieces: Pieces, run: Run) -> Pieces:
-    """The same pieces; progress is reported after each."""
-    for start, scores in pieces:
-        yield start, scores
-        run.advance(start + scores.shape[-1])
-
-
-def numpy_cost(*, resamples: int, units: int, columns: int, scored: int, counted: bool) -> Cost:
-    """What NumPy takes, from the costs of its parts.
-
-    `columns` of statistics are multiplied with weights of `units`, `scored` statistics a resample enter scores, and
-    `counted` tells bootstrap counts from swap masks.
+    Pairs without any instance in common are left out.
     """
-    masked = MASKED_UNIT_OF_FEW_COLUMNS if columns <= _FEW_COLUMNS else MASKED_UNIT
-    weights = COUNTED_UNIT if counted else masked
-    return resamples * (RESAMPLE + units * (weights + WEIGHTED_NUMBER * columns) + SCORED_STATISTIC * scored)
+    count = len(evaluation.systems)
+    if settings.baseline is None:
+        systems, others = np.arange(count, dtype=np.int32), np.arange(count - 1, -1, -1)
+        behind = np.concatenate([np.zeros((0,), np.int32), *(systems[a:] for a in range(1, count))])
+        pairs = np.stack([np.repeat(systems, others), behind], axis=1)
+    else:
+        others, base = np.arange(count, dtype=np.int32), evaluation.systems.index(settings.baseline)
+        pairs = np.stack([np.delete(others, base), np.full(count - 1, base, np.int32)], axis=1)
+    return pairs if evaluation.present is None else pairs[in_common(evaluation.present)[tuple(pairs.T)] > 0]
+
+
+def in_common(present: np.ndarray) -> np.ndarray:
+    """How many instances two systems have in common `[system, system]`, of those that each has `[system, instance]`."""
+    has = present.astype(np.float64)  # sums are whole
+    return (has @ has.T).astype(np.int64)
+
+
+class NotExact(ValueError):
+    """An exact method was asked for and `pair` (positions; None for the bootstrap of all) has no exact test."""
+
+    def __init__(self, pair: Pair | None, reason: str) -> None:
+        super().__init__(reason)
+        self.pair, self.reason = pair, reason
+
+
+class NotFinite(ValueError):
+    """The metric gave NaN or infinity, on the data or on resamples, for the system or systems at these positions.
+
+    Where several metrics are tested together, `metric` is the position of that one. Whatever computes scores may raise
+    this; `comparison.checks` puts it in words.
+    """
+
+    def __init__(self, systems: tuple[int, ...], metric: int = 0) -> None:
+        super().__init__(f"score is not finite for systems {systems}")
+        self.systems, self.metric = systems, metric
+
+
+def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None = None, metric: int = 0) -> None:
+    """Refuse scores `[row, ...]` that are NaN or infinite; or bool: rows that hold such scores are False.
+
+    Row k is of the systems `members[k]`, by default of system k; `metric` is as in `NotFinite`.
+    """
+    finite = scores if scores.dtype == bool else np.isfinite(scores)
+    wrong = np.flatnonzero(~finite.all(axis=tuple(range(1, finite.ndim))))
+    if wrong.size:
+        row = int(wrong[0])
+        raise NotFinite((row,) if members is None else tuple(np.asarray(members[row]).tolist()), metric)
+
+
+def check_digits(problem: SumsProblem, systems: Sequence[str]) -> None:
+    """Refuse differences that drown in rounding: of scores that agree in too many digits, or of rounded numbers."""
+    units, (scores, _) = problem.units, observed_scores(problem.units, problem.metric)
+    sizes = np.abs(units.values).sum(axis=1, dtype=np.float64)
+    if units.exact and sizes.max() < _FEW_STEPS:
+        return
+    slopes, noise = _slopes(problem, sizes), 8.0 * _EPSILON * np.abs(scores)
+    for a, b in problem.hypotheses.pairs:
+        with np.errstate(all="ignore"):  # of a score without a slope, sizes are not finite: nothing is known
+            differences = (units.values[a] - units.values[b]).astype(np.float64)
+            terms = differences * slopes[a]
+            effects, largest = terms.sum(axis=1), np.abs(terms).sum(axis=1)
+            effects[np.abs(effects) < _CANCELLED * largest] = 0.0
+            size = float(np.linalg.norm(effects))
+            coarse = float(np.linalg.norm((differences != 0.0) @ (np.abs(slopes[a]) * units.rounded)))
+        if 0.0 < size < _DIGITS * max(noise[a] + noise[b], coarse):
+            raise InputError(
+                f"metric {problem.metric.name!r}: systems {systems[a]!r} and {systems[b]!r} differ by too little "
+                "beside the numbers, and their difference would be rounding; subtract from the numbers what all "
+                f"systems share, or compare these two apart ({Hint('only')})"
+            )
+
+
+def _slopes(problem: SumsProblem, sizes: np.ndarray) -> np.ndarray:
+    """How the score of each system changes with a step of a statistic, `[system, stat]`; 0 where it is not finite."""
+    steps = _STEP * sizes
+    ahead, behind = (
+        problem.scores(np.stack([problem.units.totals + sign * steps * one for one in np.eye(steps.shape[1])]))
+        for sign in (1.0, -1.0)
+    )
+    with np.errstate(all="ignore"):
+        found = ((ahead - behind) / (2.0 * steps.T)).T
+    return np.where(np.isfinite(found), found, 0.0)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class EquivalentPairs:
+    """Pairs sorted by problem."""
+
+    first: np.ndarray
+    """[problem]: the index of the first pair of each."""
+    which: np.ndarray
+    """[pair]: the problem of each."""
+    counts: np.ndarray | None = None
+    """[problem, 2] int64: units on which only the first, and only the second, system has the higher of two values."""
+    slope: float = 0.0
+    """Of the score in the number of units with the higher value, where there are counts."""
+    stat_name: str = ""
+    """The statistic that has these values."""
+
+    @classmethod
+    def apart(cls, count: int) -> EquivalentPairs:
+        """So many pairs, each its own problem."""
+        return cls(np.arange(count), np.arange(count))
+
+
+def deduplicate(problem: SumsProblem) -> EquivalentPairs | None:
+    """Sort the pairs by problem; None where counting does not identify problems.
+
+    Two counts identify a problem where systems differ in one statistic that takes two values, and the score is linear
+    in it.
+    """
+    members, values = problem.hypotheses.members, problem.units.values
+    ones = ones_of(values)
+    if ones is None:
+        return None
+    (stat,) = differing_stats(values)
+    slope = slope_in(problem, stat)
+    if slope is None:
+        return None
+    # All pairs are one product; few pairs of many systems are not worth it.
+    both = ones @ ones.T if len(members) > len(ones) else None
+    totals, width = ones.sum(axis=1).astype(np.int64), values.shape[1] + 1
+    keys = np.empty(len(members), np.int64)
+    for start in range(0, len(keys), _BLOCK):
+        a, b = members[start : start + _BLOCK].T
+        shared = (np.einsum("pu,pu->p", ones[a], ones[b]) if both is None else both[a, b]).astype(np.int64)
+        keys[start : start + _BLOCK] = (totals[a] - shared) * width + (totals[b] - shared)
+    first, which = _first_of_each(keys)
+    counts = np.stack(np.divmod(keys[first], width), axis=1)
+    return EquivalentPairs(
+        first, which, counts, slope * float(np.ptp(values[:, :, stat])), problem.metric.stat_names[stat]
+    )
+
+
+def differing_stats(values: np.ndarray) -> list[int]:
+    """The statistics in which systems differ."""
+    return [stat for stat in range(values.shape[2]) if (values[:, :, stat] != values[0, :, stat]).any()]
+
+
+def _first_of_each(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each different key occurs first, ascending, and which of these each key `[row]` is, from 0.
+
+    >>> _first_of_each(np.array([7, 3, 7, 5, 3]))
+    (array([0, 1, 3]), array([0, 1, 0, 2, 1], dtype=int32))
+    """
+    bits = len(keys).bit_length()
+    if int(keys.max(initial=0)) >> (63 - bits):
+        places = np.unique(keys, return_index=True, return_inverse=True)[1:]
+        first = places[0][places[1]]
+    else:
+        # Numbers of a key and its row sort several times faster than rows by their keys.
+        ordered = np.sort(keys << bits | np.arange(len(keys)))
+        rows, starts = ordered & (1 << bits) - 1, np.diff(ordered >> bits, prepend=-1) != 0
+        first = np.empty_like(rows)
+        first[rows] = rows[starts][np.cumsum(starts) - 1]
+    is_first = first == np.arange(len(keys))
+    return np.flatnonzero(is_first), (np.cumsum(is_first, dtype=np.int32) - 1)[first]
+
+
+def num_problems(ones: np.ndarray) -> int:
+    """How many different problems all pairs of systems have, from `ones_of` their statistics.
+
+    Example:
+        >>> num_problems(np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0]], np.float32))
+        2
+    """
+    totals, num_units = ones.sum(axis=1).astype(np.int64), ones.shape[1]
+    met = np.zeros((num_units + 1, num_units + 1), bool)
+    for first, row in enumerate(ones[:-1]):
+        shared = (ones[first + 1 :] @ row).astype(np.int64)
+        met[totals[first] - shared, totals[first + 1 :] - shared] = True
+    return int(met.sum())
+
+
+def ones_of(values: np.ndarray) -> np.ndarray | None:
+    """1 where a system has the higher of two values, `[system, unit]` floats; None where there are more.
+
+    `values` `[system, unit, stat]` are all statistics; systems must differ in one of them only.
+    """
+    differing = differing_stats(values)
+    if len(differing) != 1:
+        return None
+    column = values[:, :, differing[0]]
+    low, high = column.min(), column.max()
+    is_high = column == high
+    if np.count_nonzero(is_high) + np.count_nonzero(column == low) < column.size:
+        return None
+    return is_high.astype(np.float32 if values.shape[1] < _LARGEST else np.float64)
+
+
+def slope_in(problem: SumsProblem, stat: int) -> float | None:
+    """The slope of the score in the sum of a statistic, over all sums that N draws of units can have.
+
+    None where the score is not linear in it. The other sums are those of the first system.
+    """
+    column = problem.units.values[:, :, stat]
+    count = len(problem.units.strata)
+    sums = np.linspace(count * float(column.min()), count * float(column.max()), _NUM_SUMS)
+    found = scores_at(problem, stat, sums)
+    if not np.isfinite(found).all():
+        return None
+    line = np.linspace(float(found[0]), float(found[-1]), _NUM_SUMS)
+    if np.abs(found - line).max() > _LINEAR * np.abs(found).max():
+        return None
+    run = sums[-1] - sums[0]
+    return float((found[-1] - found[0]) / run) if run else 0.0
+
+
+def scores_at(problem: SumsProblem, stat: int, sums: np.ndarray) -> np.ndarray:
+    """Scores where the sum of one statistic is each of `sums`, and the others are those of the first system."""
+    table = np.tile(problem.units.totals[0], (len(sums), 1))
+    table[:, stat] = sums
+    return problem.scores(table)

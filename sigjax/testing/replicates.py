@@ -33,9 +33,9 @@ from sigjax.resample.projection import ColumnIndices, draws_projection
 from sigjax.resample.units import total
 from sigjax.run.backend import most_bytes
 from sigjax.run.context import Run, fits, gib, in_threads, memory_for
-from sigjax.testing.hypotheses import PairedProblem, SumsData, check_finite
 from sigjax.testing.jackknife import NO_VARIANCE, STEP, bonferroni_level, slope
 from sigjax.testing.p_values import normal_below, normal_quantile
+from sigjax.testing.problem import Problem, SumsProblem, check_finite
 from sigjax.testing.uncertainty import Percentile, Pieces, Targets, quantile_levels
 
 _CACHED = 2**16
@@ -113,8 +113,8 @@ class JointDeltas(Simultaneous):
     by Bonferroni's inequality those of all do at 1 - alpha. The targets are all systems and pairs.
     """
 
-    def __init__(self, case: PairedProblem, targets: Targets, joint_pairs: int) -> None:
-        super().__init__(case, targets)
+    def __init__(self, problem: Problem, targets: Targets, joint_pairs: int) -> None:
+        super().__init__(problem, targets)
         self.level_of_scores, num_pairs = self.level, len(targets.members) - targets.num_systems
         self.level = bonferroni_level(self.level, max(joint_pairs, num_pairs) / num_pairs)
 
@@ -143,9 +143,9 @@ class Bca(Percentile):
 
     takes_shares = True
 
-    def __init__(self, case: PairedProblem, targets: Targets) -> None:
-        super().__init__(case, targets)
-        self.accelerations = accelerations(case, targets.members)
+    def __init__(self, problem: Problem, targets: Targets) -> None:
+        super().__init__(problem, targets)
+        self.accelerations = accelerations(problem, targets.members)
 
     def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
         """Corrected ones; none where all replicates are on one side of the observed score."""
@@ -154,16 +154,16 @@ class Bca(Percentile):
         return np.array([ends or (math.nan, math.nan) for ends in corrected]).reshape(-1, 2)
 
 
-def accelerations(case: PairedProblem, members: np.ndarray) -> np.ndarray:
+def accelerations(problem: Problem, members: np.ndarray) -> np.ndarray:
     """The acceleration of each target, from `members` `[target, 2]` as in `Targets`."""
-    observed, strata = np.abs([*case.hypotheses.scores, 0.0]), case.units.strata
+    observed, strata = np.abs([*problem.hypotheses.scores, 0.0]), problem.units.strata
     rounding = _ROUNDING * (observed[members[:, 0]] + observed[members[:, 1]])
 
     def of_rows(rows: np.ndarray, block: slice) -> np.ndarray:
         each = zip(rows, rounding[block].tolist(), strict=True)
         return np.array([acceleration(row, strata, least) for row, least in each])
 
-    return of_targets(of_rows, case.jackknife_scores(), members)
+    return of_targets(of_rows, problem.jackknife_scores(), members)
 
 
 def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.0) -> float:
@@ -234,12 +234,12 @@ class Studentized(Percentile):
     that a double holds. Slopes are by differences of `steps` `[system, stat]`.
     """
 
-    def __init__(self, case: PairedProblem, targets: Targets) -> None:
-        super().__init__(case, targets)
-        assert isinstance(case, SumsData)
-        self.case, self.own = case, targets
+    def __init__(self, problem: Problem, targets: Targets) -> None:
+        super().__init__(problem, targets)
+        assert isinstance(problem, SumsProblem)
+        self.problem, self.own = problem, targets
         self.num_rows += len(targets.members)
-        _check_memory(case, self.num_rows)
+        _check_memory(problem, self.num_rows)
         self._lay_out()
         # The t of all targets are rows after the scores, and "none" is one row later.
         rows, none = np.arange(targets.num_systems, self.num_rows), np.full(len(targets.members), self.num_rows)
@@ -249,7 +249,7 @@ class Studentized(Percentile):
 
     def _lay_out(self) -> None:
         """Make the columns for the scores and deltas; equal ones are kept once."""
-        units, values = self.case.units, self.case.units.values
+        units, values = self.problem.units, self.problem.units.values
         self.sizes, kept = np.bincount(units.strata), dict[bytes, tuple[int, np.ndarray]]()
 
         def index_of(column: np.ndarray) -> int:
@@ -290,7 +290,7 @@ class Studentized(Percentile):
         return self._pieces
 
     def _pieces(self, run: Run) -> Pieces:
-        columns, units = self.columns, self.case.units
+        columns, units = self.columns, self.problem.units
         draws, in_bytes = draws_from_strata(units.strata), most_bytes(run.backend, counts=True)
         projection = draws_projection(columns, draws, compiled=bool(run.backend.devices), most_bytes=in_bytes)
         indices = ColumnIndices.of(np.arange(len(columns), dtype=np.int32)[:, None])
@@ -313,7 +313,7 @@ class Studentized(Percentile):
 
     def _score(self, sums: np.ndarray) -> np.ndarray:
         """Scores `[row]` of sums `[stat, row]`."""
-        return self.case.scores(np.moveaxis(sums, 0, -1))
+        return self.problem.scores(np.moveaxis(sums, 0, -1))
 
     def _errors(self, sums: np.ndarray) -> np.ndarray:
         """Standard errors `[target, row]` of resamples with these sums `[column, row]`."""
@@ -361,14 +361,14 @@ def _in_order(first: tuple[int, int], second: tuple[int, int]) -> tuple[tuple[in
     return (first, second) if first <= second else (second, first)
 
 
-def _check_memory(case: SumsData, num_rows: int) -> None:
+def _check_memory(problem: SumsProblem, num_rows: int) -> None:
     """Refuse what does not fit: all replicates, and products of statistics as whole numbers and as a matrix."""
-    num_systems, _, num_stats = case.units.values.shape
-    num_strata = int(case.units.strata[-1]) + 1
-    products = len(case.hypotheses.members) * num_stats**2 + num_systems * num_stats * (num_stats + 1) // 2
+    num_systems, _, num_stats = problem.units.values.shape
+    num_strata = int(problem.units.strata[-1]) + 1
+    products = len(problem.hypotheses.members) * num_stats**2 + num_systems * num_stats * (num_stats + 1) // 2
     num_columns = products + num_systems * num_stats * (1 + num_strata)
-    needed = gib((num_rows, case.settings.fixed_resamples)) + 2.0 * gib((num_columns, len(case.units.strata)))
-    if not fits(needed, case.settings):
+    needed = gib((num_rows, problem.settings.fixed_resamples)) + 2.0 * gib((num_columns, len(problem.units.strata)))
+    if not fits(needed, problem.settings):
         raise InputError(
             f"studentized intervals need all replicates of {num_rows} scores and quotients at once, and products of "
             f"the statistics of each pair; give {Hint('memory', f'{memory_for(needed):g}')} (GiB) or more, "

@@ -24,8 +24,8 @@ from sigjax.resample.tally import Deltas, count_extreme, in_blocks, null_replica
 from sigjax.resample.units import PiecewiseTotal
 from sigjax.run.backend import Backend, compiled, room
 from sigjax.run.context import Run, fits, gib, in_threads, memory_for, on_all_cores
-from sigjax.testing.hypotheses import check_finite
 from sigjax.testing.permutation import add_up
+from sigjax.testing.problem import check_finite
 from sigjax.testing.replicates import kept_replicates, of_targets
 from sigjax.testing.uncertainty import Percentile, Pieces, between, standard_errors, unsafe
 

@@ -45,13 +45,13 @@ import math
 
 import numpy as np
 
-from sigjax.records import Column, Comparisons
+from sigjax.records import CORRECTIONS, Column, Comparisons
 from sigjax.resample.draws import STREAMS, words
 from sigjax.run.context import Context, ahead, num_cores
 from sigjax.run.costs import TILTED_NUMBER, TILTED_VECTOR, Cost
-from sigjax.testing.hypotheses import Pair, SumsData
+from sigjax.testing.budget import exact_budget
 from sigjax.testing.p_values import t_quantile
-from sigjax.testing.permutation import exact_budget
+from sigjax.testing.problem import Pair, Problem, SumsProblem
 
 _MOST, _FEWEST, _NUMBERS = 512, 64, 2**21
 """Vectors of a pair: as many as the budget and, for many units, so many random numbers allow."""
@@ -77,12 +77,18 @@ _CHUNK = 2**15
 """Numbers that are worked on together, so that they stay in the cache."""
 
 
-def beyond_floor(case: SumsData, sampled: Comparisons, rows: np.ndarray, context: Context) -> Comparisons:
+def beyond_floor(problem: Problem, sampled: Comparisons, rows: np.ndarray, context: Context) -> Comparisons:
     """The columns of the sampled pairs at the positions `rows`, by tilted swaps where no plain one was extreme.
 
-    The number of vectors depends on nothing observed: on the numbers of units, statistics and sampled pairs.
+    All swaps are plain for metrics that are not sums, and where the settings need them to be. The number of vectors
+    depends on nothing observed: on the numbers of units, statistics and sampled pairs.
     """
-    settings, (_, num_units, num_stats) = case.settings, case.units.values.shape
+    plain = problem.settings.method != "auto" or CORRECTIONS[problem.settings.correction].is_resampled
+    if plain or not isinstance(problem, SumsProblem) or problem.studentizes or problem.exchanges != "units":
+        return sampled
+    if context.checkpoint.is_part:
+        return sampled  # shards leave it to the merge
+    settings, (_, num_units, num_stats) = problem.settings, problem.units.values.shape
     affordable = _FEWEST * exact_budget(settings) / least_cost(len(rows), num_units, num_stats).seconds
     num_vectors = min(max(_NUMBERS // num_units, 2 * _FEWEST), int(affordable), _MOST)
     at_floor = np.flatnonzero(sampled.column("exceed").values == 0)
@@ -93,8 +99,8 @@ def beyond_floor(case: SumsData, sampled: Comparisons, rows: np.ndarray, context
     two_sided, sign = settings.alternative == "two-sided", -1.0 if settings.alternative == "less" else 1.0
 
     def tilted(pair: Pair) -> tuple[float, float]:
-        orbit, tolerance = Orbit(case, pair), case.swap_tolerance(pair)
-        if not orbit.paths or not (two_sided or sign * case.hypotheses.delta(pair) > tolerance):
+        orbit, tolerance = Orbit(problem, pair), problem.swap_tolerance(pair)
+        if not orbit.paths or not (two_sided or sign * problem.hypotheses.delta(pair) > tolerance):
             return math.nan, math.nan
         log_p, error = orbit.p(*uniforms, tolerance)
         if not error <= _NOISIEST / math.sqrt(num_vectors):
@@ -102,7 +108,7 @@ def beyond_floor(case: SumsData, sampled: Comparisons, rows: np.ndarray, context
         return log_p if two_sided else log_p - math.log(2.0), error
 
     log_p, errors = np.full((2, len(rows)), np.nan)
-    pairs = [case.hypotheses.pair(rows[row]) for row in at_floor]
+    pairs = [problem.hypotheses.pair(rows[row]) for row in at_floor]
     with context.progress_bar("importance sampling", len(pairs)) as advance:
         for done, found in enumerate(ahead(tilted, pairs, num_cores())):
             log_p[at_floor[done]], errors[at_floor[done]] = found
@@ -139,11 +145,11 @@ def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarr
 class Orbit:
     """All swaps of two systems, of which one is observed: the units on which they differ, and the paths outwards."""
 
-    def __init__(self, case: SumsData, pair: Pair) -> None:
-        a, b = case.units.values[list(pair)]
-        self.units, self._scores = np.flatnonzero((a != b).any(axis=1)), case.scores
+    def __init__(self, problem: SumsProblem, pair: Pair) -> None:
+        a, b = problem.units.values[list(pair)]
+        self.units, self._scores = np.flatnonzero((a != b).any(axis=1)), problem.scores
         self.apart = (a - b)[self.units].astype(np.float64)
-        self._half = 0.5 * (case.units.totals[pair[0]] + case.units.totals[pair[1]])
+        self._half = 0.5 * (problem.units.totals[pair[0]] + problem.units.totals[pair[1]])
         self.paths, spread = list[Path](), np.sqrt(np.einsum("us,us->s", self.apart, self.apart))
         for bend in (0.0, *_BENDS):
             if bend and (not self.paths or self.paths[0].reach[-1] < bend):

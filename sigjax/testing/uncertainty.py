@@ -3,77 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from sigjax.records import Interval
 from sigjax.resample.units import variance
 from sigjax.run.context import Run
-from sigjax.testing.hypotheses import Hypotheses, PairedProblem
+from sigjax.testing.problem import Hypotheses, Problem
 
 _SAFE = 1e-140
 """Standard errors above this have squares that are as precise as any number."""
 
 Pieces = Iterable[tuple[int, np.ndarray]]
 """The first resample of a piece, and scores `[system, resample]`."""
-
-
-class Uncertainty(NamedTuple):
-    """How a score or a delta varies over bootstrap resamples; None where nothing asks for it, or there is one unit.
-
-    A standard error without an interval: there is no interval of this kind.
-    """
-
-    standard_error: float | None = None
-    interval: Interval | None = None
-
-    def moved(self, offset: float) -> Uncertainty:
-        """That of a score that is higher by an offset."""
-        ends = self.interval and Interval(self.interval.low + offset, self.interval.high + offset)
-        return Uncertainty(self.standard_error, ends)
-
-
-class Uncertainties(Sequence[Uncertainty]):
-    """Those of many scores or deltas as columns, which take a tenth of the memory and of the time of records.
-
-    They are made of standard errors and of ends of intervals, each `[target]`; NaN where there is none.
-
-    >>> list(Uncertainties(np.array([0.5]), np.array([0.0]), np.array([1.0])))
-    [Uncertainty(standard_error=0.5, interval=Interval(low=0.0, high=1.0))]
-    """
-
-    def __init__(self, errors: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-        self.errors, self.ends = errors, np.stack([low, high], axis=1)
-
-    @classmethod
-    def none(cls, count: int) -> Uncertainties:
-        """So many that nothing is known of."""
-        return cls(*np.full((3, count), np.nan))
-
-    @classmethod
-    def of(cls, each: Sequence[Any]) -> Uncertainties:
-        """Of records that have `standard_error` and `interval`."""
-        none = math.nan
-        errors = (none if one.standard_error is None else one.standard_error for one in each)
-        ends = np.array([one.interval or (none, none) for one in each], np.float64).reshape(-1, 2)
-        return cls(np.fromiter(errors, np.float64, len(each)), *ends.T)
-
-    def __len__(self) -> int:
-        """How many."""
-        return len(self.errors)
-
-    def __getitem__(self, index: Any) -> Any:
-        """One as a record, or some."""
-        if isinstance(index, slice):
-            return Uncertainties(self.errors[index], *self.ends[index].T)
-        error, (low, high) = float(self.errors[index]), self.ends[index].tolist()
-        return Uncertainty(None if math.isnan(error) else error, None if math.isnan(low) else Interval(low, high))
-
-
-ScoresAndDeltas = tuple[Uncertainties, Uncertainties]
-"""Those of all scores, and those of all deltas in the order of the pairs."""
 
 
 class Targets(NamedTuple):
@@ -113,8 +56,8 @@ class Percentile:
     takes_largest: ClassVar[bool] = False
     """Whether `with_all` takes the largest deviations."""
 
-    def __init__(self, case: PairedProblem, targets: Targets) -> None:
-        self.targets, self.level, self.num_rows = targets, case.settings.level, targets.num_systems
+    def __init__(self, problem: Problem, targets: Targets) -> None:
+        self.targets, self.level, self.num_rows = targets, problem.settings.level, targets.num_systems
 
     def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:
         """Replicates `[row, resample]` from which `targets` are taken, by default the scores of all systems."""

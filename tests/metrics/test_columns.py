@@ -18,7 +18,7 @@ from sigjax.cli import _run
 from sigjax.metrics.columns import CORRELATION, auc, average_precision, standardized
 from sigjax.resample import gathered
 from sigjax.resample.draws import draws_from_strata, row_keys, swap
-from sigjax.testing import problem as sample
+from sigjax.testing import columns as sample
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from sigjax import Evaluation, SampleMetric, bootstrap_test, compare, permutatio
 from sigjax.metrics.columns import CORRELATION, VARIANCE
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys, swap
 from sigjax.resample.gathered import can_compile
-from sigjax.testing import problem as sample
+from sigjax.testing import columns as sample
 
 pytestmark = pytest.mark.slow
 

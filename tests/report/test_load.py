@@ -25,7 +25,7 @@ from sigjax.report.data import PAIR_KEYS, csv_pieces, json_pieces
 from sigjax.report.html import to_html
 from sigjax.report.markup import to_markdown
 from sigjax.report.text import to_text
-from sigjax.testing.hypotheses import num_problems, ones_of
+from sigjax.testing.problem import num_problems, ones_of
 
 
 def two_valued(systems, instances, seed=0):

@@ -13,8 +13,8 @@ from sigjax.records import Settings
 from sigjax.run.backend import NUMPY
 from sigjax.run.context import Run
 from sigjax.testing.bootstrap import replicate_pieces
-from sigjax.testing.problem import problem_of
 from sigjax.testing.replicates import acceleration, bca_levels
+from sigjax.testing.tests import problem_of
 from sigjax.testing.uncertainty import fraction_below
 
 RESAMPLES = 4000

@@ -184,7 +184,7 @@ def swapped(differences):
 
 
 def test_clustered_boards_past_the_budget_are_exact_where_sampling_costs_more(monkeypatch):
-    monkeypatch.setattr("sigjax.testing.permutation.AUTO_BUDGET", 1e-9)
+    monkeypatch.setattr("sigjax.testing.budget.AUTO_BUDGET", 1e-9)
     evaluation, sums = clustered(8, 40)
     report = compare(evaluation, device="numpy")
     for one in report:

@@ -10,17 +10,17 @@ import scipy.stats
 from sigjax import Evaluation, InputError, compare
 from sigjax.records import Settings
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys
-from sigjax.testing.problem import problem_of
 from sigjax.testing.replicates import Studentized
+from sigjax.testing.tests import problem_of
 from sigjax.testing.uncertainty import targets_of
 
 RESAMPLES = 3000
 SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy", "interval": "studentized"}
 
 
-def errors_of(case):
+def errors_of(problem):
     """Standard errors of both scores and of delta."""
-    return Studentized(case, targets_of(case.hypotheses)).standard_errors()
+    return Studentized(problem, targets_of(problem.hypotheses)).standard_errors()
 
 
 def counts_of(strata):
@@ -88,9 +88,9 @@ def test_intervals_of_the_mean_of_reals_are_those_of_the_definition(scale):
 
 def test_standard_errors_of_a_mean_are_those_of_scipy():
     a, b = np.random.default_rng(3).normal(size=(2, 50))
-    case = problem_of(Evaluation.from_arrays({"A": a, "B": b}), Settings())
+    problem = problem_of(Evaluation.from_arrays({"A": a, "B": b}), Settings())
     expected = [scipy.stats.sem(each, ddof=0) for each in (a, b, a - b)]
-    assert errors_of(case) == pytest.approx(expected, rel=1e-6)
+    assert errors_of(problem) == pytest.approx(expected, rel=1e-6)
 
 
 def curved(sums):
@@ -101,12 +101,12 @@ def curved(sums):
 def test_standard_errors_are_those_of_gradients_by_jax():
     rng = np.random.default_rng(4)
     stats = rng.integers(1, 50, (2, 40, 3))
-    case = problem_of(Evaluation.from_arrays({"A": stats[0], "B": stats[1]}, metric=curved), Settings())
+    problem = problem_of(Evaluation.from_arrays({"A": stats[0], "B": stats[1]}, metric=curved), Settings())
     with jax.enable_x64(True):
         gradients = [np.asarray(jax.grad(curved)(each.sum(axis=0) * 1.0)) for each in stats]
     a, b = (each @ gradient for each, gradient in zip(stats, gradients, strict=True))
     expected = [math.sqrt(40) * np.std(each) for each in (a, b, a - b)]
-    assert errors_of(case) == pytest.approx(expected, rel=1e-8)
+    assert errors_of(problem) == pytest.approx(expected, rel=1e-8)
 
 
 def test_without_enough_memory_it_is_refused():

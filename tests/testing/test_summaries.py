@@ -17,7 +17,7 @@ from sigjax.run.backend import NUMPY, Backend, choose_backend, compiled
 from sigjax.run.context import Run
 from sigjax.run.costs import Cost
 from sigjax.testing import bootstrap, summaries
-from sigjax.testing.hypotheses import NotFinite
+from sigjax.testing.problem import NotFinite
 from sigjax.testing.replicates import JointDeltas, Simultaneous
 from sigjax.testing.uncertainty import Basic, Percentile, Targets
 

@@ -1,0 +1,243 @@
+"""Tests by a metric that is not a function of sums: every resample is computed anew, by calling the function.
+
+The permutation test swaps the columns of two systems, standardized where the metric says so; the bootstrap draws
+instances for all systems at once. Where few units differ, all swaps are tried. The CPU does the work, whatever the
+device. Reference: Efron and Tibshirani (1993), chapters 6 and 15.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Self, cast
+
+import numpy as np
+
+from sigjax.exact.lattice import NotEligible
+from sigjax.exact.null import MOST_SIGNS, ExactP, outcomes_p
+from sigjax.metrics import (
+    check_standards,
+    check_weights,
+    pair_rounding,
+    sample_scores,
+    standardized,
+    system_roundings,
+    what_is_exchanged,
+)
+from sigjax.records import Comparisons, EvaluationRecord, SampleMetric, Settings
+from sigjax.resample.extreme import Extreme
+from sigjax.resample.gathered import (
+    Function,
+    can_compile,
+    drawn_scores,
+    outcome_scores,
+    sorts_long,
+    swap_scores,
+)
+from sigjax.resample.units import Sample, make_sample
+from sigjax.run.context import Context, Run
+from sigjax.run.costs import CALL, CALLED_NUMBER, CALLED_NUMBER_TOGETHER, Cost
+from sigjax.testing.bootstrap import bootstraps
+from sigjax.testing.budget import over_budget
+from sigjax.testing.p_values import Count, exact_columns
+from sigjax.testing.permutation import add_up
+from sigjax.testing.problem import Hypotheses, NotExact, Pair, Problem, check_finite
+from sigjax.testing.uncertainty import Pieces
+
+NOT_SUMS = "the metric is not a function of sums"
+_SMALL_WORK_SECONDS = 2.0
+"""Work that NumPy finishes sooner than this is not worth compiling."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SamplePlan:
+    """Which pairs are tested without sampling, and how the function is called."""
+
+    function: Function
+    coins: dict[Pair, np.ndarray]
+    """For each pair tested without sampling, the units that differ."""
+    sampled: dict[Pair, NotEligible]
+    """For each other pair, why it is sampled."""
+    cost: Cost
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnsProblem(Problem):
+    """A problem by a metric that is not a function of sums."""
+
+    units: Sample
+    metric: SampleMetric
+    hypotheses: Hypotheses
+    settings: Settings
+
+    @classmethod
+    def of_evaluation(cls, evaluation: EvaluationRecord, settings: Settings, members: np.ndarray) -> ColumnsProblem:
+        """As `tests.problem_of`."""
+        metric, given = evaluation.metric, make_sample(evaluation)
+        assert isinstance(metric, SampleMetric)
+        sample = replace(given, columns=standardized(metric, given.columns))
+        check_standards(metric, given.columns, sample.columns)
+        check_weights(metric, sample.columns)
+        scores, errors = sample_scores(metric, sample.columns), system_roundings(metric, sample.columns)
+        return cls(sample, metric, Hypotheses.of(members, scores, errors), settings)
+
+    def of_pair(self, systems: Pair) -> Self:
+        """As `Problem` has it."""
+        units = replace(self.units, columns=self.units.columns[list(systems)])
+        return replace(self, units=units, hypotheses=self.hypotheses.of_systems(systems))
+
+    @cached_property
+    def plan(self) -> SamplePlan:
+        """How the function is called, by all tests."""
+        return planned(self, draws=bootstraps(self))
+
+    def jackknife_scores(self) -> np.ndarray:
+        """As `Problem` has it."""
+        kept = (np.flatnonzero(self.units.unit != unit) for unit in range(len(self.units.strata)))
+        with np.errstate(all="ignore"):
+            columns = [sample_scores(self.metric, self.units.columns[:, :, instances]) for instances in kept]
+        without = np.stack(columns, axis=1)
+        check_finite(without)
+        return without
+
+    def swap_tolerance(self, pair: Pair) -> float:
+        """As `Problem` has it: four scores were rounded."""
+        return 4.0 * pair_rounding(self.metric, *self.units.columns[list(pair)])
+
+
+def planned(problem: ColumnsProblem, *, draws: bool) -> SamplePlan:
+    """Plan the permutation test, and the calls of the function; `draws` are bootstrap resamples."""
+    settings, permuted = problem.settings, "permutation" in problem.settings.tests
+    coins = {pair: _differing(problem, pair) for pair in problem.hypotheses.pairs if permuted}
+    sampled = {pair: why for pair, units in coins.items() if (why := _why_sampled(problem, pair, len(units)))}
+    calls = sum(2.0 * settings.fixed_resamples if pair in sampled else 2.0 ** len(coins[pair]) for pair in coins)
+    calls += float(_num_draws(problem)) if draws else 0.0
+    function = _function(problem, calls)
+    a_call = _call_cost(problem, together=function.compiled or function.vectorized)
+    costs = {pair: a_call * 2.0 ** len(units) for pair, units in coins.items() if pair not in sampled}
+    sampled |= over_budget(costs, settings)
+    coins = {pair: units for pair, units in coins.items() if pair not in sampled}
+    return SamplePlan(function, coins, sampled, a_call * calls)
+
+
+def exact_permutation(problem: ColumnsProblem, context: Context) -> Comparisons:
+    """The columns of the exact tests of all pairs; reasons say what is exchanged."""
+    exchanged, sampled = what_is_exchanged(problem.metric), problem.plan.sampled
+    results: list[ExactP | NotEligible] = []
+    with context.progress_bar("exact tests", len(problem.hypotheses.pairs)) as advance:
+        for pair in problem.hypotheses.pairs:
+            why = sampled.get(pair)
+            result = replace(why, reason=why.reason + exchanged) if why else _exact(problem, pair, exchanged)
+            results.append(result)
+            advance(len(results))
+    return exact_columns(results)
+
+
+def swap_counter(problem: ColumnsProblem, indices: np.ndarray, run: Run) -> Count:
+    """Counts the swaps that are as extreme as observed, for the pairs at these indices."""
+    sampled = [problem.hypotheses.pair(index) for index in indices]
+    deltas, tolerances = (
+        problem.hypotheses.deltas[indices],
+        np.array([problem.swap_tolerance(pair) for pair in sampled]),
+    )
+
+    def count(indices: np.ndarray, start: int, end: int) -> np.ndarray:
+        pairs = [sampled[int(index)] for index in indices]
+        criterion = Extreme(deltas[indices], tolerances[indices], problem.settings.alternative)
+
+        def pieces(subrun: Run) -> Iterator[tuple[int, np.ndarray]]:
+            mine = range(subrun.start, subrun.resamples)
+            scored = swap_scores(problem.plan.function, problem.units, pairs, run.seed, range(start, end), mine)
+            for begin, scores in _advancing(scored, subrun):
+                found = scores[:, 0] - scores[:, 1]
+                check_finite(found, pairs)
+                yield begin, np.asarray(criterion.met(found)).sum(axis=1)
+
+        return add_up(pieces, len(pairs), start, end, run)
+
+    return count
+
+
+def replicates(problem: ColumnsProblem, run: Run) -> Pieces:
+    """Bootstrap scores of all systems, piece by piece."""
+    function = problem.plan.function if bootstraps(problem) else _function(problem, float(_num_draws(problem)))
+    whole, mine = range(problem.settings.fixed_resamples), range(run.start, run.resamples)
+    return _advancing(drawn_scores(function, problem.units, run.seed, whole, mine), run)
+
+
+def _differing(problem: ColumnsProblem, pair: Pair) -> np.ndarray:
+    """The units on which two systems differ."""
+    a, b = problem.units.columns[list(pair)]
+    return np.unique(problem.units.unit[(a != b).any(axis=0)])
+
+
+def _why_sampled(problem: ColumnsProblem, pair: Pair, num_coins: int) -> NotEligible | None:
+    method = problem.settings.method
+    if method == "montecarlo":
+        return NotEligible("as asked")
+    if num_coins <= MOST_SIGNS and method in ("auto", "exact"):
+        return None
+    reason = NOT_SUMS if method in ("dp", "tree") else f"{NOT_SUMS}, and more than {MOST_SIGNS} units differ"
+    if method != "auto":
+        raise NotExact(pair, reason)
+    return NotEligible(reason)
+
+
+def _exact(problem: ColumnsProblem, pair: Pair, exchanged: str) -> ExactP:
+    """The test of a pair from all swaps of the few units that differ."""
+    plan = problem.plan
+    coins = plan.coins[pair]
+    if not coins.size:
+        return ExactP(1.0, 0.0, 0.0, reason=f"the systems are identical{exchanged}")
+    pieces = [scores for _, scores in outcome_scores(plan.function, problem.units, pair, coins)]
+    a, b = np.concatenate(pieces, axis=1)
+    check_finite((a - b)[None], [pair])
+    # The observed delta as the same program computes it: it is as extreme as itself.
+    observed, tolerance = a[:1] - b[:1], np.array([problem.swap_tolerance(pair)])
+    criterion = Extreme(observed, tolerance, problem.settings.alternative, problem.settings.mid_p)
+    found = outcomes_p((a - b)[None], criterion, coins.size)
+    first, second = problem.units.columns[list(pair)]
+    names = np.array(problem.metric.inputs)[(first != second).any(axis=1)]
+    return found._replace(reason=f"few units differ ({', '.join(names)}){exchanged}")
+
+
+def _function(problem: ColumnsProblem, calls: float) -> Function:
+    """The function, compiled where so many calls are worth it and JAX takes it."""
+    metric = problem.metric
+    hashable = isinstance(cast("object", metric.function), Hashable)
+    call: Callable[..., Any] = metric.function if hashable else partial(metric.function)
+    num_arrays, num_instances = len(metric.inputs) + metric.weighted, problem.units.columns.shape[2]
+    much = (_call_cost(problem, together=False) * calls).seconds > _SMALL_WORK_SECONDS
+    vectorized = metric.weighted and metric.vectorized
+    compiled = much and can_compile(call, num_arrays, num_instances, vectorized=vectorized)
+    if much and not (compiled or vectorized):
+        warnings.warn(
+            f"JAX cannot compile the metric {metric.name!r}; calling it resample by resample. Array operators "
+            "alone would be faster",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    if compiled and not metric.weighted and sorts_long(call, num_arrays, num_instances):
+        compiled = False
+    return Function(call, metric.weighted, compiled, vectorized)
+
+
+def _call_cost(problem: ColumnsProblem, *, together: bool) -> Cost:
+    """The score of one resample, by one call or by that of many resamples together."""
+    numbers = math.prod(problem.units.columns.shape[1:])
+    return CALLED_NUMBER_TOGETHER * numbers if together else CALL + CALLED_NUMBER * numbers
+
+
+def _num_draws(problem: ColumnsProblem) -> int:
+    """How often the function is called for bootstrap resamples."""
+    return problem.settings.fixed_resamples * len(problem.units.columns)
+
+
+def _advancing(pieces: Pieces, run: Run) -> Pieces:
+    """The same pieces; progress is reported after each."""
+    for start, scores in pieces:
+        yield start, scores
+        run.advance(start + scores.shape[-1])

@@ -1,0 +1,123 @@
+"""The delta of two systems under the null hypothesis, or on bootstrap resamples: exact where that is quick.
+
+Else it is that of the first resamples of the seed, as many as NumPy draws in about a second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sigjax.exact.bootstrap import sum_distribution
+from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
+from sigjax.exact.null import few_units, listing_cost, sign_distribution
+from sigjax.resample.engine import deltas_of, swapped_sums
+from sigjax.resample.gathered import outcome_scores, swap_scores
+from sigjax.run.context import Run
+from sigjax.run.costs import Cost
+from sigjax.testing.bootstrap import plan_bootstrap
+from sigjax.testing.budget import draw_cost, swap_cost
+from sigjax.testing.columns import ColumnsProblem, planned
+from sigjax.testing.permutation import exchanged_deltas, pair_deltas, swap_problem
+from sigjax.testing.problem import Problem, SumsProblem, scores_at
+from sigjax.testing.tests import replicates
+
+_MOST_RESAMPLES, _FEWEST, _OF_SAMPLES = 2**13, 2**10, 2**10
+"""Resamples of a distribution of deltas; of a metric that is not a sum the last number."""
+_SECONDS = 1.0
+"""Nominal seconds of NumPy per distribution."""
+_EXACT_SECONDS = 0.1
+"""Nominal seconds to list all deltas: a million values."""
+_FEW_COINS = 13
+"""Units whose swaps are all tried for a metric that is not a sum."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DeltaDistribution:
+    """The delta of a pair under the null hypothesis or on bootstrap resamples: values and their chances."""
+
+    deltas: np.ndarray
+    """[value]"""
+    chances: np.ndarray
+    """[value]; 1 for each resample."""
+    resamples: int | None
+    """None where all values are known."""
+
+
+def drawn(deltas: np.ndarray) -> DeltaDistribution:
+    """The distribution of one delta per resample."""
+    return DeltaDistribution(deltas, np.ones(len(deltas)), len(deltas))
+
+
+def null_deltas(problem: Problem) -> DeltaDistribution:
+    """Deltas of the only pair over swaps, or exchanges of outputs or runs."""
+    if isinstance(problem, ColumnsProblem):
+        return _of_columns(problem)
+    assert isinstance(problem, SumsProblem)
+    if (listed := _listed_deltas(problem)) is not None:
+        return DeltaDistribution(*listed, None)
+    problem = _affordable(problem, swap_cost(problem, 1))
+    run = _host_run(problem)
+    swaps, packed = swap_problem(problem, np.array([0]), run)
+    return drawn(deltas_of(swapped_sums(swaps, run), packed, 0, swaps.divisors, problem.metric.score))
+
+
+def _of_columns(problem: ColumnsProblem) -> DeltaDistribution:
+    problem = problem.with_resamples(min(_OF_SAMPLES, problem.settings.fixed_resamples))
+    plan, every = planned(problem, draws=False), range(problem.settings.fixed_resamples)
+    coins = plan.coins.get((0, 1))
+    if coins is not None and 0 < len(coins) <= _FEW_COINS:
+        pieces = outcome_scores(plan.function, problem.units, (0, 1), coins)
+        half = np.concatenate([scores[0] - scores[1] for _, scores in pieces])
+        return DeltaDistribution(np.append(half, -half), np.full(2 * len(half), 0.5 / len(half)), None)
+    pieces = swap_scores(plan.function, problem.units, [(0, 1)], problem.settings.seed, every, every)
+    return drawn(np.concatenate([scores[0, 0] - scores[0, 1] for _, scores in pieces]))
+
+
+def _listed_deltas(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray] | None:
+    """All deltas and their chances; None where they are too many, or not to be listed."""
+    if problem.settings.method == "montecarlo":
+        return None
+    if problem.exchanges != "units":
+        return exchanged_deltas(problem, (0, 1), _EXACT_SECONDS)
+    a, b = problem.units.values
+    for lattice in (pair_lattice(a, b, problem.metric.stat_names), few_units(a, b)):
+        if isinstance(lattice, Lattice) and listing_cost(lattice).seconds <= _EXACT_SECONDS:
+            values, chances = sign_distribution(lattice)
+            return pair_deltas(problem, [(0, 1)], lattice.basis[None])(*values.T[:, None])[0], chances
+    return None
+
+
+def exact_bootstrap_deltas(pair: SumsProblem) -> DeltaDistribution | None:
+    """Deltas of the only pair on all bootstrap resamples; None where they have to be drawn."""
+    plan = NotEligible("as asked")
+    if pair.settings.method != "montecarlo":
+        plan = plan_bootstrap(pair, pair.equivalent, _SECONDS)
+    if isinstance(plan, NotEligible):
+        return None
+    of_sum = sum_distribution(plan.pairs[0, 1])
+    values = of_sum.first + of_sum.step * np.arange(len(of_sum.probabilities), dtype=np.float64)
+    *scores, origin = scores_at(pair, plan.stat, np.append(values, 0.0))
+    return DeltaDistribution(np.array(scores) - origin, of_sum.probabilities, None)
+
+
+def first_replicates(problem: Problem) -> np.ndarray:
+    """Scores `[system, resample]` on as many bootstrap resamples as NumPy draws in about a second."""
+    if isinstance(problem, SumsProblem):
+        problem = _affordable(problem, draw_cost(problem))
+    else:
+        problem = problem.with_resamples(min(_OF_SAMPLES, problem.settings.fixed_resamples))
+    return np.concatenate([scores for _, scores in replicates(problem, _host_run(problem))], axis=1)
+
+
+def _affordable(problem: SumsProblem, cost: Cost) -> SumsProblem:
+    """The problem with as many resamples as fit the time, where those of its settings have this cost."""
+    resamples, a_resample = _MOST_RESAMPLES, cost.seconds / problem.settings.fixed_resamples
+    while resamples > _FEWEST and resamples * a_resample > _SECONDS:
+        resamples //= 2
+    return problem.with_resamples(min(resamples, problem.settings.fixed_resamples))
+
+
+def _host_run(problem: Problem) -> Run:
+    return Run(problem.settings.fixed_resamples, problem.settings.seed)

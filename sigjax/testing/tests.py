@@ -1,0 +1,181 @@
+"""How a problem is tested, step by step, whatever kind its metric is of.
+
+What can be tested without sampling is (`exact_permutation`, `exact_bootstrap`), and the rest is sampled: swaps are
+counted (`swap_counter`), and bootstrap scores drawn (`replicates`, `drawn_bootstrap`). Nothing else asks which of the
+two kinds a problem is of. **Spreads** are the standard error and the ends of the interval of each score, then of each
+delta, `[target, 3]`; NaN where there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from sigjax.exact.lattice import NotEligible
+from sigjax.records import Comparisons, EvaluationRecord, SampleMetric, Settings
+from sigjax.run.context import Context, Run
+from sigjax.run.costs import Cost
+from sigjax.testing import columns, permutation
+from sigjax.testing.bootstrap import (
+    BootstrapPlan,
+    bootstrap_outcomes,
+    bootstraps,
+    linear_intervals,
+    plan_bootstrap,
+    replicate_pieces,
+    sampled_bootstrap,
+)
+from sigjax.testing.budget import draw_cost, exact_budget, swap_cost
+from sigjax.testing.columns import NOT_SUMS, ColumnsProblem
+from sigjax.testing.intervals import INTERVALS, closed_intervals, draws_intervals
+from sigjax.testing.p_values import Count, completed, exact_columns, montecarlo_p, sampled_columns
+from sigjax.testing.problem import NotExact, Problem, SumsProblem, pairs_of
+from sigjax.testing.uncertainty import Pieces
+
+
+def problem_of(evaluation: EvaluationRecord, settings: Settings, members: np.ndarray | None = None) -> Problem:
+    """What is asked of the units of an evaluation, with the observed scores: of all pairs, or `members` `[pair, 2]`."""
+    members = pairs_of(evaluation, settings) if members is None else members
+    kind = ColumnsProblem if isinstance(evaluation.metric, SampleMetric) else SumsProblem
+    return kind.of_evaluation(evaluation, settings, members)
+
+
+def exact_permutation(problem: Problem, context: Context) -> Comparisons:
+    """The columns of the exact tests of all pairs; where there is none, there is no p, and the reason says why."""
+    if isinstance(problem, ColumnsProblem):
+        return columns.exact_permutation(problem, context)
+    assert isinstance(problem, SumsProblem)
+    return permutation.exact_permutation(problem, context)
+
+
+def swap_counter(problem: Problem, rows: np.ndarray, run: Run) -> Count:
+    """Counts the swaps that are as extreme as observed, for the pairs at these positions."""
+    if isinstance(problem, ColumnsProblem):
+        return columns.swap_counter(problem, rows, run)
+    assert isinstance(problem, SumsProblem)
+    return permutation.swap_counter(problem, rows, run)
+
+
+def replicates(problem: Problem, run: Run) -> Pieces:
+    """Bootstrap scores of all systems, piece by piece."""
+    if isinstance(problem, ColumnsProblem):
+        return columns.replicates(problem, run)
+    assert isinstance(problem, SumsProblem)
+    return replicate_pieces(problem, run)
+
+
+def sized(problem: Problem, context: Context, num_swapped: int = 0, *, draws: bool) -> Context:
+    """The context for so many pairs to be swapped, and for draws; metrics that are not sums stay on the host."""
+    if isinstance(problem, ColumnsProblem):
+        return context.sized(problem.plan.cost, on_host=True)
+    assert isinstance(problem, SumsProblem)
+    cost = swap_cost(problem, num_swapped) if num_swapped else Cost()
+    return context.sized(cost + (draw_cost(problem) if draws else Cost()))
+
+
+def bootstrap_plan(problem: Problem) -> BootstrapPlan | NotEligible:
+    """How the bootstrap goes without sampling, or why it does not."""
+    if problem.settings.method == "montecarlo":
+        return NotEligible("as asked")
+    if not isinstance(problem, SumsProblem):
+        return NotEligible(NOT_SUMS)
+    return plan_bootstrap(problem, problem.equivalent, exact_budget(problem.settings))
+
+
+def draws_jointly(problem: Problem, plan: BootstrapPlan | NotEligible | None) -> bool:
+    """Whether the bootstrap samples scores, which can be drawn with those of other metrics."""
+    of_scores = isinstance(problem, SumsProblem) and not INTERVALS[problem.settings.interval].samples
+    return of_scores and isinstance(plan, NotEligible)
+
+
+def exact_bootstrap(
+    problem: Problem, context: Context, plan: BootstrapPlan | NotEligible | None = None
+) -> tuple[Comparisons | None, np.ndarray | None]:
+    """The bootstrap without sampling: its test, and the spreads of scores and deltas, where these are asked for.
+
+    Pairs that have to be sampled have no p-value, and the reason says why. Spreads are the standard error and the ends
+    of the interval of each score, then of each delta, `[target, 3]`; none where they take draws, or none at all.
+    """
+    settings, interval = problem.settings, INTERVALS[problem.settings.interval]
+    if not bootstraps(problem):
+        return None, None
+    must, is_test = settings.method == "exact", "bootstrap" in settings.tests
+    with context.progress_bar("exact bootstrap"):
+        plan = bootstrap_plan(problem) if plan is None else plan
+        if isinstance(plan, NotEligible):
+            if must and is_test:
+                raise NotExact(None, plan.reason)
+            of_all = np.zeros(len(problem.hypotheses.members), np.int8)
+            return exact_columns([plan]).at(of_all) if is_test else None, None
+        assert isinstance(problem, SumsProblem)
+        tested, spreads = None, None
+        if is_test:
+            results = bootstrap_outcomes(problem, plan)
+            refused = (each for each in zip(plan.pairs, results, strict=True) if isinstance(each[1], NotEligible))
+            if must and (first := next(refused, None)):
+                raise NotExact(first[0], first[1].reason)
+            tested = exact_columns(results).at(plan.which)
+        if draws_intervals(problem.metric, settings) and not interval.samples:
+            spreads = linear_intervals(problem, plan)
+        return tested, spreads
+
+
+def open_rows(pairs: Comparisons | None) -> np.ndarray:
+    """The pairs without a p-value so far."""
+    return np.zeros(0, int) if pairs is None else np.flatnonzero(~pairs.column("p_value").where_present)
+
+
+def draws(problem: Problem, tested: Comparisons | None, spreads: np.ndarray | None) -> bool:
+    """Whether bootstrap resamples are drawn, for the test or for the spreads."""
+    return len(open_rows(tested)) > 0 or _draws_spreads(problem, spreads)
+
+
+def _draws_spreads(problem: Problem, spreads: np.ndarray | None) -> bool:
+    return spreads is None and bootstraps(problem) and draws_intervals(problem.metric, problem.settings)
+
+
+def drawn_bootstrap(
+    problem: Problem,
+    tested: Comparisons | None,
+    spreads: np.ndarray | None,
+    pieces: Callable[[Run], Pieces],
+    context: Context,
+    joint: int = 1,
+) -> tuple[Comparisons | None, np.ndarray | None, np.ndarray | None]:
+    """The bootstrap test of all pairs and the spreads, with draws for what `exact_bootstrap` left open.
+
+    Also the scores `[system, resample]`, where all of them were drawn and kept.
+    """
+    if not draws(problem, tested, spreads):
+        return tested, spreads, None
+    settings, uncertain = problem.settings, _draws_spreads(problem, spreads)
+    with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
+        exceed, found, replicates = sampled_bootstrap(
+            problem, run, pieces, open_rows(tested), uncertain=uncertain, joint_pairs=joint
+        )
+
+    def sampled(rows: np.ndarray, known: Comparisons) -> Comparisons:
+        p_values = np.asarray(montecarlo_p(exceed, settings.fixed_resamples))
+        return sampled_columns(exceed, p_values, settings.fixed_resamples, known.column("reason").at(rows))
+
+    return tested and completed(tested, sampled), spreads if found is None else found, replicates
+
+
+def with_closed_intervals(problem: Problem, spreads: np.ndarray | None, context: Context, joint: int = 1) -> np.ndarray:
+    """The spreads `[target, 3]` where they are no draws'; NaN where there are none."""
+    if not context.checkpoint.is_part:
+        with context.progress_bar("intervals"):
+            closed = closed_intervals(problem, joint)
+        spreads = spreads if closed is None else closed
+    num_targets = len(problem.hypotheses.scores) + len(problem.hypotheses.members)
+    return np.full((num_targets, 3), np.nan) if spreads is None else spreads
+
+
+def spreads_of(problem: Problem, context: Context) -> np.ndarray:
+    """The spreads `[target, 3]` of all scores, then of all deltas, where no test is asked for; NaN where none are."""
+    tested, spreads = exact_bootstrap(problem, context)
+    context = sized(problem, context, draws=draws(problem, tested, spreads))
+    _, spreads, _ = drawn_bootstrap(problem, tested, spreads, partial(replicates, problem), context)
+    return with_closed_intervals(problem, spreads, context)
