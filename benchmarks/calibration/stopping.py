@@ -17,7 +17,7 @@ from scipy.stats import binom
 from shared import Share, begin, cells_table, finish, markdown_table, require_at_most, share_of
 
 from sigjax import Monitor
-from sigjax.studies.monitor import bernstein, log_e_values
+from sigjax.studies.eprocess import bernstein, log_e_values
 
 ALPHA, UNITS = 0.05, 500
 STREAMS, QUICK_STREAMS, CHUNK = 100_000, 2_000, 1_000

@@ -1,21 +1,6 @@
 r"""Monitor: a comparison that may be looked at after every instance, and stops as soon as it is decided.
 
-**The test.** Under the null hypothesis of swaps, the sign of a difference $d_i$ of two systems on a unit (an instance,
-or the sum over a cluster) is a fair coin, given its size and all that came before. So for any $\theta_i$ made of sizes
-and earlier signs alone, $\prod_i \exp(\theta_i d_i) / \cosh(\theta_i d_i)$ is a martingale with mean 1 (de la Pena
-1999, Howard et al. 2020), and so is E, the mean of several. E ever reaches $1 / \alpha$ with probability at most
-$\alpha$ (Ville 1939), whenever one looks and stops.
-
-**The grid.** $\theta_i = \pm c_k / r_i$, where $r_i$ is the root mean square of the nonzero differences up to unit i:
-of sizes alone, so units of measurement do not matter. The best $c$, about the mean difference in these units, is hardly
-above 4 (one system always wins), and $3 / \sqrt N$ is what N units can detect: $c_k = 2^k \cdot 4 / \sqrt N$, for the
-largest number N of instances, up to the first of at least 4, weighted as $c_k^{-1/2}$. One is within a factor of
-$\sqrt 2$ of the best, which costs a sixth of $\log E$. For answers right or wrong, half of E is Jeffreys' mixture of
-all coins, $2^m B(w + 1/2, l + 1/2) / B(1/2, 1/2)$, w wins and l losses in m units that differ: better where few do.
-
-**The interval** assumes something else than the test: differences have one mean, given all that came before (as
-independent draws of instances have), and scores have bounds that are known beforehand. It is the empirical Bernstein
-confidence sequence of Waudby-Smith and Ramdas (2024, theorem 2), which holds at all times at once.
+What E is, and what the intervals assume, is in `eprocess`; which system is the best, in `best`.
 """
 
 from __future__ import annotations
@@ -36,23 +21,24 @@ import numpy as np
 import sigjax.report.words as words
 from sigjax.comparison.checks import baseline_of
 from sigjax.comparison.options import CompareOptions
-from sigjax.metrics.ratios import ACCURACY, mean_score
+from sigjax.metrics.ratios import ACCURACY
 from sigjax.metrics.registry import LARGEST
 from sigjax.readers.options import listing, reading
-from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Missing, Settings
+from sigjax.records import Hint, InputError, Interval, Settings
 from sigjax.records.options import check, option, same, takes
 from sigjax.records.settings import PValueCorrection, adjust
 from sigjax.report.document import Block, Document
 from sigjax.report.sections import Table
 from sigjax.run.files import read_text
 from sigjax.run.shards import CHECKSUM, checksum_of
+from sigjax.studies.best import Goal, Standing, best_words, evidence_against, standings_of
+from sigjax.studies.eprocess import bernstein, log_e_values, mixture, one_sided_log_e, running, sides
 from sigjax.studies.study import (
     StudyResult,
     more_in_json,
     signature_line,
 )
-from sigjax.studies.trials import by_one_metric
-from sigjax.testing.p_values import special
+from sigjax.studies.trials import mean_scores, refuse_zero
 
 MonitorCorrection = Literal["ebh", "holm", "none"]
 OF_INVERSE: dict[MonitorCorrection, tuple[PValueCorrection, str]] = {
@@ -65,82 +51,27 @@ _STEEP, _MANY = 4.0, 10**4
 """The smallest effect of the grid, times the root of the largest number of instances; and that, where none is given."""
 _ROUNDING, _IN_MEMORY, _SHOWN = 2.0**-50, 2**21, 50
 """Relative difference of equal sums; numbers in memory at a time; pairs in the text."""
+_LOOK = 32
+"""Units that are taken together while systems are dropped."""
 _LONGEST, _HALVINGS = 20.0, 30
 """An estimate looks ahead to 2^20 times the units so far, in so many halvings."""
-_MADE = ("systems", "alpha", "correction", "baseline", "largest", "binary", "bounds", "higher_is_better")
+_MADE = (
+    "systems",
+    "alpha",
+    "correction",
+    "baseline",
+    "largest",
+    "binary",
+    "bounds",
+    "higher_is_better",
+    "goal",
+    "keep",
+)
 """The arguments of a monitor, which are its attributes."""
 _State = namedtuple("_State", "units instances total size log_e peak settled_at sign")
 """What else is known of each pair `[pair]`: `total` sums the differences, `size` the absolute scores of both systems;
 `settled_at` is 0 while the pair is open, and `log_e` stays as it is when the pair is settled."""
 _DIGEST = re.compile("[0-9a-f]+:[0-9a-f]{1,8}")
-
-
-def _log_cosh(x: np.ndarray) -> np.ndarray:
-    size = np.abs(x)
-    return size + np.log1p(np.exp(-2.0 * size)) - math.log(2.0)
-
-
-def _running(before: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """Sums `[unit, ...]` after each unit, added one by one: the same bits however units are dealt out."""
-    return np.cumsum(np.concatenate([before[None], more]), axis=0)[1:]
-
-
-def beta_mixture(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
-    """The logarithm of Jeffreys' mixture of coins over a fair one.
-
-    >>> round(math.exp(beta_mixture(2, 1)), 12)
-    0.5
-    """
-    betaln = special().betaln
-    return (wins + losses) * math.log(2.0) + betaln(wins + 0.5, losses + 0.5) - betaln(0.5, 0.5)
-
-
-def log_e_values(
-    differences: np.ndarray, effects: np.ndarray, before: np.ndarray | None = None, *, binary: bool = False
-) -> tuple[np.ndarray, np.ndarray]:
-    """Logarithms of E after each unit `[unit, pair]`, of differences `[unit, pair]`; and what later units go on from.
-
-    That is `[3 + effect, pair]`: numbers of nonzero differences, sums of squares, of the scaled ones, of log cosh.
-
-    >>> log_e_values(np.array([[1.0], [1.0], [-1.0]]), np.array([4.0]))[0].round(4).ravel()
-    array([ 0.    ,  0.6925, -6.6144])
-    """
-    before = np.zeros((3 + len(effects), differences.shape[1])) if before is None else before
-    differ, square = _running(before[0], differences != 0), _running(before[1], differences**2)
-    each = differences / np.sqrt(np.where(square > 0, square / np.maximum(differ, 1.0), 1.0))
-    scaled, of_effects = _running(before[2], each), effects[:, None]
-    spread = _running(before[3:], _log_cosh(each[:, None] * of_effects))
-    log_e = _mixture(differ, scaled, spread, effects, binary=binary)
-    return log_e, np.concatenate([[differ[-1], square[-1], scaled[-1]], spread[-1]])
-
-
-def _mixture(
-    differ: np.ndarray, scaled: np.ndarray, spread: np.ndarray, effects: np.ndarray, *, binary: bool
-) -> np.ndarray:
-    """The logarithm of E `[..., pair]` from its sums, of which `spread` is `[..., effect, pair]`."""
-    of_effects = effects[:, None]
-    terms = _log_cosh(scaled[..., None, :] * of_effects) - spread - np.log(of_effects) / 2.0
-    log_e = np.logaddexp.reduce(terms, axis=-2) - math.log(np.sum(effects**-0.5))
-    if binary:
-        log_e = np.logaddexp(log_e, beta_mixture((differ + scaled) / 2.0, (differ - scaled) / 2.0)) - math.log(2.0)
-    return log_e
-
-
-def bernstein(before: np.ndarray, units: np.ndarray, values: np.ndarray, log_level: float) -> np.ndarray:
-    """What confidence sequences go on from `[5, pair]`, of `values` `[unit, pair]` in [0, 1] after `units` `[pair]`.
-
-    Sums of values and squared residuals; and of the theorem's lambda, lambda times values, and penalties.
-    """
-    number = units + np.arange(1, len(values) + 1)[:, None]
-    total = _running(before[0], values)
-    mean = (0.5 + total) / (number + 1)
-    square = _running(before[1], (values - mean) ** 2)
-    earlier = np.concatenate([((0.5 + before[0]) / (units + 1))[None], mean[:-1]])
-    variance = (0.25 + np.concatenate([before[1:2], square[:-1]])) / number
-    bet = np.minimum(np.sqrt(2.0 * log_level / (variance * number * np.log1p(number))), 0.5)
-    penalty = (values - earlier) ** 2 * (-np.log1p(-bet) - bet)
-    sums = (_running(start, more)[-1] for start, more in zip(before[2:], (bet, bet * values, penalty), strict=True))
-    return np.stack([total[-1], square[-1], *sums])
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +118,8 @@ class Monitor(StudyResult):
     as E is large enough, and stays settled. Instances must come in an order that has nothing to do with the results.
     The formulas, and what intervals assume, are at the head of the module.
 
+    With the goal "best", systems are dropped instead, once there is evidence that others are better (see `best`).
+
     Args:
         systems: their names.
         alpha: the error rate, however pairs depend on each other and whenever one stops.
@@ -197,6 +130,9 @@ class Monitor(StudyResult):
         binary: scores are 0 or 1, and half of E is the Beta mixture.
         bounds: the lowest and the highest score there can be, for intervals; those of `binary` are 0 and 1.
         higher_is_better: whether the larger of two scores is the better.
+        goal: "pairs", which pairs are settled; "best", which systems may still be among the best. This needs no
+            correction: a given best system is ever dropped with probability alpha at most.
+        keep: how many best systems are looked for.
 
     Attributes:
         unit: "instance" (with all its runs) or "cluster".
@@ -232,15 +168,27 @@ class Monitor(StudyResult):
         binary: bool = False,
         bounds: Sequence[float] | None = None,
         higher_is_better: bool = True,
+        goal: Goal = "pairs",
+        keep: int = 1,
     ) -> None:
-        check(MonitorOptions(correction=correction, largest=largest, bounds=bounds))
+        check(MonitorOptions(correction=correction, largest=largest, bounds=bounds, goal=goal, keep=keep))
         if not 0.0 < alpha < 1.0:
             raise InputError(f"alpha must be a number between 0 and 1, such as 0.05, got {alpha!r}")
         self.systems, self.alpha, self.largest = tuple(map(str, systems)), alpha, largest
-        self.correction: MonitorCorrection = correction
+        self.goal: Goal = goal
+        self.keep = keep
+        self.correction: MonitorCorrection = "none" if goal == "best" else correction
         self.binary, self.higher_is_better = binary, higher_is_better
         if len(self.systems) < 2 or len(set(self.systems)) < len(self.systems):
             raise InputError(f"expected two systems or more of different names, got {listing(self.systems)}")
+        if goal == "best" and (correction == "holm" or baseline is not None):
+            given = "baseline" if baseline is not None else "correction"
+            raise InputError(
+                f"{Hint('goal', 'best')} compares all systems and needs no correction; leave {Hint(given)} out"
+            )
+        if not keep < len(self.systems) or (goal == "pairs" and keep != 1):
+            expected = f"1 to {len(self.systems) - 1}, fewer than there are systems" if goal == "best" else "goal best"
+            raise InputError(f"{Hint('keep')} is for {expected}, got {keep}")
         bounds = (0.0, 1.0) if binary else bounds
         if bounds is not None and not (len(bounds) == 2 and bounds[0] < bounds[1]):
             raise InputError(f"bounds must be two numbers, the lowest and the highest score, got {bounds!r}")
@@ -253,6 +201,7 @@ class Monitor(StudyResult):
         self._effects = _STEEP * 2.0 ** (np.arange(math.ceil(halvings) + 1) - halvings)
         self._columns = np.zeros((16 + len(self._effects), len(self._members)))  # parts of it:
         self._state, self._bounded, self._evidence = _State(*self._columns[:8]), self._columns[8:13], self._columns[13:]
+        self._dropped_at, self._against = self._of_systems = np.zeros((2, len(self.systems)))
         self._ids, self._clusters, self.unit = dict[str, str](), dict[str, None](), "instance"
         self.waiting = tuple[str, ...]()  # units, which some system lacks
         # of intervals, which hold together where no finding at all may be false
@@ -269,10 +218,16 @@ class Monitor(StudyResult):
     @property
     def needed(self) -> tuple[str, ...]:
         """The systems that need more: those of open pairs, up to the largest number of units; others may stop."""
-        is_open = self._state.settled_at == 0
+        is_open = self._open
         if self.largest is not None:
             is_open &= self._state.units < self.largest
         return tuple(self.systems[i] for i in np.unique(self._members[is_open]).tolist())
+
+    @property
+    def _open(self) -> np.ndarray:
+        """Pairs `[pair]` that are looked at: not settled; for the best, both left, and more than are wanted."""
+        left = self._dropped_at == 0
+        return (self._state.settled_at == 0) & left[self._members].all(axis=1) & (left.sum() > self.keep)
 
     @property
     def stop(self) -> bool:
@@ -312,6 +267,25 @@ class Monitor(StudyResult):
             )
         return tuple(made)
 
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        """What is known of each system: those that may be among the best, then those that were dropped last."""
+        means = np.where(self._balanced(), 0.0, self._state.total) / np.maximum(self._state.instances, 1.0)
+        evidence = self._against_systems(self._sides())
+        return standings_of(self.systems, self._members, means, evidence, self._against, self._dropped_at)
+
+    def _records(self) -> Sequence[Any]:
+        return self.standings if self.goal == "best" else self.pairs
+
+    def _sides(self) -> np.ndarray:
+        differ, _, scaled, *spread = self._evidence
+        return sides(differ, scaled, np.array(spread), self._effects, binary=self.binary)
+
+    def _against_systems(self, log_e: np.ndarray) -> np.ndarray:
+        """Logarithms of the evidence `[..., system]` that others are better, from that of pairs `[side, ..., pair]`."""
+        better = log_e if self.higher_is_better else log_e[::-1]
+        return evidence_against(better, self._members, len(self.systems), self.keep)
+
     def _balanced(self) -> np.ndarray:
         """Pairs `[pair]` whose sum of differences is 0 up to rounding: of scores, and of as many additions as units."""
         return np.abs(self._state.total) <= _ROUNDING * self._state.units * self._state.size
@@ -332,7 +306,7 @@ class Monitor(StudyResult):
             low, high = np.zeros(len(at)), np.full(len(at), _LONGEST)
             for _ in range(_HALVINGS):
                 times = (factor := np.exp2(middle := (low + high) / 2.0)) * more
-                log_e = _mixture(times * differ, factor * sums, times * spread, self._effects, binary=self.binary)
+                log_e = mixture(times * differ, factor * sums, times * spread, self._effects, binary=self.binary)
                 low, high = np.where(log_e < needed, middle, low), np.where(log_e < needed, high, middle)
             number = np.maximum(np.ceil((np.exp2(high) - 1.0) * self._state.units[at]), 1.0)
             row[at] = np.where(high < _LONGEST, number, math.inf)
@@ -407,9 +381,13 @@ class Monitor(StudyResult):
 
         These are all, or, if it `stops`, those up to the first one after which other systems are needed.
         """
-        chosen, needed = np.flatnonzero(np.isin(self._members, index).all(axis=1)), self.needed
-        step, settled, taken = max(1, _IN_MEMORY // (max(len(chosen), 1) * len(self._effects))), list[int](), 0
+        there, needed, settled, taken = np.isin(self._members, index).all(axis=1), self.needed, list[int](), 0
         while taken < len(counts) and not (stops and self.needed != needed):
+            chosen = np.flatnonzero(there & self._open if self.goal == "best" else there)
+            if not len(chosen):
+                return settled, len(counts)
+            step = max(1, _IN_MEMORY // (len(chosen) * len(self._effects)))
+            step = min(step, _LOOK) if self.goal == "best" else step  # a system that is dropped ends it
             end = taken + step
             if stops and self.largest is not None:  # pairs that are there stop, too
                 left = self.largest - self._state.units[chosen]
@@ -417,7 +395,10 @@ class Monitor(StudyResult):
             of_a, of_b = values[:, taken:end][self._members[chosen].T]
             size = np.add(*sizes[:, taken:end][self._members[chosen].T])
             differences = np.where(np.abs(of_a - of_b) > _ROUNDING * size, of_a - of_b, 0.0)
-            new, number = self._advance(chosen, differences.T, size.T, needed if stops else None)
+            if self.goal == "best":
+                new, number = list[int](), self._eliminate(chosen, differences.T, size.T)
+            else:
+                new, number = self._advance(chosen, differences.T, size.T, needed if stops else None)
             self._state.instances[chosen] += counts[taken : taken + number].sum()
             settled, taken = settled + new, taken + number
         return settled, taken
@@ -431,7 +412,7 @@ class Monitor(StudyResult):
         """
         state, settled, floor = self._state, list[int](), -math.log(self.alpha)
         path, after = log_e_values(differences, self._effects, self._evidence[:, chosen], binary=self.binary)
-        totals, sizes = _running(state.total[chosen], differences), _running(state.size[chosen], size)
+        totals, sizes = running(state.total[chosen], differences), running(state.size[chosen], size)
         peaks = np.maximum(np.maximum.accumulate(path, axis=0), state.peak[chosen])
         evidence, used = (state.log_e, path) if self.correction == "ebh" else (state.peak, peaks)
         is_open, number = state.settled_at[chosen] == 0, len(path)
@@ -454,14 +435,45 @@ class Monitor(StudyResult):
                     break
         last = number - 1
         state.log_e[chosen[is_open]], state.peak[chosen[is_open]] = path[last, is_open], peaks[last, is_open]
+        self._add(chosen, differences[:number], totals[last], sizes[last], after)
+        return settled, number
+
+    def _eliminate(self, chosen: np.ndarray, differences: np.ndarray, size: np.ndarray) -> int:
+        """Take units `[unit, pair]` of some pairs, up to the first after which a system is dropped; gives how many."""
+        state, before = self._state, self._evidence[:, chosen]
+        path, after = one_sided_log_e(differences, self._effects, before, binary=self.binary)
+        whole = np.repeat(self._sides()[:, None], len(differences), axis=1)
+        whole[..., chosen] = path
+        against = self._against_systems(whole)
+        left = self._dropped_at == 0
+        over = np.flatnonzero((against[:, left] >= -math.log(self.alpha)).any(axis=1))
+        number = int(over[0]) + 1 if len(over) else len(differences)
+        if number < len(differences):
+            after = one_sided_log_e(differences[:number], self._effects, before, binary=self.binary)[1]
+        totals = running(state.total[chosen], differences[:number])[-1]
+        self._add(chosen, differences[:number], totals, running(state.size[chosen], size[:number])[-1], after)
+        both = np.logaddexp.reduce(path[:, :number], axis=0) - math.log(2.0)
+        state.log_e[chosen] = both[-1]
+        state.peak[chosen] = np.maximum(both.max(axis=0), state.peak[chosen])
+        self._against[left] = np.maximum(self._against, against[:number].max(axis=0))[left]
+        most = int(left.sum()) - self.keep  # those with the largest evidence, if too few were left
+        worst = np.argsort(np.where(left, -against[number - 1], np.inf), kind="stable")[:most]
+        dropped = worst[against[number - 1, worst] >= -math.log(self.alpha)]
+        self._dropped_at[dropped] = state.units[chosen].max()
+        return number
+
+    def _add(
+        self, chosen: np.ndarray, differences: np.ndarray, totals: np.ndarray, sizes: np.ndarray, after: np.ndarray
+    ) -> None:
+        """Add units `[unit, pair]` of some pairs, and the sums and the evidence after them."""
+        state = self._state
         if self.bounds is not None:
-            moved = differences[:number] / (2.0 * (self.bounds[1] - self.bounds[0])) + 0.5
+            moved = differences / (2.0 * (self.bounds[1] - self.bounds[0])) + 0.5
             before = self._bounded[:, chosen]
             self._bounded[:, chosen] = bernstein(before, state.units[chosen], moved, self._log_level)
-        state.units[chosen] += number
-        state.total[chosen], state.size[chosen] = totals[last], sizes[last]
+        state.units[chosen] += len(differences)
+        state.total[chosen], state.size[chosen] = totals, sizes
         self._evidence[:, chosen] = after
-        return settled, number
 
     def _take_complete(
         self, of_units: Mapping[str, Sequence[int]], names: Sequence[str], scores: np.ndarray, *, clustered: bool
@@ -510,27 +522,25 @@ class Monitor(StudyResult):
 
     def document(self) -> Document:
         """What is settled, and which systems may stop."""
-        pairs, needed = self.pairs, self.needed
-        settled, size = sum(each.settled_at is not None for each in pairs), max(each.units for each in pairs)
-        verb = "is" if 1 in (settled, len(pairs)) else "are"
         most = "" if self.largest is None else f" of at most {self.largest:,}"
+        counted = f"{words.count(int(self._state.units.max()), self.unit)}{most}"
+        if self.goal == "best":
+            made = {"goal": "best", "keep": self.keep, "alpha": self.alpha, "largest": self.largest}
+            said, lines, table = best_words(self.standings, self.keep, self.alpha, self.unit, going_on=not self.stop)
+            verdict = f"{'Stop' if self.stop else 'Go on'} after {counted}: {said}."
+            lines += [*self._waits(), "", *table, "", signature_line(study="monitor", **made)]
+            return Document("Monitor", counted, verdict, lines)
+        pairs, needed = self.pairs, self.needed
+        settled = sum(each.settled_at is not None for each in pairs)
+        verb = "is" if 1 in (settled, len(pairs)) else "are"
         said = f"{settled:,} of {words.count(len(pairs), 'pair')} {verb} settled"
-        counted = f"{words.count(size, self.unit)}{most}"
         rate = f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks"
         verdict, lines = f"{'Go on' if needed else 'Stop'} after {counted}: {said}.", list[Block]([rate])
         lines.append(f"The order of the {self.unit}s must be random: shuffle what is sorted.")
         lines += [self._estimate(pairs)] if needed else []
         if needed and (free := [name for name in self.systems if name not in needed]):
             lines.append(f"{words.count(len(free), 'system')} may stop: {words.first_of(free, 4)}")
-        number = len(self.waiting)
-        if self.largest is not None and size + number > self.largest:
-            given = words.count(size + number, self.unit)
-            lines.append(f"warning: {given} of at most {self.largest:,}; the largest number is that of all")
-        if needed and number:
-            waits = f"{words.count(number, self.unit)} {'waits' if number == 1 else 'wait'} for results of some system"
-            ends = self.largest is not None and size + number >= self.largest
-            must = f": complete {'it' if number == 1 else 'them'}, no other {self.unit}s are left" if ends else ""
-            lines.append(f"{waits}, such as {self.waiting[0]!r}{must}")
+        lines += self._waits()
         shown = sorted(pairs, key=lambda each: each.settled_at or math.inf)[:_SHOWN]
         spec, level = words.number_spec([each.delta for each in shown]), words.percent(1.0 - self.alpha)
         columns = {
@@ -557,6 +567,19 @@ class Monitor(StudyResult):
         lines += ["", signature_line(study="monitor", **made)]
         return Document("Monitor", counted, verdict, lines)
 
+    def _waits(self) -> list[str]:
+        """Which units wait for results, and whether there are more than can be."""
+        size, number, lines = int(self._state.units.max()), len(self.waiting), list[str]()
+        if self.largest is not None and size + number > self.largest:
+            given = words.count(size + number, self.unit)
+            lines.append(f"warning: {given} of at most {self.largest:,}; the largest number is that of all")
+        if self.needed and number:
+            waits = f"{words.count(number, self.unit)} {'waits' if number == 1 else 'wait'} for results of some system"
+            ends = self.largest is not None and size + number >= self.largest
+            must = f": complete {'it' if number == 1 else 'them'}, no other {self.unit}s are left" if ends else ""
+            lines.append(f"{waits}, such as {self.waiting[0]!r}{must}")
+        return lines
+
     def _estimate(self, pairs: Sequence[MonitoredPair]) -> str:
         """About how many more units are needed, in a sentence."""
         opened = [each for each in pairs if each.settled_at is None and {each.a, each.b} <= {*self.needed}]
@@ -577,8 +600,9 @@ class Monitor(StudyResult):
     def _fields(self) -> dict[str, Any]:
         """What the JSON has: what is known, all that `from_json` needs to go on, and a checksum of both."""
         held = {"ids": self._ids, "clusters": list(self._clusters), "columns": self._columns.tolist()}
+        held["systems"] = self._of_systems.tolist()
         known = {name: getattr(self, name) for name in ("needed", "stop", "unit", "waiting")}
-        known["pairs"] = self._rows()
+        known["standings" if self.goal == "best" else "pairs"] = self._rows()
         fields = {"made": {name: getattr(self, name) for name in _MADE}, **known, "state": held}
         return fields | {CHECKSUM: checksum_of(fields)}
 
@@ -597,13 +621,15 @@ class Monitor(StudyResult):
             if held.pop("schema") != "sigjax-monitor/1" or held[CHECKSUM] != checksum_of(held):
                 raise ValueError
             monitor, state = cls(**held["made"]), held["state"]
-            columns, digests = np.array(state["columns"], np.float64), state["ids"].values()
+            columns, of_systems = (np.array(state[name], np.float64) for name in ("columns", "systems"))
+            digests = state["ids"].values()
             labels = [held["unit"], *held["waiting"], *state["ids"], *state["clusters"]]
-            if not np.isfinite(columns).all() or not all(isinstance(label, str) for label in labels):
+            shapes = (monitor._columns.shape, monitor._of_systems.shape)
+            if not all(isinstance(label, str) for label in labels) or not all(map(_DIGEST.fullmatch, digests)):
                 raise ValueError
-            if columns.shape != monitor._columns.shape or not all(map(_DIGEST.fullmatch, digests)):
+            if (columns.shape, of_systems.shape) != shapes or not np.isfinite([columns.sum(), of_systems.sum()]).all():
                 raise ValueError
-            monitor._columns[:] = columns
+            monitor._columns[:], monitor._of_systems[:] = columns, of_systems
             monitor.unit, monitor.waiting = held["unit"], tuple(held["waiting"])
             monitor._ids, monitor._clusters = dict(state["ids"]), dict.fromkeys(state["clusters"])
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError):  # InputError, too
@@ -672,6 +698,15 @@ class MonitorOptions:
     correction: MonitorCorrection = option(
         "ebh", "ebh: false discovery rate; holm: any false finding; none: each pair.", group="Main options"
     )
+    goal: Goal = option(
+        "pairs",
+        "pairs: settle pairs; best: find the best systems, and drop the others.",
+        "The goal best needs fewer results, and no correction.",
+        group="Main options",
+    )
+    keep: int = option(
+        1, "How many best systems are looked for (goal best).", least=1, most=10**6, group="Main options"
+    )
     baseline: str | None = same(Settings, "baseline")
     largest: int | None = option(
         None, "The largest number of instances or clusters: stop there, too.", least=1, most=10**9, group="Main options"
@@ -727,6 +762,8 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         binary=evaluation.metric.name == ACCURACY.name and units is None,
         bounds=bounds if all(map(math.isfinite, bounds)) else None,
         higher_is_better=evaluation.metric.higher_is_better,
+        goal=options.goal,
+        keep=options.keep,
     )
     if seen is not None and (other := [name for name in _MADE if getattr(seen, name) != getattr(chosen, name)]):
         raise InputError(f"{os.fspath(kept or '')}: has other {other[0]} than these files; give another file")
@@ -761,22 +798,3 @@ def _check_counted(
             what = "with other scores than these files have" if name in now[bits] else "which these files lack"
             what = f"{name!r} was counted, {what}; what was counted must stay: restore it, or give another file"
             raise InputError(f"{os.fspath(kept or '')}: {what}")
-
-
-def refuse_zero(missing: Missing) -> None:
-    """Refuse to count missing results as 0."""
-    if missing == "zero":
-        raise InputError(f"{Hint('missing')}: results still to come are not 0; write failures into the files as 0")
-
-
-def mean_scores(
-    data: Any, options: Any, what: str, missing: Missing = "pairwise"
-) -> tuple[EvaluationRecord, np.ndarray, Sequence[str] | None]:
-    """One evaluation by a mean over instances, the scores `[system, instance]`, and labels of units, if there are."""
-    evaluation = by_one_metric(data, options.read, missing=missing, progress=options.progress)
-    stats, present = evaluation.stats, slice(None) if evaluation.present is None else evaluation.present
-    is_mean = getattr(evaluation.metric, "score", None) is mean_score and (stats[..., 1][present] == 1).all()
-    if not is_mean or evaluation.weights is not None:
-        raise InputError(f"{what} takes a mean of one score per instance, and {evaluation.metric.name} is none")
-    units = evaluation.clusters or (evaluation.ids if evaluation.runs else None)
-    return evaluation, stats[..., 0].astype(np.float64), units

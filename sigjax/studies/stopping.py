@@ -18,15 +18,17 @@ from sigjax.records.options import check, option, same, takes
 from sigjax.report.document import Block, Document
 from sigjax.report.plots import BLUE, GREY, set_words
 from sigjax.run.context import progress_bar
+from sigjax.studies.best import Goal
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
-from sigjax.studies.monitor import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions, mean_scores
+from sigjax.studies.monitor import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions
 from sigjax.studies.study import PANEL, Study, in_units, study_signature
-from sigjax.studies.trials import StudyOptions, signed_data
+from sigjax.studies.trials import StudyOptions, mean_scores, signed_data
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _STEPS = 50
+RATES: dict[Goal, str] = {"pairs": "", "best": "probability that a given best system is dropped"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +38,8 @@ class StoppingOptions:
     read: Mapping[str, Any] | None = same(MonitorOptions, "read")
     confidence_level: float = same(MonitorOptions, "confidence_level")
     correction: MonitorCorrection = same(MonitorOptions, "correction")
+    goal: Goal = same(MonitorOptions, "goal")
+    keep: int = same(MonitorOptions, "keep")
     baseline: str | None = same(Settings, "baseline")
     orders: int = option(100, "Random orders.", least=1, most=100_000, group="Main options")
     cost: float | None = option(
@@ -52,15 +56,18 @@ class Stopping(Study):
     Attributes:
         num_units: number of units: clusters, where there are some.
         needed: mean share of the results (of a system on an instance) until the monitor stops each system.
-        at_settling: mean share of the units after which pairs are settled; None where none ever is.
-        found: number of pairs in which the permutation test on all instances finds a difference.
-        kept: mean share of these that the monitor settles; None where there are none.
+        at_settling: mean share of the units after which pairs are settled (systems are dropped); None where none is.
+        found: number of pairs in which the permutation test on all instances finds a difference; for the goal best,
+            of systems with the `keep` highest scores on all instances, ties included.
+        kept: mean share of these that the monitor settles, or keeps; None where there are none.
+        left: mean number of systems that are left at the end, for the goal best.
         false_stops: number of orders, with the outputs of all systems swapped at random, in which any pair is settled;
-            where nothing is adjusted for, the first pair.
+            where nothing is adjusted for, the first pair; for the goal best, in which the first system is dropped.
         false_interval: Clopper-Pearson interval (95%) of their share, which is meant to be alpha at most.
         cost: of all results; None where that of one is not given.
         saved: the mean part of it that is saved.
-        curve: mean share of the differences found that are settled after 1/50, 2/50, ... of the units.
+        curve: mean share of the differences found that are settled after 1/50, 2/50, ... of the units; for the goal
+            best, of all systems that are dropped.
     """
 
     systems: tuple[str, ...]
@@ -72,6 +79,7 @@ class Stopping(Study):
     at_settling: float | None
     found: int
     kept: float | None
+    left: float | None
     false_stops: int
     false_interval: Interval
     cost: float | None
@@ -79,26 +87,33 @@ class Stopping(Study):
     curve: tuple[float, ...]
     alpha: float
     correction: MonitorCorrection
+    goal: Goal
+    keep: int
     signature: str
 
     def document(self) -> Document:
         """How many of the results are needed, and what is found."""
         found = f"it finds {self.kept or 0.0:.0%} of the {words.count(self.found, 'difference')} of the full test"
         which, share = "the first" if self.correction == "none" else "any", self.false_stops / self.orders
+        event, settled = f"{which} pair is settled", "a pair that is settled is settled"
+        if self.left is not None:
+            best = "the best system" if self.found == 1 else f"the best {self.found} systems"
+            found = f"it keeps {best} in {self.kept:.0%} of the orders, and leaves {self.left:.3g} on average"
+            event, settled = "the first system is dropped", "a system that is dropped is dropped"
         size = f"{words.metric_title(self.metric)} on {in_units(self)}, {words.count(len(self.systems), 'system')}"
         lines: list[Block] = [
             found if self.found else "the full test finds no difference",
             f"{size}; means over {words.count(self.orders, 'random order')}",
-            f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}",
+            f"{RATES[self.goal] or OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}",
             "",
         ]
         if self.saved is not None:
             lines.append(f"saved: {self.saved:,.2f} of {self.cost:,.2f}")
         if self.at_settling is not None:
-            lines.append(f"a pair that is settled is settled after {self.at_settling:.0%} of the instances (mean)")
+            lines.append(f"{settled} after {self.at_settling:.0%} of the instances (mean)")
         ends = words.format_interval(self.false_interval, ".3f")
         lines.append(
-            f"false stops: with swapped outputs, {which} pair is settled in {share:.3f} of the orders, 95% interval "
+            f"false stops: with swapped outputs, {event} in {share:.3f} of the orders, 95% interval "
             f"{ends}; nominal: at most {self.alpha:.3g}"
         )
         lines += ["", self.signature]
@@ -108,12 +123,15 @@ class Stopping(Study):
         yield PANEL, self._draw
 
     def _draw(self, axes: Axes) -> None:
-        at = np.arange(_STEPS + 1) / _STEPS
-        axes.step(at, [0.0, *self.curve], where="post", color=BLUE, linewidth=1.2, label="differences settled")
+        at, label = np.arange(_STEPS + 1) / _STEPS, "dropped" if self.goal == "best" else "differences settled"
+        axes.step(at, [0.0, *self.curve], where="post", color=BLUE, linewidth=1.2, label=label)
         axes.axvline(self.needed, color=GREY, linewidth=0.8, linestyle="--", label="share of results needed")
         axes.set_ylim(0.0, 1.02)
-        title = f"{words.metric_title(self.metric)}: differences of the full test that the monitor has settled"
-        set_words(axes, title, "share of the instances", "share of differences")
+        what = "differences of the full test that the monitor has settled"
+        what, of = (
+            (what, "differences") if self.goal == "pairs" else ("systems that the monitor has dropped", "systems")
+        )
+        set_words(axes, f"{words.metric_title(self.metric)}: {what}", "share of the instances", f"share of {of}")
 
 
 @takes(StoppingOptions)
@@ -146,10 +164,20 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
     alpha = Settings(confidence_level=options.confidence_level).alpha
     made = {"alpha": alpha, "correction": options.correction, "baseline": options.baseline, "largest": number}
     made |= {"binary": evaluation.metric.name == ACCURACY.name and labels is None}
+    made |= {"goal": options.goal, "keep": options.keep, "higher_is_better": evaluation.metric.higher_is_better}
     new: Callable[[], Monitor] = partial(Monitor, evaluation.systems, **made)
-    full = compare(evaluation, correction=OF_INVERSE[options.correction][0], interval="none", progress=False, **rates)
-    finds = {frozenset((each.a, each.b)) for each in full if words.is_significant(each)}
-    names = [(each.a, each.b) for each in new().pairs]
+    best = options.goal == "best"
+    if best:
+        totals = units.sum(axis=1) * (1.0 if evaluation.metric.higher_is_better else -1.0)
+        least = np.sort(totals)[-options.keep]
+        names: list[tuple[str, ...]] = [(name,) for name in evaluation.systems]
+        wanted = totals >= least - 1e-9 * np.abs(totals).max()
+    else:
+        correction = OF_INVERSE[options.correction][0]
+        full = compare(evaluation, correction=correction, interval="none", progress=False, **rates)
+        finds = {frozenset((each.a, each.b)) for each in full if words.is_significant(each)}
+        names = [(each.a, each.b) for each in new().pairs]
+        wanted = np.array([frozenset(pair) in finds for pair in names])
     times, used, false_stops = np.empty((options.orders, len(names))), 0, 0
     with progress_bar("orders", options.orders, visible=options.progress) as advance:
         for r in range(options.orders):
@@ -157,17 +185,30 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
             order = np.argsort(draws.words(keys[:1], number + number % 2)[0, :number])
             replay = new()
             replay.update(units[:, order])
-            times[r] = [each.settled_at or np.inf for each in replay.pairs]
-            for name in evaluation.systems:  # until its last pair is settled
-                until = max(time for time, pair in zip(times[r], names, strict=True) if name in pair)
-                used += int(sizes[order[: int(min(until, number))]].sum())
+            if best:
+                gone = {each.system: each.dropped_at or np.inf for each in replay.standings}
+                times[r] = [gone[name] for name in evaluation.systems]
+                last = max((time for time in times[r] if time < np.inf), default=np.inf)
+                if (times[r] == np.inf).sum() <= options.keep:  # then all stop
+                    until = np.minimum(times[r], last)
+                else:
+                    until = times[r]
+            else:  # until the last pair of a system is settled
+                times[r] = [each.settled_at or np.inf for each in replay.pairs]
+                of_pairs = [*zip(times[r], names, strict=True)]
+                until = [max(time for time, pair in of_pairs if name in pair) for name in evaluation.systems]
+            used += sum(int(sizes[order[: int(min(each, number))]].sum()) for each in until)
             chance = draws.words(keys[1:], units.size + units.size % 2)[0, : units.size].reshape(units.shape)
             swapped = np.take_along_axis(units, np.argsort(chance, axis=0), axis=0)
-            stops = new().update(swapped[:, order])
-            false_stops += names[0] in stops if options.correction == "none" else bool(stops)
+            stops = (null := new()).update(swapped[:, order])
+            if best:
+                first = evaluation.systems[0]
+                false_stops += any(each.dropped_at for each in null.standings if each.system == first)
+            else:
+                false_stops += names[0] in stops if options.correction == "none" else bool(stops)
             advance(r + 1)
-    settled, significant = np.isfinite(times), np.array([frozenset(pair) in finds for pair in names])
-    needed, found = used / (options.orders * values.size), int(significant.sum())
+    settled, found = np.isfinite(times), int(wanted.sum())
+    needed, drawn = used / (options.orders * values.size), times if best else times[:, wanted]
     steps = np.arange(1, _STEPS + 1) / _STEPS * number
     cost, runs = None if options.cost is None else options.cost * values.size, signed_data(evaluation)["runs"]
     return Stopping(
@@ -179,13 +220,16 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
         needed=needed,
         at_settling=float(times[settled].mean() / number) if settled.any() else None,
         found=found,
-        kept=float(settled[:, significant].mean()) if found else None,
+        kept=float((settled != best)[:, wanted].mean()) if found else None,
+        left=float((~settled).sum(axis=1).mean()) if best else None,
         false_stops=false_stops,
         false_interval=proportion_interval(false_stops, options.orders, PROPORTION_LEVEL),
         cost=cost,
         saved=None if cost is None else (1.0 - needed) * cost,
-        curve=tuple(float((times[:, significant] <= step).mean()) if found else 0.0 for step in steps),
+        curve=tuple(float((drawn <= step).mean()) if drawn.size else 0.0 for step in steps),
         alpha=alpha,
         correction=options.correction,
+        goal=options.goal,
+        keep=options.keep,
         signature=study_signature("stopping", options, metric=evaluation.metric.name, units=number, runs=runs),
     )

@@ -20,8 +20,20 @@ from sigjax.comparison.options import CompareOptions
 from sigjax.exact.plans import Plan
 from sigjax.formats.reading import read_data
 from sigjax.metrics import check_score, origins
+from sigjax.metrics.ratios import mean_score
 from sigjax.readers.options import ReadOptions
-from sigjax.records import Alternative, Comparisons, Device, EvaluationRecord, Hint, InputError, Metric, Settings, Test
+from sigjax.records import (
+    Alternative,
+    Comparisons,
+    Device,
+    EvaluationRecord,
+    Hint,
+    InputError,
+    Metric,
+    Missing,
+    Settings,
+    Test,
+)
 from sigjax.records.options import option, same, values
 from sigjax.resample.draws import STREAMS, Draws, swap
 from sigjax.resample.units import Units, make_units
@@ -254,3 +266,22 @@ def signed_data(evaluation: EvaluationRecord) -> dict[str, str | int | None]:
     """What a signature says of runs and strata, if there are any."""
     strata = None if evaluation.strata is None else len(set(evaluation.strata))
     return {"runs": str(evaluation.size) or None, "strata": strata}
+
+
+def refuse_zero(missing: Missing) -> None:
+    """Refuse to count missing results as 0."""
+    if missing == "zero":
+        raise InputError(f"{Hint('missing')}: results still to come are not 0; write failures into the files as 0")
+
+
+def mean_scores(
+    data: Any, options: Any, what: str, missing: Missing = "pairwise"
+) -> tuple[EvaluationRecord, np.ndarray, Sequence[str] | None]:
+    """One evaluation by a mean over instances, the scores `[system, instance]`, and labels of units, if there are."""
+    evaluation = by_one_metric(data, options.read, missing=missing, progress=options.progress)
+    stats, present = evaluation.stats, slice(None) if evaluation.present is None else evaluation.present
+    is_mean = getattr(evaluation.metric, "score", None) is mean_score and (stats[..., 1][present] == 1).all()
+    if not is_mean or evaluation.weights is not None:
+        raise InputError(f"{what} takes a mean of one score per instance, and {evaluation.metric.name} is none")
+    units = evaluation.clusters or (evaluation.ids if evaluation.runs else None)
+    return evaluation, stats[..., 0].astype(np.float64), units

@@ -17,7 +17,7 @@ import sigjax
 from sigjax import InputError, Monitor
 from sigjax.cli import _run
 from sigjax.run.shards import checksum_of
-from sigjax.studies.monitor import beta_mixture, log_e_values
+from sigjax.studies.eprocess import beta_mixture, log_e_values
 
 UNCHECKED = ("schema", "checksum")
 EFFECTS = 4.0 / 2.0 ** np.arange(6)

@@ -1,0 +1,122 @@
+r"""The best systems while results come in: which may still be among the best, and which may stop?
+
+**The rule.** Let $E_{jk}$ be the evidence that rival j is better than system k (one side, see `eprocess`). If k is a
+best system, no rival is better, so each $E_{jk}$ has mean 1 at most whenever one stops, and so has $E_k$, the mean over
+all rivals. k is dropped, and needs no more results, as soon as $E_k \ge 1 / \alpha$. So a given best system is ever
+dropped with probability at most $\alpha$ (Ville 1939), however many systems there are and however they depend on each
+other. Of the best `keep` systems, up to keep - 1 rivals are better than one of them: $E_k$ is then the mean of the
+smallest (systems - keep), which is at most the mean over the rivals that are not better.
+
+Evidence from a dropped rival stays as it was. Arnold et al. (2026), "Sequential model confidence sets", arXiv
+2404.18678.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+import sigjax.report.words as words
+from sigjax.report.document import Block
+from sigjax.report.sections import Table
+from sigjax.studies.study import more_in_json
+
+Goal = Literal["pairs", "best"]
+_SHOWN = 50
+"""Systems in the text."""
+
+
+def evidence_against(sides: np.ndarray, members: np.ndarray, number: int, keep: int) -> np.ndarray:
+    """Logarithms of $E_k$ `[..., system]` for a `number` of systems, from those of pairs `members` `[pair, 2]`.
+
+    `sides` `[side, ..., pair]` are for the first system of a pair, and for the second.
+
+    >>> members = np.array([[0, 1], [0, 2], [1, 2]])
+    >>> sides = np.log([[4.0, 9.0, 2.0], [0.5, 0.1, 0.6]])  # the first system is better than both others
+    >>> np.exp(evidence_against(sides, members, 3, keep=1)).round(2)
+    array([0.3, 2.3, 5.5])
+    >>> np.exp(evidence_against(sides, members, 3, keep=2)).round(2)
+    array([0.1, 0.6, 2. ])
+    """
+    first, second = members.T
+    of_rivals = np.full((*sides.shape[1:-1], number, number), -np.inf)
+    of_rivals[..., second, first], of_rivals[..., first, second] = sides
+    smallest = np.sort(of_rivals, axis=-1)[..., 1 : 1 + number - keep]  # of a system itself it is 0
+    return np.logaddexp.reduce(smallest, axis=-1) - math.log(number - keep)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A system, as far as it is known whether it is among the best.
+
+    Attributes:
+        delta: mean score minus that of the system that has least evidence against it, on the units of both.
+        log10_e: base-10 logarithm of $E_k$, which stays as it is when the system is dropped.
+        p_value: 1 over the largest $E_k$, at most 1: of the hypothesis that it is among the best, whenever one looks.
+        dropped_at: the number of units after which it was dropped; None where it may still be among the best.
+    """
+
+    system: str
+    delta: float
+    log10_e: float
+    p_value: float
+    dropped_at: int | None
+
+
+def standings_of(
+    systems: Sequence[str],
+    members: np.ndarray,
+    means: np.ndarray,
+    log_e: np.ndarray,
+    largest: np.ndarray,
+    dropped_at: np.ndarray,
+) -> tuple[Standing, ...]:
+    """Systems that may be among the best, then those that were dropped last.
+
+    `means` `[pair]` are of the differences of pairs; logarithms of $E_k$ now and at its `largest`, and `dropped_at`
+    (0 where it was not) are `[system]`.
+    """
+    deltas = np.zeros((len(systems),) * 2)
+    deltas[tuple(members.T)], deltas[tuple(members.T[::-1])] = means, -means
+    order = np.lexsort([log_e, -np.where(dropped_at > 0, dropped_at, math.inf)]).tolist()
+    return tuple(
+        Standing(
+            system=systems[k],
+            delta=float(deltas[k, order[0]]),
+            log10_e=float(log_e[k]) / math.log(10.0),
+            p_value=math.exp(-max(float(largest[k]), 0.0)),
+            dropped_at=int(dropped_at[k]) or None,
+        )
+        for k in order
+    )
+
+
+def best_words(
+    standings: Sequence[Standing], keep: int, alpha: float, unit: str, *, going_on: bool
+) -> tuple[str, list[Block], list[Block]]:
+    """How many systems are left, sentences on them, and the table with what follows it."""
+    left = [each.system for each in standings if each.dropped_at is None]
+    gone = [each.system for each in standings if each.dropped_at]
+    what = "the best" if keep == 1 else f"among the best {keep}"
+    said = f"{len(left):,} of {words.count(len(standings), 'system')} may be {what}"
+    if len(left) <= keep:
+        said = f"{words.first_of(left, 4)} {'is' if len(left) == 1 else 'are'} {what}"
+    lines: list[Block] = [f"May stop: {words.first_of(gone, 8)}"] if gone else []
+    if keep < len(left) <= 8:
+        lines.append(f"{'Left' if going_on else 'Not told apart'}: {words.first_of(left, 8)}")
+    rate = f"with probability at most {alpha:.3g}, however often you look"
+    lines.append(f"A system that is {what} is dropped {rate}.")
+    lines.append(f"The order of the {unit}s must be random: shuffle what is sorted.")
+    shown = standings[:_SHOWN]
+    spec, at = words.number_spec([each.delta for each in shown]), f"dropped at{' cluster' * (unit == 'cluster')}"
+    columns = {
+        "system": [each.system for each in shown],
+        "delta to the first": [f"{each.delta:+{spec}}" for each in shown],
+        f"p (is {what})": [words.format_p(each.p_value, threshold=alpha) for each in shown],
+        at: [f"{each.dropped_at:,}" if each.dropped_at else "left" for each in shown],
+    }
+    return said, lines, [Table.of(columns, names=(0,)), *more_in_json(len(standings) - len(shown), "system")]
