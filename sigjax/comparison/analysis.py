@@ -405,9 +405,10 @@ def _together(
     evaluation: EvaluationRecord, subsets: Sequence[Subset], tested: Sequence[Tested], settings: Settings
 ) -> Tested:
     """The pairs of an evaluation by each test, and its systems, in the order of the data."""
-    tables = [pairs for pairs, _ in tested if pairs]
-    order = np.argsort(np.concatenate([subset.pairs for subset in subsets])) if len(tables) > 1 else slice(None)
-    pairs: dict[Test, Comparisons] = {}
+    if len(tested) == 1:
+        return tested[0]
+    tables, pairs = [pairs for pairs, _ in tested if pairs], dict[Test, Comparisons]()
+    order = np.argsort(np.concatenate([subset.pairs for subset in subsets]))
     for test in settings.tests:
         pairs[test] = Comparisons.joined([table[test] for table in tables]).at(order)
     systems, index = Columns.joined([each for _, each in tested]), {k: i for i, k in enumerate(evaluation.systems)}

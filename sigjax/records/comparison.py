@@ -379,6 +379,12 @@ class Columns:
 
     Args:
         columns: in any order. All have equally many rows.
+
+    Example:
+        >>> tested = Columns({"score": Column(np.array([0.5, 0.7])), "name": Column.of(["A", "B"])})
+        >>> ranked = tested.at([1, 0]).with_columns({"rank": Column.of([1, 2], int)})
+        >>> ranked.values("name"), ranked.values("rank"), len(Columns.joined([tested, tested]))
+        (['B', 'A'], [1, 2], 4)
     """
 
     def __init__(self, columns: Mapping[str, Column]) -> None:

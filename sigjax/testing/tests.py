@@ -1,9 +1,9 @@
 """How a problem is tested, step by step, whatever kind its metric is of.
 
 What can be tested without sampling is (`exact_permutation`, `exact_bootstrap`), and the rest is sampled: swaps are
-counted (`swap_counter`), and bootstrap scores drawn (`replicates`, `drawn_bootstrap`). Nothing else asks which of the
-two kinds a problem is of. **Spreads** are the standard error and the ends of the interval of each score, then of each
-delta, `[target, 3]`; NaN where there is none.
+counted (`swap_counter`), and bootstrap scores drawn (`replicates`, `drawn_bootstrap`). Metrics of sums and metrics of
+whole columns go different ways from here. **Spreads** are the standard error and the ends of the interval of each
+score, then of each delta, `[target, 3]`; NaN where there is none.
 """
 
 from __future__ import annotations
