@@ -59,10 +59,10 @@ from sigjax.testing.problem import Problem, SumsProblem, pairs_of
 from sigjax.testing.tests import (
     bootstrap_plan,
     drawn_bootstrap,
-    draws,
     draws_jointly,
     exact_bootstrap,
     exact_permutation,
+    needs_draws,
     open_rows,
     problem_of,
     replicates,
@@ -307,7 +307,7 @@ def run_tests(
     if "permutation" in settings.tests:
         pairs["permutation"] = exact_permutation(problem, context)
     tested, spreads = exact_bootstrap(problem, context, plan)
-    num_swapped, is_drawn = len(open_rows(pairs.get("permutation"))), draws(problem, tested, spreads)
+    num_swapped, is_drawn = len(open_rows(pairs.get("permutation"))), needs_draws(problem, tested, spreads)
     context = sized(problem, context, num_swapped, draws=is_drawn and drawn is None)
     pieces = partial(replicates, problem) if drawn is None else lambda run: iter([(run.start, drawn)])
     if num_swapped:
