@@ -163,7 +163,7 @@ def drawn_bootstrap(
 
 
 def with_closed_intervals(problem: Problem, spreads: np.ndarray | None, context: Context, joint: int = 1) -> np.ndarray:
-    """The spreads `[target, 3]` where they are no draws'; NaN where there are none."""
+    """The spreads `[target, 3]` in closed form where the settings ask for them, else those given; NaN for none."""
     if not context.checkpoint.is_part:
         with context.progress_bar("intervals"):
             closed = closed_intervals(problem, joint)
