@@ -60,10 +60,10 @@ from sigjax.testing.problem import Problem, SumsProblem, pairs_of
 from sigjax.testing.tests import (
     bootstrap_plan,
     drawn_bootstrap,
-    draws,
     draws_jointly,
     exact_bootstrap,
     exact_permutation,
+    needs_draws,
     open_rows,
     problem_of,
     replicates,
@@ -308,7 +308,7 @@ def run_tests(
     if "permutation" in settings.tests:
         pairs["permutation"] = exact_permutation(problem, context)
     tested, spreads = exact_bootstrap(problem, context, plan)
-    num_swapped, is_drawn = len(open_rows(pairs.get("permutation"))), draws(problem, tested, spreads)
+    num_swapped, is_drawn = len(open_rows(pairs.get("permutation"))), needs_draws(problem, tested, spreads)
     context = sized(problem, context, num_swapped, draws=is_drawn and drawn is None)
     pieces = partial(replicates, problem) if drawn is None else lambda run: iter([(run.start, drawn)])
     if num_swapped:
@@ -406,9 +406,10 @@ def _together(
     evaluation: EvaluationRecord, subsets: Sequence[Subset], tested: Sequence[Tested], settings: Settings
 ) -> Tested:
     """The pairs of an evaluation by each test, and its systems, in the order of the data."""
-    tables = [pairs for pairs, _ in tested if pairs]
-    order = np.argsort(np.concatenate([subset.pairs for subset in subsets])) if len(tables) > 1 else slice(None)
-    pairs: dict[Test, Comparisons] = {}
+    if len(tested) == 1:
+        return tested[0]
+    tables, pairs = [pairs for pairs, _ in tested if pairs], dict[Test, Comparisons]()
+    order = np.argsort(np.concatenate([subset.pairs for subset in subsets]))
     for test in settings.tests:
         pairs[test] = Comparisons.joined([table[test] for table in tables]).at(order)
     systems, index = Columns.joined([each for _, each in tested]), {k: i for i, k in enumerate(evaluation.systems)}

@@ -62,7 +62,7 @@ from sigjax.run.shards import (
     merge_shards,
     tallies_of_report,
 )
-from sigjax.testing.deltas import DeltaDistribution, drawn, exact_bootstrap_deltas, first_replicates, null_deltas
+from sigjax.testing.deltas import DeltaDistribution, bootstrap_deltas, first_replicates, null_deltas
 from sigjax.testing.problem import Problem, SumsProblem, check_finite, pairs_of
 from sigjax.testing.tests import problem_of
 from sigjax.version import __version__
@@ -159,15 +159,6 @@ def distributions_of(
     def replicates_by(metric: str) -> np.ndarray:
         return first_replicates(problem_by(metric))
 
-    def bootstrap_deltas(metric: str, pair: Problem, systems: tuple[int, int]) -> DeltaDistribution:
-        if not isinstance(pair, SumsProblem):
-            of_a, of_b = first_replicates(pair)  # these two alone: every score is a call
-        elif (known := exact_bootstrap_deltas(pair)) is not None:
-            return known
-        else:
-            of_a, of_b = replicates_by(metric)[list(systems)]
-        return drawn(of_a - of_b)
-
     def distribution(metric: str, a: str, b: str, test: Test) -> Distribution | None:
         evaluation = by_metric[metric]
         if evaluation.present is not None:
@@ -180,7 +171,10 @@ def distributions_of(
         if test == "bootstrap" and no_sample or test == "permutation" and studentizes:
             return None
         with checks.named_errors([evaluation], settings):
-            known = null_deltas(pair) if test == "permutation" else bootstrap_deltas(metric, pair, systems)
+            if test == "permutation":
+                known = null_deltas(pair)
+            else:
+                known = bootstrap_deltas(pair, lambda: replicates_by(metric)[list(systems)])
             check_finite(known.deltas[None], [systems])
         bins = (tuple(column.tolist()) for column in _binned(pair, known, test))
         return Distribution(a, b, metric, test, pair.hypotheses.delta((0, 1)), *bins, resamples=known.resamples)

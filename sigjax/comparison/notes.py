@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain, combinations
+from itertools import combinations
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class Draft:
     @property
     def units(self) -> list[int]:
         """The number of units of each of these, which where results are missing may be another for each."""
-        return [units for table in self.tables for units in table.column("units").distinct()]
+        return [units for table in self.tables for (units,) in table.distinct("units")]
 
 
 def notes_of(
@@ -425,7 +425,7 @@ def _reach(draft: Draft) -> list[str]:
         notes += out_of_reach(joined, of_what, settings, budget)
     num_hypotheses = sum(len(each.tables[0]) for each in families[0])
     for family in families if draft.of_suite else families[:1]:
-        fewest = min(units for each in family for units in each.tables[0].column("units").distinct())
+        fewest = min(units for each in family for (units,) in each.tables[0].distinct("units"))
         named = f"warning: {family[0].metric}: " if draft.of_suite and len(families) > 1 else "warning: "
         notes += [note.replace("warning: ", named) for note in too_few_units(fewest, num_hypotheses, settings)]
     if settings.design == "models":
@@ -543,21 +543,23 @@ def _first_pairs(pairs: Comparisons) -> str:
 
 def _intervals(draft: Draft) -> list[str]:
     """Of which kind intervals are, and where they are missing, or known to miss the truth."""
-    pairs, systems = (table.at(table.column("standard_error").where_present) for table in draft.tables)
-    tables: tuple[Columns, Columns] = (pairs, systems)
-    by_t = _units_by_t(*tables)
+    names = ("standard_error", "interval", "interval_kind", "units", "degrees")
+    shown: list[Columns] = [table.only(names) for table in draft.tables]
+    pairs, systems = (table.at(table.column("standard_error").where_present) for table in shown)
+    by_t = _units_by_t(pairs, systems)
+    known = sorted({degrees for _, degrees in by_t})
     return [
-        *(_methods(draft, *tables, sorted({degrees for _, degrees in by_t})) if any(map(len, tables)) else ()),
+        *(_methods(draft, pairs, systems, known) if len(pairs) + len(systems) else ()),
         *(_few_units(by_t) if by_t else ()),
-        *_zero_length(*tables),
-        *_missing(draft.settings, *tables),
+        *_zero_length(pairs, systems),
+        *_missing(draft.settings, pairs, systems),
     ]
 
 
 def _units_by_t(*tables: Columns) -> list[tuple[int, float]]:
     """The different numbers of units of intervals by t, with their degrees of freedom."""
-    rows = (zip(*map(table.values, ("units", "degrees")), strict=True) for table in tables)
-    return [each for each in dict.fromkeys(chain.from_iterable(rows)) if each[1] < math.inf]
+    rows = (row for table in tables for row in table.distinct("units", "degrees"))
+    return sorted({(units, degrees) for units, degrees in rows if degrees < math.inf})
 
 
 def _few_differences(draft: Draft) -> list[str]:

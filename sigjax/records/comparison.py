@@ -379,6 +379,12 @@ class Columns:
 
     Args:
         columns: in any order. All have equally many rows.
+
+    Example:
+        >>> tested = Columns({"score": Column(np.array([0.5, 0.7])), "name": Column.of(["A", "B"])})
+        >>> ranked = tested.at([1, 0]).with_columns({"rank": Column.of([1, 2], int)})
+        >>> ranked.values("name"), ranked.values("rank"), Columns.joined([tested, tested]).distinct("name")
+        (['B', 'A'], [1, 2], [('A',), ('B',)])
     """
 
     def __init__(self, columns: Mapping[str, Column]) -> None:
@@ -414,6 +420,13 @@ class Columns:
     def arrays(self, *names: str) -> list[np.ndarray]:
         """The numbers of several fields; NaN or 0 where there is none."""
         return [self._columns[name].values for name in names]
+
+    def distinct(self, *names: str) -> list[tuple[Any, ...]]:
+        """The different rows of columns with labels, of which all rows have one."""
+        labels = [column.labels or () for column in self.columns(*names)]
+        codes = np.unique(np.ravel_multi_index(self.arrays(*names), [len(each) for each in labels]))
+        places = zip(*(each.tolist() for each in np.unravel_index(codes, [len(each) for each in labels])), strict=True)
+        return [tuple(of[place] for of, place in zip(labels, row, strict=True)) for row in places]
 
     def at(self, rows: Any) -> Self:
         """Some of the rows: indices, a mask, or a slice."""

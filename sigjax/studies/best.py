@@ -80,9 +80,9 @@ def standings_of(
     `means` `[pair]` are of the differences of pairs; logarithms of $E_k$ now and at its `largest`, and `dropped_at`
     (0 where it was not) are `[system]`.
     """
-    deltas = np.zeros((len(systems),) * 2)
+    deltas = np.zeros((len(systems), len(systems)))
     deltas[tuple(members.T)], deltas[tuple(members.T[::-1])] = means, -means
-    order = np.lexsort([log_e, -np.where(dropped_at > 0, dropped_at, math.inf)]).tolist()
+    order: list[int] = np.lexsort([log_e, -np.where(dropped_at > 0, dropped_at, math.inf)]).tolist()
     return tuple(
         Standing(
             system=systems[k],

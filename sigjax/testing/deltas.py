@@ -5,6 +5,7 @@ Else it is that of the first resamples of the seed, as many as NumPy draws in ab
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,13 +90,21 @@ def _listed_deltas(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray] | None
     return None
 
 
-def exact_bootstrap_deltas(pair: SumsProblem) -> DeltaDistribution | None:
-    """Deltas of the only pair on all bootstrap resamples; None where they have to be drawn."""
+def bootstrap_deltas(pair: Problem, together: Callable[[], np.ndarray]) -> DeltaDistribution:
+    """Deltas of the only pair on bootstrap resamples: without drawing any where that can be.
+
+    `together` gives the scores `[2, resample]` of the pair that were drawn with those of other systems. A metric that
+    is not a sum draws for the pair alone: every score is a call.
+    """
+    if not isinstance(pair, SumsProblem):
+        of_a, of_b = first_replicates(pair)
+        return drawn(of_a - of_b)
     plan = NotEligible("as asked")
     if pair.settings.method != "montecarlo":
         plan = plan_bootstrap(pair, pair.equivalent, _SECONDS)
     if isinstance(plan, NotEligible):
-        return None
+        of_a, of_b = together()
+        return drawn(of_a - of_b)
     of_sum = sum_distribution(plan.pairs[0, 1])
     values = of_sum.first + of_sum.step * np.arange(len(of_sum.probabilities), dtype=np.float64)
     *scores, origin = scores_at(pair, plan.stat, np.append(values, 0.0))

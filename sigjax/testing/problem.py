@@ -180,7 +180,7 @@ class SumsProblem(Problem):
 
     @classmethod
     def of_evaluation(cls, evaluation: EvaluationRecord, settings: Settings, members: np.ndarray) -> SumsProblem:
-        """As `columns.problem_of`."""
+        """As `tests.problem_of`."""
         metric = evaluation.metric
         assert isinstance(metric, Metric)
         if (nearer := origins(evaluation)) is not None:

@@ -1,9 +1,9 @@
 """How a problem is tested, step by step, whatever kind its metric is of.
 
 What can be tested without sampling is (`exact_permutation`, `exact_bootstrap`), and the rest is sampled: swaps are
-counted (`swap_counter`), and bootstrap scores drawn (`replicates`, `drawn_bootstrap`). Nothing else asks which of the
-two kinds a problem is of. **Spreads** are the standard error and the ends of the interval of each score, then of each
-delta, `[target, 3]`; NaN where there is none.
+counted (`swap_counter`), and bootstrap scores drawn (`replicates`, `drawn_bootstrap`). Metrics of sums and metrics of
+whole columns go different ways from here. **Spreads** are the standard error and the ends of the interval of each
+score, then of each delta, `[target, 3]`; NaN where there is none.
 """
 
 from __future__ import annotations
@@ -127,12 +127,12 @@ def open_rows(pairs: Comparisons | None) -> np.ndarray:
     return np.zeros(0, int) if pairs is None else np.flatnonzero(~pairs.column("p_value").where_present)
 
 
-def draws(problem: Problem, tested: Comparisons | None, spreads: np.ndarray | None) -> bool:
+def needs_draws(problem: Problem, tested: Comparisons | None, spreads: np.ndarray | None) -> bool:
     """Whether bootstrap resamples are drawn, for the test or for the spreads."""
-    return len(open_rows(tested)) > 0 or _draws_spreads(problem, spreads)
+    return len(open_rows(tested)) > 0 or _spreads_need_draws(problem, spreads)
 
 
-def _draws_spreads(problem: Problem, spreads: np.ndarray | None) -> bool:
+def _spreads_need_draws(problem: Problem, spreads: np.ndarray | None) -> bool:
     return spreads is None and bootstraps(problem) and draws_intervals(problem.metric, problem.settings)
 
 
@@ -148,9 +148,9 @@ def drawn_bootstrap(
 
     Also the scores `[system, resample]`, where all of them were drawn and kept.
     """
-    if not draws(problem, tested, spreads):
+    if not needs_draws(problem, tested, spreads):
         return tested, spreads, None
-    settings, uncertain = problem.settings, _draws_spreads(problem, spreads)
+    settings, uncertain = problem.settings, _spreads_need_draws(problem, spreads)
     with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
         exceed, found, replicates = sampled_bootstrap(
             problem, run, pieces, open_rows(tested), uncertain=uncertain, joint_pairs=joint
@@ -164,7 +164,7 @@ def drawn_bootstrap(
 
 
 def with_closed_intervals(problem: Problem, spreads: np.ndarray | None, context: Context, joint: int = 1) -> np.ndarray:
-    """The spreads `[target, 3]` where they are no draws'; NaN where there are none."""
+    """The spreads `[target, 3]` in closed form where the settings ask for them, else those given; NaN for none."""
     if not context.checkpoint.is_part:
         with context.progress_bar("intervals"):
             closed = closed_intervals(problem, joint)
@@ -176,6 +176,6 @@ def with_closed_intervals(problem: Problem, spreads: np.ndarray | None, context:
 def spreads_of(problem: Problem, context: Context) -> np.ndarray:
     """The spreads `[target, 3]` of all scores, then of all deltas, where no test is asked for; NaN where none are."""
     tested, spreads = exact_bootstrap(problem, context)
-    context = sized(problem, context, draws=draws(problem, tested, spreads))
+    context = sized(problem, context, draws=needs_draws(problem, tested, spreads))
     _, spreads, _ = drawn_bootstrap(problem, tested, spreads, partial(replicates, problem), context)
     return with_closed_intervals(problem, spreads, context)

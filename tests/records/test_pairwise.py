@@ -8,8 +8,11 @@ import pytest
 
 from sigjax import Evaluation, InputError, Report, compare, read
 from sigjax.__main__ import main
+from sigjax.comparison.analysis import FACTS, analyse
+from sigjax.records import FIELDS, SystemScore
 from sigjax.records.comparison import Column
 from sigjax.records.settings import adjust
+from sigjax.run.context import Context
 
 SAME = ("score_a", "score_b", "delta", "better", "p_value", "log10_p", "p_interval", "method", "exceed", "error_bound")
 SAME += ("standard_error", "standard_error_unclustered")
@@ -225,3 +228,22 @@ def test_a_run_goes_on_from_its_checkpoint_and_is_read_back(tmp_path):
 def test_an_interval_without_a_low_end_is_none():
     column = Column.unless_nan(np.array([[np.nan, 1.0], [0.0, np.nan], [0.0, 1.0]]))
     assert column.where_present.tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("missing", ["pairwise", "drop"])
+def test_all_results_are_in_two_tables_and_facts_for_notes_are_not_in_the_report(missing):
+    """What a report holds of pairs and systems are the columns that the tests wrote, and no others."""
+    evaluation = Evaluation.from_arrays(numbers("whole"), missing=missing)
+    report = compare(
+        evaluation, test=["permutation", "bootstrap"], interval="percentile", resamples=200, device="numpy"
+    )
+    pairs, systems = analyse([evaluation], report.settings, Context("numpy"))
+    assert pairs.only(FIELDS) == report.comparisons
+    assert tuple(systems.records(SystemScore)) == report.systems
+    sizes = {units for table in (pairs, systems) for (units,) in table.distinct("units")}
+    has = np.ones((5, evaluation.num_instances)) if evaluation.present is None else evaluation.present.astype(float)
+    assert sizes == set((has @ has.T).astype(int).ravel().tolist())
+    for name in FACTS:
+        assert len(pairs.column(name).values) == len(report.comparisons)
+        with pytest.raises(KeyError):
+            report.comparisons.column(name)
