@@ -19,7 +19,7 @@ from sigjax.metrics import METRICS
 from sigjax.multiple.adjustment import most_resamples
 from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, EvaluationRecord, Metric, Note, Settings, Test
 from sigjax.records.settings import adjust
-from sigjax.report.words import count, first_of
+from sigjax.report.words import IDENTICAL, count, first_of
 from sigjax.resample.units import units_of_instances
 from sigjax.run.context import gib, memory_for
 from sigjax.testing.intervals import INTERVALS
@@ -82,9 +82,7 @@ def _identical_systems(draft: Draft) -> list[str]:
     for name, statistics in zip(evaluation.systems, held, strict=True):
         groups.setdefault(statistics.tobytes(), []).append(name)
     return [
-        f"identical on every instance ({evaluation.metric.name}): {', '.join(names)}"
-        for names in groups.values()
-        if len(names) > 1
+        f"{IDENTICAL} ({evaluation.metric.name}): {', '.join(names)}" for names in groups.values() if len(names) > 1
     ]
 
 
