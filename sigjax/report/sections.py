@@ -578,7 +578,7 @@ def systems_table(systems: Sequence[SystemScore], families: Sequence[PairFamily]
     return Table(header, list(zip(*cells, strict=True)), (at.index("system"),), tuple(optional), details)
 
 
-def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tuple[str, list[str]]]:
+def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tuple[str, Sequence[str]]]:
     """The columns of the deltas to the best or the baseline, by what they are: the title and the cells."""
     (reference, pairs), spec = families[0].against(), families[0].delta_spec
     to, names = "best" if settings.baseline is None else "baseline", [one.name for one in families[0].systems]
@@ -587,7 +587,8 @@ def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tup
     texts |= {name: format_number(delta, spec) for name, (delta, _) in deltas.items()}
     intervals = {name: format_interval(interval, spec) for name, (_, interval) in deltas.items()}
     heading = interval_heading(settings, families[0].comparisons.values("joint_pairs"))
-    columns = {"delta": (f"delta to {to}", texts), "delta interval": (heading, intervals)}
+    columns: dict[str, tuple[str, Mapping[str, str]]] = {"delta": (f"delta to {to}", texts)}
+    columns["delta interval"] = heading, intervals
     for family in families:
         if to == "best" and settings.alternative != "two-sided":  # p may be that of the other direction
             continue

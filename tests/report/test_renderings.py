@@ -168,7 +168,7 @@ def test_screens_have_no_tiny_p_and_files_have_all_digits():
 
 def test_a_star_that_more_resamples_could_take_away_has_a_question_mark():
     report = make_report(3, p_of=lambda i, j: 0.0101)
-    pairs = [replace(one, decided=one is not report.comparisons[0]) for one in report.comparisons]
+    pairs = [replace(one, decided=at > 0) for at, one in enumerate(report.comparisons)]
     text = to_text(replace(report, comparisons=tuple(pairs)), width=80)
     assert re.findall(r"0\.0303\*\??", text) == ["0.0303*?", "0.0303*"]
     assert "* p < 0.05; ? undecided" in unwrapped(text)
