@@ -28,7 +28,7 @@ from sphinx.writers.html5 import HTML5Translator
 import sigjax
 from sigjax.cli.app import EXAMPLES, app
 from sigjax.formats import Format
-from sigjax.guide import SECTIONS, TOPICS, markdown
+from sigjax.guide import SECTIONS, TOPICS, markdown, words_of
 from sigjax.studies import STUDIES
 
 HERE = Path(__file__).parent
@@ -177,12 +177,23 @@ GENERATED = {"manual": manual, "command line": command_line, "reference": refere
 _GENERATED = re.compile(r"^\{(.*)\}$", re.M)
 
 
+UNSEARCHED = "---\nnosearch: true\n---\n\n"
+"""The head of a page that a search would find for most words."""
+
+
+def guide_page(topic: str) -> str:
+    """A page of the manual; the words by which people look for it are entries of the index: searches put it first."""
+    title, _, text = re.sub(r"\n\n```\n", "\n```\n", markdown(topic) + "\n").partition("\n")
+    entries = ["```{index}", *(f"single: {word}" for word in words_of(topic)), "```"] if words_of(topic) else []
+    return "\n".join([title, "", *entries, text])
+
+
 def copy_pages() -> None:
     """Pages that are not of this folder, where Sphinx reads them; those that are as before stay untouched."""
-    pages = {f"guide/{topic}.md": re.sub(r"\n\n```\n", "\n```\n", markdown(topic) + "\n") for topic in TOPICS}
+    pages = {f"guide/{topic}.md": guide_page(topic) for topic in TOPICS}
     pages |= {f"api/{page}.md": reference_page(found) for page, found in public().items()}
     measured = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-    pages["api/benchmarks.md"] = measured.replace("](results/", "](../../benchmarks/results/")
+    pages["api/benchmarks.md"] = UNSEARCHED + measured.replace("](results/", "](../../benchmarks/results/")
     for file in [*(ROOT / "notebooks").glob("*.ipynb"), ROOT / "notebooks" / "README.md"]:
         pages[f"notebooks/{file.name}"] = file.read_text(encoding="utf-8")
     for file in (file for folder in ("guide", "api", "notebooks") for file in (HERE / folder).glob("*.*")):

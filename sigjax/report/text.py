@@ -109,9 +109,11 @@ def to_text(
         elif not verbose and _draw_together(page, sections, titles):
             sections = []
         for section in sections:
+            page.gap()
             _section(page, section, verbose=verbose)
         notes = [note for note in report.notes if not words.is_warning(note)]
         if verbose:
+            page.gap()
             for note in notes:
                 page.sentence(f"note: {note}", style=DIM)
             page.add(visible(report.signature), style=DIM)
@@ -121,7 +123,6 @@ def to_text(
             notes = [note for note in notes if note not in shown]
             for note in shown:
                 page.sentence(f"{note[0].upper()}{note[1:]}.".replace("..", "."))
-            page.add()
         in_files = len(report.comparisons) > 1 and len({one.name for one in report.systems}) <= MAX_GRID
         has = ["all pairs"] * in_files + [words.count(len(notes), "note")] * bool(notes) + ["method", "signature"]
         page.sentence(f"More: {more} ({', '.join(has)})", style=DIM)
@@ -167,7 +168,6 @@ def _section(page: Page, section: Section, *, verbose: bool) -> None:
     _legend(page, [section], shown)
     if verbose and section.key:
         page.sentence(section.key)
-        page.add()
     for family in section.families:
         # Of a one-sided test p belongs to a pair in one direction, which only the grid can say.
         if verbose or (family.layout == "grid" and family.settings.alternative != "two-sided"):
@@ -235,8 +235,6 @@ def _legend(page: Page, sections: Sequence[Section], columns: Collection[str] = 
     for family in families if columns else []:
         for text in filter(None, (family.promise, family.contradiction)):
             page.sentence(f"{text[0].upper()}{text[1:]}.", DIM)
-    if families:
-        page.add()
 
 
 def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[str, str]) -> bool:
@@ -383,6 +381,7 @@ def _right(cells: tuple[str, ...]) -> list[str]:
 
 
 def _family(page: Page, family: PairFamily) -> None:
+    page.gap()
     page.sentence(family.heading, style=BOLD)
     if family.layout == "grid":
         most = MAX_GRID if page.room == WHOLE else MAX_NUMBERS
