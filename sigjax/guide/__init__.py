@@ -274,7 +274,8 @@ def _references() -> Iterator[str]:
         names = ", ".join(name.partition(",")[0] for name in plain["author"].split(" and "))
         where = plain.get("journal") or plain.get("booktitle") or plain.get("publisher") or plain["howpublished"]
         volume, pages = (f" {plain['volume']}" if "volume" in plain else ""), plain.get("pages")
-        yield f"- {names} ({plain['year']}): {plain['title']}. {where}{volume}{f', {pages}' if pages else ''}."
+        doi = f" doi:{plain['doi']}" if "doi" in plain else ""
+        yield f"- {names} ({plain['year']}): {plain['title']}. {where}{volume}{f', {pages}' if pages else ''}.{doi}"
 
 
 _TABLES: Mapping[str, Callable[[], Iterable[str]]] = {
