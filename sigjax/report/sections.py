@@ -311,14 +311,12 @@ def pair_sentence(comparison: Comparison) -> str:
         p.append(f"adjusted {p_is(format_adjusted_p(comparison, digits=3).rstrip('*?'))}")
     facts = [f"The difference is {format_number(delta, spec)}"]
     if interval is not None:
-        heading = interval_heading(settings, [comparison.joint_pairs])
-        facts.append(f"{heading} {format_interval(interval, spec)}")
+        facts.append(f"{interval_heading(settings, [comparison.joint_pairs])} {format_interval(interval, spec)}")
     test = f"({ALTERNATIVES[settings.alternative]} {comparison.test} test, {METHODS[comparison.method]})"
+    tested = "" if settings.alternative == "two-sided" else " in the tested direction"
+    said = f"No significant difference{tested} between {first} and {second}"
     if is_significant(comparison):
         said = f"{first} is significantly better than {second}"
-    else:
-        tested = "" if settings.alternative == "two-sided" else " in the tested direction"
-        said = f"No significant difference{tested} between {first} and {second}"
     return f"{said}, {', '.join(p)}. {', '.join(facts)} {test}."
 
 
@@ -372,6 +370,9 @@ def systems_sentence(
     best = [system.name for system in top if system.score == top[0].score]
     beaten, verb = len({loser for winner, loser in pairs if winner in best}), "is" if len(worse) == 1 else "are"
     than = "" if beaten == len(worse) else f" than another, {beaten:,} of them than the best"
+    open_ = comparisons.column("decided").mapped(partial(is_, False))  # noqa: FBT003
+    if unsure := len(worse - {name for _, name in decided(comparisons.at(np.flatnonzero(~open_)), settings)}):
+        than += f", {unsure:,} of them by a p-value that is not certain yet (*?)"
     if len(top) == len(best):
         others = f"The other {'' if len(worse) == 1 else f'{len(worse):,} '}{verb} significantly worse{than}."
     else:

@@ -175,6 +175,18 @@ def test_a_star_that_more_resamples_could_take_away_has_a_question_mark():
     assert "?" not in to_text(report, width=80)
 
 
+def test_the_headline_says_which_of_it_is_not_certain_yet():
+    report = make_report(3, p_of=lambda i, j: 0.01)
+    for open_pairs, said in (
+        ({(0, 2)}, "The other 2 are significantly worse."),  # the second one beats the third, certainly
+        ({(0, 1)}, "The other 2 are significantly worse, 1 of them by a p-value that is not certain yet (*?)."),
+        ({(0, 1), (0, 2), (1, 2)}, "significantly worse, 2 of them by a p-value that is not certain yet (*?)."),
+    ):
+        named = {(f"system-{i + 1}", f"system-{j + 1}") for i, j in open_pairs}
+        pairs = [replace(one, decided=(one.a, one.b) not in named) for one in report.comparisons]
+        assert said in in_words(str(replace(report, comparisons=tuple(pairs))))
+
+
 def test_a_long_board_is_one_screen_and_names_its_best_group():
     report = ranked(make_report(60))
     shown = to_text(report, width=100).splitlines()
