@@ -122,7 +122,7 @@ def to_text(
         if 0 < len(shown) <= MAX_LINES:  # tasks have one each
             notes = [note for note in notes if note not in shown]
             for note in shown:
-                page.sentence(f"{note[0].upper()}{note[1:]}.".replace("..", "."))
+                page.sentence(f"{note[0].upper()}{note[1:]}{'' if note.endswith('.') else '.'}")
         in_files = len(report.comparisons) > 1 and len({one.name for one in report.systems}) <= MAX_GRID
         has = ["all pairs"] * in_files + [words.count(len(notes), "note")] * bool(notes) + ["method", "signature"]
         page.sentence(f"More: {more} ({', '.join(has)})", style=DIM)

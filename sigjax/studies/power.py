@@ -451,14 +451,15 @@ def _needed(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, optio
     """What each test needs to find the difference: enough units, and enough that differ."""
     if options.detect is None:
         return
-    alpha, variance = settings.alpha / options.pairs, observed.standard_error**2 * len(pilot.units.strata)
-    if observed.standard_error > options.detect * math.sqrt(_BEYOND):
+    alpha, ratio = settings.alpha / options.pairs, observed.standard_error / options.detect
+    variance = ratio * ratio * len(pilot.units.strata)  # if the difference is 1
+    if variance > _BEYOND:
         raise InputError(f"{Hint('detect')}: {options.detect:g} needs more than {_BEYOND:,} instances")
     for test in settings.tests:
         number = None
         if observed.standard_error:
-            how = (options.detect, alpha, options.target, options.alternative)
-            (number,) = instances_needed(np.array([variance]), *how).tolist()
+            how = (alpha, options.target, options.alternative)
+            (number,) = instances_needed(np.array([variance]), 1.0, *how).tolist()
             if test == "permutation" and observed.differ < 1.0:
                 number = max(number, _units_until_enough_differ(observed.differ, alpha, options))
         yield Needed(observed.metric, test, options.detect, number)

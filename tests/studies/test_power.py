@@ -279,6 +279,16 @@ def test_a_mean_needs_what_the_t_test_needs(alternative, pairs):
     )
 
 
+@pytest.mark.parametrize("unit", [1.0, 2.0**-700, 2.0**400])
+def test_what_is_needed_does_not_depend_on_the_unit_of_the_scores(unit):
+    x = np.random.default_rng(5).integers(-9, 9, 40) / 4.0
+    study = sigjax.power(Evaluation.from_arrays({"A": x * unit, "B": 0 * x}), detect=unit, repetitions=2, resamples=99)
+    exact = TTestPower().solve_power(1.0 / x.std(), power=0.8, alpha=0.05, alternative="two-sided")
+    assert abs(study.needed[0].instances - exact) <= 1
+    with pytest.raises(InputError, match="detect: .* needs more than 1,000,000,000,000,000 instances"):
+        sigjax.power(Evaluation.from_arrays({"A": x * unit, "B": 0 * x}), detect=unit * 1e-9, repetitions=2)
+
+
 def test_segments_that_find_a_third_of_a_point_of_bleu(tmp_path, monkeypatch, capsys):
     """Four times fewer for twice the difference; test sets of that size find it by the simulated deltas, too."""
     monkeypatch.chdir(tmp_path)
