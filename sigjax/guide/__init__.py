@@ -3,7 +3,8 @@
 A page answers one question and is short (tests/test_front_page.py). Its first line is its title, which is its entry in
 the list of topics; links to other pages are `[words](topic.md)`; fenced examples with `>>>` run as doctests, with an
 empty line before the closing fence; a line in braces stands for a table made from records. The comment below the title
-names the words by which people look for the page (`WORDS`). To add a page, write its file and name it in `SECTIONS`.
+names the words by which people look for the page. To add a page, write its file, and name it in `SECTIONS` and in the
+`CONTENTS` of .docs/conf.py.
 """
 
 import inspect
