@@ -10,7 +10,9 @@ outputs that they have.
 """
 
 import inspect
+import json
 import re
+import sys
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -28,8 +30,12 @@ from sphinx.writers.html5 import HTML5Translator
 import sigjax
 from sigjax.cli.app import EXAMPLES, app
 from sigjax.formats import Format
-from sigjax.guide import SECTIONS, TOPICS, markdown
+from sigjax.guide import TOPICS, markdown, words_of
+from sigjax.report.text import to_text
 from sigjax.studies import STUDIES
+
+sys.path.insert(0, str(Path(__file__).parent))
+from pictures import PICTURES  # beside this file
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -65,7 +71,9 @@ napoleon_use_ivar = True
 html_theme = "furo"
 html_math_renderer = "mathml"
 html_title = f"sigjax {version}"
-html_static_path = []
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = ["copy.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_show_copyright = False
@@ -77,13 +85,77 @@ def toctree(pages: Sequence[str], caption: str | None = None) -> str:
     return "\n".join(["```{toctree}", ":maxdepth: 1", shown, "", *pages, "```"])
 
 
+CONTENTS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "Start": {
+        "": ("guide/first", "guide/paper", "guide/questions", "guide/coming-from", "gallery"),
+        "Notebooks": ("notebooks/README",),
+    },
+    "How-to": {
+        "": ("chart",),
+        "Your files": (
+            "choosing",
+            "tables",
+            "reading",
+            "predictions",
+            "translation",
+            "logs",
+            "own-format",
+            "own-metric",
+        ),
+        "Runs, agents, judges": ("runs", "trials", "judges", "arena", "data-sets"),
+        "Plan, stop, compute": ("size", "stopping", "long-runs", "gpu", "distributed"),
+        "Other questions": ("margin", "one-system", "other-instances", "deciding", "regressions"),
+        "Publish": ("reporting", "leaderboard"),
+    },
+    "Understand": {
+        "": ("guide/p-values", "guide/exact", "guide/intervals", "guide/corrections", "guide/designs"),
+        "What was measured": ("calibrated", "studies", "api/benchmarks"),
+    },
+    "Reference": {
+        "Command line": ("commands", "command-line"),
+        "Python": ("python", "api"),
+        "Files and metrics": ("formats", "metrics", "output", "fields"),
+        "Conventions": ("conventions", "numbers", "reproducibility"),
+        "Terms and sources": ("glossary", "bibliography"),
+        "The project": ("development", "changes"),
+    },
+}
+"""Sections of the site, at most six entries each: pages (of ""), and groups of pages, which fold."""
+
+
 def manual() -> Iterator[str]:
-    """The contents: the sections of the manual, and what this folder adds to some."""
-    for section, topics in SECTIONS.items():
-        added = ["command-line", "api", "api/benchmarks", "changes"] if section == "Reference" else []
-        yield toctree([*(f"guide/{topic}" for topic in topics), *added], section)
-    notebooks = sorted(file.stem for file in (HERE / "notebooks").glob("*.ipynb"))
-    yield toctree(["gallery", "notebooks/README", *(f"notebooks/{name}" for name in notebooks)], "Examples")
+    """The contents: the sections, whose groups of pages have a page each."""
+    for section, groups in CONTENTS.items():
+        entries = [*groups.get("", ()), *map(group_path, filter(None, groups))]
+        assert len(entries) <= 6, section
+        yield toctree(entries, section)
+
+
+def group_path(name: str) -> str:
+    """The page of a group of pages.
+
+    >>> group_path("Runs, agents, judges")
+    'groups/runs-agents-judges'
+    """
+    return f"groups/{'-'.join(re.findall('[a-z]+', name.lower()))}"
+
+
+def group_pages() -> dict[str, str]:
+    """The page of each group: the titles of its pages, and their entries in the contents."""
+    pages = {}
+    for name, members in ((name, own) for groups in CONTENTS.values() for name, own in groups.items() if name):
+        paths = [f"guide/{each}" if each in TOPICS else each for each in members]
+        if name == "Notebooks":
+            paths += sorted(f"notebooks/{file.stem}" for file in (ROOT / "notebooks").glob("*.ipynb"))
+        shown = toctree([f"/{path}" for path in paths]).replace(":hidden:\n", "")
+        pages[f"{group_path(name)}.md"] = f"# {name}\n\n{shown}\n"
+    return pages
+
+
+def demo() -> Iterator[str]:
+    """What `sigjax demo` prints in 80 columns."""
+    report = sigjax.compare(sigjax.read(ROOT / "sigjax" / "data" / "demo.tsv", metric="fscore"), progress=False)
+    yield from ("```text", to_text(report, width=80).rstrip("\n"), "```")
 
 
 def command_line() -> Iterator[str]:
@@ -172,20 +244,46 @@ def parts(annotation: object) -> Iterator[type]:
         yield from parts(each)
 
 
-GENERATED = {"manual": manual, "command line": command_line, "reference": reference}
+GENERATED = {"manual": manual, "command line": command_line, "reference": reference, "demo": demo}
 """What makes the text that a line in braces stands for."""
 _GENERATED = re.compile(r"^\{(.*)\}$", re.M)
 
 
+UNSEARCHED = "---\nnosearch: true\n---\n\n"
+"""The head of a page that a search would find for most words."""
+
+
+def guide_page(topic: str) -> str:
+    """A page of the manual; the words by which people look for it are entries of the index: searches put it first."""
+    title, _, text = re.sub(r"\n\n```\n", "\n```\n", markdown(topic) + "\n").partition("\n")
+    text = re.sub(r"\bdoi:(10\.\S*[\w)])", r"[doi:\1](<https://doi.org/\1>)", text)
+    for each in PICTURES.get(topic, ()):
+        shown = f"![{each.alt}](../pictures/{each.name}.svg)\n\n*{each.caption}*"
+        above, found, below = text.lstrip("\n").partition(f"## {each.below}\n" if each.below else "\n\n")
+        assert found, each.name
+        text = f"{above}{found}\n{shown}\n\n{below}"
+    entries = [f"```{{index}} {', '.join(f'!{word}' for word in words_of(topic))}", "```"] if words_of(topic) else []
+    return "\n".join([title, "", *entries, text])
+
+
+def draw_pictures() -> None:
+    """The pictures of concepts."""
+    folder = HERE / "pictures"
+    folder.mkdir(exist_ok=True)
+    for each in (each for some in PICTURES.values() for each in some):
+        each.draw().savefig(folder / f"{each.name}.svg")
+
+
 def copy_pages() -> None:
     """Pages that are not of this folder, where Sphinx reads them; those that are as before stay untouched."""
-    pages = {f"guide/{topic}.md": re.sub(r"\n\n```\n", "\n```\n", markdown(topic) + "\n") for topic in TOPICS}
+    pages = {f"guide/{topic}.md": guide_page(topic) for topic in TOPICS}
     pages |= {f"api/{page}.md": reference_page(found) for page, found in public().items()}
     measured = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-    pages["api/benchmarks.md"] = measured.replace("](results/", "](../../benchmarks/results/")
+    pages["api/benchmarks.md"] = UNSEARCHED + measured.replace("](results/", "](../../benchmarks/results/")
     for file in [*(ROOT / "notebooks").glob("*.ipynb"), ROOT / "notebooks" / "README.md"]:
         pages[f"notebooks/{file.name}"] = file.read_text(encoding="utf-8")
-    for file in (file for folder in ("guide", "api", "notebooks") for file in (HERE / folder).glob("*.*")):
+    pages |= group_pages()
+    for file in (file for folder in ("guide", "api", "notebooks", "groups") for file in (HERE / folder).glob("*.*")):
         if file.relative_to(HERE).as_posix() not in pages:
             file.unlink()
     for name, text in pages.items():
@@ -303,9 +401,58 @@ def check(app: Sphinx, error: Exception | None) -> None:
         raise ExtensionError("\n".join(problems))
 
 
+def write_plain(app: Sphinx, error: Exception | None) -> None:
+    """Every page as Markdown beside it, and `llms.txt`, which lists them."""
+    if error or app.builder.name != "html":
+        return
+    lines = ["# sigjax", "", "> Significance tests for comparing systems on a test set: library and command line.", ""]
+    for section, groups in {"": {"": ("index",)}, **CONTENTS}.items():
+        lines += [f"## {section}", ""] if section else []
+        for members in groups.values():
+            paths = [f"guide/{each}" if each in TOPICS else each for each in members]
+            paths += sorted(f"api/{page}" for page in public()) if "api" in paths else []
+            paths += sorted(each for each in app.env.found_docs if re.match(r"notebooks/\d", each)) * (
+                paths == ["notebooks/README"]
+            )
+            for path in paths:
+                file = Path(app.outdir, f"{path}.md")
+                file.write_text(plain(path), encoding="utf-8")
+                lines.append(f"- [{app.env.titles[path].astext()}]({path}.md)")
+        lines.append("")
+    Path(app.outdir, "llms.txt").write_text("\n".join(lines), encoding="utf-8")
+
+
+def plain(path: str) -> str:
+    """A page as Markdown without directives."""
+    folder, _, name = path.rpartition("/")
+    if folder == "guide":
+        return f"{markdown(name)}\n"
+    if path == "changes":
+        return (ROOT / "sigjax" / "CHANGELOG.md").read_text(encoding="utf-8")
+    if folder == "api" and name != "benchmarks":
+        shown = []
+        for full, thing in public()[name].items():
+            try:
+                signature = str(inspect.signature(thing))  # pyright: ignore[reportArgumentType]
+            except (TypeError, ValueError):
+                signature = ""
+            shown.append(f"# {full}{signature}\n\n{inspect.getdoc(thing) or ''}\n")
+        return "\n".join(shown)
+    if (HERE / f"{path}.ipynb").exists():
+        cells = json.loads((HERE / f"{path}.ipynb").read_text(encoding="utf-8"))["cells"]
+        texts = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+        return "\n\n".join(f"```python\n{text}\n```" if kind == "code" else text for kind, text in texts) + "\n"
+    text = (HERE / f"{path}.md").read_text(encoding="utf-8")
+    text = _GENERATED.sub(lambda line: "\n".join(GENERATED[line[1]]()), text.removeprefix(UNSEARCHED))
+    text = re.sub(r"^```\{(?:toctree|index)\}[^`]*```\n*|^---\n.*?\n---\n*", "", text, flags=re.M | re.S)
+    text = re.sub(r"^```\{container\} \w+\n(.*?)^```$", r"\1", text, flags=re.M | re.S)
+    return text.replace("```{code-cell} python", "```python")
+
+
 def setup(app: Sphinx) -> None:
     """Have Sphinx call these."""
     copy_pages()
+    draw_pictures()
     next(field for field in PyObject.doc_field_types if field.name == "variable").label = "Attributes"
     app.connect("env-get-outdated", outdated)
     app.connect("source-read", fill_page)
@@ -313,4 +460,5 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-docstring", lambda *given: mark_up(given[-1]), priority=100)  # before napoleon
     app.connect("autodoc-skip-member", leave_out)
     app.connect("doctree-resolved", link_names)
+    app.connect("build-finished", write_plain)
     app.connect("build-finished", check)

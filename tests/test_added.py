@@ -257,7 +257,8 @@ def test_an_added_correction_is_named_in_every_output(sidak, kind):
 
 def test_what_a_familywise_correction_says_of_ranks_is_said(sidak):
     for kind in ("text", "markdown", "html"):
-        assert "in about 95% of test sets all ranks are right" in " ".join(sidak[kind].replace("\\", "").split())
+        text = " ".join(sidak[kind].replace("\\", "").split())
+        assert "in about 95% of test sets all ranks are right" in text.replace("In about", "in about")
 
 
 def test_an_added_correction_is_cited(sidak):

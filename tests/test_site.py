@@ -28,12 +28,48 @@ def conf():
 
 
 def test_the_contents_name_every_page_once(conf):
-    contents = "\n".join([*conf.manual(), *conf.reference()])
-    listed = re.findall(r"^([a-z][\w/.-]*)$", contents, re.MULTILINE | re.IGNORECASE)
+    contents = "\n".join([*conf.manual(), *conf.reference(), *conf.group_pages().values()])
+    listed = re.findall(r"^/?([a-z][\w/.-]*)$", contents, re.MULTILINE | re.IGNORECASE)
     files = [*DOCS.rglob("*.md"), *DOCS.rglob("*.ipynb")]
     pages = {file.relative_to(DOCS).with_suffix("").as_posix() for file in files}
     assert sorted(listed) == sorted(pages - {"index"})
     assert {f"guide/{topic}" for topic in TOPICS} < pages
+
+
+def test_a_section_has_few_entries_and_groups_hold_the_rest(conf):
+    assert list(conf.CONTENTS) == ["Start", "How-to", "Understand", "Reference"]
+    for groups in conf.CONTENTS.values():
+        assert len(groups.get("", ())) + len([name for name in groups if name]) <= 6
+
+
+def test_pages_have_the_words_of_users_and_pictures_of_concepts(conf):
+    page = conf.guide_page("corrections")
+    assert "!holm" in page.splitlines()[2]
+    assert page.count("](../pictures/") == 2
+    names = [each.name for some in conf.PICTURES.values() for each in some]
+    assert sorted(names) == ["clusters", "exchangeable", "holm", "joint", "null", "ranks", "swapped"]
+    assert all(len(each.alt) > 40 and each.caption for some in conf.PICTURES.values() for each in some)
+    assert "](<https://doi.org/10.3115/992730.992783>)" in conf.guide_page("bibliography")
+
+
+@pytest.mark.parametrize("name", ["swapped", "null", "clusters", "joint", "holm", "ranks", "exchangeable"])
+def test_pictures_are_drawn_from_results(conf, name):
+    (draw,) = [each.draw for some in conf.PICTURES.values() for each in some if each.name == name]
+    assert all(axes.has_data() or axes.texts for axes in draw().axes)
+
+
+def test_pages_are_also_markdown_without_directives(conf):
+    for path in ("index", "chart", "gallery", "guide/size", "api/compare", "changes", "notebooks/01_who_beats_whom"):
+        text = conf.plain(path)
+        assert text.startswith("# ")
+        assert "```{" not in text
+    assert "Best: transformer (0.9121)." in conf.plain("index")
+    assert "sigjax.compare(" in conf.plain("api/compare")
+
+
+def test_what_searches_would_find_for_every_word_is_left_out_of_them(conf):
+    for page in ("api/benchmarks.md", "changes.md"):
+        assert (DOCS / page).read_text(encoding="utf-8").startswith("---\nnosearch: true\n---\n")
 
 
 def test_every_public_name_and_command_has_a_place(conf):

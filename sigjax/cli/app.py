@@ -69,7 +69,10 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
     "research audit": {
         "false-positive rates of the tests": "sigjax research audit scores.tsv --only A B --repetitions 200"
     },
-    "power": {"with 2 to 8 times the data": "sigjax power scores.tsv --only A B --instances 80 160 320"},
+    "power": {
+        "with 2 to 8 times the data": "sigjax power scores.tsv --only A B --instances 80 160 320",
+        "how many instances for a difference of 0.3?": "sigjax power scores.tsv --only A B --detect 0.3",
+    },
     "equivalence": {"alike within 5 points?": "sigjax equivalence scores.tsv --margin 0.05"},
     "one-sample": {
         "is the accuracy above 0.5?": "sigjax one-sample scores.tsv -m accuracy --against 0.5 --alternative greater"

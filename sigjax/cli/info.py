@@ -34,16 +34,15 @@ def explain(*words: str) -> None:
     Args:
         words: One of the topics, a command, or words to look for, such as effect size.
     """
-    from sigjax.guide import TOPICS, contents, page, search
+    from sigjax.guide import TOPICS, contents, page, search, topic_of
 
-    topic = "-".join(words)
-    if topic in TOPICS:
+    if (topic := topic_of(words)) is not None:
         shown = page(topic, color=bool(text_options(to_file=False)["color"]))
     else:
         shown = search(words) if words else contents()
     if not shown:
         alone = [f"`sigjax help {word}`" for word in words if len(words) > 1 and search([word])]
-        close = meant(topic, TOPICS)
+        close = meant("-".join(words), TOPICS)
         known = f"did you mean {close[0]!r}?" if close else f"topics: {', '.join(TOPICS)}"
         said = f"no page speaks of {' '.join(words)!r}"
         raise InputError(f"{said}; {'see ' + ' and '.join(alone) if alone else known}")

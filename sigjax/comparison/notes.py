@@ -19,7 +19,7 @@ from sigjax.metrics import METRICS
 from sigjax.multiple.adjustment import most_resamples
 from sigjax.records import CORRECTIONS, DESIGNS, Columns, Comparisons, EvaluationRecord, Metric, Note, Settings, Test
 from sigjax.records.settings import adjust
-from sigjax.report.words import count, first_of
+from sigjax.report.words import IDENTICAL, count, first_of
 from sigjax.resample.units import count_units, units_of_instances
 from sigjax.run.context import gib, memory_for
 from sigjax.testing.budget import exact_budget
@@ -124,9 +124,7 @@ def _identical_systems(draft: Draft) -> list[str]:
     for name, statistics in zip(evaluation.systems, held, strict=True):
         groups.setdefault(statistics.tobytes(), []).append(name)
     return [
-        f"identical on every instance ({evaluation.metric.name}): {', '.join(names)}"
-        for names in groups.values()
-        if len(names) > 1
+        f"{IDENTICAL} ({evaluation.metric.name}): {', '.join(names)}" for names in groups.values() if len(names) > 1
     ]
 
 

@@ -2,8 +2,9 @@
 
 A page answers one question and is short (tests/test_front_page.py). Its first line is its title, which is its entry in
 the list of topics; links to other pages are `[words](topic.md)`; fenced examples with `>>>` run as doctests, with an
-empty line before the closing fence; a line in braces stands for a table made from records. To add a page, write its
-file and name it in `SECTIONS`.
+empty line before the closing fence; a line in braces stands for a table made from records. The comment below the title
+names the words by which people look for the page. To add a page, write its file, and name it in `SECTIONS` and in the
+`CONTENTS` of .docs/conf.py.
 """
 
 import inspect
@@ -67,6 +68,7 @@ _STYLES = {"markdown.code": "bold", "markdown.h1": "bold", "markdown.h2": "bold"
 _MOST_FOUND = 12
 """Pages that a search lists."""
 _TABLE = re.compile(r"^\{(.*)\}$", re.M)
+_WORDS = re.compile(r"\n<!-- words: (.*) -->\n")
 _LINK = re.compile(r"\[([^][]*)\]\(([a-z-]+)\.md\)")
 
 
@@ -102,11 +104,29 @@ def contents() -> str:
     return "\n".join(["sigjax help TOPIC explains", *lines, "", "sigjax COMMAND --help lists options, --help-all all."])
 
 
+def words_of(topic: str) -> tuple[str, ...]:
+    """The words by which people look for a page, beside its title."""
+    found = _WORDS.search(_text(topic))
+    return tuple(found[1].split(", ")) if found else ()
+
+
+def topic_of(words: Sequence[str]) -> str | None:
+    """The page that some words name: its topic, or one of the words by which people look for it.
+
+    >>> topic_of(["data", "sets"]), topic_of(["Holm"]), topic_of(["effect", "size?"]), topic_of(["zebra"])
+    ('data-sets', 'corrections', 'margin', None)
+    """
+    if (topic := "-".join(words)) in TOPICS:
+        return topic
+    asked = " ".join(" ".join(words).casefold().rstrip("?").split())
+    return next((topic for topic in TOPICS if asked in words_of(topic)), None)
+
+
 def search(words: Sequence[str]) -> str:
     """The pages that speak of some words, each with a sentence that has them all: titles first; empty if none does.
 
-    >>> search(["zebra"]), search(["Bradley-Terry"]).splitlines()[0]
-    ('', "pages that speak of 'Bradley-Terry', each with a sentence of it:")
+    >>> search(["zebra"]), search(["Guenther"]).splitlines()[0]
+    ('', "pages that speak of 'Guenther', each with a sentence of it:")
     """
     having = [re.compile(rf"(?<!\w){re.escape(word)}", re.IGNORECASE).search for word in words]
     found: list[tuple[bool, int, str, str]] = []
@@ -141,6 +161,10 @@ def title(topic: str) -> str:
 
 
 def _source(topic: str) -> str:
+    return _WORDS.sub("\n", _text(topic))
+
+
+def _text(topic: str) -> str:
     return files("sigjax.guide").joinpath(f"{topic}.md").read_text("utf-8").rstrip("\n")
 
 
@@ -251,7 +275,8 @@ def _references() -> Iterator[str]:
         names = ", ".join(name.partition(",")[0] for name in plain["author"].split(" and "))
         where = plain.get("journal") or plain.get("booktitle") or plain.get("publisher") or plain["howpublished"]
         volume, pages = (f" {plain['volume']}" if "volume" in plain else ""), plain.get("pages")
-        yield f"- {names} ({plain['year']}): {plain['title']}. {where}{volume}{f', {pages}' if pages else ''}."
+        doi = f" doi:{plain['doi']}" if "doi" in plain else ""
+        yield f"- {names} ({plain['year']}): {plain['title']}. {where}{volume}{f', {pages}' if pages else ''}.{doi}"
 
 
 _TABLES: Mapping[str, Callable[[], Iterable[str]]] = {

@@ -119,7 +119,7 @@ class Report(ReportRecord):
         """Return the report as text for a terminal."""
         from sigjax.report.text import to_text
 
-        return to_text(self)
+        return to_text(self, more="report.to_text()")
 
     def _repr_html_(self) -> str:
         """The report as a part of a page, for notebooks."""

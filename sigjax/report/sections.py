@@ -117,9 +117,10 @@ class Table:
 class PairFamily:
     """The pairs of one metric and one test, adjusted together (or with those of the other metrics).
 
-    Systems are from best to worst. The heading is the test, its alternative and the correction; the conclusion, what
-    the test says in one sentence; its basis, the heading, the threshold, and what holds with which confidence. The
-    warning says which decisions are open, and `only` is the only pair; None where there is none.
+    Systems are from best to worst. The heading is the test, its alternative and the correction. The conclusion is what
+    the test says, in a sentence or two. The promise is what ranks and the top group hold with which confidence, and the
+    contradiction is why a star stands beside an interval with 0 ("" if there is none). The warning says which decisions
+    are open, and `only` is the only pair; None where there is none.
     """
 
     test: Test
@@ -127,7 +128,8 @@ class PairFamily:
     systems: tuple[SystemScore, ...]
     settings: Settings
     heading: str
-    basis: str
+    promise: str
+    contradiction: str
     method: str
     warning: str | None
     only: Comparison | None
@@ -144,6 +146,11 @@ class PairFamily:
     def star(self) -> str:
         """What a star at a p-value means."""
         return f"* p < {self.settings.alpha:g}"
+
+    @property
+    def basis(self) -> str:
+        """What the conclusion rests on, in one line."""
+        return "; ".join(filter(None, (self.heading, self.star, self.promise, self.contradiction)))
 
     @cached_property
     def delta_spec(self) -> str:
@@ -299,20 +306,18 @@ def pair_sentence(comparison: Comparison) -> str:
     if comparison.better == b and (settings.alternative == "two-sided" or is_significant(comparison)):
         (a, b), (delta, interval) = (b, a), oriented(comparison, b)
     first, second = (f"{name} ({format_number(scores[name], number_spec(scores.values()))})" for name in (a, b))
-    facts = [f"delta {format_number(delta, spec)}"]
-    if interval is not None:
-        heading = interval_heading(settings, [comparison.joint_pairs])
-        facts.append(f"{heading} {format_interval(interval, spec)}")
-    facts.append(p_is(format_raw_p(comparison)))
+    p = [p_is(format_raw_p(comparison))]
     if comparison.p_adjusted != comparison.p_value:
-        facts.append(f"adjusted p = {format_adjusted_p(comparison, digits=3).rstrip('*')}")
+        p.append(f"adjusted {p_is(format_adjusted_p(comparison, digits=3).rstrip('*?'))}")
+    facts = [f"The difference is {format_number(delta, spec)}"]
+    if interval is not None:
+        facts.append(f"{interval_heading(settings, [comparison.joint_pairs])} {format_interval(interval, spec)}")
     test = f"({ALTERNATIVES[settings.alternative]} {comparison.test} test, {METHODS[comparison.method]})"
+    tested = "" if settings.alternative == "two-sided" else " in the tested direction"
+    said = f"No significant difference{tested} between {first} and {second}"
     if is_significant(comparison):
         said = f"{first} is significantly better than {second}"
-    else:
-        tested = "" if settings.alternative == "two-sided" else " in the tested direction"
-        said = f"No significant difference{tested} between {first} and {second}"
-    return f"{said}: {', '.join(facts)} {test}."
+    return f"{said}, {', '.join(p)}. {', '.join(facts)} {test}."
 
 
 def decided(comparisons: Comparisons, settings: Settings) -> list[tuple[str, str]]:
@@ -365,11 +370,14 @@ def systems_sentence(
     best = [system.name for system in top if system.score == top[0].score]
     beaten, verb = len({loser for winner, loser in pairs if winner in best}), "is" if len(worse) == 1 else "are"
     than = "" if beaten == len(worse) else f" than another, {beaten:,} of them than the best"
+    open_ = comparisons.column("decided").mapped(partial(is_, False))  # noqa: FBT003
+    if unsure := len(worse - {name for _, name in decided(comparisons.at(np.flatnonzero(~open_)), settings)}):
+        than += f", {unsure:,} of them by a p-value that is not certain yet (*?)"
     if len(top) == len(best):
         others = f"The other {'' if len(worse) == 1 else f'{len(worse):,} '}{verb} significantly worse{than}."
     else:
         near = first_of([scored[system.name] for system in top[len(best) :]], _NAMED)
-        others = f"Not significantly worse: {near}. {len(worse):,} {verb} worse{than}."
+        others = f"Not significantly worse: {near}. {len(worse):,} {verb} significantly worse{than}."
     return f"{BEST}{first_of([scored[name] for name in best], _NAMED)}. {others}"
 
 
@@ -492,28 +500,28 @@ def _family(
     resamples, known, needed = pairs.columns("resamples", "decided", "resamples_needed")
     drawn, undecided = resamples.known_values(), needed.at(known.mapped(partial(is_, False)))  # noqa: FBT003
     heading = _heading(test, size, max(together, size), settings, is_sampled=len(drawn) == size)
-    basis = f"{heading}; * p < {settings.alpha:g}"
-    if test == settings.tests[0] and systems[0].in_top_group is not None:
-        basis += _promise(metric, report, is_settled=not len(undecided.values))
-    if held := _held_by_joint_intervals(pairs, settings):
-        basis += f"; {count(held, 'pair')} with * {'has' if held == 1 else 'have'} 0 in the joint interval: "
-        basis += f"{CORRECTIONS[settings.correction].title} decides more pairs than joint intervals do, so go by p"
+    is_promised = test == settings.tests[0] and systems[0].in_top_group is not None
+    promise = _promise(metric, report, is_settled=not len(undecided.values)) if is_promised else ""
     method = _method_line(only, size, drawn, pairs.column("method").distinct())
     warning = _unsettled(size, undecided.known_values(), len(undecided.values), settings)
     conclusion = lone_sentence(report.num_units, report.num_instances, settings)
     if only is not None:
         conclusion = conclusion or pair_sentence(only)
     conclusion = conclusion or systems_sentence(pairs, systems, settings, lower_is_better=lower_is_better)
-    return PairFamily(test, pairs, systems, settings, heading, basis, method, warning, only, conclusion)
+    said = (heading, promise, _contradiction(pairs, settings), method, warning)
+    return PairFamily(test, pairs, systems, settings, *said, only, conclusion)
 
 
-def _held_by_joint_intervals(pairs: Comparisons, settings: Settings) -> int:
-    """How many pairs are significant although their joint interval holds 0."""
+def _contradiction(pairs: Comparisons, settings: Settings) -> str:
+    """How many pairs are significant although their joint interval holds 0, and why; "" if there are none."""
     if settings.alternative != "two-sided":
-        return 0
+        return ""
     ends, joint, p_adjusted = pairs.arrays("interval", "joint_pairs", "p_adjusted")
     holds = (ends[:, 0] <= 0.0) & (ends[:, 1] >= 0.0) & (joint > 1)
-    return int(np.count_nonzero(holds & (p_adjusted < settings.alpha)))
+    if not (number := int(np.count_nonzero(holds & (p_adjusted < settings.alpha)))):
+        return ""
+    held = f"{count(number, 'pair')} with * {'has' if number == 1 else 'have'} 0 in the joint interval"
+    return f"{held}: {CORRECTIONS[settings.correction].title} decides more pairs than joint intervals do, so go by p"
 
 
 def _promise(metric: str, report: ReportRecord, *, is_settled: bool) -> str:
@@ -527,17 +535,12 @@ def _promise(metric: str, report: ReportRecord, *, is_settled: bool) -> str:
     for note in report.notes:
         if isinstance(note, Note) and note.code in codes:
             codes[note.code] |= not note.about or metric in note.about.split(", ")
-    if (
-        not familywise
-        or settings.tests[0] != "permutation"
-        or not is_settled
-        or exchanges == "runs"
-        or codes["trained"]
-    ):
+    is_bound = familywise and settings.tests[0] == "permutation" and exchanges != "runs"
+    if not is_bound or not is_settled or codes["trained"]:
         return ""
     condition = "if systems of equal score could exchange outputs, " if codes["exchangeable"] else ""
     right = 'all ranks are right, and the group "best" has every truly best system'
-    return f"; {condition}in about {percent(settings.level)} of test sets {right}"
+    return f"{condition}in about {percent(settings.level)} of test sets {right}"
 
 
 def systems_table(systems: Sequence[SystemScore], families: Sequence[PairFamily], settings: Settings) -> Table:
@@ -576,7 +579,7 @@ def systems_table(systems: Sequence[SystemScore], families: Sequence[PairFamily]
     return Table(header, list(zip(*cells, strict=True)), (at.index("system"),), tuple(optional), details)
 
 
-def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tuple[str, list[str]]]:
+def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tuple[str, Sequence[str]]]:
     """The columns of the deltas to the best or the baseline, by what they are: the title and the cells."""
     (reference, pairs), spec = families[0].against(), families[0].delta_spec
     to, names = "best" if settings.baseline is None else "baseline", [one.name for one in families[0].systems]
@@ -585,7 +588,8 @@ def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tup
     texts |= {name: format_number(delta, spec) for name, (delta, _) in deltas.items()}
     intervals = {name: format_interval(interval, spec) for name, (_, interval) in deltas.items()}
     heading = interval_heading(settings, families[0].comparisons.values("joint_pairs"))
-    columns = {"delta": (f"delta to {to}", texts), "delta interval": (heading, intervals)}
+    columns: dict[str, tuple[str, Mapping[str, str]]] = {"delta": (f"delta to {to}", texts)}
+    columns["delta interval"] = heading, intervals
     for family in families:
         if to == "best" and settings.alternative != "two-sided":  # p may be that of the other direction
             continue

@@ -6,9 +6,10 @@ It says everything without colour; on a terminal no row of a table is wider.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
@@ -48,12 +49,13 @@ MAX_TOGETHER = 12
 class Page:
     """Lines of text, and sentences, which are broken into lines of `width` when all is drawn; tables take `room`.
 
-    A line is a text, its style, and whether it is a sentence.
+    A line is a text, its style, and whether it is a sentence. On a `short` page p-values are as on screens.
     """
 
     width: int
     room: int
     color: bool
+    short: bool
     lines: list[tuple[str, str, bool]] = field(default_factory=list)
 
     def add(self, line: str = "", style: str = "") -> None:
@@ -62,7 +64,12 @@ class Page:
 
     def sentence(self, line: str, style: str = "") -> None:
         """Add a sentence in lines that fit; a word that is longer than a line is not broken."""
-        self.lines.append((line, style, True))
+        self.lines.append((words.without_digits(line) if self.short else line, style, True))
+
+    def gap(self) -> None:
+        """Add an empty line, if there is none."""
+        if self.lines and self.lines[-1][0]:
+            self.add()
 
     def __str__(self) -> str:
         """Return the text; sentences are made visible."""
@@ -77,10 +84,18 @@ class Page:
         return f"\x1b[{style}m{text}\x1b[0m" if self.color else text
 
 
-def to_text(report: ReportRecord, *, width: int | None = None, color: bool = False, verbose: bool = False) -> str:
+def to_text(
+    report: ReportRecord,
+    *,
+    width: int | None = None,
+    color: bool = False,
+    verbose: bool = False,
+    more: str = "--verbose or -o FILE",
+) -> str:
     """The report within `width` columns; when left out, in those of the terminal, or whole where there is none.
 
-    `verbose` adds all pairs, letters, standard errors, the method, notes and the signature.
+    `verbose` adds all pairs, letters, standard errors, the method, notes and the signature; else a line says how to get
+    `more`.
     """
 
     def draw(page: Page) -> None:
@@ -94,25 +109,25 @@ def to_text(report: ReportRecord, *, width: int | None = None, color: bool = Fal
         elif not verbose and _draw_together(page, sections, titles):
             sections = []
         for section in sections:
+            page.gap()
             _section(page, section, verbose=verbose)
         notes = [note for note in report.notes if not words.is_warning(note)]
         if verbose:
+            page.gap()
             for note in notes:
                 page.sentence(f"note: {note}", style=DIM)
             page.add(visible(report.signature), style=DIM)
             return
-        shown = [note for note in notes if getattr(note, "code", "") == "noise"]
+        shown = [note for note in notes if getattr(note, "code", "") == "noise" or words.IDENTICAL in note]
         if 0 < len(shown) <= MAX_LINES:  # tasks have one each
             notes = [note for note in notes if note not in shown]
             for note in shown:
-                page.sentence(note)
-            page.add()
+                page.sentence(f"{note[0].upper()}{note[1:]}{'' if note.endswith('.') else '.'}")
         in_files = len(report.comparisons) > 1 and len({one.name for one in report.systems}) <= MAX_GRID
-        more = [words.count(len(notes), "note")] * bool(notes) + ["all pairs"] * in_files + ["method"]
-        how = "--verbose, --output FILE or report.to_text()"
-        page.sentence(f"{', '.join(more)} and signature: {how}", style=DIM)
+        has = ["all pairs"] * in_files + [words.count(len(notes), "note")] * bool(notes) + ["method", "signature"]
+        page.sentence(f"More: {more} ({', '.join(has)})", style=DIM)
 
-    return rendered(draw, width, color=color)
+    return rendered(draw, width, color=color, short=not verbose)
 
 
 def columns() -> int | None:
@@ -127,11 +142,19 @@ def columns() -> int | None:
 
 
 def rendered(
-    draw: Callable[[Page], None], width: int | None, *, color: bool, sentences: int = WIDTH_OF_SENTENCES
+    draw: Callable[[Page], None],
+    width: int | None,
+    *,
+    color: bool,
+    sentences: int = WIDTH_OF_SENTENCES,
+    short: bool | None = None,
 ) -> str:
-    """What `draw` prints on a page of this width, by default that of stdout, or of files, with `sentences` as wide."""
+    """What `draw` prints on a page of this width, by default that of stdout, or of files, with `sentences` as wide.
+
+    Pages of files have all digits of p-values, unless they are `short`.
+    """
     room = width or columns() or WHOLE
-    page = Page(sentences if room == WHOLE else room, room, color)
+    page = Page(sentences if room == WHOLE else room, room, color, room < WHOLE if short is None else short)
     draw(page)
     return str(page)
 
@@ -139,29 +162,79 @@ def rendered(
 def _section(page: Page, section: Section, *, verbose: bool) -> None:
     """One metric: first the answer and what it rests on, then the table; the pairs, where all is wanted."""
     page.sentence(section.caption)
+    page.gap()
     _conclusions(page, [section])
-    draw_table(page, section.table if verbose else section.table.without(section.table.details))
+    shown = _draw_systems(page, section, verbose=verbose)
+    _legend(page, [section], shown)
     if verbose and section.key:
         page.sentence(section.key)
-        page.add()
     for family in section.families:
         # Of a one-sided test p belongs to a pair in one direction, which only the grid can say.
         if verbose or (family.layout == "grid" and family.settings.alternative != "two-sided"):
             _family(page, family)
 
 
-def _conclusions(page: Page, sections: Sequence[Section], *, are_ranked: bool = True) -> None:
-    """What the tests say of each metric, what is undecided, and what this (and ranks) rests on, each said once."""
+def _draw_systems(page: Page, section: Section, *, verbose: bool) -> set[str]:
+    """Draw the table of a metric, under headers of one line; the headers that are shown."""
+    table = section.table if verbose else section.table.without(section.table.details)
+    header = [_JOINT.sub(r"joint \1", title).removesuffix(", each pair alone") for title in table.header]
+    in_best = [row for row, one in enumerate(section.systems) if one.in_top_group]
+    shown, size = max([_SHOWN_SYSTEMS, *(row + 1 + _SHOWN_SYSTEMS // 2 for row in in_best[-1:])]), len(table.rows)
+    rows = table.rows
+    if in_best and page.short and page.room < WHOLE and shown + _LEAST_HIDDEN < size:
+        rows = [*rows[:shown], rows[-1]]
+    dropped = draw_table(page, replace(table, header=tuple(header), rows=rows))
+    if len(rows) < size:
+        page.sentence(f"{size - len(rows):,} systems between the last two rows are left out; --verbose has them.", DIM)
+    return {*header} - {*dropped}
+
+
+_SHOWN_SYSTEMS, _LEAST_HIDDEN = 20, 5
+"""Systems of a long board on a screen, besides the last one, and how many it must hide to leave out any."""
+_JOINT = re.compile(r"^(\S+ interval), joint \(.*\)$")
+
+
+def _conclusions(page: Page, sections: Sequence[Section]) -> None:
+    """What the tests say of each metric, and what is undecided, each said once."""
     styled = dict.fromkeys(named_headlines(sections), BOLD)
     for section in sections:
         metric = f"{section.title}: " if len(sections) > 1 else ""
         for family in section.families:
             test = f"{family.test} test: " if len(section.families) > 1 else ""
             styled |= {f"{metric}{test}{family.warning}": YELLOW} if family.warning else {}
-    families = [family for section in sections for family in section.families if family.only is None]
-    bases = [family.basis if are_ranked else f"{family.heading}; {family.star}" for family in families]
-    for sentence, style in (styled | dict.fromkeys(bases, DIM)).items():
+    for sentence, style in styled.items():
         page.sentence(sentence, style)
+    pairs = [family.only for section in sections for family in section.families]
+    if page.short and len(pairs) == 1 and (pair := pairs[0]) is not None and pair.delta:
+        if not words.is_significant(pair) and pair.settings.alternative == "two-sided":
+            page.sentence(_NOT_EQUAL)
+
+
+_NOT_EQUAL = (
+    "This does not show that they are equally good (sigjax equivalence). More instances could tell them apart "
+    "(sigjax power)."
+)
+
+
+def _legend(page: Page, sections: Sequence[Section], columns: Collection[str] = ()) -> None:
+    """What the columns of a table of systems mean that are shown, and p, and what ranks hold, each said once."""
+    families = [family for section in sections for family in section.families if family.only is None]
+    lines: list[tuple[str, str]] = []
+    if "rank" in columns:
+        lines.append(("rank", "the places that significant differences leave open (best group: from 1)"))
+    for family in families if columns else []:
+        joint = [number for number in family.comparisons.values("joint_pairs") if number is not None]
+        if joint and any(title.endswith("interval") for title in columns):
+            alone = "of the delta, for each pair alone"
+            together = f"of the delta, simultaneous for {words.count(max(joint), 'pair')}"
+            lines.append(("interval", together if max(joint) > 1 else alone))
+    for family in families:
+        lines.append(("p", f"{family.heading}; {family.star}{'; ? undecided' * bool(family.warning)}"))
+    for name, text in dict.fromkeys(lines):
+        page.sentence(f"{name}: {text}", DIM)
+    for family in families if columns else []:
+        for text in filter(None, (family.promise, family.contradiction)):
+            page.sentence(f"{text[0].upper()}{text[1:]}.", DIM)
 
 
 def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[str, str]) -> bool:
@@ -194,8 +267,10 @@ def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[st
     ]
     task = "".join(f"{task}: " for task in filter(None, tasks))
     page.sentence(f"{task}{words.joined(titles)}{on[0]}{words.LOWER * all(lower)}")
-    _conclusions(page, sections, are_ranked=False)
+    page.gap()
+    _conclusions(page, sections)
     draw_table(page, table, dropped)
+    _legend(page, sections)
     return True
 
 
@@ -216,14 +291,19 @@ def _tasks(page: Page, sections: list[Section], *, verbose: bool) -> list[Sectio
     return sections[1:] if verbose else []
 
 
-def draw_table(page: Page, table: Table, dropped: Sequence[str] = (), *, most: int = WHOLE) -> None:
+def draw_table(page: Page, table: Table, dropped: Sequence[str] = (), *, most: int = WHOLE) -> Sequence[str]:
     """Print a table, of which columns with the titles `dropped` are left out; names share what the numbers leave.
+
+    Returns all titles that are left out.
 
     No column of names is wider than `most`.
 
     Where it is too wide, optional columns are left out until the names fit, if need be without what all have in common;
     then names are broken into lines, and cut last.
     """
+    if page.short:
+        shown = [[cell.short if isinstance(cell, words.PText) else cell for cell in row] for row in table.rows]
+        table = replace(table, rows=list(map(tuple, shown)))
     ends = words.shared_ends([row[i] for row in table.rows for i in table.names])
     titles = max((cell_len(table.header[i]) for i in table.names), default=0)
     needed = max(titles, _longest_name(table) - sum(map(cell_len, ends)))
@@ -241,17 +321,19 @@ def draw_table(page: Page, table: Table, dropped: Sequence[str] = (), *, most: i
         rows = [tuple([cell[cut] if i in table.names else cell for i, cell in enumerate(row)]) for row in table.rows]
         table = replace(table, rows=rows)
     for line in table_lines(table, width):
-        page.add(" ".join(page.styled(cell, GREEN) if cell.endswith("*") else cell for cell in line.split(" ")))
+        page.add(" ".join(page.styled(cell, GREEN) if cell.endswith(("*", "*?")) else cell for cell in line.split(" ")))
     page.add()
     if dropped:
         hidden = ", ".join(dict.fromkeys(map(_full_title, dropped)))
         page.sentence(f"Left out on this terminal: {hidden}; -o FILE has all columns.", style=DIM)
+    return dropped
 
 
 def _full_title(title: str) -> str:
     """The title of a column, which the columns beside it do not explain any more."""
     first, joint, _ = title.partition(", ")
-    return f"{first} of {'deltas' if joint else 'scores'}" if first.endswith(" interval") else title
+    is_of_deltas = joint or first.startswith("joint ")
+    return f"{first} of {'deltas' if is_of_deltas else 'scores'}" if first.endswith(" interval") else title
 
 
 def _longest_name(table: Table) -> int:
@@ -292,13 +374,14 @@ def _headings(table: Table) -> list[tuple[str, ...]]:
 
 
 def _right(cells: tuple[str, ...]) -> list[str]:
-    starred = any(cell.endswith("*") for cell in cells)
-    padded = [f"{cell} " if starred and not cell.endswith("*") else cell for cell in cells]
+    stars = [len(cell) - len(cell.rstrip("*?")) for cell in cells]
+    padded = [cell + " " * (max(stars) - own) for cell, own in zip(cells, stars, strict=True)]
     width = max(len(cell) for cell in padded)
     return [cell.rjust(width) for cell in padded]
 
 
 def _family(page: Page, family: PairFamily) -> None:
+    page.gap()
     page.sentence(family.heading, style=BOLD)
     if family.layout == "grid":
         most = MAX_GRID if page.room == WHOLE else MAX_NUMBERS

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 from sigjax.metrics import CLASS_METRICS, known_metric
 from sigjax.multiple.adjustment import ERROR
@@ -22,6 +23,8 @@ ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "les
 DASH = "–"
 SMALLEST_SHOWN = 1e-300
 """Below this a double loses digits; only log10 of the p-value is right."""
+SMALLEST_ON_SCREEN = 1e-4
+"""Smaller p-values have no digits on a screen: the assumptions of a test fail long before."""
 _TITLES = {"exact_match": "EM", "mqm": "MQM", **CLASS_METRICS}
 """Of scores that files hold, and of metrics that are made for the classes of the data."""
 
@@ -49,6 +52,8 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+IDENTICAL = "identical on every instance"
+"""How the note on systems with the same results begins."""
 LOWER, HIGHER = "; lower is better", "; higher is better"
 """The end of the caption of a metric whose lower scores are better."""
 
@@ -119,7 +124,37 @@ def format_ranks(ranks: tuple[int, int] | None) -> str:
     return DASH if ranks is None else DASH.join(map(str, dict.fromkeys(ranks)))
 
 
-def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, threshold: float | None = None) -> str:
+class PText(str):
+    """A p-value with its stars, as files have it."""
+
+    __slots__ = ()
+
+    @property
+    def short(self) -> str:
+        """As screens have it: without powers of ten, and without digits if it is tiny.
+
+        >>> [PText(text).short for text in ("0.0431*", "5.21e-4*", "2.12e-24*", "<1e-300", "3.2e-412*?", ">0.99", "1")]
+        ['0.0431*', '0.000521*', '<0.0001*', '<0.0001', '<0.0001*?', '>0.99', '1']
+        """
+        number = self.rstrip("*?")
+        stars = self[len(number) :]
+        if number.startswith("<") or ("e-" in number and float(number) < SMALLEST_ON_SCREEN):
+            return f"<{SMALLEST_ON_SCREEN:.4f}{stars}"
+        return f"{Decimal(number):f}{stars}" if "e-" in number else str(self)
+
+
+def without_digits(sentence: str) -> str:
+    """A sentence as screens have it: with its p-values as `PText.short`.
+
+    >>> without_digits("A is better (p = 2.1e-24, adjusted p = 6.3e-4); p < 1e-300; p = 0.043.")
+    'A is better (p < 0.0001, adjusted p = 0.00063); p < 0.0001; p = 0.043.'
+    """
+    return re.sub(
+        r"\bp (?:= (\d(?:\.\d+)?e-\d+)|(<) 1e-300)", lambda found: p_is(PText(found[1] or "<1e-300").short), sentence
+    )
+
+
+def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, threshold: float | None = None) -> PText:
     """A p-value in a few significant digits.
 
     `log10_p` is used where `p` is too small for a double (minus infinity where it is not known, either); more digits
@@ -131,15 +166,15 @@ def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, thresho
     ('3.2e-412', '<1e-300', '0.0498')
     """
     if p == 1:
-        return "1"
+        return PText("1")
     if p > 0.99:
-        return ">0.99"
+        return PText(">0.99")
     if p < SMALLEST_SHOWN:
-        return "<1e-300" if log10_p in (None, -math.inf) else _scientific(log10_p, digits)
+        return PText("<1e-300" if log10_p in (None, -math.inf) else _scientific(log10_p, digits))
     text = _scientific(math.log10(p), digits) if p < 0.001 else f"{p:.{digits - 1 - math.floor(math.log10(p))}f}"
     if threshold is not None and digits < 17 and (float(text) < threshold) != (p < threshold):
         return format_p(p, digits=digits + 1, threshold=threshold)
-    return text
+    return PText(text)
 
 
 def p_is(shown: str) -> str:
@@ -170,17 +205,19 @@ def size_text(instances: int, runs: tuple[int, int] | None) -> str:
     return f"{count(instances, 'instance')} with {'up to ' * (fewest != most)}{count(most, 'run')}"
 
 
-def format_raw_p(comparison: Comparison) -> str:
+def format_raw_p(comparison: Comparison) -> PText:
     """The p-value of the pair by itself."""
     alpha = comparison.settings.alpha
     return format_p(comparison.p_value, log10_p=comparison.log10_p, digits=3, threshold=alpha)
 
 
-def format_adjusted_p(comparison: Comparison, *, digits: int = 2) -> str:
-    """The adjusted p-value, with a star where it is significant."""
+def format_adjusted_p(comparison: Comparison, *, digits: int = 2) -> PText:
+    """The adjusted p-value, with a star if it is significant, and a question mark if this star is undecided."""
     log10_p, alpha = comparison.log10_p_adjusted, comparison.settings.alpha
     text = format_p(comparison.p_adjusted, log10_p=log10_p, digits=digits, threshold=alpha)
-    return f"{text}*" if is_significant(comparison) else text
+    if not is_significant(comparison):
+        return text
+    return PText(f"{text}*?" if comparison.decided is False else f"{text}*")
 
 
 def format_p_interval(interval: Interval) -> str:

@@ -279,16 +279,23 @@ class ClassicalTests(StudyResult):
         return (self.a, self.score_a), (self.b, self.score_b)
 
     def _verdict(self) -> str:
-        """Who is ahead, and how many of the paired tests reject at 5%."""
+        """Whether the paired tests agree at 5%, and who is ahead."""
         paired = [one.p_value for one in self.comparisons] + [test.p_value for test in self if test.paired]
         rejecting = sum(p < 0.05 for p in paired)
-        verb = "has" if rejecting == 1 else "have"
-        said = f"{rejecting:,} of {words.count(len(paired), 'paired test')} {verb} p < 0.05"
+        ends = [words.format_p(p, threshold=0.05).short for p in (min(paired), max(paired))]
+        p_values = words.p_is(ends[0]) if ends[0] == ends[1] else f"p from {ends[0]} to {ends[1]}"
+        if rejecting in (0, len(paired)):
+            found = "a significant difference" if rejecting else "no significant difference"
+            said = f"All {words.count(len(paired), 'paired test')} agree: {found} ({p_values})"
+        else:
+            verb = "finds" if rejecting == 1 else "find"
+            number = f"{rejecting:,} of {words.count(len(paired), 'paired test')}"
+            said = f"{number} {verb} a significant difference ({p_values})"
         if self.delta == 0.0:
-            return f"{self.a} and {self.b} have the same score: {said}."
+            return f"{said}. {self.a} and {self.b} have the same score."
         ahead, behind = (self.a, self.b) if (self.delta > 0.0) != self.lower_is_better else (self.b, self.a)
         by = words.format_number(abs(self.delta), words.number_spec([self.score_a, self.score_b]))
-        return f"{ahead} is ahead of {behind} by {by}: {said}."
+        return f"{said}. {ahead} is ahead of {behind} by {by}."
 
 
 @dataclass(frozen=True, kw_only=True)

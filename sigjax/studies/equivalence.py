@@ -21,7 +21,7 @@ from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.records.settings import PValueCorrection
 from sigjax.report.document import Block, Document
 from sigjax.report.sections import Table
-from sigjax.report.words import count, format_interval, format_p, metric_title, number_spec, p_is, percent
+from sigjax.report.words import count, first_of, format_interval, format_p, metric_title, number_spec, p_is, percent
 from sigjax.resample.extreme import Extreme
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
@@ -47,6 +47,7 @@ Claim = Literal["equivalence", "non-inferiority"]
 Tests = tuple[float, float, Interval, float, tuple[int, int] | None]
 """p-values against delta <= -margin and delta >= margin; the interval and the standard error of delta; and the
 resamples behind both p-values, if any were drawn."""
+_MOST_NAMED = 3
 _TITLES = {
     "wide-t": "t by the jackknife, corrected for skewness",
     "tango": "Tango's score tests",
@@ -333,7 +334,9 @@ def _verdict(results: Sequence[Equivalence]) -> str:
     if others:
         said = "equivalent" if first.claim == "equivalence" else "not worse"
         verb = "is" if held == 1 else "are"
-        return f"{held:,} of {count(len(results), 'pair')} {verb} shown to be {said} within {first.margin:g}."
+        named = first_of([f"{row.a} - {row.b}" for row in results if row.holds], _MOST_NAMED)
+        number = f"{held:,} of {count(len(results), 'pair')} {verb} shown to be {said} within {first.margin:g}"
+        return f"{number}: {named}." if named else f"{number}."
     p = format_p(first.p_adjusted, threshold=first.settings.alpha)
     if first.claim == "equivalence":
         shown = f"{first.a} and {first.b} are {'' if first.holds else 'not '}shown to be equivalent"

@@ -447,7 +447,8 @@ class Slices(Study):
         pairs, tested = self._pairs(), [one for one in self.slices if one.slice is not None]
         significant, changing = (sum(map(self._is_significant, each)) for each in (tested, self.interactions))
         number = words.count(len(tested), "difference")
-        text = f"{significant:,} of {number} significant in {len(pairs[0]) - 1:,} slices by {self.by}"
+        verb = "is" if significant == 1 else "are"
+        text = f"{significant:,} of {number} {verb} significant in {len(pairs[0]) - 1:,} slices by {self.by}"
         if len(self.interactions) > 1:
             return f"{text}; {changing:,} of {len(pairs):,} pairs differ more in some slices than in others."
         if self.interactions:

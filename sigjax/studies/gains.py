@@ -193,9 +193,10 @@ class Gains(Study):
             last, spec = points[-1], number_spec(number for at in points for number in (at.median, at.threshold))
             text = f"{metric_title(last.metric)}, {last.test} test"
             if last.threshold is not None:
-                at_p = f"at {self.alternative} p = {middle:g}"
-                text += f": {share} of pairs gain at most {last.threshold:{spec}} {at_p}"
-                verdict = verdict or text
+                at_p = f"{self.alternative} p < {middle:g}"
+                gain = f"a gain above {last.threshold:{spec}} is significant ({at_p})"
+                verdict = verdict or f"For {share} of these pairs, {gain}: {text}."
+                text += f": for {share} of pairs {gain}"
             lines += ["", text, "", self._table(points, spec)]
             known = np.array([(at.size, at.threshold) for at in points if at.threshold], float)
             if len(known) > 1:

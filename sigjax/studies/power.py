@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from sigjax.comparison.analysis import run_variances
 from sigjax.comparison.compare import compare
 from sigjax.formats.reading import read_data
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings, Test
-from sigjax.records.options import check, option, required, same, takes
+from sigjax.records.options import check, option, same, takes
 from sigjax.report.document import Block, Document
 from sigjax.report.plots import GREY, set_words
 from sigjax.report.sections import Table
@@ -64,8 +65,19 @@ class PowerOptions(trials.StudyOptions):
     """The options of `power`."""
 
     repetitions: int = same(trials.StudyOptions, "repetitions", 500, least=2)
-    instances: Sequence[int] = required(
-        "Numbers of instances (or clusters) to draw.", group="Main options", least=2, most=10_000_000
+    instances: Sequence[int] | None = option(
+        None,
+        "Numbers of instances (or clusters) to draw [default: those that --detect needs].",
+        group="Main options",
+        least=2,
+        most=10_000_000,
+    )
+    detect: float | None = option(
+        None,
+        "How many instances are needed to find this true difference, such as 0.3 BLEU?",
+        "With repeated runs, the cheapest mix of instances and runs is for it, too (else for the pilot's difference).",
+        group="Main options",
+        above=0,
     )
     confidence_level: float = same(
         Settings, "confidence_level", doc="Differences with p up to 1 - level are significant.", group="Test"
@@ -74,9 +86,6 @@ class PowerOptions(trials.StudyOptions):
         1, "Pairs that `compare` will adjust p for: 66 for all pairs of 12 systems.", least=1, most=10_000_000
     )
     target: float = option(0.8, "The power that detectable differences are for.", above=0, below=1)
-    difference: float | None = option(
-        None, "True difference for the cheapest mix of instances and runs [default: the pilot's].", above=0
-    )
     instance_cost: float = option(0.0, "Cost of an instance, for the cheapest mix.", least=0)
     run_cost: float = option(_RUN_COST, "Cost of a run of one system on an instance, for the cheapest mix.", above=0)
 
@@ -130,6 +139,22 @@ class PowerAt:
 
 
 @dataclass(frozen=True)
+class Needed:
+    """How many instances a test needs to find a true difference with the target power, by the normal approximation.
+
+    Attributes:
+        difference: the true difference.
+        instances: number of instances (of units, where there are clusters or runs); None where the pilot cannot tell,
+            since its difference is the same on every unit.
+    """
+
+    metric: str
+    test: Test
+    difference: float
+    instances: int | None
+
+
+@dataclass(frozen=True)
 class Mix:
     """Instances that detect a difference with the target power, by the normal approximation, if each has so many runs.
 
@@ -165,6 +190,7 @@ class Power(Study):
         num_units: number of units of the pilot (instances, or clusters where there are some).
         settings: of the tests.
         mixes: metric by metric, of samples (repeated runs without clusters), by number of runs.
+        needed: metric by metric, test by test, for the difference to `detect`.
     """
 
     rows = "points"
@@ -180,6 +206,7 @@ class Power(Study):
     settings: Settings
     signature: str
     mixes: tuple[Mix, ...] = ()
+    needed: tuple[Needed, ...] = ()
 
     def document(self) -> Document:
         """Which difference a test finds, and a table for each metric and test."""
@@ -187,6 +214,7 @@ class Power(Study):
         adjusted = f"{self.settings.alpha:g} over {count(self.pairs, 'pair')}; Holm rejects no fewer"
         alone = "for one pair; adjusted for more pairs, less is detectable: --pairs"
         lines: list[Block] = [
+            *map(self._need, self.needed[1:]),
             f"power for {a} - {b}: pilot of {in_units(self)}",
             f"significant: p <= {self._alpha:.3g} ({alone if self.pairs == 1 else adjusted})",
             f"detectable: the true difference that the test finds with power {percent(self.target)}, by the normal "
@@ -213,19 +241,33 @@ class Power(Study):
         return Document("Power", in_units(self), self._verdict(), [*lines, self.signature])
 
     def _verdict(self) -> str:
-        """What the largest test set of the first metric and test can find."""
+        """What the difference to detect needs, or else what the largest test set of the first metric and test finds."""
+        if self.needed:
+            return self._need(self.needed[0])
         at = max(self._points(self.pilots[0].metric, self.settings.tests[0]), key=lambda each: each.instances)
         size, name = count(at.instances, unit_of(self)), metric_title(at.metric)
         if self.pilots[0].standard_error == 0.0:
-            return f"The pilot cannot tell: its difference is the same on every {unit_of(self)} ({name})."
+            return self._cannot_tell(at.metric)
         if at.detectable is None:
             return f"With {size} no permutation test has p <= {self._alpha:.3g}."
         if self._too_few_differ(at):
-            rare = f"the permutation test finds no difference with power {percent(self.target)}"
-            return f"With {size} {rare}: too few would differ ({name})."
+            rare = f"no difference in {percent(self.target)} of cases"
+            return f"With {size} you would find {rare}: too few would differ ({name}, permutation test)."
         spec = number_spec([self.pilots[0].delta, self.pilots[0].standard_error])
-        found = f"a true difference of {at.detectable:{spec}} ({name})"
-        return f"With {size} the {at.test} test finds {found} with power {percent(self.target)}."
+        found = f"a true difference of {at.detectable:{spec}} ({name}) in {percent(self.target)} of cases"
+        return f"With {size} you would find {found} ({at.test} test)."
+
+    def _need(self, one: Needed) -> str:
+        """How many units find a difference."""
+        if one.instances is None:
+            return self._cannot_tell(one.metric)
+        size, name = count(one.instances, unit_of(self)), metric_title(one.metric)
+        found = f"a true difference of {one.difference:.6g} ({name}) in {percent(self.target)} of cases"
+        return f"You need {size} to find {found} ({one.test} test). The pilot has {self.num_units:,}."
+
+    def _cannot_tell(self, metric: str) -> str:
+        same = f"its difference is the same on every {unit_of(self)}"
+        return f"The pilot cannot tell: {same} ({metric_title(metric)})."
 
     def _cheapest(self, mixes: Sequence[Mix], spec: str) -> list[Block]:
         if not mixes:
@@ -254,7 +296,16 @@ class Power(Study):
         return bool(special().bdtrc(self._fewest - 1, at.instances, differ) < self.target)
 
     def _table(self, metric: str, test: Test, spec: str) -> Table:
-        header = ("detectable", "simulated", "standard error", "simulated", "power", "interval", "normal", "method")
+        header = (
+            "detectable",
+            "simulated",
+            "standard error",
+            "simulated error",
+            "power",
+            "interval",
+            "normal",
+            "method",
+        )
         rows = []
         for at in self._points(metric, test):
             found = (None, None) if self._too_few_differ(at) else (at.detectable, at.simulated_detectable)
@@ -309,7 +360,7 @@ def power(data: Any, options: PowerOptions) -> Power:
     r"""Find the smallest difference that tests detect with other numbers of instances, and their power.
 
     The detectable difference depends on the pilot's standard error alone, which is taken as known; with few instances a
-    test needs a little more.
+    test needs a little more. `detect` turns the question round: how many instances find this difference?
 
     Power is that for one true difference, the pilot's delta: each repetition draws this number of instances from the
     pilot data, with replacement (from each stratum its share), and tests them; power is the share of repetitions with
@@ -340,8 +391,12 @@ def power(data: Any, options: PowerOptions) -> Power:
     settings = trials.checked_settings(evaluations, options, level, drawing="power")
     if not settings.alpha < options.target:
         raise InputError(f"target must be a number between {settings.alpha:g} and 1, got {options.target!r}")
+    if not options.instances and options.detect is None:
+        raise InputError(
+            f"give {Hint('instances')}, numbers of instances such as 100 400, or {Hint('detect')}, a true difference"
+        )
     chosen = list(map(trials.check_pair, evaluations))
-    pilots, points = [], []
+    pilots, points, needed = [], [], list[Needed]()
     for each in chosen:
         pilot = trials.make_pilot(each)
         how = {"resamples": _PILOT_RESAMPLES, "seed": settings.seed, "device": options.device, "progress": False}
@@ -349,12 +404,15 @@ def power(data: Any, options: PowerOptions) -> Power:
         values = pilot.units.values
         differ = 1.0 if pilot.units.outputs is not None else float((values[0] != values[1]).any(axis=-1).mean())
         pilots.append(PilotDelta(each.metric.name, one.delta, one.standard_error or 0.0, differ))
-        points += _points(pilot, pilots[-1], settings, options)
+        own = list(_needed(pilot, pilots[-1], settings, options))
+        sizes = options.instances or _shown_sizes(own, len(pilot.units.strata))
+        points += _points(pilot, pilots[-1], settings, options, sorted(sizes))
+        needed += own
     num_units = len(trials.make_pilot(chosen[0]).units.strata)
     mixes = [mix for own, pilot in zip(chosen, pilots, strict=True) for mix in _mixes(own, pilot, level, options)]
-    if not mixes and (options.difference or options.instance_cost or options.run_cost != _RUN_COST):
+    if not mixes and (options.instance_cost or options.run_cost != _RUN_COST):
         raise InputError(
-            "difference, instance_cost and run_cost are for the mix of instances and runs, which needs repeated runs "
+            "instance_cost and run_cost are for the mix of instances and runs, which needs repeated runs "
             f"({Hint('runs')}), no clusters, and a metric of single runs; leave them out"
         )
     signature = study_signature(
@@ -362,9 +420,9 @@ def power(data: Any, options: PowerOptions) -> Power:
         options,
         metric="+".join(pilot.metric for pilot in pilots),
         test="+".join(settings.tests),
-        instances=",".join(map(str, sorted(options.instances))),
+        instances=",".join(map(str, sorted({at.instances for at in points}))),
         pairs=options.pairs if options.pairs > 1 else None,
-        **({} if mixes else dict.fromkeys(("difference", "instance_cost", "run_cost"))),
+        **({} if mixes else dict.fromkeys(("instance_cost", "run_cost"))),
         only=",".join(chosen[0].systems),
         units=num_units,
         **trials.signed_data(evaluations[0]),
@@ -381,12 +439,48 @@ def power(data: Any, options: PowerOptions) -> Power:
         settings=settings,
         signature=signature,
         mixes=tuple(mixes),
+        needed=tuple(needed),
     )
+
+
+_MOST_DRAWN, _BEYOND = 20_000, 10**15
+"""Units of a test set that is simulated unasked; a number of instances that nobody has."""
+
+
+def _needed(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions) -> Iterator[Needed]:
+    """What each test needs to find the difference: enough units, and enough that differ."""
+    if options.detect is None:
+        return
+    alpha, ratio = settings.alpha / options.pairs, observed.standard_error / options.detect
+    variance = ratio * ratio * len(pilot.units.strata)  # if the difference is 1
+    if variance > _BEYOND:
+        raise InputError(f"{Hint('detect')}: {options.detect:g} needs more than {_BEYOND:,} instances")
+    for test in settings.tests:
+        number = None
+        if observed.standard_error:
+            how = (alpha, options.target, options.alternative)
+            (number,) = instances_needed(np.array([variance]), 1.0, *how).tolist()
+            if test == "permutation" and observed.differ < 1.0:
+                number = max(number, _units_until_enough_differ(observed.differ, alpha, options))
+        yield Needed(observed.metric, test, options.detect, number)
+
+
+def _units_until_enough_differ(differ: float, alpha: float, options: PowerOptions) -> int:
+    """The fewest units of which enough differ for a permutation test to reject, with the target power."""
+    least = fewest_units(alpha, options.alternative)
+    sizes = range(least, math.ceil((_TAIL + math.sqrt(least)) ** 2 / differ) + least)
+    return bisect_left(sizes, options.target, key=lambda size: special().bdtrc(least - 1, size, differ)) + least
+
+
+def _shown_sizes(needed: Sequence[Needed], pilot: int) -> list[int]:
+    """The numbers of units that are needed, if they are simulated in a short time; else that of the pilot."""
+    sizes = {one.instances for one in needed if one.instances is not None and one.instances <= _MOST_DRAWN}
+    return sorted(sizes) or [pilot]
 
 
 def _mixes(evaluation: EvaluationRecord, pilot: PilotDelta, alpha: float, options: PowerOptions) -> Iterator[Mix]:
     """What other numbers of runs need, the cheapest among them; nothing without runs, or with clusters."""
-    difference, found = options.difference or abs(pilot.delta), run_variances(evaluation)
+    difference, found = options.detect or abs(pilot.delta), run_variances(evaluation)
     if found is None or evaluation.clusters is not None or not difference:
         return
     runs = np.arange(1, 2 * max(Counter(evaluation.ids).values()) + 1)
@@ -399,10 +493,12 @@ def _mixes(evaluation: EvaluationRecord, pilot: PilotDelta, alpha: float, option
         yield Mix(pilot.metric, difference, i + 1, int(instances[i]), float(costs[i]), *about)
 
 
-def _points(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions) -> list[PowerAt]:
+def _points(
+    pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions, sizes: Sequence[int]
+) -> list[PowerAt]:
     """Power test by test and size by size; all tests of a size have the same trials."""
     tried = {}
-    for size in sorted(options.instances):
+    for size in sizes:
         strata = trials.allotted(pilot.units.strata, size)
         made = pilot, trials.drawn(pilot, settings.seed, strata), strata, options.repetitions
         tried[size] = trials.run_trials(*made, settings, options.device, progress=options.progress)
@@ -459,7 +555,8 @@ class PlannedOptions:
 class PlannedPowerOptions(PlannedOptions):
     """The options of `planned_power`."""
 
-    instances: Sequence[int] = same(PowerOptions, "instances")
+    instances: Sequence[int] | None = same(PowerOptions, "instances")
+    detect: float | None = same(PowerOptions, "detect")
     confidence_level: float = same(PowerOptions, "confidence_level")
     pairs: int = same(PowerOptions, "pairs")
     target: float = same(PowerOptions, "target")
@@ -491,6 +588,8 @@ class PlannedPower(StudyResult):
         pairs: for how many pairs p is adjusted (Bonferroni).
         confidence_level: differences with p up to 1 - confidence_level are significant.
         signature: one line that reproduces the numbers.
+        detect: the difference to find, if one was given.
+        needed: how many instances find it.
     """
 
     rows = "points"
@@ -502,16 +601,21 @@ class PlannedPower(StudyResult):
     pairs: int
     confidence_level: float
     signature: str
+    detect: float | None = None
+    needed: int | None = None
 
     def document(self) -> Document:
         """The difference that the largest test set finds, and a row for each size."""
         level = (1.0 - self.confidence_level) / self.pairs
         size = f"right or wrong answers, {self.disagree:.1%} of them right by one system alone"
         last, power = self.points[-1], percent(self.target)
-        given = f"With {count(last.instances, 'instance')} the permutation test finds"
-        verdict = f"{given} no difference with power {power}."
-        if last.detectable is not None:
-            verdict = f"{given} a true difference of {last.detectable:.4f} with power {power}."
+        given = f"With {count(last.instances, 'instance')} you would find"
+        verdict = f"{given} no difference in {power} of cases."
+        if self.needed is not None:
+            found = f"a true difference of {self.detect:.6g} in {power} of cases"
+            verdict = f"You need {count(self.needed, 'instance')} to find {found}."
+        elif last.detectable is not None:
+            verdict = f"{given} a true difference of {last.detectable:.4f} in {power} of cases."
         columns = {
             "instances": [f"{at.instances:,}" for at in self.points],
             "detectable difference": [format_number(at.detectable, ".4f") for at in self.points],
@@ -568,12 +672,13 @@ def planned_power(options: PlannedPowerOptions) -> PlannedPower:
     level = (1.0 - options.confidence_level) / options.pairs
     if not level < options.target:
         raise InputError(f"target must be a number between {level:g} and 1, got {options.target!r}")
-    sizes = sorted(options.instances)
     # The better system alone is right on (disagree + difference) / 2, at most its accuracy; the other one alone on
     # (disagree - difference) / 2, at most where the better one is wrong.
     ends = (0.0, disagree)
     if accuracy is not None:
         ends = max(0.0, disagree - 2.0 * (1.0 - accuracy)), min(disagree, 2.0 * accuracy - disagree)
+    needed = None if options.detect is None else _instances_to_detect(options, disagree, ends, level)
+    sizes = sorted(options.instances or ([needed] if needed else _USUAL_SIZES))
     points = tuple(PlannedAt(size, _detectable(size, disagree, ends, level, options.target)) for size in sizes)
     signature = study_signature(
         "planned-power",
@@ -582,7 +687,29 @@ def planned_power(options: PlannedPowerOptions) -> PlannedPower:
         instances=",".join(map(str, sizes)),
         pairs=options.pairs if options.pairs > 1 else None,
     )
-    return PlannedPower(disagree, accuracy, points, options.target, options.pairs, options.confidence_level, signature)
+    given = (options.target, options.pairs, options.confidence_level, signature, options.detect, needed)
+    return PlannedPower(disagree, accuracy, points, *given)
+
+
+_USUAL_SIZES = [100, 200, 500, 1000, 2000, 5000, 10_000]
+_MOST_PLANNED = 10_000_000
+
+
+def _instances_to_detect(options: PlannedPowerOptions, disagree: float, ends: tuple[float, float], level: float) -> int:
+    """The first number of instances, by halving, with which the power is the target; one fewer has less."""
+    detect, target = options.detect or 0.0, options.target
+    if not ends[0] <= detect <= ends[1]:
+        differ = f"systems that disagree so differ by {ends[0]:.6g} to {ends[1]:.6g}"
+        raise InputError(f"{Hint('detect')}: {differ}, got {detect:g}; give a smaller difference")
+    low, high = 1, 2
+    while mcnemar_power(high, disagree, level)(detect) < target:
+        low, high = high, 2 * high
+        if high > _MOST_PLANNED:
+            raise InputError(f"{Hint('detect')}: {detect:g} needs more than {_MOST_PLANNED // 2:,} instances")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if mcnemar_power(middle, disagree, level)(detect) >= target else (middle, high)
+    return high
 
 
 def mcnemar_power(instances: int, disagree: float, level: float) -> Callable[[float], float]:

@@ -25,8 +25,8 @@ from sigjax.records import Array, Device, InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
 from sigjax.report.document import Block, Document
-from sigjax.report.sections import Table
-from sigjax.report.words import count, format_interval, format_ranks, number_spec, percent
+from sigjax.report.sections import BEST, Table
+from sigjax.report.words import count, first_of, format_interval, format_p, format_ranks, number_spec, percent
 from sigjax.run.backend import Backend, Kernel, choose_backend, compiled, on_all_devices
 from sigjax.run.context import ahead, gib, num_cores
 from sigjax.run.costs import RIGHT_OR_WRONG_PRODUCT
@@ -44,7 +44,7 @@ _MOST_CELLS = 2**28
 """Counts of (m, k): 2 GiB."""
 _MOST_INSTANCES = 2**24
 """Whole numbers that float32 holds."""
-_SHOWN = 50
+_SHOWN, _NAMED = 50, 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,15 +118,15 @@ class Ranking(StudyResult):
         """How many systems may be the best, and a row for each system."""
         alpha, shown = 1.0 - self.confidence_level, self.systems[:_SHOWN]
         spec = number_spec([each.score for each in self.systems])
-        top = sum(each.in_top_group for each in self.systems)
-        may = "one system may be the best" if top == 1 else f"{top:,} systems may be the best (group: best)"
         title = CORRECTIONS[self.correction].title
         size = f"{self.metric} on {count(self.num_instances, 'instance')}, {count(len(self.systems), 'system')}"
         lines: list[Block] = [
+            size,
             f"{self.num_significant:,} of {count(self.num_pairs, 'pair')} differ significantly: exact permutation "
             f"test, two-sided, p adjusted by {title} over all pairs, at {alpha:.3g}",
             "",
         ]
+        next_p = [each.p_adjusted for each in shown]
         columns = {
             "rank": [format_ranks(each.rank_interval) for each in shown],
             "system": [each.system for each in shown],
@@ -134,14 +134,31 @@ class Ranking(StudyResult):
             f"{percent(self.confidence_level)} interval": [format_interval(each.interval, spec) for each in shown],
             "beats": [f"{each.better:,}" for each in shown],
             "not significant": [f"{each.not_significant:,}" for each in shown],
-            "beaten, by": [f"{each.worse:,}" for each in shown],
-            "adj. p, to next": ["" if each.p_adjusted is None else f"{each.p_adjusted:.3g}" for each in shown],
+            "beaten by": [f"{each.worse:,}" for each in shown],
+            "p to next": ["" if p is None else format_p(p, threshold=round(alpha, 12)) for p in next_p],
             "group": ["best" if each.in_top_group else str(each.cluster) for each in shown],
         }
         table = Table.of(columns, names=(1,), optional=("not significant",))
         lines += [table, *more_in_json(len(self.systems) - len(shown), "system")]
         lines += ["", "one pair: sigjax compare, with the same files and --only A B", self.signature]
-        return Document("Ranks", size, f"{size}: {may}", lines)
+        return Document("Ranks", size, self._verdict(spec), lines)
+
+    def _verdict(self, spec: str) -> str:
+        """The best systems, those that are not significantly worse, and how many are, as `compare` says it."""
+        top = [each for each in self.systems if each.in_top_group]
+        named = [f"{each.system} ({each.score:{spec}})" for each in top]
+        best, worse = [each.score for each in top].count(top[0].score), len(self.systems) - len(top)
+        if not worse:
+            return f"No system is significantly better than another; the best score is that of {named[0]}."
+        than = "" if top[0].better == worse else " than another"
+        if than and best == 1:
+            than += f", {top[0].better:,} of them than the best"
+        verb = "is" if worse == 1 else "are"
+        others = f"The other {'' if worse == 1 else f'{worse:,} '}{verb} significantly worse{than}."
+        if best < len(top):
+            near = first_of(named[best:], _NAMED)
+            others = f"Not significantly worse: {near}. {worse:,} {verb} significantly worse{than}."
+        return f"{BEST}{first_of(named[:best], _NAMED)}. {others}"
 
 
 @takes(RankOptions)

@@ -635,7 +635,7 @@ def _ranks(problem: SumsProblem, first: int) -> ClassicalTest | None:
 
 
 Results = Sequence[Unpaired] | Sequence[OneSample]
-_MOST_NOTES = 6
+_MOST_NOTES, _MOST_NAMED = 6, 3
 _TESTS = {
     "binomial": "binomial: exact, for answers right or wrong; two-sided, scores at least as far from the number",
     "sign-flip": "sign-flip: permutation test of the differences from the number ({}); assumes that they are symmetric "
@@ -745,7 +745,9 @@ def _unpaired_verdict(results: Sequence[Unpaired]) -> str:
     adjusted = f"adjusted p < {settings.alpha:g}"
     if others:
         verb = "is" if len(significant) == 1 else "are"
-        return f"{len(significant):,} of {words.count(len(results), 'difference')} {verb} significant ({adjusted})."
+        named = words.first_of([f"{row.a} - {row.b}" for row in significant], _MOST_NAMED)
+        number = f"{len(significant):,} of {words.count(len(results), 'difference')} {verb} significant ({adjusted})"
+        return f"{number}: {named}." if named else f"{number}."
     p = words.format_p(first.p_value, log10_p=first.log10_p, threshold=settings.alpha)
     if not significant:
         return f"No significant difference between {first.a} and {first.b} ({words.p_is(p)})."
@@ -761,7 +763,9 @@ def _one_sample_verdict(results: Sequence[OneSample]) -> str:
     if others:
         verb = "is" if len(significant) == 1 else "are"
         number = f"{len(significant):,} of {words.count(len(results), 'system')}"
-        return f"{number} {verb} significantly {than} {first.against:g} (adjusted p < {settings.alpha:g})."
+        named = words.first_of([row.system for row in significant], _MOST_NAMED)
+        said = f"{number} {verb} significantly {than} {first.against:g} (adjusted p < {settings.alpha:g})"
+        return f"{said}: {named}." if named else f"{said}."
     p = words.format_p(first.p_value or 0.0, log10_p=first.log10_p, threshold=settings.alpha)
     if not significant:
         return f"{first.system} is not significantly {than} {first.against:g} ({words.p_is(p)})."
@@ -769,9 +773,11 @@ def _one_sample_verdict(results: Sequence[OneSample]) -> str:
     return f"{first.system} is significantly {side} {first.against:g} ({words.p_is(p)})."
 
 
-def _p_columns(results: Sequence[Any]) -> dict[str, list[str]]:
+def _p_columns(results: Sequence[Any]) -> dict[str, Sequence[str]]:
     alpha = results[0].settings.alpha
-    columns = {"p": [words.format_p(row.p_value, log10_p=row.log10_p, threshold=alpha) for row in results]}
+    columns: dict[str, Sequence[str]] = {
+        "p": [words.format_p(row.p_value, log10_p=row.log10_p, threshold=alpha) for row in results]
+    }
     if len(results) > 1:
         columns[adjusted_p(results)] = [words.format_p(row.p_adjusted, threshold=alpha) for row in results]
     return columns

@@ -430,7 +430,7 @@ def test_folds_are_warned_of(capsys, given, compared, name):
     assert FOLD.format(name) in json.loads(capsys.readouterr().out)["notes"]
     assert _run(["compare", path], debug=False) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert out.index("folds share training data") < out.index("delta")
+    assert out.index("folds share training data") < out.index("difference")
     files = {f"{x}.csv": {name: range(10), "acc": reals(x)[:10]} for x in "ab"}
     assert FOLD.format(name) in read(*given(**files)).notes
     ids = {name: range(10), "A": reals(1)[:10], "B": reals(2)[:10]}

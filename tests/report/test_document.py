@@ -56,7 +56,7 @@ def words(text):
 
 def test_every_result_begins_with_its_verdict_in_every_output(result, tmp_path):
     report = isinstance(result, sigjax.Report)
-    verdict = words(str(result).split("\n")[1] if report else result.headline)[:40]
+    verdict = words(str(result).split("\n")[2] if report else result.headline)[:40]
     assert len(verdict) > 20
     texts = [str(result), result.to_text(), result.to_markdown(), result.to_rst(), result.to_github()]
     for text in texts:

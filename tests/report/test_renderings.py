@@ -139,7 +139,7 @@ def test_every_option_fits_a_terminal_and_a_file_has_all(count, settings):
         if count > 2:
             assert "Left out on this terminal: boot. ranks" in " ".join(lines) or settings.baseline or width == 120
     brief = to_text(report, width=120).splitlines()
-    assert len(brief) <= count + 17
+    assert len(brief) <= count + 19
     file = to_text(report, verbose=True)
     assert "…" not in file
     assert "Left out" not in file
@@ -154,6 +154,48 @@ def test_every_option_fits_a_terminal_and_a_file_has_all(count, settings):
 
 
 NAMES = list("abcde")
+
+
+def test_screens_have_no_tiny_p_and_files_have_all_digits():
+    for names in (["a", "b"], NAMES):
+        report = make_report(names, p_of=lambda i, j: 2.12e-24)
+        for screen in (str(report), to_text(report, width=80)):
+            assert "e-24" not in screen
+            assert re.search(r"<0\.0001\*|p < 0\.0001", screen)
+        for file in (report.to_text(), report.to_markdown(), report.to_csv(), report.to_json(), to_html(report)):
+            assert re.search(r"2\.12\d*e-24", file)
+
+
+def test_a_star_that_more_resamples_could_take_away_has_a_question_mark():
+    report = make_report(3, p_of=lambda i, j: 0.0101)
+    pairs = [replace(one, decided=at > 0) for at, one in enumerate(report.comparisons)]
+    text = to_text(replace(report, comparisons=tuple(pairs)), width=80)
+    assert re.findall(r"0\.0303\*\??", text) == ["0.0303*?", "0.0303*"]
+    assert "* p < 0.05; ? undecided" in unwrapped(text)
+    assert "?" not in to_text(report, width=80)
+
+
+def test_the_headline_says_which_of_it_is_not_certain_yet():
+    report = make_report(3, p_of=lambda i, j: 0.01)
+    for open_pairs, said in (
+        ({(0, 2)}, "The other 2 are significantly worse."),  # the second one beats the third, certainly
+        ({(0, 1)}, "The other 2 are significantly worse, 1 of them by a p-value that is not certain yet (*?)."),
+        ({(0, 1), (0, 2), (1, 2)}, "significantly worse, 2 of them by a p-value that is not certain yet (*?)."),
+    ):
+        named = {(f"system-{i + 1}", f"system-{j + 1}") for i, j in open_pairs}
+        pairs = [replace(one, decided=(one.a, one.b) not in named) for one in report.comparisons]
+        assert said in in_words(str(replace(report, comparisons=tuple(pairs))))
+
+
+def test_a_long_board_is_one_screen_and_names_its_best_group():
+    report = ranked(make_report(60))
+    shown = to_text(report, width=100).splitlines()
+    assert len(shown) < 50
+    systems = [one.name for one in report.systems]
+    assert listed("\n".join(shown)) == [*systems[:29], systems[-1]]  # 19 in the best group and ten more
+    assert "30 systems between the last two rows are left out; --verbose has them." in shown
+    for whole in (to_text(report, width=100, verbose=True), to_text(report)):  # a pipe is no screen
+        assert listed(whole) == systems
 
 
 def sentence(names=NAMES, significant=(), **options):
@@ -180,15 +222,19 @@ BASE = {"settings": Settings(baseline="c")}
             {"names": NAMES[:2] + ["c"]},
             "No system is significantly better than another; the best score is that of a (0.9000).",
         ),
-        ({(0, 2)}, {"names": ["a", "b", "c"]}, "Best: a (0.9000). Not significantly worse: b (0.8900). 1 is worse."),
-        (beyond(2, 3), {}, "Best: a (0.9000). Not significantly worse: b (0.8900). 3 are worse."),
+        (
+            {(0, 2)},
+            {"names": ["a", "b", "c"]},
+            "Best: a (0.9000). Not significantly worse: b (0.8900). 1 is significantly worse.",
+        ),
+        (beyond(2, 3), {}, "Best: a (0.9000). Not significantly worse: b (0.8900). 3 are significantly worse."),
         ((), {}, "No system is significantly better than another; the best score is that of a (0.9000)."),
         ((), {"step": 0.0}, "All 5 systems have the same score (0.9000)."),
         (
             beyond(9),
             {"names": TWENTY},
             "Best: s00 (0.9000). Not significantly worse: s01 (0.8900), s02 (0.8800), s03 (0.8700), s04 (0.8600), "
-            "s05 (0.8500) and 3 more. 11 are worse.",
+            "s05 (0.8500) and 3 more. 11 are significantly worse.",
         ),
         (
             {(0, 2), (2, 4)},
@@ -221,11 +267,11 @@ def test_the_headline_says_who_is_best_and_who_is_tied(significant, options, exp
         assert said in in_words(text)
 
 
-def test_two_systems_take_one_sentence_with_delta_interval_and_p():
+def test_two_systems_take_two_sentences_with_p_delta_and_interval():
     report = make_report(["new", "old"], p_of=lambda i, j: 0.001)
     expected = (
-        "new (0.9000) is significantly better than old (0.8900): delta +0.0100, 95% interval [-0.0060, +0.0263], "
-        "p = 0.00100 (two-sided permutation test, exact)."
+        "new (0.9000) is significantly better than old (0.8900), p = 0.00100. The difference is +0.0100, "
+        "95% interval [-0.0060, +0.0263] (two-sided permutation test, exact)."
     )
     for text in (to_text(report), to_markdown(report), to_html(report)):
         assert expected in in_words(text)
@@ -262,7 +308,7 @@ def test_two_metrics_of_few_systems_stand_in_one_table():
     interval = ["95%", "interval", "adjusted", "p"]
     assert head.split() == ["system", "BLEU", *interval, "chrF2", *interval]
     assert "Best by BLEU: x (0.9000). The other 2 are significantly worse." in lines
-    assert len(lines) < 14
+    assert len(lines) < 16
 
 
 @pytest.mark.parametrize("titles", [("arc: accuracy", None), ("arc: accuracy", "piqa: own")])
@@ -451,8 +497,8 @@ crf & 0.8900 &  \\
 \bottomrule
 \end{tabular}
 \end{table}
-% rnn (0.9000) is significantly better than crf (0.8900): delta +0.0100, 95% interval [-0.0060, +0.0263], """
-        "p = 0.0100 (two-sided permutation test, exact).\n"
+% rnn (0.9000) is significantly better than crf (0.8900), p = 0.0100. The difference is +0.0100, """
+        "95% interval [-0.0060, +0.0263] (two-sided permutation test, exact).\n"
     )
 
 

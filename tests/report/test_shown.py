@@ -50,7 +50,7 @@ def test_a_prompt_shows_one_short_line_and_a_notebook_a_bounded_table():
 
 def test_a_report_shows_the_answer_first_at_a_prompt():
     assert repr(REPORT).splitlines() == [
-        str(REPORT).splitlines()[1],
+        str(REPORT).splitlines()[2],
         "Report of accuracy on 40 instances, 3 systems; print(report) has more",
     ]
     best = sigjax.compare({"A": [1] * 12, "B": [0] * 12, "C": [0] * 11 + [1]}, read={"metric": "accuracy"})

@@ -373,7 +373,7 @@ def test_the_command(capsys, table, tmp_path):
     assert [test["p_value"] for test in found["results"][0]["tests"]] == [test.p_value for test in result]
     assert _run([*command, "-o", str(tmp_path / "out.txt")], debug=True) == 0
     text = (tmp_path / "out.txt").read_text()
-    assert text.split("\n\n")[0].startswith(result.headline)
+    assert " ".join(text.split("\n\n")[0].split()).startswith(result.headline)
     for test in (*result, *result.left_out):
         assert test.name in result.to_text(width=160)
     assert "permutation (exact)" in text

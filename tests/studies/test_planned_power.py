@@ -1,6 +1,7 @@
 """Power without a pilot: against sums over all outcomes, simulated test sets, and the normal approximation."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -97,7 +98,7 @@ def test_the_command_needs_no_files(tmp_path, capsys, monkeypatch):
     assert (tmp_path / "p.csv").read_text() == found.to_csv()
     assert _run(words, debug=True) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("With 400 instances the permutation test finds a true difference of 0.0644")
+    assert shown.startswith("With 400 instances you would find a true difference of 0.0644 in 80% of cases.")
     assert found.headline.startswith("With 400 instances")
     for more, said in ((["t.csv"], "are for no files"), (["--figure", "f.png"], "no figure")):
         assert _run(["power", *more, *words[1:]], debug=False) == 2
@@ -108,7 +109,7 @@ def test_the_command_needs_no_files(tmp_path, capsys, monkeypatch):
         "--cluster doc",
         "-m bleu",
         "--only A B",
-        "--difference 0.1",
+        "--instance-cost 3",
     ):
         assert _run([*words, *more.split()], debug=False) == 2, more
         assert "is for power with files" in capsys.readouterr().err
@@ -123,4 +124,39 @@ def test_the_command_needs_no_files(tmp_path, capsys, monkeypatch):
     ):
         assert _run([*words, *more.split(), "-q"], debug=True) == 0, more
     none = studies.planned_power(disagree=0.2, instances=[5])
-    assert "finds no difference with power 80%" in none.headline
+    assert "With 5 instances you would find no difference in 80% of cases." in none.headline
+
+
+@pytest.mark.parametrize(("disagree", "detect", "pairs"), [(0.3, 0.2, 1), (0.05, 0.04, 1), (0.9, 0.3, 10)])
+def test_the_instances_that_are_needed_have_the_target_power_and_one_fewer_has_less(disagree, detect, pairs):
+    found = studies.planned_power(disagree=disagree, detect=detect, pairs=pairs)
+    assert power_of(found.needed, disagree, detect, 0.05 / pairs) >= 0.8
+    assert power_of(found.needed - 1, disagree, detect, 0.05 / pairs) < 0.8
+    (at,) = found.points
+    assert (at.instances, at.detectable <= detect) == (found.needed, True)
+    assert (
+        found.headline == f"You need {found.needed} instances to find a true difference of {detect:g} in 80% of cases."
+    )
+
+
+def test_small_differences_need_what_the_normal_approximation_says():
+    for disagree, detect in ((0.1, 0.01), (0.2, 0.002)):
+        normal = (norm.isf(0.025) + norm.isf(0.2)) ** 2 * disagree / detect**2
+        assert studies.planned_power(disagree=disagree, detect=detect).needed == pytest.approx(normal, rel=0.03)
+
+
+def test_a_difference_that_is_impossible_or_too_small_is_refused():
+    with pytest.raises(InputError, match="detect: systems that disagree so differ by 0 to 0.2, got 0.3"):
+        studies.planned_power(disagree=0.2, detect=0.3)
+    with pytest.raises(InputError, match="needs more than 5,000,000 instances"):
+        studies.planned_power(disagree=0.2, detect=1e-6)
+
+
+def test_without_sizes_there_is_a_table_of_usual_ones(capsys):
+    assert _run(["power", "--accuracy", "0.7", "--disagree", "0.2"], debug=True) == 0
+    shown = capsys.readouterr().out
+    assert [line.split()[0] for line in shown.splitlines() if re.match(r" *[0-9,]+ +0\.", line)] == [
+        "100", "200", "500", "1,000", "2,000", "5,000", "10,000"
+    ]  # fmt: skip
+    assert _run(["power", "--disagree", "0.2", "--detect", "0.03"], debug=True) == 0
+    assert capsys.readouterr().out.startswith("You need 1,800 instances to find a true difference of 0.03 in 80%")

@@ -11,6 +11,7 @@ from statsmodels.stats.power import normal_power as known_normal_power
 
 import sigjax
 from sigjax import Evaluation, InputError
+from sigjax.cli import _run
 from sigjax.comparison.analysis import run_variances
 from sigjax.resample import draws as bits
 from sigjax.studies.formulas import detectable_effect, instances_needed, normal_power, simulated_effect
@@ -220,7 +221,7 @@ def test_instances_needed_are_those_of_the_t_test(alternative, power):
 def test_the_cheapest_mix_has_its_power_and_no_other_costs_less():
     pilot_data = runs_pilot(1)
     how = {"instances": [60], "repetitions": 2, "resamples": 99}
-    study = sigjax.power(pilot_data, **how, difference=0.3, instance_cost=10, run_cost=0.5)
+    study = sigjax.power(pilot_data, **how, detect=0.3, instance_cost=10, run_cost=0.5)
     best = next(mix for mix in study.mixes if mix.cheapest)
     found = run_variances(pilot_data)
     # By hand, over all numbers of runs, with the variance of a t test from the components of the pilot.
@@ -253,17 +254,71 @@ def test_a_variance_of_instances_below_0_is_taken_as_0_and_the_text_says_so():
     ids, runs = np.indices(a.shape).reshape(2, -1)
     data = Evaluation.from_arrays({"A": a.ravel(), "B": b.ravel()}, ids=ids, runs=runs, metric="accuracy")
     for given, below in ((data, True), (runs_pilot(1), False)):
-        study = sigjax.power(given, instances=[40], repetitions=2, resamples=99, difference=0.3)
+        study = sigjax.power(given, instances=[40], repetitions=2, resamples=99, detect=0.3)
         assert (run_variances(given).instances_of_delta < 0) == below
         assert {mix.below_0 for mix in study.mixes} == {below}
         assert ("the variance of instances was estimated below 0, and is taken as 0" in str(study)) == below
+
+
+@pytest.mark.parametrize(("alternative", "pairs"), [("two-sided", 1), ("greater", 1), ("two-sided", 10)])
+def test_a_mean_needs_what_the_t_test_needs(alternative, pairs):
+    """By the closed form of its pilot's variance, which test sets of this size confirm."""
+    x = np.random.default_rng(5).normal(0.4, 1.0, 200)
+    how = {"repetitions": 400, "resamples": 999, "alternative": alternative, "pairs": pairs}
+    study = sigjax.power(Evaluation.from_arrays({"A": x, "B": 0 * x}), detect=0.4, **how)
+    (needed,) = study.needed
+    known = {"two-sided": "two-sided", "greater": "larger"}[alternative]
+    exact = TTestPower().solve_power(0.4 / x.std(), power=0.8, alpha=0.05 / pairs, alternative=known)
+    assert needed.instances == pytest.approx(exact, rel=0.03)
+    (at,) = study.points
+    assert at.instances == needed.instances
+    assert 0.37 < at.detectable <= 0.4
+    moved = sigjax.power(Evaluation.from_arrays({"A": x - x.mean() + 0.4, "B": 0 * x}), detect=0.4, **how)
+    low, high = moved.points[0].interval  # here the pilot's difference is the one to detect
+    assert low - 0.03 < 0.8 < high + 0.03
+    assert study.headline == (
+        f"You need {needed.instances} instances to find a true difference of 0.4 (mean) in 80% of cases "
+        "(permutation test). The pilot has 200."
+    )
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**-700, 2.0**400])
+def test_what_is_needed_does_not_depend_on_the_unit_of_the_scores(unit):
+    x = np.random.default_rng(5).integers(-9, 9, 40) / 4.0
+    study = sigjax.power(Evaluation.from_arrays({"A": x * unit, "B": 0 * x}), detect=unit, repetitions=2, resamples=99)
+    exact = TTestPower().solve_power(1.0 / x.std(), power=0.8, alpha=0.05, alternative="two-sided")
+    assert abs(study.needed[0].instances - exact) <= 1
+    with pytest.raises(InputError, match="detect: .* needs more than 1,000,000,000,000,000 instances"):
+        sigjax.power(Evaluation.from_arrays({"A": x * unit, "B": 0 * x}), detect=unit * 1e-9, repetitions=2)
+
+
+def test_segments_that_find_a_third_of_a_point_of_bleu(tmp_path, monkeypatch, capsys):
+    """Four times fewer for twice the difference; test sets of that size find it by the simulated deltas, too."""
+    monkeypatch.chdir(tmp_path)
+    _run(["demo", "--write", "."], debug=True)
+    texts = ["mt/ref.txt", "-i", "mt/small.txt", "mt/base.txt", "mt/big.txt", "-m", "bleu", "--only", "base", "big"]
+    capsys.readouterr()
+    sizes = []
+    for detect in ("0.3", "0.6"):
+        assert _run(["power", *texts, "--detect", detect, "-q", "-o", "p.json"], debug=True) == 0
+        found = json.loads((tmp_path / "p.json").read_text())
+        sizes.append(found["needed"][0]["instances"])
+    assert sizes[0] == pytest.approx(4 * sizes[1], rel=0.01)
+    (at,) = found["points"]
+    assert at["instances"] == sizes[1]
+    assert at["simulated_detectable"] == pytest.approx(0.6, rel=0.1)
+
+
+def test_without_numbers_and_a_difference_there_is_nothing_to_say():
+    with pytest.raises(InputError, match="give instances, numbers of instances such as 100 400, or detect"):
+        sigjax.power({"A": [1, 0, 1], "B": [0, 0, 1]})
 
 
 def test_a_mix_is_for_repeated_runs():
     answers = {"A": [1, 0, 1, 1] * 5, "B": [0, 0, 1, 1] * 5}
     how = {"instances": [20], "repetitions": 2, "resamples": 99}
     assert sigjax.power(Evaluation.from_arrays(answers), **how).mixes == ()
-    for given in ({"difference": 0.1}, {"instance_cost": 2.0}, {"run_cost": 2.0}):
+    for given in ({"instance_cost": 2.0}, {"run_cost": 2.0}):
         with pytest.raises(InputError, match="are for the mix of instances and runs, which needs repeated runs"):
             sigjax.power(Evaluation.from_arrays(answers), **how, **given)
 
@@ -301,13 +356,16 @@ def test_no_difference_is_detectable_where_too_few_units_would_differ(differ, si
     assert study.pilots[0].differ == differ / 100
     assert stats.binom.sf(5, size, differ / 100) < 0.8
     alone = sigjax.power(dict(zip("AB", right, strict=True)), instances=[size], repetitions=20)
-    assert "finds a true difference of" not in str(alone)
+    assert "would find a true difference of" not in str(alone)
     if differ:
         assert f"{study.points[0].detectable:.4f}" not in str(study)
-        assert f"{study.points[1].detectable:.4f} (mean) with power 80%" in study.headline
+        assert f"{study.points[1].detectable:.4f} (mean) in 80% of cases" in study.headline
         assert f"of {size} units too few would differ" in str(study)
         (planned,) = sigjax.studies.planned_power(disagree=differ / 100, instances=[size]).points
         assert planned.detectable is None
-        assert "finds no difference with power 80%: too few would differ (mean)." in alone.headline
+        said = "you would find no difference in 80% of cases: too few would differ (mean, permutation test)."
+        assert said in alone.headline
+        needed = sigjax.power(dict(zip("AB", right, strict=True)), detect=0.9, repetitions=2).needed[0].instances
+        assert stats.binom.sf(5, needed, differ / 100) >= 0.8 > stats.binom.sf(5, needed - 1, differ / 100)
     else:
         assert "The pilot cannot tell: its difference is the same on every instance" in alone.headline

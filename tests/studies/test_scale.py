@@ -65,7 +65,7 @@ LAWS = {
     ),
     "power": lambda x, c, _: studies.power(of(x), instances=[20, 40], repetitions=20, resamples=99),
     "power, difference": lambda x, c, _: studies.power(
-        of(x, ids=GAMES, runs=RUNS), instances=[20], repetitions=5, resamples=99, difference=0.25 * c, instance_cost=1
+        of(x, ids=GAMES, runs=RUNS), instances=[20], repetitions=5, resamples=99, detect=0.25 * c, instance_cost=1
     ),
     "monitor": lambda x, c, _: studies.monitor(with_ids(x, "ABC")),
     "equivalence": lambda x, c, _: studies.equivalence(of(x, "ABC"), margin=0.5 * c, **DRAWN),
