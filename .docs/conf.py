@@ -103,7 +103,7 @@ CONTENTS: Mapping[str, Mapping[str, Sequence[str]]] = {
             "own-metric",
         ),
         "Runs, agents, judges": ("runs", "trials", "judges", "arena", "data-sets"),
-        "Plan, stop, compute": ("size", "stopping", "long-runs", "gpu", "distributed"),
+        "Plan, stop, compute": ("size", "stopping", "best", "long-runs", "gpu", "distributed"),
         "Other questions": ("margin", "one-system", "other-instances", "deciding", "regressions"),
         "Publish": ("reporting", "leaderboard"),
     },

@@ -26,6 +26,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "leaderboard",
         "size",
         "stopping",
+        "best",
         "margin",
         "tables",
         "reading",
