@@ -137,6 +137,14 @@ def analyse(
     evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context, *, of_suite: bool = False
 ) -> list[Draft]:
     """Test the pairs of all evaluations, or of the tasks of a suite, adjust their p-values and rank the systems."""
+    tested, adjusted = tested_pairs(evaluations, settings, context, of_suite=of_suite)
+    return [_draft(*of_metric, settings) for of_metric in zip(evaluations, tested, adjusted, strict=True)]
+
+
+def tested_pairs(
+    evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context, *, of_suite: bool = False
+) -> tuple[list[list[SubsetResults]], list[dict[Test, Comparisons]]]:
+    """Test the pairs of all evaluations and adjust their p-values: by subset, and all of each test together."""
     subsets, problems = list[list[Subset]](), list[Problem | None]()
     for evaluation in evaluations:
         with named_errors([evaluation], settings):
@@ -158,8 +166,7 @@ def analyse(
             scores = drawn.pop(evaluation.metric.name, None)
             joint = joint_pairs(settings, len(subset.pairs), sum(num_pairs) if of_report else num_pairs[number])
             tested[-1].append(_test(subset, problem, settings, labelled, scores, others, joint))
-    adjusted = _adjust(evaluations, tested, settings, context)
-    return [_draft(*of_metric, settings) for of_metric in zip(evaluations, tested, adjusted, strict=True)]
+    return tested, _adjust(evaluations, tested, settings, context)
 
 
 def complete_subsets(evaluation: EvaluationRecord, settings: Settings) -> list[Subset]:
@@ -317,7 +324,7 @@ def _with_names(
     if not results.pairs_by:
         return {}
     names, spread, members = evaluation.systems, results.pairs, problem.hypotheses.members
-    deltas, rounding = problem.hypotheses.deltas, problem.hypotheses.rounding
+    deltas, rounding = problem.hypotheses.observed(members)
     deltas = np.where(np.abs(deltas) <= rounding, 0.0, deltas)
     (a, b), count, interval = members.T, len(members), Column.unless_nan(spread.ends)
     columns = {
@@ -494,6 +501,9 @@ def _adjust(
                 steps = maxt(of_sums, at)
         for test in settings.tests:
             pairs = adjusted_pairs(Comparisons.joined([tables[number][test] for number in family]), settings, steps)
+            if len(family) == 1:
+                tables[family[0]][test] = pairs
+                continue
             start = 0
             for number in family:
                 end = start + len(tables[number][test])

@@ -177,9 +177,11 @@ def log10_adjusted(p_adjusted: np.ndarray, log10_p: np.ndarray, correction: Corr
     """
     order, found = np.argsort(log10_p), np.empty(len(log10_p))
     # Many pairs of a large board have the same p.
-    runs = np.flatnonzero(np.diff(p_adjusted[order], prepend=math.nan))
-    logs = [math.log10(p) if p > _SMALLEST else -math.inf for p in p_adjusted[order][runs].tolist()]
-    found[order] = np.repeat(logs, np.diff(runs, append=len(order)))
+    in_order = p_adjusted[order]
+    begins = np.ones(len(order), bool)
+    begins[1:] = in_order[1:] != in_order[:-1]
+    logs = np.array([math.log10(p) if p > _SMALLEST else -math.inf for p in in_order[begins].tolist()], np.float64)
+    found[order] = logs[np.cumsum(begins) - 1]
     ascending, tiny = log10_p[order], (found == -math.inf)[order] & (log10_p[order] > -math.inf)
     while tiny.any():
         largest = ascending[tiny].max()

@@ -206,6 +206,8 @@ def settled_signs(
     """`sign_ps`, correctly rounded."""
     columns = sign_ps(ahead, behind, alternative, mid_p=mid_p)
     some = np.flatnonzero(columns[2])
+    if not len(some):
+        return columns
     log_p = columns[1][some] * math.log(10.0)
     # More coins than a double can count the outcomes of: the others are whole numbers of outcomes.
     found = settled(log_p, columns[2][some], np.full(len(some), MOST_COINS + 1))

@@ -242,7 +242,8 @@ class SumsProblem(SumsData):
         tested = sign_tests(self, self.equivalent)
         if tested is None:
             tested = exact_table(self, self.hypotheses.members[self.equivalent.first], context)
-        return tested.at(self.equivalent.which)
+        equivalent = self.equivalent
+        return tested if len(equivalent.first) == len(equivalent.which) else tested.at(equivalent.which)
 
     def closed_intervals(self, joint_pairs: int = 1) -> ScoresAndDeltas | None:
         """Standard errors and intervals of all scores and of all deltas where they need no resamples.

@@ -45,7 +45,8 @@ class Uncertainties(Sequence[Uncertainty]):
     """
 
     def __init__(self, errors: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-        self.errors, self.ends = errors, np.stack([low, high], axis=1)
+        self.errors, self.ends = errors, np.empty((len(low), 2))
+        self.ends[:, 0], self.ends[:, 1] = low, high
 
     @classmethod
     def none(cls, count: int) -> Uncertainties:
