@@ -26,7 +26,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from sigjax.exact.distributions import DEVIATIONS, fft_length, line_tilts
 from sigjax.exact.lattice import Lattice, hull
 from sigjax.exact.null import Delta
 from sigjax.exact.waves import (
+    PI,
     Frequencies,
     Real,
     all_angles,
@@ -47,6 +48,7 @@ from sigjax.exact.waves import (
     spectrum,
     unit,
 )
+from sigjax.resample.units import total
 from sigjax.run.backend import compiled
 from sigjax.run.context import ahead, num_cores
 
@@ -170,7 +172,7 @@ def _line_group(
         angles = find_angles(rows, few, real, known)
         waves = make_waves(rows, theta.astype(real), angles)
         series = _series(real(tilt), few.number[0], length, count) * (few.both.astype(real) / length)
-        arrays = waves.logs, waves.error, waves.angles, angles.phases, few.shifts[0].astype(real)
+        arrays = waves.logs, waves.error, waves.angles, waves.of_angles, angles.phases, few.shifts[0].astype(real)
         arrays += series.real, series.imag, of_sum
         batch = max(1, _TERMS // len(few))
         for start in range(0, len(some), batch):
@@ -246,6 +248,7 @@ def _line_kernel(
     logs: Any,
     of_logs: Any,
     angles: Any,
+    of_angles: Any,
     phases: Any,
     shift: Any,
     real: Any,
@@ -256,7 +259,7 @@ def _line_kernel(
 ) -> tuple[Any, Any]:
     """The tilted sums of pairs, and bounds on their roundings."""
     xp = counts.__array_namespace__()
-    re, im, error = spectrum(xp, counts, first[:, None] * shift, (logs, of_logs, angles, phases), whole)
+    re, im, error = spectrum(xp, counts, first[:, None] * shift, (logs, of_logs, angles, of_angles, phases), whole)
     terms = re * real - im * imaginary
     size = xp.sqrt((re * re + im * im) * (real * real + imaginary * imaginary))
     return terms.sum(axis=1), (size * (error + of_sum)).sum(axis=1)
@@ -289,6 +292,7 @@ def plane_tails(
     found = Tails(np.full(len(board), np.nan, real), np.full(len(board), np.inf))
     straight, asked = board, scored
     board, scored, shear = _sheared(board, scored)
+    reach = straight.counts @ np.abs(straight.rows)
     deviation = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2)
     # With long doubles each pair by itself.
     groups = _groups(*map(_sizes, deviation.T)) if real == np.float64 else iter(np.arange(len(board))[:, None])
@@ -305,7 +309,8 @@ def plane_tails(
         if not pays(members, deviation[group], len(frequencies), len(parts), real):
             continue
         grid = _Grid(members, tilts, deviation[group], frequencies, real)
-        of_cell = partial(grid.tails, grid.find_edges(own, thresholds[group], strict=strict), point, device)
+        inside = _Inside(shear, reach[group])
+        of_cell = partial(grid.tails, grid.find_edges(own, thresholds[group], inside, strict=strict), point, device)
         summed, level = np.empty((2, len(group)))
         for cell, (tails, *rest) in zip(parts, ahead(of_cell, parts, 1 if device else num_cores()), strict=True):
             found.log_p[group[cell]], found.error[group[cell]] = tails
@@ -391,16 +396,37 @@ def _sheared(board: Board, scored: Scored) -> tuple[Board, Scored, np.ndarray]:
     return replace(board, rows=rows @ shear), moved, shear
 
 
+class _Inside(NamedTuple):
+    """Which values of S, in coordinates after a shear, no score is moved from (`_sheared`)."""
+
+    shear: np.ndarray
+    """[axis, axis]: of values of S, as rows."""
+    reach: np.ndarray
+    """[pair, axis]: of S before."""
+
+    def holds(self, some: np.ndarray, first: np.ndarray, second: np.ndarray, spare: float) -> np.ndarray:
+        """[pair, value] bool: with so much to spare along the second axis."""
+        times, sign = -self.shear[0, 1] * self.shear[1, 1], self.shear[1, 1]
+        one, other = self.reach[some].T[:, :, None]
+        return (np.abs(first) <= one) & (np.abs(sign * second + times * first) <= other - spare)
+
+
 _CELL = 0.5
 """Spacing of the net of tilts with two axes, in standard deviations."""
 _SCORED = 2**15
 """Values of S scored at a time, to stay in the cache."""
-_PART = 64
+_PART = 32
 """Terms that are added up at a time."""
 _LEAST = -200.0
 """Logarithm of the least weight that counts."""
 _ROWS_APART = 16
-"""Rows between those whose edges are searched for; the others' are next to a line between them."""
+"""Rows between those whose edges are searched for; the others' are between lines through them."""
+_NEAR = 2.0**-22
+"""Half-width, in places, of the intervals in which scores cross the threshold between two places."""
+_FROM_LINES = 2.0**-16
+"""Far more than lines through such points are off, in places."""
+_SPARE_PLACES = 64
+"""That lines keep from the ends of what S can reach."""
 _SEARCHED = 2**11
 """Rows up to which all are searched for."""
 _PULLED = 4
@@ -440,6 +466,8 @@ def _solved(matrices: np.ndarray, sides: np.ndarray) -> np.ndarray:
     return np.asarray(np.linalg.solve(matrices, sides[..., None]))[..., 0]
 
 
+_MANY = 64
+"""Pairs from which tables with longer numbers pay."""
 _FEWEST = 1000
 """Frequencies that count at least: those of a normal distribution of 9 standard deviations an axis."""
 
@@ -459,17 +487,22 @@ class _Grid:
         self, board: Board, tilts: np.ndarray, deviation: np.ndarray, frequencies: Frequencies, real: Real
     ) -> None:
         self.board, self.tilts, self.frequencies, self.real = board, tilts, frequencies, real
-        self.angles = find_angles(board.rows, frequencies, real, all_angles(board.rows, frequencies, real))
+        known = all_angles(board.rows, frequencies, real, precise=len(board) >= _MANY)
+        self.angles = find_angles(board.rows, frequencies, real, known)
         (width, height), (first, second) = frequencies.lengths, frequencies.number
-        # Waves with the opposite sign are conjugate.
+        # Waves with the opposite sign are conjugate, and are those of places on the other side of the middle.
         rows, row = np.unique(np.abs(first), return_inverse=True)
         self.second, column = np.unique(second, return_inverse=True)
-        self.which = row, column
-        turns = _turns(width, real)[np.outer(rows, np.arange(width)) % width]
+        self.flat = 2 * len(self.second) * row + column
+        self.column, self.sign = column, np.sign(first).astype(real)
+        from_middle = 2 * np.arange(width // 2) + 1 - width
+        turns = _rounded(_turns(2 * width), real)[np.outer(rows, from_middle) % (2 * width)]
         self.dft = np.ascontiguousarray(turns.real), np.ascontiguousarray(-turns.imag)
-        self.waves = _turns(height, real)[np.outer(np.arange(height + 1), self.second) % height]
+        self.middle = (frequencies.whole // width * (width - 1) * first).astype(real)
+        self.waves = _rounded(_turns(height), real)[np.outer(np.arange(height + 1), self.second) % height]
         self.left = height - np.arange(height + 1)
-        _, self.rest, _ = _one_less(real(0.0), np.outer(self.left, self.second), height)
+        _, rest, _ = _one_less(np.longdouble(0.0), np.arange(height), height)
+        self.rest = _rounded(rest, real)[np.outer(self.left, self.second) % height]
         self.totals = board.counts @ board.rows
         lean = np.tanh(tilts @ board.rows.T)
         mean = (board.counts * lean) @ board.rows
@@ -493,11 +526,10 @@ class _Grid:
         table = np.concatenate([series.real, series.imag], axis=1)
         scale = frequencies.both.astype(real) / (width * height)
         shifts = frequencies.shifts.astype(real)
-        sign = np.sign(frequencies.number[0]).astype(real)
-        tables = waves.logs, waves.error, waves.angles, self.angles.phases, shifts, scale, sign, *self.dft
-        tables += table, np.abs(series).max(axis=0), *self.which
+        tables = waves.logs, waves.error, waves.angles, waves.of_angles, self.angles.phases, shifts, self.middle, scale
+        tables += self.sign, *self.dft, table, np.abs(series).max(axis=0), self.flat, self.column
         summed, absolute = np.empty((2, len(own)), real)
-        of_weights = _PART + width / _PART + _OF_SERIES
+        of_weights = 1.5 * (_PART + 0.5 * width / _PART + 2.0) + _OF_TABLE
         batch = max(1, _TERMS // (width * len(self.second)))
         for begin in range(0, len(own), batch):
             part = slice(begin, begin + batch)
@@ -511,7 +543,7 @@ class _Grid:
             noise = unit(real) * (weight * (of_weights + np.abs(np.maximum(exponent, _LEAST)))).sum(axis=1)
             arrays = counts[part], low[part].astype(real), edge, weight, noise
             parts, spread = _on(device, _plane_kernel, (("whole", frequencies.whole),), arrays, tables, batch)
-            summed[part] = parts.sum(axis=1)
+            summed[part] = total(parts)
             absolute[part] = spread + (weight * sums[edge]).sum(axis=1) * frequencies.left_out
             absolute[part] += 4.0 * _OUTSIDE * weight.max(axis=1)
         tails = _measured(summed, absolute, counts, self.board.rows, nearest, theta.astype(real))
@@ -522,23 +554,37 @@ class _Grid:
 
         They are weighted by exp(-2 tilt) for each place from the edge on.
         """
-        below, _, still = _one_less(tilt, self.second, len(self.left) - 1)
-        lost = -np.expm1(-2.0 * tilt * self.left)
-        above = lost[:, None] + np.exp(-2.0 * tilt * self.left)[:, None] * self.rest
-        summed = self.waves * np.where(still, self.left[:, None], above / np.where(still, 1.0, below))
+        steep = -2.0 * np.longdouble(tilt)
+        below, _, still = _one_less(np.longdouble(tilt), self.second, len(self.left) - 1)
+        lost, kept = (each.astype(self.real) for each in (-np.expm1(steep * self.left), np.exp(steep * self.left)))
+        above = lost[:, None] + kept[:, None] * self.rest
+        above *= _rounded(1.0 / np.where(still, 1.0, below), self.real)
+        above[:, still] = self.left[:, None]
         plain = lost / -np.expm1(-2.0 * tilt) if tilt else self.left.astype(self.real)
-        return summed, plain
+        return self.waves * above, plain
 
-    def find_edges(self, scored: Scored, thresholds: np.ndarray, *, strict: bool) -> np.ndarray:
+    def find_edges(self, scored: Scored, thresholds: np.ndarray, inside: _Inside, *, strict: bool) -> np.ndarray:
         """The first place on the second axis that is extreme, for each place on the first, `[pair, place]`."""
         width, _ = self.frequencies.lengths
         batch = max(1, _SCORED // width)
         parts = [np.arange(begin, min(begin + batch, len(thresholds))) for begin in range(0, len(thresholds), batch)]
-        return np.concatenate([self._edges(scored, some, thresholds[some, None], strict=strict) for some in parts])
+        of_some = partial(self._edges, scored, thresholds[:, None], inside, strict)
+        return np.concatenate(list(ahead(of_some, parts, num_cores() if len(parts) > 1 else 1)))
 
-    def _edges(self, scored: Scored, some: np.ndarray, limits: np.ndarray, *, strict: bool) -> np.ndarray:
-        """Those of some pairs: by bisection for every few places, next to lines between what these cross elsewhere."""
-        width, height = self.frequencies.lengths
+    def _edges(
+        self,
+        scored: Scored,
+        thresholds: np.ndarray,
+        inside: _Inside,
+        strict: bool,  # noqa: FBT001
+        some: np.ndarray,
+    ) -> np.ndarray:
+        """Those of some pairs: by bisection for every few places, and elsewhere between lines, or next to them.
+
+        What is not extreme is convex. So the line between two points where the score crosses the threshold is below
+        where it crosses between them, and the lines through the points next to these are above it.
+        """
+        (width, height), limits = self.frequencies.lengths, thresholds[some]
         delta, low = scored(some), self.start[some]
         values = low[:, :1] + 2 * np.arange(width)
         apart = _ROWS_APART if values.size > _SEARCHED else 1
@@ -550,28 +596,66 @@ class _Grid:
             under, over = np.where(open_ & ~holds, middle, under), np.where(open_ & holds, middle, over)
         if apart == 1:
             return over
-        here, before = (delta(values[:, few], low[:, 1:] + 2 * (over - back)) for back in (0, 1))
+        nodes = values[:, few]
+
+        def at(place: np.ndarray) -> np.ndarray:
+            return delta(nodes, low[:, 1:] + 2 * place)
+
+        here, before = at(over), at(over - 1)
         rise = np.maximum(here - before, 1e-300)
         crossed = over - np.clip((here - limits) / rise, 0.0, 1.0)
-        places = np.arange(width)
-        left = np.minimum(places // _ROWS_APART, len(few) - 2)
-        share = (places - few[left]) / (few[left + 1] - few[left])
-        edge = np.ceil(crossed[:, left] + share * (crossed[:, left + 1] - crossed[:, left])).astype(np.int64)
-        edge, open_ = np.clip(edge, 0, height), np.arange(len(some))
-        while len(open_):
-            delta, now = scored(some[open_]), edge[open_]
-            seconds = low[open_, 1:] + 2 * now
-            up = ~_beyond(delta(values[open_], seconds), limits[open_], strict=strict) & (now < height)
-            down = _beyond(delta(values[open_], seconds - 2), limits[open_], strict=strict) & (now > 0)
-            edge[open_] += (up & ~down).astype(np.int64) - down
-            open_ = open_[(up | down).any(axis=1)]
+        for _ in range(2):
+            crossed = np.clip(crossed - (at(crossed) - limits) / rise, over - 1, over)
+        below, above = (_beyond(at(crossed + near), limits, strict=strict) for near in (-_NEAR, _NEAR))
+        known = ~below & above & inside.holds(some, nodes, low[:, 1:] + 2 * crossed, 2.0 * _SPARE_PLACES)
+        edge, open_ = self._between(few, crossed, known)
+        while open_.any():
+            most = int(open_.sum(axis=1).max())
+            places = np.argsort(~open_, axis=1, kind="stable")[:, :most]
+            first, now = np.take_along_axis(values, places, axis=1), np.take_along_axis(edge, places, axis=1)
+            seconds = low[:, 1:] + 2 * now
+            up = ~_beyond(delta(first, seconds), limits, strict=strict) & (now < height)
+            down = _beyond(delta(first, seconds - 2), limits, strict=strict) & (now > 0)
+            np.put_along_axis(edge, places, now + (up & ~down) - down, axis=1)
+            open_ = np.zeros_like(open_)
+            np.put_along_axis(open_, places, up | down, axis=1)
         return edge
 
+    def _between(self, few: np.ndarray, crossed: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The edges `[pair, place]` by lines through what is crossed at `few` places, and which are open."""
+        width, height = self.frequencies.lengths
+        places = np.arange(width)
+        left = np.minimum(places // _ROWS_APART, len(few) - 2)
+        slopes, both = np.diff(crossed, axis=1) / np.diff(few), known[:, 1:] & known[:, :-1]
+        ends = np.full((len(crossed), 1), np.inf), np.zeros((len(crossed), 1), bool)
+        before, after = (np.concatenate(each, axis=1) for each in ((ends[0], slopes[:, :-1]), (slopes[:, 1:], -ends[0])))
+        is_before, is_after = (
+            np.concatenate(each, axis=1) for each in ((ends[1], both[:, :-1]), (both[:, 1:], ends[1]))
+        )
+        on = places - few[left]
+        least = crossed[:, left] + on * slopes[:, left]
+        with np.errstate(invalid="ignore"):
+            most = np.where(is_before[:, left], crossed[:, left] + on * before[:, left], np.inf)
+            behind = crossed[:, left + 1] - (few[left + 1] - places) * after[:, left]
+            most = np.minimum(most, np.where(is_after[:, left], behind, np.inf))
+        edge = np.clip(np.ceil(least - _FROM_LINES), 0, height).astype(np.int64)
+        return edge, ~(both[:, left] & (np.ceil(most + _FROM_LINES) == edge))
 
-def _turns(length: int, real: Real) -> NDArray[np.complexfloating[Any, Any]]:
-    """The roots of unity exp(-2 pi i j / length)."""
-    angle = np.arange(length) * (2.0 * pi(real) / length)
+
+def _turns(length: int) -> NDArray[np.complexfloating[Any, Any]]:
+    """The roots of unity exp(-2 pi i j / length), as long doubles."""
+    angle = np.arange(length) * (np.longdouble(2.0) * PI / length)
     return np.cos(angle) - 1j * np.sin(angle)
+
+
+def _rounded(numbers: np.ndarray, real: Real) -> np.ndarray:
+    """Complex numbers with parts of this kind."""
+    return numbers.astype(np.result_type(real, np.complex64))
+
+
+_OF_TABLE = 40.0 if unit(np.longdouble) < unit(np.float64) / 64.0 else _OF_SERIES
+"""The same as `_OF_SERIES` where all that stands in tables came from long doubles, and of weights up to their exponents.
+"""
 
 
 def _plane_kernel(
@@ -583,41 +667,62 @@ def _plane_kernel(
     logs: Any,
     of_logs: Any,
     angles: Any,
+    of_angles: Any,
     phases: Any,
     shifts: Any,
+    middle: Any,
     scale: Any,
     sign: Any,
     cosines: Any,
     sines: Any,
     series: Any,
     largest: Any,
-    row: Any,
+    flat: Any,
     column: Any,
     *,
     whole: int,
 ) -> tuple[Any, Any]:
     """The tilted sums of pairs, and bounds on their roundings."""
     xp, own = counts.__array_namespace__(), unit(counts.dtype)
-    re, im, error = spectrum(xp, counts, low @ shifts, (logs, of_logs, angles, phases), whole)
-    held, other = series[edge] * weight[..., None], column + len(largest)
-    even, odd = (_product(xp, turns, held) for turns in (cosines, sines))
-    real = even[:, row, column] + sign * odd[:, row, other]
-    imaginary = even[:, row, other] - sign * odd[:, row, column]
+    re, im, error = spectrum(xp, counts, low @ shifts + middle, (logs, of_logs, angles, of_angles, phases), whole)
+    even, odd = (each.reshape(len(counts), -1) for each in _transforms(xp, (cosines, sines), series, edge, weight))
+    real = xp.take(even, flat, axis=1) + sign * xp.take(odd, flat + len(largest), axis=1)
+    imaginary = xp.take(even, flat + len(largest), axis=1) - sign * xp.take(odd, flat, axis=1)
     terms = scale * (re * real - im * imaginary)
     modulus = scale * xp.sqrt(re * re + im * im)
     size = modulus * xp.sqrt(real * real + imaginary * imaginary)
-    # The sums of parts are added by NumPy.
-    error, rest = error + own * (_PART + len(scale) / _PART + 16.0), -len(scale) % _PART
+    # The sums of parts are added by NumPy, 32 at a time.
+    levels = math.ceil(math.log(max(len(scale), 2)) / math.log(_PART))
+    error, rest = error + own * (_PART * levels + 16.0), -len(scale) % _PART
     terms = xp.concatenate([terms, xp.zeros_like(terms[:, :1]).repeat(rest, axis=1)], axis=1)
     parts = terms.reshape(len(terms), -1, _PART).sum(axis=2)
     return parts, (size * error).sum(axis=1) + noise * (modulus * largest[column]).sum(axis=1)
 
 
+def _transforms(xp: Any, turns: tuple[Any, Any], series: Any, edge: Any, weight: Any) -> tuple[Any, Any]:
+    """Products `[pair, wave, column]` with what is the same, and the opposite, on both sides of the middle.
+
+    They are summed by parts: so roundings are few, and on NumPy arrays stay in the cache and BLAS wakes no threads.
+    """
+    half = edge.shape[1] // 2
+    if xp is not np:
+        held = series[edge] * weight[..., None]
+        front, back = held[:, :half], held[:, : half - 1 : -1]
+        return _product(xp, turns[0], front + back), _product(xp, turns[1], front - back)
+    even, odd = (np.zeros((len(edge), len(each), series.shape[1]), series.dtype) for each in turns)
+    mirrored, opposite = edge[:, ::-1], weight[:, ::-1]
+    for part in (slice(begin, min(begin + _PART, half)) for begin in range(0, half, _PART)):
+        front, back = (np.take(series, places[:, part], axis=0, mode="clip") for places in (edge, mirrored))
+        front *= weight[:, part, None]
+        back *= opposite[:, part, None]
+        even += turns[0][:, part] @ (front + back)
+        front -= back
+        odd += turns[1][:, part] @ front
+    return even, odd
+
+
 def _product(xp: Any, turns: Any, held: Any) -> Any:
-    """The product `[pair, wave, column]`, by parts: so roundings are few, and BLAS wakes no threads on NumPy."""
-    if xp is np:
-        parts = [slice(begin, begin + _PART) for begin in range(0, turns.shape[1], _PART)]
-        return sum(turns[:, part] @ held[:, part] for part in parts)
+    """The product `[pair, wave, column]` on a device."""
     rest = -turns.shape[1] % _PART
     turns, held = xp.pad(turns, ((0, 0), (0, rest))), xp.pad(held, ((0, 0), (0, rest), (0, 0)))
     cut = turns.reshape(len(turns), -1, _PART), held.reshape(len(held), -1, _PART, held.shape[2])
@@ -641,7 +746,8 @@ def grid_tails(board: Board, scored: Scored, thresholds: np.ndarray, device: Any
         place = np.full((*lengths[:-1], lengths[-1] // 2 + 1), len(frequencies))
         place[tuple(frequencies.number)] = np.arange(len(frequencies))
         shifts, scale = frequencies.shifts.astype(np.float64), frequencies.both / math.prod(lengths)
-        tables = waves.logs, waves.error, waves.angles, angles.phases, shifts, scale, place.reshape(-1)
+        tables = waves.logs, waves.error, waves.angles, waves.of_angles, angles.phases, shifts, scale
+        tables += (place.reshape(-1),)
         static = ("whole", frequencies.whole), ("lengths", lengths)
         batch = max(1, _TERMS // math.prod(lengths))
         for some in (group[begin : begin + batch] for begin in range(0, len(group), batch)):
@@ -697,6 +803,7 @@ def _grid_kernel(
     logs: Any,
     of_logs: Any,
     angles: Any,
+    of_angles: Any,
     phases: Any,
     shifts: Any,
     scale: Any,
@@ -707,7 +814,7 @@ def _grid_kernel(
 ) -> tuple[Any, Any]:
     """The probability of the points hit in each row of the grid, and a bound on the 2-norm of all errors."""
     xp = counts.__array_namespace__()
-    re, im, error = spectrum(xp, counts, low @ shifts, (logs, of_logs, angles, phases), whole)
+    re, im, error = spectrum(xp, counts, low @ shifts, (logs, of_logs, angles, of_angles, phases), whole)
     error = error + unit(counts.dtype) * _OF_TRANSFORM * math.log2(math.prod(lengths))
     noise = xp.sqrt((scale * (re * re + im * im) * error * error).sum(axis=1))
     # The other sign stands in the exponent of inverse FFTs.
