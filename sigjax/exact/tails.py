@@ -36,6 +36,8 @@ from sigjax.exact.distributions import DEVIATIONS, fft_length, line_tilts
 from sigjax.exact.lattice import Lattice, hull
 from sigjax.exact.null import Delta
 from sigjax.exact.waves import (
+    LONG_NEGLIGIBLE,
+    NEGLIGIBLE,
     PI,
     Frequencies,
     Real,
@@ -259,10 +261,10 @@ def _line_kernel(
 ) -> tuple[Any, Any]:
     """The tilted sums of pairs, and bounds on their roundings."""
     xp = counts.__array_namespace__()
-    re, im, error = spectrum(xp, counts, first[:, None] * shift, (logs, of_logs, angles, of_angles, phases), whole)
-    terms = re * real - im * imaginary
-    size = xp.sqrt((re * re + im * im) * (real * real + imaginary * imaginary))
-    return terms.sum(axis=1), (size * (error + of_sum)).sum(axis=1)
+    tables = logs, of_logs, angles, of_angles, phases
+    re, im, modulus, error = spectrum(xp, counts, first[:, None] * shift, tables, whole)
+    size = modulus * xp.sqrt(real * real + imaginary * imaginary)
+    return (re * real - im * imaginary).sum(axis=1), (size * (error + of_sum)).sum(axis=1)
 
 
 def _on(
@@ -294,30 +296,36 @@ def plane_tails(
     board, scored, shear = _sheared(board, scored)
     reach = straight.counts @ np.abs(straight.rows)
     deviation = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2)
-    # With long doubles each pair by itself.
-    groups = _groups(*map(_sizes, deviation.T)) if real == np.float64 else iter(np.arange(len(board))[:, None])
-    for group in groups:
+    # With long doubles each pair by itself, on all cores.
+    apart = real == np.longdouble
+    groups = np.arange(len(board))[:, None] if apart else list(_groups(*map(_sizes, deviation.T)))
+    workers = 1 if device or apart else num_cores()
+
+    def fill(group: np.ndarray) -> None:
         members, own = board.at(group).used(), partial(_some, scored, group)
         if not pays(members, deviation[group], _FEWEST, 1, real):
-            continue
+            return
         point, theta = _plane_tilts(members, own, thresholds[group], deviation[group])
         theta[:, 1] = np.maximum(theta[:, 1], 0.0)
         most = deviation[group].max(axis=0)
         cells = np.rint(theta * most / _CELL).astype(np.int64)
         tilts, parts = _short(cells * _CELL / most), list(_groups(*cells.T))
-        frequencies = _plane_frequencies(members, tilts, most)
+        frequencies = _plane_frequencies(members, tilts, most, real)
         if not pays(members, deviation[group], len(frequencies), len(parts), real):
-            continue
+            return
         grid = _Grid(members, tilts, deviation[group], frequencies, real)
-        inside = _Inside(shear, reach[group])
-        of_cell = partial(grid.tails, grid.find_edges(own, thresholds[group], inside, strict=strict), point, device)
+        edges = grid.find_edges(own, thresholds[group], _Inside(shear, reach[group]), workers, strict=strict)
+        of_cell = partial(grid.tails, edges, point, device)
         summed, level = np.empty((2, len(group)))
-        for cell, (tails, *rest) in zip(parts, ahead(of_cell, parts, 1 if device else num_cores()), strict=True):
+        for cell, (tails, *rest) in zip(parts, ahead(of_cell, parts, workers), strict=True):
             found.log_p[group[cell]], found.error[group[cell]] = tails
             summed[cell], level[cell] = rest
         outside = _log_outside(straight.at(group), asked(group), thresholds[group], level, tilts @ shear.T)
         with np.errstate(divide="ignore", invalid="ignore"):
             found.error[group] += 1.001 * np.exp(outside) / np.maximum(summed, 0.0)
+
+    for _ in ahead(fill, groups, num_cores() if apart and len(board) > 1 else 1):
+        pass
     return found
 
 
@@ -472,12 +480,12 @@ _FEWEST = 1000
 """Frequencies that count at least: those of a normal distribution of 9 standard deviations an axis."""
 
 
-def _plane_frequencies(board: Board, tilts: np.ndarray, deviation: np.ndarray) -> Frequencies:
+def _plane_frequencies(board: Board, tilts: np.ndarray, deviation: np.ndarray, real: Real) -> Frequencies:
     """Those of a grid for all pairs, with the largest standard `deviation` `[axis]`."""
     lengths = tuple(2 * (int(DEVIATIONS * each) // 2 + 2) for each in deviation)
     lean = np.tanh(np.unique(tilts, axis=0) @ board.rows.T)
     weight = board.counts.min(axis=0) * 0.25 * (1.0 - lean * lean).min(axis=0)
-    return find_frequencies(board.rows, weight, lengths)
+    return find_frequencies(board.rows, weight, lengths, LONG_NEGLIGIBLE if real == np.longdouble else NEGLIGIBLE)
 
 
 class _Grid:
@@ -563,13 +571,15 @@ class _Grid:
         plain = lost / -np.expm1(-2.0 * tilt) if tilt else self.left.astype(self.real)
         return self.waves * above, plain
 
-    def find_edges(self, scored: Scored, thresholds: np.ndarray, inside: _Inside, *, strict: bool) -> np.ndarray:
+    def find_edges(
+        self, scored: Scored, thresholds: np.ndarray, inside: _Inside, workers: int, *, strict: bool
+    ) -> np.ndarray:
         """The first place on the second axis that is extreme, for each place on the first, `[pair, place]`."""
         width, _ = self.frequencies.lengths
         batch = max(1, _SCORED // width)
         parts = [np.arange(begin, min(begin + batch, len(thresholds))) for begin in range(0, len(thresholds), batch)]
         of_some = partial(self._edges, scored, thresholds[:, None], inside, strict)
-        return np.concatenate(list(ahead(of_some, parts, num_cores() if len(parts) > 1 else 1)))
+        return np.concatenate(list(ahead(of_some, parts, workers if len(parts) > 1 else 1)))
 
     def _edges(
         self,
@@ -589,7 +599,9 @@ class _Grid:
         values = low[:, :1] + 2 * np.arange(width)
         apart = _ROWS_APART if values.size > _SEARCHED else 1
         few = np.unique(np.append(np.arange(0, width, apart), width - 1))
-        under, over = np.full((len(some), len(few)), -1), np.full((len(some), len(few)), height)
+        # Lines go through what is crossed beyond the window, too.
+        more = 0 if apart == 1 else height
+        under, over = np.full((len(some), len(few)), -1 - more), np.full((len(some), len(few)), height + more)
         while (over - under).max() > 1:
             middle, open_ = (under + over) // 2, over - under > 1
             holds = _beyond(delta(values[:, few], low[:, 1:] + 2 * middle), limits, strict=strict)
@@ -608,7 +620,7 @@ class _Grid:
             crossed = np.clip(crossed - (at(crossed) - limits) / rise, over - 1, over)
         below, above = (_beyond(at(crossed + near), limits, strict=strict) for near in (-_NEAR, _NEAR))
         known = ~below & above & inside.holds(some, nodes, low[:, 1:] + 2 * crossed, 2.0 * _SPARE_PLACES)
-        edge, open_ = self._between(few, crossed, known)
+        edge, open_ = self._between(few, crossed, known, over == height + more)
         while open_.any():
             most = int(open_.sum(axis=1).max())
             places = np.argsort(~open_, axis=1, kind="stable")[:, :most]
@@ -621,8 +633,10 @@ class _Grid:
             np.put_along_axis(open_, places, up | down, axis=1)
         return edge
 
-    def _between(self, few: np.ndarray, crossed: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The edges `[pair, place]` by lines through what is crossed at `few` places, and which are open."""
+    def _between(
+        self, few: np.ndarray, crossed: np.ndarray, known: np.ndarray, never: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The edges `[pair, place]` by lines through what is `crossed` at `few` places, and which are open."""
         width, height = self.frequencies.lengths
         places = np.arange(width)
         left = np.minimum(places // _ROWS_APART, len(few) - 2)
@@ -638,8 +652,10 @@ class _Grid:
             most = np.where(is_before[:, left], crossed[:, left] + on * before[:, left], np.inf)
             behind = crossed[:, left + 1] - (few[left + 1] - places) * after[:, left]
             most = np.minimum(most, np.where(is_after[:, left], behind, np.inf))
-        edge = np.clip(np.ceil(least - _FROM_LINES), 0, height).astype(np.int64)
-        return edge, ~(both[:, left] & (np.ceil(most + _FROM_LINES) == edge))
+        edge, last = (
+            np.clip(np.ceil(each), 0, height).astype(np.int64) for each in (least - _FROM_LINES, most + _FROM_LINES)
+        )
+        return edge, ~(both[:, left] & (edge == last) | never[:, left] & never[:, left + 1])
 
 
 def _turns(length: int) -> NDArray[np.complexfloating[Any, Any]]:
@@ -684,18 +700,18 @@ def _plane_kernel(
 ) -> tuple[Any, Any]:
     """The tilted sums of pairs, and bounds on their roundings."""
     xp, own = counts.__array_namespace__(), unit(counts.dtype)
-    re, im, error = spectrum(xp, counts, low @ shifts + middle, (logs, of_logs, angles, of_angles, phases), whole)
+    tables = logs, of_logs, angles, of_angles, phases
+    re, im, modulus, error = spectrum(xp, counts, low @ shifts + middle, tables, whole)
     even, odd = (each.reshape(len(counts), -1) for each in _transforms(xp, (cosines, sines), series, edge, weight))
     real = xp.take(even, flat, axis=1) + sign * xp.take(odd, flat + len(largest), axis=1)
     imaginary = xp.take(even, flat + len(largest), axis=1) - sign * xp.take(odd, flat, axis=1)
-    terms = scale * (re * real - im * imaginary)
-    modulus = scale * xp.sqrt(re * re + im * im)
+    terms, modulus = scale * (re * real - im * imaginary), scale * modulus
     size = modulus * xp.sqrt(real * real + imaginary * imaginary)
     # The sums of parts are added by NumPy, 32 at a time.
     levels = math.ceil(math.log(max(len(scale), 2)) / math.log(_PART))
-    error, rest = error + own * (_PART * levels + 16.0), -len(scale) % _PART
-    terms = xp.concatenate([terms, xp.zeros_like(terms[:, :1]).repeat(rest, axis=1)], axis=1)
-    parts = terms.reshape(len(terms), -1, _PART).sum(axis=2)
+    error, whole_parts = error + own * (_PART * levels + 16.0), len(scale) // _PART * _PART
+    parts = terms[:, :whole_parts].reshape(len(terms), -1, _PART).sum(axis=2)
+    parts = xp.concatenate([parts, terms[:, whole_parts:].sum(axis=1)[:, None]], axis=1)
     return parts, (size * error).sum(axis=1) + noise * (modulus * largest[column]).sum(axis=1)
 
 
@@ -814,9 +830,9 @@ def _grid_kernel(
 ) -> tuple[Any, Any]:
     """The probability of the points hit in each row of the grid, and a bound on the 2-norm of all errors."""
     xp = counts.__array_namespace__()
-    re, im, error = spectrum(xp, counts, low @ shifts, (logs, of_logs, angles, of_angles, phases), whole)
+    re, im, modulus, error = spectrum(xp, counts, low @ shifts, (logs, of_logs, angles, of_angles, phases), whole)
     error = error + unit(counts.dtype) * _OF_TRANSFORM * math.log2(math.prod(lengths))
-    noise = xp.sqrt((scale * (re * re + im * im) * error * error).sum(axis=1))
+    noise = xp.sqrt((scale * (modulus * error) ** 2).sum(axis=1))
     # The other sign stands in the exponent of inverse FFTs.
     parts = (xp.concatenate([part, 0.0 * part[:, :1]], axis=1)[:, place] for part in (re, -im))
     real, imaginary = (xp.asarray(part, dtype=xp.complex128) for part in parts)

@@ -22,8 +22,8 @@ import numpy as np
 
 from sigjax.exact.distributions import MOST_LEAN, centred, line_frequencies, sum_exponents
 
-NEGLIGIBLE = 40.0
-"""Frequencies where the modulus is below exp(-40) = 4e-18 for all pairs are left out."""
+NEGLIGIBLE, LONG_NEGLIGIBLE = 36.0, 40.0
+"""Frequencies where the modulus is below exp(-36) = 2e-16 for all pairs are left out, with long doubles exp(-40)."""
 PI = np.longdouble("3.14159265358979323846264338327950288")
 Real = type[np.floating[Any]]
 """float64; on the host also long doubles, which many machines have, for what float64 leaves open."""
@@ -186,8 +186,8 @@ def log_moments(leaning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return short.astype(leaning.dtype), (found - short).astype(leaning.dtype)
 
 
-def spectrum(xp: Any, counts: Any, shift: Any, tables: Any, whole: int) -> tuple[Any, Any, Any]:
-    """Real and imaginary part of the function `[pair, frequency]`, and a bound on its error relative to its modulus.
+def spectrum(xp: Any, counts: Any, shift: Any, tables: Any, whole: int) -> tuple[Any, Any, Any, Any]:
+    """The function `[pair, frequency]`: real and imaginary part, modulus, and a bound on its error relative to that.
 
     `shift` `[pair, frequency]` are whole parts of a half turn that are taken off the angle. `tables` are logs and the
     bound on the errors of their sums, the same of angles, and phases.
@@ -205,5 +205,5 @@ def spectrum(xp: Any, counts: Any, shift: Any, tables: Any, whole: int) -> tuple
         error = error + of_angles * (counts @ abs(angles))
     tangent = xp.tan(0.5 * angle)
     square = tangent * tangent
-    size = size / (1.0 + square)
-    return size * (1.0 - square), size * (2.0 * tangent), error
+    shared = size / (1.0 + square)
+    return shared * (1.0 - square), shared * (2.0 * tangent), size, error

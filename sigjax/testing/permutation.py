@@ -296,6 +296,7 @@ def pair_deltas(problem: SumsData, pairs: Sequence[Pair] | np.ndarray, bases: np
     systems = np.array(pairs).T
     half = 0.5 * (problem.units.totals[systems[0]] + problem.units.totals[systems[1]])
     basis = 0.5 * bases
+    moved = [np.flatnonzero(of_stat.any(axis=0)) for of_stat in np.moveaxis(basis, 2, 0)]
 
     def delta(*axes: np.ndarray) -> np.ndarray:
         if not axes:  # identical systems
@@ -304,9 +305,11 @@ def pair_deltas(problem: SumsData, pairs: Sequence[Pair] | np.ndarray, bases: np
         sums = np.empty((half.shape[1], 2, *np.broadcast_shapes(*(each.shape for each in axes))))
         of_pair = (slice(None), *(None,) * (axes[0].ndim - 1))
         for stat, (of_a, of_b) in enumerate(sums):
-            *others, last = (each * basis[:, axis, stat][of_pair] for axis, each in enumerate(axes))
-            np.add(half[:, stat][of_pair] + sum(others), last, out=of_a)
-            np.subtract(half[:, stat][of_pair] - sum(others), last, out=of_b)
+            of_a[...] = of_b[...] = half[:, stat][of_pair]
+            for axis in moved[stat]:
+                moves = axes[axis] * basis[:, axis, stat][of_pair]
+                of_a += moves
+                of_b -= moves
         of_a, of_b = problem.scores(np.moveaxis(sums, 0, -1))
         with np.errstate(all="ignore"):
             found = of_a - of_b
