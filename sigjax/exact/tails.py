@@ -300,32 +300,39 @@ def plane_tails(
     apart = real == np.longdouble
     groups = np.arange(len(board))[:, None] if apart else list(_groups(*map(_sizes, deviation.T)))
     workers = 1 if device or apart else num_cores()
+    known = _plane_tilts(board, scored, thresholds, deviation) if apart and len(board) > 1 else None
+    summed, level, (tilts, points) = *np.full((2, len(board)), np.nan), np.zeros((2, len(board), 2))
 
     def fill(group: np.ndarray) -> None:
         members, own = board.at(group).used(), partial(_some, scored, group)
         if not pays(members, deviation[group], _FEWEST, 1, real):
             return
-        point, theta = _plane_tilts(members, own, thresholds[group], deviation[group])
+        if known is None:
+            points[group], theta = _plane_tilts(members, own, thresholds[group], deviation[group])
+        else:
+            points[group], theta = (each[group] for each in known)
         theta[:, 1] = np.maximum(theta[:, 1], 0.0)
         most = deviation[group].max(axis=0)
         cells = np.rint(theta * most / _CELL).astype(np.int64)
-        tilts, parts = _short(cells * _CELL / most), list(_groups(*cells.T))
-        frequencies = _plane_frequencies(members, tilts, most, real)
+        tilts[group], parts = _short(cells * _CELL / most), list(_groups(*cells.T))
+        frequencies = _plane_frequencies(members, tilts[group], most, real)
         if not pays(members, deviation[group], len(frequencies), len(parts), real):
             return
-        grid = _Grid(members, tilts, deviation[group], frequencies, real)
+        grid = _Grid(members, tilts[group], deviation[group], frequencies, real)
         edges = grid.find_edges(own, thresholds[group], _Inside(shear, reach[group]), workers, strict=strict)
-        of_cell = partial(grid.tails, edges, point, device)
-        summed, level = np.empty((2, len(group)))
+        of_cell = partial(grid.tails, edges, points[group], device)
         for cell, (tails, *rest) in zip(parts, ahead(of_cell, parts, workers), strict=True):
             found.log_p[group[cell]], found.error[group[cell]] = tails
-            summed[cell], level[cell] = rest
-        outside = _log_outside(straight.at(group), asked(group), thresholds[group], level, tilts @ shear.T)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found.error[group] += 1.001 * np.exp(outside) / np.maximum(summed, 0.0)
+            summed[group[cell]], level[group[cell]] = rest
 
     for _ in ahead(fill, groups, num_cores() if apart and len(board) > 1 else 1):
         pass
+    done = np.flatnonzero(~np.isnan(summed))
+    if done.size:
+        given = thresholds[done], level[done], tilts[done] @ shear.T
+        outside = _log_outside(straight.at(done), asked(done), *given)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found.error[done] += 1.001 * np.exp(outside) / np.maximum(summed[done], 0.0)
     return found
 
 

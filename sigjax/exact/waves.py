@@ -116,17 +116,37 @@ def all_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, *, precis
 
 
 def _angles_at(turns: np.ndarray, whole: int, by: Real, real: Real) -> Angles:
-    phases, part = centred(turns.astype(by), whole), pi(by) / whole
-    sine, cosine = np.sin(phases * part), np.sin((0.5 * whole - np.abs(phases)) * part)
-    error = ROUNDED if unit(by) < unit(real) / 64.0 else _OF_SINE
+    phases = centred(turns.astype(np.float64), whole)
+    if by == np.longdouble:
+        quarters = 2 * np.abs(phases).astype(np.int64)
+        sine, cosine = _sines(quarters, whole) * np.sign(phases), _sines(whole - quarters, whole)
+    else:
+        part = pi(by) / whole
+        sine, cosine = np.sin(phases * part), np.sin((0.5 * whole - np.abs(phases)) * part)
+    error = ROUNDED if unit(by) < unit(real) / 64.0 else _OF_LONG_SINE if by == np.longdouble else _OF_SINE
     return Angles(phases.astype(real), sine.astype(real), cosine.astype(real), error)
+
+
+_FINE = 512
+"""Angles of the finer of two tables."""
+
+
+def _sines(number: np.ndarray, whole: int) -> np.ndarray:
+    """Sines of so many quarters of a turn over `whole`, up to one, as long doubles: sums of what two tables have.
+
+    Nothing cancels: all parts are positive.
+    """
+    coarse, fine = np.divmod(number, _FINE)
+    part = PI / (2 * whole)
+    few, many = np.arange(_FINE) * part, np.arange(whole // _FINE + 1) * _FINE * part
+    return np.sin(many)[coarse] * np.cos(few)[fine] + np.cos(many)[coarse] * np.sin(few)[fine]
 
 
 ROUNDED = 2.0
 """Bound, in units of roundoff, on the relative error of what longer numbers give, rounded once."""
-_OF_SINE, _OF_FUNCTION = 11.0, 48.0
-"""Bounds, in units of roundoff, on relative errors of sine and cosine of x, a rounded multiple of pi, and on that of the
-function where tables are exact.
+_OF_SINE, _OF_LONG_SINE, _OF_FUNCTION = 11.0, 26.0, 48.0
+"""Bounds, in units of roundoff, on relative errors of sine and cosine of x, a rounded multiple of pi (the second from
+two such), and on that of the function where tables are exact.
 
 The function has cosine and sine of an angle y by the tangent t of y / 2, as (1 - t^2) / (1 + t^2) and 2 t / (1 + t^2):
 a relative error of t changes y by as much of sin y.
