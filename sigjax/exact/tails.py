@@ -292,7 +292,10 @@ def plane_tails(
 ) -> Tails:
     """P(delta >= threshold), or above it where `strict`, of pairs with two axes; NaN where a grid does not pay."""
     found = Tails(np.full(len(board), np.nan, real), np.full(len(board), np.inf))
-    straight, asked = board, scored
+    straight, asked, squares = board, scored, board.rows.astype(np.float64) ** 2
+    # Of one pair, a shear makes the box smaller.
+    if len(board) == 1 and not pays(board, np.sqrt(board.counts @ squares), _FEWEST, 1, real):
+        return found
     board, scored, shear = _sheared(board, scored)
     reach = straight.counts @ np.abs(straight.rows)
     deviation = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2)
