@@ -25,8 +25,8 @@ from sigjax.exact.distributions import DEVIATIONS, MANY_COINS
 
 _MOST_CODES = 2**13
 """Possible difference rows up to which they are counted."""
-_TOGETHER = 2**20
-"""Differences counted at a time."""
+_TOGETHER = 2**17
+"""Differences counted at a time, in the cache."""
 _MOST_PARTS = 2.0**50
 """Of a turn, times the largest sum: float64 holds these whole numbers."""
 

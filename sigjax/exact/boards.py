@@ -38,8 +38,9 @@ def p_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:
         # Of p near 1, the logarithm has the relative error of the tail.
         rounded = 32.0 * float(np.finfo(log_p.dtype).eps) * np.where(whole == 1.0, np.abs(log_p), 1.0)
         error = (1.001 * error + rounded).astype(np.float64)
-    impossible = np.all([np.isneginf(part.tail.log_p) & (part.tail.error == 0.0) for part in parts], axis=0)
-    return Tails(log_p, np.where(impossible & (whole == 1.0), 0.0, error))
+    # Where all or, by symmetry, half of the outcomes are at an edge, p is 1.
+    known = np.all([part.tail.error == 0.0 for part in parts], axis=0)
+    return Tails(log_p, np.where(known & (log_p == 0.0), 0.0, error))
 
 
 class _Part(NamedTuple):

@@ -65,9 +65,13 @@ def exact_table(problem: SumsData, pairs: np.ndarray, context: Context) -> Compa
     if served is None:
         return exact_columns(exact_tests(problem, _listed(pairs), context))
     board, which = served
-    rest, together = np.delete(np.arange(len(pairs)), which), _listed(pairs[which])
-    plans = plan_exact(problem, _listed(pairs[rest]), dict.fromkeys(together, _board_seconds(problem, board)))
-    refused = np.array([pair in plans for pair in together], bool)
+    rest, seconds = np.delete(np.arange(len(pairs)), which), _board_seconds(problem, board)
+    if not len(rest) and seconds * len(which) <= exact_budget(problem.settings):
+        plans, refused = dict[Pair, Plan | NotEligible](), np.zeros(len(which), bool)
+    else:
+        together = _listed(pairs[which])
+        plans = plan_exact(problem, _listed(pairs[rest]), dict.fromkeys(together, seconds))
+        refused = np.array([pair in plans for pair in together], bool)
     own, unpaid = which[~refused], which[refused]
     if not len(own):
         return exact_columns(exact_tests(problem, _listed(pairs), context, plans))
