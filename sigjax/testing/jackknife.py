@@ -81,7 +81,7 @@ from sigjax.testing.hypotheses import Pair, SumsData, check_finite
 from sigjax.testing.p_values import normal_quantile, special, t_quantile, t_tail
 from sigjax.testing.uncertainty import ScoresAndDeltas, Uncertainties
 
-_NUMBERS = 2**21
+_NUMBERS = 2**18
 """Influences of pairs, or statistics without one unit at a time, that are held at once."""
 _ROWS = 2**10
 """Normal draws that are held at a time."""
