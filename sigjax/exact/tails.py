@@ -652,7 +652,9 @@ class _Grid:
         left = np.minimum(places // _ROWS_APART, len(few) - 2)
         slopes, both = np.diff(crossed, axis=1) / np.diff(few), known[:, 1:] & known[:, :-1]
         ends = np.full((len(crossed), 1), np.inf), np.zeros((len(crossed), 1), bool)
-        before, after = (np.concatenate(each, axis=1) for each in ((ends[0], slopes[:, :-1]), (slopes[:, 1:], -ends[0])))
+        before, after = (
+            np.concatenate(each, axis=1) for each in ((ends[0], slopes[:, :-1]), (slopes[:, 1:], -ends[0]))
+        )
         is_before, is_after = (
             np.concatenate(each, axis=1) for each in ((ends[1], both[:, :-1]), (both[:, 1:], ends[1]))
         )

@@ -326,7 +326,10 @@ def choose_backend(device: Device, *, numpy_seconds: float) -> Backend:
     """
     if device == "numpy":
         return NUMPY
-    loading, spent = 0.0 if "jax" in sys.modules else _LOADING_SECONDS, _by_numpy.get(numpy_seconds, 0.0) + numpy_seconds
+    loading, spent = (
+        0.0 if "jax" in sys.modules else _LOADING_SECONDS,
+        _by_numpy.get(numpy_seconds, 0.0) + numpy_seconds,
+    )
     worth = _SMALL_WORK_SECONDS
     if _KEPT_SECONDS + loading <= spent < worth + loading and has_kept_programs():
         worth = _KEPT_SECONDS
