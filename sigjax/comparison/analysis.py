@@ -137,11 +137,11 @@ def analyse(
     evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context, *, of_suite: bool = False
 ) -> list[Draft]:
     """Test the pairs of all evaluations, or of the tasks of a suite, adjust their p-values and rank the systems."""
-    tested, adjusted = tested_pairs(evaluations, settings, context, of_suite=of_suite)
+    tested, adjusted = analyse_pairs(evaluations, settings, context, of_suite=of_suite)
     return [_draft(*of_metric, settings) for of_metric in zip(evaluations, tested, adjusted, strict=True)]
 
 
-def tested_pairs(
+def analyse_pairs(
     evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context, *, of_suite: bool = False
 ) -> tuple[list[list[SubsetResults]], list[dict[Test, Comparisons]]]:
     """Test the pairs of all evaluations and adjust their p-values: by subset, and all of each test together."""

@@ -7,7 +7,7 @@ computed together.
 **One axis.** What is extreme is S >= edge, and $P(S \ge s) = M(\theta) e^{-\theta s} \sum_f \varphi(f) W(f)$; W(f) is
 a geometric series in $\exp(-2 \theta - 2 \pi i f / L)$: neither an FFT nor a grid is needed.
 
-**Two axes.** For each value of the first axis, what is extreme begins at an edge on the second (`_edges`). The weights
+**Two axes.** For each value of the first axis, what is extreme begins at an edge on the second (`edges`). The weights
 beyond it are a geometric series again, of which a table holds one for each place of the edge; a matrix DFT along the
 first axis makes of these the transform W of what is extreme.
 
@@ -26,13 +26,14 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sigjax.exact.board import Board, Tails, pays, pays_on_line
 from sigjax.exact.distributions import DEVIATIONS, fft_length, line_tilts
+from sigjax.exact.edges import Scored, Window, find_edges, is_beyond
 from sigjax.exact.lattice import Lattice, hull
 from sigjax.exact.null import Delta
 from sigjax.exact.waves import (
@@ -54,7 +55,6 @@ from sigjax.resample.units import total
 from sigjax.run.backend import compiled
 from sigjax.run.context import ahead, num_cores
 
-Scored = Callable[[np.ndarray], Delta]
 _OCTAVE = 1.25
 """Standard deviations within a group differ by less than this factor."""
 _OUTSIDE = 2.0 * math.exp(-(DEVIATIONS**2) / 2.0)
@@ -118,7 +118,7 @@ def _line_edges(board: Board, scored: Scored, thresholds: np.ndarray, reach: np.
 
     def met(values: np.ndarray) -> np.ndarray:
         deltas = delta((sign * np.minimum(values, reach))[:, None])[:, 0]
-        return (values > reach) | ((values >= -reach) & _beyond(deltas, thresholds, strict=strict))
+        return (values > reach) | ((values >= -reach) & is_beyond(deltas, thresholds, strict=strict))
 
     # Mostly the observed sum itself, or the next value.
     guess = np.abs(board.observed[:, 0]) + 2 * strict
@@ -129,10 +129,6 @@ def _line_edges(board: Board, scored: Scored, thresholds: np.ndarray, reach: np.
         holds = met(middle)
         low, high = np.where(open_ & ~holds, middle, low), np.where(open_ & holds, middle, high)
     return high
-
-
-def _beyond(deltas: np.ndarray, thresholds: np.ndarray, *, strict: bool) -> np.ndarray:
-    return deltas > thresholds if strict else deltas >= thresholds
 
 
 def _line_group(
@@ -322,7 +318,8 @@ def plane_tails(
         if not pays(members, deviation[group], len(frequencies), len(parts), real):
             return
         grid = _Grid(members, tilts[group], deviation[group], frequencies, real)
-        edges = grid.find_edges(own, thresholds[group], _Inside(shear, reach[group]), workers, strict=strict)
+        window = Window(frequencies.lengths, grid.start, reach[group], shear)
+        edges = find_edges(window, own, thresholds[group], workers, strict=strict)
         of_cell = partial(grid.tails, edges, points[group], device)
         for cell, (tails, *rest) in zip(parts, ahead(of_cell, parts, workers), strict=True):
             found.log_p[group[cell]], found.error[group[cell]] = tails
@@ -414,39 +411,12 @@ def _sheared(board: Board, scored: Scored) -> tuple[Board, Scored, np.ndarray]:
     return replace(board, rows=rows @ shear), moved, shear
 
 
-class _Inside(NamedTuple):
-    """Which values of S, in coordinates after a shear, no score is moved from (`_sheared`)."""
-
-    shear: np.ndarray
-    """[axis, axis]: of values of S, as rows."""
-    reach: np.ndarray
-    """[pair, axis]: of S before."""
-
-    def holds(self, some: np.ndarray, first: np.ndarray, second: np.ndarray, spare: float) -> np.ndarray:
-        """[pair, value] bool: with so much to spare along the second axis."""
-        times, sign = -self.shear[0, 1] * self.shear[1, 1], self.shear[1, 1]
-        one, other = self.reach[some].T[:, :, None]
-        return (np.abs(first) <= one) & (np.abs(sign * second + times * first) <= other - spare)
-
-
 _CELL = 0.5
 """Spacing of the net of tilts with two axes, in standard deviations."""
-_SCORED = 2**15
-"""Values of S scored at a time, to stay in the cache."""
 _PART = 32
 """Terms that are added up at a time."""
 _LEAST = -200.0
 """Logarithm of the least weight that counts."""
-_ROWS_APART = 16
-"""Rows between those whose edges are searched for; the others' are between lines through them."""
-_NEAR = 2.0**-22
-"""Half-width, in places, of the intervals in which scores cross the threshold between two places."""
-_FROM_LINES = 2.0**-16
-"""Far more than lines through such points are off, in places."""
-_SPARE_PLACES = 64
-"""That lines keep from the ends of what S can reach."""
-_SEARCHED = 2**11
-"""Rows up to which all are searched for."""
 _PULLED = 4
 
 
@@ -581,94 +551,6 @@ class _Grid:
         plain = lost / -np.expm1(-2.0 * tilt) if tilt else self.left.astype(self.real)
         return self.waves * above, plain
 
-    def find_edges(
-        self, scored: Scored, thresholds: np.ndarray, inside: _Inside, workers: int, *, strict: bool
-    ) -> np.ndarray:
-        """The first place on the second axis that is extreme, for each place on the first, `[pair, place]`."""
-        width, _ = self.frequencies.lengths
-        batch = max(1, _SCORED // width)
-        parts = [np.arange(begin, min(begin + batch, len(thresholds))) for begin in range(0, len(thresholds), batch)]
-        of_some = partial(self._edges, scored, thresholds[:, None], inside, strict)
-        return np.concatenate(list(ahead(of_some, parts, workers if len(parts) > 1 else 1)))
-
-    def _edges(
-        self,
-        scored: Scored,
-        thresholds: np.ndarray,
-        inside: _Inside,
-        strict: bool,  # noqa: FBT001
-        some: np.ndarray,
-    ) -> np.ndarray:
-        """Those of some pairs: by bisection for every few places, and elsewhere between lines, or next to them.
-
-        What is not extreme is convex. So the line between two points where the score crosses the threshold is below
-        where it crosses between them, and the lines through the points next to these are above it.
-        """
-        (width, height), limits = self.frequencies.lengths, thresholds[some]
-        delta, low = scored(some), self.start[some]
-        values = low[:, :1] + 2 * np.arange(width)
-        apart = _ROWS_APART if values.size > _SEARCHED else 1
-        few = np.unique(np.append(np.arange(0, width, apart), width - 1))
-        # Lines go through what is crossed beyond the window, too.
-        more = 0 if apart == 1 else height
-        under, over = np.full((len(some), len(few)), -1 - more), np.full((len(some), len(few)), height + more)
-        while (over - under).max() > 1:
-            middle, open_ = (under + over) // 2, over - under > 1
-            holds = _beyond(delta(values[:, few], low[:, 1:] + 2 * middle), limits, strict=strict)
-            under, over = np.where(open_ & ~holds, middle, under), np.where(open_ & holds, middle, over)
-        if apart == 1:
-            return over
-        nodes = values[:, few]
-
-        def at(place: np.ndarray) -> np.ndarray:
-            return delta(nodes, low[:, 1:] + 2 * place)
-
-        here, before = at(over), at(over - 1)
-        rise = np.maximum(here - before, 1e-300)
-        crossed = over - np.clip((here - limits) / rise, 0.0, 1.0)
-        for _ in range(2):
-            crossed = np.clip(crossed - (at(crossed) - limits) / rise, over - 1, over)
-        below, above = (_beyond(at(crossed + near), limits, strict=strict) for near in (-_NEAR, _NEAR))
-        known = ~below & above & inside.holds(some, nodes, low[:, 1:] + 2 * crossed, 2.0 * _SPARE_PLACES)
-        edge, open_ = self._between(few, crossed, known, over == height + more)
-        while open_.any():
-            most = int(open_.sum(axis=1).max())
-            places = np.argsort(~open_, axis=1, kind="stable")[:, :most]
-            first, now = np.take_along_axis(values, places, axis=1), np.take_along_axis(edge, places, axis=1)
-            seconds = low[:, 1:] + 2 * now
-            up = ~_beyond(delta(first, seconds), limits, strict=strict) & (now < height)
-            down = _beyond(delta(first, seconds - 2), limits, strict=strict) & (now > 0)
-            np.put_along_axis(edge, places, now + (up & ~down) - down, axis=1)
-            open_ = np.zeros_like(open_)
-            np.put_along_axis(open_, places, up | down, axis=1)
-        return edge
-
-    def _between(
-        self, few: np.ndarray, crossed: np.ndarray, known: np.ndarray, never: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The edges `[pair, place]` by lines through what is `crossed` at `few` places, and which are open."""
-        width, height = self.frequencies.lengths
-        places = np.arange(width)
-        left = np.minimum(places // _ROWS_APART, len(few) - 2)
-        slopes, both = np.diff(crossed, axis=1) / np.diff(few), known[:, 1:] & known[:, :-1]
-        ends = np.full((len(crossed), 1), np.inf), np.zeros((len(crossed), 1), bool)
-        before, after = (
-            np.concatenate(each, axis=1) for each in ((ends[0], slopes[:, :-1]), (slopes[:, 1:], -ends[0]))
-        )
-        is_before, is_after = (
-            np.concatenate(each, axis=1) for each in ((ends[1], both[:, :-1]), (both[:, 1:], ends[1]))
-        )
-        on = places - few[left]
-        least = crossed[:, left] + on * slopes[:, left]
-        with np.errstate(invalid="ignore"):
-            most = np.where(is_before[:, left], crossed[:, left] + on * before[:, left], np.inf)
-            behind = crossed[:, left + 1] - (few[left + 1] - places) * after[:, left]
-            most = np.minimum(most, np.where(is_after[:, left], behind, np.inf))
-        edge, last = (
-            np.clip(np.ceil(each), 0, height).astype(np.int64) for each in (least - _FROM_LINES, most + _FROM_LINES)
-        )
-        return edge, ~(both[:, left] & (edge == last) | never[:, left] & never[:, left + 1])
-
 
 def _turns(length: int) -> NDArray[np.complexfloating[Any, Any]]:
     """The roots of unity exp(-2 pi i j / length), as long doubles."""
@@ -676,14 +558,13 @@ def _turns(length: int) -> NDArray[np.complexfloating[Any, Any]]:
     return np.cos(angle) - 1j * np.sin(angle)
 
 
-def _rounded(numbers: np.ndarray, real: Real) -> np.ndarray:
+def _rounded(numbers: Any, real: Real) -> NDArray[np.complexfloating[Any, Any]]:
     """Complex numbers with parts of this kind."""
     return numbers.astype(np.result_type(real, np.complex64))
 
 
 _OF_TABLE = 40.0 if unit(np.longdouble) < unit(np.float64) / 64.0 else _OF_SERIES
-"""The same as `_OF_SERIES` where all that stands in tables came from long doubles, and of weights up to their exponents.
-"""
+"""The same as `_OF_SERIES` where what stands in tables came from long doubles, and of weights up to their exponents."""
 
 
 def _plane_kernel(
@@ -804,7 +685,7 @@ def _hits(
     )
     if board.axes == 1:
         inside = np.abs(first) <= (board.counts @ np.abs(board.rows[:, 0]))[:, None]
-        met = _beyond(delta(np.where(inside, first, board.observed)), thresholds[:, None], strict=strict)
+        met = is_beyond(delta(np.where(inside, first, board.observed)), thresholds[:, None], strict=strict)
         return (met & inside)[:, None]
     inside = np.empty((len(board), *lengths), bool)
     for pair, (values, others) in enumerate(zip(first, second, strict=True)):
@@ -817,7 +698,7 @@ def _hits(
         np.where(inside, each, board.observed[:, axis, None, None])
         for axis, each in enumerate((first[:, :, None], second[:, None, :]))
     ]
-    return _beyond(delta(*values), thresholds[:, None, None], strict=strict) & inside
+    return is_beyond(delta(*values), thresholds[:, None, None], strict=strict) & inside
 
 
 _OF_TRANSFORM = 7.0

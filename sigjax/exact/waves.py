@@ -101,7 +101,9 @@ def find_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, known: A
     """The half angles; `known` are those of `all_angles`, where these are fewer."""
     whole = frequencies.whole
     turns = np.sum([rows[:, axis, None] * (each // 2) for axis, each in enumerate(frequencies.shifts)], axis=0) % whole
-    return Angles(*(each[turns] for each in known[:3]), known.error) if known else _angles_at(turns, whole, real, real)
+    if known is None:
+        return _angles_at(turns, whole, real, real)
+    return Angles(known.phases[turns], known.sine[turns], known.cosine[turns], known.error)
 
 
 def all_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, *, precise: bool = False) -> Angles | None:

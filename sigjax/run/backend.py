@@ -326,11 +326,8 @@ def choose_backend(device: Device, *, numpy_seconds: float) -> Backend:
     """
     if device == "numpy":
         return NUMPY
-    loading, spent = (
-        0.0 if "jax" in sys.modules else _LOADING_SECONDS,
-        _by_numpy.get(numpy_seconds, 0.0) + numpy_seconds,
-    )
-    worth = _SMALL_WORK_SECONDS
+    loading, worth = 0.0 if "jax" in sys.modules else _LOADING_SECONDS, _SMALL_WORK_SECONDS
+    spent = _by_numpy.get(numpy_seconds, 0.0) + numpy_seconds
     if _KEPT_SECONDS + loading <= spent < worth + loading and has_kept_programs():
         worth = _KEPT_SECONDS
     if device == "auto" and spent < worth + loading:

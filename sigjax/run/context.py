@@ -288,10 +288,9 @@ def progress_bar(
     what is done, and the advice.
     """
     if not (visible and (_in_notebook() or is_terminal(sys.stderr))):
-        line = (
-            Timer(_LONG, _say_long, (label, total, advice)) if visible and advice and sys.stderr is not None else None
-        )
-        if line is not None:
+        line = None
+        if visible and advice and sys.stderr is not None:
+            line = Timer(_LONG, _say_long, (label, total, advice))
             line.daemon = True
             line.start()
         try:
