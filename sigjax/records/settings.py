@@ -150,6 +150,8 @@ def adjust(p_values: np.ndarray, correction: Correction, counts: np.ndarray | No
     >>> adjust(np.array([0.04, 0.01, 0.03]), "hochberg")
     array([0.04, 0.03, 0.04])
     """
+    if len(p_values) == 1 and counts is None and CORRECTIONS[correction].adjust is not None:
+        return np.minimum(1.0, p_values)
     order, found = np.argsort(p_values), np.empty(len(p_values))
     found[order] = _adjusted(p_values[order], correction, None if counts is None else counts[order])
     return found
