@@ -58,6 +58,8 @@ from sigjax.run.context import ahead, num_cores
 _OCTAVE = 1.25
 """Standard deviations within a group differ by less than this factor."""
 _OUTSIDE = 2.0 * math.exp(-(DEVIATIONS**2) / 2.0)
+WIDE = 11.0
+"""Half-width of windows for pairs whose edge is so curved that weights beyond the usual ones are large."""
 _TERMS = 2**18
 """Complex numbers that are held at a time."""
 _LEFT_OUT, _LONG_LEFT_OUT = 30.0, 34.0
@@ -284,9 +286,19 @@ def _on(
 
 
 def plane_tails(
-    board: Board, scored: Scored, thresholds: np.ndarray, device: Any, real: Real, *, strict: bool
+    board: Board,
+    scored: Scored,
+    thresholds: np.ndarray,
+    device: Any,
+    real: Real,
+    *,
+    strict: bool,
+    deviations: float = DEVIATIONS,
 ) -> Tails:
-    """P(delta >= threshold), or above it where `strict`, of pairs with two axes; NaN where a grid does not pay."""
+    """P(delta >= threshold), or above it where `strict`, of pairs with two axes; NaN where a grid does not pay.
+
+    Windows have a half-width of so many `deviations`.
+    """
     found = Tails(np.full(len(board), np.nan, real), np.full(len(board), np.inf))
     straight, asked, squares = board, scored, board.rows.astype(np.float64) ** 2
     # Of one pair, a shear makes the box smaller.
@@ -299,6 +311,7 @@ def plane_tails(
     apart = real == np.longdouble
     groups = np.arange(len(board))[:, None] if apart else list(_groups(*map(_sizes, deviation.T)))
     workers = 1 if device or apart else num_cores()
+    negligible = (LONG_NEGLIGIBLE if apart else NEGLIGIBLE) + 0.5 * (deviations - DEVIATIONS) ** 2
     known = _plane_tilts(board, scored, thresholds, deviation) if apart and len(board) > 1 else None
     summed, level, (tilts, points) = *np.full((2, len(board)), np.nan), np.zeros((2, len(board), 2))
 
@@ -314,10 +327,10 @@ def plane_tails(
         most = deviation[group].max(axis=0)
         cells = np.rint(theta * most / _CELL).astype(np.int64)
         tilts[group], parts = _short(cells * _CELL / most), list(_groups(*cells.T))
-        frequencies = _plane_frequencies(members, tilts[group], most, real)
+        frequencies = _plane_frequencies(members, tilts[group], most * deviations, negligible)
         if not pays(members, deviation[group], len(frequencies), len(parts), real):
             return
-        grid = _Grid(members, tilts[group], deviation[group], frequencies, real)
+        grid = _Grid(members, tilts[group], deviation[group], frequencies, real, deviations)
         window = Window(frequencies.lengths, grid.start, reach[group], shear)
         edges = find_edges(window, own, thresholds[group], workers, strict=strict)
         of_cell = partial(grid.tails, edges, points[group], device)
@@ -329,8 +342,8 @@ def plane_tails(
         pass
     done = np.flatnonzero(~np.isnan(summed))
     if done.size:
-        given = thresholds[done], level[done], tilts[done] @ shear.T
-        outside = _log_outside(straight.at(done), asked(done), *given)
+        given = thresholds[done], level[done], tilts[done] @ shear.T, deviations
+        outside = _log_outside(straight.at(done), partial(_some, asked, done), *given)
         with np.errstate(divide="ignore", invalid="ignore"):
             found.error[done] += 1.001 * np.exp(outside) / np.maximum(summed[done], 0.0)
     return found
@@ -340,14 +353,14 @@ def _some(scored: Scored, group: np.ndarray, some: np.ndarray) -> Delta:
     return scored(group[some])
 
 
-_LOOSE = 8.0, 5.0, 3.0, 2.0
+_LOOSE = 2.0, 3.0, 5.0, 8.0, 15.0, 25.0, 40.0
 """Logarithms of weights near the window that are tried as bounds."""
 _FRAME = 1.25
 """How much wider than the one before a frame is."""
 
 
 def _log_outside(
-    board: Board, delta: Delta, thresholds: np.ndarray, level: np.ndarray, theta: np.ndarray
+    board: Board, scored: Scored, thresholds: np.ndarray, level: np.ndarray, theta: np.ndarray, deviations: float
 ) -> np.ndarray:
     """Logarithms `[pair]` of bounds on the sum of exp(level - theta.s) over extreme s outside the window; inf for none.
 
@@ -357,20 +370,21 @@ def _log_outside(
     """
     deviation, reach = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2), board.counts @ np.abs(board.rows)
     mean = (board.counts * np.tanh(theta @ board.rows.T)) @ board.rows
-    most = float(((np.abs(mean) + reach) / deviation).max()) / DEVIATIONS
+    most = float(((np.abs(mean) + reach) / deviation).max()) / deviations
     frame = np.arange(max(math.ceil(math.log(most) / math.log(_FRAME)), 1))
-    inner, outer = (DEVIATIONS * _FRAME ** (frame + more) for more in (0, 1))
+    inner, outer = (deviations * _FRAME ** (frame + more) for more in (0, 1))
     low, high = (
         np.clip(
             (mean + sign * deviation * outer[:, None, None]).transpose(2, 1, 0), -reach.T[..., None], reach.T[..., None]
         )
         for sign in (-1.0, 1.0)
     )
-    x, y = (np.stack([low[axis], high[axis]], axis=2) for axis in (0, 1))
-    slope, slopes, found = theta[:, :1, None], theta[:, 1:, None], np.full(len(board), np.inf)
+    found, open_ = np.full(len(board), np.inf), np.arange(len(board))
     for loose in _LOOSE:
+        x, y = (np.stack([low[axis, open_], high[axis, open_]], axis=2) for axis in (0, 1))
+        slope, slopes = (theta[open_, axis, None, None] for axis in (0, 1))
         # The sums of the frames fall by a factor of e from one to the next.
-        below = level[:, None] - loose - 0.5 * (inner**2 - DEVIATIONS**2) + frame
+        below = level[open_, None] - loose - 0.5 * (inner**2 - deviations**2) + frame
         with np.errstate(divide="ignore", invalid="ignore"):
             across, along = (below[..., None] - slope * x) / slopes, (below[..., None] - slopes * y) / slope
             # The corners of the box, and where the line crosses the lines through its sides.
@@ -378,10 +392,13 @@ def _log_outside(
             second = np.concatenate([np.tile(y, 2), across, y], axis=2)
             kept = (x[..., :1] <= first) & (first <= x[..., 1:]) & (y[..., :1] <= second) & (second <= y[..., 1:])
             kept &= slope * first + slopes * second <= (below + 1e-9 * (np.abs(below) + 1.0))[..., None]
-        inside = (np.where(kept, each, 0.0).reshape(len(board), -1) for each in (first, second))
-        extreme = (delta(*inside) >= thresholds[:, None]).reshape(kept.shape)
-        found[~(kept & extreme).any(axis=(1, 2))] = loose
-    return found + math.log(4.0 * _OUTSIDE)
+        inside = (np.where(kept, each, 0.0).reshape(len(open_), -1) for each in (first, second))
+        extreme = (scored(open_)(*inside) >= thresholds[open_, None]).reshape(kept.shape)
+        is_met = (kept & extreme).any(axis=(1, 2))
+        found[open_[~is_met]], open_ = loose, open_[is_met]
+        if not open_.size:
+            break
+    return found + math.log(8.0) - 0.5 * deviations**2
 
 
 def _sheared(board: Board, scored: Scored) -> tuple[Board, Scored, np.ndarray]:
@@ -460,19 +477,25 @@ _FEWEST = 1000
 """Frequencies that count at least: those of a normal distribution of 9 standard deviations an axis."""
 
 
-def _plane_frequencies(board: Board, tilts: np.ndarray, deviation: np.ndarray, real: Real) -> Frequencies:
-    """Those of a grid for all pairs, with the largest standard `deviation` `[axis]`."""
-    lengths = tuple(2 * (int(DEVIATIONS * each) // 2 + 2) for each in deviation)
+def _plane_frequencies(board: Board, tilts: np.ndarray, most: np.ndarray, negligible: float) -> Frequencies:
+    """Those of a grid for all pairs, with the largest half-width of a window `[axis]`."""
+    lengths = tuple(2 * (int(each) // 2 + 2) for each in most)
     lean = np.tanh(np.unique(tilts, axis=0) @ board.rows.T)
     weight = board.counts.min(axis=0) * 0.25 * (1.0 - lean * lean).min(axis=0)
-    return find_frequencies(board.rows, weight, lengths, LONG_NEGLIGIBLE if real == np.longdouble else NEGLIGIBLE)
+    return find_frequencies(board.rows, weight, lengths, negligible)
 
 
 class _Grid:
     """What pairs with standard deviations of about the same size share: a grid, its frequencies, and a DFT."""
 
     def __init__(
-        self, board: Board, tilts: np.ndarray, deviation: np.ndarray, frequencies: Frequencies, real: Real
+        self,
+        board: Board,
+        tilts: np.ndarray,
+        deviation: np.ndarray,
+        frequencies: Frequencies,
+        real: Real,
+        deviations: float,
     ) -> None:
         self.board, self.tilts, self.frequencies, self.real = board, tilts, frequencies, real
         known = all_angles(board.rows, frequencies, real, precise=len(board) >= _MANY)
@@ -494,7 +517,8 @@ class _Grid:
         self.totals = board.counts @ board.rows
         lean = np.tanh(tilts @ board.rows.T)
         mean = (board.counts * lean) @ board.rows
-        self.low = np.floor((mean - DEVIATIONS * deviation + self.totals) / 2.0).astype(np.int64)
+        self.low = np.floor((mean - deviations * deviation + self.totals) / 2.0).astype(np.int64)
+        self.outside = 8.0 * math.exp(-0.5 * deviations**2)
         self.start = 2 * self.low - self.totals
 
     def tails(
@@ -533,7 +557,7 @@ class _Grid:
             parts, spread = _on(device, _plane_kernel, (("whole", frequencies.whole),), arrays, tables, batch)
             summed[part] = total(parts)
             absolute[part] = spread + (weight * sums[edge]).sum(axis=1) * frequencies.left_out
-            absolute[part] += 4.0 * _OUTSIDE * weight.max(axis=1)
+            absolute[part] += self.outside * weight.max(axis=1)
         tails = _measured(summed, absolute, counts, self.board.rows, nearest, theta.astype(real))
         return tails, summed, nearest @ theta
 
