@@ -258,6 +258,22 @@ def test_edges_between_lines_are_those_searched_for(monkeypatch, metric, units):
         assert np.median(seen) < 0.1
 
 
+@pytest.mark.parametrize("seed", [0, 3, 8])
+def test_wider_windows_settle_tiny_p(monkeypatch, seed):
+    """Where edges are curved, weights beyond the usual window are large; p is that of all points of the plane."""
+    rng, called = np.random.default_rng(seed), []
+    tp = rng.binomial(3, np.array([0.48, 0.78])[:, None], (2, 1000))
+    counts = np.stack([tp, tp + rng.binomial(2, 0.35, tp.shape), np.full(tp.shape, 3)], axis=-1)
+    data = Evaluation.from_arrays(dict(zip("ab", counts, strict=True)), metric="fscore")
+    by_board = boards._board_ps
+    monkeypatch.setattr(boards, "_board_ps", lambda *args: called.append(args[0]) or by_board(*args))
+    found = compare(data, **OPTIONS)
+    assert [getattr(each, "keywords", {}).get("deviations") for each in called] == [None, tails.WIDE]
+    monkeypatch.setattr(tails, "pays", lambda *_: False)
+    assert numbers(compare(data, **OPTIONS)) == numbers(found)
+    assert found.comparisons[0].p_value < 1e-90
+
+
 def test_rows_and_counts_of_two_statistics():
     values = np.array([[[1, 4, 7], [2, 0, 7]], [[3, 0, 7], [0, 2, 7]], [[1, 2, 7], [2, 2, 7]]])
     board = make_board(values, np.array([[0, 1], [1, 2]]))
