@@ -82,7 +82,7 @@ def out_of_memory(error: RuntimeError) -> bool:
     return raised and "RESOURCE_EXHAUSTED" in str(error)
 
 
-_SMALL_WORK_SECONDS, _KEPT_SECONDS, _LOADING_SECONDS = 1.0, 0.25, 0.5
+_SMALL_WORK_SECONDS, _KEPT_SECONDS, _LOADING_SECONDS = 1.0, 0.4, 0.5
 """Work that NumPy finishes sooner is not worth compiling, reading a program that is kept, nor, where JAX is not loaded
 yet, loading it (measured)."""
 _by_numpy: dict[float, float] = {}
