@@ -15,12 +15,12 @@ first axis makes of these the transform W of what is extreme.
 `jnp.fft` on a device (`grid_tails`).
 
 **Errors** are worst cases (`waves` has the model). Under any tilt the mass outside the window is below $2 e^{-81/2}$ an
-axis (Hoeffding), and its weights are bounded (`_log_outside`); where they are large, a wider window is taken (`boards`).
-Roundings are bounded wave by wave: the relative error
-of $\varphi(f)$ times $|\varphi(f) W(f)|$, and the error of W(f) times $|\varphi(f)|$. Sums of n terms in any order err
-by n u times the sum of their moduli, FFTs of n numbers by 7 u log2(n) of their 2-norm (Higham 2002, section 4.2 and
-theorem 24.2). Pairs whose digits these leave open are computed again (`digits`). So are pairs for which a common grid
-does not pay (`board.pays`): they get no number here, and go by `planes`.
+axis (Hoeffding), and its weights are bounded (`_log_outside`); if they are large, a wider window is taken (`boards`).
+Roundings are bounded wave by wave: the relative error of $\varphi(f)$ times $|\varphi(f) W(f)|$, and the error of W(f)
+times $|\varphi(f)|$. Sums of n terms in any order err by n u times the sum of their moduli, FFTs of n numbers by 7 u
+log2(n) of their 2-norm (Higham 2002, section 4.2 and theorem 24.2). Pairs whose digits these leave open are computed
+again (`digits`). So are pairs for which a common grid does not pay (`board.pays`): they get no number here, and go by
+`planes`.
 """
 
 import math
