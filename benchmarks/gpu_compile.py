@@ -54,7 +54,7 @@ class Case(NamedTuple):
 
 
 def cases() -> list[Case]:
-    """Every kernel that runs on a GPU. Exact tests, and metrics that are not sums, are computed on the CPU."""
+    """Every kernel that runs on a GPU. Metrics that are not sums are computed on the CPU."""
     pair, board = (f1_workload(systems).evaluation for systems in (2, SYSTEMS))
     texts = [each.evaluation for each in translations().values()]
     stats = np.random.default_rng(3).integers(0, 9, (6, 1200, 3)) + [0, 8, 16]
@@ -68,9 +68,14 @@ def cases() -> list[Case]:
     def compare(data: Any, options: dict[str, Any]) -> Callable[[], object]:
         return partial(sigjax.compare, data, method="montecarlo", device="gpu", **options)
 
+    def exact(stats: np.ndarray, metric: Any) -> Callable[[], object]:
+        data = sigjax.Evaluation.from_arrays(dict(zip(board.systems, stats, strict=True)), metric=metric)
+        return partial(sigjax.compare, data, method="exact", device="gpu", interval="none", progress=False)
+
+    found, few = board.stats[..., 0], board.stats[:, :200, :2]
     samples = {name: each for name, each in zip("ab", pair.stats, strict=True)}
-    options = {"metric": "fscore", "method": "montecarlo", "device": "gpu", "resamples": 2**20}
-    unpaired = partial(sigjax.unpaired, samples, **options)
+    options = {"method": "montecarlo", "device": "gpu", "resamples": 2**20}
+    unpaired = partial(sigjax.unpaired, samples, read={"metric": "fscore"}, **options)
     return [
         Case("swap, 2 systems", compare(pair, swaps), "_swap_tile"),
         Case(f"swap, {SYSTEMS} systems", compare(board, swaps), "_swap_tile"),
@@ -84,7 +89,20 @@ def cases() -> list[Case]:
         Case("bootstrap, 12 systems, BLEU and chrF", compare(texts, draws), "_scores_tile"),
         Case("bootstrap, nested runs", compare(runs, draws | {"design": "nested"}), "_scores_tile"),
         Case("tally of replicates", compare(board, draws | {"resamples": 2**17}), "count_extreme"),
+        *(Case(f"summaries: {name}", compare(board, draws | {"interval": "bca"}), name) for name in _SUMMARIES),
+        Case(f"exact, {SYSTEMS} systems, one axis", exact(found, "mean"), "_line_kernel"),
+        Case(f"exact, {SYSTEMS} systems, F1", exact(board.stats, "fscore"), "_plane_kernel"),
+        Case(f"exact, {SYSTEMS} systems, any score", exact(few, _any_score), "_grid_kernel"),
     ]
+
+
+_SUMMARIES = "placed", "totals", "squares", "row_totals", "shares"
+"""Kernels for replicates that stay on the device; order statistics need numbers that are not made up."""
+
+
+def _any_score(sums: Any) -> Any:
+    """A score that is monotone in nothing."""
+    return 0.001 * sums[..., 1] - (0.02 * sums[..., 0]) ** 2
 
 
 def compile_for(chip: Chip, devices: int, found: Program) -> tuple[Any, float]:

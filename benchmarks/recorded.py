@@ -10,11 +10,12 @@ from unittest.mock import patch
 import jax
 import numpy as np
 
+from sigjax.exact import tails
 from sigjax.resample import engine
 from sigjax.resample.projection import FusedDraws, FusedSwap
 from sigjax.run import context
 from sigjax.run.backend import Backend, jax_scope, program
-from sigjax.testing import replicates
+from sigjax.testing import bootstrap, summaries
 
 
 class Program(NamedTuple):
@@ -68,8 +69,10 @@ def _on_gpu(record: Callable[..., Any]) -> Iterator[None]:
     """Choose a GPU, and record what is compiled for it."""
     gpu = Backend("gpu", tuple(jax.local_devices(backend="cpu"))[:1])
     with ExitStack() as stack:
-        for module in (engine, replicates):
+        for module in (engine, summaries, tails):
             stack.enter_context(patch.object(module, "compiled", record))
+        for module in (bootstrap, summaries):
+            stack.enter_context(patch.object(module, "room", lambda _: 1.0))
         stack.enter_context(patch.object(engine, "on_all_devices", lambda devices, data: data))
         stack.enter_context(patch.object(context, "choose_backend", lambda *_, **__: gpu))
         yield

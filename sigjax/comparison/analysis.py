@@ -118,6 +118,18 @@ def analyse(
     The pairs come metric by metric and test by test, in the order of the data; the systems metric by metric, best
     first, with the fields of `SystemScore`.
     """
+    systems, adjusted = analyse_pairs(evaluations, settings, context, of_suite=of_suite)
+    ranked = [
+        _ranked(evaluation, of_metric, pairs[settings.tests[0]], settings)
+        for evaluation, of_metric, pairs in zip(evaluations, systems, adjusted, strict=True)
+    ]
+    return Comparisons.joined([each for pairs in adjusted for each in pairs.values()]), Columns.joined(ranked)
+
+
+def analyse_pairs(
+    evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context, *, of_suite: bool = False
+) -> tuple[list[Columns], list[dict[Test, Comparisons]]]:
+    """The same without ranks: the systems of each metric, and its pairs by test."""
     subsets, problems = list[list[Subset]](), list[Problem | None]()
     for evaluation in evaluations:
         with named_errors([evaluation], settings):
@@ -144,11 +156,7 @@ def analyse(
             tested[-1].append(_test(subset, problem, settings, labelled, scores, others, joint, plans[number]))
     together = [_together(*each, settings) for each in zip(evaluations, subsets, tested, strict=True)]
     adjusted = _adjust(evaluations, problems, [pairs for pairs, _ in together], settings, context)
-    ranked = [
-        _ranked(evaluation, systems, pairs[settings.tests[0]], settings)
-        for evaluation, (_, systems), pairs in zip(evaluations, together, adjusted, strict=True)
-    ]
-    return Comparisons.joined([each for pairs in adjusted for each in pairs.values()]), Columns.joined(ranked)
+    return [systems for _, systems in together], adjusted
 
 
 def complete_subsets(evaluation: EvaluationRecord, settings: Settings) -> list[Subset]:
@@ -435,6 +443,9 @@ def _adjust(
                 steps = maxt(of_sums, at)
         for test in settings.tests:
             pairs = adjusted_pairs(Comparisons.joined([tables[number][test] for number in family]), settings, steps)
+            if len(family) == 1:
+                tables[family[0]][test] = pairs
+                continue
             start = 0
             for number in family:
                 end = start + len(tables[number][test])

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sigjax.comparison import checks
-from sigjax.comparison.analysis import analyse, common, rests_on_draws
+from sigjax.comparison.analysis import analyse, analyse_pairs, common, rests_on_draws
 from sigjax.comparison.notes import notes_of
 from sigjax.comparison.options import (
     BootstrapOptions,
@@ -345,7 +345,7 @@ def write_shard(evaluations: Sequence[EvaluationRecord], options: CompareOptions
 def _made(evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context) -> Shard:
     """The shard of a context, finished; p-values of a part are thrown away."""
     with host_scope():
-        analyse(evaluations, settings, context, of_suite=in_suite(evaluations[0]))
+        analyse_pairs(evaluations, settings, context, of_suite=in_suite(evaluations[0]))
     return context.checkpoint.file.finish()
 
 
@@ -421,5 +421,5 @@ def _compared_pair(a: Any, b: Any, *, metric: AnyMetric, **given: Any) -> Compar
     check(options)
     settings = settle(Settings(**values(options, Settings)), [evaluation], options)
     with host_scope():
-        pairs, _ = analyse([evaluation], settings, Context(options.device, options.progress))
-    return pairs[0]
+        _, (pairs,) = analyse_pairs([evaluation], settings, Context(options.device, options.progress))
+    return pairs[settings.tests[0]][0]

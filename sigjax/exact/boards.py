@@ -6,6 +6,7 @@ less one. What the errors of float64 leave open is computed again with long doub
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from sigjax.exact.board import Board, Tails
 from sigjax.exact.digits import Settled, settled
 from sigjax.exact.lattice import Lattice
 from sigjax.exact.null import Delta, ExactP, Unsettled
-from sigjax.exact.tails import grid_tails, line_tails, plane_tails
+from sigjax.exact.tails import WIDE, grid_tails, line_tails, plane_tails
 from sigjax.resample.extreme import Extreme
 
 TailsOf = Callable[[np.ndarray, np.ndarray, bool], Tails]
@@ -38,8 +39,9 @@ def p_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:
         # Of p near 1, the logarithm has the relative error of the tail.
         rounded = 32.0 * float(np.finfo(log_p.dtype).eps) * np.where(whole == 1.0, np.abs(log_p), 1.0)
         error = (1.001 * error + rounded).astype(np.float64)
-    impossible = np.all([np.isneginf(part.tail.log_p) & (part.tail.error == 0.0) for part in parts], axis=0)
-    return Tails(log_p, np.where(impossible & (whole == 1.0), 0.0, error))
+    # Where all or, by symmetry, half of the outcomes are at an edge, p is 1.
+    known = np.all([part.tail.error == 0.0 for part in parts], axis=0)
+    return Tails(log_p, np.where(known & (log_p == 0.0), 0.0, error))
 
 
 class _Part(NamedTuple):
@@ -89,14 +91,24 @@ def board_ps(
     of_axes = (line_tails if board.axes == 1 else plane_tails) if monotone else grid_tails
     found = _board_ps(of_axes, board, scored, criterion, device, np.float64)
     columns = settled(*found, coins)
-    # Long doubles help where roundings are what leaves the digits open.
-    open_ = np.flatnonzero(~columns.certain & (found.error < NEAR))
-    if len(open_) and monotone and _IS_LONG:
+    # Long doubles help where roundings are what leaves the digits open, wider windows where it is what is beyond them.
+    near, of_wide = found.error < NEAR, partial(plane_tails, deviations=WIDE)
+    far = ~near & np.isfinite(found.log_p) if of_axes is plane_tails else np.zeros(len(near), bool)
+    for tails, which in ((of_axes, near), (of_wide, far)) if monotone and _IS_LONG else ():
+        open_ = np.flatnonzero(~columns.certain & which)
+        if not len(open_):
+            continue
         some = Extreme(criterion.observed[open_], criterion.tolerance[open_], criterion.alternative, criterion.mid_p)
-        again = _board_ps(of_axes, board.at(open_), lambda rows: scored(open_[rows]), some, None, np.longdouble)
+        again = _board_ps(tails, board.at(open_), partial(_some, scored, open_), some, None, np.longdouble)
         for column, each in zip(columns, settled(*again, coins[open_]), strict=True):
             column[open_] = each
+        if which is far:
+            found.log_p[open_], found.error[open_] = again
     return columns, found
+
+
+def _some(scored: Callable[[np.ndarray], Delta], which: np.ndarray, some: np.ndarray) -> Delta:
+    return scored(which[some])
 
 
 def pair_p(lattice: Lattice, delta: Delta, criterion: Extreme, *, monotone: bool) -> ExactP | Unsettled:

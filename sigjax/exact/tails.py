@@ -7,7 +7,7 @@ computed together.
 **One axis.** What is extreme is S >= edge, and $P(S \ge s) = M(\theta) e^{-\theta s} \sum_f \varphi(f) W(f)$; W(f) is
 a geometric series in $\exp(-2 \theta - 2 \pi i f / L)$: neither an FFT nor a grid is needed.
 
-**Two axes.** For each value of the first axis, what is extreme begins at an edge on the second (`_edges`). The weights
+**Two axes.** For each value of the first axis, what is extreme begins at an edge on the second (`edges`). The weights
 beyond it are a geometric series again, of which a table holds one for each place of the edge; a matrix DFT along the
 first axis makes of these the transform W of what is extreme.
 
@@ -15,11 +15,12 @@ first axis makes of these the transform W of what is extreme.
 `jnp.fft` on a device (`grid_tails`).
 
 **Errors** are worst cases (`waves` has the model). Under any tilt the mass outside the window is below $2 e^{-81/2}$ an
-axis (Hoeffding), and its weights are bounded (`_log_outside`). Roundings are bounded wave by wave: the relative error
-of $\varphi(f)$ times $|\varphi(f) W(f)|$, and the error of W(f) times $|\varphi(f)|$. Sums of n terms in any order err
-by n u times the sum of their moduli, FFTs of n numbers by 7 u log2(n) of their 2-norm (Higham 2002, section 4.2 and
-theorem 24.2). Pairs whose digits these leave open are computed again (`digits`). So are pairs for which a common grid
-does not pay (`board.pays`): they get no number here, and go by `planes`.
+axis (Hoeffding), and its weights are bounded (`_log_outside`); if they are large, a wider window is taken (`boards`).
+Roundings are bounded wave by wave: the relative error of $\varphi(f)$ times $|\varphi(f) W(f)|$, and the error of W(f)
+times $|\varphi(f)|$. Sums of n terms in any order err by n u times the sum of their moduli, FFTs of n numbers by 7 u
+log2(n) of their 2-norm (Higham 2002, section 4.2 and theorem 24.2). Pairs whose digits these leave open are computed
+again (`digits`). So are pairs for which a common grid does not pay (`board.pays`): they get no number here, and go by
+`planes`.
 """
 
 import math
@@ -33,9 +34,13 @@ from numpy.typing import NDArray
 
 from sigjax.exact.board import Board, Tails, pays, pays_on_line
 from sigjax.exact.distributions import DEVIATIONS, fft_length, line_tilts
+from sigjax.exact.edges import Scored, Window, find_edges, is_beyond
 from sigjax.exact.lattice import Lattice, hull
 from sigjax.exact.null import Delta
 from sigjax.exact.waves import (
+    LONG_NEGLIGIBLE,
+    NEGLIGIBLE,
+    PI,
     Frequencies,
     Real,
     all_angles,
@@ -47,13 +52,15 @@ from sigjax.exact.waves import (
     spectrum,
     unit,
 )
+from sigjax.resample.units import total
 from sigjax.run.backend import compiled
 from sigjax.run.context import ahead, num_cores
 
-Scored = Callable[[np.ndarray], Delta]
 _OCTAVE = 1.25
 """Standard deviations within a group differ by less than this factor."""
 _OUTSIDE = 2.0 * math.exp(-(DEVIATIONS**2) / 2.0)
+WIDE = 11.0
+"""Half-width of windows for pairs whose edge is so curved that weights beyond the usual ones are large."""
 _TERMS = 2**18
 """Complex numbers that are held at a time."""
 _LEFT_OUT, _LONG_LEFT_OUT = 30.0, 34.0
@@ -114,7 +121,7 @@ def _line_edges(board: Board, scored: Scored, thresholds: np.ndarray, reach: np.
 
     def met(values: np.ndarray) -> np.ndarray:
         deltas = delta((sign * np.minimum(values, reach))[:, None])[:, 0]
-        return (values > reach) | ((values >= -reach) & _beyond(deltas, thresholds, strict=strict))
+        return (values > reach) | ((values >= -reach) & is_beyond(deltas, thresholds, strict=strict))
 
     # Mostly the observed sum itself, or the next value.
     guess = np.abs(board.observed[:, 0]) + 2 * strict
@@ -125,10 +132,6 @@ def _line_edges(board: Board, scored: Scored, thresholds: np.ndarray, reach: np.
         holds = met(middle)
         low, high = np.where(open_ & ~holds, middle, low), np.where(open_ & holds, middle, high)
     return high
-
-
-def _beyond(deltas: np.ndarray, thresholds: np.ndarray, *, strict: bool) -> np.ndarray:
-    return deltas > thresholds if strict else deltas >= thresholds
 
 
 def _line_group(
@@ -170,7 +173,7 @@ def _line_group(
         angles = find_angles(rows, few, real, known)
         waves = make_waves(rows, theta.astype(real), angles)
         series = _series(real(tilt), few.number[0], length, count) * (few.both.astype(real) / length)
-        arrays = waves.logs, waves.error, waves.angles, angles.phases, few.shifts[0].astype(real)
+        arrays = waves.logs, waves.error, waves.angles, waves.of_angles, angles.phases, few.shifts[0].astype(real)
         arrays += series.real, series.imag, of_sum
         batch = max(1, _TERMS // len(few))
         for start in range(0, len(some), batch):
@@ -246,6 +249,7 @@ def _line_kernel(
     logs: Any,
     of_logs: Any,
     angles: Any,
+    of_angles: Any,
     phases: Any,
     shift: Any,
     real: Any,
@@ -256,10 +260,10 @@ def _line_kernel(
 ) -> tuple[Any, Any]:
     """The tilted sums of pairs, and bounds on their roundings."""
     xp = counts.__array_namespace__()
-    re, im, error = spectrum(xp, counts, first[:, None] * shift, (logs, of_logs, angles, phases), whole)
-    terms = re * real - im * imaginary
-    size = xp.sqrt((re * re + im * im) * (real * real + imaginary * imaginary))
-    return terms.sum(axis=1), (size * (error + of_sum)).sum(axis=1)
+    tables = logs, of_logs, angles, of_angles, phases
+    re, im, modulus, error = spectrum(xp, counts, first[:, None] * shift, tables, whole)
+    size = modulus * xp.sqrt(real * real + imaginary * imaginary)
+    return (re * real - im * imaginary).sum(axis=1), (size * (error + of_sum)).sum(axis=1)
 
 
 def _on(
@@ -283,36 +287,66 @@ def _on(
 
 
 def plane_tails(
-    board: Board, scored: Scored, thresholds: np.ndarray, device: Any, real: Real, *, strict: bool
+    board: Board,
+    scored: Scored,
+    thresholds: np.ndarray,
+    device: Any,
+    real: Real,
+    *,
+    strict: bool,
+    deviations: float = DEVIATIONS,
 ) -> Tails:
-    """P(delta >= threshold), or above it where `strict`, of pairs with two axes; NaN where a grid does not pay."""
+    """P(delta >= threshold), or above it where `strict`, of pairs with two axes; NaN where a grid does not pay.
+
+    Windows have a half-width of so many `deviations`.
+    """
     found = Tails(np.full(len(board), np.nan, real), np.full(len(board), np.inf))
-    straight, asked = board, scored
+    straight, asked, squares = board, scored, board.rows.astype(np.float64) ** 2
+    # Of one pair, a shear makes the box smaller.
+    if len(board) == 1 and not pays(board, np.sqrt(board.counts @ squares), _FEWEST, 1, real):
+        return found
     board, scored, shear = _sheared(board, scored)
+    reach = straight.counts @ np.abs(straight.rows)
     deviation = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2)
-    # With long doubles each pair by itself.
-    groups = _groups(*map(_sizes, deviation.T)) if real == np.float64 else iter(np.arange(len(board))[:, None])
-    for group in groups:
+    # With long doubles each pair by itself, on all cores.
+    apart = real == np.longdouble
+    groups = np.arange(len(board))[:, None] if apart else list(_groups(*map(_sizes, deviation.T)))
+    workers = 1 if device or apart else num_cores()
+    negligible = (LONG_NEGLIGIBLE if apart else NEGLIGIBLE) + 0.5 * (deviations - DEVIATIONS) ** 2
+    known = _plane_tilts(board, scored, thresholds, deviation) if apart and len(board) > 1 else None
+    summed, level, (tilts, points) = *np.full((2, len(board)), np.nan), np.zeros((2, len(board), 2))
+
+    def fill(group: np.ndarray) -> None:
         members, own = board.at(group).used(), partial(_some, scored, group)
         if not pays(members, deviation[group], _FEWEST, 1, real):
-            continue
-        point, theta = _plane_tilts(members, own, thresholds[group], deviation[group])
+            return
+        if known is None:
+            points[group], theta = _plane_tilts(members, own, thresholds[group], deviation[group])
+        else:
+            points[group], theta = (each[group] for each in known)
         theta[:, 1] = np.maximum(theta[:, 1], 0.0)
         most = deviation[group].max(axis=0)
         cells = np.rint(theta * most / _CELL).astype(np.int64)
-        tilts, parts = _short(cells * _CELL / most), list(_groups(*cells.T))
-        frequencies = _plane_frequencies(members, tilts, most)
+        tilts[group], parts = _short(cells * _CELL / most), list(_groups(*cells.T))
+        frequencies = _plane_frequencies(members, tilts[group], most * deviations, negligible)
         if not pays(members, deviation[group], len(frequencies), len(parts), real):
-            continue
-        grid = _Grid(members, tilts, deviation[group], frequencies, real)
-        of_cell = partial(grid.tails, grid.find_edges(own, thresholds[group], strict=strict), point, device)
-        summed, level = np.empty((2, len(group)))
-        for cell, (tails, *rest) in zip(parts, ahead(of_cell, parts, 1 if device else num_cores()), strict=True):
+            return
+        grid = _Grid(members, tilts[group], deviation[group], frequencies, real, deviations)
+        window = Window(frequencies.lengths, grid.start, reach[group], shear)
+        edges = find_edges(window, own, thresholds[group], workers, strict=strict)
+        of_cell = partial(grid.tails, edges, points[group], device)
+        for cell, (tails, *rest) in zip(parts, ahead(of_cell, parts, workers), strict=True):
             found.log_p[group[cell]], found.error[group[cell]] = tails
-            summed[cell], level[cell] = rest
-        outside = _log_outside(straight.at(group), asked(group), thresholds[group], level, tilts @ shear.T)
+            summed[group[cell]], level[group[cell]] = rest
+
+    for _ in ahead(fill, groups, num_cores() if apart and len(board) > 1 else 1):
+        pass
+    done = np.flatnonzero(~np.isnan(summed))
+    if done.size:
+        given = thresholds[done], level[done], tilts[done] @ shear.T, deviations
+        outside = _log_outside(straight.at(done), partial(_some, asked, done), *given)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found.error[group] += 1.001 * np.exp(outside) / np.maximum(summed, 0.0)
+            found.error[done] += 1.001 * np.exp(outside) / np.maximum(summed[done], 0.0)
     return found
 
 
@@ -320,14 +354,14 @@ def _some(scored: Scored, group: np.ndarray, some: np.ndarray) -> Delta:
     return scored(group[some])
 
 
-_LOOSE = 8.0, 5.0, 3.0, 2.0
+_LOOSE = 2.0, 3.0, 5.0, 8.0, 15.0, 25.0, 40.0
 """Logarithms of weights near the window that are tried as bounds."""
 _FRAME = 1.25
 """How much wider than the one before a frame is."""
 
 
 def _log_outside(
-    board: Board, delta: Delta, thresholds: np.ndarray, level: np.ndarray, theta: np.ndarray
+    board: Board, scored: Scored, thresholds: np.ndarray, level: np.ndarray, theta: np.ndarray, deviations: float
 ) -> np.ndarray:
     """Logarithms `[pair]` of bounds on the sum of exp(level - theta.s) over extreme s outside the window; inf for none.
 
@@ -337,20 +371,21 @@ def _log_outside(
     """
     deviation, reach = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2), board.counts @ np.abs(board.rows)
     mean = (board.counts * np.tanh(theta @ board.rows.T)) @ board.rows
-    most = float(((np.abs(mean) + reach) / deviation).max()) / DEVIATIONS
+    most = float(((np.abs(mean) + reach) / deviation).max()) / deviations
     frame = np.arange(max(math.ceil(math.log(most) / math.log(_FRAME)), 1))
-    inner, outer = (DEVIATIONS * _FRAME ** (frame + more) for more in (0, 1))
+    inner, outer = (deviations * _FRAME ** (frame + more) for more in (0, 1))
     low, high = (
         np.clip(
             (mean + sign * deviation * outer[:, None, None]).transpose(2, 1, 0), -reach.T[..., None], reach.T[..., None]
         )
         for sign in (-1.0, 1.0)
     )
-    x, y = (np.stack([low[axis], high[axis]], axis=2) for axis in (0, 1))
-    slope, slopes, found = theta[:, :1, None], theta[:, 1:, None], np.full(len(board), np.inf)
+    found, open_ = np.full(len(board), np.inf), np.arange(len(board))
     for loose in _LOOSE:
+        x, y = (np.stack([low[axis, open_], high[axis, open_]], axis=2) for axis in (0, 1))
+        slope, slopes = (theta[open_, axis, None, None] for axis in (0, 1))
         # The sums of the frames fall by a factor of e from one to the next.
-        below = level[:, None] - loose - 0.5 * (inner**2 - DEVIATIONS**2) + frame
+        below = level[open_, None] - loose - 0.5 * (inner**2 - deviations**2) + frame
         with np.errstate(divide="ignore", invalid="ignore"):
             across, along = (below[..., None] - slope * x) / slopes, (below[..., None] - slopes * y) / slope
             # The corners of the box, and where the line crosses the lines through its sides.
@@ -358,10 +393,13 @@ def _log_outside(
             second = np.concatenate([np.tile(y, 2), across, y], axis=2)
             kept = (x[..., :1] <= first) & (first <= x[..., 1:]) & (y[..., :1] <= second) & (second <= y[..., 1:])
             kept &= slope * first + slopes * second <= (below + 1e-9 * (np.abs(below) + 1.0))[..., None]
-        inside = (np.where(kept, each, 0.0).reshape(len(board), -1) for each in (first, second))
-        extreme = (delta(*inside) >= thresholds[:, None]).reshape(kept.shape)
-        found[~(kept & extreme).any(axis=(1, 2))] = loose
-    return found + math.log(4.0 * _OUTSIDE)
+        inside = (np.where(kept, each, 0.0).reshape(len(open_), -1) for each in (first, second))
+        extreme = (scored(open_)(*inside) >= thresholds[open_, None]).reshape(kept.shape)
+        is_met = (kept & extreme).any(axis=(1, 2))
+        found[open_[~is_met]], open_ = loose, open_[is_met]
+        if not open_.size:
+            break
+    return found + math.log(8.0) - 0.5 * deviations**2
 
 
 def _sheared(board: Board, scored: Scored) -> tuple[Board, Scored, np.ndarray]:
@@ -393,16 +431,10 @@ def _sheared(board: Board, scored: Scored) -> tuple[Board, Scored, np.ndarray]:
 
 _CELL = 0.5
 """Spacing of the net of tilts with two axes, in standard deviations."""
-_SCORED = 2**15
-"""Values of S scored at a time, to stay in the cache."""
-_PART = 64
+_PART = 32
 """Terms that are added up at a time."""
 _LEAST = -200.0
 """Logarithm of the least weight that counts."""
-_ROWS_APART = 16
-"""Rows between those whose edges are searched for; the others' are next to a line between them."""
-_SEARCHED = 2**11
-"""Rows up to which all are searched for."""
 _PULLED = 4
 
 
@@ -440,40 +472,54 @@ def _solved(matrices: np.ndarray, sides: np.ndarray) -> np.ndarray:
     return np.asarray(np.linalg.solve(matrices, sides[..., None]))[..., 0]
 
 
+_MANY = 64
+"""Pairs from which tables with longer numbers pay."""
 _FEWEST = 1000
 """Frequencies that count at least: those of a normal distribution of 9 standard deviations an axis."""
 
 
-def _plane_frequencies(board: Board, tilts: np.ndarray, deviation: np.ndarray) -> Frequencies:
-    """Those of a grid for all pairs, with the largest standard `deviation` `[axis]`."""
-    lengths = tuple(2 * (int(DEVIATIONS * each) // 2 + 2) for each in deviation)
+def _plane_frequencies(board: Board, tilts: np.ndarray, most: np.ndarray, negligible: float) -> Frequencies:
+    """Those of a grid for all pairs, with the largest half-width of a window `[axis]`."""
+    lengths = tuple(2 * (int(each) // 2 + 2) for each in most)
     lean = np.tanh(np.unique(tilts, axis=0) @ board.rows.T)
     weight = board.counts.min(axis=0) * 0.25 * (1.0 - lean * lean).min(axis=0)
-    return find_frequencies(board.rows, weight, lengths)
+    return find_frequencies(board.rows, weight, lengths, negligible)
 
 
 class _Grid:
     """What pairs with standard deviations of about the same size share: a grid, its frequencies, and a DFT."""
 
     def __init__(
-        self, board: Board, tilts: np.ndarray, deviation: np.ndarray, frequencies: Frequencies, real: Real
+        self,
+        board: Board,
+        tilts: np.ndarray,
+        deviation: np.ndarray,
+        frequencies: Frequencies,
+        real: Real,
+        deviations: float,
     ) -> None:
         self.board, self.tilts, self.frequencies, self.real = board, tilts, frequencies, real
-        self.angles = find_angles(board.rows, frequencies, real, all_angles(board.rows, frequencies, real))
+        known = all_angles(board.rows, frequencies, real, precise=len(board) >= _MANY)
+        self.angles = find_angles(board.rows, frequencies, real, known)
         (width, height), (first, second) = frequencies.lengths, frequencies.number
-        # Waves with the opposite sign are conjugate.
+        # Waves with the opposite sign are conjugate, and are those of places on the other side of the middle.
         rows, row = np.unique(np.abs(first), return_inverse=True)
         self.second, column = np.unique(second, return_inverse=True)
-        self.which = row, column
-        turns = _turns(width, real)[np.outer(rows, np.arange(width)) % width]
+        self.flat = 2 * len(self.second) * row + column
+        self.column, self.sign = column, np.sign(first).astype(real)
+        from_middle = 2 * np.arange(width // 2) + 1 - width
+        turns = _rounded(_turns(2 * width), real)[np.outer(rows, from_middle) % (2 * width)]
         self.dft = np.ascontiguousarray(turns.real), np.ascontiguousarray(-turns.imag)
-        self.waves = _turns(height, real)[np.outer(np.arange(height + 1), self.second) % height]
+        self.middle = (frequencies.whole // width * (width - 1) * first).astype(real)
+        self.waves = _rounded(_turns(height), real)[np.outer(np.arange(height + 1), self.second) % height]
         self.left = height - np.arange(height + 1)
-        _, self.rest, _ = _one_less(real(0.0), np.outer(self.left, self.second), height)
+        _, rest, _ = _one_less(np.longdouble(0.0), np.arange(height), height)
+        self.rest = _rounded(rest, real)[np.outer(self.left, self.second) % height]
         self.totals = board.counts @ board.rows
         lean = np.tanh(tilts @ board.rows.T)
         mean = (board.counts * lean) @ board.rows
-        self.low = np.floor((mean - DEVIATIONS * deviation + self.totals) / 2.0).astype(np.int64)
+        self.low = np.floor((mean - deviations * deviation + self.totals) / 2.0).astype(np.int64)
+        self.outside = 8.0 * math.exp(-0.5 * deviations**2)
         self.start = 2 * self.low - self.totals
 
     def tails(
@@ -493,11 +539,10 @@ class _Grid:
         table = np.concatenate([series.real, series.imag], axis=1)
         scale = frequencies.both.astype(real) / (width * height)
         shifts = frequencies.shifts.astype(real)
-        sign = np.sign(frequencies.number[0]).astype(real)
-        tables = waves.logs, waves.error, waves.angles, self.angles.phases, shifts, scale, sign, *self.dft
-        tables += table, np.abs(series).max(axis=0), *self.which
+        tables = waves.logs, waves.error, waves.angles, waves.of_angles, self.angles.phases, shifts, self.middle, scale
+        tables += self.sign, *self.dft, table, np.abs(series).max(axis=0), self.flat, self.column
         summed, absolute = np.empty((2, len(own)), real)
-        of_weights = _PART + width / _PART + _OF_SERIES
+        of_weights = 1.5 * (_PART + 0.5 * width / _PART + 2.0) + _OF_TABLE
         batch = max(1, _TERMS // (width * len(self.second)))
         for begin in range(0, len(own), batch):
             part = slice(begin, begin + batch)
@@ -511,9 +556,9 @@ class _Grid:
             noise = unit(real) * (weight * (of_weights + np.abs(np.maximum(exponent, _LEAST)))).sum(axis=1)
             arrays = counts[part], low[part].astype(real), edge, weight, noise
             parts, spread = _on(device, _plane_kernel, (("whole", frequencies.whole),), arrays, tables, batch)
-            summed[part] = parts.sum(axis=1)
+            summed[part] = total(parts)
             absolute[part] = spread + (weight * sums[edge]).sum(axis=1) * frequencies.left_out
-            absolute[part] += 4.0 * _OUTSIDE * weight.max(axis=1)
+            absolute[part] += self.outside * weight.max(axis=1)
         tails = _measured(summed, absolute, counts, self.board.rows, nearest, theta.astype(real))
         return tails, summed, nearest @ theta
 
@@ -522,56 +567,29 @@ class _Grid:
 
         They are weighted by exp(-2 tilt) for each place from the edge on.
         """
-        below, _, still = _one_less(tilt, self.second, len(self.left) - 1)
-        lost = -np.expm1(-2.0 * tilt * self.left)
-        above = lost[:, None] + np.exp(-2.0 * tilt * self.left)[:, None] * self.rest
-        summed = self.waves * np.where(still, self.left[:, None], above / np.where(still, 1.0, below))
+        steep = -2.0 * np.longdouble(tilt)
+        below, _, still = _one_less(np.longdouble(tilt), self.second, len(self.left) - 1)
+        lost, kept = (each.astype(self.real) for each in (-np.expm1(steep * self.left), np.exp(steep * self.left)))
+        above = lost[:, None] + kept[:, None] * self.rest
+        above *= _rounded(1.0 / np.where(still, 1.0, below), self.real)
+        above[:, still] = self.left[:, None]
         plain = lost / -np.expm1(-2.0 * tilt) if tilt else self.left.astype(self.real)
-        return summed, plain
-
-    def find_edges(self, scored: Scored, thresholds: np.ndarray, *, strict: bool) -> np.ndarray:
-        """The first place on the second axis that is extreme, for each place on the first, `[pair, place]`."""
-        width, _ = self.frequencies.lengths
-        batch = max(1, _SCORED // width)
-        parts = [np.arange(begin, min(begin + batch, len(thresholds))) for begin in range(0, len(thresholds), batch)]
-        return np.concatenate([self._edges(scored, some, thresholds[some, None], strict=strict) for some in parts])
-
-    def _edges(self, scored: Scored, some: np.ndarray, limits: np.ndarray, *, strict: bool) -> np.ndarray:
-        """Those of some pairs: by bisection for every few places, next to lines between what these cross elsewhere."""
-        width, height = self.frequencies.lengths
-        delta, low = scored(some), self.start[some]
-        values = low[:, :1] + 2 * np.arange(width)
-        apart = _ROWS_APART if values.size > _SEARCHED else 1
-        few = np.unique(np.append(np.arange(0, width, apart), width - 1))
-        under, over = np.full((len(some), len(few)), -1), np.full((len(some), len(few)), height)
-        while (over - under).max() > 1:
-            middle, open_ = (under + over) // 2, over - under > 1
-            holds = _beyond(delta(values[:, few], low[:, 1:] + 2 * middle), limits, strict=strict)
-            under, over = np.where(open_ & ~holds, middle, under), np.where(open_ & holds, middle, over)
-        if apart == 1:
-            return over
-        here, before = (delta(values[:, few], low[:, 1:] + 2 * (over - back)) for back in (0, 1))
-        rise = np.maximum(here - before, 1e-300)
-        crossed = over - np.clip((here - limits) / rise, 0.0, 1.0)
-        places = np.arange(width)
-        left = np.minimum(places // _ROWS_APART, len(few) - 2)
-        share = (places - few[left]) / (few[left + 1] - few[left])
-        edge = np.ceil(crossed[:, left] + share * (crossed[:, left + 1] - crossed[:, left])).astype(np.int64)
-        edge, open_ = np.clip(edge, 0, height), np.arange(len(some))
-        while len(open_):
-            delta, now = scored(some[open_]), edge[open_]
-            seconds = low[open_, 1:] + 2 * now
-            up = ~_beyond(delta(values[open_], seconds), limits[open_], strict=strict) & (now < height)
-            down = _beyond(delta(values[open_], seconds - 2), limits[open_], strict=strict) & (now > 0)
-            edge[open_] += (up & ~down).astype(np.int64) - down
-            open_ = open_[(up | down).any(axis=1)]
-        return edge
+        return self.waves * above, plain
 
 
-def _turns(length: int, real: Real) -> NDArray[np.complexfloating[Any, Any]]:
-    """The roots of unity exp(-2 pi i j / length)."""
-    angle = np.arange(length) * (2.0 * pi(real) / length)
+def _turns(length: int) -> NDArray[np.complexfloating[Any, Any]]:
+    """The roots of unity exp(-2 pi i j / length), as long doubles."""
+    angle = np.arange(length) * (np.longdouble(2.0) * PI / length)
     return np.cos(angle) - 1j * np.sin(angle)
+
+
+def _rounded(numbers: Any, real: Real) -> NDArray[np.complexfloating[Any, Any]]:
+    """Complex numbers with parts of this kind."""
+    return numbers.astype(np.result_type(real, np.complex64))
+
+
+_OF_TABLE = 40.0 if unit(np.longdouble) < unit(np.float64) / 64.0 else _OF_SERIES
+"""The same as `_OF_SERIES` where what stands in tables came from long doubles, and of weights up to their exponents."""
 
 
 def _plane_kernel(
@@ -583,41 +601,62 @@ def _plane_kernel(
     logs: Any,
     of_logs: Any,
     angles: Any,
+    of_angles: Any,
     phases: Any,
     shifts: Any,
+    middle: Any,
     scale: Any,
     sign: Any,
     cosines: Any,
     sines: Any,
     series: Any,
     largest: Any,
-    row: Any,
+    flat: Any,
     column: Any,
     *,
     whole: int,
 ) -> tuple[Any, Any]:
     """The tilted sums of pairs, and bounds on their roundings."""
     xp, own = counts.__array_namespace__(), unit(counts.dtype)
-    re, im, error = spectrum(xp, counts, low @ shifts, (logs, of_logs, angles, phases), whole)
-    held, other = series[edge] * weight[..., None], column + len(largest)
-    even, odd = (_product(xp, turns, held) for turns in (cosines, sines))
-    real = even[:, row, column] + sign * odd[:, row, other]
-    imaginary = even[:, row, other] - sign * odd[:, row, column]
-    terms = scale * (re * real - im * imaginary)
-    modulus = scale * xp.sqrt(re * re + im * im)
+    tables = logs, of_logs, angles, of_angles, phases
+    re, im, modulus, error = spectrum(xp, counts, low @ shifts + middle, tables, whole)
+    even, odd = (each.reshape(len(counts), -1) for each in _transforms(xp, (cosines, sines), series, edge, weight))
+    real = xp.take(even, flat, axis=1) + sign * xp.take(odd, flat + len(largest), axis=1)
+    imaginary = xp.take(even, flat + len(largest), axis=1) - sign * xp.take(odd, flat, axis=1)
+    terms, modulus = scale * (re * real - im * imaginary), scale * modulus
     size = modulus * xp.sqrt(real * real + imaginary * imaginary)
-    # The sums of parts are added by NumPy.
-    error, rest = error + own * (_PART + len(scale) / _PART + 16.0), -len(scale) % _PART
-    terms = xp.concatenate([terms, xp.zeros_like(terms[:, :1]).repeat(rest, axis=1)], axis=1)
-    parts = terms.reshape(len(terms), -1, _PART).sum(axis=2)
+    # The sums of parts are added by NumPy, 32 at a time.
+    levels = math.ceil(math.log(max(len(scale), 2)) / math.log(_PART))
+    error, whole_parts = error + own * (_PART * levels + 16.0), len(scale) // _PART * _PART
+    parts = terms[:, :whole_parts].reshape(len(terms), -1, _PART).sum(axis=2)
+    parts = xp.concatenate([parts, terms[:, whole_parts:].sum(axis=1)[:, None]], axis=1)
     return parts, (size * error).sum(axis=1) + noise * (modulus * largest[column]).sum(axis=1)
 
 
+def _transforms(xp: Any, turns: tuple[Any, Any], series: Any, edge: Any, weight: Any) -> tuple[Any, Any]:
+    """Products `[pair, wave, column]` with what is the same, and the opposite, on both sides of the middle.
+
+    They are summed by parts: so roundings are few, and on NumPy arrays stay in the cache and BLAS wakes no threads.
+    """
+    half = edge.shape[1] // 2
+    if xp is not np:
+        held = series[edge] * weight[..., None]
+        front, back = held[:, :half], held[:, : half - 1 : -1]
+        return _product(xp, turns[0], front + back), _product(xp, turns[1], front - back)
+    even, odd = (np.zeros((len(edge), len(each), series.shape[1]), series.dtype) for each in turns)
+    mirrored, opposite = edge[:, ::-1], weight[:, ::-1]
+    for part in (slice(begin, min(begin + _PART, half)) for begin in range(0, half, _PART)):
+        front, back = (np.take(series, places[:, part], axis=0, mode="clip") for places in (edge, mirrored))
+        front *= weight[:, part, None]
+        back *= opposite[:, part, None]
+        even += turns[0][:, part] @ (front + back)
+        front -= back
+        odd += turns[1][:, part] @ front
+    return even, odd
+
+
 def _product(xp: Any, turns: Any, held: Any) -> Any:
-    """The product `[pair, wave, column]`, by parts: so roundings are few, and BLAS wakes no threads on NumPy."""
-    if xp is np:
-        parts = [slice(begin, begin + _PART) for begin in range(0, turns.shape[1], _PART)]
-        return sum(turns[:, part] @ held[:, part] for part in parts)
+    """The product `[pair, wave, column]` on a device."""
     rest = -turns.shape[1] % _PART
     turns, held = xp.pad(turns, ((0, 0), (0, rest))), xp.pad(held, ((0, 0), (0, rest), (0, 0)))
     cut = turns.reshape(len(turns), -1, _PART), held.reshape(len(held), -1, _PART, held.shape[2])
@@ -641,7 +680,8 @@ def grid_tails(board: Board, scored: Scored, thresholds: np.ndarray, device: Any
         place = np.full((*lengths[:-1], lengths[-1] // 2 + 1), len(frequencies))
         place[tuple(frequencies.number)] = np.arange(len(frequencies))
         shifts, scale = frequencies.shifts.astype(np.float64), frequencies.both / math.prod(lengths)
-        tables = waves.logs, waves.error, waves.angles, angles.phases, shifts, scale, place.reshape(-1)
+        tables = waves.logs, waves.error, waves.angles, waves.of_angles, angles.phases, shifts, scale
+        tables += (place.reshape(-1),)
         static = ("whole", frequencies.whole), ("lengths", lengths)
         batch = max(1, _TERMS // math.prod(lengths))
         for some in (group[begin : begin + batch] for begin in range(0, len(group), batch)):
@@ -670,7 +710,7 @@ def _hits(
     )
     if board.axes == 1:
         inside = np.abs(first) <= (board.counts @ np.abs(board.rows[:, 0]))[:, None]
-        met = _beyond(delta(np.where(inside, first, board.observed)), thresholds[:, None], strict=strict)
+        met = is_beyond(delta(np.where(inside, first, board.observed)), thresholds[:, None], strict=strict)
         return (met & inside)[:, None]
     inside = np.empty((len(board), *lengths), bool)
     for pair, (values, others) in enumerate(zip(first, second, strict=True)):
@@ -683,7 +723,7 @@ def _hits(
         np.where(inside, each, board.observed[:, axis, None, None])
         for axis, each in enumerate((first[:, :, None], second[:, None, :]))
     ]
-    return _beyond(delta(*values), thresholds[:, None, None], strict=strict) & inside
+    return is_beyond(delta(*values), thresholds[:, None, None], strict=strict) & inside
 
 
 _OF_TRANSFORM = 7.0
@@ -697,6 +737,7 @@ def _grid_kernel(
     logs: Any,
     of_logs: Any,
     angles: Any,
+    of_angles: Any,
     phases: Any,
     shifts: Any,
     scale: Any,
@@ -707,9 +748,9 @@ def _grid_kernel(
 ) -> tuple[Any, Any]:
     """The probability of the points hit in each row of the grid, and a bound on the 2-norm of all errors."""
     xp = counts.__array_namespace__()
-    re, im, error = spectrum(xp, counts, low @ shifts, (logs, of_logs, angles, phases), whole)
+    re, im, modulus, error = spectrum(xp, counts, low @ shifts, (logs, of_logs, angles, of_angles, phases), whole)
     error = error + unit(counts.dtype) * _OF_TRANSFORM * math.log2(math.prod(lengths))
-    noise = xp.sqrt((scale * (re * re + im * im) * error * error).sum(axis=1))
+    noise = xp.sqrt((scale * (modulus * error) ** 2).sum(axis=1))
     # The other sign stands in the exponent of inverse FFTs.
     parts = (xp.concatenate([part, 0.0 * part[:, :1]], axis=1)[:, place] for part in (re, -im))
     real, imaginary = (xp.asarray(part, dtype=xp.complex128) for part in parts)

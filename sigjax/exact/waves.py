@@ -22,8 +22,8 @@ import numpy as np
 
 from sigjax.exact.distributions import MOST_LEAN, centred, line_frequencies, sum_exponents
 
-NEGLIGIBLE = 40.0
-"""Frequencies where the modulus is below exp(-40) = 4e-18 for all pairs are left out."""
+NEGLIGIBLE, LONG_NEGLIGIBLE = 36.0, 40.0
+"""Frequencies where the modulus is below exp(-36) = 2e-16 for all pairs are left out, with long doubles exp(-40)."""
 PI = np.longdouble("3.14159265358979323846264338327950288")
 Real = type[np.floating[Any]]
 """float64; on the host also long doubles, which many machines have, for what float64 leaves open."""
@@ -93,33 +93,65 @@ class Angles(NamedTuple):
     """Whole numbers (float64): parts of a half turn."""
     sine: np.ndarray
     cosine: np.ndarray
+    error: float
+    """Bound on relative errors of sine and cosine, in units of roundoff."""
 
 
 def find_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, known: Angles | None = None) -> Angles:
     """The half angles; `known` are those of `all_angles`, where these are fewer."""
     whole = frequencies.whole
     turns = np.sum([rows[:, axis, None] * (each // 2) for axis, each in enumerate(frequencies.shifts)], axis=0) % whole
-    return Angles(*(each[turns] for each in known)) if known else _angles_at(turns, whole, real)
+    if known is None:
+        return _angles_at(turns, whole, real, real)
+    return Angles(known.phases[turns], known.sine[turns], known.cosine[turns], known.error)
 
 
-def all_angles(rows: np.ndarray, frequencies: Frequencies, real: Real) -> Angles | None:
-    """All angles that rows can have on the grid, in order; None where rows and frequencies are fewer."""
+def all_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, *, precise: bool = False) -> Angles | None:
+    """All angles that rows can have on the grid, in order; None where rows and frequencies are fewer.
+
+    Those that are `precise` come from long doubles, rounded once.
+    """
     whole = frequencies.whole
-    return _angles_at(np.arange(whole), whole, real) if whole < len(rows) * len(frequencies) else None
+    if whole >= len(rows) * len(frequencies):
+        return None
+    return _angles_at(np.arange(whole), whole, np.longdouble if precise else real, real)
 
 
-def _angles_at(turns: np.ndarray, whole: int, real: Real) -> Angles:
-    phases, part = centred(turns.astype(real), whole), pi(real) / whole
-    return Angles(phases, np.sin(phases * part), np.sin((0.5 * whole - np.abs(phases)) * part))
+def _angles_at(turns: np.ndarray, whole: int, by: Real, real: Real) -> Angles:
+    phases = centred(turns.astype(np.float64), whole)
+    if by == np.longdouble:
+        quarters = 2 * np.abs(phases).astype(np.int64)
+        sine, cosine = _sines(quarters, whole) * np.sign(phases), _sines(whole - quarters, whole)
+    else:
+        part = pi(by) / whole
+        sine, cosine = np.sin(phases * part), np.sin((0.5 * whole - np.abs(phases)) * part)
+    error = ROUNDED if unit(by) < unit(real) / 64.0 else _OF_LONG_SINE if by == np.longdouble else _OF_SINE
+    return Angles(phases.astype(real), sine.astype(real), cosine.astype(real), error)
 
 
-_OF_LOGS, _OF_ANGLES, _OF_FUNCTION = 96.0, 48.0, 48.0
-"""Bounds, in units of roundoff, on relative errors of the tables of logarithms, but for steep tilts, and of angles; and
-on that of the function where both are exact.
+_FINE = 512
+"""Angles of the finer of two tables."""
 
-Sine and cosine of x, a rounded multiple of pi, have relative errors of 11 u; 1 / cosh^2 has 20 u + 2 |theta.v| u; log(1
-- y) up to y = 1/2 doubles that of y, and adds 8 u. An angle is at most as sensitive as the ratio of which it is the
-arctangent.
+
+def _sines(number: np.ndarray, whole: int) -> np.ndarray:
+    """Sines of so many quarters of a turn over `whole`, up to one, as long doubles: sums of what two tables have.
+
+    Nothing cancels: all parts are positive.
+    """
+    coarse, fine = np.divmod(number, _FINE)
+    part = PI / (2 * whole)
+    few, many = np.arange(_FINE) * part, np.arange(whole // _FINE + 1) * _FINE * part
+    return np.sin(many)[coarse] * np.cos(few)[fine] + np.cos(many)[coarse] * np.sin(few)[fine]
+
+
+ROUNDED = 2.0
+"""Bound, in units of roundoff, on the relative error of what longer numbers give, rounded once."""
+_OF_SINE, _OF_LONG_SINE, _OF_FUNCTION = 11.0, 26.0, 48.0
+"""Bounds, in units of roundoff, on relative errors of sine and cosine of x, a rounded multiple of pi (the second from
+two such), and on that of the function where tables are exact.
+
+The function has cosine and sine of an angle y by the tangent t of y / 2, as (1 - t^2) / (1 + t^2) and 2 t / (1 + t^2):
+a relative error of t changes y by as much of sin y.
 """
 
 
@@ -132,13 +164,21 @@ class Waves(NamedTuple):
     """[row, frequency]: what the tilt adds to the angle; without one [row, 0]."""
     error: np.floating[Any]
     """Bound on the relative errors of sums over rows of `logs`."""
+    of_angles: np.floating[Any]
+    """The same of `angles`, and of what they are added to."""
 
 
 def make_waves(rows: np.ndarray, theta: np.ndarray, found: Angles) -> Waves:
-    """The tables under a tilt `[axis]`."""
-    leaning = rows.astype(found.sine.dtype) @ theta
-    lean = np.tanh(leaning)
-    rest = 1.0 / np.cosh(np.minimum(np.abs(leaning), MOST_LEAN)) ** 2
+    """The tables under a tilt `[axis]`.
+
+    1 / cosh^2 has a relative error of 20 u + 2 |theta.v| u in the numbers themselves, tanh one of 9 u. log(1 - y) up to
+    y = 1/2 at most doubles that of y, and adds 8 u; beyond, 1 - y is a sum of squares. An angle is at most as sensitive
+    as the ratio of which it is the arctangent.
+    """
+    real = found.sine.dtype
+    leaning = rows.astype(np.longdouble) @ theta.astype(np.longdouble)
+    lean: np.ndarray = np.tanh(leaning).astype(real)
+    rest: np.ndarray = (1.0 / np.cosh(np.minimum(np.abs(leaning), MOST_LEAN)) ** 2).astype(real)
     sine, cosine = found.sine, found.cosine
     lost = rest[:, None] * (sine * sine)
     with np.errstate(divide="ignore"):
@@ -147,10 +187,13 @@ def make_waves(rows: np.ndarray, theta: np.ndarray, found: Angles) -> Waves:
         at = np.nonzero(far)
         logs[far] = np.log(cosine[far] ** 2 + (lean[at[0]] * sine[far]) ** 2)
     logs = np.maximum(0.5 * logs, -1e6)
-    angles = np.arctan2(lean[:, None] * sine, cosine) if leaning.any() else np.zeros((len(rows), 0), lean.dtype)
-    steepest = min(float(np.abs(leaning).max()), MOST_LEAN)
-    error = leaning.dtype.type(unit(leaning.dtype) * (len(rows) + _OF_LOGS + 4.0 * steepest))
-    return Waves(logs, angles, error)
+    angles = np.arctan2(lean[:, None] * sine, cosine) if leaning.any() else np.zeros((len(rows), 0), real)
+    of_rest, of_lean, of_sine = 20.0 + 2.0 * min(float(np.abs(leaning).max()), MOST_LEAN), 9.0, found.error
+    if unit(np.longdouble) < unit(real) / 64.0:
+        of_rest = of_lean = ROUNDED
+    of_logs = 2.0 * max(of_rest + 2.0 * of_sine + 2.0, 2.0 * (of_lean + of_sine) + 4.0) + 8.0
+    of_angles = of_lean + 2.0 * of_sine + 10.0
+    return Waves(logs, angles, *(real.type(unit(real) * (len(rows) + each)) for each in (of_logs, of_angles)))
 
 
 _FEW_BITS = 2.0**24
@@ -165,13 +208,13 @@ def log_moments(leaning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return short.astype(leaning.dtype), (found - short).astype(leaning.dtype)
 
 
-def spectrum(xp: Any, counts: Any, shift: Any, tables: Any, whole: int) -> tuple[Any, Any, Any]:
-    """Real and imaginary part of the function `[pair, frequency]`, and a bound on its error relative to its modulus.
+def spectrum(xp: Any, counts: Any, shift: Any, tables: Any, whole: int) -> tuple[Any, Any, Any, Any]:
+    """The function `[pair, frequency]`: real and imaginary part, modulus, and a bound on its error relative to that.
 
     `shift` `[pair, frequency]` are whole parts of a half turn that are taken off the angle. `tables` are logs and the
-    bound on the errors of their sums, angles and phases.
+    bound on the errors of their sums, the same of angles, and phases.
     """
-    logs, of_logs, angles, phases = tables
+    logs, of_logs, angles, of_angles, phases = tables
     exponent = counts @ logs
     turns = counts @ phases - shift
     turns = turns - 2.0 * whole * xp.round(turns / (2.0 * whole))
@@ -181,5 +224,8 @@ def spectrum(xp: Any, counts: Any, shift: Any, tables: Any, whole: int) -> tuple
     error = own * _OF_FUNCTION + of_logs * xp.minimum(abs(exponent), 800.0)
     if angles.shape[1]:
         angle = angle + counts @ angles
-        error = error + own * (len(logs) + _OF_ANGLES + 1.0) * (counts @ abs(angles))
-    return size * xp.cos(angle), size * xp.sin(angle), error
+        error = error + of_angles * (counts @ abs(angles))
+    tangent = xp.tan(0.5 * angle)
+    square = tangent * tangent
+    shared = size / (1.0 + square)
+    return shared * (1.0 - square), shared * (2.0 * tangent), size, error

@@ -59,7 +59,10 @@ def origins(evaluation: EvaluationRecord) -> Origins | None:
     metric = evaluation.metric
     if metric.score is None or metric.score not in (mean_score, ratio_score) or metric.bounds != _ANY:
         return None
-    if (evaluation.stats[..., 1] <= 0).any():
+    stats = evaluation.stats
+    if stats.dtype.kind == "i" and float(np.abs(stats[..., 0]).max()) * stats.shape[1] < _SMALL:
+        return None
+    if (stats[..., 1] <= 0).any():
         return None
     numbers = _numbers_of(evaluation)
     if not _are_large(numbers):

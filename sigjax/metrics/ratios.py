@@ -121,7 +121,9 @@ def stack_nonnegative(names: Sequence[str], checked: Sequence[int], *columns: np
 
 
 def _with_ones(value: np.ndarray) -> np.ndarray:
-    return np.stack([value, np.ones_like(value)], axis=-1)
+    stats = np.ones((*value.shape, 2), value.dtype)
+    stats[..., 0] = value
+    return stats
 
 
 def _short_of_one(value: np.ndarray) -> np.ndarray:

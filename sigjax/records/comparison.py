@@ -345,6 +345,15 @@ class Column:
         codes = np.where(self.present, self.values, len(labels))
         return np.array([function(label) for label in (*labels, None)])[codes]
 
+    def value(self, row: int) -> Any:
+        """The value of a row, as records have it."""
+        if self.present is not None and not self.present[row]:
+            return None
+        value = self.values[row].tolist()
+        if self.labels is not None:
+            return self.labels[value] if self.labels else None
+        return Interval(*value) if isinstance(value, list) else value
+
     def tolist(self) -> list[Any]:
         """The value of each row, as records have it."""
         if self.labels is not None:
@@ -511,7 +520,7 @@ class Comparisons(Columns, Sequence[Comparison]):
         if isinstance(index, tuple | str):
             return self._of_pair(index)
         row = range(len(self))[index]  # raises the IndexError of a sequence
-        return next(iter(self if len(self) == 1 else self.at(slice(row, row + 1))))
+        return Comparison(*(self._columns[name].value(row) for name in FIELDS))
 
     def __iter__(self) -> Iterator[Comparison]:
         """Go through the records."""

@@ -325,7 +325,7 @@ def check(record: object) -> None:
     sigjax.InputError: resamples must be a whole number from 2 to 10,000 or auto, got 1
     """
     for name, allowed in _allowed_of(type(record)).items():
-        if not allowed.holds(value := getattr(record, name)):
+        if (value := getattr(record, name)) is not allowed.default and not allowed.holds(value):
             advice = f"; write [{value!r}]" if allowed.is_names and isinstance(value, str) else ""
             got, about = repr(value), options_of(type(record))[name].metadata["option"]
             if about.arrays and hasattr(value, "__len__") and not isinstance(value, str):
@@ -344,13 +344,19 @@ class Allowed:
     """In words, after "one or more"."""
     is_names: bool = False
     """Whether it is a list of names, which stands in brackets also where it is one."""
+    default: Any = ...
+    """What needs no check, if the default is one of them."""
 
 
 @functools.cache
 def _allowed_of(record: type) -> dict[str, Allowed]:
     """The values that each option of a record may have."""
-    annotations = types_of(record)
-    return {name: _allowed(annotations[name], declared) for name, declared in options_of(record).items()}
+    annotations, options = types_of(record), options_of(record)
+    found = {name: _allowed(annotations[name], declared) for name, declared in options.items()}
+    return {
+        name: replace(each, default=options[name].default) if each.holds(options[name].default) else each
+        for name, each in found.items()
+    }
 
 
 def _allowed(annotation: Any, option: Field[Any]) -> Allowed:

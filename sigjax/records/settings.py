@@ -150,6 +150,8 @@ def adjust(p_values: np.ndarray, correction: Correction, counts: np.ndarray | No
     >>> adjust(np.array([0.04, 0.01, 0.03]), "hochberg")
     array([0.04, 0.03, 0.04])
     """
+    if len(p_values) == 1 and counts is None and CORRECTIONS[correction].adjust is not None:
+        return np.minimum(1.0, p_values)
     order, found = np.argsort(p_values), np.empty(len(p_values))
     found[order] = _adjusted(p_values[order], correction, None if counts is None else counts[order])
     return found
@@ -177,9 +179,11 @@ def log10_adjusted(p_adjusted: np.ndarray, log10_p: np.ndarray, correction: Corr
     """
     order, found = np.argsort(log10_p), np.empty(len(log10_p))
     # Many pairs of a large board have the same p.
-    runs = np.flatnonzero(np.diff(p_adjusted[order], prepend=math.nan))
-    logs = [math.log10(p) if p > _SMALLEST else -math.inf for p in p_adjusted[order][runs].tolist()]
-    found[order] = np.repeat(logs, np.diff(runs, append=len(order)))
+    in_order = p_adjusted[order]
+    begins = np.ones(len(order), bool)
+    begins[1:] = in_order[1:] != in_order[:-1]
+    logs = np.array([math.log10(p) if p > _SMALLEST else -math.inf for p in in_order[begins].tolist()], np.float64)
+    found[order] = logs[np.cumsum(begins) - 1]
     ascending, tiny = log10_p[order], (found == -math.inf)[order] & (log10_p[order] > -math.inf)
     while tiny.any():
         largest = ascending[tiny].max()

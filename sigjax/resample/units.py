@@ -114,6 +114,8 @@ def fixed_point(column: np.ndarray, limit: int) -> FixedPoint:
 
     The sum of absolute values of any system stays below `limit`.
     """
+    if column.dtype.kind == "i" and float(np.abs(column).max(initial=0)) * column.shape[1] < limit:
+        return FixedPoint(column, 1.0, np.zeros(len(column)))
     with np.errstate(over="ignore"):
         sizes = total(np.abs(column).astype(np.float64))
     if not np.isfinite(sizes).all():
@@ -288,21 +290,22 @@ def make_units(evaluation: EvaluationRecord, design: Design = "together") -> Uni
     limit = _LARGEST_SUM // most
     if DESIGNS[design].draws == "outputs":
         limit //= int(np.bincount(unit).max())  # a drawn unit may give the same output every time
-    columns = [fixed_point(evaluation.stats[:, :, stat], limit) for stat in range(evaluation.stats.shape[2])]
+    stats = evaluation.stats
+    columns = [fixed_point(stats[:, :, stat], limit) for stat in range(stats.shape[2])]
     for name, column in zip(evaluation.metric.stat_names, columns, strict=True):
         if column.error.max() > _WORST_ERROR:
             raise InputError(
                 f"statistic {name!r}: the numbers of system {evaluation.systems[int(column.error.argmax())]!r} are too "
                 f"small beside the largest numbers for exact sums; compare it apart ({Hint('only')}), or rescale"
             )
-    values = np.stack([column.values for column in columns], axis=-1)
+    divisors, errors = (np.array([getattr(column, name) for column in columns]) for name in ("divisor", "error"))
+    is_same = stats.dtype.kind == "i" and bool(np.all(divisors == 1.0))
+    values = stats if is_same else np.stack([column.values for column in columns], axis=-1)
     outputs = None if design == "together" else outputs_of(evaluation, values, unit)
     if num_units < len(unit):
         values = _added(values, unit)
     elif evaluation.strata is not None:
         values = values[:, np.argsort(unit)]
-    divisors = np.array([column.divisor for column in columns])
-    errors = np.array([column.error for column in columns])
     return Units(
         values=values,
         divisors=None if np.all(divisors == 1.0) else divisors,

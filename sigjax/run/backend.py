@@ -83,8 +83,9 @@ def out_of_memory(error: RuntimeError) -> bool:
     return raised and "RESOURCE_EXHAUSTED" in str(error)
 
 
-_SMALL_WORK_SECONDS, _LOADING_SECONDS = 1.0, 0.5
-"""Work that NumPy finishes sooner is not worth compiling, nor, where JAX is not loaded yet, loading it (measured)."""
+_SMALL_WORK_SECONDS, _KEPT_SECONDS, _LOADING_SECONDS = 1.0, 0.4, 0.5
+"""Work that NumPy finishes sooner is not worth compiling, reading a program that is kept, nor, where JAX is not loaded
+yet, loading it (measured)."""
 _by_numpy: dict[float, float] = {}
 """Work of one size, in nominal seconds -> the seconds that NumPy has spent on all of it in this process."""
 _MOST_SIZES = 4096
@@ -177,6 +178,16 @@ def keep_programs() -> None:
                     left -= size
         os.environ["JAX_COMPILATION_CACHE_DIR"] = str(folder)
         os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+
+
+def has_kept_programs() -> bool:
+    """Whether JAX keeps programs in a folder that has some, of commands or where the user says so."""
+    folder = os.environ.get("JAX_COMPILATION_CACHE_DIR")
+    if "jax" in sys.modules:
+        folder = imported_jax().config.jax_compilation_cache_dir
+    with suppress(OSError):
+        return bool(folder) and any(name.endswith("-cache") for name in os.listdir(folder))
+    return False
 
 
 def check_callable() -> None:
@@ -308,15 +319,19 @@ def choose_backend(device: Device, cost: Cost) -> Backend:
     """The backend for a request, and for work of this cost in NumPy.
 
     Small work that comes again and again is compiled as soon as NumPy has spent as long on it as compiling takes: so it
-    never takes twice as long as by the better of both, known beforehand (the ski rental problem).
+    never takes twice as long as by the better of both, known beforehand (the ski rental problem). Where JAX keeps
+    programs in a folder, it is compiled sooner, as the program may be there.
 
     Raises:
         InputError: the requested platform is not there.
     """
-    worth = _SMALL_WORK_SECONDS + (0.0 if "jax" in sys.modules else _LOADING_SECONDS)
     if device == "numpy":
         return NUMPY
-    if device == "auto" and (spent := _by_numpy.get(cost.seconds, 0.0) + cost.seconds) < worth:
+    loading, worth = 0.0 if "jax" in sys.modules else _LOADING_SECONDS, _SMALL_WORK_SECONDS
+    spent = _by_numpy.get(cost.seconds, 0.0) + cost.seconds
+    if _KEPT_SECONDS + loading <= spent < worth + loading and has_kept_programs():
+        worth = _KEPT_SECONDS
+    if device == "auto" and spent < worth + loading:
         if len(_by_numpy) >= _MOST_SIZES:
             _by_numpy.clear()
         _by_numpy[cost.seconds] = spent

@@ -289,14 +289,16 @@ def progress_bar(
     what is done, and the advice.
     """
     if not (visible and (_in_notebook() or is_terminal(sys.stderr))):
-        line = Timer(_LONG, _say_long, (label, total, advice))
-        line.daemon = True
+        line = None
         if visible and advice and sys.stderr is not None:
+            line = Timer(_LONG, _say_long, (label, total, advice))
+            line.daemon = True
             line.start()
         try:
             yield lambda done: None
         finally:
-            line.cancel()
+            if line is not None:
+                line.cancel()
         return
     step = _Step(label, total, compiles)
     _STEPS.append(step)

@@ -95,7 +95,7 @@ BOARD_UNIT = Cost(1e-8)
 """A unit of a pair, as it is counted."""
 BOARD_ROW, BOARD_POINT = Cost(2.5e-6), Cost(8e-8)
 """A value of the first of two axes; a point of the grid, where the score is not monotone."""
-SHARED_GRID, SHARED_GRID_PAIR, SHARED_WAVE = Cost(5e-3), Cost(1.5e-3), Cost(6e-8)
+SHARED_GRID, SHARED_GRID_PAIR, SHARED_WAVE = Cost(5e-3), Cost(5e-4), Cost(3e-8)
 """A grid that pairs with two axes share, a pair on it, a row or pair at a frequency of a tilt."""
 OWN_GRID, OWN_POINT, OWN_TERM, OWN_TERM_OF_MANY = Cost(4e-3), Cost(5e-8), Cost(2e-9), Cost(8e-11)
 """A pair by itself, a point of its grid, a row at it, for few units and for many."""

@@ -80,7 +80,7 @@ from sigjax.resample.units import Units, norms, total, variance
 from sigjax.testing.p_values import normal_quantile, special, t_quantile, t_tail
 from sigjax.testing.problem import Pair, SumsProblem, check_finite
 
-_NUMBERS = 2**21
+_NUMBERS = 2**18
 """Influences of pairs, or statistics without one unit at a time, that are held at once."""
 _ROWS = 2**10
 """Normal draws that are held at a time."""

@@ -337,13 +337,14 @@ def sign_ps(
     def count(coins: np.ndarray, k: np.ndarray) -> np.ndarray:
         return np.minimum(outcomes[coins, k] << two_sided, outcomes[coins, 0])
 
-    coins, k = trials[~few], extreme[~few]
-    log_p = log_tail(coins, k)
-    if mid_p:
-        log_p = np.logaddexp(log_p, log_tail(coins, k + 1)) - math.log(2.0)
     p_value, log10_p, error = np.zeros((3, len(trials)))
-    p_value[~few], log10_p[~few] = np.exp(log_p), log_p / math.log(10.0) + 0.0
-    error[~few] = float(np.finfo(float).eps) * np.where(log_p < 0.0, 24.0 + 4.0 * np.sqrt(coins) - 4.0 * log_p, 1.0)
+    if not few.all():
+        coins, k = trials[~few], extreme[~few]
+        log_p = log_tail(coins, k)
+        if mid_p:
+            log_p = np.logaddexp(log_p, log_tail(coins, k + 1)) - math.log(2.0)
+        p_value[~few], log10_p[~few] = np.exp(log_p), log_p / math.log(10.0) + 0.0
+        error[~few] = float(np.finfo(float).eps) * np.where(log_p < 0.0, 24.0 + 4.0 * np.sqrt(coins) - 4.0 * log_p, 1.0)
     coins, k = trials[few], extreme[few]
     counted = 2 * count(coins, k)
     if mid_p:
@@ -376,7 +377,8 @@ def _log_upper_half(trials: np.ndarray, k: np.ndarray) -> np.ndarray:
     d = (here - rest) / n
     far = here * np.log(2.0 * here / n) + rest * np.log(2.0 * rest / n)
     deviance = np.where(d < 0.5, 0.5 * n * (np.log1p(-d * d) + 2.0 * d * np.arctanh(d)), far)
-    error = _stirling_error(n) - (_stirling_error(here) + _stirling_error(rest))
+    of_n, of_here, of_rest = _stirling_error(np.stack([n, here, rest]))
+    error = of_n - (of_here + of_rest)
     log_highest = error + 0.5 * np.log(n / (2.0 * math.pi * here * rest))
     found[some] = log_highest - deviance + np.log(_tail_ratio(here, rest, np.ones(len(some))))
     return found

@@ -53,6 +53,9 @@ from sigjax.testing.problem import EquivalentPairs, NotExact, Pair, SumsProblem,
 STUDENTIZED = "a studentized statistic is sampled"
 
 
+_AS_ASKED = NotEligible("as asked")
+
+
 def exact_permutation(problem: SumsProblem, context: Context) -> Comparisons:
     """The columns of the exact tests of all pairs; where there is none, the reason says why."""
     if problem.exchanges != "units":
@@ -64,7 +67,8 @@ def exact_permutation(problem: SumsProblem, context: Context) -> Comparisons:
     tested = sign_tests(problem, problem.equivalent)
     if tested is None:
         tested = exact_table(problem, problem.hypotheses.members[problem.equivalent.first], context)
-    return tested.at(problem.equivalent.which)
+    equivalent = problem.equivalent
+    return tested if len(equivalent.first) == len(equivalent.which) else tested.at(equivalent.which)
 
 
 def exact_table(problem: SumsProblem, pairs: np.ndarray, context: Context) -> Comparisons:
@@ -72,13 +76,19 @@ def exact_table(problem: SumsProblem, pairs: np.ndarray, context: Context) -> Co
 
     Pairs that share their differences are tested together (`exact.board`), the others one by one.
     """
+    if problem.settings.method == "montecarlo":
+        return exact_columns([_AS_ASKED]).at(np.zeros(len(pairs), np.int8))
     served = _board_of(problem, pairs)
     if served is None:
         return exact_columns(exact_tests(problem, _listed(pairs), context))
     board, which = served
-    rest, together = np.delete(np.arange(len(pairs)), which), _listed(pairs[which])
-    plans = plan_exact(problem, _listed(pairs[rest]), dict.fromkeys(together, _pair_cost(problem, board)))
-    refused = np.array([pair in plans for pair in together], bool)
+    rest, cost = np.delete(np.arange(len(pairs)), which), _pair_cost(problem, board)
+    if not len(rest) and (cost * len(which)).seconds <= exact_budget(problem.settings):
+        plans, refused = dict[Pair, Plan | NotEligible](), np.zeros(len(which), bool)
+    else:
+        together = _listed(pairs[which])
+        plans = plan_exact(problem, _listed(pairs[rest]), dict.fromkeys(together, cost))
+        refused = np.array([pair in plans for pair in together], bool)
     own, unpaid = which[~refused], which[refused]
     if not len(own):
         return exact_columns(exact_tests(problem, _listed(pairs), context, plans))
@@ -218,6 +228,8 @@ def settled_signs(
     """`sign_ps`, correctly rounded."""
     columns = sign_ps(ahead, behind, alternative, mid_p=mid_p)
     some = np.flatnonzero(columns[2])
+    if not len(some):
+        return columns
     log_p = columns[1][some] * math.log(10.0)
     # More coins than a double can count the outcomes of: the others are whole numbers of outcomes.
     found = settled(log_p, columns[2][some], np.full(len(some), MOST_COINS + 1))
@@ -252,7 +264,7 @@ def plan_exact(
     """
     units, settings = problem.units, problem.settings
     if settings.method == "montecarlo":
-        return dict.fromkeys(pairs, NotEligible("as asked"))
+        return dict.fromkeys(pairs, _AS_ASKED)
     names, num_bytes = problem.metric.stat_names, settings.memory * 2**30
     plans = plan_pairs(units.values, pairs, names, settings.method, rounded=not units.exact, num_bytes=num_bytes)
     _require(problem, plans)
@@ -273,6 +285,7 @@ def pair_deltas(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray, bases:
     systems = np.array(pairs).T
     half = 0.5 * (problem.units.totals[systems[0]] + problem.units.totals[systems[1]])
     basis = 0.5 * bases
+    moved = [np.flatnonzero(of_stat.any(axis=0)) for of_stat in np.moveaxis(basis, 2, 0)]
 
     def delta(*axes: np.ndarray) -> np.ndarray:
         if not axes:  # identical systems
@@ -281,9 +294,11 @@ def pair_deltas(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray, bases:
         sums = np.empty((half.shape[1], 2, *np.broadcast_shapes(*(each.shape for each in axes))))
         of_pair = (slice(None), *(None,) * (axes[0].ndim - 1))
         for stat, (of_a, of_b) in enumerate(sums):
-            *others, last = (each * basis[:, axis, stat][of_pair] for axis, each in enumerate(axes))
-            np.add(half[:, stat][of_pair] + sum(others), last, out=of_a)
-            np.subtract(half[:, stat][of_pair] - sum(others), last, out=of_b)
+            of_a[...] = of_b[...] = half[:, stat][of_pair]
+            for axis in moved[stat]:
+                moves = axes[axis] * basis[:, axis, stat][of_pair]
+                of_a += moves
+                of_b -= moves
         of_a, of_b = problem.scores(np.moveaxis(sums, 0, -1))
         with np.errstate(all="ignore"):
             found = of_a - of_b

@@ -386,10 +386,11 @@ def deduplicate(problem: SumsProblem) -> EquivalentPairs | None:
     in it.
     """
     members, values = problem.hypotheses.members, problem.units.values
-    ones = ones_of(values)
+    differing = differing_stats(values)
+    ones = ones_of(values, differing)
     if ones is None:
         return None
-    (stat,) = differing_stats(values)
+    (stat,) = differing
     slope = slope_in(problem, stat)
     if slope is None:
         return None
@@ -410,7 +411,7 @@ def deduplicate(problem: SumsProblem) -> EquivalentPairs | None:
 
 def differing_stats(values: np.ndarray) -> list[int]:
     """The statistics in which systems differ."""
-    return [stat for stat in range(values.shape[2]) if (values[:, :, stat] != values[0, :, stat]).any()]
+    return [stat for stat in range(values.shape[2]) if (values[1:, :, stat] != values[0, :, stat]).any()]
 
 
 def _first_of_each(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -419,6 +420,8 @@ def _first_of_each(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> _first_of_each(np.array([7, 3, 7, 5, 3]))
     (array([0, 1, 3]), array([0, 1, 0, 2, 1], dtype=int32))
     """
+    if len(keys) == 1:
+        return np.zeros(1, np.int64), np.zeros(1, np.int32)
     bits = len(keys).bit_length()
     if int(keys.max(initial=0)) >> (63 - bits):
         places = np.unique(keys, return_index=True, return_inverse=True)[1:]
@@ -448,12 +451,12 @@ def num_problems(ones: np.ndarray) -> int:
     return int(met.sum())
 
 
-def ones_of(values: np.ndarray) -> np.ndarray | None:
+def ones_of(values: np.ndarray, differing: list[int] | None = None) -> np.ndarray | None:
     """1 where a system has the higher of two values, `[system, unit]` floats; None where there are more.
 
-    `values` `[system, unit, stat]` are all statistics; systems must differ in one of them only.
+    `values` `[system, unit, stat]` are all statistics; systems must differ in one of them only, which is `differing`.
     """
-    differing = differing_stats(values)
+    differing = differing_stats(values) if differing is None else differing
     if len(differing) != 1:
         return None
     column = values[:, :, differing[0]]
@@ -470,14 +473,16 @@ def slope_in(problem: SumsProblem, stat: int) -> float | None:
     None where the score is not linear in it. The other sums are those of the first system.
     """
     column = problem.units.values[:, :, stat]
-    count = len(problem.units.strata)
-    sums = np.linspace(count * float(column.min()), count * float(column.max()), _NUM_SUMS)
+    count, is_mean = len(problem.units.strata), problem.metric.score is mean_score and stat == 0
+    ends = count * float(column.min()), count * float(column.max())
+    sums = np.array(ends) if is_mean else np.linspace(*ends, _NUM_SUMS)
     found = scores_at(problem, stat, sums)
     if not np.isfinite(found).all():
         return None
-    line = np.linspace(float(found[0]), float(found[-1]), _NUM_SUMS)
-    if np.abs(found - line).max() > _LINEAR * np.abs(found).max():
-        return None
+    if not is_mean:
+        line = np.linspace(float(found[0]), float(found[-1]), _NUM_SUMS)
+        if np.abs(found - line).max() > _LINEAR * np.abs(found).max():
+            return None
     run = sums[-1] - sums[0]
     return float((found[-1] - found[0]) / run) if run else 0.0
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from sigjax import Evaluation, compare, permutation_test
-from sigjax.exact import boards, tails
+from sigjax.exact import boards, edges, tails
 from sigjax.exact.board import make_board
 from sigjax.exact.digits import outward, reference_p, settled
 from sigjax.exact.lattice import Lattice
@@ -214,6 +214,64 @@ def test_jax_gives_the_same_bytes(monkeypatch, kind):
     import jax
 
     assert not jax.config.jax_enable_x64
+
+
+@pytest.mark.parametrize("metric", ["fscore", "precision", "wer"])
+@pytest.mark.parametrize("units", [40, 300, 3000])
+def test_edges_between_lines_are_those_searched_for(monkeypatch, metric, units):
+    """At all places, also where S cannot be, and at those of ties."""
+    rng, seen = np.random.default_rng(units), []
+    counts = counts_of(rng, 6, units)
+    counts[1] = counts[0]
+    counts[1, : max(units // 30, 2)] = counts[2, : max(units // 30, 2)]
+    if metric == "wer":  # errors and words, which differ as of two tokenizers
+        counts = np.stack([counts[..., 1], counts[..., 2] + rng.integers(0, 2, counts.shape[:2])], axis=-1)
+    find, between = edges.find_edges, edges._between
+
+    def both(*args, strict):
+        found = []
+        for searched in (10**9, 0):
+            monkeypatch.setattr(edges, "_SEARCHED", searched)
+            found.append(find(*args, strict=strict))
+        window, scored, *_ = args
+        # What S cannot reach has no probability.
+        every = np.arange(len(found[0]))
+        first, low = window.places(every)
+        with monkeypatch.context() as patch:
+            patch.setattr(edges, "_SPARE", 0.0)
+            reached = [window.holds(every, first, low + 2 * each) for each in found]
+        assert ((found[0] == found[1]) | ~reached[0] & ~reached[1]).all()
+        return found[1]
+
+    def open_ones(*args):
+        seen.append(between(*args)[1].mean())
+        return between(*args)
+
+    monkeypatch.setattr(edges, "_between", open_ones)
+    monkeypatch.setattr(tails, "find_edges", both)
+    monkeypatch.setattr(tails, "pays", lambda *_: True)
+    data = Evaluation.from_arrays({f"s{i}": each for i, each in enumerate(counts)}, metric=metric)
+    for alternative in ("two-sided", "less"):
+        compare(data, alternative=alternative, mid_p=True, **OPTIONS)
+    assert seen
+    if units == 3000:
+        assert np.median(seen) < 0.1
+
+
+@pytest.mark.parametrize("seed", [0, 3, 8])
+def test_wider_windows_settle_tiny_p(monkeypatch, seed):
+    """Where edges are curved, weights beyond the usual window are large; p is that of all points of the plane."""
+    rng, called = np.random.default_rng(seed), []
+    tp = rng.binomial(3, np.array([0.48, 0.78])[:, None], (2, 1000))
+    counts = np.stack([tp, tp + rng.binomial(2, 0.35, tp.shape), np.full(tp.shape, 3)], axis=-1)
+    data = Evaluation.from_arrays(dict(zip("ab", counts, strict=True)), metric="fscore")
+    by_board = boards._board_ps
+    monkeypatch.setattr(boards, "_board_ps", lambda *args: called.append(args[0]) or by_board(*args))
+    found = compare(data, **OPTIONS)
+    assert [getattr(each, "keywords", {}).get("deviations") for each in called] == [None, tails.WIDE]
+    monkeypatch.setattr(tails, "pays", lambda *_: False)
+    assert numbers(compare(data, **OPTIONS)) == numbers(found)
+    assert found.comparisons[0].p_value < 1e-90
 
 
 def test_rows_and_counts_of_two_statistics():

@@ -102,6 +102,7 @@ def test_small_work_runs_on_numpy():
 
 def test_small_work_that_comes_again_and_again_is_compiled(monkeypatch):
     monkeypatch.setattr(backend, "_by_numpy", {})
+    monkeypatch.setattr(backend, "has_kept_programs", lambda: False)
     chosen = [choose_backend("auto", Cost(0.3)) for _ in range(6)]
     assert [each is NUMPY for each in chosen] == [True] * 3 + [False] * 3
     assert choose_backend("auto", Cost(0.29)) is NUMPY  # other work
@@ -111,10 +112,25 @@ def test_small_work_that_comes_again_and_again_is_compiled(monkeypatch):
     assert len(backend._by_numpy) <= 4096
 
 
+def test_work_is_compiled_sooner_where_programs_are_kept(monkeypatch, tmp_path):
+    import jax
+
+    before = jax.config.jax_compilation_cache_dir
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path))
+    try:
+        for name, expected in (("jit_on_all-0-atime", [True] * 3 + [False]), ("jit_on_all-0-cache", [True, False])):
+            (tmp_path / name).touch()
+            monkeypatch.setattr(backend, "_by_numpy", {})
+            assert [choose_backend("auto", Cost(0.3)) is NUMPY for _ in expected] == expected
+    finally:
+        jax.config.update("jax_compilation_cache_dir", before)
+
+
 def test_loading_jax_is_counted_where_it_is_not_loaded(monkeypatch):
     import jax
 
-    choose = partial(choose_backend, "auto", cost=Cost(1.2))
+    monkeypatch.setattr(backend, "has_kept_programs", lambda: False)
+    choose = partial(choose_backend, "auto", Cost(1.2))
     assert choose().platform == "cpu"
     monkeypatch.delitem(sys.modules, jax.__name__)
     assert choose() is NUMPY

@@ -1,5 +1,6 @@
 """Kernels lower for CUDA on a machine that has none, and what they are lowered to is what is meant."""
 
+import contextlib
 import re
 from importlib import import_module
 
@@ -9,6 +10,7 @@ import pytest
 from oracles import random_counts
 
 from sigjax import Evaluation, compare
+from sigjax.exact import tails
 from sigjax.resample import engine
 from sigjax.run import context
 from sigjax.run.backend import Backend, jax_scope, program
@@ -36,7 +38,7 @@ def lowered(monkeypatch):
     monkeypatch.setattr(context, "choose_backend", lambda *_, **__: gpu)
     for module in (engine, ranks):
         monkeypatch.setattr(module, "on_all_devices", lambda devices, data: data)
-    for module in (engine, summaries, ranks):
+    for module in (engine, summaries, ranks, tails):
         monkeypatch.setattr(module, "compiled", record)
     return texts
 
@@ -97,6 +99,27 @@ def test_replicates_are_summarised_where_they_are(lowered, monkeypatch):
     assert not any("stablehlo.sort" in lowered[name] or scatters(lowered[name]) for name in names)
     assert not re.search(r"stablehlo.multiply .*xf64>", lowered["row_totals"])
     assert "while" in lowered["order_statistics"]
+
+
+def test_exact_boards_are_products_and_waves_in_float64(lowered):
+    """Nothing is scattered or sorted; only a score without an order needs an inverse FFT."""
+    options = {"method": "exact", "device": "gpu", "interval": "none", "progress": False}
+    counts = random_counts(np.random.default_rng(4), 6, 900)
+    values = {name: each[:, 0] for name, each in counts.items()}
+    few = {name: each[:150, :2] for name, each in counts.items()}
+
+    def wavy(sums):
+        return 0.001 * sums[..., 1] - (0.02 * sums[..., 0]) ** 2
+
+    for metric, data in (("mean", values), ("fscore", counts), (wavy, few)):
+        with contextlib.suppress(ValueError):  # results of ones
+            compare(Evaluation.from_arrays(data, metric=metric), **options)
+    assert {"_line_kernel", "_plane_kernel", "_grid_kernel"} <= lowered.keys()
+    for name in ("_line_kernel", "_plane_kernel", "_grid_kernel"):
+        assert products(lowered[name]) == {"f64"}
+        assert not scatters(lowered[name])
+        assert "stablehlo.sort" not in lowered[name]
+        assert ("stablehlo.fft" in lowered[name]) == (name == "_grid_kernel")
 
 
 def test_boards_of_answers_multiply_bytes_and_decide_in_the_kernel(lowered):
