@@ -194,15 +194,33 @@ def public() -> dict[str, dict[str, object]]:
     }
 
 
+TASKS: Mapping[str, Sequence[str]] = {
+    "Read": ("reading", "doctor", "evaluation", "metric", "table", "evidence", "sigjax"),
+    "Compare": ("compare", "equivalence", "samples", "classical", "tests", "association", "comparison", "settings"),
+    "Plan": ("power", "audit"),
+    "Watch": ("monitor",),
+    "Report": ("report", "diff"),
+    "Research": ("rank", "battles", "flips", "gains", "rl", "stopping"),
+}
+"""The pages of the reference, by what people want to do."""
+
+
 def reference() -> Iterator[str]:
-    """The contents of the reference, with the first line of each docstring."""
-    for page, found in public().items():
-        yield ""
-        for name, thing in found.items():
-            about = (inspect.getdoc(thing) or "").partition("\n")[0]
-            shown = name.rpartition(".")[2] if isinstance(thing, type) else name.removeprefix("sigjax.")
-            yield f"- [`{shown}`](api/{page}.md): {about}"
-    yield "\n" + toctree([f"api/{page}" for page in public()])
+    """The contents of the reference by task: what people call, a line each, and the records that they get."""
+    for task, pages in TASKS.items():
+        found = [(page, name, thing) for page in pages for name, thing in public()[page].items()]
+        yield from (f"## {task}", "")
+        for page, name, thing in sorted(found, key=lambda each: isinstance(each[2], type)):
+            if name.count(".") == 1 or inspect.isfunction(thing) or thing is Format:
+                about = (inspect.getdoc(thing) or "").partition("\n")[0]
+                yield f"- [`{name.removeprefix('sigjax.')}`](api/{page}.md): {about}"
+        records = [
+            f"[`{name.rpartition('.')[2]}`](api/{page}.md)"
+            for page, name, thing in found
+            if name.count(".") > 1 and isinstance(thing, type) and thing is not Format
+        ]
+        yield from (["", f"Records of results: {', '.join(records)}.", ""] if records else [""])
+    yield toctree([f"api/{page}" for pages in TASKS.values() for page in pages])
 
 
 def reference_page(found: Mapping[str, object]) -> str:

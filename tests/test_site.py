@@ -83,6 +83,24 @@ def test_every_public_name_and_command_has_a_place(conf):
     assert commands == {*COMMANDS, "--install-completion"} | research
 
 
+def test_the_reference_has_each_page_once_and_each_public_name_in_a_line_below_its_task(conf):
+    assert list(conf.TASKS) == ["Read", "Compare", "Plan", "Watch", "Report", "Research"]
+    pages = [page for some in conf.TASKS.values() for page in some]
+    assert sorted(pages) == sorted(conf.public())
+    lines = list(conf.reference())
+    assert [line.removeprefix("## ") for line in lines if line.startswith("## ")] == list(conf.TASKS)
+    listed = [line.split("`")[1].removeprefix("studies.") for line in lines if line.startswith("- [`")]
+    names = {name for name in sigjax.__all__ if not inspect.ismodule(getattr(sigjax, name))}
+    assert names <= set(listed)
+    assert len(listed) == len(set(listed))
+    text = "\n".join(lines)
+    below = {task: text.partition(f"## {task}\n")[2].partition("\n## ")[0] for task in conf.TASKS}
+    for task, name in (("Read", "read"), ("Compare", "compare"), ("Plan", "power"), ("Watch", "monitor")):
+        assert f"- [`{name}`]" in below[task]
+    assert "`verify`" in below["Report"]
+    assert "`studies.gains`" in below["Research"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
