@@ -87,7 +87,8 @@ def toctree(pages: Sequence[str], caption: str | None = None) -> str:
 
 CONTENTS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "Start": {
-        "": ("guide/first", "guide/paper", "guide/questions", "guide/coming-from", "gallery"),
+        "": ("guide/first", "guide/paper", "guide/questions", "guide/coming-from"),
+        "Examples": ("darwin", "sleep", "semmelweis", "gallery"),
         "Notebooks": ("notebooks/README",),
     },
     "How-to": {
@@ -194,15 +195,33 @@ def public() -> dict[str, dict[str, object]]:
     }
 
 
+TASKS: Mapping[str, Sequence[str]] = {
+    "Read": ("reading", "doctor", "evaluation", "metric", "table", "evidence", "sigjax"),
+    "Compare": ("compare", "equivalence", "samples", "classical", "tests", "association", "comparison", "settings"),
+    "Plan": ("power", "audit"),
+    "Watch": ("monitor",),
+    "Report": ("report", "diff"),
+    "Research": ("rank", "battles", "flips", "gains", "rl", "stopping"),
+}
+"""The pages of the reference, by what people want to do."""
+
+
 def reference() -> Iterator[str]:
-    """The contents of the reference, with the first line of each docstring."""
-    for page, found in public().items():
-        yield ""
-        for name, thing in found.items():
-            about = (inspect.getdoc(thing) or "").partition("\n")[0]
-            shown = name.rpartition(".")[2] if isinstance(thing, type) else name.removeprefix("sigjax.")
-            yield f"- [`{shown}`](api/{page}.md): {about}"
-    yield "\n" + toctree([f"api/{page}" for page in public()])
+    """The contents of the reference by task: what people call, a line each, and the records that they get."""
+    for task, pages in TASKS.items():
+        found = [(page, name, thing) for page in pages for name, thing in public()[page].items()]
+        yield from (f"## {task}", "")
+        for page, name, thing in sorted(found, key=lambda each: isinstance(each[2], type)):
+            if name.count(".") == 1 or inspect.isfunction(thing) or thing is Format:
+                about = (inspect.getdoc(thing) or "").partition("\n")[0]
+                yield f"- [`{name.removeprefix('sigjax.')}`](api/{page}.md): {about}"
+        records = [
+            f"[`{name.rpartition('.')[2]}`](api/{page}.md)"
+            for page, name, thing in found
+            if name.count(".") > 1 and isinstance(thing, type) and thing is not Format
+        ]
+        yield from (["", f"Records of results: {', '.join(records)}.", ""] if records else [""])
+    yield toctree([f"api/{page}" for pages in TASKS.values() for page in pages])
 
 
 def reference_page(found: Mapping[str, object]) -> str:
@@ -246,7 +265,7 @@ def parts(annotation: object) -> Iterator[type]:
 
 GENERATED = {"manual": manual, "command line": command_line, "reference": reference, "demo": demo}
 """What makes the text that a line in braces stands for."""
-_GENERATED = re.compile(r"^\{(.*)\}$", re.M)
+_GENERATED = re.compile(r"^\{([a-z ]+)\}$", re.M)
 
 
 UNSEARCHED = "---\nnosearch: true\n---\n\n"
@@ -266,6 +285,16 @@ def guide_page(topic: str) -> str:
     return "\n".join([title, "", *entries, text])
 
 
+def notebook_page(file: Path) -> str:
+    """A notebook with a link, below its title, to the file as it is."""
+    notebook = json.loads(file.read_text(encoding="utf-8"))
+    title, *others = "".join(notebook["cells"][0]["source"]).partition("\n")
+    assert title.startswith("# "), file.name
+    link = f"{{download}}`Download this notebook <../../notebooks/{file.name}>`"
+    notebook["cells"][0]["source"] = f"{title}\n\n{link}{''.join(others)}"
+    return json.dumps(notebook)
+
+
 def draw_pictures() -> None:
     """The pictures of concepts."""
     folder = HERE / "pictures"
@@ -280,8 +309,8 @@ def copy_pages() -> None:
     pages |= {f"api/{page}.md": reference_page(found) for page, found in public().items()}
     measured = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     pages["api/benchmarks.md"] = UNSEARCHED + measured.replace("](results/", "](../../benchmarks/results/")
-    for file in [*(ROOT / "notebooks").glob("*.ipynb"), ROOT / "notebooks" / "README.md"]:
-        pages[f"notebooks/{file.name}"] = file.read_text(encoding="utf-8")
+    pages |= {f"notebooks/{file.name}": notebook_page(file) for file in (ROOT / "notebooks").glob("*.ipynb")}
+    pages["notebooks/README.md"] = (ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
     pages |= group_pages()
     for file in (file for folder in ("guide", "api", "notebooks", "groups") for file in (HERE / folder).glob("*.*")):
         if file.relative_to(HERE).as_posix() not in pages:
@@ -379,6 +408,85 @@ def link_names(app: Sphinx, page: nodes.document, name: str) -> None:
             node.replace_self(make_refnode(app.builder, name, target, anchor, [node.deepcopy()]))
 
 
+TERMS: Mapping[str, str] = dict(re.findall(r"^- \*\*(.+?)\*\*(.*(?:\n  .*)*)", markdown("glossary"), re.MULTILINE))
+"""The terms of the glossary, and what it says of them."""
+_OF = r"\b(?:an?|the|each|every|one|per|of|all|two|three|both|possible|different) "
+FORMS = {
+    "p": r"\b(p|p-values?)\b(?![-(])",
+    "stratum": r"\b(stratum|strata)\b",
+    "level": r"\b(confidence levels?)\b",
+    "null": r"\b(null hypothes[ie]s|null distributions?)\b",
+    "metric": r"\b(metrics?)\b",
+    'group "best"': r"(group \"best\"|\bbest group\b)",
+    "joint": r"\b(joint (?:intervals?|ranks?)|simultaneous)\b",
+    "letters": r"\b(?:same|share) (letters?)\b",
+    "interval": r"\b((?:confidence )?intervals?)\b",
+    "significant": r"\b(significant(?:ly)?)\b",
+    "instance": r"(?<!\bnew )\b(instances?)\b",
+    "bounds": r"\b((?<=two )bounds|bounds(?= of p\b| are known))",
+    **{word: rf"{_OF}({word}s?)\b" for word in ("pair", "score", "swap", "resample")},
+    "unit": rf"{_OF}(units?)\b(?! of the metric)",
+    "run": r"\b((?<=several )runs|runs?(?= of (?:an? |each |every |one |both |agents|instances|systems)))\b",
+    "rank": rf"{_OF}(?<!tests of )(?<!instead of )(?<!adds the )(ranks?)\b(?![- ](?:sum|corr))",
+    "draw": rf"{_OF}(?<!luck of the )(draws?)\b",
+    **dict.fromkeys(("response", "leaderboard", "signature", "exceed", "exact"), r"(?!)"),
+}
+"""How pages write terms, if not as the glossary, perhaps with an s; never where the word may mean something else."""
+UNLINKED = ("guide/glossary", "guide/bibliography", "changes")
+
+
+def link_terms(app: Sphinx, page: nodes.document, name: str) -> None:
+    """The first use of each term in the prose of a page leads to the glossary, which has a place for each term."""
+    if name == "guide/glossary":
+        for item in page.findall(nodes.list_item):
+            item["ids"] += [term_id(term) for term in TERMS if next(item.findall(nodes.strong)).astext() == term]
+    if name in UNLINKED:
+        return
+    longest_first = sorted(TERMS, key=len, reverse=True)
+    sought = {term: re.compile(FORMS.get(term, rf"\b({re.escape(term)}s?)\b"), re.IGNORECASE) for term in longest_first}
+    sought["p"] = re.compile(FORMS["p"])
+    for text in list(page.findall(lambda node: isinstance(node, nodes.Text) and is_prose(node))):
+        found: list[tuple[int, int, str]] = []
+        for term, form in sought.items():
+            spans = [match.span(1) for match in form.finditer(text)]
+            free = [span for span in spans if not any(at < span[1] and span[0] < end for at, end, _ in found)]
+            found += [(*span, term) for span in free[:1]]
+        pieces: list[nodes.Node] = []
+        at = 0
+        for start, end, term in sorted(found):
+            del sought[term]
+            about = " ".join(f"{term}{TERMS[term]}".split())
+            about = re.sub(r"\[([^]]*)\]\([^)]*\)|[`*]", r"\1", about)
+            shown = nodes.Text(text[start:end])
+            link = make_refnode(app.builder, name, "guide/glossary", term_id(term), [shown], about)
+            link["classes"].append("term")
+            pieces += [nodes.Text(text[at:start]), link]
+            at = end
+        if pieces:
+            text.parent.replace(text, [*pieces, nodes.Text(text[at:])])
+
+
+def term_id(term: str) -> str:
+    """The place of a term in the glossary.
+
+    >>> term_id('group "best"')
+    'term-group-best'
+    """
+    return nodes.make_id(f"term {term}")
+
+
+def is_prose(text: nodes.Text) -> bool:
+    """Whether text stands in a sentence: not in code, a heading, a link, a formula or a button."""
+    above: nodes.Element | None = text.parent
+    if not isinstance(above, nodes.paragraph):
+        return False
+    while above is not None:
+        if isinstance(above, nodes.thead | nodes.field_name | nodes.literal_block | nodes.topic):
+            return False
+        above = above.parent
+    return True
+
+
 LOADS = re.compile(
     r"<(?:script|img|iframe|link|source|video|audio|embed|object)\b[^>]*?\b(?:src|srcset|href|data)=[\"'](?:https?:)?//[^\"']*"
     r"|url\([\"']?(?:https?:)?//[^)]*|@import\s[\"'](?:https?:)?//[^\"']*"
@@ -438,8 +546,8 @@ def plain(path: str) -> str:
                 signature = ""
             shown.append(f"# {full}{signature}\n\n{inspect.getdoc(thing) or ''}\n")
         return "\n".join(shown)
-    if (HERE / f"{path}.ipynb").exists():
-        cells = json.loads((HERE / f"{path}.ipynb").read_text(encoding="utf-8"))["cells"]
+    if (ROOT / f"{path}.ipynb").exists():
+        cells = json.loads((ROOT / f"{path}.ipynb").read_text(encoding="utf-8"))["cells"]
         texts = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
         return "\n\n".join(f"```python\n{text}\n```" if kind == "code" else text for kind, text in texts) + "\n"
     text = (HERE / f"{path}.md").read_text(encoding="utf-8")
@@ -460,5 +568,6 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-docstring", lambda *given: mark_up(given[-1]), priority=100)  # before napoleon
     app.connect("autodoc-skip-member", leave_out)
     app.connect("doctree-resolved", link_names)
+    app.connect("doctree-resolved", link_terms)
     app.connect("build-finished", write_plain)
     app.connect("build-finished", check)

@@ -2,11 +2,13 @@
 
 import importlib.util
 import inspect
+import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from docutils import nodes
 
 import sigjax
 from sigjax.cli.app import COMMANDS
@@ -67,6 +69,19 @@ def test_pages_are_also_markdown_without_directives(conf):
     assert "sigjax.compare(" in conf.plain("api/compare")
 
 
+@pytest.mark.parametrize(
+    ("name", "p_value"),
+    [("darwin", 2 * 863 / 2**15), ("sleep", 4 / 2**10), ("semmelweis", 2 / 2**6)],
+)
+def test_examples_on_published_data_agree_with_what_was_counted(conf, name, p_value):
+    text = conf.plain(name)
+    assert "```{" not in text
+    names = {}
+    for code in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        exec(code, names)  # noqa: S102
+    assert names["report"][0].p_value == pytest.approx(p_value, rel=1e-12)
+
+
 def test_what_searches_would_find_for_every_word_is_left_out_of_them(conf):
     for page in ("api/benchmarks.md", "changes.md"):
         assert (DOCS / page).read_text(encoding="utf-8").startswith("---\nnosearch: true\n---\n")
@@ -81,6 +96,92 @@ def test_every_public_name_and_command_has_a_place(conf):
     commands = set(re.findall(r"^## `sigjax ([^`]+)`", "\n".join(conf.command_line()), re.MULTILINE))
     research = {f"research {name}" for name, study in STUDIES.items() if study.research}
     assert commands == {*COMMANDS, "--install-completion"} | research
+
+
+def test_the_reference_has_each_page_once_and_each_public_name_in_a_line_below_its_task(conf):
+    assert list(conf.TASKS) == ["Read", "Compare", "Plan", "Watch", "Report", "Research"]
+    pages = [page for some in conf.TASKS.values() for page in some]
+    assert sorted(pages) == sorted(conf.public())
+    lines = list(conf.reference())
+    assert [line.removeprefix("## ") for line in lines if line.startswith("## ")] == list(conf.TASKS)
+    listed = [line.split("`")[1].removeprefix("studies.") for line in lines if line.startswith("- [`")]
+    names = {name for name in sigjax.__all__ if not inspect.ismodule(getattr(sigjax, name))}
+    assert names <= set(listed)
+    assert len(listed) == len(set(listed))
+    text = "\n".join(lines)
+    below = {task: text.partition(f"## {task}\n")[2].partition("\n## ")[0] for task in conf.TASKS}
+    for task, name in (("Read", "read"), ("Compare", "compare"), ("Plan", "power"), ("Watch", "monitor")):
+        assert f"- [`{name}`]" in below[task]
+    assert "`verify`" in below["Report"]
+    assert "`studies.gains`" in below["Research"]
+
+
+def prose(*pieces):
+    """A paragraph of texts and nodes."""
+    return nodes.paragraph("", "", *(nodes.Text(each) if isinstance(each, str) else each for each in pieces))
+
+
+def linked(conf, name, *parts):
+    """What a page of these parts links to the glossary: words, and the places that they lead to."""
+    page = nodes.section("", *parts)
+    app = SimpleNamespace(builder=SimpleNamespace(get_relative_uri=lambda _, target: f"{target}.html"))
+    before = page.astext()
+    conf.link_terms(app, page, name)
+    assert page.astext() == before
+    return [(each.astext(), each["refuri"].partition("#")[2]) for each in page.findall(nodes.reference)], page
+
+
+def test_the_first_use_of_a_term_in_prose_leads_to_the_glossary(conf):
+    found, page = linked(
+        conf,
+        "guide/exact",
+        nodes.title("", "An instance of a cluster"),
+        nodes.literal_block("", "delta"),
+        prose(
+            "By ", nodes.literal("", "cluster"), " or not, Instances count. An instance has one adjusted p, and p too."
+        ),
+        prose("Run it. The share of all swaps; so swap ", nodes.strong("", "strata"), ", clusters and strata."),
+    )
+    places = [("Instances", "instance"), ("adjusted p", "adjusted-p"), ("p", "p"), ("swaps", "swap")]
+    places += [("clusters", "cluster"), ("strata", "stratum")]
+    assert found == [(word, f"term-{place}") for word, place in places]
+    first = next(page.findall(nodes.reference))
+    assert first["reftitle"].startswith("instance: what a metric is computed on: a sentence")
+    assert first["classes"] == ["term"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the probability that any of k runs passes",
+        "tests of ranks, and a rank-sum test",
+        "Create new instance of it",
+        "Holm bounds p; both run; in the units of the metric; the luck of the draw",
+    ],
+)
+def test_words_of_another_meaning_lead_nowhere(conf, text):
+    found, _ = linked(conf, "guide/exact", prose(text))
+    assert {place for _, place in found} <= {"term-p", "term-metric"}
+
+
+def test_every_term_has_a_place_in_the_glossary_and_each_form_is_of_a_term(conf):
+    items = [nodes.list_item("", prose(nodes.strong("", term), about)) for term, about in conf.TERMS.items()]
+    found, page = linked(conf, "guide/glossary", nodes.bullet_list("", *items))
+    assert not found
+    assert page.astext().count("\n") > 30
+    assert [item["ids"] for item in page.findall(nodes.list_item)] == [[conf.term_id(term)] for term in conf.TERMS]
+    assert set(conf.FORMS) <= set(conf.TERMS)
+
+
+def test_a_notebook_of_the_site_leads_to_its_file(conf):
+    files = sorted((DOCS.parent / "notebooks").glob("*.ipynb"))
+    assert len(files) >= 13
+    for file in files:
+        page, own = (json.loads(text)["cells"] for text in (conf.notebook_page(file), file.read_text("utf-8")))
+        title, _, link, *rest = page[0]["source"].split("\n")
+        assert link == f"{{download}}`Download this notebook <../../notebooks/{file.name}>`"
+        assert [title, *rest] == "".join(own[0]["source"]).split("\n")
+        assert page[1:] == own[1:]
 
 
 @pytest.mark.parametrize(
