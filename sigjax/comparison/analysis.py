@@ -47,14 +47,9 @@ from sigjax.run.context import Context, Run
 from sigjax.run.costs import Cost
 from sigjax.testing.bootstrap import BootstrapPlan, bootstraps, draw_all
 from sigjax.testing.budget import draw_cost, exact_budget
+from sigjax.testing.delta_method import delta_method_errors, delta_method_influences, sample_factors
 from sigjax.testing.intervals import interval_names, joint_pairs
-from sigjax.testing.jackknife import (
-    degrees_of_freedom,
-    delta_method_errors,
-    sample_factors,
-    two_way_errors,
-    two_way_influences,
-)
+from sigjax.testing.jackknife import degrees_of_freedom
 from sigjax.testing.p_values import completed, montecarlo_p, sampled_columns
 from sigjax.testing.problem import Problem, SumsProblem, pairs_of
 from sigjax.testing.tests import (
@@ -73,6 +68,7 @@ from sigjax.testing.tests import (
     with_closed_intervals,
 )
 from sigjax.testing.tilted import beyond_floor
+from sigjax.testing.two_way import two_way_errors
 from sigjax.testing.uncertainty import Pieces
 
 
@@ -559,7 +555,7 @@ def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
 
     def mean_squares(values: np.ndarray, strata: np.ndarray, weights: np.ndarray | float) -> tuple[float, float]:
         """The weighted sum of squared influences, and half that of differences: means over systems, and pairs."""
-        moves, _ = two_way_influences(values, strata, metric.score)
+        moves, _ = delta_method_influences(values, strata, metric.score)
         own, apart = (float((np.square(each) * weights).sum()) for each in (moves, moves - moves.mean(axis=0)))
         return count**2 * own / num_systems, count**2 * apart / max(num_systems - 1, 1)
 

@@ -95,9 +95,10 @@ from sigjax.resample.tally import Ladder
 from sigjax.resample.units import norms
 from sigjax.run.context import Context, Run
 from sigjax.testing.budget import numpy_cost, swap_cost
-from sigjax.testing.p_values import Count, clopper_pearson, montecarlo_p, normal_quantile, sampled_columns
+from sigjax.testing.p_values import Count, montecarlo_p, sampled_columns
 from sigjax.testing.permutation import add_up, swap_problem
 from sigjax.testing.problem import Pair, SumsProblem, check_finite
+from sigjax.testing.special import clopper_pearson, normal_quantile
 
 LOOKS = tuple(2**k for k in range(13, 21))
 """Numbers of resamples after which pairs may stop: 8,192, then twice as many each time, up to the cap 1,048,576."""

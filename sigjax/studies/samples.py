@@ -52,18 +52,14 @@ from sigjax.studies.study import (
 )
 from sigjax.studies.tests import ClassicalTest, rank_sum
 from sigjax.studies.trials import by_one_metric, on_instances
+from sigjax.testing.closed import jackknife_intervals
 from sigjax.testing.columns import ColumnsProblem
-from sigjax.testing.jackknife import (
-    degrees_of_freedom,
-    influences,
-    jackknife_intervals,
-    right_or_wrong,
-    skewed_tail,
-    skewness,
-)
-from sigjax.testing.p_values import log_upper
+from sigjax.testing.jackknife import degrees_of_freedom, influences
 from sigjax.testing.permutation import two_sample_test
 from sigjax.testing.problem import SumsProblem
+from sigjax.testing.proportions import right_or_wrong
+from sigjax.testing.skewed_t import skewed_tail, skewness
+from sigjax.testing.special import log_upper
 from sigjax.testing.tests import problem_of
 
 

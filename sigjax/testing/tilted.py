@@ -50,8 +50,8 @@ from sigjax.resample.draws import STREAMS, words
 from sigjax.run.context import Context, ahead, num_cores
 from sigjax.run.costs import TILTED_NUMBER, TILTED_VECTOR, Cost
 from sigjax.testing.budget import exact_budget
-from sigjax.testing.p_values import t_quantile
 from sigjax.testing.problem import Pair, Problem, SumsProblem
+from sigjax.testing.special import t_quantile
 
 _MOST, _FEWEST, _NUMBERS = 512, 64, 2**21
 """Vectors of a pair: as many as the budget and, for many units, so many random numbers allow."""
