@@ -67,7 +67,7 @@ from sigjax.testing.tests import (
     swap_counter,
     with_closed_intervals,
 )
-from sigjax.testing.tilted import beyond_floor
+from sigjax.testing.tilted import importance_sampled
 from sigjax.testing.two_way import two_way_errors
 from sigjax.testing.uncertainty import Pieces
 
@@ -335,7 +335,7 @@ def _by_swaps(problem: Problem, pairs: Comparisons, context: Context, others: np
             exceed = count(np.arange(len(rows)), 0, settings.resamples)
         p_values = np.asarray(montecarlo_p(exceed, settings.resamples))
         sampled = sampled_columns(exceed, p_values, settings.resamples, reasons)
-        return beyond_floor(problem, sampled, rows, context)
+        return importance_sampled(problem, sampled, rows, context)
 
     return completed(pairs, swapped)
 

@@ -91,7 +91,7 @@ from sigjax.records import Column, Comparisons, InputError, Settings
 from sigjax.records.settings import adjust, log10_adjusted
 from sigjax.resample.engine import count_swaps, deltas_of, swapped_sums
 from sigjax.resample.extreme import Extreme, size
-from sigjax.resample.tally import Ladder
+from sigjax.resample.tally import SuccessiveMaxima
 from sigjax.resample.units import norms
 from sigjax.run.context import Context, Run
 from sigjax.testing.budget import numpy_cost, swap_cost
@@ -403,10 +403,10 @@ def _of_metric(problem: SumsProblem, run: Run) -> StepDown:
     observed, scale, rounding = _standardised(problem)
     order, criterion = _in_order(observed, rounding)
     left, right, totals_a, totals_b = (column[order] for column in packed[:4])
-    ladder = Ladder(left, right, totals_a, totals_b, scale[order], criterion.observed, criterion.tolerance)
+    maxima = SuccessiveMaxima(left, right, totals_a, totals_b, scale[order], criterion.observed, criterion.tolerance)
 
     def pieces(shard: Run) -> Iterator[tuple[int, np.ndarray]]:
-        counted = count_swaps(swaps, ladder, shard, metric=problem.metric, alternative=alternative)
+        counted = count_swaps(swaps, maxima, shard, metric=problem.metric, alternative=alternative)
         for begin, exceed, finite in counted:
             check_finite(finite, hypotheses.members[order])
             yield begin, exceed

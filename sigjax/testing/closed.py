@@ -22,31 +22,31 @@ def jackknife_intervals(problem: SumsProblem, joint_pairs: int = 1, *, proportio
     `proportions`, numbers that are all 0 or 1 are not taken for answers right or wrong.
     """
     hypotheses, settings, proportions = problem.hypotheses, problem.settings, proportions and right_or_wrong(problem)
-    moves, errors = np.zeros((0, 0)), errors_of_proportions(problem) if proportions else None
+    influence, errors = np.zeros((0, 0)), errors_of_proportions(problem) if proportions else None
     if errors is None or settings.interval == "simultaneous":
-        moves = influences(problem.centred)
+        influence = influences(problem.centred)
     if errors is None:
         known = problem.centred.hypotheses
         errors = (
-            system_errors(moves, 2.0 * np.array(known.tolerances)),
-            of_pairs(system_errors, moves, known.members, known.rounding),
+            system_errors(influence, 2.0 * np.array(known.tolerances)),
+            of_pairs(system_errors, influence, known.members, known.rounding),
         )
     levels = settings.level, bonferroni_level(settings.level, joint_pairs)
     if settings.interval == "simultaneous":
-        systems = np.stack([np.arange(len(moves)), np.full(len(moves), len(moves))], axis=1)
+        systems = np.stack([np.arange(len(influence)), np.full(len(influence), len(influence))], axis=1)
         levels = tuple(
-            _joint_level(problem, moves, targets, of_targets > 0.0, proportions=proportions)
+            _joint_level(problem, influence, targets, of_targets > 0.0, proportions=proportions)
             for targets, of_targets in zip((systems, hypotheses.members), errors, strict=True)
         )
     return (
         proportion_intervals(problem, errors, levels)
         if proportions
-        else skewed_t_intervals(problem, moves, errors, levels)
+        else skewed_t_intervals(problem, influence, errors, levels)
     )
 
 
 def _joint_level(
-    problem: SumsProblem, moves: np.ndarray, targets: np.ndarray, varies: np.ndarray, *, proportions: bool
+    problem: SumsProblem, influence: np.ndarray, targets: np.ndarray, varies: np.ndarray, *, proportions: bool
 ) -> float:
     """The level at which all intervals of some targets `[target, 2]` hold together.
 
@@ -54,11 +54,11 @@ def _joint_level(
     Those of few answers are long enough for correlations that are uncertain.
     """
     settings, num_units = problem.settings, len(problem.units.strata)
-    if num_units < max(_FEW_UNITS, len(moves)) and not proportions:
+    if num_units < max(_FEW_UNITS, len(influence)) and not proportions:
         return bonferroni_level(settings.level, int(varies.sum()))
     others, maxima = int((~varies).sum()) if proportions else 0, np.zeros(1)
     if varies.sum() + others <= 1:
         return settings.level
     if varies.any():
-        maxima = normal_maxima(moves, targets[varies], settings.fixed_resamples, settings.seed)
+        maxima = normal_maxima(influence, targets[varies], settings.fixed_resamples, settings.seed)
     return max(joint_level(maxima, settings.level, others), settings.level)  # draws may put it just below

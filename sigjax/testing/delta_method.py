@@ -57,10 +57,10 @@ def delta_method_errors(
     >>> systems.round(6), deltas.round(6)
     (array([0.935414, 1.457738]), array([0.612372]))
     """
-    moves, largest = delta_method_influences(values, strata, score)
-    moves = moves * np.sqrt(sample_factors(strata)) if ddof else moves
+    influence, largest = delta_method_influences(values, strata, score)
+    influence = influence * np.sqrt(sample_factors(strata)) if ddof else influence
     members = np.array(pairs, np.int64).reshape(-1, 2)
-    return _errors(moves, largest), of_pairs(_errors, moves, members, largest[members].sum(axis=1))
+    return _errors(influence, largest), of_pairs(_errors, influence, members, largest[members].sum(axis=1))
 
 
 def delta_method_influences(values: np.ndarray, strata: np.ndarray, score: Score) -> tuple[np.ndarray, np.ndarray]:
@@ -83,9 +83,9 @@ def delta_method_influences(values: np.ndarray, strata: np.ndarray, score: Score
     return found, norms(bounds)
 
 
-def _errors(moves: np.ndarray, largest: np.ndarray) -> np.ndarray:
+def _errors(influence: np.ndarray, largest: np.ndarray) -> np.ndarray:
     """The 2-norms `[row]`, 0 where they are rounding."""
-    errors = norms(moves)
+    errors = norms(influence)
     return np.where(errors > math.sqrt(NO_VARIANCE) * largest, errors, 0.0)
 
 

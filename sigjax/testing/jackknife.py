@@ -54,21 +54,24 @@ def influences(problem: SumsProblem) -> np.ndarray:
     return np.where(sizes[:, 0] > 1.0, found / np.sqrt(stands_for[:, 0]), 0.0)
 
 
-def system_errors(moves: np.ndarray, rounding: np.ndarray) -> np.ndarray:
+def system_errors(influence: np.ndarray, rounding: np.ndarray) -> np.ndarray:
     """Standard errors `[system]` of scores, from influences `[system, unit]`; 0 where none is above `rounding`."""
-    return np.where(np.abs(moves).max(axis=1) > rounding, norms(moves), 0.0)
+    return np.where(np.abs(influence).max(axis=1) > rounding, norms(influence), 0.0)
 
 
 def of_pairs(
-    function: Callable[[np.ndarray, np.ndarray], np.ndarray], moves: np.ndarray, members: np.ndarray, known: np.ndarray
+    function: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    influence: np.ndarray,
+    members: np.ndarray,
+    known: np.ndarray,
 ) -> np.ndarray:
     """The function of influences on deltas `[pair, unit]` and of what is `known` `[pair]` of them, for all pairs.
 
-    `moves` `[system, unit]` are influences on scores; so many pairs at a time are held at once.
+    `influence` `[system, unit]` is that on scores; so many pairs at a time are held at once.
     """
-    step = max(1, _NUMBERS // moves.shape[1])
+    step = max(1, _NUMBERS // influence.shape[1])
     parts = [slice(start, start + step) for start in range(0, len(members), step)]
-    found = (function(moves[members[part, 0]] - moves[members[part, 1]], known[part]) for part in parts)
+    found = (function(influence[members[part, 0]] - influence[members[part, 1]], known[part]) for part in parts)
     return np.concatenate([np.zeros(0), *found])
 
 

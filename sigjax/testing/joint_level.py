@@ -32,16 +32,16 @@ def bonferroni_level(level: float, count: float) -> float:
     return level if count <= 1 else 1.0 - (1.0 - level) / count
 
 
-def normal_maxima(moves: np.ndarray, targets: np.ndarray, draws: int, seed: int) -> np.ndarray:
+def normal_maxima(influence: np.ndarray, targets: np.ndarray, draws: int, seed: int) -> np.ndarray:
     """The largest |Z| of all targets, `[draw]`.
 
-    `moves` `[system, unit]` are influences, and `targets` `[target, 2]` (a, b): the delta of two systems, or the score
-    of a where b is the number of systems. All of them vary.
+    `influence` `[system, unit]` is that on scores, and `targets` `[target, 2]` (a, b): the delta of two systems, or the
+    score of a where b is the number of systems. All of them vary.
     """
-    num_systems = len(moves)
+    num_systems = len(influence)
     # Squares stay within the range of a double; a power of two rounds nothing.
-    moves = np.ldexp(moves, -math.frexp(float(np.abs(moves).max()))[1])
-    covariance = moves @ moves.T
+    influence = np.ldexp(influence, -math.frexp(float(np.abs(influence).max()))[1])
+    covariance = influence @ influence.T
     variances = np.diag(covariance)
     ridge = np.diag(_RIDGE * np.where(variances > 0.0, variances, 1.0))
     root = np.concatenate([np.linalg.cholesky(covariance + ridge), np.zeros((1, num_systems))])

@@ -81,14 +81,14 @@ def skewed_tail(
     return t_tail(sorted((x, cubic, bound))[1], degrees, alternative)
 
 
-def skewness(moves: np.ndarray, errors: np.ndarray) -> np.ndarray:
+def skewness(influence: np.ndarray, errors: np.ndarray) -> np.ndarray:
     r"""$g = \sum_i (u_i / s)^3$ `[...]` of influences `[..., unit]` with standard errors s; 0 where s is 0."""
-    scaled = moves / np.where(errors > 0.0, errors, math.inf)[..., None]
+    scaled = influence / np.where(errors > 0.0, errors, math.inf)[..., None]
     return total(np.square(scaled) * scaled)
 
 
 def skewed_t_intervals(
-    problem: SumsProblem, moves: np.ndarray, errors: tuple[np.ndarray, np.ndarray], levels: tuple[float, ...]
+    problem: SumsProblem, influence: np.ndarray, errors: tuple[np.ndarray, np.ndarray], levels: tuple[float, ...]
 ) -> np.ndarray:
     """Intervals by t of all scores and deltas, corrected for skewness and cut at the bounds of the metric.
 
@@ -99,11 +99,11 @@ def skewed_t_intervals(
         known = np.concatenate(errors)
         return np.stack([known, *np.full((2, len(known)), math.nan)], axis=1)
     (lowest, highest), scores = problem.metric.bounds, np.array(hypotheses.scores)
-    low, high = skewed_ends(skewness(moves, errors[0]), t_quantile(levels[0], degrees), nearer=True)
+    low, high = skewed_ends(skewness(influence, errors[0]), t_quantile(levels[0], degrees), nearer=True)
     ends = np.maximum(scores - errors[0] * low, np.minimum(lowest, scores))
     systems = errors[0], ends, np.minimum(scores - errors[0] * high, np.maximum(highest, scores))
     deltas, largest = hypotheses.deltas, highest - lowest
-    skewed = of_pairs(skewness, moves, hypotheses.members, errors[1])
+    skewed = of_pairs(skewness, influence, hypotheses.members, errors[1])
     low, high = skewed_ends(skewed, t_quantile(levels[1], degrees), nearer=False)
     low, high = deltas - errors[1] * low, deltas - errors[1] * high
     pairs = errors[1], np.maximum(low, -largest), np.minimum(high, largest)

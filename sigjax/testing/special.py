@@ -303,7 +303,7 @@ _SMALL = np.array(
     + [math.log(math.factorial(n)) - 0.5 * math.log(2.0 * math.pi * n) - n * (math.log(n) - 1.0) for n in range(1, 16)]
 )
 """The same for few, where the series has fewer digits."""
-_FEW_COINS = 50
+_FEW_TRIALS = 50
 """Up to so many, tails are whole numbers of outcomes that a double can hold."""
 
 
@@ -319,44 +319,44 @@ def sign_ps(
     """
     trials, two_sided = ahead + behind, alternative == "two-sided"
     extreme = np.maximum(ahead, behind) if two_sided else ahead if alternative == "greater" else behind
-    few, outcomes = trials <= _FEW_COINS, _outcomes()
+    few, outcomes = trials <= _FEW_TRIALS, _outcomes()
 
-    def log_tail(coins: np.ndarray, k: np.ndarray) -> np.ndarray:
+    def log_tail(n: np.ndarray, k: np.ndarray) -> np.ndarray:
         """Above 1/2, of the complement, which has more digits."""
-        is_upper = 2 * k > coins + two_sided
-        log_upper = _log_upper_half(coins, np.where(is_upper, k, coins - k + 1))
+        is_upper = 2 * k > n + two_sided
+        log_upper = _log_upper_half(n, np.where(is_upper, k, n - k + 1))
         return np.where(
             is_upper, log_upper + math.log(1 + two_sided), 0.0 if two_sided else np.log1p(-np.exp(log_upper))
         )
 
-    def count(coins: np.ndarray, k: np.ndarray) -> np.ndarray:
-        return np.minimum(outcomes[coins, k] << two_sided, outcomes[coins, 0])
+    def count(n: np.ndarray, k: np.ndarray) -> np.ndarray:
+        return np.minimum(outcomes[n, k] << two_sided, outcomes[n, 0])
 
-    coins, k = trials[~few], extreme[~few]
-    log_p = log_tail(coins, k)
+    n, k = trials[~few], extreme[~few]
+    log_p = log_tail(n, k)
     if mid_p:
-        log_p = np.logaddexp(log_p, log_tail(coins, k + 1)) - math.log(2.0)
+        log_p = np.logaddexp(log_p, log_tail(n, k + 1)) - math.log(2.0)
     p_value, log10_p, error = np.zeros((3, len(trials)))
     p_value[~few], log10_p[~few] = np.exp(log_p), log_p / math.log(10.0) + 0.0
-    error[~few] = float(np.finfo(float).eps) * np.where(log_p < 0.0, 24.0 + 4.0 * np.sqrt(coins) - 4.0 * log_p, 1.0)
-    coins, k = trials[few], extreme[few]
-    counted = 2 * count(coins, k)
+    error[~few] = float(np.finfo(float).eps) * np.where(log_p < 0.0, 24.0 + 4.0 * np.sqrt(n) - 4.0 * log_p, 1.0)
+    n, k = trials[few], extreme[few]
+    counted = 2 * count(n, k)
     if mid_p:
-        counted = np.where(coins > 0, count(coins, k) + count(coins, k + 1), counted)
-    p_value[few] = np.ldexp(counted.astype(np.float64), -1 - coins)
+        counted = np.where(n > 0, count(n, k) + count(n, k + 1), counted)
+    p_value[few] = np.ldexp(counted.astype(np.float64), -1 - n)
     log10_p[few] = [math.log10(each) for each in p_value[few].tolist()]
     return p_value, log10_p, error
 
 
 @lru_cache
 def _outcomes() -> np.ndarray:
-    """How many of the outcomes of few coins have k heads or more, `[coins, k]` int64; for one more than the coins 0."""
-    found = np.zeros((_FEW_COINS + 1, _FEW_COINS + 2), np.int64)
+    """How many of the outcomes of n fair coins have k heads or more, `[n, k]` int64; 0 for k = n + 1."""
+    found = np.zeros((_FEW_TRIALS + 1, _FEW_TRIALS + 2), np.int64)
     found[0, 0] = 1
-    for coins in range(1, _FEW_COINS + 1):
-        found[coins] = found[coins - 1]
-        found[coins, 1:] += found[coins - 1, :-1]
-        found[coins, 0] *= 2
+    for n in range(1, _FEW_TRIALS + 1):
+        found[n] = found[n - 1]
+        found[n, 1:] += found[n - 1, :-1]
+        found[n, 0] *= 2
     return found
 
 
