@@ -60,7 +60,7 @@ def _closed_tests(problem: SumsProblem, margin: float) -> tuple[str, list[Tests]
     at_level = replace(problem.settings, confidence_level=_interval_level(problem.settings))
     spreads = jackknife_intervals(replace(problem, settings=at_level))[len(problem.hypotheses.scores) :]
     errors, method = spreads[:, 0], interval_names(problem).pairs or ""
-    skewed, tests = of_pairs(skewness, influences(problem.centred), problem.hypotheses.members, errors).tolist(), []
+    skewed, tests = of_pairs(skewness, influences(problem.for_spreads), problem.hypotheses.members, errors).tolist(), []
     degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
     for pair, (error, *ends), g in zip(problem.hypotheses.pairs, spreads.tolist(), skewed, strict=True):
         if math.isnan(ends[0]):

@@ -16,7 +16,7 @@ import sigjax.report.words as words
 from sigjax.comparison.checks import named_errors
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
-from sigjax.metrics import origins
+from sigjax.metrics import shifted
 from sigjax.metrics.ratios import mean_score
 from sigjax.readers.options import reading
 from sigjax.records import (
@@ -605,8 +605,8 @@ def _interactions(
 ) -> list[Interaction]:
     names = list(evaluation.systems)
     a, b = ([names.index(name) for name in side] for side in zip(*pairs, strict=True))
-    if (nearer := origins(evaluation)) is not None:
-        evaluation = nearer.deltas
+    if (shift := shifted(evaluation)) is not None:
+        evaluation = shift.deltas
     units, metric = make_units(evaluation), evaluation.metric
     assert isinstance(metric, Metric)
     codes, (num_systems, number, num_stats) = units.strata, units.values.shape

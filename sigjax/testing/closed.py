@@ -24,9 +24,9 @@ def jackknife_intervals(problem: SumsProblem, joint_pairs: int = 1, *, proportio
     hypotheses, settings, proportions = problem.hypotheses, problem.settings, proportions and right_or_wrong(problem)
     influence, errors = np.zeros((0, 0)), errors_of_proportions(problem) if proportions else None
     if errors is None or settings.interval == "simultaneous":
-        influence = influences(problem.centred)
+        influence = influences(problem.for_spreads)
     if errors is None:
-        known = problem.centred.hypotheses
+        known = problem.for_spreads.hypotheses
         errors = (
             system_errors(influence, 2.0 * np.array(known.tolerances)),
             of_pairs(system_errors, influence, known.members, known.rounding),

@@ -27,7 +27,7 @@ _TANGO_WIDTH = 1e-14
 def right_or_wrong(problem: SumsProblem) -> bool:
     """Whether each unit is one answer, 0 or 1, and the score is the share of ones, without strata."""
     units = problem.units
-    if problem.moved or problem.metric.score is not mean_score or units.divisors is not None or units.strata.any():
+    if problem.is_shifted or problem.metric.score is not mean_score or units.divisors is not None or units.strata.any():
         return False
     answers, counts = units.values[:, :, 0], units.values[:, :, 1]
     return bool((counts == 1).all() and ((answers == 0) | (answers == 1)).all())
