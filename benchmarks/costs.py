@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
-from tilted import VECTORS, answers, p_values, problem
+from tilted import VECTORS, answers, p_values, problem_of_all
 from timing import machine, markdown_table, options, save, timed
 from workloads import f1_workload
 
@@ -194,7 +194,7 @@ def samples() -> list[Work]:
     assert isinstance(called, ColumnsProblem)
     right = (rng.random((2_000, 1_000)) < 0.5).astype(int)
     systems = Evaluation.from_arrays({f"s{i}": each for i, each in enumerate(right)}, metric="accuracy")
-    far = problem(answers("fscore", 2_000, 0.35))
+    far = problem_of_all(answers("fscore", 2_000, 0.35))
     return [
         sampled("swaps, many columns", "RESAMPLE MASKED_UNIT WEIGHTED_NUMBER SCORED_STATISTIC", f1, draws=False),
         sampled("swaps, two systems", "RESAMPLE MASKED_UNIT_OF_FEW_COLUMNS", ratings, draws=False),

@@ -22,26 +22,26 @@ import sigjax
 from sigjax.records import Settings
 from sigjax.testing.problem import SumsProblem
 from sigjax.testing.tests import problem_of
-from sigjax.testing.tilted import Orbit, draw_uniforms
+from sigjax.testing.tilted import TiltedSwaps, draw_uniforms
 
 VECTORS, NUMBERS, FEWEST = 512, 2**21, 128
 """Vectors of a pair as in reports, where the budget allows it."""
 
 
-def problem(evaluation: sigjax.Evaluation) -> SumsProblem:
+def problem_of_all(evaluation: sigjax.Evaluation) -> SumsProblem:
     """The permutation tests of all its pairs."""
     found = problem_of(evaluation, Settings())
     assert isinstance(found, SumsProblem)
     return found
 
 
-def p_values(case: SumsProblem, pair: tuple[int, int], seeds: int) -> tuple[np.ndarray, np.ndarray, float]:
+def p_values(problem: SumsProblem, pair: tuple[int, int], seeds: int) -> tuple[np.ndarray, np.ndarray, float]:
     """Logarithms of p `[seed]`, their standard errors, and processor seconds of one."""
-    num_units, found, seconds = case.units.values.shape[1], [], 0.0
+    num_units, found, seconds = problem.units.values.shape[1], [], 0.0
     for seed in range(seeds):
         uniforms = draw_uniforms(seed, min(VECTORS, max(NUMBERS // num_units, FEWEST)), num_units)
         start = time.process_time()
-        found.append(Orbit(case, pair).p(*uniforms, case.swap_tolerance(pair)))
+        found.append(TiltedSwaps(problem, pair).p(*uniforms, problem.swap_tolerance(pair)))
         seconds += time.process_time() - start
     log_p, errors = np.array(found).T
     return log_p, errors, seconds / seeds
@@ -70,7 +70,7 @@ def against_exact(seeds: int, sizes: tuple[int, ...]) -> list[dict[str, float | 
             for better in (0.1, 0.2, 0.35) if units < 5000 else (0.1, 0.2):
                 data = answers(metric, units, better)
                 (exact,) = sigjax.compare(data, interval="none", progress=False)
-                log_p, errors, seconds = p_values(problem(data), (0, 1), seeds)
+                log_p, errors, seconds = p_values(problem_of_all(data), (0, 1), seeds)
                 ratios = np.exp(log_p - exact.log10_p * math.log(10.0))
                 within = np.abs(log_p - exact.log10_p * math.log(10.0)) <= 4.0 * errors
                 lines.append(
@@ -85,10 +85,10 @@ def of_translations(seeds: int) -> list[dict[str, float | str]]:
     """BLEU and chrF: pairs that 100,000 resamples leave at the floor."""
     lines = []
     for name, workload in translations().items():
-        case = problem(workload.evaluation)
+        problem = problem_of_all(workload.evaluation)
         plain = sigjax.compare(workload.evaluation, method="montecarlo", interval="none", progress=False)
-        at_floor = [pair for pair, one in zip(case.hypotheses.pairs, plain, strict=True) if one.exceed == 0]
-        found = [p_values(case, pair, seeds) for pair in at_floor]
+        at_floor = [pair for pair, one in zip(problem.hypotheses.pairs, plain, strict=True) if one.exceed == 0]
+        found = [p_values(problem, pair, seeds) for pair in at_floor]
         spread = np.array([log_p.std(ddof=1) for log_p, _, _ in found])
         said = np.array([errors.mean() for _, errors, _ in found])
         least = np.array([log_p.mean() for log_p, _, _ in found]) / math.log(10.0)

@@ -24,17 +24,12 @@ from sigjax.multiple.ranks import rank_intervals, top_group
 from sigjax.records import Correction, Settings, Test
 from sigjax.records.settings import adjust
 from sigjax.run.context import Context
-from sigjax.testing.jackknife import (
-    influences,
-    jackknife_intervals,
-    joint_level,
-    normal_maxima,
-    of_pairs,
-    skewed_ends,
-    skewness,
-)
-from sigjax.testing.p_values import t_quantile
+from sigjax.testing.closed import jackknife_intervals
+from sigjax.testing.jackknife import influences, of_pairs
+from sigjax.testing.joint_level import joint_level, normal_maxima
 from sigjax.testing.problem import SumsProblem
+from sigjax.testing.skewed_t import skewed_ends, skewness
+from sigjax.testing.special import t_quantile
 
 LEVEL = 0.95
 GROUPS, QUICK_GROUPS = 100, 1

@@ -78,22 +78,22 @@ def sizes_of(name: str, size: int, groups: range) -> dict[str, Counts]:
 def _of_group(kind: Kind, inputs: np.ndarray, size: int, seed: int) -> Iterator[tuple[str, Counts]]:
     """The tests of a group by its units; where these are clusters, some once more as if instances were units."""
     labels = None if kind.clusters is None else kind.clusters(size).tolist()
-    case = make_problem(kind.metric, inputs, labels, seed)
-    yield from _resampling_tests(case)
-    yield from _exact_tests(case)
+    problem = make_problem(kind.metric, inputs, labels, seed)
+    yield from _resampling_tests(problem)
+    yield from _exact_tests(problem)
     yield from _classical_tests(kind.metric, inputs, labels)
     if labels is not None:
         for test, p_values in _on_instances(kind.metric, inputs, seed):
             yield test + IGNORED, _counts(p_values)
 
 
-def _resampling_tests(case: SumsProblem) -> Iterator[tuple[str, Counts]]:
+def _resampling_tests(problem: SumsProblem) -> Iterator[tuple[str, Counts]]:
     sided: dict[str, Alternative] = {SAMPLED: "two-sided", SAMPLED + ONE_SIDED: "greater"}
     for name, alternative in sided.items():
-        yield name, _counts(_p_values(case, "permutation", alternative), _attainable_by_swaps(case, alternative))
-    yield BOOTSTRAP, _counts(_p_values(case, "bootstrap", "two-sided"))
+        yield name, _counts(_p_values(problem, "permutation", alternative), _attainable_by_swaps(problem, alternative))
+    yield BOOTSTRAP, _counts(_p_values(problem, "bootstrap", "two-sided"))
     for variant in get_args(Variant):
-        yield f"{BOOTSTRAP} {variant}{ONE_SIDED}", _counts(_p_values(case, "bootstrap", "greater", variant))
+        yield f"{BOOTSTRAP} {variant}{ONE_SIDED}", _counts(_p_values(problem, "bootstrap", "greater", variant))
 
 
 def _classical_tests(metric: str, inputs: np.ndarray, clusters: list[int] | None) -> Iterator[tuple[str, Counts]]:
@@ -110,9 +110,9 @@ def _classical_tests(metric: str, inputs: np.ndarray, clusters: list[int] | None
 
 def _on_instances(metric: str, inputs: np.ndarray, seed: int) -> Iterator[tuple[str, np.ndarray]]:
     """The p-values `[data set]` of some tests of 0/1 data that know nothing of clusters."""
-    case = make_problem(metric, inputs, None, seed)
-    yield SAMPLED, _p_values(case, "permutation", "two-sided")
-    yield BOOTSTRAP, _p_values(case, "bootstrap", "two-sided")
+    problem = make_problem(metric, inputs, None, seed)
+    yield SAMPLED, _p_values(problem, "permutation", "two-sided")
+    yield BOOTSTRAP, _p_values(problem, "bootstrap", "two-sided")
     apart = inputs[:, 0, :, 0] - inputs[:, 1, :, 0]
     ways = (lambda d: paired_t(d, "two-sided"), lambda d: mcnemar(*_ahead(d), "two-sided")[1])
     for test in ways:
@@ -140,26 +140,26 @@ def make_problem(metric: str, inputs: np.ndarray, clusters: list[int] | None, se
     return SumsProblem.of(units, evaluation.metric, pairs, settings)
 
 
-def with_pairs(case: SumsProblem, members: np.ndarray) -> SumsProblem:
+def with_pairs(problem: SumsProblem, members: np.ndarray) -> SumsProblem:
     """The same problem for other pairs `[pair, 2]`."""
-    return replace(case, hypotheses=replace(case.hypotheses, members=members))
+    return replace(problem, hypotheses=replace(problem.hypotheses, members=members))
 
 
-def _p_values(case: SumsProblem, test: Test, alternative: Alternative, variant: Variant = "shift") -> np.ndarray:
+def _p_values(problem: SumsProblem, test: Test, alternative: Alternative, variant: Variant = "shift") -> np.ndarray:
     """The p-values `[data set]` that sigjax gives by resampling."""
-    settings = replace(case.settings, test=test, alternative=alternative, variant=variant)
-    return run_tests(replace(case, settings=settings), Context("numpy"))[0][test].column("p_value").values
+    settings = replace(problem.settings, test=test, alternative=alternative, variant=variant)
+    return run_tests(replace(problem, settings=settings), Context("numpy"))[0][test].column("p_value").values
 
 
-def _attainable_by_swaps(case: SumsProblem, alternative: Alternative) -> np.ndarray:
+def _attainable_by_swaps(problem: SumsProblem, alternative: Alternative) -> np.ndarray:
     """The largest sizes `[level]` of the sampled test, added up over data sets.
 
     The observed delta and those of the resamples may be exchanged under the null hypothesis: given all of them, the
     test rejects as often as the observed one falls on one of those that no more than the share `level` reach.
     """
-    problem, pairs = swap_problem(case, slice(None), Run(RESAMPLES, case.settings.seed, NUMPY))
-    rows = rows_of(seed_key(case.settings.seed), np.arange(RESAMPLES))
-    deltas = swapped_deltas(problem.projection.sums(rows), pairs, problem.divisors, case.metric.score)
+    swaps, pairs = swap_problem(problem, slice(None), Run(RESAMPLES, problem.settings.seed, NUMPY))
+    rows = rows_of(seed_key(problem.settings.seed), np.arange(RESAMPLES))
+    deltas = swapped_deltas(swaps.projection.sums(rows), pairs, swaps.divisors, problem.metric.score)
     pool = np.concatenate([pairs.delta[:, None], deltas], axis=1)
     pool = np.sort(abs(pool) if alternative == "two-sided" else pool, axis=1)
     shares = []
@@ -169,38 +169,38 @@ def _attainable_by_swaps(case: SumsProblem, alternative: Alternative) -> np.ndar
     return np.array([each.mean(axis=1).sum() for each in shares])
 
 
-def _exact_tests(case: SumsProblem) -> Iterator[tuple[str, Counts]]:
+def _exact_tests(problem: SumsProblem) -> Iterator[tuple[str, Counts]]:
     """The exact test, where there is one that is quick, and its mid-p, where one statistic differs."""
-    if not case.units.exact and len(case.units.strata) > _FEW:
+    if not problem.units.exact and len(problem.units.strata) > _FEW:
         return
     for name, mid_p in ((EXACT, False), (MID_P, True)):
-        settings = replace(case.settings, test="permutation", method="auto", budget=_ENOUGH, mid_p=mid_p)
-        found = run_tests(replace(case, settings=settings), Context("numpy"))[0]["permutation"]
+        settings = replace(problem.settings, test="permutation", method="auto", budget=_ENOUGH, mid_p=mid_p)
+        found = run_tests(replace(problem, settings=settings), Context("numpy"))[0]["permutation"]
         if found.column("method").distinct() != ("exact",):
             return
-        yield name, _counts(found.column("p_value").values, None if mid_p else _attainable_exactly(case))
-        if len(_apart(case)[1]) > 1:
+        yield name, _counts(found.column("p_value").values, None if mid_p else _attainable_exactly(problem))
+        if len(_apart(problem)[1]) > 1:
             return
 
 
-def _apart(case: SumsProblem) -> tuple[np.ndarray, np.ndarray]:
+def _apart(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray]:
     """Differences of each data set `[data set, unit, stat]`, and the statistics that differ in any."""
-    apart = case.units.values[::2] - case.units.values[1::2]
+    apart = problem.units.values[::2] - problem.units.values[1::2]
     return apart, np.flatnonzero(apart.any(axis=(0, 1)))
 
 
-def _attainable_exactly(case: SumsProblem) -> np.ndarray:
+def _attainable_exactly(problem: SumsProblem) -> np.ndarray:
     """The largest sizes `[level]` of the exact test, added up over data sets; not by the code of sigjax.
 
     Where one statistic of whole numbers differs, delta grows with the sum of +d and -d, whose law is the inverse
     Fourier transform of a product of cosines. Of two statistics, the sizes are taken from 999 swaps, and those of reals
     from their continuity.
     """
-    apart, differing = _apart(case)
-    if not case.units.exact:
+    apart, differing = _apart(problem)
+    if not problem.units.exact:
         return np.array(LEVELS) * len(apart)
     if len(differing) > 1:
-        return _attainable_by_swaps(case, "two-sided")
+        return _attainable_by_swaps(problem, "two-sided")
     return sum((_largest_sizes(each) for each in abs(apart[:, :, differing].reshape(len(apart), -1))), np.zeros(1))
 
 
@@ -277,14 +277,17 @@ def _kinds(num_systems: int) -> tuple[IntervalKind, ...]:
 def _of_sigjax(target: Target, inputs: np.ndarray, kind: IntervalKind, seed: int) -> np.ndarray:
     """Intervals `[data set, interval, 2]`, NaN where there is none: data sets are one comparison, or one each."""
     together = inputs.shape[1] > 2
-    cases = [make_problem(target.metric, each, None, seed) for each in (inputs[:, None] if together else [inputs])]
+    problems = [make_problem(target.metric, each, None, seed) for each in (inputs[:, None] if together else [inputs])]
     found = []
-    for case in cases:
+    for problem in problems:
         if together:
             pairs = tuple(combinations(range(inputs.shape[1]), 2))
-            case = with_pairs(case, np.array(pairs, np.int32))
-        settings = replace(case.settings, test=(), resamples=INTERVAL_RESAMPLES, confidence_level=LEVEL, interval=kind)
-        spreads, num_systems = spreads_of(replace(case, settings=settings), Context("numpy")), len(case.units.values)
+            problem = with_pairs(problem, np.array(pairs, np.int32))
+        settings = replace(
+            problem.settings, test=(), resamples=INTERVAL_RESAMPLES, confidence_level=LEVEL, interval=kind
+        )
+        spreads = spreads_of(replace(problem, settings=settings), Context("numpy"))
+        num_systems = len(problem.units.values)
         found.append(spreads[:num_systems, 1:] if inputs.shape[1] == 1 else spreads[num_systems:, 1:])
     return np.concatenate(found).reshape(len(inputs), -1, 2)
 

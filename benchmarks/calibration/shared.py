@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import binom
 
-from sigjax.testing.p_values import clopper_pearson
+from sigjax.testing.special import clopper_pearson
 
 sys.path.append(str(Path(__file__).parents[1]))
 from timing import cores, machine, markdown_table, options  # noqa: E402

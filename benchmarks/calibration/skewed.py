@@ -17,8 +17,9 @@ import numpy as np
 from scipy.special import ndtr
 from shared import begin, cells_table, finish, require_at_most
 
-from sigjax.testing.jackknife import degrees_of_freedom, skewed_ends, skewness
-from sigjax.testing.p_values import t_quantile
+from sigjax.testing.jackknife import degrees_of_freedom
+from sigjax.testing.skewed_t import skewed_ends, skewness
+from sigjax.testing.special import t_quantile
 
 LEVEL, LONGEST, ALLOWED = 0.95, 1.5, 0.06
 TRIALS, QUICK_TRIALS = 10_000, 500

@@ -25,7 +25,7 @@ import numpy as np
 
 from sigjax.comparison.checks import check_units, named_errors
 from sigjax.exact.lattice import NotEligible
-from sigjax.metrics import origins
+from sigjax.metrics import shifted
 from sigjax.multiple.adjustment import adjusted_pairs, count_until_decided, known_bounds, maxt, most_resamples
 from sigjax.multiple.ranks import DECIDED, bootstrap_ranks, significance_ranks
 from sigjax.records import (
@@ -47,14 +47,9 @@ from sigjax.run.context import Context, Run
 from sigjax.run.costs import Cost
 from sigjax.testing.bootstrap import BootstrapPlan, bootstraps, draw_all
 from sigjax.testing.budget import draw_cost, exact_budget
+from sigjax.testing.delta_method import delta_method_errors, delta_method_influences, sample_factors
 from sigjax.testing.intervals import interval_names, joint_pairs
-from sigjax.testing.jackknife import (
-    degrees_of_freedom,
-    delta_method_errors,
-    sample_factors,
-    two_way_errors,
-    two_way_influences,
-)
+from sigjax.testing.jackknife import degrees_of_freedom
 from sigjax.testing.p_values import completed, montecarlo_p, sampled_columns
 from sigjax.testing.problem import Problem, SumsProblem, pairs_of
 from sigjax.testing.tests import (
@@ -72,7 +67,8 @@ from sigjax.testing.tests import (
     swap_counter,
     with_closed_intervals,
 )
-from sigjax.testing.tilted import beyond_floor
+from sigjax.testing.tilted import importance_sampled
+from sigjax.testing.two_way import two_way_errors
 from sigjax.testing.uncertainty import Pieces
 
 
@@ -279,7 +275,7 @@ def _test(
             "metric": Column.constant(evaluation.metric.name, len(scores)),
             "score": Column(scores),
             "standard_error_unclustered": Column.unless_nan(of_systems),
-            # Scores on their own scale may be too large to tell apart; subsets have origins of their own.
+            # Scores on their own scale may be too large to tell apart; subsets have shifts of their own.
             "order": Column(np.array(hypotheses.scores) if is_whole else scores),
         }
     ).at(subset.scored)
@@ -326,8 +322,8 @@ def run_tests(
         pairs["bootstrap"] = tested
     spreads = with_closed_intervals(problem, spreads, context, joint)
     ranks = _ranks(problem, context, pieces, kept) if settings.leaderboard else None
-    if isinstance(problem, SumsProblem) and problem.recentred:  # large numbers: each score from its own offset
-        alone, offsets = spreads_of(problem.recentred.alone, context.at("alone")), np.array(problem.recentred.offsets)
+    if isinstance(problem, SumsProblem) and problem.shifted:  # large numbers: each score by its own shift
+        alone, offsets = spreads_of(problem.shifted.alone, context.at("alone")), np.array(problem.shifted.shifts)
         of_scores = slice(0, len(offsets))
         spreads[of_scores] = alone[of_scores] + np.stack([np.zeros(len(offsets)), offsets, offsets], axis=1)
     is_random = num_swapped > 0 or is_drawn or ranks is not None
@@ -347,7 +343,7 @@ def _by_swaps(problem: Problem, pairs: Comparisons, context: Context, others: np
             exceed = count(np.arange(len(rows)), 0, settings.resamples)
         p_values = np.asarray(montecarlo_p(exceed, settings.resamples))
         sampled = sampled_columns(exceed, p_values, settings.resamples, reasons)
-        return beyond_floor(problem, sampled, rows, context)
+        return importance_sampled(problem, sampled, rows, context)
 
     return completed(pairs, swapped)
 
@@ -483,8 +479,8 @@ def unclustered_errors(
     >>> unclustered_errors(clustered, np.array([[0, 1]]), "together")[0].round(6)
     array([0.288675, 0.25    ])
     """
-    if (nearer := origins(evaluation)) is not None:
-        return _errors(nearer.scores, members, design)[0], _errors(nearer.deltas, members, design)[1]
+    if (shift := shifted(evaluation)) is not None:
+        return _errors(shift.scores, members, design)[0], _errors(shift.deltas, members, design)[1]
     return _errors(evaluation, members, design)
 
 
@@ -561,7 +557,7 @@ def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
     metric = evaluation.metric
     if not isinstance(metric, Metric) or evaluation.runs is None or evaluation.present is not None:
         return None
-    evaluation = evaluation if (nearer := origins(evaluation)) is None else nearer.scores
+    evaluation = evaluation if (shift := shifted(evaluation)) is None else shift.scores
     ids = replace(evaluation, clusters=None)
     sizes, (num_systems, count) = np.bincount(units_of_instances(ids)[0]), evaluation.stats.shape[:2]
     free = len(sizes) - len(set(evaluation.strata or ("",)))
@@ -570,7 +566,7 @@ def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
 
     def mean_squares(values: np.ndarray, strata: np.ndarray, weights: np.ndarray | float) -> tuple[float, float]:
         """The weighted sum of squared influences, and half that of differences: means over systems, and pairs."""
-        moves, _ = two_way_influences(values, strata, metric.score)
+        moves, _ = delta_method_influences(values, strata, metric.score)
         own, apart = (float((np.square(each) * weights).sum()) for each in (moves, moves - moves.mean(axis=0)))
         return count**2 * own / num_systems, count**2 * apart / max(num_systems - 1, 1)
 

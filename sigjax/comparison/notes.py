@@ -24,8 +24,8 @@ from sigjax.resample.units import count_units, units_of_instances
 from sigjax.run.context import gib, memory_for
 from sigjax.testing.budget import exact_budget
 from sigjax.testing.intervals import INTERVALS
-from sigjax.testing.p_values import special, t_quantile, t_tail
 from sigjax.testing.problem import in_common
+from sigjax.testing.special import scipy_special, t_quantile, t_tail
 from sigjax.testing.tilted import least_cost
 
 _NAMED = 10
@@ -315,7 +315,7 @@ def _varies_by_run(evaluation: EvaluationRecord) -> float:
     degrees = len(values) * (shape[1] - 1), len(values) * (shape[1] - 1) * (shape[0] - 1)
     residual = float(((values - of_runs) ** 2).sum()) / degrees[1]
     ratio = shape[0] * float((of_runs**2).sum()) / degrees[0] / residual if residual else 0.0
-    return float(special().fdtrc(*degrees, ratio))
+    return float(scipy_special().fdtrc(*degrees, ratio))
 
 
 def _exchangeable(draft: Draft) -> list[str]:

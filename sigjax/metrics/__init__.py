@@ -15,10 +15,6 @@ from sigjax.metrics.columns import sample_scores as sample_scores
 from sigjax.metrics.columns import standardized as standardized
 from sigjax.metrics.columns import system_roundings as system_roundings
 from sigjax.metrics.columns import what_is_exchanged as what_is_exchanged
-from sigjax.metrics.origins import Origins as Origins
-from sigjax.metrics.origins import measured_from as measured_from
-from sigjax.metrics.origins import origins as origins
-from sigjax.metrics.origins import shared_offset as shared_offset
 from sigjax.metrics.predictions import CLASS_METRICS as CLASS_METRICS
 from sigjax.metrics.predictions import class_metric as class_metric
 from sigjax.metrics.predictions import class_numbers as class_numbers
@@ -39,3 +35,7 @@ from sigjax.metrics.registry import parameterized as parameterized
 from sigjax.metrics.registry import refuse_mean as refuse_mean
 from sigjax.metrics.registry import resolve_metric as resolve_metric
 from sigjax.metrics.registry import unknown_metric as unknown_metric
+from sigjax.metrics.shifted import Shifted as Shifted
+from sigjax.metrics.shifted import shared_shift as shared_shift
+from sigjax.metrics.shifted import shifted as shifted
+from sigjax.metrics.shifted import shifted_by as shifted_by

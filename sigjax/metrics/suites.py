@@ -11,8 +11,8 @@ from math import lcm
 
 import numpy as np
 
-from sigjax.metrics.origins import origins
 from sigjax.metrics.ratios import MEAN, mean_score
+from sigjax.metrics.shifted import shifted
 from sigjax.records import Array, EvaluationRecord, InputError, Note, Score
 
 SUITE = "suite"
@@ -93,7 +93,7 @@ def _reason_against(tasks: Sequence[str], evaluations: Sequence[EvaluationRecord
             return f"no suite score: {each.metric.name} of {task} is no mean over instances"
     if len({each.metric.higher_is_better for each in evaluations}) > 1:
         return "no suite score: higher is better in some tasks and lower in others"
-    large = [task for task, each in zip(tasks, evaluations, strict=True) if origins(each) is not None]
+    large = [task for task, each in zip(tasks, evaluations, strict=True) if shifted(each) is not None]
     if large and len({each.num_instances for each in evaluations}) > 1:
         return (
             f"no suite score: weights of tasks of unequal sizes would round the numbers of {large[0]}, which are large "

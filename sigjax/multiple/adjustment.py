@@ -91,13 +91,14 @@ from sigjax.records import Column, Comparisons, InputError, Settings
 from sigjax.records.settings import adjust, log10_adjusted
 from sigjax.resample.engine import count_swaps, deltas_of, swapped_sums
 from sigjax.resample.extreme import Extreme, size
-from sigjax.resample.tally import Ladder
+from sigjax.resample.tally import SuccessiveMaxima
 from sigjax.resample.units import norms
 from sigjax.run.context import Context, Run
 from sigjax.testing.budget import numpy_cost, swap_cost
-from sigjax.testing.p_values import Count, clopper_pearson, montecarlo_p, normal_quantile, sampled_columns
+from sigjax.testing.p_values import Count, montecarlo_p, sampled_columns
 from sigjax.testing.permutation import add_up, swap_problem
 from sigjax.testing.problem import Pair, SumsProblem, check_finite
+from sigjax.testing.special import clopper_pearson, normal_quantile
 
 LOOKS = tuple(2**k for k in range(13, 21))
 """Numbers of resamples after which pairs may stop: 8,192, then twice as many each time, up to the cap 1,048,576."""
@@ -402,10 +403,10 @@ def _of_metric(problem: SumsProblem, run: Run) -> StepDown:
     observed, scale, rounding = _standardised(problem)
     order, criterion = _in_order(observed, rounding)
     left, right, totals_a, totals_b = (column[order] for column in packed[:4])
-    ladder = Ladder(left, right, totals_a, totals_b, scale[order], criterion.observed, criterion.tolerance)
+    maxima = SuccessiveMaxima(left, right, totals_a, totals_b, scale[order], criterion.observed, criterion.tolerance)
 
     def pieces(shard: Run) -> Iterator[tuple[int, np.ndarray]]:
-        counted = count_swaps(swaps, ladder, shard, metric=problem.metric, alternative=alternative)
+        counted = count_swaps(swaps, maxima, shard, metric=problem.metric, alternative=alternative)
         for begin, exceed, finite in counted:
             check_finite(finite, hypotheses.members[order])
             yield begin, exceed

@@ -379,11 +379,11 @@ class Settings:
         "Kind of intervals; auto needs no resamples for metrics of sums.",
         '"auto", without resamples: of answers right or wrong, one per unit, Wilson\'s score interval of a score and '
         "Tango's of a delta; of other metrics of sums Student's t by the jackknife, corrected for skewness, which "
-        "moves ends of deltas only outwards (see `testing.jackknife`, also for errors); bootstrap percentile "
-        'intervals of a `SampleMetric` and for design "nested"; `interval_kind` says which. Where the correction '
-        "bounds the family-wise error, intervals of deltas hold together, so that one excludes 0 only if adjusted p "
-        "is below 1 - level, as far as both tests agree: each is at the level 1 - (1 - level) / pairs (Bonferroni; by "
-        'the bootstrap simultaneous ones), see `joint_pairs`. "simultaneous": the same '
+        "moves ends of deltas only outwards (see `testing.skewed_t`, and `testing.jackknife` for errors); bootstrap "
+        'percentile intervals of a `SampleMetric` and for design "nested"; `interval_kind` says which. Where the '
+        "correction bounds the family-wise error, intervals of deltas hold together, so that one excludes 0 only if "
+        "adjusted p is below 1 - level, as far as both tests agree: each is at the level 1 - (1 - level) / pairs "
+        '(Bonferroni; by the bootstrap simultaneous ones), see `joint_pairs`. "simultaneous": the same '
         "at a level at which all intervals of deltas hold together, and those of scores, from as many normal draws as "
         "`resamples`, or with fewer than ten units, or than systems, Bonferroni's (of a `SampleMetric` and for design "
         '"nested", delta +- c s with the quantile c of max |delta* - delta| / s at the level). '
@@ -394,7 +394,7 @@ class Settings:
         "those of the delta method (for metrics of sums; needs a smooth score and all replicates in memory); "
         '"two-way", delta +- t s, where s holds the variance of instances and that '
         'of runs and t has Satterthwaite\'s degrees of freedom (for design "models", whose default it is, and no '
-        'other; see `jackknife.two_way_errors`). "none", as always where instances are responses.',
+        'other; see `two_way.two_way_errors`). "none", as always where instances are responses.',
         group="Main options",
     )
     statistic: Statistic = option(

@@ -101,7 +101,10 @@ STREAMS = {
     "vectors": Stream(0, 2**41, turned=2**63),
 }
 """All streams of a seed, none of which meets another: resamples of tests, and simulated trials, random orders of
-instances, permutations of labels, and vectors of importance sampling."""
+instances, permutations of labels, and vectors of importance sampling.
+
+No other file names first rows or turned bits. `row_keys` of a row as it is belongs to "resamples", which tests share
+with the normal draws of joint levels and with studies that draw in place of a test."""
 
 
 def lane_pair(rows: Array, lane: Array) -> tuple[Array, Array]:

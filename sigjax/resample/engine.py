@@ -153,7 +153,7 @@ class ScaledProjection(NamedTuple):
 
 def count_swaps(
     scaled: ScaledProjection,
-    pairs: tally.Pairs | tally.Ladder | tally.StudentizedPairs,
+    pairs: tally.Pairs | tally.SuccessiveMaxima | tally.StudentizedPairs,
     run: Run,
     *,
     metric: Metric,
@@ -222,7 +222,7 @@ def _swap_tile(
     rows: Array,
     valid: Array,
     scaled: ScaledProjection,
-    pairs: tally.Pairs | tally.Ladder | tally.StudentizedPairs,
+    pairs: tally.Pairs | tally.SuccessiveMaxima | tally.StudentizedPairs,
     *,
     score: Score,
     alternative: Alternative,

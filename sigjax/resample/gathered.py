@@ -87,17 +87,17 @@ def swap_scores(
     return _pieces(function, scores, resamples, 2 * len(sample.unit), shard)
 
 
-def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], coins: np.ndarray) -> Pieces:
-    """Scores `[side, row]` of two systems on all swaps of the units `coins` that keep the first: the rest are mirrored.
+def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], differing: np.ndarray) -> Pieces:
+    """Scores `[side, row]` of two systems on all swaps of the units `differing` that keep the first.
 
-    No unit is swapped in the very first.
+    The other swaps are their mirror images. No unit is swapped in the very first.
     """
-    outcomes = range(2 ** (len(coins) - 1))
+    outcomes = range(2 ** (len(differing) - 1))
     a, b = sample.columns[list(pair)]
 
     def scores(rows: np.ndarray) -> np.ndarray:
         masks = np.zeros((len(rows), len(sample.strata)), bool)
-        masks[:, coins[1:]] = rows[:, None] >> np.arange(len(coins) - 1) & 1
+        masks[:, differing[1:]] = rows[:, None] >> np.arange(len(differing) - 1) & 1
         return _run(_swapped, function, masks[:, sample.unit], a, b)
 
     return _pieces(function, scores, outcomes, 2 * len(sample.unit), outcomes)

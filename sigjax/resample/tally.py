@@ -112,7 +112,7 @@ class StudentizedPairs(NamedTuple):
         return studentized_deltas(sums, self, divisors, score)
 
 
-class Ladder(NamedTuple):
+class SuccessiveMaxima(NamedTuple):
     """What successive maxima need of each pair, the pair with the smallest observed statistic first."""
 
     left: np.ndarray
@@ -152,7 +152,7 @@ def scores(score: Score, sums: Array, divisors: Array | None) -> Array:
 def swap_exceed(
     sums: Array,
     valid: Array,
-    pairs: Pairs | Ladder | StudentizedPairs,
+    pairs: Pairs | SuccessiveMaxima | StudentizedPairs,
     divisors: Array | None,
     *,
     score: Score,
@@ -170,7 +170,7 @@ def swap_exceed(
     expect(pairs.left, (None, None, None), np.int32)
     expect(pairs.totals_a, pairs.left.shape, np.float64)
 
-    def of_block(carried: Any, block: Pairs | Ladder | StudentizedPairs) -> tuple[Any, tuple[Array, Array]]:
+    def of_block(carried: Any, block: Pairs | SuccessiveMaxima | StudentizedPairs) -> tuple[Any, tuple[Array, Array]]:
         deltas = block.statistics(sums, divisors, score)
         hits, carried = block.hits(deltas, alternative, carried)
         return carried, count_hits(hits & valid[None, :], deltas)
@@ -178,13 +178,13 @@ def swap_exceed(
     return scan(of_block, pairs.start(sums), pairs)[1]
 
 
-def swapped_deltas(sums: Array, pairs: Pairs | Ladder, divisors: Array | None, score: Score) -> Array:
+def swapped_deltas(sums: Array, pairs: Pairs | SuccessiveMaxima, divisors: Array | None, score: Score) -> Array:
     """Delta `[pair, row]` of each pair on each swap, from sums `[column, row]`."""
     swapped_a, swapped_b = _swapped_totals(sums, pairs)
     return scores(score, swapped_a, divisors) - scores(score, swapped_b, divisors)
 
 
-def _swapped_totals(sums: Array, pairs: Pairs | Ladder | StudentizedPairs) -> tuple[Array, Array]:
+def _swapped_totals(sums: Array, pairs: Pairs | SuccessiveMaxima | StudentizedPairs) -> tuple[Array, Array]:
     """a* and b*, each `[pair, row, stat]`."""
     shifts = [sums[left] - sums[right] for left, right in zip(pairs.left.T, pairs.right.T, strict=True)]
     swapped_a = stack_last([total[:, None] - shift for total, shift in zip(pairs.totals_a.T, shifts, strict=True)])

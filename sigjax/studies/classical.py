@@ -15,7 +15,7 @@ import sigjax.report.words as words
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
 from sigjax.formats.reading import is_array, read_data
-from sigjax.metrics import METRICS, evaluation_from_arrays, measured_from, origins
+from sigjax.metrics import METRICS, evaluation_from_arrays, shifted, shifted_by
 from sigjax.readers.options import metric_of_arrays, reading
 from sigjax.records import (
     Alternative,
@@ -75,12 +75,12 @@ def all_tests(
             of_auc = delong(evaluation.stats[..., 0], evaluation.stats[0, :, 1], alternative)
             left_out.append(LeftOut(DELONG, "it takes independent instances") if by_clusters else of_auc)
         return left_out, evaluation.num_instances, (None, None)
-    nearer = origins(evaluation)
-    units = alone = _with_content(make_units(evaluation if nearer is None else nearer.deltas))
+    shift = shifted(evaluation)
+    units = alone = _with_content(make_units(evaluation if shift is None else shift.deltas))
     values, binary = _differing(units, metric)
     values_alone, proportions = values, _is_proportion(evaluation)
-    if nearer is not None:  # tests that take no pairs measure all units from one number
-        alone = make_units(measured_from(evaluation, float(nearer.offsets[0])))
+    if shift is not None:  # tests that take no pairs measure all units from one number
+        alone = make_units(shifted_by(evaluation, float(shift.shifts[0])))
         values_alone, binary, proportions = _differing(alone, metric)[0], False, False
     results: list[TestOrReason] = [LeftOut(name, values) for name in PAIRED] if isinstance(values, str) else []
     if not isinstance(values, str):  # a value is rounded by half a step, a difference by one

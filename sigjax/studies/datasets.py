@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sigjax.metrics import origins
+from sigjax.metrics import shifted
 from sigjax.metrics.ratios import mean_score
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.settings import adjust
@@ -58,8 +58,8 @@ def scores_by_data_set(evaluation: EvaluationRecord) -> tuple[list[str], np.ndar
 
 
 def _measured(evaluation: EvaluationRecord) -> EvaluationRecord:
-    """The evaluation whose scores have the same differences; large numbers are measured from nearer origins."""
-    return evaluation if (nearer := origins(evaluation)) is None else nearer.deltas
+    """The evaluation whose scores have the same differences; large numbers are shifted to near 0."""
+    return evaluation if (shift := shifted(evaluation)) is None else shift.deltas
 
 
 @dataclass(frozen=True)

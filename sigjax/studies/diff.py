@@ -45,8 +45,8 @@ from sigjax.run.shards import data_hash, difference
 from sigjax.studies.equivalence import equivalence
 from sigjax.studies.flips import Flips, FlipsOptions, flips_of, instance_names
 from sigjax.studies.study import StudyResult
-from sigjax.testing.jackknife import wilson_interval
-from sigjax.testing.p_values import t_quantile
+from sigjax.testing.proportions import wilson_interval
+from sigjax.testing.special import t_quantile
 from sigjax.testing.tests import problem_of
 
 Verdict = Literal["no worse", "worse", "cannot tell"]

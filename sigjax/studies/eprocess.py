@@ -28,7 +28,7 @@ import math
 
 import numpy as np
 
-from sigjax.testing.p_values import special
+from sigjax.testing.special import scipy_special
 
 
 def _log_cosh(x: np.ndarray) -> np.ndarray:
@@ -47,7 +47,7 @@ def beta_mixture(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
     >>> round(math.exp(beta_mixture(2, 1)), 12)
     0.5
     """
-    betaln = special().betaln
+    betaln = scipy_special().betaln
     return (wins + losses) * math.log(2.0) + betaln(wins + 0.5, losses + 0.5) - betaln(0.5, 0.5)
 
 
@@ -113,7 +113,7 @@ def sides(
     if binary:
         wins, losses = (differ + signed) / 2.0, (differ - signed) / 2.0
         with np.errstate(divide="ignore"):
-            half = math.log(2.0) + np.log(special().betainc(losses + 0.5, wins + 0.5, 0.5))
+            half = math.log(2.0) + np.log(scipy_special().betainc(losses + 0.5, wins + 0.5, 0.5))
         log_e = np.logaddexp(log_e, beta_mixture(wins, losses) + half) - math.log(2.0)
     return log_e
 

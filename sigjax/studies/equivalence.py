@@ -27,19 +27,14 @@ from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
 from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import StudyRows, adjusted_p, signature_line, with_adjusted_p
+from sigjax.testing.closed import jackknife_intervals
 from sigjax.testing.intervals import in_closed_form, interval_names
-from sigjax.testing.jackknife import (
-    degrees_of_freedom,
-    influences,
-    jackknife_intervals,
-    of_pairs,
-    skewed_tail,
-    skewness,
-    tango_tail,
-)
+from sigjax.testing.jackknife import degrees_of_freedom, influences, of_pairs
 from sigjax.testing.p_values import montecarlo_p
 from sigjax.testing.problem import Problem, SumsProblem
+from sigjax.testing.proportions import tango_tail
 from sigjax.testing.replicates import kept_replicates
+from sigjax.testing.skewed_t import skewed_tail, skewness
 from sigjax.testing.tests import problem_of, replicates, sized
 from sigjax.testing.uncertainty import Basic, quantile_levels, quantiles, standard_errors
 
@@ -66,7 +61,7 @@ def _closed_tests(problem: SumsProblem, margin: float) -> tuple[str, list[Tests]
     at_level = replace(problem.settings, confidence_level=_interval_level(problem.settings))
     spreads = jackknife_intervals(replace(problem, settings=at_level))[len(problem.hypotheses.scores) :]
     errors, method = spreads[:, 0], interval_names(problem).pairs or ""
-    skewed, tests = of_pairs(skewness, influences(problem.centred), problem.hypotheses.members, errors).tolist(), []
+    skewed, tests = of_pairs(skewness, influences(problem.for_spreads), problem.hypotheses.members, errors).tolist(), []
     degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
     for pair, (error, *ends), g in zip(problem.hypotheses.pairs, spreads.tolist(), skewed, strict=True):
         if math.isnan(ends[0]):

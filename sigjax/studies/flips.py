@@ -16,7 +16,7 @@ import sigjax.report.words as words
 from sigjax.comparison.checks import named_errors
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
-from sigjax.metrics import origins
+from sigjax.metrics import shifted
 from sigjax.metrics.ratios import mean_score
 from sigjax.readers.options import reading
 from sigjax.records import (
@@ -43,7 +43,7 @@ from sigjax.studies.association import shuffled
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import Study, StudyResult, caption, grouped, study_signature, with_adjusted_p
 from sigjax.studies.trials import by_one_metric, check_pair, on_instances, signed_data
-from sigjax.testing.jackknife import two_way_influences
+from sigjax.testing.delta_method import delta_method_influences
 from sigjax.testing.tests import problem_of
 
 if TYPE_CHECKING:
@@ -606,12 +606,12 @@ def _interactions(
 ) -> list[Interaction]:
     names = list(evaluation.systems)
     a, b = ([names.index(name) for name in side] for side in zip(*pairs, strict=True))
-    if (nearer := origins(evaluation)) is not None:
-        evaluation = nearer.deltas
+    if (shift := shifted(evaluation)) is not None:
+        evaluation = shift.deltas
     units, metric = make_units(evaluation), evaluation.metric
     assert isinstance(metric, Metric)
     codes, (num_systems, number, num_stats) = units.strata, units.values.shape
-    moves = two_way_influences(units.unscaled(units.values.astype(float)), np.zeros(number, int), metric.score)[0]
+    moves = delta_method_influences(units.unscaled(units.values.astype(float)), np.zeros(number, int), metric.score)[0]
     moves = (moves[a] - moves[b]).T
     variances, counts = moves.var(axis=0, ddof=1), np.stack([np.ones(number), units.sizes], axis=1)
     by_unit = units.values.swapaxes(0, 1).reshape(number, -1)

@@ -7,8 +7,8 @@ from statistics import NormalDist
 import numpy as np
 
 from sigjax.records import Alternative, InputError, Interval
-from sigjax.testing.jackknife import wilson_interval
-from sigjax.testing.p_values import clopper_pearson
+from sigjax.testing.proportions import wilson_interval
+from sigjax.testing.special import clopper_pearson
 
 _NORMAL = NormalDist()
 PROPORTION_LEVEL = 0.95

@@ -44,7 +44,7 @@ from sigjax.studies.study import (
     table_of,
     unit_of,
 )
-from sigjax.testing.p_values import special
+from sigjax.testing.special import scipy_special
 from sigjax.testing.uncertainty import standard_errors
 
 if TYPE_CHECKING:
@@ -293,7 +293,7 @@ class Power(Study):
         (differ,) = {pilot.differ for pilot in self.pilots if pilot.metric == at.metric}
         if at.test != "permutation" or at.instances < self._fewest or differ == 1.0:
             return False
-        return bool(special().bdtrc(self._fewest - 1, at.instances, differ) < self.target)
+        return bool(scipy_special().bdtrc(self._fewest - 1, at.instances, differ) < self.target)
 
     def _table(self, metric: str, test: Test, spec: str) -> Table:
         header = (
@@ -469,7 +469,7 @@ def _units_until_enough_differ(differ: float, alpha: float, options: PowerOption
     """The fewest units of which enough differ for a permutation test to reject, with the target power."""
     least = fewest_units(alpha, options.alternative)
     sizes = range(least, math.ceil((_TAIL + math.sqrt(least)) ** 2 / differ) + least)
-    return bisect_left(sizes, options.target, key=lambda size: special().bdtrc(least - 1, size, differ)) + least
+    return bisect_left(sizes, options.target, key=lambda size: scipy_special().bdtrc(least - 1, size, differ)) + least
 
 
 def _shown_sizes(needed: Sequence[Needed], pilot: int) -> list[int]:
@@ -718,7 +718,7 @@ def mcnemar_power(instances: int, disagree: float, level: float) -> Callable[[fl
     >>> round(mcnemar_power(6, 1.0, 0.05)(1.0), 6)  # six wins of six
     1.0
     """
-    scipy = special()
+    scipy = scipy_special()
     spread = _TAIL * math.sqrt(instances * disagree * (1.0 - disagree)) + _TAIL**2
     low, high = (max(0, min(instances, round(instances * disagree + sign * spread))) for sign in (-1.0, 1.0))
     decided = np.arange(low, high + 1)
@@ -743,7 +743,7 @@ def mcnemar_power(instances: int, disagree: float, level: float) -> Callable[[fl
 
 def _upper(wins: np.ndarray, trials: np.ndarray, share: float) -> np.ndarray:
     """P(Bin(trials, share) >= wins), elementwise; 0 for more wins than trials."""
-    inside = special().betainc(np.maximum(wins, 1), np.maximum(trials - wins + 1, 1), share)
+    inside = scipy_special().betainc(np.maximum(wins, 1), np.maximum(trials - wins + 1, 1), share)
     return np.where(wins <= 0, 1.0, np.where(wins > trials, 0.0, inside))
 
 

@@ -18,7 +18,7 @@ from sigjax.comparison.checks import baseline_of, check_units, named_errors
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
 from sigjax.formats.reading import are_paths, is_array, read_data
-from sigjax.metrics import evaluation_from_arrays, measured_from, shared_offset
+from sigjax.metrics import evaluation_from_arrays, shared_shift, shifted_by
 from sigjax.metrics.ratios import ACCURACY, mean_score
 from sigjax.readers.join import select
 from sigjax.readers.options import Options, ReadOptions, metric_of_arrays, name_systems, reading, select_systems
@@ -52,18 +52,14 @@ from sigjax.studies.study import (
 )
 from sigjax.studies.tests import ClassicalTest, rank_sum
 from sigjax.studies.trials import by_one_metric, on_instances
+from sigjax.testing.closed import jackknife_intervals
 from sigjax.testing.columns import ColumnsProblem
-from sigjax.testing.jackknife import (
-    degrees_of_freedom,
-    influences,
-    jackknife_intervals,
-    right_or_wrong,
-    skewed_tail,
-    skewness,
-)
-from sigjax.testing.p_values import log_upper
+from sigjax.testing.jackknife import degrees_of_freedom, influences
 from sigjax.testing.permutation import two_sample_test
 from sigjax.testing.problem import SumsProblem
+from sigjax.testing.proportions import right_or_wrong
+from sigjax.testing.skewed_t import skewed_tail, skewness
+from sigjax.testing.special import log_upper
 from sigjax.testing.tests import problem_of
 
 
@@ -156,8 +152,8 @@ def spread_of(
     problem = problem_of(sample, settings, np.zeros((0, 2), np.int32))
     assert isinstance(problem, SumsProblem)
     offset, measured = 0.0, problem
-    if problem.recentred:
-        offset, measured, binary = problem.recentred.offsets[0], problem.recentred.alone, False
+    if problem.shifted:
+        offset, measured, binary = problem.shifted.shifts[0], problem.shifted.alone, False
     elif not binary:
         measured = problem = replace(problem, metric=sample.metric)
     error, low, high = jackknife_intervals(measured, proportions=binary)[0].tolist()
@@ -193,9 +189,9 @@ def _is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float | Non
 
 
 def _distance(problem: SumsProblem, against: float) -> float:
-    if not problem.recentred:
+    if not problem.shifted:
         return problem.hypotheses.scores[0] - against
-    (score,), (offset,) = problem.recentred.alone.hypotheses.scores, problem.recentred.offsets
+    (score,), (offset,) = problem.shifted.alone.hypotheses.scores, problem.shifted.shifts
     return score + float(Fraction(repr(offset)) - Fraction(repr(against)))  # decimals, as they were written
 
 
@@ -265,7 +261,7 @@ def _by_t(problem: SumsProblem, error: float | None, against: float) -> dict[str
     if not error:
         notes = ("a test by t of units that are all alike shows nothing: p is 1",)
         return {"test": "t", "method": "t", "log_p": 0.0, "p_value": 1.0, "notes": notes}
-    moves = influences(problem.recentred.alone if problem.recentred else problem)[0]
+    moves = influences(problem.shifted.alone if problem.shifted else problem)[0]
     skewed, side = float(skewness(moves, np.array(error))), problem.settings.alternative
     p_value = skewed_tail(_distance(problem, against), error, skewed, 0.0, degrees, side, nearer=True)
     log_p = math.log(p_value) if p_value > 0.0 else -math.inf
@@ -584,9 +580,9 @@ def _unpaired_test(
     names: tuple[str, str], of: Mapping[str, EvaluationRecord], settings: Settings, context: Context
 ) -> Unpaired:
     samples = [of[name] for name in names]
-    offset = shared_offset(samples)
+    offset = shared_shift(samples)
     binary = are_binary(samples)
-    near = [measured_from(sample, offset) if offset else sample for sample in samples]
+    near = [shifted_by(sample, offset) if offset else sample for sample in samples]
     both = _both(names, near)
     with named_errors([both], settings):
         problem = SumsProblem.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore

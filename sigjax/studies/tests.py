@@ -21,7 +21,7 @@ from sigjax.exact.lattice import Lattice, NotEligible
 from sigjax.records import Alternative
 from sigjax.records.display import SciPyNames
 from sigjax.resample.units import total, variance
-from sigjax.testing.p_values import binomial_upper, chi_square_tail, normal_tail, t_tail
+from sigjax.testing.special import binomial_upper, chi_square_tail, normal_tail, t_tail
 
 MOST_RANKS = 500
 """Up to this many differences other than 0, the Wilcoxon test is exact (takes some hundredths of a second)."""

@@ -19,7 +19,7 @@ from sigjax.comparison.checks import check_evaluations, check_together, check_un
 from sigjax.comparison.options import CompareOptions
 from sigjax.exact.plans import Plan
 from sigjax.formats.reading import read_data
-from sigjax.metrics import check_score, origins
+from sigjax.metrics import check_score, shifted
 from sigjax.metrics.ratios import mean_score
 from sigjax.readers.options import ReadOptions
 from sigjax.records import (
@@ -91,8 +91,8 @@ def make_pilot(evaluation: EvaluationRecord) -> Pilot:
     metric = evaluation.metric
     if not isinstance(metric, Metric):
         raise InputError(f"a study takes metrics of sums, but {metric.name!r} is computed from all instances at once")
-    if (nearer := origins(evaluation)) is not None:
-        evaluation = nearer.deltas
+    if (shift := shifted(evaluation)) is not None:
+        evaluation = shift.deltas
     units = make_units(evaluation)
     check_units(len(units.strata), "a study")
     check_score(metric, units.unscaled(units.totals))

@@ -57,7 +57,7 @@ class SamplePlan:
     """Which pairs are tested without sampling, and how the function is called."""
 
     function: Function
-    coins: dict[Pair, np.ndarray]
+    differing: dict[Pair, np.ndarray]
     """For each pair tested without sampling, the units that differ."""
     sampled: dict[Pair, NotEligible]
     """For each other pair, why it is sampled."""
@@ -111,16 +111,18 @@ class ColumnsProblem(Problem):
 def planned(problem: ColumnsProblem, *, draws: bool) -> SamplePlan:
     """Plan the permutation test, and the calls of the function; `draws` are bootstrap resamples."""
     settings, permuted = problem.settings, "permutation" in problem.settings.tests
-    coins = {pair: _differing(problem, pair) for pair in problem.hypotheses.pairs if permuted}
-    sampled = {pair: why for pair, units in coins.items() if (why := _why_sampled(problem, pair, len(units)))}
-    calls = sum(2.0 * settings.fixed_resamples if pair in sampled else 2.0 ** len(coins[pair]) for pair in coins)
+    differing = {pair: _differing(problem, pair) for pair in problem.hypotheses.pairs if permuted}
+    sampled = {pair: why for pair, units in differing.items() if (why := _why_sampled(problem, pair, len(units)))}
+    calls = sum(
+        2.0 * settings.fixed_resamples if pair in sampled else 2.0 ** len(differing[pair]) for pair in differing
+    )
     calls += float(_num_draws(problem)) if draws else 0.0
     function = _function(problem, calls)
     a_call = _call_cost(problem, together=function.compiled or function.vectorized)
-    costs = {pair: a_call * 2.0 ** len(units) for pair, units in coins.items() if pair not in sampled}
+    costs = {pair: a_call * 2.0 ** len(units) for pair, units in differing.items() if pair not in sampled}
     sampled |= over_budget(costs, settings)
-    coins = {pair: units for pair, units in coins.items() if pair not in sampled}
-    return SamplePlan(function, coins, sampled, a_call * calls)
+    differing = {pair: units for pair, units in differing.items() if pair not in sampled}
+    return SamplePlan(function, differing, sampled, a_call * calls)
 
 
 def exact_permutation(problem: ColumnsProblem, context: Context) -> Comparisons:
@@ -189,16 +191,16 @@ def _why_sampled(problem: ColumnsProblem, pair: Pair, num_coins: int) -> NotElig
 def _exact(problem: ColumnsProblem, pair: Pair, exchanged: str) -> ExactP:
     """The test of a pair from all swaps of the few units that differ."""
     plan = problem.plan
-    coins = plan.coins[pair]
-    if not coins.size:
+    differing = plan.differing[pair]
+    if not differing.size:
         return ExactP(1.0, 0.0, 0.0, reason=f"the systems are identical{exchanged}")
-    pieces = [scores for _, scores in outcome_scores(plan.function, problem.units, pair, coins)]
+    pieces = [scores for _, scores in outcome_scores(plan.function, problem.units, pair, differing)]
     a, b = np.concatenate(pieces, axis=1)
     check_finite((a - b)[None], [pair])
     # The observed delta as the same program computes it: it is as extreme as itself.
     observed, tolerance = a[:1] - b[:1], np.array([problem.swap_tolerance(pair)])
     criterion = Extreme(observed, tolerance, problem.settings.alternative, problem.settings.mid_p)
-    found = outcomes_p((a - b)[None], criterion, coins.size)
+    found = outcomes_p((a - b)[None], criterion, differing.size)
     first, second = problem.units.columns[list(pair)]
     names = np.array(problem.metric.inputs)[(first != second).any(axis=1)]
     return found._replace(reason=f"few units differ ({', '.join(names)}){exchanged}")

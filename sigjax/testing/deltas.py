@@ -30,7 +30,7 @@ _SECONDS = 1.0
 """Nominal seconds of NumPy per distribution."""
 _EXACT_SECONDS = 0.1
 """Nominal seconds to list all deltas: a million values."""
-_FEW_COINS = 13
+_FEW_DIFFERING = 13
 """Units whose swaps are all tried for a metric that is not a sum."""
 
 
@@ -67,9 +67,9 @@ def null_deltas(problem: Problem) -> DeltaDistribution:
 def _of_columns(problem: ColumnsProblem) -> DeltaDistribution:
     problem = problem.with_resamples(min(_OF_SAMPLES, problem.settings.fixed_resamples))
     plan, every = planned(problem, draws=False), range(problem.settings.fixed_resamples)
-    coins = plan.coins.get((0, 1))
-    if coins is not None and 0 < len(coins) <= _FEW_COINS:
-        pieces = outcome_scores(plan.function, problem.units, (0, 1), coins)
+    differing = plan.differing.get((0, 1))
+    if differing is not None and 0 < len(differing) <= _FEW_DIFFERING:
+        pieces = outcome_scores(plan.function, problem.units, (0, 1), differing)
         half = np.concatenate([scores[0] - scores[1] for _, scores in pieces])
         return DeltaDistribution(np.append(half, -half), np.full(2 * len(half), 0.5 / len(half)), None)
     pieces = swap_scores(plan.function, problem.units, [(0, 1)], problem.settings.seed, every, every)

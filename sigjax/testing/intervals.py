@@ -33,9 +33,11 @@ import numpy as np
 
 from sigjax.records import CORRECTIONS, DESIGNS, Metric, SampleMetric, Settings
 from sigjax.records.settings import DesignMethod, IntervalName
-from sigjax.testing.jackknife import jackknife_intervals, right_or_wrong, two_way_intervals
+from sigjax.testing.closed import jackknife_intervals
 from sigjax.testing.problem import Problem, SumsProblem
+from sigjax.testing.proportions import right_or_wrong
 from sigjax.testing.replicates import Bca, Simultaneous, Studentized
+from sigjax.testing.two_way import two_way_intervals
 from sigjax.testing.uncertainty import Basic, Percentile
 
 

@@ -47,8 +47,9 @@ from sigjax.run.backend import most_bytes
 from sigjax.run.context import Context, Run
 from sigjax.run.costs import CHOSEN_UNIT, SIGN_TEST, Cost
 from sigjax.testing.budget import exact_budget, over_budget
-from sigjax.testing.p_values import Count, exact_columns, montecarlo_p, sampled_columns, sign_ps
+from sigjax.testing.p_values import Count, exact_columns, montecarlo_p, sampled_columns
 from sigjax.testing.problem import EquivalentPairs, NotExact, Pair, SumsProblem, check_finite
+from sigjax.testing.special import sign_ps
 
 STUDENTIZED = "a studentized statistic is sampled"
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from sigjax.metrics import MEAN, Origins, check_score, origins
+from sigjax.metrics import MEAN, Shifted, check_score, shifted
 from sigjax.metrics.ratios import mean_score
 from sigjax.records import DESIGNS, EvaluationRecord, Hint, InputError, Metric, SampleMetric, Settings
 from sigjax.resample.units import Sample, Units, check_steps, make_units, observed_scores
@@ -147,17 +147,17 @@ class Problem(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Recentred:
-    """The systems of a problem with large numbers, each measured from a number of its own."""
+class ShiftedProblem:
+    """The systems of a problem with large numbers, each less by a number of its own."""
 
-    offsets: tuple[float, ...]
+    shifts: tuple[float, ...]
     """[system]."""
     scores: tuple[float, ...]
     """[system]: the scores themselves."""
-    centred: SumsProblem
+    spreads: SumsProblem
     """For the influences of units on deltas: as the problem itself, but for a number taken from each system."""
     alone: SumsProblem
-    """Of the systems alone, each measured from its offset; it tests nothing."""
+    """Of the systems alone, each less by its shift; it tests nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,10 +168,10 @@ class SumsProblem(Problem):
     metric: Metric
     hypotheses: Hypotheses
     settings: Settings
-    recentred: Recentred | None = None
-    """Where numbers are large: units are then measured from origins that all systems share, scores and all."""
-    moved: bool = False
-    """Whether units are measured from origins, these or others."""
+    shifted: ShiftedProblem | None = None
+    """Where numbers are large: units are then less by shifts that all systems share, scores and all."""
+    is_shifted: bool = False
+    """Whether units are shifted, by these numbers or others."""
 
     @classmethod
     def of(cls, units: Units, metric: Metric, members: np.ndarray, settings: Settings) -> Self:
@@ -183,9 +183,9 @@ class SumsProblem(Problem):
         """As `tests.problem_of`."""
         metric = evaluation.metric
         assert isinstance(metric, Metric)
-        if (nearer := origins(evaluation)) is not None:
+        if (shift := shifted(evaluation)) is not None:
             with suppress(InputError):  # one system is far from the others
-                return cls._measured(nearer, members, settings)
+                return cls._of_shifted(shift, members, settings)
         units = make_units(evaluation, settings.design)
         check_steps(evaluation, units)
         check_score(metric, units.unscaled(units.totals))
@@ -196,23 +196,23 @@ class SumsProblem(Problem):
         ):
             metric = replace(metric, bounds=(0.0, 1.0))  # of answers right or wrong
         problem = cls.of(units, metric, members, settings)
-        if nearer is not None or metric.score is not MEAN.score:  # means that are not large have been looked at
+        if shift is not None or metric.score is not MEAN.score:  # means that are not large have been looked at
             check_digits(problem, evaluation.systems)
         return problem
 
     @classmethod
-    def _measured(cls, nearer: Origins, members: np.ndarray, settings: Settings) -> SumsProblem:
+    def _of_shifted(cls, shift: Shifted, members: np.ndarray, settings: Settings) -> SumsProblem:
         """The problem of an evaluation whose numbers are large."""
-        metric, systems = nearer.deltas.metric, nearer.deltas.systems
+        metric, systems = shift.deltas.metric, shift.deltas.systems
         assert isinstance(metric, Metric)
         untested = np.zeros((1, 2), np.int32), replace(settings, test=(), leaderboard=False)
-        alone = replace(cls.of(make_units(nearer.scores, settings.design), metric, *untested), moved=True)
-        centred = cls.of(make_units(nearer.centred, settings.design), metric, members, settings)
-        problem = cls.of(make_units(nearer.deltas, settings.design), metric, members, settings)
-        check_steps(nearer.deltas, problem.units)
+        alone = replace(cls.of(make_units(shift.scores, settings.design), metric, *untested), is_shifted=True)
+        spreads = cls.of(make_units(shift.spreads, settings.design), metric, members, settings)
+        problem = cls.of(make_units(shift.deltas, settings.design), metric, members, settings)
+        check_steps(shift.deltas, problem.units)
         check_digits(problem, systems)
-        numbers = tuple(nearer.offsets.tolist()), tuple(nearer.means.tolist())
-        return replace(problem, recentred=Recentred(*numbers, centred, alone), moved=True)
+        numbers = tuple(shift.shifts.tolist()), tuple(shift.means.tolist())
+        return replace(problem, shifted=ShiftedProblem(*numbers, spreads, alone), is_shifted=True)
 
     def of_pair(self, systems: Pair) -> Self:
         """As `Problem` has it."""
@@ -226,12 +226,12 @@ class SumsProblem(Problem):
     @property
     def observed_scores(self) -> tuple[float, ...]:
         """The score of each system on its own scale, `[system]`."""
-        return self.hypotheses.scores if self.recentred is None else self.recentred.scores
+        return self.hypotheses.scores if self.shifted is None else self.shifted.scores
 
     @property
-    def centred(self) -> SumsProblem:
+    def for_spreads(self) -> SumsProblem:
         """The problem whose influences are those on deltas, however large deltas are."""
-        return self if self.recentred is None else self.recentred.centred
+        return self if self.shifted is None else self.shifted.spreads
 
     @cached_property
     def counted(self) -> EquivalentPairs | None:

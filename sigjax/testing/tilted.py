@@ -2,8 +2,8 @@ r"""Tilted swaps: p of the permutation test far below 1 / (resamples + 1), of an
 
 **Tilts.** With $D_i$ the difference of the outputs of unit i, a swap e, one sign per unit, gives $S = \sum_i e_i D_i$,
 and delta is a function of S. Its slopes g at S = 0 say how much a unit counts, $x_i = g \cdot D_i$, and the sign of
-$D_i$ is chosen so that $x_i \ge 0$. So all of this is a function of the orbit, the same whichever swap was observed:
-swaps turn $D_i$ round and keep the sum of both systems. By the tilt $\theta$, unit i has the sign + with probability
+$D_i$ is chosen so that $x_i \ge 0$. So all of this is the same whichever swap was observed: swaps turn $D_i$
+round and keep the sum of both systems. By the tilt $\theta$, unit i has the sign + with probability
 $1 / (1 + e^{-2 \theta x_i})$. Tilts $\pm\theta_1, \dots, \pm\theta_J$ are a path outwards, to where all signs are
 equal. With $L = \sum e_i x_i$ and Q the equal mixture of the tilts, the weight of a swap is
 
@@ -50,8 +50,8 @@ from sigjax.resample.draws import STREAMS, words
 from sigjax.run.context import Context, ahead, num_cores
 from sigjax.run.costs import TILTED_NUMBER, TILTED_VECTOR, Cost
 from sigjax.testing.budget import exact_budget
-from sigjax.testing.p_values import t_quantile
 from sigjax.testing.problem import Pair, Problem, SumsProblem
+from sigjax.testing.special import t_quantile
 
 _MOST, _FEWEST, _NUMBERS = 512, 64, 2**21
 """Vectors of a pair: as many as the budget and, for many units, so many random numbers allow."""
@@ -77,7 +77,7 @@ _CHUNK = 2**15
 """Numbers that are worked on together, so that they stay in the cache."""
 
 
-def beyond_floor(problem: Problem, sampled: Comparisons, rows: np.ndarray, context: Context) -> Comparisons:
+def importance_sampled(problem: Problem, sampled: Comparisons, rows: np.ndarray, context: Context) -> Comparisons:
     """The columns of the sampled pairs at the positions `rows`, by tilted swaps where no plain one was extreme.
 
     All swaps are plain for metrics that are not sums, and where the settings need them to be. The number of vectors
@@ -99,10 +99,10 @@ def beyond_floor(problem: Problem, sampled: Comparisons, rows: np.ndarray, conte
     two_sided, sign = settings.alternative == "two-sided", -1.0 if settings.alternative == "less" else 1.0
 
     def tilted(pair: Pair) -> tuple[float, float]:
-        orbit, tolerance = Orbit(problem, pair), problem.swap_tolerance(pair)
-        if not orbit.paths or not (two_sided or sign * problem.hypotheses.delta(pair) > tolerance):
+        swaps, tolerance = TiltedSwaps(problem, pair), problem.swap_tolerance(pair)
+        if not swaps.paths or not (two_sided or sign * problem.hypotheses.delta(pair) > tolerance):
             return math.nan, math.nan
-        log_p, error = orbit.p(*uniforms, tolerance)
+        log_p, error = swaps.p(*uniforms, tolerance)
         if not error <= _NOISIEST / math.sqrt(num_vectors):
             return math.nan, math.nan
         return log_p if two_sided else log_p - math.log(2.0), error
@@ -142,7 +142,7 @@ def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarr
     return _logit(numbers[1:, :num_units]), numbers[0, : num_units + 1]
 
 
-class Orbit:
+class TiltedSwaps:
     """All swaps of two systems, of which one is observed: the units on which they differ, and the paths outwards."""
 
     def __init__(self, problem: SumsProblem, pair: Pair) -> None:
@@ -259,10 +259,10 @@ class Orbit:
                 sums[stat] = 2.0 * np.cumsum(steps.reshape(-1, width)[:, :-1], axis=1) - oriented[:, stat].sum()
             logs = path.log_norms - path.thetas * np.tensordot(path.slopes, sums, 1)
             near = logs > faint
-            moved = sums[:, near].T
-            hits = ~(np.abs(self.deltas(moved)) < least_delta)
+            near_sums = sums[:, near].T
+            hits = ~(np.abs(self.deltas(near_sums)) < least_delta)
             of_near = np.full(len(hits), -math.inf)
-            weights = self.log_weights(moved[hits])
+            weights = self.log_weights(near_sums[hits])
             heaviest = max(heaviest, float(weights.max(initial=-math.inf)))
             of_near[hits] = weights - log_tilts
             logs[near] = of_near

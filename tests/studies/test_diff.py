@@ -19,8 +19,8 @@ from sigjax.cli import _run
 from sigjax.guide import markdown
 from sigjax.metrics import MEAN
 from sigjax.records import Interval
-from sigjax.testing.jackknife import tango_interval
-from sigjax.testing.p_values import t_quantile
+from sigjax.testing.proportions import tango_interval
+from sigjax.testing.special import t_quantile
 
 Z = 1.6448536269514722
 

@@ -15,8 +15,8 @@ from scipy.stats import binomtest
 from sigjax import Evaluation, compare
 from sigjax.records import CORRECTIONS, Correction
 from sigjax.records.settings import adjust, log10_adjusted
-from sigjax.testing.p_values import clopper_pearson
 from sigjax.testing.problem import _first_of_each
+from sigjax.testing.special import clopper_pearson
 from sigjax.testing.summaries import bootstrap_exceed
 from sigjax.testing.uncertainty import quantile_levels, quantiles, standard_errors
 

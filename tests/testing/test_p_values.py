@@ -10,7 +10,7 @@ import pytest
 from scipy.special import gammaincinv
 from scipy.stats import beta, binom
 
-from sigjax.testing.p_values import (
+from sigjax.testing.special import (
     binomial_upper,
     chi_square_tail,
     clopper_pearson,

@@ -15,9 +15,9 @@ from sigjax import Evaluation, compare
 from sigjax.comparison.checks import work
 from sigjax.records import Settings
 from sigjax.run.context import Context
-from sigjax.testing.p_values import sign_ps
 from sigjax.testing.permutation import exact_tests
 from sigjax.testing.problem import SumsProblem, pairs_of
+from sigjax.testing.special import sign_ps
 
 
 def expected(ahead, behind, alternative, mid_p):

@@ -1,4 +1,4 @@
-"""Tilted swaps: enumeration of small orbits, exact tests down to 1e-150, and where reports take them."""
+"""Tilted swaps: enumeration of all swaps, exact tests down to 1e-150, and where reports take them."""
 
 import itertools
 import math
@@ -11,15 +11,15 @@ from scipy.stats import binom
 
 from sigjax import Evaluation, InputError, compare, permutation_test
 from sigjax.report.methods import to_methods
-from sigjax.testing.tilted import _NOISIEST, Orbit, draw_uniforms
+from sigjax.testing.tilted import _NOISIEST, TiltedSwaps, draw_uniforms
 
 
-def orbit_of(a, b, score, signs=1):
-    """The orbit of outputs `[unit, stat]`, where the signs `[unit]` of the observed swap are -1 for swapped units."""
+def swaps_of(a, b, score, signs=1):
+    """All swaps of outputs `[unit, stat]`, where the signs `[unit]` of the observed swap are -1 for swapped units."""
     swapped = np.broadcast_to(signs, len(a))[:, None] < 0
     values = np.stack([np.where(swapped, b, a), np.where(swapped, a, b)])
-    case: Any = SimpleNamespace(units=SimpleNamespace(values=values, totals=values.sum(axis=1)), scores=score)
-    return Orbit(case, (0, 1))
+    problem: Any = SimpleNamespace(units=SimpleNamespace(values=values, totals=values.sum(axis=1)), scores=score)
+    return TiltedSwaps(problem, (0, 1))
 
 
 def deltas_of(a, b, score, signs):
@@ -66,9 +66,9 @@ def check_levels(name, alternative, vectors, paths=1, units=8, seeds=3):
     a, b = outputs(name, rng, units), outputs(name, rng, units)
     p_values = []
     for k, signs in enumerate(itertools.product([1.0, -1.0], repeat=units)):
-        orbit = orbit_of(a, b, SCORES[name], signs)
-        assert len(orbit.paths) == paths
-        two_sided = [math.exp(orbit.p(*draw_uniforms(7 * k + seed, vectors, units), 1e-12)[0]) for seed in range(seeds)]
+        swaps = swaps_of(a, b, SCORES[name], signs)
+        assert len(swaps.paths) == paths
+        two_sided = [math.exp(swaps.p(*draw_uniforms(7 * k + seed, vectors, units), 1e-12)[0]) for seed in range(seeds)]
         below = 0.5 if deltas_of(a, b, SCORES[name], np.array(signs)) > 0.0 else 1.0 / min(two_sided)
         p_values += [p * (1.0 if alternative == "two-sided" else below) for p in two_sided]
     p_values = np.array(p_values)
@@ -99,10 +99,10 @@ def test_several_paths_keep_every_level(name, monkeypatch):
 
 
 def test_without_the_vector_of_the_observed_swap_the_level_is_lost(monkeypatch):
-    def not_drawn(orbit, uniforms):
-        return np.log(uniforms[orbit.units] / (1.0 - uniforms[orbit.units]))[None]
+    def not_drawn(swaps, uniforms):
+        return np.log(uniforms[swaps.units] / (1.0 - uniforms[swaps.units]))[None]
 
-    monkeypatch.setattr(Orbit, "_through_observed", not_drawn)
+    monkeypatch.setattr(TiltedSwaps, "_through_observed", not_drawn)
     with pytest.raises((AssertionError, RuntimeWarning)):  # where no vector reaches what was observed, p is 0
         check_levels("bleu", "two-sided", 1)
 
@@ -114,7 +114,7 @@ def test_p_is_that_of_all_swaps(name):
     signs = np.array(list(itertools.product([1.0, -1.0], repeat=12)))
     deltas = deltas_of(a, b, SCORES[name], signs)
     for k in np.argsort(-np.abs(deltas))[[0, 2, 10, 40, 150]]:
-        log_p, error = orbit_of(a, b, SCORES[name], signs[k]).p(*draw_uniforms(2, 1024, 12), 1e-12)
+        log_p, error = swaps_of(a, b, SCORES[name], signs[k]).p(*draw_uniforms(2, 1024, 12), 1e-12)
         exact = np.mean(np.abs(deltas) >= abs(deltas[k]) - 1e-12)
         assert error < 0.05
         assert abs(log_p - math.log(exact)) < 5.0 * error
@@ -159,10 +159,10 @@ def intervals_against_enumeration(name, units, sets, tests=4):
         for rank in np.unique(np.geomspace(1, 0.03 * len(deltas), tests).astype(int) - 1):
             observed = order[rank]
             exact = float(np.mean(deltas >= deltas[observed] - tolerance))
-            orbit = orbit_of(a, b, score, signs[observed])
-            if exact > 0.03 or not orbit.paths:
+            swaps = swaps_of(a, b, score, signs[observed])
+            if exact > 0.03 or not swaps.paths:
                 continue
-            log_p, error = orbit.p(*draw_uniforms(number * 97 + int(rank), 512, units), tolerance)
+            log_p, error = swaps.p(*draw_uniforms(number * 97 + int(rank), 512, units), tolerance)
             if error <= _NOISIEST / math.sqrt(512):
                 apart_by = abs(log_p - math.log(exact))
                 kept, missed, farthest = kept + 1, missed + (apart_by > 1.96 * error + 1e-9), max(farthest, apart_by)
@@ -237,20 +237,20 @@ def test_weights_are_those_of_the_mixture_where_sizes_differ_most():
     for sigma in (1.0, 4.0, 8.0):
         rng = np.random.default_rng(int(sigma))
         a, b = rng.lognormal(sigma=sigma, size=(2, 30, 1))
-        orbit = orbit_of(a, b, lambda s: s[..., 0])
-        (path,) = orbit.paths
+        swaps = swaps_of(a, b, lambda s: s[..., 0])
+        (path,) = swaps.paths
         signs = rng.choice([-1.0, 1.0], (200, 30), p=[0.1, 0.9]) * path.signs
         turned = -2.0 * path.thetas[:, None] * path.effects * signs[:, None]  # [swap, tilt, unit]
         of_tilts = (math.log(2.0) - np.logaddexp(0.0, turned)).sum(axis=2)
         logs = np.logaddexp.reduce(of_tilts, axis=1) - math.log(len(path.thetas))
-        np.testing.assert_allclose(orbit.log_weights(signs @ orbit.apart), -logs, rtol=0, atol=1e-4)
+        np.testing.assert_allclose(swaps.log_weights(signs @ swaps.apart), -logs, rtol=0, atol=1e-4)
 
 
-def test_paths_are_those_of_the_orbit():
+def test_paths_do_not_depend_on_the_observed_swap():
     rng = np.random.default_rng(1)
     a, b = outputs("bleu", rng, 300), outputs("bleu", rng, 300)
     signs = rng.choice([-1.0, 1.0], 300)
-    first, other = orbit_of(a, b, bleu), orbit_of(a, b, bleu, signs)
+    first, other = swaps_of(a, b, bleu), swaps_of(a, b, bleu, signs)
     assert len(first.paths) == len(other.paths)
     for one, two in zip(first.paths, other.paths, strict=True):
         np.testing.assert_array_equal(one.thetas, two.thetas)
@@ -262,21 +262,21 @@ def test_paths_are_those_of_the_orbit():
 def test_weights_are_those_of_the_mixture():
     rng = np.random.default_rng(2)
     a, b = outputs("skewed", rng, 40), outputs("skewed", rng, 40)
-    orbit = orbit_of(a, b, skewed)
-    signs = rng.choice([-1.0, 1.0], (500, len(orbit.units)), p=[0.1, 0.9]) * orbit.paths[0].signs
+    swaps = swaps_of(a, b, skewed)
+    signs = rng.choice([-1.0, 1.0], (500, len(swaps.units)), p=[0.1, 0.9]) * swaps.paths[0].signs
     logs = []
-    for path in orbit.paths:
+    for path in swaps.paths:
         tilts = path.thetas[:, None] * path.effects
         probabilities = 1.0 / (1.0 + np.exp(-2.0 * tilts * signs[:, None]))  # [swap, tilt, unit]
         logs.append(np.logaddexp.reduce(np.log(2.0 * probabilities).sum(axis=2), axis=1) - math.log(len(tilts)))
     expected = math.log(len(logs)) - np.logaddexp.reduce(logs)
-    np.testing.assert_allclose(orbit.log_weights(signs @ orbit.apart), expected, rtol=0, atol=2e-6)
+    np.testing.assert_allclose(swaps.log_weights(signs @ swaps.apart), expected, rtol=0, atol=2e-6)
 
 
 @pytest.mark.parametrize(("units", "ahead"), [(60, 60), (200, 150), (557, 400), (557, 500), (2000, 1250)])
 def test_accuracy_is_exact_to_five_percent(units, ahead):
     a, b = (np.repeat([[k], [1 - k]], [ahead, units - ahead], axis=0) for k in (1, 0))
-    log_p, error = orbit_of(a, b, lambda s: s[..., 0]).p(*draw_uniforms(0, 1024, units), 1e-9)
+    log_p, error = swaps_of(a, b, lambda s: s[..., 0]).p(*draw_uniforms(0, 1024, units), 1e-9)
     exact = binom.logsf(ahead - 1, units, 0.5) + math.log(2.0)
     assert error < 0.03
     assert abs(math.expm1(log_p - exact)) < 0.05
@@ -293,9 +293,9 @@ def test_f1_is_exact_to_five_percent(better, alternative):
         return np.stack([found, found + rng.poisson(1.5 * (1.0 - recall), 600), gold], axis=1)
 
     a, b = system(0.6 + better), system(0.6)
-    orbit = orbit_of(a, b, lambda s: 2.0 * s[..., 0] / (s[..., 1] + s[..., 2]))
+    swaps = swaps_of(a, b, lambda s: 2.0 * s[..., 0] / (s[..., 1] + s[..., 2]))
     exact = permutation_test(a, b, metric="fscore", alternative=alternative)
-    log_p, error = orbit.p(*draw_uniforms(1, 1024, 600), 1e-12)
+    log_p, error = swaps.p(*draw_uniforms(1, 1024, 600), 1e-12)
     log_p -= math.log(2.0) * (alternative != "two-sided")
     assert exact.method == "exact"
     assert error < 0.04
@@ -356,7 +356,7 @@ def test_small_p_agree_with_many_plain_swaps(name):
     signs = rng.choice([-1.0, 1.0], (100_000, 60))
     deltas = np.abs(deltas_of(a, b, SCORES[name], signs))
     observed = int(np.argsort(-deltas)[150])
-    log_p, error = orbit_of(a, b, SCORES[name], signs[observed]).p(*draw_uniforms(3, 1024, 60), 1e-12)
+    log_p, error = swaps_of(a, b, SCORES[name], signs[observed]).p(*draw_uniforms(3, 1024, 60), 1e-12)
     assert error < 0.05
     assert abs(log_p - math.log(151 / 100_000)) < 4.0 * math.hypot(error, 151**-0.5)
 

@@ -1,9 +1,9 @@
-"""Numbers that are large beside their differences, measured from nearer numbers before anything rounds.
+"""Numbers that are large beside their differences, shifted to near 0 before anything rounds.
 
 Time stamps in microseconds differ in their last digits. A double has 16 digits, and what a score loses by rounding is
 relative to the score: too much for the difference of two. But a mean moves with its numbers. With $x_i - o_i c_i$ in
 place of $x_i$, for counts $c_i$, no difference of two scores changes, on any resample, where systems share counts and
-origins $o_i$; and a score becomes less by o where all $o_i$ are o.
+shifts $o_i$; and a score becomes less by o where all $o_i$ are o.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ _ANY = (-math.inf, math.inf)
 """Bounds of scores: others stay where they are."""
 
 
-class Origins(NamedTuple):
-    """An evaluation whose numbers are large, from three kinds of origins."""
+class Shifted(NamedTuple):
+    """An evaluation whose numbers are large, by three kinds of shifts."""
 
     deltas: EvaluationRecord
-    """Every instance measured from a number that all systems share: deltas are those of the evaluation."""
-    centred: EvaluationRecord
+    """Every instance less by a number that all systems share: deltas are those of the evaluation."""
+    spreads: EvaluationRecord
     """The same, with each system less by a number of its own: how deltas vary is as before."""
     scores: EvaluationRecord
-    """Every system measured from a number of its own: scores are less by `offsets`."""
-    offsets: np.ndarray
+    """Every system less by a number of its own: scores are less by `shifts`."""
+    shifts: np.ndarray
     """[system] float64."""
     means: np.ndarray
     """[system] float64: the scores themselves; of whole numbers and decimals rounded once."""
 
 
-def origins(evaluation: EvaluationRecord) -> Origins | None:
-    """An evaluation from nearer origins; None where its numbers are not large, or its score does not move with them.
+def shifted(evaluation: EvaluationRecord) -> Shifted | None:
+    """An evaluation shifted to near 0; None where its numbers are not large, or its score does not move with them.
 
     >>> from sigjax.metrics import evaluation_from_arrays
     >>> evaluation = evaluation_from_arrays({"A": [10**15 + 3, 10**15 + 1], "B": [10**15, 10**15]}, metric="mean")
-    >>> found = origins(evaluation)
-    >>> found.deltas.stats[..., 0].tolist(), found.scores.stats[..., 0].tolist(), found.offsets.tolist()
+    >>> found = shifted(evaluation)
+    >>> found.deltas.stats[..., 0].tolist(), found.scores.stats[..., 0].tolist(), found.shifts.tolist()
     ([[3, 1], [0, 0]], [[1, -1], [0, 0]], [1000000000000002.0, 1000000000000000.0])
     """
     metric = evaluation.metric
@@ -69,21 +69,21 @@ def origins(evaluation: EvaluationRecord) -> Origins | None:
         return None
     values, counts, _ = numbers
     own = _middles(values, counts)
-    nearest = _shared(evaluation, values, counts)
-    nearest = own[:1] * counts if nearest is None else nearest
-    offsets, scores = own[:, 0] / numbers.scale, _subtracted(evaluation, numbers, own * counts)
+    shared = _shared(evaluation, values, counts)
+    shared = own[:1] * counts if shared is None else shared
+    shifts, scores = own[:, 0] / numbers.scale, _subtracted(evaluation, numbers, own * counts)
     if values.dtype.kind == "i" == counts.dtype.kind:
         sums = ((sum(top.tolist()), sum(bottom.tolist())) for top, bottom in zip(values, counts, strict=True))
         means = np.array([float(Fraction(top, bottom * numbers.scale)) for top, bottom in sums])
     else:
-        means = offsets + metric.score(scores.stats.sum(axis=1))
-    left = values - nearest
-    centred = _subtracted(evaluation, numbers, nearest + _middles(left, counts) * counts)
-    return Origins(_subtracted(evaluation, numbers, nearest), centred, scores, offsets, means)
+        means = shifts + metric.score(scores.stats.sum(axis=1))
+    left = values - shared
+    spreads = _subtracted(evaluation, numbers, shared + _middles(left, counts) * counts)
+    return Shifted(_subtracted(evaluation, numbers, shared), spreads, scores, shifts, means)
 
 
 def _shared(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
-    """An origin `[instance]` of what all systems have on an instance, whatever the run; None where counts differ."""
+    """A shift `[instance]` by what all systems have on an instance, whatever the run; None where counts differ."""
     if (counts != (counts[:1] if evaluation.runs is None else 1)).any():
         return None
     place = (len(values) - 1) // 2
@@ -95,22 +95,22 @@ def _shared(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray
     return middle[first][which]
 
 
-def shared_offset(evaluations: Sequence[EvaluationRecord]) -> float:
-    """What all numbers of evaluations by one mean are measured from: near those of one; 0 where none are large.
+def shared_shift(evaluations: Sequence[EvaluationRecord]) -> float:
+    """What all numbers of evaluations by one mean are shifted by: near those of one; 0 where none are large.
 
-    Each can be measured from it without rounding: if one has whole numbers, this is one, too.
+    Each can be shifted by it without rounding: if one has whole numbers, this is one, too.
     """
-    found = (origins(each) for each in evaluations)
-    near = next((float(each.offsets[0]) for each in found if each is not None), 0.0)
+    found = (shifted(each) for each in evaluations)
+    near = next((float(each.shifts[0]) for each in found if each is not None), 0.0)
     numbers = map(_numbers_of, evaluations if near else ())
     coarsest = min((each.scale for each in numbers if each.values.dtype.kind == "i"), default=None)
     return near if coarsest is None else round(near * coarsest) / coarsest
 
 
-def measured_from(evaluation: EvaluationRecord, offset: float) -> EvaluationRecord:
-    """An evaluation by a mean, every number measured from `offset`: one that `origins` or `shared_offset` finds."""
+def shifted_by(evaluation: EvaluationRecord, shift: float) -> EvaluationRecord:
+    """An evaluation by a mean, every number less by `shift`: one that `shifted` or `shared_shift` finds."""
     numbers = _numbers_of(evaluation)
-    step = np.rint(offset * numbers.scale).astype(np.int64) if numbers.values.dtype.kind == "i" else offset
+    step = np.rint(shift * numbers.scale).astype(np.int64) if numbers.values.dtype.kind == "i" else shift
     return _subtracted(evaluation, numbers, step * numbers.counts)
 
 
@@ -154,9 +154,9 @@ def _middles(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.partition(values, place, axis=1)[:, place : place + 1]
 
 
-def _subtracted(evaluation: EvaluationRecord, numbers: _Numbers, origin: np.ndarray) -> EvaluationRecord:
-    """The evaluation with origins `[..., instance]` subtracted from its values."""
-    left = numbers.values - origin
+def _subtracted(evaluation: EvaluationRecord, numbers: _Numbers, shift: np.ndarray) -> EvaluationRecord:
+    """The evaluation with shifts `[..., instance]` subtracted from its values."""
+    left = numbers.values - shift
     stats = evaluation.stats.copy()
     stats[..., 0] = left if numbers.scale == 1 else left / numbers.scale
     return replace(evaluation, stats=stats)

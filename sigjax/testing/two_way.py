@@ -1,0 +1,107 @@
+r"""Two-way intervals, for new units and new runs, where runs are trained models.
+
+x[u, r] is the influence g . s of run r of unit u. Its variance has a part that all runs of a unit share, one that all
+units of a run share, and a rest. With U units and R runs, row sums x[u, .] and column sums x[., r], and sums of squares
+about the means,
+
+    V_units = U / (U - 1) sum_u (x[u, .] - mean)^2       V_rest = UR / ((U - 1) (R - 1)) sum_ur (residual of x[u, r])^2
+    V_runs  = R / (R - 1) sum_r (x[., r] - mean)^2       V = max(V_units + V_runs - V_rest, V_units, V_runs)
+
+V_units and V_runs both contain the rest, so it is subtracted once: the estimate by the method of moments of a linear
+mixed model with crossed random effects. For a delta, x[u, .] are differences, since both systems saw the same units,
+while V_runs and V_rest are those of system a plus those of system b, whose runs are taken to be independent. V_units is
+a sum over strata, each with its own mean and number of units. The interval is score +- t sqrt(V), where t has the
+degrees of freedom of Satterthwaite (1946), V^2 / sum_k V_k^2 / f_k over the parts: U - 1 for the units, R - 1 for the
+runs of each system, and (U - 1) (R - 1) for each rest; but at least the smaller of U - 1 and R - 1, which subtracting
+V_rest may fall short of where units are few. A two-way bootstrap (Owen 2007) has a variance that is (R - 1) / R times
+too small, and no t. References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach and
+Miller (2011), "Robust inference with multiway clustering".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from sigjax.records import Score
+from sigjax.resample.units import Units, total, variance
+from sigjax.testing.delta_method import NO_VARIANCE, delta_method_influences, sample_factors
+from sigjax.testing.joint_level import bonferroni_level
+from sigjax.testing.problem import Pair, SumsProblem, check_finite
+from sigjax.testing.special import t_quantile
+
+
+def two_way_intervals(problem: SumsProblem, joint_pairs: int = 1) -> np.ndarray:
+    """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
+
+    Intervals of `joint_pairs` deltas hold together.
+    """
+    hypotheses, level = problem.hypotheses, problem.settings.level
+    of_systems, of_pairs = two_way_errors(problem.units, problem.metric.score, hypotheses.pairs)
+    check_finite(of_systems[:, :1])
+
+    def around(observed: np.ndarray, found: np.ndarray, level: float) -> np.ndarray:
+        """The t intervals around the observed numbers."""
+        widths = np.array([error * t_quantile(level, freedom) if error else 0.0 for error, freedom in found.tolist()])
+        return np.stack([found[:, 0], observed - widths, observed + widths], axis=1)
+
+    of_deltas = around(hypotheses.deltas, of_pairs, bonferroni_level(level, joint_pairs))
+    return np.concatenate([around(np.array(hypotheses.scores), of_systems, level), of_deltas])
+
+
+@np.errstate(all="ignore")
+def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
+    """Standard errors and their degrees of freedom, `[system, 2]` and `[pair, 2]`; every unit has every run.
+
+    An error is not finite where the slope of the score is not. A standard error of 0 has infinitely many degrees.
+
+    >>> from sigjax import Evaluation
+    >>> from sigjax.resample.units import make_units
+    >>> arrays = {"A": [3, 5, 1, 3], "B": [0, 0, 0, 4]}
+    >>> evaluation = Evaluation.from_arrays(arrays, ids=["x", "x", "y", "y"], runs=[1, 2, 1, 2])
+    >>> both = two_way_errors(make_units(evaluation, "models"), evaluation.metric.score, [(0, 1)])
+    >>> np.concatenate(both).round(6).tolist()
+    [[1.414214, 2.0], [1.0, 1.0], [2.236068, 1.315789]]
+    """
+    assert units.outputs is not None
+    num_runs, strata = int(units.outputs.sizes[0]), units.strata
+    cells = units.unscaled(units.outputs.values.astype(np.float64))
+    found, largest = delta_method_influences(cells, np.repeat(strata, num_runs), score)
+    scale = 2.0 ** math.frexp(float(np.abs(found).max()))[1]  # squares stay within the range of a double
+    table = (found / scale).reshape(len(found), len(strata), num_runs)
+    of_units, (of_runs, of_rest) = total(table), _of_runs(table, strata)
+    freedom = len(strata) - len(np.unique(strata))
+
+    def error(influence: np.ndarray, systems: list[int]) -> tuple[float, float]:
+        runs, rest = of_runs[systems], of_rest[systems]  # and V_units
+        own = float(total(np.square(influence - _stratum_means(influence, strata)) * sample_factors(strata)))
+        square = max(own + runs.sum() - rest.sum(), own, runs.sum())
+        if square <= NO_VARIANCE * (largest[systems].sum() / scale) ** 2:
+            return 0.0, math.inf
+        less = max(freedom, 1)  # with one unit in each stratum, its part is 0
+        spread = own**2 / less + (runs**2).sum() / (num_runs - 1) + (rest**2).sum() / (less * (num_runs - 1))
+        fewest = min(num_runs - 1, less)  # of a part by itself; below it, only because the rest was taken off
+        return math.sqrt(square) * scale, max(float(square**2 / spread), float(fewest))
+
+    of_systems = np.array([error(of_system, [system]) for system, of_system in enumerate(of_units)])
+    return of_systems, np.array([error(of_units[a] - of_units[b], [a, b]) for a, b in pairs]).reshape(-1, 2)
+
+
+def _of_runs(table: np.ndarray, strata: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """V_runs and V_rest `[system]` of influences `[system, unit, run]`."""
+    num_systems, num_units, num_runs = table.shape
+    by_run = table.swapaxes(1, 2)
+    of_runs = total(by_run)
+    within = by_run - (total(table) / num_runs)[:, None]
+    rest = np.square(within - _stratum_means(within, strata)) * sample_factors(strata)
+    factor = num_runs / (num_runs - 1)
+    return num_runs * variance(of_runs), factor * total(rest.reshape(num_systems, num_units * num_runs))
+
+
+def _stratum_means(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
+    """The mean over its stratum of each unit, `[..., unit]`."""
+    ends = np.cumsum(np.bincount(strata))
+    parts = np.split(values, ends[:-1], axis=-1)
+    return np.stack([total(part) / part.shape[-1] for part in parts], axis=-1)[..., strata]
