@@ -440,7 +440,7 @@ def _adjust(
         for test in settings.tests:
             pairs = adjusted_pairs(Comparisons.joined([tables[number][test] for number in family]), settings, steps)
             if len(family) == 1:
-                tables[family[0]][test] = pairs
+                adjusted[family[0]][test] = pairs
                 continue
             start = 0
             for number in family:

@@ -1,11 +1,16 @@
 r"""The best systems while results come in: which may still be among the best, and which may stop?
 
-**The rule.** Let $E_{jk}$ be the evidence that rival j is better than system k (one side, see `eprocess`). If k is a
-best system, no rival is better, so each $E_{jk}$ has mean 1 at most whenever one stops, and so has $E_k$, the mean over
-all rivals. k is dropped, and needs no more results, as soon as $E_k \ge 1 / \alpha$. So a given best system is ever
+**The rule.** Let $E_{jk}$ be the evidence that rival j is better than system k (one side, see `eprocess`). A system k
+is a best one if no rival is ahead of it on a unit with a probability above 1/2, given the size of their difference and
+all that came before. Then each $E_{jk}$ has mean 1 at most whenever one stops, and so has $E_k$, the mean over all
+rivals. k is dropped, and needs no more results, as soon as $E_k \ge 1 / \alpha$. So a given best system is ever
 dropped with probability at most $\alpha$ (Ville 1939), however many systems there are and however they depend on each
 other. Of the best `keep` systems, up to keep - 1 rivals are better than one of them: $E_k$ is then the mean of the
 smallest (systems - keep), which is at most the mean over the rivals that are not better.
+
+**Means.** For answers right or wrong, all differences have one size, so the system with the highest mean is a best one.
+Else it may not be: where few large differences decide (a system is slightly ahead on most instances, and far behind on
+few), the system with the highest mean may be dropped more often.
 
 Evidence from a dropped rival stays as it was. Arnold et al. (2026), "Sequential model confidence sets", arXiv
 2404.18678.
@@ -26,6 +31,7 @@ from sigjax.report.sections import Table
 from sigjax.studies.study import more_in_json
 
 Goal = Literal["pairs", "best"]
+CAUTION = "If few large differences decide the mean, the system with the best mean may be dropped more often."
 _SHOWN = 50
 """Systems in the text."""
 
@@ -96,7 +102,7 @@ def standings_of(
 
 
 def best_words(
-    standings: Sequence[Standing], keep: int, alpha: float, unit: str, *, going_on: bool
+    standings: Sequence[Standing], keep: int, alpha: float, unit: str, *, going_on: bool, binary: bool
 ) -> tuple[str, list[Block], list[Block]]:
     """How many systems are left, sentences on them, and the table with what follows it."""
     left = [each.system for each in standings if each.dropped_at is None]
@@ -110,6 +116,8 @@ def best_words(
         lines.append(f"{'Left' if going_on else 'Not told apart'}: {words.first_of(left, 8)}")
     rate = f"with probability at most {alpha:.3g}, however often you look"
     lines.append(f"A system that is {what} is dropped {rate}.")
+    if not binary:
+        lines.append(f'"Best" means: at least as often ahead as behind, by as much. {CAUTION}')
     lines.append(f"The order of the {unit}s must be random: shuffle what is sorted.")
     shown = standings[:_SHOWN]
     spec, at = words.number_spec([each.delta for each in shown]), f"dropped at{' cluster' * (unit == 'cluster')}"

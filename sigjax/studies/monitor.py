@@ -526,7 +526,8 @@ class Monitor(StudyResult):
         counted = f"{words.count(int(self._state.units.max()), self.unit)}{most}"
         if self.goal == "best":
             made = {"goal": "best", "keep": self.keep, "alpha": self.alpha, "largest": self.largest}
-            said, lines, table = best_words(self.standings, self.keep, self.alpha, self.unit, going_on=not self.stop)
+            how = {"going_on": not self.stop, "binary": self.binary}
+            said, lines, table = best_words(self.standings, self.keep, self.alpha, self.unit, **how)
             verdict = f"{'Stop' if self.stop else 'Go on'} after {counted}: {said}."
             lines += [*self._waits(), "", *table, "", signature_line(study="monitor", **made)]
             return Document("Monitor", counted, verdict, lines)
@@ -765,8 +766,10 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         goal=options.goal,
         keep=options.keep,
     )
-    if seen is not None and (other := [name for name in _MADE if getattr(seen, name) != getattr(chosen, name)]):
-        raise InputError(f"{os.fspath(kept or '')}: has other {other[0]} than these files; give another file")
+    if seen is not None and (other := [name for name in _MADE[::-1] if getattr(seen, name) != getattr(chosen, name)]):
+        what = "systems than these files; a system that stopped keeps its column, with empty cells"
+        what = what if other[-1] == "systems" else f"{other[0]} than is asked for"
+        raise InputError(f"{os.fspath(kept or '')}: has other {what}; or give another file")
     seen, rows = seen or chosen, list(map(evaluation.systems.index, there))
     values = values[rows]
     present = np.ones(values.shape, bool) if evaluation.present is None else evaluation.present[rows]

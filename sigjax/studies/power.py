@@ -17,7 +17,8 @@ import sigjax.studies.trials as trials
 from sigjax.comparison.analysis import run_variances
 from sigjax.comparison.compare import compare
 from sigjax.formats.reading import read_data
-from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings, Test
+from sigjax.metrics.ratios import ACCURACY
+from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Metric, Settings, Test
 from sigjax.records.options import check, option, same, takes
 from sigjax.report.document import Block, Document
 from sigjax.report.plots import GREY, set_words
@@ -451,8 +452,16 @@ def _needed(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, optio
     """What each test needs to find the difference: enough units, and enough that differ."""
     if options.detect is None:
         return
-    alpha, ratio = settings.alpha / options.pairs, observed.standard_error / options.detect
-    variance = ratio * ratio * len(pilot.units.strata)  # if the difference is 1
+    alpha, ratio, least = settings.alpha / options.pairs, observed.standard_error / options.detect, 0.0
+    low, high = pilot.metric.bounds if isinstance(pilot.metric, Metric) else (-math.inf, math.inf)
+    most, such = high - low, f"scores from {low:g} to {high:g}"
+    if pilot.metric.name == ACCURACY.name and (pilot.units.sizes == 1).all():
+        # Of answers right or wrong, a smaller difference than that of the pilot varies more.
+        most, such = observed.differ, "one system alone is right on that share of the instances"
+        least = observed.differ / options.detect**2 - 1.0
+    if options.detect > most:
+        raise InputError(f"{Hint('detect')}: {options.detect:g} cannot be: expected at most {most:.4g} ({such})")
+    variance = max(ratio * ratio * len(pilot.units.strata), least)  # if the difference is 1
     if variance > _BEYOND:
         raise InputError(f"{Hint('detect')}: {options.detect:g} needs more than {_BEYOND:,} instances")
     for test in settings.tests:
@@ -664,6 +673,10 @@ def planned_power(options: PlannedPowerOptions) -> PlannedPower:
             "" if accuracy is None else f" (independent systems: {2.0 * accuracy * (1.0 - accuracy):.2g}, others less)"
         )
         raise InputError(f"give {Hint('disagree')}, the share of instances on which one system alone is right{about}")
+    if not 0.0 < disagree <= 1.0:
+        raise InputError(
+            f"{Hint('disagree')} must be a share of the instances, above 0 and at most 1, got {disagree:g}"
+        )
     if accuracy is not None and disagree > 2.0 * accuracy + 1e-12:
         raise InputError(
             f"disagree: systems that are right on {accuracy:g} of the instances at most disagree on at most "

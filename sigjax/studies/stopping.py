@@ -18,7 +18,7 @@ from sigjax.records.options import check, option, same, takes
 from sigjax.report.document import Block, Document
 from sigjax.report.plots import BLUE, GREY, set_words
 from sigjax.run.context import progress_bar
-from sigjax.studies.best import Goal
+from sigjax.studies.best import CAUTION, Goal
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
 from sigjax.studies.monitor import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions
 from sigjax.studies.study import PANEL, Study, in_units, study_signature
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _STEPS = 50
-RATES: dict[Goal, str] = {"pairs": "", "best": "probability that a given best system is dropped"}
+RATES: dict[Goal, str] = {"pairs": "", "best": "probability that a best system is dropped (see help best)"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +99,8 @@ class Stopping(Study):
         if self.left is not None:
             best = "the best system" if self.found == 1 else f"the best {self.found} systems"
             found = f"it keeps {best} in {self.kept:.0%} of the orders, and leaves {self.left:.3g} on average"
+            if (self.kept or 0.0) < 1.0 - 2.0 * self.alpha:
+                found = f"warning: {found}. {CAUTION}"
             event, settled = "the first system is dropped", "a system that is dropped is dropped"
         size = f"{words.metric_title(self.metric)} on {in_units(self)}, {words.count(len(self.systems), 'system')}"
         lines: list[Block] = [

@@ -591,7 +591,7 @@ def test_growing_logs_give_what_one_monitor_gives(tmp_path, capsys):
         assert json.loads((tmp_path / "out.json").read_text())["pairs"][0]["settled_at"] == (watch.pairs[0].settled_at)
     assert watch.stop
     assert sigjax.monitor(log, read={"metric": "accuracy"}, checkpoint=state).pairs == watch.pairs
-    with pytest.raises(InputError, match="has other correction"):
+    with pytest.raises(InputError, match="has other correction than is asked for"):
         sigjax.monitor(log, read={"metric": "accuracy"}, checkpoint=state, correction="holm")
 
 
