@@ -526,8 +526,8 @@ class Monitor(StudyResult):
         counted = f"{words.count(int(self._state.units.max()), self.unit)}{most}"
         if self.goal == "best":
             made = {"goal": "best", "keep": self.keep, "alpha": self.alpha, "largest": self.largest}
-            how = {"going_on": not self.stop, "binary": self.binary}
-            said, lines, table = best_words(self.standings, self.keep, self.alpha, self.unit, **how)
+            of = (self.keep, self.alpha, self.unit)
+            said, lines, table = best_words(self.standings, *of, going_on=not self.stop, binary=self.binary)
             verdict = f"{'Stop' if self.stop else 'Go on'} after {counted}: {said}."
             lines += [*self._waits(), "", *table, "", signature_line(study="monitor", **made)]
             return Document("Monitor", counted, verdict, lines)

@@ -143,6 +143,8 @@ class PowerAt:
 class Needed:
     """How many instances a test needs to find a true difference with the target power, by the normal approximation.
 
+    For answers right or wrong, the power of the permutation test is summed up to 100,000 instances (`planned_power`).
+
     Attributes:
         difference: the true difference.
         instances: number of instances (of units, where there are clusters or runs); None where the pilot cannot tell,
@@ -444,8 +446,8 @@ def power(data: Any, options: PowerOptions) -> Power:
     )
 
 
-_MOST_DRAWN, _BEYOND = 20_000, 10**15
-"""Units of a test set that is simulated unasked; a number of instances that nobody has."""
+_MOST_DRAWN, _MOST_EXACT, _BEYOND = 20_000, 10**5, 10**15
+"""Units of a test set that is simulated unasked, or whose power is summed; a number of instances that nobody has."""
 
 
 def _needed(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions) -> Iterator[Needed]:
@@ -455,7 +457,7 @@ def _needed(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, optio
     alpha, ratio, least = settings.alpha / options.pairs, observed.standard_error / options.detect, 0.0
     low, high = pilot.metric.bounds if isinstance(pilot.metric, Metric) else (-math.inf, math.inf)
     most, such = high - low, f"scores from {low:g} to {high:g}"
-    if pilot.metric.name == ACCURACY.name and (pilot.units.sizes == 1).all():
+    if is_answers := pilot.metric.name == ACCURACY.name and bool((pilot.units.sizes == 1).all()):
         # Of answers right or wrong, a smaller difference than that of the pilot varies more.
         most, such = observed.differ, "one system alone is right on that share of the instances"
         least = observed.differ / options.detect**2 - 1.0
@@ -469,7 +471,12 @@ def _needed(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, optio
         if observed.standard_error:
             how = (alpha, options.target, options.alternative)
             (number,) = instances_needed(np.array([variance]), 1.0, *how).tolist()
-            if test == "permutation" and observed.differ < 1.0:
+            if (
+                test == "permutation" and is_answers and number <= _MOST_EXACT
+            ):  # one side is half of two, but for p near 1
+                level = alpha if options.alternative == "two-sided" else min(2.0 * alpha, 1.0)
+                number = _instances_to_detect(options.detect, options.target, observed.differ, (0.0, most), level)
+            elif test == "permutation" and observed.differ < 1.0:
                 number = max(number, _units_until_enough_differ(observed.differ, alpha, options))
         yield Needed(observed.metric, test, options.detect, number)
 
@@ -690,7 +697,9 @@ def planned_power(options: PlannedPowerOptions) -> PlannedPower:
     ends = (0.0, disagree)
     if accuracy is not None:
         ends = max(0.0, disagree - 2.0 * (1.0 - accuracy)), min(disagree, 2.0 * accuracy - disagree)
-    needed = None if options.detect is None else _instances_to_detect(options, disagree, ends, level)
+    needed = (
+        None if options.detect is None else _instances_to_detect(options.detect, options.target, disagree, ends, level)
+    )
     sizes = sorted(options.instances or ([needed] if needed else _USUAL_SIZES))
     points = tuple(PlannedAt(size, _detectable(size, disagree, ends, level, options.target)) for size in sizes)
     signature = study_signature(
@@ -708,9 +717,8 @@ _USUAL_SIZES = [100, 200, 500, 1000, 2000, 5000, 10_000]
 _MOST_PLANNED = 10_000_000
 
 
-def _instances_to_detect(options: PlannedPowerOptions, disagree: float, ends: tuple[float, float], level: float) -> int:
+def _instances_to_detect(detect: float, target: float, disagree: float, ends: tuple[float, float], level: float) -> int:
     """The first number of instances, by halving, with which the power is the target; one fewer has less."""
-    detect, target = options.detect or 0.0, options.target
     if not ends[0] <= detect <= ends[1]:
         differ = f"systems that disagree so differ by {ends[0]:.6g} to {ends[1]:.6g}"
         raise InputError(f"{Hint('detect')}: {differ}, got {detect:g}; give a smaller difference")

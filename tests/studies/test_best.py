@@ -206,3 +206,36 @@ def test_the_command_and_its_replay(tmp_path, capsys):
     assert (study.found, study.kept, study.left) == (1, 1.0, 1.0)
     assert study.needed < 0.3
     assert "it keeps the best system in 100% of the orders, and leaves 1 on average" in str(study)
+
+
+def test_where_few_large_differences_decide_the_mean_it_is_said_that_the_best_mean_may_be_dropped():
+    """A is .50 on all instances; B is .40 on most and 1.56 on few: best by the mean, not by signs."""
+    rng = np.random.default_rng(8)
+    scores = {"A": rng.normal(0.5, 0.02, 300).round(3), "B": np.where(rng.random(300) < 0.88, 0.4, 1.56)}
+    study = sigjax.studies.stopping(sigjax.read(scores), goal="best", orders=20, progress=False)
+    assert study.kept < 0.9
+    assert "warning: it keeps the best system in" in str(study)
+    monitor = Monitor("AB", goal="best", largest=300)
+    monitor.update(scores)
+    assert "the system with the best mean may be dropped more often" in " ".join(str(monitor).split())
+    sure = Monitor("AB", goal="best", binary=True)
+    sure.update([[1, 0], [0, 1]])
+    assert "may be dropped more often" not in " ".join(str(sure).split())
+
+
+def test_a_system_that_stopped_keeps_its_column_with_empty_cells(tmp_path):
+    rows = [(f"q{i}", 1, 0, i % 2) for i in range(40)]
+    head, kept = ["id", "a", "b", "c"], tmp_path / "k.json"
+
+    def table(name, columns, rows):
+        lines = ["\t".join(head[:1] + [head[k] for k in columns]), *("\t".join(map(str, row)) for row in rows)]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+        return tmp_path / name
+
+    how = {"read": {"metric": "accuracy"}, "goal": "best", "largest": 100, "checkpoint": kept}
+    first = sigjax.monitor(table("1.tsv", (1, 2, 3), rows), **how)
+    assert first.needed == ()
+    with pytest.raises(InputError, match="has other systems than these files; a system that stopped keeps its column"):
+        sigjax.monitor(table("2.tsv", (1, 3), [(name, a, c) for name, a, _, c in rows]), **how)
+    with pytest.raises(InputError, match="has other goal than is asked for"):
+        sigjax.monitor(table("1.tsv", (1, 2, 3), rows), **how | {"goal": "pairs"})

@@ -369,3 +369,25 @@ def test_no_difference_is_detectable_where_too_few_units_would_differ(differ, si
         assert stats.binom.sf(5, needed, differ / 100) >= 0.8 > stats.binom.sf(5, needed - 1, differ / 100)
     else:
         assert "The pilot cannot tell: its difference is the same on every instance" in alone.headline
+
+
+@pytest.mark.parametrize(("alone", "detect"), [(182, 0.05), (182, 0.3), (60, 0.1)])
+def test_what_a_pilot_of_answers_that_differ_much_needs_is_what_the_exact_test_needs(alone, detect):
+    """A smaller difference than that of the pilot varies more: disagreement - difference^2."""
+    answers = {"A": [1] * alone + [0] * (300 - alone), "B": [0] * 300}
+    study = sigjax.power(sigjax.read(answers, metric="accuracy"), detect=detect, repetitions=100, progress=False)
+    exact = sigjax.studies.planned_power(disagree=alone / 300, detect=detect).needed
+    assert study.needed[0].instances == exact
+
+
+def test_differences_that_cannot_be_are_not_detected():
+    answers = sigjax.read({"A": [1] * 30 + [0] * 70, "B": [0] * 100}, metric="accuracy")
+    for detect in (5, 0.31):
+        with pytest.raises(InputError, match=r"cannot be: expected at most 0.3 \(one system alone is right"):
+            sigjax.power(answers, detect=detect, repetitions=100)
+    labels = [i // 4 for i in range(40)]
+    clustered = sigjax.Evaluation.from_arrays({"A": [1, 0] * 20, "B": [0, 0] * 20}, metric="accuracy", clusters=labels)
+    with pytest.raises(InputError, match=r"5 cannot be: expected at most 1 \(scores from 0 to 1\)"):
+        sigjax.power(clustered, detect=5, repetitions=100)
+    with pytest.raises(InputError, match="disagree must be a share of the instances, above 0 and at most 1, got 1.2"):
+        sigjax.studies.planned_power(disagree=1.2, detect=0.1)
