@@ -27,11 +27,13 @@ from sigjax.studies.battles import BattlesOptions
 from sigjax.studies.classical import ClassicalOptions
 from sigjax.studies.flips import FlipsOptions, SlicesOptions
 from sigjax.studies.gains import GainsOptions
+from sigjax.studies.monitor import MonitorOptions
 from sigjax.studies.power import PlannedPowerOptions
 from sigjax.studies.samples import OneSampleOptions, UnpairedOptions
 
 ROOT = pathlib.Path(sigjax.__file__).parent
 RECORDS = (
+    MonitorOptions,  # first: --keep of others is another
     ClassicalOptions,
     PlannedPowerOptions,
     FlipsOptions,
