@@ -626,9 +626,10 @@ class Monitor(StudyResult):
             digests = state["ids"].values()
             labels = [held["unit"], *held["waiting"], *state["ids"], *state["clusters"]]
             shapes = (monitor._columns.shape, monitor._of_systems.shape)
+            finite = np.isfinite(columns).all() and np.isfinite(of_systems).all()
             if not all(isinstance(label, str) for label in labels) or not all(map(_DIGEST.fullmatch, digests)):
                 raise ValueError
-            if (columns.shape, of_systems.shape) != shapes or not np.isfinite([columns.sum(), of_systems.sum()]).all():
+            if (columns.shape, of_systems.shape) != shapes or not finite:
                 raise ValueError
             monitor._columns[:], monitor._of_systems[:] = columns, of_systems
             monitor.unit, monitor.waiting = held["unit"], tuple(held["waiting"])
@@ -767,9 +768,10 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         keep=options.keep,
     )
     if seen is not None and (other := [name for name in _MADE[::-1] if getattr(seen, name) != getattr(chosen, name)]):
-        what = "systems than these files; a system that stopped keeps its column, with empty cells"
-        what = what if other[-1] == "systems" else f"{other[0]} than is asked for"
-        raise InputError(f"{os.fspath(kept or '')}: has other {what}; or give another file")
+        what = f"{other[0]} than is asked for; give another file"
+        if other[-1] == "systems":
+            what = "systems than these files; a system that stopped keeps its column, with empty cells"
+        raise InputError(f"{os.fspath(kept or '')}: has other {what}")
     seen, rows = seen or chosen, list(map(evaluation.systems.index, there))
     values = values[rows]
     present = np.ones(values.shape, bool) if evaluation.present is None else evaluation.present[rows]

@@ -471,9 +471,8 @@ def _needed(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, optio
         if observed.standard_error:
             how = (alpha, options.target, options.alternative)
             (number,) = instances_needed(np.array([variance]), 1.0, *how).tolist()
-            if (
-                test == "permutation" and is_answers and number <= _MOST_EXACT
-            ):  # one side is half of two, but for p near 1
+            if test == "permutation" and is_answers and number <= _MOST_EXACT:
+                # One side at a level is two sides at twice the level, but for the tail that is not asked for.
                 level = alpha if options.alternative == "two-sided" else min(2.0 * alpha, 1.0)
                 number = _instances_to_detect(options.detect, options.target, observed.differ, (0.0, most), level)
             elif test == "permutation" and observed.differ < 1.0:
