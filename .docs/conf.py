@@ -105,7 +105,7 @@ CONTENTS: Mapping[str, Mapping[str, Sequence[str]]] = {
         ),
         "Runs, agents, judges": ("runs", "trials", "judges", "arena", "data-sets"),
         "Plan, stop, compute": ("size", "stopping", "best", "long-runs", "gpu", "distributed"),
-        "Other questions": ("margin", "one-system", "other-instances", "deciding", "regressions"),
+        "Other questions": ("margin", "one-system", "other-instances", "deciding", "instances", "regressions"),
         "Publish": ("reporting", "leaderboard"),
     },
     "Understand": {
@@ -198,7 +198,7 @@ def public() -> dict[str, dict[str, object]]:
 TASKS: Mapping[str, Sequence[str]] = {
     "Read": ("reading", "doctor", "evaluation", "metric", "table", "evidence", "sigjax"),
     "Compare": ("compare", "equivalence", "samples", "classical", "tests", "association", "comparison", "settings"),
-    "Plan": ("power", "audit"),
+    "Plan": ("power", "audit", "items"),
     "Watch": ("monitor",),
     "Report": ("report", "diff"),
     "Research": ("rank", "battles", "flips", "gains", "rl", "stopping"),

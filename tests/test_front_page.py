@@ -206,6 +206,19 @@ def test_the_source_distribution_has_all_that_tests_read():
     assert {name.partition("/")[0] for name in listed.stdout.splitlines()} - always == included
 
 
+def test_the_recipe_of_conda_has_the_requirements_of_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    recipe = (ROOT / ".github" / "conda-forge" / "recipe.yaml").read_text(encoding="utf-8")
+    run = re.findall(r"^    - (.*)$", recipe.partition("\n  run:\n")[2].partition("\n\n")[0], re.M)
+    assert run[1:] == [re.sub(r"(?=>=)", " ", each) for each in project["project"]["dependencies"]]
+    assert f'python_min: "{project["project"]["requires-python"].removeprefix(">=")}"' in recipe
+    assert f'version: "{sigjax.__version__}"' in recipe
+    (command,) = project["project"]["scripts"].items()
+    assert f"- {' = '.join(command)}\n" in recipe
+    host = recipe.partition("\n  host:\n")[2].partition("\n  run:\n")[0]
+    assert all(f"- {name}\n" in f"{host}\n" for name in project["build-system"]["requires"])
+
+
 def test_figures_name_scripts_that_exist():
     text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     assert all((ROOT / name).exists() for name in re.findall(r"benchmarks/[a-z0-9_/]+\.py", text))

@@ -28,6 +28,7 @@ from sigjax.studies.audit import AuditedTest, ErrorRate
 from sigjax.studies.diff import Change, ChangedDecision
 from sigjax.studies.flips import Flip, Flips, Interaction, SliceDelta, Slices, WithoutTop
 from sigjax.studies.gains import Gains, GainsAt, PairGain
+from sigjax.studies.items import Item, Items, Neighbours
 from sigjax.studies.power import PilotDelta, PowerAt
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
@@ -176,6 +177,7 @@ RECORDS = [ClassicalTests, Comparison, Evaluation, Metric, Report, SampleMetric,
 RESULTS = [sigjax.Audit, AuditedTest, ErrorRate, sigjax.Equivalence, PilotDelta, sigjax.Power, PowerAt]
 RESULTS += [Gains, GainsAt, PairGain]
 RESULTS += [sigjax.Diff, Change, ChangedDecision, Flips, Flip, WithoutTop, Slices, SliceDelta, Interaction]
+RESULTS += [Items, Item, Neighbours]
 
 
 PLAIN = {"a", "b", "metric", "test", "score_a", "score_b", "delta", "num_instances", "lower_is_better", "signature"}

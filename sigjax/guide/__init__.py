@@ -39,6 +39,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "reporting",
         "regressions",
         "deciding",
+        "instances",
         "own-metric",
         "own-format",
         "long-runs",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sigjax.studies.flips import flips as flips
     from sigjax.studies.flips import slices as slices
     from sigjax.studies.gains import gains as gains
+    from sigjax.studies.items import items as items
     from sigjax.studies.monitor import monitor as monitor
     from sigjax.studies.power import planned_power as planned_power
     from sigjax.studies.power import power as power
@@ -146,6 +147,12 @@ _ALL = (
         "slices",
         "The same comparison in every slice (`--by FIELD`), and does the difference change from slice to slice?",
         module="flips",
+        alone=False,
+    ),
+    _study(
+        "items",
+        "Are the questions any good: which look mis-keyed, which separate no systems, what do they resolve?",
+        "By the results of three systems or more: item-rest correlations, reliability (KR-20), neighbours by rank.",
         alone=False,
     ),
     _study(

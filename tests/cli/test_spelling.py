@@ -27,6 +27,7 @@ from sigjax.studies.battles import BattlesOptions
 from sigjax.studies.classical import ClassicalOptions
 from sigjax.studies.flips import FlipsOptions, SlicesOptions
 from sigjax.studies.gains import GainsOptions
+from sigjax.studies.items import ItemsOptions
 from sigjax.studies.monitor import MonitorOptions
 from sigjax.studies.power import PlannedPowerOptions
 from sigjax.studies.samples import OneSampleOptions, UnpairedOptions
@@ -37,6 +38,7 @@ RECORDS = (
     ClassicalOptions,
     PlannedPowerOptions,
     FlipsOptions,
+    ItemsOptions,
     Output,
     Division,
     BattlesOptions,
