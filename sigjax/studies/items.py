@@ -142,7 +142,7 @@ class Items(Study):
         target: this power.
         orders: how many orders were drawn for p; None where all were listed.
         correction: how p is adjusted over instances.
-        level: of the interval; instances with an adjusted p below 1 - level look mis-keyed.
+        confidence_level: of the interval; instances with an adjusted p below 1 - level look mis-keyed.
         notes: what a reader of the numbers should know.
         signature: one line that reproduces the numbers.
         binary: whether all results are right or wrong.
@@ -170,7 +170,7 @@ class Items(Study):
     target: float
     orders: int | None
     correction: PValueCorrection
-    level: float
+    confidence_level: float
     notes: tuple[str, ...]
     signature: str
     binary: bool
@@ -191,7 +191,7 @@ class Items(Study):
     @property
     def mis_keyed(self) -> tuple[Item, ...]:
         """The suspects with an adjusted p below 1 - level."""
-        alpha = round(1.0 - self.level, 12)
+        alpha = round(1.0 - self.confidence_level, 12)
         return tuple(one for one in self.suspects if one.p_adjusted is not None and one.p_adjusted < alpha)
 
     @property
@@ -244,7 +244,7 @@ class Items(Study):
         shown = self.suspects[: min(most, max(_FIRST, len(self.mis_keyed)) if most == _SHOWN else most)]
         if not shown:
             return ["Better systems do better on every instance that separates systems."]
-        alpha, spec = round(1.0 - self.level, 12), words.number_spec([one.score for one in shown])
+        alpha, spec = round(1.0 - self.confidence_level, 12), words.number_spec([one.score for one in shown])
         format_p, more = partial(words.format_p, threshold=alpha), len(self.suspects) - len(shown)
         columns = {
             "instance": [one.id for one in shown],
@@ -411,7 +411,7 @@ def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
     shares[alike] = 0.0
     binary = bool(np.isin(evaluation.stats[..., 0], (0.0, 1.0)).all())
     all_right = alike & (not binary or means == 1.0)
-    reliability = _reliability(scores, unit, settings.level)
+    reliability = _reliability(scores, unit, settings.confidence_level)
     better = 1.0 if metric.higher_is_better else -1.0
     order = np.argsort(-better * totals, kind="stable")
     neighbours, detectable = _neighbours(scores[order] * better / sizes.sum(), unit, options, settings.alpha)
@@ -443,7 +443,7 @@ def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
         target=options.target,
         orders=options.resamples if drawn else None,
         correction=options.correction,
-        level=settings.level,
+        confidence_level=settings.confidence_level,
         notes=(*evaluation.notes, *_notes(scores[:, tested], options, settings, drawn=drawn)),
         signature=study_signature(
             "items", options, metric=metric.name, show=None, n=options.resamples if drawn else None,
