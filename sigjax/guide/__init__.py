@@ -38,6 +38,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "other-instances",
         "reporting",
         "regressions",
+        "integrations",
         "deciding",
         "instances",
         "own-metric",
