@@ -290,8 +290,8 @@ def test_every_command_of_the_readme_runs_as_written(tmp_path):
 @pytest.mark.parametrize("topic", [topic for topic in TOPICS if "```bash" in SOURCES[topic]])
 def test_every_command_of_a_page_runs_on_the_examples(topic, tmp_path):
     """What a page shows is in the output."""
-    if topic in ("arena", "distributed", "gpu", "judges", "other-instances", "trials"):
-        pytest.skip("of files that are not among the examples; distributed: tests/run/test_shards.py")
+    if topic in ("arena", "distributed", "gpu", "integrations", "judges", "other-instances", "trials"):
+        pytest.skip("of files that are not among the examples; distributed: run/test_shards.py; integrations/")
     blocks = re.findall(r"^```(bash|text)\n(.*?)^```$", SOURCES[topic], re.DOTALL | re.MULTILINE)
     script = "\n".join(text for kind, text in blocks if kind == "bash")
     folder = tmp_path / "examples"

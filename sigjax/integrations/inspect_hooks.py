@@ -8,6 +8,7 @@ more is compared when the run ends, and the report is written; of several tasks,
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,16 +18,22 @@ from sigjax.integrations import report_path, write_report
 
 def write_reports(logs: Iterable[Any], path: Path) -> dict[Path, str]:
     """Compare the models on each task of Inspect's logs: what the command says, by the report that it writes."""
+    from inspect_ai.log import read_eval_log, write_eval_log  # pyright: ignore[reportMissingImports]
+
     tasks: dict[str, dict[str, str]] = {}
     for log in logs:
         if log.status == "success" and log.location:
-            tasks.setdefault(log.eval.task, {})[log.eval.model] = log.location.removeprefix("file://")
+            tasks.setdefault(log.eval.task, {})[log.eval.model] = log.location
     tasks = {task: of_model for task, of_model in tasks.items() if len(of_model) > 1}
     said = {}
     for task, of_model in tasks.items():
         named = re.sub(r"[^A-Za-z0-9_-]+", "-", task)
         file = path if len(tasks) == 1 else path.with_suffix(f".{named}{path.suffix}")
-        said[file] = write_report(list(of_model.values()), file)
+        with tempfile.TemporaryDirectory() as folder:  # a log may be packed as only newer Pythons can read
+            files = [Path(folder) / f"{number}.json" for number in range(len(of_model))]
+            for location, copy in zip(of_model.values(), files, strict=True):
+                write_eval_log(read_eval_log(location), str(copy), format="json")
+            said[file] = write_report(files, file)
     return said
 
 

@@ -315,7 +315,7 @@ def test_the_harness_stops_as_soon_as_it_is_decided(tmp_path, monkeypatch, capsy
     wanted = random.Random(1).sample(range(NUMBER), NUMBER)[: len(asked["good"])]
     monitor = sigjax.Monitor([*RIGHT], binary=True, largest=NUMBER, goal=goal)
     monitor.update({name: [is_right(name, i) for i in wanted] for name in RIGHT})
-    assert str(monitor) == said.out.rstrip("\n")
+    assert str(monitor).strip() == said.out.strip()
 
 
 @pytest.mark.filterwarnings("ignore")
