@@ -47,7 +47,7 @@ def test_answers(no_regression):
 def run_plugin(folder, right, *options, strict=False):
     (folder / "test_it.py").write_text(TEST.replace("STRICT", str(strict)))
     (folder / "right.json").write_text(json.dumps(right))
-    plugin = ("-p", "sigjax.integrations.pytest_plugin", "-p", "no:cacheprovider")
+    plugin = ("-p", "no:sigjax", "-p", "sigjax.integrations.pytest_plugin", "-p", "no:cacheprovider")
     return run(sys.executable, "-m", "pytest", "-q", *plugin, *options, cwd=folder)
 
 
