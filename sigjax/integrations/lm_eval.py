@@ -4,7 +4,7 @@
         --metric acc --goal best --step 25
 
 `evaluate` does the same for models that are made already. Each step asks the models that are still needed for the same
-questions, in an order drawn at random, through `lm_eval.simple_evaluate(samples=...)`.
+questions, in an order drawn at random, through `simple_evaluate(samples=...)`.
 """
 
 from __future__ import annotations

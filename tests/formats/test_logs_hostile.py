@@ -151,5 +151,5 @@ def test_a_packing_that_this_python_lacks_is_named(tmp_path):
             other[found.start() + offset] = 99
     (tmp_path / "a.eval").write_bytes(other)
     (tmp_path / "b.eval").write_bytes(logs.inspect_zip(logs.inspect(B)))
-    with pytest.raises(InputError, match=r"a.eval: is packed by a method .* inspect log convert --to json"):
+    with pytest.raises(InputError, match=r"a.eval: is packed by a method .* with inspect log convert"):
         read(tmp_path / "a.eval", tmp_path / "b.eval", reader="inspect")
