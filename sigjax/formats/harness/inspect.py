@@ -145,8 +145,8 @@ def read_members(file: str, data: bytes, choose: Callable[[str], bool]) -> Itera
             raise
         if isinstance(error, NotImplementedError):  # Inspect takes zstandard, which zipfile knows since Python 3.14
             raise InputError(
-                f"{file}: is packed by a method that this Python cannot read (Python 3.14 can); write the log as .json, "
-                "with inspect log convert"
+                f"{file}: is packed by a method that this Python cannot read (Python 3.14 can); write the log as "
+                ".json, with inspect log convert"
             ) from None
         raise InputError(f"{file}: damaged or locked zip archive ({error}); write the log again, as .json") from None
 
