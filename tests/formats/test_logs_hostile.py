@@ -1,8 +1,10 @@
 """Logs that cannot be used: one clear line that names the file and the place, and nothing is executed or unpacked."""
 
+import io
 import json
 import re
 import zipfile
+import zlib
 
 import logs
 import pytest
@@ -144,7 +146,7 @@ def test_a_member_gives_no_more_than_it_declares(tmp_path):
 
 
 def test_a_packing_that_this_python_lacks_is_named(tmp_path):
-    """Method 99, which no Python has; Inspect packs by 93 (zstandard), which Pythons before 3.14 lack as well."""
+    """Method 99, which no Python has."""
     other = bytearray(logs.inspect_zip(logs.inspect(A)))
     for magic, offset in ((b"PK\x01\x02", 10), (b"PK\x03\x04", 8)):
         for found in re.finditer(re.escape(magic), bytes(other)):
@@ -153,3 +155,36 @@ def test_a_packing_that_this_python_lacks_is_named(tmp_path):
     (tmp_path / "b.eval").write_bytes(logs.inspect_zip(logs.inspect(B)))
     with pytest.raises(InputError, match=r"a.eval: is packed by a method .* with inspect log convert"):
         read(tmp_path / "a.eval", tmp_path / "b.eval", reader="inspect")
+
+
+def zstandard(content, change=0):
+    """An archive with the same members, packed by zstandard as Inspect packs them since 2026."""
+    pyarrow = pytest.importorskip("pyarrow")
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(made, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, bytes(pyarrow.compress(old.read(name), codec="zstd", asbytes=True)))
+        true = {name: (zlib.crc32(old.read(name)) ^ change, len(old.read(name))) for name in old.namelist()}
+    packed = bytearray(made.getvalue())
+    for magic, offset, length in ((b"PK\x01\x02", 10, 46), (b"PK\x03\x04", 8, 30)):
+        for found in re.finditer(re.escape(magic), bytes(packed)):
+            name = next(n for n in true if packed[found.start() + length :].startswith(n.encode()))
+            at = found.start() + offset
+            packed[at : at + 2] = (93).to_bytes(2, "little")
+            packed[at + 6 : at + 10] = true[name][0].to_bytes(4, "little")
+            packed[at + 14 : at + 18] = true[name][1].to_bytes(4, "little")
+    return bytes(packed)
+
+
+def test_archives_packed_by_zstandard_are_read(tmp_path):
+    """With pyarrow or the package zstandard; Python 3.14 reads them by itself."""
+    for name, values in (("a", A), ("b", B)):
+        plain = logs.inspect_zip(logs.inspect(values))
+        (tmp_path / f"{name}.eval").write_bytes(plain)
+        (tmp_path / f"{name}z.eval").write_bytes(zstandard(plain))
+    plain, packed = (read(*(tmp_path / f"{name}{end}.eval" for name in "ab")) for end in ("", "z"))
+    assert (plain.stats == packed.stats).all()
+    assert plain.ids == packed.ids
+    (tmp_path / "bz.eval").write_bytes(zstandard(logs.inspect_zip(logs.inspect(B)), change=1))
+    with pytest.raises(InputError, match="bz.eval: damaged or locked zip archive"):
+        read(*(tmp_path / f"{name}z.eval" for name in "ab"))

@@ -12,6 +12,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from typing import Any
 
 from sigjax.formats.harness import Sample, harness
@@ -32,6 +33,8 @@ FORMAT = harness(
     folder="*.eval|*.json",
     tasks=True,
 )
+_ZSTANDARD = 93
+"""Its number among the methods of zip archives."""
 _WHOLE = ("header.json", "reductions.json")
 _MEMBER = re.compile(r"samples/.*\.json", re.DOTALL)
 _READ = ("id", "epoch", "scores", "metadata")
@@ -139,16 +142,47 @@ def read_members(file: str, data: bytes, choose: Callable[[str], bool]) -> Itera
                 raise InputError(f"{file}: {len(data)} bytes unpack to more than {limit}: this is not a log")
             # No member gives more than the size it declares: zipfile stops there, and its checksum is then wrong.
             for member in chosen:
-                yield member.filename, archive.read(member)
+                yield member.filename, _unpacked(archive, member)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        if isinstance(error, NotImplementedError):  # Inspect takes zstandard, which zipfile knows since Python 3.14
+        if isinstance(error, NotImplementedError):
             raise InputError(
-                f"{file}: is packed by a method that this Python cannot read (Python 3.14 can); write the log as "
-                ".json, with inspect log convert"
+                f"{file}: is packed by a method that this Python cannot read (install zstandard, or take Python "
+                "3.14); or write the log as .json, with inspect log convert"
             ) from None
         raise InputError(f"{file}: damaged or locked zip archive ({error}); write the log again, as .json") from None
+
+
+def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """The content of a member, also if it is packed by zstandard, which zipfile reads since Python 3.14 only."""
+    try:
+        return archive.read(member)
+    except NotImplementedError:
+        if member.compress_type != _ZSTANDARD:
+            raise
+    raw = copy(member)
+    raw.compress_type, raw.file_size, raw.CRC = zipfile.ZIP_STORED, member.compress_size, None  # pyright: ignore
+    content = _zstandard(archive.read(raw), member.file_size)
+    if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
+        raise zipfile.BadZipFile(f"Bad CRC-32 for file {member.filename!r}")
+    return content
+
+
+def _zstandard(packed: bytes, size: int) -> bytes:
+    """At most `size` bytes of what zstandard has packed, by the package of that name (Inspect has it) or pyarrow."""
+    try:
+        from zstandard import ZstdDecompressor, ZstdError  # pyright: ignore
+    except ImportError:
+        try:
+            from pyarrow import decompress  # pyright: ignore
+        except ImportError:
+            raise NotImplementedError from None
+        return decompress(packed, decompressed_size=size, codec="zstd", asbytes=True)
+    try:
+        return ZstdDecompressor().stream_reader(packed, read_across_frames=True).read(size)
+    except ZstdError as error:
+        raise zipfile.BadZipFile(str(error)) from None
 
 
 LOG = Log(results=_results, must_agree={"reduction over epochs": "score them with one rule"})
