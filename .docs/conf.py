@@ -105,9 +105,16 @@ CONTENTS: Mapping[str, Mapping[str, Sequence[str]]] = {
         ),
         "Runs, agents, judges": ("runs", "trials", "judges", "arena", "data-sets"),
         "Plan, stop, compute": ("size", "stopping", "best", "long-runs", "gpu", "distributed"),
-        "Other questions": ("margin", "one-system", "other-instances", "deciding", "instances"),
+        "Other questions": (
+            "margin",
+            "one-system",
+            "other-instances",
+            "deciding",
+            "instances",
+            "regressions",
+            "integrations",
+        ),
         "Publish": ("reporting", "leaderboard"),
-        "Continuous integration": ("regressions", "integrations"),
     },
     "Understand": {
         "": ("guide/p-values", "guide/exact", "guide/intervals", "guide/corrections", "guide/designs"),
