@@ -55,6 +55,8 @@ _SHOWN, _FIRST = 12, 5
 """Rows and names that a text shows; suspicious instances that it shows even if none is significant."""
 _NUMBERS = 2**22
 """Statistics in memory at a time."""
+_FIRST_LOOK, _ENOUGH = 2_000, 200
+"""After so many orders, an instance stops of which so many go as badly with the rest."""
 _ROUNDING = 2.0**-40
 """Relative error of a sum of products, which counts as a tie."""
 
@@ -107,7 +109,8 @@ class Neighbours:
     Attributes:
         delta: how much better the first one is, always at least 0.
         standard_error: of delta.
-        detectable: the smallest true difference of theirs that a test of the pair alone detects with the target power.
+        detectable: the smallest true difference of theirs that a test of the pair alone detects with the target power;
+            None if all instances differ alike.
         needed: units (instances, or clusters) that detect a true difference as large as delta; None for equal scores.
         q: units of this test set / needed; 0 for equal scores.
     """
@@ -116,7 +119,7 @@ class Neighbours:
     b: str
     delta: float
     standard_error: float
-    detectable: float
+    detectable: float | None
     needed: int | None
     q: float
 
@@ -137,10 +140,10 @@ class Items(Study):
         generalizability: the same with clusters as units of error; equal to it without clusters.
         interval: of the generalizability.
         dependability: the coefficient of scores, not of ranks: differences in difficulty count as error.
-        detectable: median of the smallest true differences that neighbours' tests detect with the target power.
+        detectable: median of the smallest true differences that neighbours' tests detect; None if no pair has any.
         detectable_of_all: the same with p adjusted over all pairs of systems (Bonferroni).
         target: this power.
-        orders: how many orders were drawn for p; None where all were listed.
+        orders: how many orders were drawn for small p; None where all were listed.
         correction: how p is adjusted over instances.
         confidence_level: of the interval; instances with an adjusted p below 1 - level look mis-keyed.
         notes: what a reader of the numbers should know.
@@ -165,8 +168,8 @@ class Items(Study):
     generalizability: float | None
     interval: Interval | None
     dependability: float | None
-    detectable: float
-    detectable_of_all: float
+    detectable: float | None
+    detectable_of_all: float | None
     target: float
     orders: int | None
     correction: PValueCorrection
@@ -206,7 +209,7 @@ class Items(Study):
     @property
     def headline(self) -> str:
         """How many instances look broken, how many separate nothing, the reliability and the resolution."""
-        number, broken, spec = words.count(self.num_instances, "instance"), len(self.mis_keyed), words.number_spec
+        number, broken = words.count(self.num_instances, "instance"), len(self.mis_keyed)
         text = f"{broken:,} of {number} {'looks' if broken == 1 else 'look'} mis-keyed"
         if not broken:
             text = f"None of {number} is significantly mis-keyed"
@@ -218,7 +221,9 @@ class Items(Study):
         if self.generalizability is not None:
             text += f". Reliability {self.generalizability:.2f}"
             text += f" {words.format_interval(self.interval, '.2f')}" if self.interval else ""
-        found = f"{self.detectable:{spec([self.detectable])}} or more"
+        if self.detectable is None:
+            return f"{text}."
+        found = f"{self.detectable:{words.number_spec([self.detectable])}} or more"
         return f"{text}. A pair of neighbours needs a true difference of {found} (power {words.percent(self.target)})."
 
     def document(self) -> Document:
@@ -259,7 +264,7 @@ class Items(Study):
         columns |= {name: [texts[places[one.id]] for one in shown] for name, texts in self.texts.items()}
         names = (0, *range(len(columns) - len(self.texts), len(columns)))
         tested = sum(one.p_value is not None for one in self.items)
-        drawn = "all orders" if self.orders is None else words.count(self.orders, "order")
+        drawn = "all orders" if self.orders is None else f"up to {words.count(self.orders, 'order')}"
         over = f"adjusted by {CORRECTIONS[self.correction].title} over {words.count(tested, 'instance')}"
         return [
             "Weaker systems do better on these instances. Check their answer keys first:",
@@ -277,13 +282,13 @@ class Items(Study):
             "better": [one.a for one in shown],
             "next": [one.b for one in shown],
             "delta": [f"{one.delta:{spec}}" for one in shown],
-            "detectable": [f"{one.detectable:{spec}}" for one in shown],
+            "detectable": [words.format_number(one.detectable, spec) for one in shown],
             f"{self._unit}s needed": [words.format_number(one.needed, ",d") for one in shown],
             "q": [f"{one.q:.2f}" for one in shown],
         }
         enough, pairs = sum(one.q >= 1.0 for one in self.neighbours), math.comb(len(self.systems), 2)
         beside = words.count(len(self.neighbours), "pair")
-        of_all = f"{self.detectable_of_all:{words.number_spec([self.detectable_of_all])}}"
+        of_all = words.format_number(self.detectable_of_all, words.number_spec([self.detectable_of_all]))
         return [
             f"This test set is large enough for {enough:,} of {beside} of neighbours:",
             Table.of(columns, names=(0, 1), optional=("detectable",)),
@@ -486,8 +491,10 @@ def mis_keyed_p(
 ) -> tuple[np.ndarray, bool]:
     """The share of orders of each column of scores `[system, instance]` that go with the rest as badly, or worse.
 
-    And whether orders were drawn for some instances; then p = (exceed + 1) / (resamples + 1). Columns that hold the
-    same values, in whatever order, share their orders: for right or wrong answers, one product for each number of
+    And whether orders were drawn for some instances; then p = (exceed + 1) / (orders + 1). An instance whose p is above
+    0.1 after 2,000 orders needs no more of them. That keeps p valid: below 0.1 it is the p of all orders or larger, and
+    above, p of 2,000 orders alone is as small wherever this p is (Besag and Clifford 1991). Columns that hold the same
+    values, in whatever order, share their orders: for right or wrong answers, one product for each number of
     systems that are right.
 
     >>> scores = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
@@ -500,12 +507,10 @@ def mis_keyed_p(
         return np.ones(0), False
     kinds, kind_of = np.unique(np.sort(scores, axis=0), axis=1, return_inverse=True)
     listing = lru_cache(None)(lambda *counts: all_assignments(np.array(counts)))
-    p_values, to_draw = np.ones(scores.shape[1]), list[tuple[np.ndarray, np.ndarray]]()
+    p_values, to_draw, drawn = np.ones(scores.shape[1]), list[tuple[np.ndarray, np.ndarray]](), False
     for kind in range(kinds.shape[1]):
-        members, (levels, counts) = (
-            np.flatnonzero(kind_of.ravel() == kind),
-            np.unique(kinds[:, kind], return_counts=True),
-        )
+        members = np.flatnonzero(kind_of.ravel() == kind)
+        levels, counts = np.unique(kinds[:, kind], return_counts=True)
         listed = listing(*counts.tolist())
         if listed is None:
             to_draw.append((members, kinds[:, kind]))
@@ -515,18 +520,22 @@ def mis_keyed_p(
                 part = levels[listed[start : start + step]]
                 exceed += (part @ rest[:, members] <= limits[members]).sum(axis=0)
             p_values[members] = exceed / len(listed)
-    if to_draw:
-        exceed = np.zeros(scores.shape[1], np.int64)
+    exceed, drawn_before = np.zeros(scores.shape[1], np.int64), 0
+    for total in dict.fromkeys((min(_FIRST_LOOK, resamples), resamples)):
+        if not to_draw:
+            break
         step = max(1, _NUMBERS // (len(scores) + max(len(members) for members, _ in to_draw)))
-        for start in range(0, resamples, step):
-            rows = np.arange(start, min(start + step, resamples))
+        for start in range(drawn_before, total, step):
+            rows = np.arange(start, min(start + step, total))
             orders = shuffled(np.arange(len(scores)), STREAMS["labels"].keys(seed, rows))
             for members, own in to_draw:
                 exceed[members] += (own[orders] @ rest[:, members] <= limits[members]).sum(axis=0)
             advance(int(rows[-1]) + 1)
         for members, _ in to_draw:
-            p_values[members] = (exceed[members] + 1.0) / (resamples + 1.0)
-    return p_values, bool(to_draw)
+            p_values[members] = (exceed[members] + 1.0) / (total + 1.0)
+        going_on = [(members[exceed[members] < _ENOUGH], own) for members, own in to_draw]
+        to_draw, drawn_before, drawn = [(members, own) for members, own in going_on if members.size], total, True
+    return p_values, drawn
 
 
 def _moves(scores: np.ndarray, totals: np.ndarray) -> np.ndarray:
@@ -584,7 +593,7 @@ def _error(deviations: np.ndarray, unit: np.ndarray) -> float:
 
 def _neighbours(
     parts: np.ndarray, unit: np.ndarray, options: ItemsOptions, alpha: float
-) -> tuple[list[tuple[Any, ...]], tuple[float, float]]:
+) -> tuple[list[tuple[Any, ...]], tuple[float | None, float | None]]:
     """Records of pairs of neighbours, and the median detectable difference, alone and for all pairs of systems.
 
     `parts` `[system, instance]` add up to the scores, the best system first.
@@ -596,15 +605,19 @@ def _neighbours(
     units, pairs = int(unit.max()) + 1, math.comb(len(parts), 2)
     centred = differences - deltas[:, None] / parts.shape[1]
     errors = np.sqrt([_error(row[None], unit) for row in centred])
+    errors = np.where(errors <= slack, 0.0, errors)
     detect = partial(detectable_effect, power=options.target, alternative="two-sided")
-    middle = float(np.median(errors))
     rows = list[tuple[Any, ...]]()
     for delta, error in zip(deltas.tolist(), errors.tolist(), strict=True):
         needed = None
         if delta > 0.0:
             variance = np.array([units * error**2])
             needed = int(instances_needed(variance, delta, alpha, options.target, "two-sided")[0])
-        rows.append((delta, error, detect(error, alpha), needed, units / needed if needed else 0.0))
+        found = detect(error, alpha) if error > 0.0 else None
+        rows.append((delta, error, found, needed, units / needed if needed else 0.0))
+    if not errors.any():
+        return rows, (None, None)
+    middle = float(np.median(errors[errors > 0.0]))
     return rows, (detect(middle, alpha), detect(middle, alpha / pairs))
 
 

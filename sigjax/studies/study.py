@@ -40,8 +40,8 @@ _SHORT = {"read": "only", "resamples": "n", "alternative": "alt", "confidence_le
 _USUAL = frozenset(
     "a b id part slice system winner loser name other null metric test by claim margin against alpha instances size "
     "low high score old new delta change gain interval_low interval_high limits_low limits_high rate power detectable "
-    "threshold pairs tests statistic p_value p_adjusted settled_at better needed found kept saved holds verdict "
-    "wins_elsewhere text".split()
+    "threshold pairs tests statistic correlation p_value p_adjusted moves settled_at better needed found kept saved holds "
+    "verdict wins_elsewhere text".split()
 )
 """The columns of data frames that most people use."""
 

@@ -181,6 +181,16 @@ def test_instances_that_separate_nothing_are_named():
     assert "No system solves" in str(result)
 
 
+def test_pairs_whose_instances_all_differ_alike_have_no_detectable_difference():
+    values = np.zeros((4, 12), int)
+    values[0] = 1
+    result = audit(values)
+    assert [one.detectable for one in result.neighbours] == [None] * 3
+    assert (result.detectable, result.detectable_of_all) == (None, None)
+    assert "needs a true difference" not in result.headline
+    assert str(result)
+
+
 def test_lower_is_better_changes_the_order_alone():
     values = np.random.default_rng(3).integers(0, 9, (6, 20))
     up, down = audit(values, metric="mean"), audit(values, metric=replace(MEAN, higher_is_better=False))
@@ -224,6 +234,29 @@ def test_planted_keys_are_found():
     assert str(result).startswith("5 of 200 instances look mis-keyed")
     first = audit(answers(20, 200, 4, broken=5), resamples=2_000).suspects[:5]
     assert len({one.id for one in first} & found) >= 3
+
+
+def test_an_instance_whose_p_is_large_after_2000_orders_needs_no_more():
+    values = answers(40, 30, 3, broken=3).astype(float)
+    totals = values.sum(axis=1)
+    short, long = (mis_keyed_p(values, totals, number, 5)[0] for number in (2_000, 20_000))
+    done = short > 0.1
+    assert done.any()
+    assert not done.all()
+    assert np.array_equal(short[done], long[done])
+    assert np.allclose(long[~done] * 20_001, (long[~done] * 20_001).round())
+    assert (long[~done] < short[~done] + 0.03).all()
+
+
+@pytest.mark.slow
+def test_p_are_valid_at_every_level_though_some_stop_early():
+    rng, found = np.random.default_rng(4), []
+    for board in range(150):
+        values = (rng.random((30, 40)) < 0.5).astype(float)
+        found += [mis_keyed_p(values, values.sum(axis=1), 4_000, board)[0]]
+    for level in (0.01, 0.05, 0.0995, 0.1, 0.11, 0.2, 0.5):
+        shares = (np.array(found) <= level).mean(axis=1)
+        assert shares.mean() <= level + 3.5 * shares.std() / math.sqrt(150)
 
 
 @pytest.mark.slow
