@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.cli import _run
-from sigjax.report.plots import TWO_COLUMNS
+from sigjax.report.panels import TWO_COLUMNS
 from sigjax.studies import gains
 from sigjax.studies.formulas import paired_proportion
 
