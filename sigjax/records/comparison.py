@@ -406,9 +406,18 @@ class Columns:
             return tables[0]
         return cls({name: Column.joined([table.column(name) for table in tables]) for name in tables[0]._columns})
 
-    def with_columns(self, columns: Mapping[str, Column]) -> Self:
+    def with_columns(self, columns: Mapping[str, Column] | Columns) -> Self:
         """The same rows with these columns, too, or in place of those that they have."""
-        return type(self)({**self._columns, **columns})
+        return type(self)({**self._columns, **(columns._columns if isinstance(columns, Columns) else columns)})
+
+    def with_rows(self, rows: np.ndarray, columns: Columns) -> Self:
+        """The same rows with other values in some of their columns, for the rows at these indices."""
+        rest = np.delete(np.arange(len(self)), rows)
+        order = np.argsort(np.concatenate([rest, rows]))
+        others = self.at(rest)
+        return self.with_columns(
+            {name: Column.joined([others.column(name), each]).at(order) for name, each in columns._columns.items()}
+        )
 
     def only(self, names: Iterable[str]) -> Self:
         """The same rows with these columns alone."""
@@ -440,6 +449,10 @@ class Columns:
     def at(self, rows: Any) -> Self:
         """Some of the rows: indices, a mask, or a slice."""
         return type(self)({name: column.at(rows) for name, column in self._columns.items()})
+
+    def has_method(self, name: str) -> np.ndarray:
+        """Which pairs `[pair]` were tested by this method."""
+        return self._columns["method"].mapped(lambda method: method == name)
 
     def records(self, kind: type[Any]) -> Iterator[Any]:
         """The rows as records, whose fields are columns."""
@@ -482,10 +495,6 @@ class Comparisons(Columns, Sequence[Comparison]):
     def of_values(cls, values: Mapping[str, Sequence[Any]]) -> Comparisons:
         """The sequence of these values of each field, as records have them."""
         return cls({name: Column.of(values[name], FIELDS[name]) for name in FIELDS if name in values})
-
-    def has_method(self, name: str) -> np.ndarray:
-        """Which pairs `[pair]` were tested by this method."""
-        return self._columns["method"].mapped(lambda method: method == name)
 
     def groups(self) -> dict[tuple[str, Test], Comparisons]:
         """The comparisons of each metric and test; those that follow each other are views of the columns."""
