@@ -12,9 +12,9 @@ from sigjax.records.options import option, values
 from sigjax.report.data import report_fields
 from sigjax.report.report import Report
 from sigjax.report.together import together
-from sigjax.studies.diff import DiffOptions, VerifyOptions, metrics_of
-from sigjax.studies.diff import diff as run_diff
-from sigjax.studies.diff import verify as run_verify
+from sigjax.studies.changes import DiffOptions, VerifyOptions, metrics_of
+from sigjax.studies.changes import diff as run_diff
+from sigjax.studies.changes import verify as run_verify
 
 DIFFERENT = 3
 """The exit code of `verify` where something differs."""

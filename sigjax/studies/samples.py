@@ -41,7 +41,6 @@ from sigjax.report.sections import Table
 from sigjax.resample.units import make_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
-from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import (
     StudyRows,
@@ -51,6 +50,7 @@ from sigjax.studies.study import (
     with_adjusted_p,
 )
 from sigjax.studies.tests import ClassicalTest, rank_sum
+from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import by_one_metric, on_instances
 from sigjax.testing.closed import jackknife_intervals
 from sigjax.testing.columns import ColumnsProblem

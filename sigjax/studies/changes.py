@@ -42,9 +42,9 @@ from sigjax.report.words import DASH, count, first_of, format_interval, format_p
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
 from sigjax.run.shards import data_hash, difference
-from sigjax.studies.equivalence import equivalence
-from sigjax.studies.flips import Flips, FlipsOptions, flips_of, instance_names
 from sigjax.studies.study import StudyResult
+from sigjax.studies.subsets import Flips, FlipsOptions, flips_of, instance_names
+from sigjax.studies.tost import equivalence
 from sigjax.testing.proportions import wilson_interval
 from sigjax.testing.special import t_quantile
 from sigjax.testing.tests import problem_of

@@ -31,8 +31,8 @@ from sigjax.run.backend import Backend, Kernel, choose_backend, compiled, on_all
 from sigjax.run.context import ahead, gib, num_cores
 from sigjax.run.costs import RIGHT_OR_WRONG_PRODUCT
 from sigjax.run.loops import WORDS, differing, look_up, map_items, scan, slice_at
-from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import StudyResult, more_in_json, study_signature
+from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import by_one_metric
 from sigjax.testing.permutation import settled_signs
 from sigjax.testing.proportions import wilson_interval
