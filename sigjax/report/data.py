@@ -466,10 +466,7 @@ def _of_settings() -> dict[str, Any]:
 def _within(annotation: Any, about: Option) -> Any:
     if get_origin(annotation) in (Union, UnionType):
         return reduce(or_, [_within(member, about) for member in get_args(annotation)])
-    if annotation is int:
-        return Annotated[int, Bounds(least=about.least, most=about.most)]
-    ends = {name: end for name in ("above", "below") if abs(end := getattr(about, name)) != float("inf")}
-    return Annotated[float, Bounds(**ends)] if annotation is float else annotation
+    return Annotated[annotation, Bounds(**about.bounds(annotation))] if annotation in (int, float) else annotation
 
 
 def _object(types: dict[str, Any], optional: Iterable[str] = ()) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from sigjax.records import (
     SampleMetric,
     Test,
 )
-from sigjax.records.options import option, same, takes, values
+from sigjax.records.options import check, option, same, takes, values
 from sigjax.report import Report
 from sigjax.report.data import PAIR_KEYS
 from sigjax.report.document import Block, Document
@@ -317,7 +317,7 @@ class ClassicalOptions:
         group="Main options",
     )
     folds: int | None = option(
-        None, "Number of folds of each repetition; default: as many as there are labels.", group="Main options"
+        None, "Number of folds of each repetition; default: as many as there are labels.", group="Main options", least=2
     )
     confidence_level: float = same(CompareOptions, "confidence_level")
     resamples: Resamples = same(CompareOptions, "resamples")
@@ -360,6 +360,7 @@ def classical_tests(*data: Any, options: ClassicalOptions) -> ClassicalTests | R
         >>> round(result["two-sample t"].statistic * result.factor, 6) == round(result["paired t"].statistic, 6)
         True
     """
+    check(options)
     evaluation = _systems(data, options)
     if options.design == "folds" or len(evaluation.systems) > 2:
         _refuse_ignored(evaluation, options)
