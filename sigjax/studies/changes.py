@@ -304,7 +304,7 @@ def _paired(pair: EvaluationRecord, tail: float) -> Interval | None:
         (one,) = equivalence(pair, margin=1.0, confidence_level=1.0 - tail)
     except InputError:
         return None
-    return None if one.method == "wide-t" and one.standard_error == 0.0 else one.interval
+    return None if one.method == "conservative-t" and one.standard_error == 0.0 else one.interval
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -514,7 +514,7 @@ def test_scores_that_no_interval_fits_are_refused(score):
     with pytest.raises(InputError, match=r"systems, entry [12]: 'interval_kind' is 'wilson', of scores from 0 to 1"):
         Report.from_json(json.dumps(report))
     for system in report["systems"]:
-        system |= {"interval_kind": "skew-t", "interval": [-1e308, 1e308]}
+        system |= {"interval_kind": "hall-t", "interval": [-1e308, 1e308]}
     changed = Report.from_json(json.dumps(report))
     if abs(score) > 2:
         with pytest.raises(InputError, match="are too large for limits; rescale them"):
