@@ -90,9 +90,9 @@ class Comparison(SciPyNames, OtherNames, Brief):
             together with others (`joint_pairs`). None as above, for "auto" and "simultaneous" where no stratum has two
             units, for "bca" where all replicates lie on one side of delta, and for "studentized" where many have
             no variance.
-        interval_kind: the kind of the interval: the one asked for, and for "auto" and "simultaneous" "tango" (answers
-            right or wrong), "conservative-t" or "percentile"; see `compare`. For "auto" and deltas that hold together it is
-            "simultaneous" in place of "percentile". None where there is no interval.
+        interval_kind: the kind of the interval: the requested one; for "auto" and "simultaneous" it is "tango" (answers
+            right or wrong), "conservative-t" or "percentile", see `compare`. For "auto" and joint intervals of deltas
+            "simultaneous" takes the place of "percentile". None if there is no interval.
         joint_pairs: how many deltas, this one included, have intervals that hold together at the report's level; 1
             where the interval is for this pair alone. For "auto" and "two-way" the pairs whose p-values are adjusted
             together, if the correction bounds the family-wise error: each interval in closed form is then at the level

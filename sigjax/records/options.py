@@ -38,6 +38,8 @@ from typing import (
 
 import numpy as np
 
+StrPath = str | os.PathLike[str]
+"""The path of a file."""
 COMMAND = "sigjax compare"
 LISTS = frozenset(("ignore", "input", "only", "systems"))
 """Options that take a list of names in Python."""

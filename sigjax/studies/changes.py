@@ -189,13 +189,13 @@ class Diff(StudyResult):
         return {"verdict": self.verdict, "margin": self.margin, "same_data": self.same_data} | counts
 
 
-Key = tuple[str, str]
+SystemMetric = tuple[str, str]
 """A system and a metric."""
 LimitsAt = Callable[[float], Interval | None]
 """One-sided error probability -> limits of new - old, each of which errs with it; None where there are none."""
 _BOUNDS = (-1.0, 0.0, 1.0, 100.0)
 """Where intervals of metrics end."""
-Compared = dict[Key, tuple[float, float, float, LimitsAt | None, EvaluationRecord | None]]
+Compared = dict[SystemMetric, tuple[float, float, float, LimitsAt | None, EvaluationRecord | None]]
 """Old score, new score, new - old, its limits (None: all results are the same), and both sides as two systems."""
 
 
@@ -428,7 +428,7 @@ def _chosen(compared: Compared, options: DiffOptions) -> Compared:
     return chosen
 
 
-def _is_chosen(key: Key, options: DiffOptions) -> bool:
+def _is_chosen(key: SystemMetric, options: DiffOptions) -> bool:
     return key[0] in (options.only or key) and key[1] in (options.metric or key)
 
 

@@ -426,7 +426,7 @@ def _systems(systems: Sequence[Any], options: ClassicalOptions) -> EvaluationRec
 
 ASSUMES = {"permutation": "outputs for a unit may be swapped", "bootstrap": "units are a random sample, and many"}
 GROUPS = {True: "paired tests", False: "tests of independent systems"}
-Row = tuple[str, str, str, str]
+TableRow = tuple[str, str, str, str]
 _LEAST = 24
 """Columns for what a test assumes."""
 
@@ -469,10 +469,10 @@ def _tables(result: ClassicalTests) -> list[Block]:
     return blocks
 
 
-def _resampled(result: ClassicalTests) -> list[Row]:
+def _resampled(result: ClassicalTests) -> list[TableRow]:
     """The resampling tests, each with its second run below it."""
     spec = words.number_spec([result.delta])
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for first in result.comparisons:
         for one in (first, *(other for other in result.second if other.test == first.test)):
             seed = f", seed {one.settings.seed}" if one.method == "montecarlo" else ""
@@ -481,7 +481,7 @@ def _resampled(result: ClassicalTests) -> list[Row]:
     return rows
 
 
-def _row(test: ClassicalTest) -> Row:
+def _row(test: ClassicalTest) -> TableRow:
     rank_or_count = (2.0 * test.statistic).is_integer()
     statistic = f"{test.statistic:z,.10g}" if rank_or_count else f"{test.statistic:z.4g}"
     return test.name, statistic, words.format_p(test.p_value, digits=3, threshold=0.05), test.assumes

@@ -59,7 +59,7 @@ class RankOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RankedSystem:
     """A system on a leaderboard.
 
     Attributes:
@@ -104,7 +104,7 @@ class Ranking(StudyResult):
 
     rows = "systems"
 
-    systems: tuple[Place, ...]
+    systems: tuple[RankedSystem, ...]
     metric: str
     num_instances: int
     num_pairs: int
@@ -200,7 +200,7 @@ def rank(data: Any, options: RankOptions) -> Ranking:
     ordered, to_next = [names[at] for at in order.tolist()], [*to_next, (None, None, None)]
     rows = zip(ordered, scores, intervals, better, worse, clusters, to_next, strict=True)
     systems = tuple(
-        Place(name, score, own, (1 + lost, number - won), group, not lost, won, lost, rest - won - lost, *to)
+        RankedSystem(name, score, own, (1 + lost, number - won), group, not lost, won, lost, rest - won - lost, *to)
         for name, score, own, won, lost, group, to in rows
     )
     return Ranking(

@@ -11,7 +11,7 @@ from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
 from sigjax.records import Column, Comparisons
 
-Count = Callable[[np.ndarray, int, int], np.ndarray]
+ExceedCounter = Callable[[np.ndarray, int, int], np.ndarray]
 """(indices of some pairs `[pair]`, first resample, end) -> number of hits among these resamples, `[pair]` int64."""
 _NONE = ExactP(math.nan, math.nan, math.nan)
 """Stands where there is no exact test."""
