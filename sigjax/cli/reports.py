@@ -72,7 +72,7 @@ def diff(paths: Files, options: DiffOptions, output: Results) -> int:
 
     The exit code is 0 if no system is worse by the margin (or there is none), 3 if one is, 4 if the data cannot tell,
     and 2 for bad input. Reports and files of `sigjax extract` (.npz) of the same instances are judged by the paired
-    test; reports without the statistics of instances (`--keep`), or of other instances, as if independent, with wider
+    test; reports without the statistics of instances (`--keep-scores`), or of other instances, as if independent, with wider
     limits.
     """
     if len(paths) != 2:

@@ -215,7 +215,7 @@ def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
 def _check_paired(old: Report, new: Report) -> None:
     for side, report in (("old", old), ("new", new)):
         if not report.evaluations:
-            advice = f"write it anew with {Hint('keep', 'scores')}"
+            advice = f"write it anew with {Hint('keep_scores', 'always')}"
             raise InputError(f"the {side} report holds no scores of instances; {advice}")
         if report.settings.design != "together":
             raise InputError(f"the paired test knows no design {report.settings.design}")

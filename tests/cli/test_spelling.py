@@ -33,7 +33,7 @@ from sigjax.studies.subsets import FlipsOptions, SlicesOptions
 
 ROOT = pathlib.Path(sigjax.__file__).parent
 RECORDS = (
-    MonitorOptions,  # first: --keep of others is another
+    MonitorOptions,
     ClassicalOptions,
     PlannedPowerOptions,
     FlipsOptions,

@@ -215,7 +215,7 @@ def runs(tmp_path, monkeypatch):
         (tmp_path / f"{name}.tsv").write_text("\n".join(["id\tA\tB", *lines]) + "\n")
         read = [f"{name}.tsv", "-m", "accuracy"]
         assert _run(["compare", *read, "-o", f"{name}.json", "--device", "numpy", "-q"], debug=True) == 0
-        bare = ["-o", f"{name}.bare.json", "--keep", "nothing", "-q"]
+        bare = ["-o", f"{name}.bare.json", "--keep-scores", "never", "-q"]
         assert _run(["show", f"{name}.json", *bare], debug=True) == 0
         assert _run(["extract", *read, "-o", f"{name}.npz"], debug=True) == 0
     return tmp_path
@@ -229,7 +229,7 @@ def test_the_exit_code_is_the_verdict(runs, capsys):
     assert code("old.json", "old.json", "--margin", "0.01") == 0
     assert code("old.json", "bad.json", "--margin", "0.05") == 3
     assert code("old.bare.json", "new.json", "--margin", "0.05") == 4  # independent results vary too much
-    said = "Not paired: the old report holds no scores of instances; write it anew with --keep scores"
+    said = "Not paired: the old report holds no scores of instances; write it anew with --keep-scores always"
     assert said in " ".join(capsys.readouterr().out.split())
     for ending in ("json", "npz"):
         assert code(f"old.{ending}", f"new.{ending}", "--margin", "0.05") == 0
