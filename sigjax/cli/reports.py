@@ -72,8 +72,8 @@ def diff(paths: Files, options: DiffOptions, output: Results) -> int:
 
     The exit code is 0 if no system is worse by the margin (or there is none), 3 if one is, 4 if the data cannot tell,
     and 2 for bad input. Reports and files of `sigjax extract` (.npz) of the same instances are judged by the paired
-    test; reports without the statistics of instances (`--keep-scores`), or of other instances, as if independent, with wider
-    limits.
+    test. Reports without the scores of instances (`--keep-scores`), or of other instances, are judged as if
+    independent, with wider limits.
     """
     if len(paths) != 2:
         raise InputError(f"expected two reports, OLD.json and NEW.json, or two .npz files, got {len(paths)}")
