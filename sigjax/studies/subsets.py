@@ -40,8 +40,8 @@ from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
 from sigjax.studies.association import shuffled
-from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import Study, StudyResult, caption, grouped, study_signature, with_adjusted_p
+from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import by_one_metric, check_pair, on_instances, signed_data
 from sigjax.testing.delta_method import delta_method_influences
 from sigjax.testing.tests import problem_of

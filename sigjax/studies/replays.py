@@ -20,7 +20,7 @@ from sigjax.report.panels import BLUE, GREY, set_words
 from sigjax.run.context import progress_bar
 from sigjax.studies.best import CAUTION, Goal
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
-from sigjax.studies.monitor import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions
+from sigjax.studies.sequential import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions
 from sigjax.studies.study import PANEL, Study, in_units, study_signature
 from sigjax.studies.trials import StudyOptions, mean_scores, signed_data
 
