@@ -110,7 +110,7 @@ CONTENTS: Mapping[str, Mapping[str, Sequence[str]]] = {
     },
     "Understand": {
         "": ("guide/p-values", "guide/exact", "guide/intervals", "guide/corrections", "guide/designs"),
-        "What was measured": ("calibrated", "studies", "api/benchmarks"),
+        "What was measured": ("calibrated", "studentized", "studies", "api/benchmarks"),
     },
     "Reference": {
         "Command line": ("commands", "command-line"),

@@ -45,7 +45,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "gpu",
         "distributed",
     ),
-    "Explanation": ("p-values", "exact", "intervals", "corrections", "designs", "calibrated", "studies"),
+    "Explanation": ("p-values", "exact", "intervals", "corrections", "designs", "studentized", "calibrated", "studies"),
     "Reference": (
         "commands",
         "python",

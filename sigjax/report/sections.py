@@ -535,7 +535,7 @@ def _promise(metric: str, report: ReportRecord, *, is_settled: bool) -> str:
     is_bound = familywise and settings.tests[0] == "permutation" and exchanges != "runs"
     if not is_bound or not is_settled or codes["trained"]:
         return ""
-    condition = "if systems of equal score could exchange outputs, " if codes["exchangeable"] else ""
+    condition = "if systems of equal score could exchange outputs (sigjax help studentized), " if codes["exchangeable"] else ""
     right = 'all ranks are right, and the group "best" has every truly best system'
     return f"{condition}in about {percent(settings.confidence_level)} of test sets {right}"
 
