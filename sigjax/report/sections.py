@@ -494,13 +494,13 @@ def _family(
     settings, lower_is_better, size = report.settings, metric in report.lower_is_better, len(pairs)
     only = pairs[0] if size == 1 else None
     resamples, known, needed = pairs.columns("resamples", "decided", "resamples_needed")
-    drawn, undecided = resamples.known_values(), needed.at(known.mapped(partial(is_, False)))  # noqa: FBT003
+    drawn, open_ = resamples.known_values(), known.mapped(partial(is_, False))  # noqa: FBT003
+    undecided = pairs.at(np.flatnonzero(open_))
     heading = _heading(test, size, max(together, size), settings, is_sampled=len(drawn) == size)
     is_promised = test == settings.tests[0] and systems[0].in_top_group is not None
-    promise = _promise(metric, report, is_settled=not len(undecided.values)) if is_promised else ""
+    promise = _promise(metric, report, is_settled=not len(undecided)) if is_promised else ""
     method = _method_line(only, size, drawn, pairs.column("method").distinct())
-    open_ = pairs.at(np.flatnonzero(known.mapped(partial(is_, False))))  # noqa: FBT003
-    warning = _unsettled(open_, size, undecided.known_values(), settings)
+    warning = _unsettled(undecided, size, needed.at(open_).known_values(), settings)
     conclusion = lone_sentence(report.num_units, report.num_instances, settings)
     if only is not None:
         conclusion = conclusion or pair_sentence(only)
@@ -535,7 +535,7 @@ def _promise(metric: str, report: ReportRecord, *, is_settled: bool) -> str:
     is_bound = familywise and settings.tests[0] == "permutation" and exchanges != "runs"
     if not is_bound or not is_settled or codes["trained"]:
         return ""
-    condition = "if systems of equal score could exchange outputs (sigjax help studentized), " if codes["exchangeable"] else ""
+    condition = "if systems of equal score could exchange outputs (sigjax help studentized), " * codes["exchangeable"]
     right = 'all ranks are right, and the group "best" has every truly best system'
     return f"{condition}in about {percent(settings.confidence_level)} of test sets {right}"
 
@@ -674,10 +674,8 @@ def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, met
     return "method: " + ", ".join(parts)
 
 
-_NAMED_PAIRS = 3
-"""Undecided pairs that a warning names."""
-_MOST_OPEN = 0.2
-"""The share of undecided pairs that the proposed number of resamples may leave undecided."""
+_MOST_NAMED, _MOST_OPEN = 3, 0.2
+"""Undecided pairs that a warning names, and the share that the proposed number of resamples may leave undecided."""
 
 
 def _unsettled(pairs: Comparisons, num_pairs: int, needed: np.ndarray, settings: Settings) -> str | None:
@@ -692,7 +690,7 @@ def _unsettled(pairs: Comparisons, num_pairs: int, needed: np.ndarray, settings:
         text, them = f"The decision at {settings.alpha:g} is uncertain: more resamples could change it.", "it"
     else:
         verb, them = ("is", "it") if num_open == 1 else ("are", "them")
-        named = f" ({', '.join(f'{one.a} - {one.b}' for one in pairs)})" if num_open <= _NAMED_PAIRS else ""
+        named = f" ({', '.join(f'{one.a} - {one.b}' for one in pairs)})" if num_open <= _MOST_NAMED else ""
         text = f"{count(num_open, 'pair')} {verb} undecided at {settings.alpha:g}{named}: more resamples"
         text += " could change the decision."
     if not len(needed):

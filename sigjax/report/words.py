@@ -157,10 +157,10 @@ class PText(str):
     def short(self) -> str:
         """As screens have it: without powers of ten, and without digits if it is tiny.
 
-        >>> [PText(text).short for text in ("0.0431*", "5.21e-4*", "2.12e-24*", "<1e-300", "3.2e-412*?", ">0.99", "1")]
-        ['0.0431*', '0.000521*', '<0.0001*', '<0.0001', '<0.0001*?', '>0.99', '1']
+        >>> [PText(text).short for text in ("0.0431*", "5.21e-4*", "2.12e-24*", "<1e-300", "3e-412*?", "2e-9 (raw)", "1")]
+        ['0.0431*', '0.000521*', '<0.0001*', '<0.0001', '<0.0001*?', '<0.0001 (raw)', '1']
         """
-        number = self.rstrip("*?")
+        number = re.match(r"[<>]?[\d.e-]*", self)[0]  # pyright: ignore[reportOptionalSubscript]
         stars = self[len(number) :]
         if number.startswith("<") or ("e-" in number and float(number) < SMALLEST_ON_SCREEN):
             return f"<{SMALLEST_ON_SCREEN:.4f}{stars}"

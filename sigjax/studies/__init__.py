@@ -158,8 +158,8 @@ _ALL = (
     ),
     _study(
         "battles",
-        "Rank systems by battles of two, as Chatbot Arena: Bradley-Terry scores, ties, and ranks that hold together.",
-        "--cluster USER takes into account that battles of a user depend on each other. One pair by itself: `sigjax "
+        "Rank systems by battles of two, as Chatbot Arena: Bradley-Terry scores, ties, and possible ranks.",
+        "--cluster USER takes into account that battles of a user depend on each other. One pair alone: `sigjax "
         "compare`, with the same file.",
         takes="battles",
         files="A table with the columns model_a, model_b and winner; or model_a, model_b, wins, losses and ties.",
