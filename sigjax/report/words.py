@@ -157,8 +157,8 @@ class PText(str):
     def short(self) -> str:
         """As screens have it: without powers of ten, and without digits if it is tiny.
 
-        >>> [PText(text).short for text in ("0.0431*", "5.21e-4*", "2.12e-24*", "<1e-300", "3e-412*?", "2e-9 (raw)", "1")]
-        ['0.0431*', '0.000521*', '<0.0001*', '<0.0001', '<0.0001*?', '<0.0001 (raw)', '1']
+        >>> [PText(text).short for text in ("0.043*", "5.21e-4*", "2.1e-24*", "<1e-300", "3e-412*?", "2e-9 (raw)", "1")]
+        ['0.043*', '0.000521*', '<0.0001*', '<0.0001', '<0.0001*?', '<0.0001 (raw)', '1']
         """
         number = re.match(r"[<>]?[\d.e-]*", self)[0]  # pyright: ignore[reportOptionalSubscript]
         stars = self[len(number) :]

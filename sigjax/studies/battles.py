@@ -159,9 +159,8 @@ class Battles(Study):
         lines: list[Block] = [f"{fought}, {count(self.num_ties, 'tie')}"]
         lines += [f"in about {level} of data sets all ranks are right", ""]
         spec = number_spec([each.score for each in self.systems])
-        to_next = {
-            each.a: format_p(each.p_adjusted, digits=3) for each in reversed(self.pairs)
-        }  # the first one of each system
+        # the first pair of each system
+        to_next = {each.a: format_p(each.p_adjusted, digits=3) for each in reversed(self.pairs)}
         columns = {
             "rank": [format_ranks(each.rank_interval) for each in shown],
             "system": [each.system for each in shown],
