@@ -89,8 +89,8 @@ _ALL = (
     _study(
         "classical",
         "Show the classical tests of two systems beside the permutation test and the bootstrap, and what each assumes.",
-        "Of more systems on data sets: Friedman, Nemenyi and Wilcoxon tests, and the critical-difference diagram "
-        "(--figure). --design folds: the corrected t test of cross-validation. Of -m auc, DeLong's test.",
+        "For more systems on data sets: Friedman, Nemenyi and Wilcoxon tests, and the critical-difference diagram "
+        "(--figure). --design folds: the corrected t test of cross-validation. For -m auc, DeLong's test.",
         functions=("classical_tests",),
         result="ClassicalTests",
     ),
