@@ -90,10 +90,10 @@ class Comparison(SciPyNames, OtherNames, Brief):
             together with others (`joint_pairs`). None as above, for "auto" and "simultaneous" where no stratum has two
             units, for "bca" where all replicates lie on one side of delta, and for "studentized" where many have
             no variance.
-        interval_kind: the kind of the interval: the requested one; for "auto" and "simultaneous" it is "tango" (answers
-            right or wrong), "conservative-t" or "percentile", see `compare`. For "auto" and joint intervals of deltas
-            "simultaneous" takes the place of "percentile". None if there is no interval.
-        joint_pairs: how many deltas, this one included, have intervals that hold together at the report's level; 1
+        interval_kind: the kind of the interval: the one asked for, and for "auto" and "simultaneous" "tango" (answers
+            right or wrong), "conservative-t" or "percentile"; see `compare`. For "auto" and simultaneous intervals it is
+            "simultaneous" in place of "percentile". None where there is no interval.
+        joint_pairs: how many deltas, this one included, have simultaneous intervals at the report's level; 1
             where the interval is for this pair alone. For "auto" and "two-way" the pairs whose p-values are adjusted
             together, if the correction bounds the family-wise error: each interval in closed form is then at the level
             1 - (1 - level) / joint_pairs. None where there is no interval.
@@ -219,12 +219,12 @@ class SystemScore(Brief):
         score: the score on all instances.
         standard_error: standard error of the score, as in `Comparison`.
         standard_error_unclustered: that of the score if instances were independent, as in `Comparison`.
-        interval: interval of the score, as in `Comparison`; for "simultaneous" those of all systems hold
-            together.
+        interval: interval of the score, as in `Comparison`; for "simultaneous" those of all systems are
+            simultaneous.
         interval_kind: as in `Comparison`: "wilson" (answers right or wrong), "hall-t" or "percentile".
         rank_interval: first and last rank compatible with the decisions on all pairs: 1 + the number of systems that
             are significantly better, and the number of systems that are not significantly worse. By permutation tests
-            and a correction that bounds the familywise error, all hold together at the report's level. This, `letters`,
+            and a correction that bounds the familywise error, all are right with the report's level. This, `letters`,
             `rank_cluster` and `in_top_group` are by the first test, and None with a baseline or one-sided tests.
         letters: two systems share a letter if and only if they do not differ significantly. None also for more than 100
             systems, and where 52 letters do not suffice.

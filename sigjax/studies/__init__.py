@@ -96,8 +96,8 @@ _ALL = (
     _study(
         "classical",
         "Show the classical tests of two systems beside the permutation test and the bootstrap, and what each assumes.",
-        "Of more systems on data sets: Friedman, Nemenyi and Wilcoxon tests, and the critical-difference diagram "
-        "(--figure). --design folds: the corrected t test of cross-validation. Of -m auc, DeLong's test.",
+        "For more systems on data sets: Friedman, Nemenyi and Wilcoxon tests, and the critical-difference diagram "
+        "(--figure). --design folds: the corrected t test of cross-validation. For -m auc, DeLong's test.",
         functions=("classical_tests",),
         result="ClassicalTests",
         module="classical",
@@ -173,8 +173,8 @@ _ALL = (
     ),
     _study(
         "battles",
-        "Rank systems by battles of two, as Chatbot Arena: Bradley-Terry scores, ties, and ranks that hold together.",
-        "--cluster USER takes into account that battles of a user depend on each other. One pair by itself: `sigjax "
+        "Rank systems by battles of two, as Chatbot Arena: Bradley-Terry scores, ties, and possible ranks.",
+        "--cluster USER takes into account that battles of a user depend on each other. One pair alone: `sigjax "
         "compare`, with the same file.",
         takes="battles",
         files="A table with the columns model_a, model_b and winner; or model_a, model_b, wins, losses and ties.",

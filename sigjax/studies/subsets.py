@@ -439,7 +439,7 @@ class Slices(Study):
     def _p(self, one: SliceDelta) -> str:
         """The adjusted p; that of all instances is not adjusted where there is one pair."""
         raw = one.slice is None and len(self._pairs()) == 1 and self.correction != "none"
-        return words.format_p(one.p_adjusted) + " (raw)" * raw
+        return words.PText(words.format_p(one.p_adjusted) + " (raw)" * raw)
 
     def _is_significant(self, one: SliceDelta | Interaction) -> bool:
         return one.p_adjusted < round(1.0 - self.confidence_level, 12)
