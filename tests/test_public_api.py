@@ -26,7 +26,7 @@ from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
 from sigjax.studies import STUDIES
 from sigjax.studies.audit import AuditedTest, ErrorRate
 from sigjax.studies.diff import Change, ChangedDecision
-from sigjax.studies.flips import Flip, Flips, Interaction, SliceDelta, Slices, WithoutTop
+from sigjax.studies.flips import Flip, Flips, Interaction, SliceDelta, Slices, SliceWins, WithoutTop
 from sigjax.studies.gains import Gains, GainsAt, PairGain
 from sigjax.studies.power import PilotDelta, PowerAt
 
@@ -39,7 +39,7 @@ def test_the_public_names():
         "Association Audit ClassicalTests Comparison Diagnosis Diff Equivalence Evaluation InputError Interval "
         "Metric Monitor OneSample Power Report SampleMetric Unpaired Verification association_test audit "
         "bootstrap_test classical_tests compare diff doctor equivalence equivalence_test monitor one_sample "
-        "permutation_test planned_power power read unpaired verify"
+        "permutation_test planned_power power read true_discoveries unpaired verify"
     )
     assert PUBLIC == expected.split()
 
@@ -175,7 +175,7 @@ def test_a_missing_option_and_one_outside_its_domain_are_named():
 RECORDS = [ClassicalTests, Comparison, Evaluation, Metric, Report, SampleMetric, SystemScore]
 RESULTS = [sigjax.Audit, AuditedTest, ErrorRate, sigjax.Equivalence, PilotDelta, sigjax.Power, PowerAt]
 RESULTS += [Gains, GainsAt, PairGain]
-RESULTS += [sigjax.Diff, Change, ChangedDecision, Flips, Flip, WithoutTop, Slices, SliceDelta, Interaction]
+RESULTS += [sigjax.Diff, Change, ChangedDecision, Flips, Flip, WithoutTop, Slices, SliceDelta, SliceWins, Interaction]
 
 
 PLAIN = {"a", "b", "metric", "test", "score_a", "score_b", "delta", "num_instances", "lower_is_better", "signature"}

@@ -16,10 +16,12 @@ import numpy as np
 
 from sigjax.comparison.analysis import complete_subsets, run_variances
 from sigjax.metrics import METRICS
+from sigjax.metrics.suites import is_pooled
 from sigjax.multiple.adjustment import most_resamples
+from sigjax.multiple.discoveries import family_discoveries, wins
 from sigjax.records import CORRECTIONS, DESIGNS, Columns, Comparisons, EvaluationRecord, Metric, Note, Settings, Test
 from sigjax.records.settings import adjust
-from sigjax.report.words import IDENTICAL, count, first_of
+from sigjax.report.words import IDENTICAL, count, first_of, percent
 from sigjax.resample.units import count_units, units_of_instances
 from sigjax.run.context import gib, memory_for
 from sigjax.testing.budget import exact_budget
@@ -40,6 +42,8 @@ _FEW_LABELS = 20
 """From so many human labels on, intervals of `ppi` keep their level in simulations (benchmarks/README.md)."""
 _FEW_UNITS, _FEW_DIFFERENCES = 30, 5
 _FEW_DEGREES = 10.0
+_FEW_SIGNIFICANT = 3
+"""From so many significant differences, or tasks, on a note counts those that are real."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -665,6 +669,51 @@ def _counted(pairs: Columns, systems: Columns, holds: Callable[[np.ndarray, np.n
     return " and ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n)
 
 
+def _discoveries(draft: Draft) -> Iterator[str]:
+    """At least how many differences are real, of each family by the permutation test, where it says more than stars."""
+    settings, drafts = draft.settings, draft.report
+    of_report = settings.family == "report"
+    if "permutation" not in draft.pairs or settings.mid_p or (of_report and draft.metric != drafts[0].metric):
+        return
+    family = Comparisons.joined([each.pairs["permutation"] for each in (drafts if of_report else [draft])])
+    significant = family.column("p_adjusted").values < settings.alpha
+    number, every = int(significant.sum()), np.ones(len(family), bool)
+    if number < _FEW_SIGNIFICANT:
+        return
+    real, of_all = (family_discoveries(family, chosen, settings) for chosen in (significant, every))
+    pairs = "pairs of all metrics" if of_report and len(drafts) > 1 else "pairs"
+    said = f"at least {real:,} of the {number:,} significant differences are real"
+    if CORRECTIONS[settings.correction].bounds == "familywise":
+        if of_all == number:
+            return
+        said = f"{number:,} differences are significant"
+    more = f", and at least {of_all:,} of all {len(family):,} {pairs} differ" if of_all > real else ""
+    sure = f"{said}{more}, with {percent(settings.level)} confidence (closed testing; see `sigjax help discoveries`)"
+    values = {"significant": number, "real": real, "pairs": len(family), "real_of_all": of_all}
+    yield Note(sure, about="" if of_report else draft.metric, code="discoveries", values=values)
+
+
+def _wins(draft: Draft) -> Iterator[str]:
+    """On at least how many tasks of a suite one of two systems is better, or each system and the baseline."""
+    settings, tasks = draft.settings, draft.report
+    if not draft.of_suite or draft.metric != tasks[0].metric or "permutation" not in draft.pairs:
+        return
+    if settings.mid_p or settings.alternative != "two-sided":
+        return
+    score = draft.metric.rpartition(": ")[2]
+    of_score = [each for each in tasks if each.metric.rpartition(": ")[2] == score and not is_pooled(each.evaluation)]
+    pairs = draft.pairs["permutation"]
+    if len(of_score) < _FEW_SIGNIFICANT or (settings.baseline is None and len(pairs) > 1):
+        return
+    for k, (a, b) in enumerate(zip(pairs.values("a"), pairs.values("b"), strict=True)):
+        of_tasks = [each.pairs["permutation"][k] for each in of_score]
+        leads = [0 if one.better is None else 1 if one.better == a else -1 for one in of_tasks]
+        found = wins(np.array([one.p_value for one in of_tasks]), leads, settings.alpha)
+        if said := found.sentence(a, b, "tasks"):
+            sure = f"with {percent(settings.level)} confidence (closed testing; see `sigjax help discoveries`)"
+            yield Note(f"{said}, {sure}", code="wins", values={"tasks": len(of_score), **found._asdict()})
+
+
 NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
     lambda draft: draft.evaluation.notes,  # what was done to the data on the way in
     _common_instances,
@@ -682,5 +731,7 @@ NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
     _intervals,
     _few_differences,
     _contradictions,
+    _discoveries,
+    _wins,
 )
 """All rules, in the order of what they say."""
