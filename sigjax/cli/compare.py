@@ -132,7 +132,7 @@ def merge(paths: Files, output: Output) -> None:
 def _made_of(name: str, shard: Shard) -> tuple[Files, Inputs, dict[str, Any]]:
     """The files that shards were made of, how they are read, and the settings; anything else is refused."""
     kept: dict[str, Any] = {**DEFAULTS, **shard.identity}
-    kept |= {"test": kept["tests"], "confidence_level": kept["level"]}
+    kept["test"] = kept["tests"]
     settings = {name: kept[name] for name in values(Settings())}
     try:
         files, given = shard.origin["files"], dict(shard.origin["inputs"])

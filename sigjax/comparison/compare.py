@@ -67,8 +67,15 @@ from sigjax.testing.problem import Problem, SumsProblem, check_finite, pairs_of
 from sigjax.testing.tests import problem_of
 from sigjax.version import __version__
 
-_SHORT = {"tests": "test", "resamples": "n", "alternative": "alt", "variant": "null", "mid_p": "ties"}
-_ALWAYS = {"method", "resamples", "seed", "alternative", "correction", "interval", "level"}
+_SHORT = {
+    "tests": "test",
+    "resamples": "n",
+    "alternative": "alt",
+    "variant": "null",
+    "mid_p": "ties",
+    "confidence_level": "level",
+}
+_ALWAYS = {"method", "resamples", "seed", "alternative", "correction", "interval", "confidence_level"}
 """Settings that are written where they have their defaults, too."""
 _COUNTED_BY = ("sacrebleu", "trec_eval")
 """Programs whose own words for a metric are notes of these codes."""

@@ -183,11 +183,11 @@ def _judges(draft: Draft) -> Iterator[str]:
     evaluation, settings = draft.evaluation, draft.settings
     if draft.metric != "ppi" or evaluation.metric.stat_names != METRICS["ppi"].stat_names:
         return
-    if estimates := agreement(evaluation, settings.level):
+    if estimates := agreement(evaluation, settings.confidence_level):
         what = ", ".join(f"{name} {value:.3f} [{low:.3f}, {high:.3f}]" for name, value, low, high in estimates)
         labels = int(evaluation.stats[..., 0].sum())
         over = f"over {labels:,} labels of all systems"
-        what = f"{what} (with {settings.level:.0%} intervals, {over})"
+        what = f"{what} (with {settings.confidence_level:.0%} intervals, {over})"
         text = f"agreement of the judge with people: {what}"
         yield Note(text, about=draft.metric, code="labels", values={"labels": labels})
     fewest = int(evaluation.stats[..., 0].sum(axis=1).min())

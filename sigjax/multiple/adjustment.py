@@ -146,7 +146,9 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
     ends = p_interval.values
     if (sampled & ~has_bounds).any():
         ends, rows = ends.copy(), sampled & ~has_bounds
-        ends[rows] = np.stack(clopper_pearson(exceed.values[rows], settings.fixed_resamples, settings.level), axis=1)
+        ends[rows] = np.stack(
+            clopper_pearson(exceed.values[rows], settings.fixed_resamples, settings.confidence_level), axis=1
+        )
     if step_down is None and not (sampled | tilted).any():  # no decision depends on resamples
         never, none = np.zeros(len(sampled), bool), np.zeros(len(sampled), np.int64)
         decided, needed = Column(none, never, (False, True)), Column(none, never)
@@ -157,7 +159,7 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
         fixed = np.stack([p_values, p_values], axis=1)
         if tilted.any():  # their intervals are normal for log p; here with the error of the family
             tail = ERROR / (2.0 * np.count_nonzero(sampled | tilted))
-            times = normal_quantile(1.0 - tail) / normal_quantile(0.5 + settings.level / 2.0)
+            times = normal_quantile(1.0 - tail) / normal_quantile(0.5 + settings.confidence_level / 2.0)
             middle = np.maximum(p_values, np.finfo(float).tiny)
             factor = np.where(tilted, np.maximum(p_interval.values[:, 1], middle) / middle, 1.0) ** times
             fixed *= np.stack([1.0 / factor, factor], axis=1)

@@ -42,7 +42,7 @@ def bootstrap_ranks(
         if run.checkpoint.is_part:
             return None
         values *= 1.0 if problem.metric.higher_is_better else -1.0
-        ranks = rank_quantiles(values, np.array(hypotheses.tolerances), settings.level)
+        ranks = rank_quantiles(values, np.array(hypotheses.tolerances), settings.confidence_level)
         run.checkpoint.finish(0, run.resamples, ranks=ranks)
     return [(low, high) for low, high in ranks.tolist()]
 

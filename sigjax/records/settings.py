@@ -369,11 +369,9 @@ class Settings:
         "also those whose own p-value is exact. It needs the permutation test alone, and a number of resamples.",
         group="Main options",
     )
-    confidence_level: InitVar[float] = option(
+    confidence_level: float = option(
         0.95, "Level of all intervals; decisions are made at 1 - level.", group="Intervals", above=0, below=1
     )
-    level: float = field(init=False)
-    """What is given as `confidence_level`."""
     interval: IntervalKind = option(
         "auto",
         "Kind of intervals; auto needs no resamples for metrics of sums.",
@@ -467,18 +465,16 @@ class Settings:
         "leaderboard.",
     )
 
-    def __post_init__(self, test: Test | Sequence[Test], confidence_level: float) -> None:
-        """Keep one test or several as a tuple, and the level."""
+    def __post_init__(self, test: Test | Sequence[Test]) -> None:
+        """Keep one test or several as a tuple."""
         tests = (test,) if isinstance(test, str) or not isinstance(test, Sequence) else tuple(test)
         object.__setattr__(self, "tests", tests)
         object.__setattr__(self, "test", tests)  # what `dataclasses.replace` takes
-        object.__setattr__(self, "level", confidence_level)
-        object.__setattr__(self, "confidence_level", confidence_level)
 
     @cached_property
     def alpha(self) -> float:
         """The threshold for p that belongs to the level."""
-        return round(1 - self.level, 12)  # 1 - 0.95 is a little more than 0.05, and p = 0.05 would pass
+        return round(1 - self.confidence_level, 12)  # 1 - 0.95 is a little more than 0.05, and p = 0.05 would pass
 
     @cached_property
     def fixed_resamples(self) -> int:

@@ -459,7 +459,6 @@ def report_schema() -> dict[str, Any]:
 def _of_settings() -> dict[str, Any]:
     types, abouts = types_of(Settings), options_of(Settings)
     known = {name: _within(types[name], each.metadata["option"]) for name, each in abouts.items()}
-    known["level"] = known["confidence_level"]  # as JSON calls it
     return {field.name: known.get(field.name, types[field.name]) for field in fields(Settings)}
 
 
@@ -583,8 +582,8 @@ def _settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
     for name in sorted(given.keys() - DEFAULTS.keys() - USED_ON.keys()):
         raise InputError(f"settings: this version of sigjax has no option {name!r}; compare anew with it")
     tests = _value(given, "tests", list[str], "settings")
-    chosen = {name: given[name] for name in DEFAULTS.keys() - {"tests", "level"}}
-    settings = Settings(test=tests, confidence_level=given["level"], **chosen)
+    chosen = {name: given[name] for name in DEFAULTS.keys() - {"tests"}}
+    settings = Settings(test=tests, **chosen)
     with naming("settings"):
         check(settings)
     return {name: _value(given, name, annotation, "settings") for name, annotation in USED_ON.items()}, settings

@@ -204,7 +204,8 @@ def _intervals(report: ReportRecord) -> Iterator[str]:
         drawn = drawn if any(INTERVALS[kind].needs == "replicates" for kind in (*of_scores, *of_deltas)) else ""
         together = r", which are simultaneous~\cite{hothorn2008}"
         together = together if report.settings.interval == "simultaneous" else ""
-        yield f"The {escape_latex(percent(report.settings.level))} intervals {joined(said)}{drawn}{together}."
+        level = escape_latex(percent(report.settings.confidence_level))
+        yield f"The {level} intervals {joined(said)}{drawn}{together}."
     joint = int(report.comparisons.column("joint_pairs").values.max(initial=1))
     if joint > 1 and report.settings.interval != "simultaneous":
         each = escape_latex(f"{100.0 - 100.0 * report.settings.alpha / joint:.6g}%")

@@ -540,7 +540,7 @@ def _promise(metric: str, report: ReportRecord, *, is_settled: bool) -> str:
         return ""
     condition = "if systems of equal score could exchange outputs, " if codes["exchangeable"] else ""
     right = 'all ranks are right, and the group "best" has every truly best system'
-    return f"{condition}in about {percent(settings.level)} of test sets {right}"
+    return f"{condition}in about {percent(settings.confidence_level)} of test sets {right}"
 
 
 def systems_table(systems: Sequence[SystemScore], families: Sequence[PairFamily], settings: Settings) -> Table:
@@ -551,7 +551,7 @@ def systems_table(systems: Sequence[SystemScore], families: Sequence[PairFamily]
     """
     errors = [one.standard_error_unclustered for one in systems]
     spec = number_spec([v for one in systems for v in (one.score, one.standard_error, *(one.interval or ()))] + errors)
-    level = f"{percent(settings.level)} interval"
+    level = f"{percent(settings.confidence_level)} interval"
     columns: dict[str, tuple[str, Sequence[str]]] = {}
     is_ranked = len(systems) > 2 and all(one.rank_interval is not None for one in systems)
     if is_ranked:
@@ -629,7 +629,7 @@ def has_letters(systems: Sequence[SystemScore]) -> bool:
 
 def _key(systems: Sequence[SystemScore], settings: Settings) -> str | None:
     """What the columns answer that only files and verbose output have, and when they differ from ranks and group."""
-    lines, level = [], percent(settings.level)
+    lines, level = [], percent(settings.confidence_level)
     if any(one.standard_error_unclustered is not None for one in systems):
         of_clusters = "for new clusters and runs" if settings.design == "models" else "of clusters"
         lines.append(f"Std. error: {of_clusters}; unclustered: if instances were independent.")

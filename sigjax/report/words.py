@@ -82,7 +82,7 @@ def interval_heading(settings: Settings, joint_pairs: Sequence[int | None]) -> s
     >>> interval_heading(Settings(confidence_level=0.9), [1])
     '90% interval'
     """
-    words, most = f"{percent(settings.level)} interval", max(filter(None, joint_pairs), default=1)
+    words, most = f"{percent(settings.confidence_level)} interval", max(filter(None, joint_pairs), default=1)
     if most > 1:
         return f"{words}, joint ({count(most, 'pair')})"
     return f"{words}, each pair alone" if len(joint_pairs) > 1 else words
@@ -229,11 +229,11 @@ def format_p_interval(interval: Interval) -> str:
 def p_interval_label(comparison: Comparison) -> str:
     """What the interval of a p-value is."""
     if comparison.method == "tilted":
-        return f"{percent(comparison.settings.level)} interval of p (approximate)"
+        return f"{percent(comparison.settings.confidence_level)} interval of p (approximate)"
     if comparison.method != "montecarlo":
         return "p lies in"
     stops = comparison.settings.resamples == "auto" and comparison.test == "permutation"
-    return f"{percent(1.0 - ERROR if stops else comparison.settings.level)} interval of p"
+    return f"{percent(1.0 - ERROR if stops else comparison.settings.confidence_level)} interval of p"
 
 
 def left_out(noun: str, drawn: int, systems: int, *, every_pair: str) -> str:

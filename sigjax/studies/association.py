@@ -335,7 +335,7 @@ def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[
     """
     exceeds = _tails(_sample(counts, settings), observed, settings.alternative).sum(axis=1)
     exceed, resamples = exceeds.min(keepdims=True), settings.fixed_resamples
-    ends = np.concatenate(clopper_pearson(exceed, resamples, settings.level)).tolist()
+    ends = np.concatenate(clopper_pearson(exceed, resamples, settings.confidence_level)).tolist()
     p_value, *interval = (min(len(exceeds) * p, 1.0) for p in (float(montecarlo_p(int(exceed[0]), resamples)), *ends))
     return p_value, Interval(*interval), int(exceed[0])
 

@@ -98,7 +98,7 @@ class RankTests(Study):
         iman_davenport: the F of Iman and Davenport, less conservative.
         iman_davenport_p: its p; where F is infinite, since all data sets rank systems alike, the exact p.
         critical_difference: of mean ranks by Nemenyi's test at the level.
-        level: 1 - alpha.
+        confidence_level: 1 - alpha.
         pairs: all pairs.
         signature: one line that says what was tested.
         lower_is_better: whether lower scores are better.
@@ -116,7 +116,7 @@ class RankTests(Study):
     iman_davenport: float
     iman_davenport_p: float
     critical_difference: float
-    level: float
+    confidence_level: float
     pairs: tuple[RankPair, ...]
     signature: str
     lower_is_better: bool
@@ -131,7 +131,7 @@ class RankTests(Study):
 
     def document(self) -> Document:
         """Whether systems differ, and the tables of systems and pairs."""
-        alpha, spec = 1.0 - self.level, number_spec(self.scores)
+        alpha, spec = 1.0 - self.confidence_level, number_spec(self.scores)
         differ = "differ" if self.iman_davenport_p < alpha else "do not differ significantly"
         systems = [
             (name, f"{rank:.3f}", format_number(score, spec))
@@ -235,7 +235,7 @@ def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) 
         iman_davenport=iman,
         iman_davenport_p=iman_p,
         critical_difference=critical,
-        level=confidence_level,
+        confidence_level=confidence_level,
         pairs=tuple(
             RankPair(named[i], named[j], own, nemenyi_p, wilcoxon_p, p)
             for (i, j), own, nemenyi_p, wilcoxon_p, p in zip(pairs, apart, nemenyi, tests, adjusted, strict=True)

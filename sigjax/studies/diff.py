@@ -112,7 +112,7 @@ class Diff(StudyResult):
         verdict: "worse" if any change is, "no worse" if all are and none is removed, else "cannot tell"; None without a
             margin.
         margin: the largest loss that does not matter; None if none was given.
-        level: of the limits.
+        confidence_level: of the limits.
         paired: whether the limits are of the paired test.
         unpaired_reason: why they are not, where there is a margin; else None.
         same_data: whether all results of all systems are the same.
@@ -133,7 +133,7 @@ class Diff(StudyResult):
 
     verdict: Verdict | None
     margin: float | None
-    level: float
+    confidence_level: float
     paired: bool
     unpaired_reason: str | None
     same_data: bool
@@ -159,7 +159,7 @@ class Diff(StudyResult):
             scores = f"{sum(one.change != 0.0 for one in changes):,} of {count(len(changes), 'score')} changed"
             decisions = f"; {len(self.decisions):,} of {count(self.num_decisions, 'decision')}"
             return f"{scores}{decisions if self.num_decisions else ''}."
-        margin, sure = f"{self.margin:g}", f"({percent(self.level)} confidence)"
+        margin, sure = f"{self.margin:g}", f"({percent(self.confidence_level)} confidence)"
         several, named = len({one.metric for one in changes}) > 1, {verdict: [] for verdict in _ALERTS}
         for one in changes:
             named[one.verdict].append(one.name + f" ({metric_title(one.metric)})" * several)
@@ -251,7 +251,7 @@ def _arms(system: SystemScore, report: Report, interval: Interval, tail: float) 
     if system.interval_kind == "wilson":
         low, high = wilson_interval(np.array(round(system.score * units)), units, 1.0 - 2.0 * tail)
         return system.score - float(low), float(high) - system.score
-    normal, degrees, level = NormalDist(), max(units - 1, 1), report.settings.level
+    normal, degrees, level = NormalDist(), max(units - 1, 1), report.settings.confidence_level
     by_normal = normal.inv_cdf(1.0 - tail) / normal.inv_cdf((1.0 + level) / 2.0)
     wider = max(by_normal, t_quantile(1.0 - 2.0 * tail, degrees) / t_quantile(level, degrees))
     below, above = (max(wider, 1.0) if end in _BOUNDS else wider for end in interval)
@@ -389,7 +389,7 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
     return Diff(
         verdict=next(verdict for verdict in _ALERTS if verdict in verdicts),
         margin=options.margin,
-        level=options.confidence_level,
+        confidence_level=options.confidence_level,
         paired=unpaired_reason is None,
         unpaired_reason=unpaired_reason,
         same_data=same and set(keys[0]) == set(keys[1]),
@@ -547,7 +547,7 @@ def _is_surely_worse(one: Change, *, lower: bool) -> bool:
 
 
 def _details(diff: Diff) -> list[Block]:
-    parts, level = list[Block](), percent(diff.level)
+    parts, level = list[Block](), percent(diff.confidence_level)
     if diff.margin is not None and not diff.same_data:
         hold = f"on the side of a loss each holds with {level} confidence, on the other side all hold together"
         verdicts = "No worse: the first lies within the margin; worse: the second lies beyond it."

@@ -53,7 +53,7 @@ _ALL_EQUAL = "the interval has zero width: all units differ alike, which says no
 
 def _interval_level(settings: Settings) -> float:
     """1 - 2 alpha: the level of the intervals that agree with both tests at alpha."""
-    return round(2.0 * settings.level - 1.0, 12)
+    return round(2.0 * settings.confidence_level - 1.0, 12)
 
 
 def _closed_tests(problem: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
@@ -264,7 +264,9 @@ def _of_metric(evaluation: EvaluationRecord, settings: Settings, options: Equiva
     for pair, (lower, upper, interval, error, exceeds) in zip(problem.hypotheses.pairs, tests, strict=True):
         above = upper > lower if options.claim == "equivalence" else not problem.metric.higher_is_better
         p_value, exceed = (upper if above else lower), None if exceeds is None else exceeds[above]
-        ends = None if exceed is None else proportion_interval(exceed, settings.fixed_resamples, settings.level)
+        ends = (
+            None if exceed is None else proportion_interval(exceed, settings.fixed_resamples, settings.confidence_level)
+        )
         (a, b), (score_a, score_b) = (evaluation.systems[index] for index in pair), (scores[index] for index in pair)
         records.append(
             Equivalence(
@@ -303,7 +305,7 @@ def _document(results: Sequence[Equivalence]) -> Document:
         **(drawn if "bootstrap" in methods else {}),
         baseline=settings.baseline,
         correction=settings.correction,
-        level=f"{settings.level:g}",
+        level=f"{settings.confidence_level:g}",
     )
     title = f"{first.claim} test ({', '.join(_TITLES[method] for method in methods)}): {claim}"
     blocks: list[Block] = [

@@ -116,7 +116,7 @@ class Flips(StudyResult):
             have another sign; None where it is not significant, or stays so without `bound` of them.
         fewest_no_lead: how many, for delta to be 0 or of the other sign; None where delta is 0, or keeps its sign.
         bound: how many were left out at most.
-        level: of the intervals; a difference is significant where p < 1 - level.
+        confidence_level: of the intervals; a difference is significant where p < 1 - level.
         texts: column or field that is shown -> what it holds of each of `flips`.
     """
 
@@ -133,14 +133,14 @@ class Flips(StudyResult):
     fewest_not_significant: int | None
     fewest_no_lead: int | None
     bound: int
-    level: float
+    confidence_level: float
     signature: str
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def headline(self) -> str:
         """Who leads, on how many instances they differ, and how few of them decide."""
-        every, alpha = self.left_out[0], round(1.0 - self.level, 12)
+        every, alpha = self.left_out[0], round(1.0 - self.confidence_level, 12)
         differ = f"{len(self.flips):,} of {words.count(self.num_instances, 'instance')} differ"
         if every.delta == 0.0:
             return f"{self.a} and {self.b} have the same score: {differ}."
@@ -174,8 +174,11 @@ class Flips(StudyResult):
         return self._document(len(self.flips))
 
     def _document(self, most: int) -> Document:
-        spec, alpha = words.number_spec([one.delta for one in self.left_out]), round(1.0 - self.level, 12)
-        interval, means = f"{words.percent(self.level)} interval", f"{caption(self)}; delta is {self.a} - {self.b}"
+        spec, alpha = words.number_spec([one.delta for one in self.left_out]), round(1.0 - self.confidence_level, 12)
+        interval, means = (
+            f"{words.percent(self.confidence_level)} interval",
+            f"{caption(self)}; delta is {self.a} - {self.b}",
+        )
         columns = {
             "left out": [f"{one.removed:,}" if one.removed else "none" for one in self.left_out],
             "delta": [f"{one.delta:+{spec}}" for one in self.left_out],
@@ -317,7 +320,7 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
         fewest_not_significant=few,
         fewest_no_lead=none,
         bound=bound,
-        level=settings.level,
+        confidence_level=settings.confidence_level,
         signature=study_signature("flips", options, metric=metric.name, instances=number, runs=runs),
     )
 
@@ -435,7 +438,7 @@ class Slices(Study):
         no_interaction: why there is none; else None.
         small: the slices that are too small to be tested, and left out, with their numbers of instances.
         correction: how p is adjusted.
-        level: of the intervals; differences with an adjusted p below 1 - level are significant.
+        confidence_level: of the intervals; differences with an adjusted p below 1 - level are significant.
     """
 
     rows = "slices"
@@ -449,7 +452,7 @@ class Slices(Study):
     no_interaction: str | None
     small: Mapping[str, int]
     correction: PValueCorrection
-    level: float
+    confidence_level: float
     signature: str
 
     def _pairs(self) -> list[list[SliceDelta]]:
@@ -461,7 +464,7 @@ class Slices(Study):
         return words.format_p(one.p_adjusted) + " (raw)" * raw
 
     def _is_significant(self, one: SliceDelta | Interaction) -> bool:
-        return one.p_adjusted < round(1.0 - self.level, 12)
+        return one.p_adjusted < round(1.0 - self.confidence_level, 12)
 
     @property
     def headline(self) -> str:
@@ -475,12 +478,13 @@ class Slices(Study):
             return f"{text}; {changing:,} of {len(pairs):,} pairs differ more in some slices than in others."
         if self.interactions:
             text += f"; it is {'' if changing else 'not '}shown that the difference changes from slice to slice"
-            text += f" (p = {words.format_p(self.interactions[0].p_value, threshold=round(1.0 - self.level, 12))})"
+            alpha = round(1.0 - self.confidence_level, 12)
+            text += f" (p = {words.format_p(self.interactions[0].p_value, threshold=alpha)})"
         return f"{text}."
 
     def document(self) -> Document:
         """A table for each pair."""
-        pairs, blocks, interval = self._pairs(), list[Block](), f"{words.percent(self.level)} interval"
+        pairs, blocks, interval = self._pairs(), list[Block](), f"{words.percent(self.confidence_level)} interval"
         for index, rows in enumerate(pairs[:_SHOWN_PAIRS]):
             spec = words.number_spec([x for one in rows for x in (one.score_a, one.score_b)])
             columns = {
@@ -529,7 +533,7 @@ class Slices(Study):
                 axes.plot(*zip(*points, strict=True), "o", color=BLUE, **style)
         names = [f"{one.slice or 'all'} ({one.num_instances:,})" for one in rows]
         label_rows(axes, names, [self._p(one) for one in rows])
-        label = f"delta, {words.percent(self.level)} interval, each alone\nright: adjusted p"
+        label = f"delta, {words.percent(self.confidence_level)} interval, each alone\nright: adjusted p"
         set_words(axes, f"{caption(self)}\n{rows[0].a} − {rows[0].b}, by {self.by}", label)
 
 
@@ -613,7 +617,7 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
         no_interaction=reason,
         small=small,
         correction=options.correction,
-        level=options.confidence_level,
+        confidence_level=options.confidence_level,
         signature=study_signature("slices", options, metric=evaluation.metric.name, **about),
     )
 

@@ -595,7 +595,7 @@ def _unpaired_test(
     score_a, score_b = problem.hypotheses.scores
     columns = (test.column(name) for name in ("p_value", "log10_p", "method", "reason", "exceed"))
     p_value, log10_p, method, reason, exceed = (column.tolist()[0] for column in columns)
-    ends = None if exceed is None else proportion_interval(exceed, settings.fixed_resamples, settings.level)
+    ends = None if exceed is None else proportion_interval(exceed, settings.fixed_resamples, settings.confidence_level)
     return Unpaired(
         *(*names, both.metric.name, first, second, score_a + offset, score_b + offset, score_a - score_b),
         *(p_value, log10_p, ends, p_value, method, reason, exceed, error),
@@ -651,7 +651,7 @@ def _unpaired_document(results: Sequence[Unpaired]) -> Document:
         systems |= {row.a: (row.units_a, row.score_a), row.b: (row.units_b, row.score_b)}
     scores = [(name, f"{units:,}", words.format_number(score, spec)) for name, (units, score) in systems.items()]
     ranks, alpha = [row.rank_sum for row in results], settings.alpha
-    interval = f"{words.percent(settings.level)} interval"
+    interval = f"{words.percent(settings.confidence_level)} interval"
     columns = {
         "a": [row.a for row in results],
         "b": [row.b for row in results],
@@ -687,7 +687,9 @@ def _one_sample_document(results: Sequence[OneSample]) -> Document:
         "n": [f"{row.units:,}" for row in results],
         "score": [words.format_number(row.score, spec) for row in results],
         "std. error": [words.format_number(row.standard_error, spec) for row in results],
-        f"{words.percent(settings.level)} interval": [words.format_interval(row.interval, spec) for row in results],
+        f"{words.percent(settings.confidence_level)} interval": [
+            words.format_interval(row.interval, spec) for row in results
+        ],
     }
     if first.against is None:
         title = f"{words.metric_title(first.metric)}: scores, without a test"
@@ -728,7 +730,7 @@ def _document(
         ties="ge",
         baseline=settings.baseline,
         correction=settings.correction,
-        level=f"{settings.level:g}",
+        level=f"{settings.confidence_level:g}",
     )
     blocks = [*_notes(results, warnings=True), title, *tables, *explained, *_notes(results), signature]
     return Document(test.capitalize(), title, verdict, blocks)
@@ -786,7 +788,9 @@ def _methods(results: Results) -> str:
     if not drawn:
         return text
     widest = max(max(ends.high - p, p - ends.low) for p, ends in drawn)
-    return f"{text}, with a {words.percent(results[0].settings.level)} interval of p ±{words.format_p(widest)}"
+    return (
+        f"{text}, with a {words.percent(results[0].settings.confidence_level)} interval of p ±{words.format_p(widest)}"
+    )
 
 
 def _notes(results: Results, *, warnings: bool = False) -> list[str]:

@@ -248,7 +248,7 @@ def _uncertainty(
     problem: SumsProblem, plan: BootstrapPlan, lattice: DrawLattice, origin: np.ndarray, acceleration: float
 ) -> np.ndarray:
     """Standard error and ends `[3]` of score(sum), or of score(sum) - score(origin) for a difference of sums."""
-    level, kind = problem.settings.level, problem.settings.interval
+    level, kind = problem.settings.confidence_level, problem.settings.interval
     of_sum = sum_distribution(lattice)
     levels = quantile_levels(level)
     if kind == "bca":

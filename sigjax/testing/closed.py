@@ -31,7 +31,7 @@ def jackknife_intervals(problem: SumsProblem, joint_pairs: int = 1, *, proportio
             system_errors(influence, 2.0 * np.array(known.tolerances)),
             of_pairs(system_errors, influence, known.members, known.rounding),
         )
-    levels = settings.level, bonferroni_level(settings.level, joint_pairs)
+    levels = settings.confidence_level, bonferroni_level(settings.confidence_level, joint_pairs)
     if settings.interval == "simultaneous":
         systems = np.stack([np.arange(len(influence)), np.full(len(influence), len(influence))], axis=1)
         levels = tuple(
@@ -55,10 +55,12 @@ def _joint_level(
     """
     settings, num_units = problem.settings, len(problem.units.strata)
     if num_units < max(_FEW_UNITS, len(influence)) and not proportions:
-        return bonferroni_level(settings.level, int(varies.sum()))
+        return bonferroni_level(settings.confidence_level, int(varies.sum()))
     others, maxima = int((~varies).sum()) if proportions else 0, np.zeros(1)
     if varies.sum() + others <= 1:
-        return settings.level
+        return settings.confidence_level
     if varies.any():
         maxima = normal_maxima(influence, targets[varies], settings.fixed_resamples, settings.seed)
-    return max(joint_level(maxima, settings.level, others), settings.level)  # draws may put it just below
+    return max(
+        joint_level(maxima, settings.confidence_level, others), settings.confidence_level
+    )  # draws may put it just below

@@ -115,7 +115,7 @@ def importance_sampled(problem: Problem, sampled: Comparisons, rows: np.ndarray,
             advance(done + 1)
     p_value, log10_p = sampled.columns("p_value", "log10_p")
     lower = log_p / math.log(10.0) < log10_p.values
-    width = t_quantile(settings.level, float(num_vectors)) * errors
+    width = t_quantile(settings.confidence_level, float(num_vectors)) * errors
     ends = np.where(lower, np.minimum(np.exp([log_p - width, log_p + width]), 1.0), np.nan)
     return sampled.with_columns(
         {

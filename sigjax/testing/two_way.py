@@ -38,7 +38,7 @@ def two_way_intervals(problem: SumsProblem, joint_pairs: int = 1) -> np.ndarray:
 
     Intervals of `joint_pairs` deltas hold together.
     """
-    hypotheses, level = problem.hypotheses, problem.settings.level
+    hypotheses, level = problem.hypotheses, problem.settings.confidence_level
     of_systems, of_pairs = two_way_errors(problem.units, problem.metric.score, hypotheses.pairs)
     check_finite(of_systems[:, :1])
 

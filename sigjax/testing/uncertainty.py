@@ -57,7 +57,7 @@ class Percentile:
     """Whether `with_all` takes the largest deviations."""
 
     def __init__(self, problem: Problem, targets: Targets) -> None:
-        self.targets, self.level, self.num_rows = targets, problem.settings.level, targets.num_systems
+        self.targets, self.level, self.num_rows = targets, problem.settings.confidence_level, targets.num_systems
 
     def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:
         """Replicates `[row, resample]` from which `targets` are taken, by default the scores of all systems."""

@@ -318,7 +318,7 @@ def test_a_setting_has_no_name_that_means_something_else_in_signatures():
         signature_of([Evaluation.from_arrays({"A": [1], "B": [0]})], Others(), 1)
 
 
-GIVEN_AS = {"tests": "test", "level": "confidence_level"}
+GIVEN_AS = {"tests": "test"}
 
 
 @pytest.mark.parametrize("name", [each.name for each in fields(Settings)])

@@ -96,7 +96,7 @@ def test_tilted_p_values_share_the_error_of_the_family(others, deviation):
     reach = norm.isf(ERROR / (2 * (others + 1))) * deviation
     for part, decided in [(-1.02, True), (-0.98, False), (0.0, False), (0.98, False), (1.02, True)]:
         asked = Settings(resamples=RESAMPLES, confidence_level=1.0 - 1e-4, correction="none")
-        one = tilted(1e-4 * np.exp(part * reach), deviation, asked.level)
+        one = tilted(1e-4 * np.exp(part * reach), deviation, asked.confidence_level)
         assert decide([one, exact(0.5), *[sampled(900)] * others], None, asked)[0].decided == decided
 
 

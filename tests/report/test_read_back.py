@@ -115,7 +115,10 @@ REFUSED = {
     "unknown system": (changed(["pairs", 0, "b"], "X"), "pairs, entry 1: 'X' has no score by 'accuracy' in systems"),
     "newer option": (changed(["settings", "power"], 1), "settings: this version of sigjax has no option 'power'"),
     "no units": (changed(["settings", "units"], None), "settings: has no 'units'; expected a report"),
-    "level": (changed(["settings", "level"], 95), "settings: confidence_level must be a number between 0 and 1"),
+    "level": (
+        changed(["settings", "confidence_level"], 95),
+        "settings: confidence_level must be a number between 0 and 1",
+    ),
     "tests": (changed(["settings", "tests"], ["t"]), "settings: test must be one or more of permutation, bootstrap"),
     "tests as a number": (changed(["settings", "tests"], 1), "settings: 'tests' is 1; expected a list of text"),
     "units": (changed(["settings", "units"], "many"), "settings: 'units' is 'many'; expected a whole number"),

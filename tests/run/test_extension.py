@@ -101,7 +101,7 @@ def _last_digit(row):
     row["p_value"] = math.nextafter(row["p_value"], 1.0)
 
 
-@pytest.mark.parametrize("name", sorted(DEFAULTS.keys() - {"tests", "resamples", "method", "interval", "level"}))
+@pytest.mark.parametrize("name", sorted(DEFAULTS.keys() - {"tests", "resamples", "method", "interval"}))
 def test_a_report_older_than_a_setting_had_its_default(name, tmp_path):
     settings = {"method": "montecarlo", "interval": "none"}
     report = json.loads(compare(FSCORE, **settings, resamples=500).to_json())
