@@ -105,7 +105,7 @@ CONTENTS: Mapping[str, Mapping[str, Sequence[str]]] = {
         ),
         "Runs, agents, judges": ("runs", "trials", "judges", "arena", "data-sets"),
         "Plan, stop, compute": ("size", "stopping", "best", "long-runs", "gpu", "distributed"),
-        "Other questions": ("margin", "one-system", "other-instances", "deciding", "regressions"),
+        "Other questions": ("margin", "discoveries", "one-system", "other-instances", "deciding", "regressions"),
         "Publish": ("reporting", "leaderboard"),
     },
     "Understand": {

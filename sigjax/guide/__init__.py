@@ -28,6 +28,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "stopping",
         "best",
         "margin",
+        "discoveries",
         "tables",
         "reading",
         "predictions",
