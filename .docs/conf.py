@@ -105,8 +105,9 @@ CONTENTS: Mapping[str, Mapping[str, Sequence[str]]] = {
         ),
         "Runs, agents, judges": ("runs", "trials", "judges", "arena", "data-sets"),
         "Plan, stop, compute": ("size", "stopping", "best", "long-runs", "gpu", "distributed"),
-        "Other questions": ("margin", "discoveries", "one-system", "other-instances", "deciding", "regressions"),
+        "Other questions": ("margin", "discoveries", "one-system", "other-instances", "deciding", "instances"),
         "Publish": ("reporting", "leaderboard"),
+        "Continuous integration": ("regressions", "integrations"),
     },
     "Understand": {
         "": ("guide/p-values", "guide/exact", "guide/intervals", "guide/corrections", "guide/designs"),
@@ -199,7 +200,7 @@ def public() -> dict[str, dict[str, object]]:
 TASKS: Mapping[str, Sequence[str]] = {
     "Read": ("reading", "doctor", "evaluation", "metric", "table", "evidence", "sigjax"),
     "Compare": ("compare", "tost", "samples", "classical", "tests", "association", "comparison", "settings"),
-    "Plan": ("power_analysis", "error_rates"),
+    "Plan": ("power_analysis", "error_rates", "item_analysis"),
     "Watch": ("sequential",),
     "Report": ("report", "changes"),
     "Research": ("ranking", "bradley_terry", "subsets", "significant_gains", "agents", "replays"),

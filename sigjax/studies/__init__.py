@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sigjax.studies.changes import verify as verify
     from sigjax.studies.classical import classical_tests as classical_tests
     from sigjax.studies.error_rates import audit as audit
+    from sigjax.studies.item_analysis import items as items
     from sigjax.studies.power_analysis import planned_power as planned_power
     from sigjax.studies.power_analysis import power as power
     from sigjax.studies.ranking import rank as rank
@@ -160,6 +161,13 @@ _ALL = (
         "slices",
         "The same comparison in every slice (`--by FIELD`), and does the difference change from slice to slice?",
         module="subsets",
+        alone=False,
+    ),
+    _study(
+        "items",
+        "Are the questions any good: which look mis-keyed, which separate no systems, what do they resolve?",
+        "By the results of three systems or more: item-rest correlations, reliability (KR-20), neighbours by rank.",
+        module="item_analysis",
         alone=False,
     ),
     _study(

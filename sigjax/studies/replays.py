@@ -236,5 +236,12 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
         correction=options.correction,
         goal=options.goal,
         keep=options.keep,
-        signature=study_signature("stopping", options, metric=evaluation.metric.name, units=number, runs=runs),
+        signature=study_signature(
+            "stopping",
+            options,
+            metric=evaluation.metric.name,
+            correction=None if best else options.correction,  # the best one needs none
+            units=number,
+            runs=runs,
+        ),
     )
