@@ -16,7 +16,7 @@ from shared import Share, begin, cells_table, finish, require_at_most, share_of
 
 from sigjax import Evaluation
 from sigjax.studies import items
-from sigjax.studies.items import Items
+from sigjax.studies.item_analysis import Items
 
 ALPHA, PLANTED, INSTANCES = 0.05, 6, 300
 TRIALS, QUICK_TRIALS = 400, 20

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sigjax.studies.monitor import Monitor
+    from sigjax.studies.sequential import Monitor
 
 
 def evaluate(
@@ -36,7 +36,7 @@ def evaluate(
     """
     from lm_eval import simple_evaluate  # pyright: ignore
 
-    from sigjax.studies.monitor import Monitor
+    from sigjax.studies.sequential import Monitor
 
     order, more = random.Random(seed).sample(range(number), number), options.pop("simple_evaluate", {})
     monitor = Monitor([*models], **{"binary": True, "largest": number, **options})

@@ -40,8 +40,8 @@ _SHORT = {"read": "only", "resamples": "n", "alternative": "alt", "confidence_le
 _USUAL = frozenset(
     "a b id part slice system winner loser name other null metric test by claim margin against alpha instances size "
     "low high score old new delta change gain interval_low interval_high limits_low limits_high rate power detectable "
-    "threshold pairs tests statistic correlation p_value p_adjusted moves settled_at better needed found kept saved holds "
-    "verdict wins_elsewhere text".split()
+    "threshold pairs tests statistic correlation p_value p_adjusted moves settled_at better needed found kept saved "
+    "holds verdict wins_elsewhere text".split()
 )
 """The columns of data frames that most people use."""
 
@@ -258,8 +258,8 @@ def table_of(
 
 
 def more_in_json(number: int, noun: str) -> list[str]:
-    """What is said of so many results that a table does not show; nothing of none."""
-    return ["", f"and {count(number, f'more {noun}')}: in JSON (-o FILE.json) all stand"] if number > 0 else []
+    """How many results a table does not show, and where they are; nothing if there are none."""
+    return ["", f"{count(number, f'more {noun}')}: -o FILE.json has all of them."] if number > 0 else []
 
 
 def caption(result: Any) -> str:

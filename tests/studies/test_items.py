@@ -17,7 +17,7 @@ from sigjax import Evaluation, InputError
 from sigjax.cli import _run
 from sigjax.metrics import MEAN
 from sigjax.studies import items
-from sigjax.studies.items import mis_keyed_p
+from sigjax.studies.item_analysis import mis_keyed_p
 
 
 def answers(systems, number, seed=1, broken=0, slope=1.5, **labels):

@@ -18,6 +18,7 @@ from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import shifted
 from sigjax.metrics.ratios import mean_score
+from sigjax.multiple.discoveries import Wins, wins
 from sigjax.readers.options import reading
 from sigjax.records import (
     Comparison,
@@ -40,8 +41,8 @@ from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
 from sigjax.studies.association import shuffled
-from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import Study, StudyResult, caption, grouped, study_signature, with_adjusted_p
+from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import (
     by_one_metric,
     check_pair,
@@ -404,6 +405,25 @@ class Interaction:
     permutations: int | None
 
 
+@dataclass(frozen=True)
+class SliceWins:
+    """In at least how many slices each system of a pair is better, see `multiple.discoveries`.
+
+    Attributes:
+        ahead_a: number of tested slices in which a has the better score.
+        better_a: in at least so many of them a is better; it holds with `better_b` and the level, for this pair.
+        ahead_b: the same of b.
+        better_b: the same of b.
+    """
+
+    a: str
+    b: str
+    ahead_a: int
+    better_a: int
+    ahead_b: int
+    better_b: int
+
+
 @dataclass(frozen=True, repr=False)
 class Slices(Study):
     """A comparison in every slice.
@@ -412,6 +432,7 @@ class Slices(Study):
         by: what the slices are.
         slices: pair by pair: all instances, then slice by slice in the order of the data.
         interactions: pair by pair; empty where there is no test.
+        wins: pair by pair: in at least how many slices each system is better.
         no_interaction: why there is none; else None.
         small: the slices that are too small to be tested, and left out, with their numbers of instances.
         correction: how p is adjusted.
@@ -425,6 +446,7 @@ class Slices(Study):
     lower_is_better: bool
     slices: tuple[SliceDelta, ...]
     interactions: tuple[Interaction, ...]
+    wins: tuple[SliceWins, ...]
     no_interaction: str | None
     small: Mapping[str, int]
     correction: PValueCorrection
@@ -437,7 +459,7 @@ class Slices(Study):
     def _p(self, one: SliceDelta) -> str:
         """The adjusted p; that of all instances is not adjusted where there is one pair."""
         raw = one.slice is None and len(self._pairs()) == 1 and self.correction != "none"
-        return words.format_p(one.p_adjusted) + " (raw)" * raw
+        return words.PText(words.format_p(one.p_adjusted) + " (raw)" * raw)
 
     def _is_significant(self, one: SliceDelta | Interaction) -> bool:
         return one.p_adjusted < round(1.0 - self.confidence_level, 12)
@@ -477,6 +499,9 @@ class Slices(Study):
                 how = "exact" if test.permutations is None else words.count(test.permutations, "permutation")
                 text += f"; same delta in all slices: adjusted p = {words.format_p(test.p_adjusted)} ({how})"
             blocks += [f"{text}:", Table.of(columns, names=(0,), optional=("a", "b"))]
+            won = self.wins[index]
+            if said := Wins(won.ahead_a, won.better_a, won.ahead_b, won.better_b).sentence(won.a, won.b, "slices"):
+                blocks.append(f"{said} ({words.percent(self.confidence_level)} confidence).")
         title, number = CORRECTIONS[self.correction].title, len(self.slices) - len(pairs)
         notes = [f"p adjusted by {title} over {number:,} slices and pairs; intervals are each for its slice alone."]
         unsure = [one.interval for one in self.slices if one.slice and one.interval and not self._is_significant(one)]
@@ -584,6 +609,9 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
         lower_is_better=not evaluation.metric.higher_is_better,
         slices=tuple(one for whole, parts in zip(overall, of_pairs, strict=True) for one in (whole, *parts)),
         interactions=tuple(tests),
+        wins=tuple(
+            _won(of_pair, lower=not evaluation.metric.higher_is_better, options=options) for of_pair in of_pairs
+        ),
         no_interaction=reason,
         small=small,
         correction=options.correction,
@@ -601,6 +629,13 @@ def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOpt
         raise InputError(f"{'all slices' if name is None else f'slice {name!r}'}: {error.neutral}") from None
     after_size = ("score_a", "score_b", "delta", "interval", "p_value", "p_adjusted")
     return [SliceDelta(name, one.a, one.b, size, *(getattr(one, key) for key in after_size)) for one in report]
+
+
+def _won(rows: Sequence[SliceDelta], *, lower: bool, options: SlicesOptions) -> SliceWins:
+    """In at least how many slices each system of a pair is better."""
+    leads = np.sign([one.delta for one in rows]) * (-1.0 if lower else 1.0)
+    alpha = Settings(confidence_level=options.confidence_level).alpha
+    return SliceWins(rows[0].a, rows[0].b, *wins(np.array([one.p_value for one in rows]), leads, alpha))
 
 
 def _interactions(

@@ -39,11 +39,11 @@ from sigjax.resample.draws import STREAMS
 from sigjax.resample.units import codes, units_of_instances
 from sigjax.run.context import progress_bar, with_progress
 from sigjax.studies.association import shuffled
-from sigjax.studies.equivalence import EquivalencePairsOptions
-from sigjax.studies.flips import all_assignments
 from sigjax.studies.formulas import detectable_effect, instances_needed
-from sigjax.studies.power import PowerOptions
+from sigjax.studies.power_analysis import PowerOptions
 from sigjax.studies.study import Study, caption, more_in_json, study_signature
+from sigjax.studies.subsets import all_assignments
+from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import by_one_metric, instance_ids, shown_fields, texts_by_id
 
 if TYPE_CHECKING:
