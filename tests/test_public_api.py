@@ -27,7 +27,7 @@ from sigjax.studies import STUDIES
 from sigjax.studies.changes import Change, ChangedDecision, Diff
 from sigjax.studies.classical import ClassicalTests
 from sigjax.studies.error_rates import Audit, AuditedTest, ErrorRate
-from sigjax.studies.item_analysis import Item, Items, Neighbours
+from sigjax.studies.item_analysis import Items, ItemStatistics, Neighbours
 from sigjax.studies.power_analysis import PilotDelta, Power, PowerAt
 from sigjax.studies.significant_gains import Gains, GainsAt, PairGain
 from sigjax.studies.subsets import Flip, Flips, Interaction, SliceDelta, Slices, SliceWins, WithoutTop
@@ -191,7 +191,7 @@ RECORDS = [Comparison, Evaluation, Metric, Report, SampleMetric, SystemScore]
 RESULTS = [Audit, AuditedTest, ClassicalTests, ErrorRate, Equivalence, PilotDelta, Power, PowerAt]
 RESULTS += [Gains, GainsAt, PairGain]
 RESULTS += [Diff, Change, ChangedDecision, Flips, Flip, WithoutTop, Slices, SliceDelta, SliceWins, Interaction]
-RESULTS += [Items, Item, Neighbours]
+RESULTS += [Items, ItemStatistics, Neighbours]
 
 
 PLAIN = {"a", "b", "metric", "test", "score_a", "score_b", "delta", "num_instances", "lower_is_better", "signature"}

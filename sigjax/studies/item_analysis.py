@@ -80,7 +80,7 @@ class ItemsOptions:
 
 
 @dataclass(frozen=True)
-class Item:
+class ItemStatistics:
     """An instance, with all its runs.
 
     Attributes:
@@ -159,7 +159,7 @@ class Items(Study):
     lower_is_better: bool
     systems: tuple[str, ...]
     scores: tuple[float, ...]
-    items: tuple[Item, ...]
+    items: tuple[ItemStatistics, ...]
     neighbours: tuple[Neighbours, ...]
     num_units: int
     solved_by_all: tuple[str, ...]
@@ -186,13 +186,13 @@ class Items(Study):
         return len(self.items)
 
     @property
-    def suspects(self) -> tuple[Item, ...]:
+    def suspects(self) -> tuple[ItemStatistics, ...]:
         """Instances with a negative correlation, the smallest p first: a wrong answer key would show like this."""
         found = [one for one in self.items if one.correlation is not None and one.correlation < 0.0]
         return tuple(sorted(found, key=lambda one: (one.p_value, one.correlation)))
 
     @property
-    def mis_keyed(self) -> tuple[Item, ...]:
+    def mis_keyed(self) -> tuple[ItemStatistics, ...]:
         """The suspects with an adjusted p below 1 - level."""
         alpha = round(1.0 - self.confidence_level, 12)
         return tuple(one for one in self.suspects if one.p_adjusted is not None and one.p_adjusted < alpha)
@@ -427,7 +427,7 @@ def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
         systems=tuple(names[k] for k in order.tolist()),
         scores=tuple((totals[order] / sizes.sum()).tolist()),
         items=tuple(
-            Item(
+            ItemStatistics(
                 id=ids[i],
                 score=float(means[i]),
                 correlation=float(correlations[i]) if i in p_of else None,
