@@ -15,7 +15,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-sys.path = [path for path in sys.path if Path(path or ".").resolve() != Path(__file__).resolve().parent]
+_FOLDER = str(Path(__file__).resolve().parent)
+if _FOLDER in sys.path:  # promptfoo puts it there, and its files have the names of other packages
+    sys.path.remove(_FOLDER)
 
 from sigjax.integrations import report_path, write_report  # noqa: E402
 
