@@ -202,7 +202,7 @@ def _parse_lines(file: str, content: str, expected: _TopicFile) -> Judgments:
         try:
             documents[document] = _checked(parse_number(fields[index]), expected)
         except InputError as error:
-            raise InputError(f"{Line(file, line)}, {expected.field}: {error.neutral}") from None
+            raise InputError(f"{Line(file, line)}, {expected.field}: ", error.message) from None
     return found
 
 
@@ -221,7 +221,7 @@ def _parse_json(file: str, content: str, expected: _TopicFile) -> Judgments:
                     raise InputError("expected a number, got true or false")
                 found[topic][document] = _checked(number(value), expected)
             except InputError as error:
-                raise InputError(f"{own.field(document)}, {expected.field}: {error.neutral}") from None
+                raise InputError(f"{own.field(document)}, {expected.field}: ", error.message) from None
     return found
 
 

@@ -22,6 +22,7 @@ from sigjax.records.metric import SampleMetric as SampleMetric
 from sigjax.records.options import Hint as Hint
 from sigjax.records.options import InputError as InputError
 from sigjax.records.options import Line as Line
+from sigjax.records.options import Message as Message
 from sigjax.records.report import ReportRecord as ReportRecord
 from sigjax.records.settings import CORRECTIONS as CORRECTIONS
 from sigjax.records.settings import DESIGNS as DESIGNS
