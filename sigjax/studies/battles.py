@@ -43,7 +43,7 @@ from sigjax.report.words import count, first_of, format_interval, format_ranks, 
 from sigjax.resample.units import codes
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import Study, more_in_json, study_signature
-from sigjax.testing.joint_level import joint_level, normal_maxima
+from sigjax.testing.closed import joint_level, normal_maxima
 from sigjax.testing.special import t_quantile, t_tail
 
 if TYPE_CHECKING:
