@@ -273,9 +273,8 @@ def evaluation_from_arrays(
         try:
             tables[str(name)] = as_numbers(str(name), values, optional)
         except InputError as error:
-            labels = "; predicted labels are scored by Evaluation.from_predictions" * str(error.message[-1]).endswith(
-                "got text"
-            )
+            is_text = str(error.message[-1]).endswith("got text")
+            labels = "; predicted labels are scored by Evaluation.from_predictions" * is_text
             raise InputError(error.message, labels) from None
     if len(tables) < len(arrays):
         raise InputError("two systems have the same name; rename one")
