@@ -360,7 +360,7 @@ def _tables(
 ) -> Tested:
     """The columns of the tests with those that all of them share, and the systems."""
     kinds, degrees = interval_names(problem, joint), math.inf
-    if isinstance(problem, SumsProblem) and kinds.pairs == "wide-t":
+    if isinstance(problem, SumsProblem) and kinds.pairs == "conservative-t":
         degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
     facts = dict(zip(FACTS, (len(problem.units.strata), degrees, is_random), strict=True))
 

@@ -17,10 +17,12 @@ import numpy as np
 
 from sigjax.comparison.analysis import complete_subsets, run_variances
 from sigjax.metrics import METRICS
+from sigjax.metrics.suites import is_pooled
 from sigjax.multiple.adjustment import most_resamples
+from sigjax.multiple.discoveries import family_discoveries, wins
 from sigjax.records import CORRECTIONS, DESIGNS, Columns, Comparisons, EvaluationRecord, Metric, Note, Settings, Test
 from sigjax.records.settings import adjust
-from sigjax.report.words import IDENTICAL, count, first_of
+from sigjax.report.words import IDENTICAL, count, first_of, percent
 from sigjax.resample.units import count_units, units_of_instances
 from sigjax.run.context import gib, memory_for
 from sigjax.testing.budget import exact_budget
@@ -41,6 +43,8 @@ _FEW_LABELS = 20
 """From so many human labels on, intervals of `ppi` keep their level in simulations (benchmarks/README.md)."""
 _FEW_UNITS, _FEW_DIFFERENCES = 30, 5
 _FEW_DEGREES = 10.0
+_FEW_SIGNIFICANT = 3
+"""From so many significant differences, or tasks, on a note counts those that are real."""
 
 
 Rule = Callable[[EvaluationRecord, Settings, Mapping[Test, Comparisons], Columns], Iterable[str]]
@@ -68,6 +72,10 @@ def notes_of(
         )
         of_report = [] if number else _reach(evaluations, settings, groups, of_suite=of_suite)
         notes.append((name, [*of_data, *of_report, *of_results]))
+    of_families = [*_discoveries(evaluations, settings, groups)]
+    if of_suite:
+        of_families += _wins(evaluations, settings, groups)
+    notes.append(("", of_families))
     if of_suite:
         return merged(notes)
     return tuple(dict.fromkeys(note for _, of_metric in notes for note in of_metric))
@@ -90,7 +98,7 @@ def merged(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
     first: dict[str, str] = {}
     for name, of_metric in notes:
         for note in of_metric:
-            about = [name] if isinstance(note, Note) and note.about == name else []
+            about = [name] if name and isinstance(note, Note) and note.about == name else []
             alone = Note(note.text, code=note.code, values=note.values) if isinstance(note, Note) and about else note
             of_whom.setdefault(str(alone), []).extend(about)
             first.setdefault(str(alone), alone)
@@ -670,6 +678,53 @@ def _counted(pairs: Columns, systems: Columns, holds: Callable[[np.ndarray, np.n
     tables = {"system": systems, "pair": pairs}
     counts = {noun: int(holds(*table.arrays("standard_error", "interval")).sum()) for noun, table in tables.items()}
     return " and ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n)
+
+
+def _discoveries(
+    evaluations: Sequence[EvaluationRecord], settings: Settings, groups: Mapping[tuple[str, Test], Comparisons]
+) -> Iterator[str]:
+    """At least how many differences are real, of each family by the permutation test, where it says more than stars."""
+    if "permutation" not in settings.tests or settings.mid_p:
+        return
+    of_report, names = settings.family == "report", [each.metric.name for each in evaluations]
+    for members in [names] if of_report else [[name] for name in names]:
+        family = Comparisons.joined([groups[name, "permutation"] for name in members])
+        significant = family.column("p_adjusted").values < settings.alpha
+        number, every = int(significant.sum()), np.ones(len(family), bool)
+        if number < _FEW_SIGNIFICANT:
+            continue
+        real, of_all = (family_discoveries(family, chosen, settings) for chosen in (significant, every))
+        pairs = "pairs of all metrics" if len(members) > 1 else "pairs"
+        said = f"at least {real:,} of the {number:,} significant differences are real"
+        if CORRECTIONS[settings.correction].bounds == "familywise":
+            if of_all == number:
+                continue
+            said = f"{number:,} differences are significant"
+        more = f", and at least {of_all:,} of all {len(family):,} {pairs} differ" if of_all > real else ""
+        sure = percent(settings.confidence_level)
+        text = f"{said}{more}, with {sure} confidence (closed testing; see `sigjax help discoveries`)"
+        values = {"significant": number, "real": real, "pairs": len(family), "real_of_all": of_all}
+        yield Note(text, about="" if of_report else members[0], code="discoveries", values=values)
+
+
+def _wins(
+    evaluations: Sequence[EvaluationRecord], settings: Settings, groups: Mapping[tuple[str, Test], Comparisons]
+) -> Iterator[str]:
+    """On at least how many tasks of a suite one of two systems is better, or each system and the baseline."""
+    if "permutation" not in settings.tests or settings.mid_p or settings.alternative != "two-sided":
+        return
+    score = evaluations[0].metric.name.rpartition(": ")[2]
+    tasks = [each for each in evaluations if each.metric.name.rpartition(": ")[2] == score and not is_pooled(each)]
+    pairs = groups[evaluations[0].metric.name, "permutation"]
+    if len(tasks) < _FEW_SIGNIFICANT or (settings.baseline is None and len(pairs) > 1):
+        return
+    for k, (a, b) in enumerate(zip(pairs.values("a"), pairs.values("b"), strict=True)):
+        of_tasks = [groups[each.metric.name, "permutation"][k] for each in tasks]
+        leads = [0 if one.better is None else 1 if one.better == a else -1 for one in of_tasks]
+        found = wins(np.array([one.p_value for one in of_tasks]), leads, settings.alpha)
+        if said := found.sentence(a, b, "tasks"):
+            sure = f"{percent(settings.confidence_level)} confidence (closed testing; see `sigjax help discoveries`)"
+            yield Note(f"{said}, with {sure}", code="wins", values={"tasks": len(tasks), **found._asdict()})
 
 
 NOTES: tuple[Rule, ...] = (

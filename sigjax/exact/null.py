@@ -56,7 +56,7 @@ _AIM = 0.6 * BOUNDS_WIDTH
 _SPARE = math.log(1e4 / BOUNDS_WIDTH) + 8.0
 """x makes the last factor above exp(-_SPARE); exp(-8) allows for the gap between Chernoff's bound and the
 probability."""
-Score = Callable[[np.ndarray], np.ndarray]
+DifferenceOfScores = Callable[[np.ndarray], np.ndarray]
 """Values of S `[value]` -> differences of scores `[value]`."""
 Tail = Callable[[float], "TailBounds"]
 """edge > 0 -> bounds of P(S >= edge)."""
@@ -174,7 +174,7 @@ def _coarse(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:
     return Lattice(steps[:, None], counts, np.zeros(1, np.int64), np.ones((1, 1), np.int64))
 
 
-def find_edges(lattice: Lattice, score: Score, criterion: Extreme) -> tuple[float, float] | None:
+def find_edges(lattice: Lattice, score: DifferenceOfScores, criterion: Extreme) -> tuple[float, float] | None:
     """Where the extreme sums begin, in order from small to extreme, and those that are more extreme than observed.
 
     The criterion is of one pair, and S takes whole numbers. None where the score is not monotone in S.

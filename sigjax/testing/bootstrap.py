@@ -29,10 +29,10 @@ from sigjax.exact.bootstrap import (
 )
 from sigjax.exact.digits import PValue
 from sigjax.exact.lattice import NotEligible
-from sigjax.exact.plans import NOT_KNOWN
+from sigjax.exact.plans import NOT_KNOWN, Pair
 from sigjax.records import Column, Columns
 from sigjax.resample.draws import draws_from_strata
-from sigjax.resample.engine import Scored, replicates
+from sigjax.resample.engine import ScoreSpec, replicates
 from sigjax.resample.projection import (
     ColumnIndices,
     DrawsProduct,
@@ -48,7 +48,7 @@ from sigjax.run.context import Run, fits, gib
 from sigjax.run.costs import DRAWS, DRAWS_VALUE, Cost
 from sigjax.testing.intervals import INTERVALS, draws_intervals
 from sigjax.testing.p_values import exact_columns
-from sigjax.testing.problem import EquivalentPairs, Pair, Problem, SumsProblem, scores_at, slope_in
+from sigjax.testing.problem import EquivalentPairs, Problem, SumsProblem, scores_at, slope_in
 from sigjax.testing.replicates import JointDeltas, accelerations, bca_levels
 from sigjax.testing.summaries import summarize
 from sigjax.testing.uncertainty import Percentile, Pieces, quantile_levels, targets_of
@@ -90,7 +90,7 @@ def _arithmetic(projection: Projection) -> tuple[object, ...]:
     return type(projection), projection.matrix.dtype if isinstance(projection, DrawsProduct) else None
 
 
-def _projected(problems: Sequence[SumsProblem], run: Run) -> tuple[Projection, list[Scored]]:
+def _projected(problems: Sequence[SumsProblem], run: Run) -> tuple[Projection, list[ScoreSpec]]:
     """How to make the sums of these metrics; statistics that they have in common are one column."""
     draws, compiled = draws_from_strata(problems[0].units.strata), bool(run.backend.devices)
     in_bytes = most_bytes(run.backend, counts=True)
@@ -102,14 +102,14 @@ def _projected(problems: Sequence[SumsProblem], run: Run) -> tuple[Projection, l
     else:
         columns, (column, offset) = drawn_columns(np.concatenate([each.units.values for each in problems], axis=2))
         projection = draws_projection(columns, draws, compiled=compiled, most_bytes=in_bytes)
-    metrics: list[Scored] = []
+    metrics: list[ScoreSpec] = []
     start = 0
     for each in problems:
         stats = slice(start, start := start + each.units.values.shape[2])
         # A compiler may merge the division by divisors with the metric's own: such scores are left to NumPy.
         on_host = not each.metric.portable or each.units.divisors is not None
         indices = ColumnIndices(column[:, stats], offset[:, stats])
-        metrics.append(Scored(indices, each.units.divisors, each.metric.score, on_host))
+        metrics.append(ScoreSpec(indices, each.units.divisors, each.metric.score, on_host))
     return projection, metrics
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from sigjax.exact.digits import PValue
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import MOST_SIGNS, outcomes_p
-from sigjax.exact.plans import NOT_KNOWN
+from sigjax.exact.plans import NOT_KNOWN, Pair
 from sigjax.metrics import (
     check_standards,
     check_weights,
@@ -44,9 +44,9 @@ from sigjax.run.context import Context, Run
 from sigjax.run.costs import CALL, CALLED_NUMBER, CALLED_NUMBER_TOGETHER, Cost
 from sigjax.testing.bootstrap import bootstraps
 from sigjax.testing.budget import over_budget
-from sigjax.testing.p_values import Count, exact_columns
+from sigjax.testing.p_values import ExceedCounter, exact_columns
 from sigjax.testing.permutation import add_up
-from sigjax.testing.problem import Hypotheses, NotExact, Pair, Problem, check_finite
+from sigjax.testing.problem import Hypotheses, NotExact, Problem, check_finite
 from sigjax.testing.uncertainty import Pieces
 
 NOT_SUMS = "the metric is not a function of sums"
@@ -141,7 +141,7 @@ def exact_permutation(problem: ColumnsProblem, context: Context) -> Columns:
     return exact_columns(p_values, Column.of(reasons))
 
 
-def swap_counter(problem: ColumnsProblem, indices: np.ndarray, run: Run) -> Count:
+def swap_counter(problem: ColumnsProblem, indices: np.ndarray, run: Run) -> ExceedCounter:
     """Counts the swaps that are as extreme as observed, for the pairs at these indices."""
     sampled = [problem.hypotheses.pair(index) for index in indices]
     deltas, tolerances = (

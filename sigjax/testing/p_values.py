@@ -10,7 +10,7 @@ import numpy as np
 from sigjax.exact.digits import PValue
 from sigjax.records import Column, Columns, Comparisons
 
-Count = Callable[[np.ndarray, int, int], np.ndarray]
+ExceedCounter = Callable[[np.ndarray, int, int], np.ndarray]
 """(indices of some pairs `[pair]`, first resample, end) -> number of hits among these resamples, `[pair]` int64."""
 
 

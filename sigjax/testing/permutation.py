@@ -34,7 +34,7 @@ from sigjax.exact.choices import chosen_sums, exchange_distribution, find_choice
 from sigjax.exact.digits import MOST_COINS, PValue, nearest, reference_p, settled, takes_more_digits
 from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
 from sigjax.exact.null import BOUNDS_WIDTH, MOST_SIGNS, Delta, chances_p
-from sigjax.exact.plans import NOT_KNOWN, SMALLEST_DP, Plan, Scoring, plan_pairs, planned_p
+from sigjax.exact.plans import NOT_KNOWN, SMALLEST_DP, Pair, Plan, Scoring, plan_pairs, planned_p
 from sigjax.metrics.ratios import is_monotone
 from sigjax.records import Alternative, Column, Columns
 from sigjax.resample.draws import draws_from_strata
@@ -47,8 +47,8 @@ from sigjax.run.backend import most_bytes
 from sigjax.run.context import Context, Run
 from sigjax.run.costs import CHOSEN_UNIT, SIGN_TEST, Cost
 from sigjax.testing.budget import exact_budget, over_budget
-from sigjax.testing.p_values import Count, exact_columns, montecarlo_p, sampled_columns
-from sigjax.testing.problem import EquivalentPairs, NotExact, Pair, SumsProblem, check_finite
+from sigjax.testing.p_values import ExceedCounter, exact_columns, montecarlo_p, sampled_columns
+from sigjax.testing.problem import EquivalentPairs, NotExact, SumsProblem, check_finite
 from sigjax.testing.special import sign_ps
 
 STUDENTIZED = "a studentized statistic is sampled"
@@ -432,7 +432,7 @@ _ROUNDING_OF_Z = 2.0**-26
 """z closer than this, relatively, are ties: rounding of slopes moves it by far less."""
 
 
-def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> Count:
+def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> ExceedCounter:
     """Count the swaps at least as extreme as observed, for some of the pairs at the positions `tested`."""
     metric, settings = problem.metric, problem.settings
     _, num_units, num_stats = problem.units.values.shape

@@ -19,6 +19,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from sigjax.exact.plans import Pair
 from sigjax.metrics import MEAN, Shifted, check_score, shifted
 from sigjax.metrics.ratios import mean_score
 from sigjax.records import (
@@ -52,9 +53,6 @@ _CANCELLED = 2.0**-28
 """Part of the effects of the statistics of a unit that is left by rounding where they cancel."""
 _DIGITS = 2.0**16
 """Differences must be this many times what rounding may make of them."""
-
-Pair = tuple[int, int]
-"""(a, b), positions of two systems."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -30,7 +30,7 @@ from sigjax.testing.bootstrap import (
 from sigjax.testing.budget import draw_cost, exact_budget, swap_cost
 from sigjax.testing.columns import NOT_SUMS, ColumnsProblem
 from sigjax.testing.intervals import INTERVALS, closed_intervals, draws_intervals
-from sigjax.testing.p_values import Count, completed, exact_columns, montecarlo_p, sampled_columns
+from sigjax.testing.p_values import ExceedCounter, completed, exact_columns, montecarlo_p, sampled_columns
 from sigjax.testing.problem import NotExact, Problem, SumsProblem, pairs_of
 from sigjax.testing.uncertainty import Pieces
 
@@ -55,7 +55,7 @@ def _tested(problem: Problem, test: Test, columns: Columns) -> Comparisons:
     return problem.pairs.with_columns(columns).with_columns({"test": Column.constant(test, len(columns))})
 
 
-def swap_counter(problem: Problem, rows: np.ndarray, run: Run) -> Count:
+def swap_counter(problem: Problem, rows: np.ndarray, run: Run) -> ExceedCounter:
     """Counts the swaps that are as extreme as observed, for the pairs at these positions."""
     if isinstance(problem, ColumnsProblem):
         return columns.swap_counter(problem, rows, run)
