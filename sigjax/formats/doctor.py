@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from sigjax.formats.declarations import ByTask, Format, named_format
 from sigjax.formats.reading import (
     files_of,
     formats_of,
@@ -24,7 +25,6 @@ from sigjax.formats.reading import (
     sources_of,
     split_gold,
 )
-from sigjax.formats.table import ByTask, Format, named_format
 from sigjax.metrics import CLASS_METRICS, MEAN, METRICS
 from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.evidence import LAYOUTS, Asked, TableReading

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sigjax.formats.declarations import FORMATS, head_lines, lines_like
 from sigjax.formats.logs import InstanceLog, Log, SystemLog
-from sigjax.formats.table import FORMATS, head_lines, lines_like
 from sigjax.readers.join import MOST_SYSTEMS, Reading, Sheet, Sources, join_sheets
 from sigjax.readers.json_files import item_at, number, parse_json, text
 from sigjax.readers.options import Options, quote

@@ -16,7 +16,7 @@ from sigjax.cli import _run
 from sigjax.cli.compare import Division
 from sigjax.cli.output import Output
 from sigjax.comparison.options import CompareOptions
-from sigjax.formats.table import named_format
+from sigjax.formats.declarations import named_format
 from sigjax.metrics import CLASS_METRICS, METRICS, canonical, known_metric, unknown_metric
 from sigjax.metrics.registry import ALIASES, PARAMETERS
 from sigjax.readers.options import ReadOptions
